@@ -1,0 +1,28 @@
+// The whole page: the session bar above GraphiQL.
+//
+// The session has a bar rather than a pane of GraphiQL's sidebar, because who is asking decides what every operation
+// answers: it stays in sight while the documentation or the history is open.
+import { GraphiQL } from 'graphiql';
+import { send } from './send.js';
+import { SessionBar } from './session/SessionBar.jsx';
+import { defaultTabs } from './tabs.js';
+
+// GraphiQL asks for the schema anew whenever the identity of its fetcher changes: it must not be made inside a component.
+function fetcher(request, options) {
+  return send(request, options?.headers);
+}
+
+export function App() {
+  return (
+    <>
+      <SessionBar />
+      <main>
+        <GraphiQL fetcher={fetcher} defaultTabs={defaultTabs} defaultEditorToolsVisibility="variables">
+          <GraphiQL.Logo>
+            <span className="visually-hidden">GraphiQL</span>
+          </GraphiQL.Logo>
+        </GraphiQL>
+      </main>
+    </>
+  );
+}

@@ -1,0 +1,47 @@
+// What a user can do about the session: log in, log out, bring a token along.
+import { send } from '../send.js';
+import { beginSession, currentToken, endSession, notify } from './store.js';
+
+const LOG_IN = `mutation LogIn($input: LogInInput!) {
+  logIn(input: $input) { session { token expiresAt user { id login name } } userErrors { message } }
+}`;
+const LOG_OUT = 'mutation LogOut { logOut { endedSessionId userErrors { message } } }';
+const WHO_AM_I = 'query WhoAmI { viewer { id login name } }';
+
+export async function logIn(login, password) {
+  notify(null);
+  const answer = await send({ query: LOG_IN, operationName: 'LogIn', variables: { input: { login, password } } });
+  const session = answer.data?.logIn?.session;
+  if (session) beginSession(session);
+  else notify(complaint(answer, answer.data?.logIn));
+}
+
+export async function logOut() {
+  notify(null);
+  const token = currentToken();
+  const answer = await send({ query: LOG_OUT, operationName: 'LogOut' });
+  if (answer.data?.logOut?.endedSessionId) endSession(token, null);
+  // A session that was dead already has been told about and forgotten by then.
+  else if (currentToken()) notify(complaint(answer, answer.data?.logOut));
+}
+
+// Asks with the token first, so that a mistyped one is told at once and the bar can name its user.
+export async function adoptToken(text) {
+  notify(null);
+  const token = text.trim().replace(/^Bearer\s+/i, '');
+  if (!/^[\x21-\x7e]+$/.test(token)) return notify('This is not a token.');
+  const answer = await send({ query: WHO_AM_I, operationName: 'WhoAmI' }, { Authorization: `Bearer ${token}` });
+  const user = answer.data?.viewer;
+  if (user) beginSession({ token, user, expiresAt: null });
+  else notify(complaint(answer));
+}
+
+// Looks whether a session from before the reload still lives; send() forgets it if not.
+export async function checkSession() {
+  if (currentToken()) await send({ query: WHO_AM_I, operationName: 'WhoAmI' });
+}
+
+function complaint(answer, payload) {
+  const rows = [...(payload?.userErrors ?? []), ...(answer.errors ?? [])];
+  return rows.map((row) => row.message).join(' ') || 'The server gave no session.';
+}

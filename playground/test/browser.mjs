@@ -1,0 +1,36 @@
+// Starts Chromium, shut off from everything but the server under test, and notes what a good page never does.
+import { chromium as playwright } from 'playwright-core';
+import { chromium, url } from './settings.mjs';
+
+// Without these, Chromium calls its maker's hosts by itself.
+const ARGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export async function open() {
+  const browser = await playwright.launch({ executablePath: chromium, headless: true, args: ARGS });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const complaints = [];
+  await keepAtHome(context, complaints);
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  page.on('console', (message) => message.type() === 'error' && complaints.push(`Console: ${message.text()}`));
+  page.on('pageerror', (error) => complaints.push(`Exception: ${error.message}`));
+  return { browser, page, complaints };
+}
+
+async function keepAtHome(context, complaints) {
+  const { origin } = new URL(url);
+  await context.route('**/*', (route) => {
+    const target = route.request().url();
+    if (new URL(target).origin === origin) return route.continue();
+    complaints.push(`Foreign request: ${target}`);
+    return route.abort();
+  });
+}

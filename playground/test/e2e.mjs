@@ -1,0 +1,129 @@
+// Drives the playground in Chromium against a running server, as a visitor would. See settings.mjs for how to run it.
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import { demo, endSessionOf, logInWith } from './api.mjs';
+import { open } from './browser.mjs';
+import { Playground } from './playground.mjs';
+import { login, password, screenshot } from './settings.mjs';
+
+const WRONG = 'certainly-not-the-password';
+let browser, page, complaints, playground;
+
+before(async () => {
+  ({ browser, page, complaints } = await open());
+  playground = new Playground(page);
+});
+
+after(() => browser?.close());
+
+// Every check also asks that nothing was logged as an error, and nothing asked of another origin.
+afterEach(() => assert.deepEqual(complaints.splice(0), []));
+
+test('the page loads with the operations ready to run', async () => {
+  await playground.load();
+  assert.equal(await page.title(), 'Waxwing playground');
+  assert.equal(await playground.tab('Home').getAttribute('aria-selected'), 'true');
+  assert.deepEqual(JSON.parse(await playground.shownVariables()), { first: 30 });
+  assert.equal(await page.getByRole('tab').count(), 7);
+});
+
+test('a wrong password shows the message of the server', async () => {
+  const [{ message }] = (await logInWith(WRONG)).userErrors;
+  await playground.logIn(login, WRONG);
+  await playground.alert.waitFor();
+  assert.equal(await playground.alert.innerText(), message);
+  assert.equal(await playground.status.count(), 0);
+});
+
+test('the form logs in and shows who is asking', async () => {
+  await playground.logIn(login, password);
+  await playground.status.waitFor();
+  assert.match(await playground.status.innerText(), new RegExp(`\\(${login}\\), until .*\\d`));
+  assert.equal(await playground.alert.count(), 0);
+});
+
+test('Home answers 30 entries', async () => {
+  const { data } = await playground.run('Home');
+  assert.equal(data.viewer.login, login);
+  assert.equal(data.homeTimeline.entries.edges.length, 30);
+  if (screenshot) await page.screenshot({ path: screenshot });
+});
+
+test('a reload keeps the session and the tabs', async () => {
+  await playground.load();
+  await playground.status.waitFor();
+  assert.equal(await page.getByRole('tab').count(), 7);
+  assert.equal((await playground.run('Home')).data.viewer.login, login);
+});
+
+test('a status that PostStatus posts comes first in Home', async () => {
+  const message = `Seen from the playground at ${new Date().toISOString()}.`;
+  await playground.select('PostStatus');
+  await playground.writeTool('Variables', JSON.stringify({ input: { message } }));
+  const posted = (await playground.run('PostStatus')).data.postStatus;
+  assert.deepEqual(posted.userErrors, []);
+  const [first] = (await playground.run('Home')).data.homeTimeline.entries.edges;
+  assert.deepEqual([first.node.status.id, first.node.status.message], [posted.status.id, message]);
+});
+
+test('the documentation shows the type Status', async () => {
+  await playground.button('Show Documentation Explorer').click();
+  const docs = page.getByRole('region', { name: 'Documentation Explorer' });
+  await docs.getByRole('link', { name: 'Status', exact: true }).click();
+  await docs.getByText('message', { exact: true }).waitFor();
+  assert.equal(await docs.locator('.graphiql-doc-explorer-title').innerText(), 'Status');
+  await playground.button('Hide Documentation Explorer').click();
+});
+
+test('a header of one’s own wins over the session', async () => {
+  await playground.select('Viewer');
+  await playground.writeTool('Headers', '{"Authorization": "Bearer nobody"}');
+  const answer = await unauthorized(() => playground.run('Viewer'));
+  assert.equal(answer.errors[0].extensions.code, 'UNAUTHENTICATED');
+  assert.equal(await playground.status.count(), 1);
+  await playground.writeTool('Headers', '{}');
+  assert.equal((await playground.run('Viewer')).data.viewer.login, login);
+});
+
+test('Log out ends the session', async () => {
+  const token = await storedToken();
+  await playground.button('Log out').click();
+  await playground.button('Log in').waitFor();
+  assert.equal(await storedToken(), undefined);
+  assert.equal((await playground.run('Viewer')).data.viewer, null);
+  assert.equal(await endSessionOf(token), 'UNAUTHENTICATED');
+});
+
+test('a token can be brought along, and a dead one is forgotten', async () => {
+  const { token } = (await logInWith()).session;
+  await playground.button('Use a token').click();
+  await page.getByLabel('Token', { exact: true }).fill(token);
+  await playground.button('Use token').click();
+  await playground.status.waitFor();
+  assert.notEqual(await endSessionOf(token), 'UNAUTHENTICATED');
+  await unauthorized(() => playground.run('Viewer'));
+  assert.match(await playground.alert.innerText(), /session has ended/);
+  assert.equal(await storedToken(), undefined);
+});
+
+test('the demo’s button is there where the server runs a demo, and logs in', async () => {
+  const user = await demo();
+  await playground.load('/graphql');
+  await page.waitForLoadState('networkidle');
+  if (!user) return assert.equal(await page.getByRole('button', { name: /^Log in as / }).count(), 0);
+  await playground.button(`Log in as ${user.login}`).click();
+  await playground.status.waitFor();
+  assert.match(await playground.status.innerText(), new RegExp(`\\(${user.login}\\)`));
+});
+
+// Chromium logs every 401 as an error: the one that is provoked here, and no other, is taken off the list.
+async function unauthorized(action) {
+  const logged = page.waitForEvent('console', (message) => /status of 401/.test(message.text()));
+  const [answer] = await Promise.all([action(), logged]);
+  assert.equal(complaints.splice(0).length, 1);
+  return answer;
+}
+
+function storedToken() {
+  return page.evaluate(() => JSON.parse(sessionStorage.getItem('waxwing.session'))?.token);
+}

@@ -1,0 +1,42 @@
+// How the playground is built: static files with root-relative URLs, which the server embeds and serves itself.
+//
+// GraphiQL 4 (CodeMirror) is chosen over GraphiQL 5 (Monaco): 5 builds to 7.1 MB (2.1 MB gzipped) with web workers,
+// 4 to 1.3 MB (0.4 MB), and a visitor sees the same panes sooner.
+import { defineConfig } from 'vite';
+import react from '@vitejs/plugin-react';
+
+const SERVER = process.env.WAXWING_URL ?? 'http://127.0.0.1:4000';
+
+// GraphiQL's style sheet carries two web fonts as data URIs. They are most of its weight, and a strict
+// Content-Security-Policy refuses them: the system's fonts serve as well.
+const withoutWebFonts = rewrite('graphiql/dist/style.css', /@font-face\s*\{[^}]*\}/g, '');
+
+// GraphiQL titles its icons, for screen readers and in tooltips, by the names of functions, which minifying shortens.
+const withIconNames = rewrite(
+  '@graphiql/react/dist/icons/index.js',
+  /generateIcon\((Svg\w+)\)/g,
+  "generateIcon(Object.defineProperty($1, 'name', { value: '$1' }))",
+);
+
+function rewrite(file, pattern, replacement) {
+  const transform = (code, id) => {
+    if (!id.endsWith(file)) return null;
+    return { code: code.replace(pattern, replacement), map: null };
+  };
+  return { name: `rewrite ${file}`, enforce: 'pre', transform };
+}
+
+export default defineConfig({
+  plugins: [withoutWebFonts, withIconNames, react()],
+  build: {
+    target: 'es2022',
+    sourcemap: false,
+    modulePreload: { polyfill: false },
+    // An inlined image would need a wider Content-Security-Policy.
+    assetsInlineLimit: 0,
+    // GraphiQL loads every lazy part of its editors at once anyway: one file spares the visitor 30 requests.
+    rolldownOptions: { output: { codeSplitting: false } },
+    chunkSizeWarningLimit: 1500,
+  },
+  server: { host: '127.0.0.1', proxy: { '/graphql': SERVER, '/playground.json': SERVER } },
+});

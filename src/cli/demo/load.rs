@@ -1,0 +1,135 @@
+//! Takes a planned world into the store, with a progress bar.
+
+use super::follows::Follows;
+use super::people::{self as small, PASSWORD};
+use super::plan::{PAST, Spread, TALK, World};
+use super::text::{Dice, sentence};
+use crate::app::App;
+use crate::clock::{DAY, Millis};
+use crate::db::world::Begun;
+use crate::{graph, sessions, statuses, timelines, users};
+use anyhow::{Context, bail};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// Statuses that are written in one go.
+const CHUNK: usize = 5_000;
+
+/// Makes sure that the small world is there: loads it into an empty store, or finishes a load that was cut off. `false` when the
+/// store holds something else.
+pub(in crate::cli) async fn people(app: &App) -> anyhow::Result<bool> {
+    match app.db().begin_world("people", app.now()).await? {
+        Begun::Loaded => Ok(true),
+        Begun::Other => Ok(false),
+        Begun::Load(moment) => {
+            take_in(app, &small::world(moment), None).await?;
+            Ok(true)
+        }
+    }
+}
+
+/// Loads a world from a graph, or the small one.
+pub(super) async fn world(app: &App, follows: Option<Follows>, per_user: u32, tokens: Option<&Path>) -> anyhow::Result<()> {
+    let name = follows.as_ref().map_or("people".into(), |follows| format!("{}-{per_user}", follows.digest));
+    let moment = match app.db().begin_world(&name, app.now()).await? {
+        Begun::Load(moment) => moment,
+        Begun::Loaded => bail!("this world is in the store already"),
+        Begun::Other => bail!("the store is not empty: a world is loaded into an empty one only"),
+    };
+    let world = match follows {
+        Some(follows) => from_graph(&follows, per_user as usize, moment),
+        None => small::world(moment),
+    };
+    take_in(app, &world, tokens).await
+}
+
+/// A world of a graph: everybody posts in turns, over a week.
+fn from_graph(follows: &Follows, per_user: usize, now: Millis) -> World {
+    let mut world = World::default();
+    let joined = Spread::new(now - PAST, DAY, follows.users);
+    for number in 0..follows.users {
+        let (login, name) = (format!("user{}", number + 1), format!("User Number {}", number + 1));
+        world.add_user(joined.id(number), login, name, String::new());
+    }
+    let followed = Spread::new(now - PAST + 2 * DAY, 10 * DAY, follows.edges.len());
+    for (place, (a, b)) in follows.edges.iter().enumerate() {
+        world.add_follow(*a, *b, followed.id(place));
+    }
+    let posted = Spread::new(now - TALK, TALK, per_user * follows.users);
+    let mut dice = Dice::new(42);
+    for place in 0..per_user * follows.users {
+        let mention = format!("user{}", dice.roll(follows.users) + 1);
+        world.add_status(place % follows.users, posted.id(place), sentence(&mut dice, Some(&mention)));
+    }
+    world
+}
+
+async fn take_in(app: &App, world: &World, tokens: Option<&Path>) -> anyhow::Result<()> {
+    let bar = progress(world);
+    bar.set_message("accounts");
+    users::service::import(app, &world.users, PASSWORD).await?;
+    bar.inc(world.users.len() as u64);
+    bar.set_message("follows");
+    let ids: Vec<_> = world.users.iter().map(|user| user.id).collect();
+    graph::service::import(app, &ids, &world.follows).await?;
+    bar.inc(world.follows.len() as u64);
+    bar.set_message("statuses");
+    let mut likes = world.likes.iter().peekable();
+    for (at, chunk) in world.statuses.chunks(CHUNK).enumerate() {
+        statuses::service::import(app, chunk.iter().map(|(_, status)| status)).await?;
+        while let Some((place, likers)) = likes.next_if(|(place, _)| *place < (at + 1) * CHUNK) {
+            let likers: Vec<_> = likers.iter().map(|(who, id)| (ids[*who], *id)).collect();
+            statuses::service::import_likes(app, world.statuses[*place].1.id, &likers).await?;
+        }
+        bar.inc(chunk.len() as u64);
+    }
+    bar.set_message("timelines");
+    fill_timelines(app, world, &bar).await?;
+    if let Some(file) = tokens {
+        bar.set_message("sessions");
+        let tokens = sessions::service::begin_many(app, &ids).await?;
+        write_tokens(file, world, &tokens).with_context(|| file.display().to_string())?;
+    }
+    app.db().finish_world().await?;
+    bar.finish_and_clear();
+    let (people, edges, said) = (world.users.len(), world.follows.len(), world.statuses.len());
+    eprintln!("Loaded {people} users, {edges} follows and {said} statuses in {:.1} s.", bar.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Profiles, and homes merged from them.
+async fn fill_timelines(app: &App, world: &World, bar: &ProgressBar) -> anyhow::Result<()> {
+    let mut profiles = vec![Vec::new(); world.users.len()];
+    for (author, status) in &world.statuses {
+        profiles[*author].push(status.id);
+    }
+    let mut following = vec![Vec::new(); world.users.len()];
+    for (follower, followed, _) in &world.follows {
+        following[*follower].push(*followed);
+    }
+    for (number, user) in world.users.iter().enumerate() {
+        let own = std::iter::once(&number).chain(&following[number]);
+        let home = own.flat_map(|author| profiles[*author].iter().copied()).collect();
+        timelines::service::import(app, user.id, &profiles[number], home).await?;
+        bar.inc(1);
+    }
+    Ok(())
+}
+
+fn write_tokens(file: &Path, world: &World, tokens: &[String]) -> std::io::Result<()> {
+    let file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(file)?;
+    let mut file = std::io::BufWriter::new(file);
+    for (user, token) in world.users.iter().zip(tokens) {
+        writeln!(file, "{} {token}", user.login)?;
+    }
+    file.flush()
+}
+
+fn progress(world: &World) -> ProgressBar {
+    let steps = 2 * world.users.len() + world.follows.len() + world.statuses.len();
+    let bar = ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("{msg:>10} [{bar:40}] {percent}% {elapsed}");
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "))
+}

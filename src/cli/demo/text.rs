@@ -1,0 +1,101 @@
+//! Varied texts with words, #tags and @mentions: the same ones for the same place.
+
+const SUBJECTS: [&str; 16] = [
+    "The morning train",
+    "My sourdough starter",
+    "This garden",
+    "The night bus",
+    "Our release",
+    "The old lighthouse",
+    "That film",
+    "A flock of waxwings",
+    "The build",
+    "The market on Saturday",
+    "My bicycle",
+    "The choir",
+    "The river path",
+    "Our telescope",
+    "The coffee down the road",
+    "The library",
+];
+const VERBS: [&str; 12] = [
+    "has never looked better",
+    "is running late again",
+    "surprised everyone today",
+    "needs a little patience",
+    "finally works as it should",
+    "was worth the walk",
+    "deserves a second chance",
+    "is louder than I remembered",
+    "went further than planned",
+    "made my day",
+    "is full of berries",
+    "keeps me awake",
+];
+const ENDS: [&str; 12] = [
+    "and the light is perfect",
+    "so bring a friend",
+    "but the weather holds",
+    "and nobody noticed",
+    "while the kettle boils",
+    "just before the rain",
+    "after three attempts",
+    "with a good book in the bag",
+    "and I would do it again",
+    "for the first time this year",
+    "although the map said otherwise",
+    "as the street wakes up",
+];
+const TAGS: [&str; 16] = [
+    "birds",
+    "redis",
+    "rust",
+    "graphql",
+    "coffee",
+    "photography",
+    "train",
+    "garden",
+    "astronomy",
+    "music",
+    "baking",
+    "cycling",
+    "books",
+    "weather",
+    "film",
+    "city",
+];
+
+/// A small, fast, repeatable source of choices (SplitMix64).
+pub(super) struct Dice(u64);
+
+impl Dice {
+    pub(super) const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// A number below `sides`, which is not 0.
+    pub(super) const fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % sides as u64) as usize
+    }
+
+    pub(super) const fn pick<'a>(&mut self, words: &[&'a str]) -> &'a str {
+        words[self.roll(words.len())]
+    }
+}
+
+/// A sentence, often with a tag or two, sometimes to somebody.
+pub(super) fn sentence(dice: &mut Dice, mention: Option<&str>) -> String {
+    let mut text = format!("{} {} {}.", dice.pick(&SUBJECTS), dice.pick(&VERBS), dice.pick(&ENDS));
+    if let Some(login) = mention.filter(|_| dice.roll(5) == 0) {
+        text = format!("@{login} {text}");
+    }
+    for _ in 0..dice.roll(3) {
+        text.push_str(" #");
+        text.push_str(dice.pick(&TAGS));
+    }
+    text
+}

@@ -1,0 +1,54 @@
+//! Options that several commands share.
+
+use crate::clock::DAY;
+use crate::config::Config;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Where the data is.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Storage")]
+pub(super) struct StorageOptions {
+    /// The Redis to use: `redis://[user:password@]host[:port][/db]`, `rediss://…`, `unix:/path/to/redis.sock`, or a cluster as
+    /// `redis-cluster://host:port?node=host2:port2`. Without it, the server runs a Redis of its own in the data folder.
+    #[arg(long, value_name = "URL", env = "WAXWING_REDIS", hide_env_values = true, conflicts_with = "data_dir")]
+    pub(super) redis: Option<String>,
+    /// The folder of the server's own Redis. Created when it is missing; one server at a time uses it.
+    #[arg(long, value_name = "DIR", env = "WAXWING_DATA_DIR", default_value = "waxwing-data")]
+    pub(super) data_dir: PathBuf,
+    /// The program for it. Without it, `redis-server` or `valkey-server` on PATH.
+    #[arg(long, value_name = "PATH", env = "WAXWING_REDIS_SERVER")]
+    pub(super) redis_server: Option<PathBuf>,
+    /// Take a given Redis also when it is set up to drop data in silence. For caches and trials.
+    #[arg(long, env = "WAXWING_ALLOW_VOLATILE")]
+    pub(super) allow_volatile: bool,
+}
+
+/// How the domains are set up.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Limits")]
+pub(super) struct DomainOptions {
+    /// How many entries a home timeline keeps ready.
+    #[arg(long, value_name = "N", env = "WAXWING_HOME_WINDOW", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(100..=10_000))]
+    home_window: u64,
+    /// A session ends after this many days without use.
+    #[arg(long, value_name = "DAYS", env = "WAXWING_SESSION_IDLE_DAYS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3_650))]
+    session_idle_days: u64,
+    /// A session ends after this many days in any case.
+    #[arg(long, value_name = "DAYS", env = "WAXWING_SESSION_ABSOLUTE_DAYS", default_value_t = 90, value_parser = clap::value_parser!(u64).range(1..=3_650))]
+    session_absolute_days: u64,
+    /// How many passwords are hashed at once. Each takes 19 MiB and keeps a core busy.
+    #[arg(long, value_name = "N", env = "WAXWING_HASHES_AT_ONCE", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=64))]
+    hashes_at_once: u64,
+}
+
+impl DomainOptions {
+    pub(super) fn config(&self) -> Config {
+        Config {
+            home_window: self.home_window as usize,
+            session_idle: self.session_idle_days * DAY,
+            session_absolute: self.session_absolute_days * DAY,
+            hashes_at_once: self.hashes_at_once as usize,
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Opens the storage that the options name: a given Redis after a look at it, or one of our own.
+
+use super::options::StorageOptions;
+use crate::db::embedded::{self, Embedded};
+use crate::db::inspect::{Finding, Severity};
+use crate::db::{Db, Target, Timing, check};
+use anyhow::{Context, bail};
+
+/// An open storage.
+pub(super) struct Storage {
+    pub(super) db: Db,
+    embedded: Option<Embedded>,
+}
+
+impl Storage {
+    /// Opens it. A given Redis must answer, and be fit to hold the data.
+    pub(super) async fn open(options: &StorageOptions, timing: Timing) -> anyhow::Result<Self> {
+        let Some(url) = &options.redis else {
+            let data = embedded::Options { data_dir: options.data_dir.clone(), redis_server: options.redis_server.clone() };
+            let embedded = embedded::start(data).await?;
+            let db = Db::open(&Target::socket(embedded.socket()), timing).await?;
+            return Ok(Self { db, embedded: Some(embedded) });
+        };
+        let target: Target = url.parse().context("--redis")?;
+        examine(&target, options.allow_volatile).await?;
+        let db = Db::open(&target, timing).await.context("this Redis cannot be reached")?;
+        Ok(Self { db, embedded: None })
+    }
+
+    /// Closes it: the server's own Redis writes its data and ends.
+    pub(super) async fn close(self) {
+        drop(self.db);
+        if let Some(embedded) = self.embedded {
+            embedded.stop().await;
+        }
+    }
+}
+
+async fn examine(target: &Target, allow_volatile: bool) -> anyhow::Result<()> {
+    let findings = check::examine(target).await.context("this Redis cannot be reached")?;
+    for finding in &findings {
+        tell(finding);
+    }
+    if findings.iter().any(|finding| finding.refuses(allow_volatile)) {
+        bail!("this Redis cannot hold the data: see above");
+    }
+    Ok(())
+}
+
+fn tell(finding: &Finding) {
+    match finding.severity {
+        Severity::Note => tracing::info!("{finding}"),
+        Severity::Warning => tracing::warn!("{finding}"),
+        Severity::Refusal => tracing::error!("{finding}"),
+    }
+}

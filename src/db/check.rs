@@ -1,0 +1,48 @@
+//! The look at a given Redis before it is used: every node that the URL names.
+
+use super::Target;
+use super::inspect::{Finding, inspect};
+use redis::{AsyncConnectionConfig, Client, RedisError};
+use std::time::Duration;
+
+/// How long a node may take to answer. The check runs once, at start.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What is to be said of a Redis, the worst of each node first, each thing once. Replicas among a cluster's seeds are passed over:
+/// the cluster routes to their primaries.
+///
+/// # Errors
+/// When no node that was named answers, or one does not let us in.
+pub async fn examine(target: &Target) -> Result<Vec<Finding>, RedisError> {
+    let (nodes, cluster) = match target {
+        Target::Single(info) => (std::slice::from_ref(&**info), false),
+        Target::Cluster(nodes) => (nodes.as_slice(), true),
+    };
+    let (mut findings, mut reached, mut failed) = (Vec::new(), false, None);
+    for node in nodes {
+        match look(node.clone(), cluster).await {
+            Ok(found) => {
+                reached = true;
+                findings.extend(found);
+            }
+            Err(error) if cluster && error.is_io_error() => failed = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    match failed {
+        Some(error) if !reached => Err(error),
+        _ => {
+            let mut seen = std::collections::HashSet::new();
+            findings.retain(|finding: &Finding| seen.insert(finding.message.clone()));
+            Ok(findings)
+        }
+    }
+}
+
+async fn look(node: redis::ConnectionInfo, cluster: bool) -> Result<Vec<Finding>, RedisError> {
+    let config = AsyncConnectionConfig::new().set_connection_timeout(Some(PATIENCE)).set_response_timeout(Some(PATIENCE));
+    let mut connection = Client::open(node)?.get_multiplexed_async_connection_with_config(&config).await?;
+    let report = inspect(&mut connection).await?;
+    let passed_over = cluster && report.facts.replica == Some(true);
+    Ok(if passed_over { Vec::new() } else { report.findings })
+}

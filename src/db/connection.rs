@@ -1,0 +1,297 @@
+//! Connections: a few multiplexed ones to a single server, or the cluster client; and what a Redis error means to us.
+//!
+//! One multiplexed connection parses its replies in one task, so a single server gets one for each worker thread. A slot
+//! heals itself: a disconnection empties it at once (redis-rs tells us by a push), a timeout empties it too, since a
+//! half-open connection would otherwise stay for ever; whoever comes next connects again, one at a time, and a failed
+//! attempt answers for the next 50 ms, so that a dead Redis costs nobody a queue.
+
+use super::{Target, pipeline_of};
+use crate::error::Error;
+use redis::aio::MultiplexedConnection;
+use redis::cluster_async::ClusterConnection;
+use redis::{AsyncConnectionConfig, Client, Cmd, PushKind, RedisError, Value};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, RwLock};
+use std::time::{Duration, Instant};
+
+/// Whether a lost answer may have changed something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    Read,
+    Write,
+}
+
+/// How long to wait for Redis, and over how many connections.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing {
+    /// For a connection to stand.
+    pub connect: Duration,
+    /// For the answer to a command or a whole pipeline.
+    pub response: Duration,
+    /// Connections to a single server.
+    pub connections: usize,
+}
+
+impl Default for Timing {
+    /// Both together stay under the second within which a client is told that the storage is down.
+    fn default() -> Self {
+        Self { connect: Duration::from_millis(300), response: Duration::from_millis(600), connections: 2 }
+    }
+}
+
+impl Timing {
+    /// For bulk work that no client waits for: patient, and wide pipelines may take their time.
+    pub fn patient() -> Self {
+        Self { connect: Duration::from_secs(2), response: Duration::from_secs(30), connections: 2 }
+    }
+}
+
+/// Where commands go.
+pub(super) enum Topology {
+    Single(Vec<Slot>),
+    Cluster(ClusterConnection),
+}
+
+impl Topology {
+    pub(super) async fn open(target: &Target, timing: Timing) -> Result<Self, RedisError> {
+        match target {
+            Target::Single(info) => {
+                let client = Client::open((**info).clone())?;
+                Ok(Self::Single((0..timing.connections.max(1)).map(|_| Slot::new(client.clone(), timing)).collect()))
+            }
+            Target::Cluster(nodes) => Ok(Self::Cluster(open_cluster(nodes, timing).await?)),
+        }
+    }
+
+    /// Sends commands as one pipeline (singles on a cluster, whose pipelines hold one slot only); answers in order.
+    pub(super) async fn send(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
+        match self {
+            Self::Single(slots) => slots[slot_of_thread(slots.len())].send(&commands, access).await,
+            Self::Cluster(connection) => send_singles(connection, commands, access).await,
+        }
+    }
+
+    /// Loads scripts on every primary.
+    pub(super) async fn load_scripts(&self, loads: Vec<Cmd>) -> Result<(), Error> {
+        for reply in self.send(loads, Access::Read).await? {
+            reply.extract_error().map_err(|error| classify(&error, Access::Read))?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn primaries(&self) -> Result<usize, Error> {
+        Ok(self.each_primary(&redis::cmd("PING")).await?.len())
+    }
+
+    /// Answers of every primary, in the order of their addresses.
+    pub(super) async fn each_primary(&self, command: &Cmd) -> Result<Vec<Value>, Error> {
+        let Self::Cluster(_) = self else { return self.send(vec![command.clone()], Access::Read).await };
+        let mut answers = Vec::new();
+        for (host, port) in self.addresses().await? {
+            answers.push(self.at_address(host, port, command.clone()).await?);
+        }
+        Ok(answers)
+    }
+
+    pub(super) async fn on_primary(&self, node: usize, command: Cmd) -> Result<Value, Error> {
+        let Self::Cluster(_) = self else {
+            return Ok(self.send(vec![command], Access::Read).await?.pop().unwrap_or_default());
+        };
+        let mut addresses = self.addresses().await?;
+        if node >= addresses.len() {
+            return Err(Error::StorageUnavailable); // The cluster lost a primary meanwhile.
+        }
+        let (host, port) = addresses.swap_remove(node);
+        self.at_address(host, port, command).await
+    }
+
+    async fn at_address(&self, host: String, port: u16, command: Cmd) -> Result<Value, Error> {
+        use redis::cluster_routing::{RoutingInfo, SingleNodeRoutingInfo};
+        let Self::Cluster(connection) = self else { return Err(Error::StorageUnavailable) };
+        let route = RoutingInfo::SingleNode(SingleNodeRoutingInfo::ByAddress { host, port });
+        connection.clone().route_command(command, route).await.map_err(|error| classify(&error, Access::Read))
+    }
+
+    /// The primaries' addresses, sorted, from CLUSTER SLOTS.
+    async fn addresses(&self) -> Result<Vec<(String, u16)>, Error> {
+        let Self::Cluster(connection) = self else { return Ok(Vec::new()) };
+        let mut command = redis::cmd("CLUSTER");
+        command.arg("SLOTS");
+        let slots: Vec<Vec<Value>> =
+            command.query_async(&mut connection.clone()).await.map_err(|error| classify(&error, Access::Read))?;
+        let primary = |range: Vec<Value>| {
+            let fields: Vec<Value> = redis::from_redis_value(range.into_iter().nth(2)?).ok()?;
+            let mut fields = fields.into_iter();
+            Some((redis::from_redis_value(fields.next()?).ok()?, redis::from_redis_value(fields.next()?).ok()?))
+        };
+        let mut addresses: Vec<(String, u16)> = slots.into_iter().filter_map(primary).collect();
+        addresses.sort();
+        addresses.dedup();
+        Ok(addresses)
+    }
+}
+
+async fn open_cluster(nodes: &[redis::ConnectionInfo], timing: Timing) -> Result<ClusterConnection, RedisError> {
+    redis::cluster::ClusterClientBuilder::new(nodes.to_vec())
+        .connection_timeout(timing.connect)
+        .response_timeout(timing.response)
+        .overall_response_timeout(Some(timing.connect + timing.response))
+        // Its default waits 1.28 s before the first retry; a resharded slot answers in milliseconds.
+        .min_retry_wait(10)
+        .max_retry_wait(200)
+        .retries(5)
+        .build()?
+        .get_async_connection()
+        .await
+}
+
+async fn send_singles(connection: &ClusterConnection, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
+    use futures_util::stream::{StreamExt, TryStreamExt, iter};
+    iter(commands)
+        .map(|command| {
+            let mut connection = connection.clone();
+            async move {
+                match command.query_async::<Value>(&mut connection).await {
+                    Err(error) if error.code() == Some("NOSCRIPT") => Ok(super::script::unknown()),
+                    reply => reply.map_err(|error| classify(&error, access)),
+                }
+            }
+        })
+        .buffered(64)
+        .try_collect()
+        .await
+}
+
+/// Threads keep to a connection of their own, in turn.
+fn slot_of_thread(slots: usize) -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local!(static MINE: usize = NEXT.fetch_add(1, Ordering::Relaxed));
+    MINE.with(|mine| *mine) % slots
+}
+
+/// One connection that comes back.
+pub(super) struct Slot {
+    client: Client,
+    timing: Timing,
+    current: Arc<RwLock<Current>>,
+    /// Held while connecting; the last failure stands in it.
+    connecting: tokio::sync::Mutex<Option<Instant>>,
+}
+
+/// The connection in use and how many there were, so that an old one's end does not close a new one.
+#[derive(Default)]
+struct Current {
+    generation: u64,
+    connection: Option<MultiplexedConnection>,
+}
+
+impl Slot {
+    fn new(client: Client, timing: Timing) -> Self {
+        Self { client, timing, current: Arc::default(), connecting: tokio::sync::Mutex::default() }
+    }
+
+    async fn send(&self, commands: &[Cmd], access: Access) -> Result<Vec<Value>, Error> {
+        let pipeline = pipeline_of(commands);
+        let mut again = true;
+        loop {
+            let (generation, mut connection) = self.connection().await?;
+            match connection.send_packed_commands(&pipeline, 0, commands.len()).await {
+                Ok(replies) => return Ok(replies),
+                Err(error) => {
+                    if error.is_timeout() || error.is_unrecoverable_error() {
+                        self.empty(generation);
+                    }
+                    if !(error.is_connection_dropped() && std::mem::take(&mut again)) {
+                        return Err(classify(&error, access));
+                    }
+                }
+            }
+        }
+    }
+
+    fn held(&self) -> Option<(u64, MultiplexedConnection)> {
+        let current = self.current.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        current.connection.clone().map(|connection| (current.generation, connection))
+    }
+
+    fn empty(&self, generation: u64) {
+        empty(&self.current, generation);
+    }
+
+    async fn connection(&self) -> Result<(u64, MultiplexedConnection), Error> {
+        if let Some(held) = self.held() {
+            return Ok(held);
+        }
+        let mut failed = self.connecting.lock().await;
+        if let Some(held) = self.held() {
+            return Ok(held);
+        }
+        if failed.is_some_and(|at| at.elapsed() < Duration::from_millis(50)) {
+            return Err(Error::StorageUnavailable);
+        }
+        self.connect().await.inspect_err(|_| *failed = Some(Instant::now()))
+    }
+
+    async fn connect(&self) -> Result<(u64, MultiplexedConnection), Error> {
+        let generation = self.current.read().unwrap_or_else(std::sync::PoisonError::into_inner).generation + 1;
+        let current = Arc::downgrade(&self.current);
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(self.timing.connect))
+            .set_response_timeout(Some(self.timing.response))
+            .set_push_sender(move |push: redis::PushInfo| {
+                if let (PushKind::Disconnection, Some(current)) = (push.kind, current.upgrade()) {
+                    empty(&current, generation);
+                }
+                Ok::<(), redis::aio::SendError>(())
+            });
+        let connecting = self.client.get_multiplexed_async_connection_with_config(&config);
+        // The timeout of the client covers the socket, not the handshake after it.
+        let connection = tokio::time::timeout(self.timing.connect, connecting)
+            .await
+            .map_err(|_| Error::StorageUnavailable)?
+            .map_err(|error| refused(&error))?;
+        let mut slot = self.current.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        *slot = Current { generation, connection: Some(connection.clone()) };
+        Ok((generation, connection))
+    }
+}
+
+fn empty(current: &RwLock<Current>, generation: u64) {
+    let mut current = current.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if current.generation == generation {
+        current.connection = None;
+    }
+}
+
+fn refused(error: &RedisError) -> Error {
+    tracing::warn!(%error, "Redis cannot be reached");
+    Error::StorageUnavailable
+}
+
+/// What an error of Redis means to a client. Its text goes to the log, never further.
+pub(super) fn classify(error: &RedisError, access: Access) -> Error {
+    const REFUSING: [&str; 12] = [
+        "LOADING",
+        "MASTERDOWN",
+        "CLUSTERDOWN",
+        "READONLY",
+        "OOM",
+        "MISCONF",
+        "NOREPLICAS",
+        "BUSY",
+        "TRYAGAIN",
+        "MOVED",
+        "ASK",
+        "NOAUTH",
+    ];
+    let lost = error.is_timeout() || error.is_connection_dropped();
+    if lost && access == Access::Write {
+        tracing::warn!(%error, "a write was not confirmed");
+        Error::OutcomeUnknown
+    } else if lost || error.is_io_error() || error.is_cluster_error() || error.code().is_some_and(|code| REFUSING.contains(&code))
+    {
+        refused(error)
+    } else {
+        Error::internal(anyhow::Error::msg(error.to_string()))
+    }
+}

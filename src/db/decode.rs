@@ -1,0 +1,68 @@
+//! Replies into our types, without intermediate maps.
+
+use crate::error::Error;
+use crate::page::Row;
+use redis::{FromRedisValue, Value};
+
+/// A reply as `T`.
+///
+/// # Errors
+/// Internal: the reply is of another type than its command gives.
+pub fn one<T: FromRedisValue>(reply: Value) -> Result<T, Error> {
+    redis::from_redis_value(reply).map_err(|error| Error::corrupt(error.to_string()))
+}
+
+/// The members and scores of a sorted set whose members and scores are ids, in the reply's order.
+///
+/// # Errors
+/// Internal: a member or a score that is no id.
+pub fn rows(reply: Value) -> Result<Vec<Row>, Error> {
+    let pairs: Vec<(u64, f64)> = one(reply)?;
+    Ok(pairs.into_iter().map(|(member, score)| Row { member, position: score as u64 }).collect())
+}
+
+/// Walks the fields of an HGETALL reply; an empty hash has none.
+///
+/// # Errors
+/// Internal: the reply is no hash, or a name is no text.
+pub fn fields(reply: Value, mut visit: impl FnMut(&str, Text) -> Result<(), Error>) -> Result<bool, Error> {
+    let mut any = false;
+    let mut pair = |name: Value, value: Value| {
+        any = true;
+        visit(text(name)?.0.as_str(), text(value)?)
+    };
+    match reply {
+        Value::Map(pairs) => pairs.into_iter().try_for_each(|(name, value)| pair(name, value))?,
+        Value::Array(flat) => {
+            let mut flat = flat.into_iter();
+            while let (Some(name), Some(value)) = (flat.next(), flat.next()) {
+                pair(name, value)?;
+            }
+        }
+        Value::Nil => {}
+        other => return Err(Error::corrupt(format!("not a hash: {other:?}"))),
+    }
+    Ok(any)
+}
+
+/// A stored value that reads as text or as a number.
+pub struct Text(pub String);
+
+impl Text {
+    /// The value as a number.
+    ///
+    /// # Errors
+    /// Internal: it is none.
+    pub fn number<T: std::str::FromStr>(&self) -> Result<T, Error> {
+        self.0.parse().map_err(|_| Error::corrupt(format!("not a number: {}", self.0)))
+    }
+}
+
+fn text(value: Value) -> Result<Text, Error> {
+    match value {
+        Value::BulkString(bytes) => String::from_utf8(bytes).map(Text).map_err(Error::corrupt),
+        Value::SimpleString(text) => Ok(Text(text)),
+        Value::Int(number) => Ok(Text(number.to_string())),
+        other => Err(Error::corrupt(format!("not text: {other:?}"))),
+    }
+}

@@ -1,0 +1,74 @@
+//! Finds the program: `redis-server`, else `valkey-server`, and checks that it is new enough.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::EmbeddedError;
+use crate::db::inspect::Version;
+
+/// In this order; Debian, Homebrew and the official images know the first, Fedora the second.
+const NAMES: [&str; 2] = ["redis-server", "valkey-server"];
+
+/// The program to run, asked for its version (some milliseconds). An old one is passed over for a newer of the other
+/// name.
+pub(super) fn find(given: Option<&Path>) -> Result<PathBuf, EmbeddedError> {
+    if let Some(program) = given {
+        return check(program);
+    }
+    let mut first_failure = None;
+    for name in NAMES {
+        match check(Path::new(name)) {
+            Ok(program) => return Ok(program),
+            Err(EmbeddedError::NotInstalled) => {}
+            Err(other) => first_failure = first_failure.or(Some(other)),
+        }
+    }
+    Err(first_failure.unwrap_or(EmbeddedError::NotInstalled))
+}
+
+/// A bare name is looked up on `PATH` by the system, here and when it is started.
+fn check(program: &Path) -> Result<PathBuf, EmbeddedError> {
+    let not_runnable = |reason: String| EmbeddedError::NotRunnable { program: program.to_owned(), reason };
+    let output = match Command::new(program).arg("--version").output() {
+        Ok(output) => output,
+        Err(error) if error.kind() == io::ErrorKind::NotFound && is_bare_name(program) => {
+            return Err(EmbeddedError::NotInstalled);
+        }
+        Err(error) => return Err(not_runnable(error.to_string())),
+    };
+    let said = String::from_utf8_lossy(&output.stdout);
+    let version = version_in(&said).ok_or_else(|| not_runnable(format!("it does not say its version but {:?}", said.trim())))?;
+    if version < Version::FLOOR {
+        return Err(EmbeddedError::TooOld { program: program.to_owned(), found: version.to_string() });
+    }
+    Ok(program.to_owned())
+}
+
+fn is_bare_name(program: &Path) -> bool {
+    NAMES.iter().any(|name| program == Path::new(name))
+}
+
+/// From "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 ...".
+fn version_in(said: &str) -> Option<Version> {
+    said.split_whitespace().find_map(|word| word.strip_prefix("v=")?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_version_of_both_products() {
+        let said = |text| version_in(text).map(|version| version.to_string());
+        assert_eq!(said("Redis server v=7.0.15 sha=00000000:0 bits=64"), Some("7.0.15".to_owned()));
+        assert_eq!(said("Valkey server v=8.1.4 sha=00000000:0"), Some("8.1.4".to_owned()));
+        assert_eq!(said("usage: redis-server"), None);
+    }
+
+    #[test]
+    fn a_given_program_that_is_missing_is_named() {
+        let error = find(Some(Path::new("/nowhere/redis-server"))).expect_err("there is no such file");
+        assert!(error.to_string().starts_with("cannot run /nowhere/redis-server: "), "{error}");
+    }
+}

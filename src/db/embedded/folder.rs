@@ -1,0 +1,90 @@
+//! The data folder: made, and closed to other users.
+
+use std::fs::{self, DirBuilder, Metadata};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use super::{EmbeddedError, lock};
+
+/// The folder in which Redis 7 keeps its append-only files (its default name).
+const AOF_FOLDER: &str = "appendonlydir";
+
+/// Makes or tightens the folder; its absolute path.
+pub(super) fn prepare(data_dir: &Path) -> Result<PathBuf, EmbeddedError> {
+    // Redis changes into the folder, so a relative path would mean something else to it.
+    let data = std::path::absolute(data_dir).map_err(EmbeddedError::folder(data_dir))?;
+    make_private(&data)?;
+    Ok(data)
+}
+
+/// Created with mode 0700, or brought to it when it is ours and evidently meant for this.
+pub(super) fn make_private(path: &Path) -> Result<(), EmbeddedError> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(EmbeddedError::folder(path))?;
+    let metadata = fs::metadata(path).map_err(EmbeddedError::folder(path))?;
+    if metadata.mode() & 0o077 == 0 {
+        return Ok(());
+    }
+    // `--data-dir /tmp` by root, or one's home, must not change what the rest of the machine relies on.
+    if !is_ours(&metadata) {
+        return Err(foreign(path, "belongs to another user"));
+    }
+    if !holds_only_ours(path).map_err(EmbeddedError::folder(path))? {
+        return Err(foreign(path, "holds other files"));
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(0o700)).map_err(EmbeddedError::folder(path))
+}
+
+fn foreign(path: &Path, reason: &'static str) -> EmbeddedError {
+    EmbeddedError::ForeignFolder { path: path.to_owned(), reason }
+}
+
+pub(super) fn is_ours(metadata: &Metadata) -> bool {
+    metadata.uid() == rustix::process::geteuid().as_raw()
+}
+
+/// Empty, used by a server before, or a restored backup.
+fn holds_only_ours(path: &Path) -> io::Result<bool> {
+    let known = path.join(lock::SERVER_LOCK).exists() || path.join(AOF_FOLDER).exists();
+    Ok(known || fs::read_dir(path)?.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).expect("it exists").mode() & 0o7777
+    }
+
+    fn folder_with_mode(mode: u32) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).expect("it is ours");
+        folder
+    }
+
+    #[test]
+    fn an_empty_folder_is_tightened() {
+        let folder = folder_with_mode(0o755);
+        prepare(folder.path()).expect("it is empty and ours");
+        assert_eq!(mode(folder.path()), 0o700);
+    }
+
+    #[test]
+    fn a_restored_backup_is_tightened() {
+        let folder = folder_with_mode(0o755);
+        fs::create_dir(folder.path().join(AOF_FOLDER)).expect("writable");
+        fs::write(folder.path().join("notes.txt"), "").expect("writable");
+        prepare(folder.path()).expect("it holds our data");
+        assert_eq!(mode(folder.path()), 0o700);
+    }
+
+    #[test]
+    fn a_shared_folder_with_other_files_is_left_alone() {
+        let folder = folder_with_mode(0o1777);
+        fs::write(folder.path().join("somebody's"), "").expect("writable");
+        let error = prepare(folder.path()).expect_err("it is not meant for this");
+        assert!(error.to_string().contains("holds other files"), "{error}");
+        assert_eq!(mode(folder.path()), 0o1777);
+    }
+}

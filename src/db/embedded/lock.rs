@@ -1,0 +1,158 @@
+//! One server a folder, held by two `flock`s.
+//!
+//! `waxwing.lock` is held by the server alone and tells whether a server *lives*: the system lets go of it at the very
+//! moment the process dies, so no process id has to be trusted (ids are given out again). The id written in it is only
+//! for the message.
+//!
+//! `redis.lock` is held by the server and, as its standard input, by its Redis: a duplicated descriptor shares the
+//! lock. It tells whether the *data* is still in use, as when a killed server's Redis is writing its last lines.
+//! Whoever has the first lock waits for the second.
+//!
+//! Both files stay where they are: to remove a lock file is a race. `flock` does not reach across machines on every
+//! network file system; Redis does not belong on one anyway.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::EmbeddedError;
+
+pub(super) const SERVER_LOCK: &str = "waxwing.lock";
+const REDIS_LOCK: &str = "redis.lock";
+
+/// A Redis that was told to end writes its file and goes; on a slow disk that takes some seconds.
+const PATIENCE: Duration = Duration::from_secs(15);
+const RETRY: Duration = Duration::from_millis(20);
+/// Any process that forks holds copies of our descriptors until its child runs another program, so a lock just let go
+/// may look held for a moment.
+const FORK_WINDOW: Duration = Duration::from_millis(300);
+
+/// Both locks, held until this is dropped and the Redis that was given one is gone.
+#[derive(Debug)]
+pub(super) struct Locks {
+    redis: File,
+    /// Let go last (fields drop in order): who gets it does not have to wait for this process' other lock.
+    _server: File,
+}
+
+impl Locks {
+    /// Takes both, or says who has them. Waits only for the Redis of a dead server.
+    pub(super) async fn acquire(folder: &Path) -> Result<Self, EmbeddedError> {
+        let path = folder.join(SERVER_LOCK);
+        let server = open(&path).map_err(EmbeddedError::folder(&path))?;
+        if !try_lock_for(&server, FORK_WINDOW).await.map_err(EmbeddedError::folder(&path))? {
+            return Err(EmbeddedError::InUse { path: folder.to_owned(), pid: pid_in(&path) });
+        }
+        write_pid(&server, std::process::id()).map_err(EmbeddedError::folder(&path))?;
+        let redis = wait_for_redis(folder, PATIENCE).await?;
+        Ok(Self { redis, _server: server })
+    }
+
+    /// The standard input that keeps the folder locked while a child lives.
+    pub(super) fn share(&self) -> io::Result<Stdio> {
+        Ok(Stdio::from(self.redis.try_clone()?))
+    }
+
+    /// Writes down which Redis holds the data, for the message of one who waits for it in vain.
+    pub(super) fn note_redis(&self, pid: u32) {
+        if let Err(error) = write_pid(&self.redis, pid) {
+            tracing::warn!(%error, "cannot write the process id of Redis into its lock file");
+        }
+    }
+}
+
+async fn wait_for_redis(folder: &Path, patience: Duration) -> Result<File, EmbeddedError> {
+    let path = folder.join(REDIS_LOCK);
+    let file = open(&path).map_err(EmbeddedError::folder(&path))?;
+    let started = Instant::now();
+    if !try_lock_for(&file, patience).await.map_err(EmbeddedError::folder(&path))? {
+        return Err(EmbeddedError::StillClosing { path: folder.to_owned(), pid: pid_in(&path), waited: patience.as_secs() });
+    }
+    if started.elapsed() >= RETRY {
+        tracing::info!(waited = ?started.elapsed(), "the Redis of an earlier server has closed");
+    }
+    Ok(file)
+}
+
+/// False when it is still another's after the time.
+async fn try_lock_for(file: &File, limit: Duration) -> io::Result<bool> {
+    let started = Instant::now();
+    while !try_lock(file)? {
+        if started.elapsed() >= limit {
+            return Ok(false);
+        }
+        tokio::time::sleep(RETRY).await;
+    }
+    Ok(true)
+}
+
+/// Never truncated on opening: the id in it may be another's.
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
+fn try_lock(file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+fn write_pid(file: &File, pid: u32) -> io::Result<()> {
+    file.set_len(0)?;
+    file.write_all_at(format!("{pid}\n").as_bytes(), 0)
+}
+
+fn pid_in(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let pid = text.trim();
+    if pid.is_empty() { "unknown".to_owned() } else { pid.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_second_is_refused_and_told_who_has_it() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let first = Locks::acquire(folder.path()).await.expect("free");
+        let error = Locks::acquire(folder.path()).await.expect_err("taken");
+        let expected = format!("process {}", std::process::id());
+        assert!(error.to_string().contains(&expected), "{error}");
+        drop(first);
+        Locks::acquire(folder.path()).await.expect("free again");
+    }
+
+    #[tokio::test]
+    async fn a_shared_lock_outlives_its_server_and_is_waited_for() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let first = Locks::acquire(folder.path()).await.expect("free");
+        let mut child = std::process::Command::new("sleep")
+            .arg("0.3")
+            .stdin(first.share().expect("a descriptor is left"))
+            .spawn()
+            .expect("sleep is everywhere");
+        drop(first);
+        let started = Instant::now();
+        Locks::acquire(folder.path()).await.expect("free once the child is gone");
+        assert!(started.elapsed() >= Duration::from_millis(150));
+        child.wait().expect("it has ended");
+    }
+
+    #[tokio::test]
+    async fn a_redis_that_does_not_end_is_named() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let orphan = open(&folder.path().join(REDIS_LOCK)).expect("writable");
+        orphan.lock().expect("free");
+        write_pid(&orphan, 4711).expect("writable");
+        let error = wait_for_redis(folder.path(), RETRY).await.expect_err("still held");
+        assert!(error.to_string().contains("process 4711"), "{error}");
+    }
+}

@@ -1,0 +1,23 @@
+//! `PR_SET_PDEATHSIG`: the kernel sends SIGTERM to the child when the thread that started it ends.
+#![allow(unsafe_code, reason = "only the child can ask for the signal, between fork and exec; std has no safe way there")]
+
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
+
+/// On SIGTERM Redis writes its data and ends, as if we had stopped it.
+pub(super) fn arm(command: &mut Command) {
+    let parent = getpid();
+    let ask_for_signal = move || {
+        set_parent_process_death_signal(Some(Signal::TERM))?;
+        // If we died before the line above, no signal will come, and somebody else is the parent now.
+        if getppid() == Some(parent) { Ok(()) } else { Err(io::Error::from(rustix::io::Errno::SRCH)) }
+    };
+    // SAFETY: between fork and exec only async-signal-safe work is allowed. The closure makes two system calls, takes
+    // no lock and allocates nothing (an error from an errno is a plain number).
+    unsafe {
+        command.pre_exec(ask_for_signal);
+    }
+}

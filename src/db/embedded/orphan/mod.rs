@@ -1,0 +1,41 @@
+//! Starts Redis so that it does not outlive us, however we end.
+//!
+//! Linux: the kernel signals it (`death_signal`). Elsewhere (macOS, the BSDs) a waiting shell does (`watcher`), which
+//! is weaker: nothing ends Redis if the shell is killed first.
+
+#[cfg(target_os = "linux")]
+mod death_signal;
+#[cfg(any(test, not(target_os = "linux")))]
+mod watcher;
+
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command};
+
+/// To be kept while the child lives and dropped once it is gone.
+#[cfg(target_os = "linux")]
+pub(super) struct Leash;
+#[cfg(not(target_os = "linux"))]
+pub(super) use watcher::Leash;
+
+/// Spawns the command. The calling thread must live as long as the child: to the kernel, it is the parent.
+pub(super) fn spawn(command: &mut Command) -> io::Result<(Child, Leash)> {
+    // A group of its own: Ctrl-C in a terminal is for us, and Redis ends when we have finished with it.
+    command.process_group(0);
+    #[cfg(target_os = "linux")]
+    {
+        death_signal::arm(command);
+        Ok((command.spawn()?, Leash))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let mut child = command.spawn()?;
+        match Leash::new(&child) {
+            Ok(leash) => Ok((child, leash)),
+            Err(error) => {
+                child.kill().and_then(|()| child.wait()).ok();
+                Err(error)
+            }
+        }
+    }
+}

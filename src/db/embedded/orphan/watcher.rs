@@ -1,0 +1,65 @@
+//! A shell that waits on a pipe only we hold open: when we die, the read ends and it signals the child.
+
+use std::io::{self, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+/// `$1` is the child. A word on the pipe means that the child has ended and its id may be another's by now.
+const SCRIPT: &str = r#"read -r word; [ "$word" = released ] || kill -TERM "$1""#;
+
+/// The shell and our end of its pipe.
+pub(in super::super) struct Leash {
+    shell: Child,
+    pipe: Option<ChildStdin>,
+}
+
+impl Leash {
+    /// Watches over the child from now on.
+    pub(in super::super) fn new(child: &Child) -> io::Result<Self> {
+        let mut shell = Command::new("sh")
+            .args(["-c", SCRIPT, "sh", &child.id().to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()?;
+        let pipe = shell.stdin.take();
+        Ok(Self { shell, pipe })
+    }
+}
+
+impl Drop for Leash {
+    fn drop(&mut self) {
+        if let Some(mut pipe) = self.pipe.take() {
+            // Fails only if the shell is gone, and then it signals nobody.
+            pipe.write_all(b"released\n").ok();
+        }
+        self.shell.wait().ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt as _;
+
+    fn sleeper(seconds: &str) -> Child {
+        Command::new("sleep").arg(seconds).spawn().expect("sleep is everywhere")
+    }
+
+    #[test]
+    fn a_closed_pipe_ends_the_child() {
+        let mut child = sleeper("60");
+        let mut leash = Leash::new(&child).expect("a shell is everywhere");
+        // What the system does when we die.
+        drop(leash.pipe.take());
+        assert_eq!(child.wait().expect("it ends").signal(), Some(15));
+    }
+
+    #[test]
+    fn a_released_child_is_left_alone() {
+        let mut child = sleeper("0.3");
+        drop(Leash::new(&child).expect("a shell is everywhere"));
+        assert!(child.wait().expect("it ends").success());
+    }
+}

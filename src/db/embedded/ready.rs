@@ -1,0 +1,69 @@
+//! Waits until Redis answers, which it does not before it has read all of its data in.
+
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, RedisResult};
+use tokio::time::{Instant, sleep};
+
+use super::EmbeddedError;
+use super::supervisor::Supervisor;
+
+const FIRST_PAUSE: Duration = Duration::from_millis(2);
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+/// While it loads, Redis looks at its connections only now and then. A socket nobody listens on fails at once.
+const PATIENCE: Duration = Duration::from_secs(5);
+const REPORT_EVERY: Duration = Duration::from_secs(5);
+
+/// Returns once Redis has answered and is kept alive from then on, or with the error if it exits before.
+pub(super) async fn wait(url: &str, supervisor: &Supervisor) -> Result<(), EmbeddedError> {
+    let status = tokio::select! {
+        () = answer(url) => {
+            if supervisor.keep_alive() {
+                return Ok(());
+            }
+            supervisor.ended().await
+        }
+        status = supervisor.ended() => status,
+    };
+    Err(supervisor.failed(status))
+}
+
+/// Any error means: not yet. Whether it is still worth waiting is the supervisor's to say.
+async fn answer(url: &str) {
+    let mut pause = FIRST_PAUSE;
+    let mut reported = Instant::now();
+    while ping(url).await.is_err() {
+        if reported.elapsed() >= REPORT_EVERY {
+            reported = Instant::now();
+            report(url).await;
+        }
+        sleep(pause).await;
+        pause = LONGEST_PAUSE.min(pause * 2);
+    }
+}
+
+async fn connect(url: &str) -> RedisResult<MultiplexedConnection> {
+    let patient = AsyncConnectionConfig::new().set_connection_timeout(Some(PATIENCE)).set_response_timeout(Some(PATIENCE));
+    Client::open(url)?.get_multiplexed_async_connection_with_config(&patient).await
+}
+
+async fn ping(url: &str) -> RedisResult<()> {
+    redis::cmd("PING").query_async(&mut connect(url).await?).await
+}
+
+/// Redis answers INFO while it loads.
+async fn report(url: &str) {
+    match loading_progress(url).await {
+        Ok((percent, seconds)) => {
+            tracing::info!("embedded Redis is reading its data: {percent} % done, about {seconds} s left");
+        }
+        Err(error) => tracing::info!(%error, "waiting for embedded Redis to answer"),
+    }
+}
+
+async fn loading_progress(url: &str) -> RedisResult<(String, String)> {
+    let info: redis::InfoDict = redis::cmd("INFO").arg("persistence").query_async(&mut connect(url).await?).await?;
+    let field = |name| info.get::<String>(name).unwrap_or_else(|| "?".to_owned());
+    Ok((field("loading_loaded_perc"), field("loading_eta_seconds")))
+}

@@ -1,0 +1,103 @@
+//! The place of the unix socket: in the data folder, or in a folder of its own when that path is too long.
+
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use super::{EmbeddedError, folder};
+
+/// What `sockaddr_un` holds: 108 bytes with the closing zero on Linux, 104 on macOS and the BSDs (with some air).
+const LONGEST_PATH: usize = if cfg!(target_os = "linux") { 107 } else { 100 };
+const NAME: &str = "redis.sock";
+
+/// Where Redis listens. Dropping it clears up, so it is to be made after the folder's lock and dropped before it.
+#[derive(Debug)]
+pub(super) struct Socket {
+    path: PathBuf,
+    /// Ours alone, and to be removed with the socket.
+    temporary: Option<PathBuf>,
+}
+
+impl Socket {
+    /// Decides the place and makes the folder it needs. Redis itself removes a stale socket and makes the new one.
+    pub(super) fn place(data: &Path) -> Result<Self, EmbeddedError> {
+        let path = data.join(NAME);
+        if fits(&path) {
+            return Ok(Self { path, temporary: None });
+        }
+        let temporary = temporary_folder(data)?;
+        Ok(Self { path: temporary.join(NAME), temporary: Some(temporary) })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        // Redis has removed it unless it was killed.
+        fs::remove_file(&self.path).ok();
+        if let Some(temporary) = &self.temporary {
+            fs::remove_dir(temporary).ok();
+        }
+    }
+}
+
+fn fits(path: &Path) -> bool {
+    path.as_os_str().as_bytes().len() <= LONGEST_PATH
+}
+
+/// Its name comes from the data folder's identity, so that restarts find it again and a crash litters nothing.
+fn temporary_folder(data: &Path) -> Result<PathBuf, EmbeddedError> {
+    let metadata = fs::metadata(data).map_err(EmbeddedError::folder(data))?;
+    let name = format!("waxwing-{:x}-{:x}", metadata.dev(), metadata.ino());
+    let folder = [std::env::temp_dir(), PathBuf::from("/tmp")]
+        .into_iter()
+        .map(|parent| parent.join(&name))
+        .find(|folder| fits(&folder.join(NAME)))
+        .ok_or_else(|| EmbeddedError::SocketPathTooLong { path: std::env::temp_dir().join(&name) })?;
+    folder::make_private(&folder)?;
+    check_owner(&folder)?;
+    Ok(folder)
+}
+
+/// In a folder that everyone writes to, somebody else may have made it first, or a link in its place.
+fn check_owner(folder: &Path) -> Result<(), EmbeddedError> {
+    let metadata = fs::symlink_metadata(folder).map_err(EmbeddedError::folder(folder))?;
+    if metadata.is_dir() && folder::is_ours(&metadata) {
+        return Ok(());
+    }
+    let source = io::Error::other("it belongs to another user");
+    Err(EmbeddedError::Folder { path: folder.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_path_moves_the_socket_to_a_private_folder() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let long = folder.path().join("x".repeat(100));
+        fs::create_dir(&long).expect("writable");
+        let socket = Socket::place(&long).expect("it moves");
+        assert!(fits(socket.path()) && !socket.path().starts_with(&long));
+        let home = socket.path().parent().expect("it lies in a folder").to_owned();
+        assert_eq!(fs::metadata(&home).expect("made").mode() & 0o777, 0o700);
+        drop(socket);
+        assert!(!home.exists());
+    }
+
+    #[test]
+    fn a_link_in_its_place_is_refused() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (target, link) = (folder.path().join("target"), folder.path().join("link"));
+        fs::create_dir(&target).expect("writable");
+        std::os::unix::fs::symlink(&target, &link).expect("writable");
+        check_owner(&target).expect("ours");
+        check_owner(&link).expect_err("not a folder");
+    }
+}

@@ -1,0 +1,201 @@
+//! One thread that starts Redis, waits for it, and starts it again when it dies.
+//!
+//! A thread of its own, because to the kernel the thread that forks is the parent: a pool's thread may end early and
+//! take Redis with it. Its course: start-up (an exit ends it: [`super::start`] reports that), then kept alive (an exit
+//! is followed by a restart), then stopping (an exit ends it).
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::{Child, Command};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+use tokio::sync::watch;
+
+use super::EmbeddedError;
+use super::lock::Locks;
+use super::log::{self, Tail};
+use super::orphan::{self, Leash};
+use super::socket::Socket;
+
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// One that has run this long is taken for healthy: its next death is a new story.
+const HEALTHY: Duration = Duration::from_secs(30);
+
+/// The handle to the thread. Dropping it tells Redis to end and does not wait.
+#[derive(Debug)]
+pub(super) struct Supervisor {
+    shared: Arc<Shared>,
+    /// How the last Redis ended, once the thread is through and the folder free.
+    ended: watch::Receiver<Option<String>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    stop: Condvar,
+    tail: Tail,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    keep_alive: bool,
+    stopping: bool,
+    /// The thread has decided to start nothing any more.
+    over: bool,
+    /// Set only while the process is not yet reaped, so that its id cannot be another's.
+    child: Option<Pid>,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn signal(&self, signal: Signal) {
+        let mut state = self.state();
+        state.stopping = true;
+        if let Some(pid) = state.child {
+            kill_process(pid, signal).ok();
+        }
+        drop(state);
+        self.stop.notify_all();
+    }
+}
+
+impl Supervisor {
+    /// Starts the thread, which holds the socket's place and the locks until Redis has ended for good.
+    pub(super) fn start(program: PathBuf, arguments: Vec<OsString>, socket: Socket, locks: Locks) -> Result<Self, EmbeddedError> {
+        let shared = Arc::new(Shared::default());
+        let (sender, ended) = watch::channel(None);
+        let worker = Worker { program, arguments, shared: Arc::clone(&shared), _socket: socket, locks };
+        let run = move || {
+            let status = worker.run();
+            drop(worker);
+            sender.send_replace(Some(status));
+        };
+        thread::Builder::new().name("redis-parent".to_owned()).spawn(run).map_err(EmbeddedError::Spawn)?;
+        Ok(Self { shared, ended })
+    }
+
+    /// From now on a death is followed by a restart. False when it came too late.
+    pub(super) fn keep_alive(&self) -> bool {
+        let mut state = self.shared.state();
+        state.keep_alive = true;
+        !state.over
+    }
+
+    pub(super) fn terminate(&self) {
+        self.shared.signal(Signal::TERM);
+    }
+
+    pub(super) fn kill(&self) {
+        self.shared.signal(Signal::KILL);
+    }
+
+    /// Waits until Redis has ended and will not be started again; says how it ended.
+    pub(super) async fn ended(&self) -> String {
+        let mut ended = self.ended.clone();
+        let status = ended.wait_for(Option::is_some).await.ok().and_then(|status| status.clone());
+        status.unwrap_or_else(|| "its supervisor has failed".to_owned())
+    }
+
+    pub(super) async fn ended_within(&self, limit: Duration) -> bool {
+        tokio::time::timeout(limit, self.ended()).await.is_ok()
+    }
+
+    /// The error for a Redis that ended with this status while it was to start.
+    pub(super) fn failed(&self, status: String) -> EmbeddedError {
+        EmbeddedError::Exited { status, log: self.shared.tail.text() }
+    }
+}
+
+impl Drop for Supervisor {
+    fn drop(&mut self) {
+        self.terminate();
+    }
+}
+
+/// What the thread owns. The order of the last two matters: the place is cleared before the folder is free.
+struct Worker {
+    program: PathBuf,
+    arguments: Vec<OsString>,
+    shared: Arc<Shared>,
+    _socket: Socket,
+    locks: Locks,
+}
+
+/// One life of Redis.
+struct Life {
+    child: Child,
+    _leash: Leash,
+    log: JoinHandle<()>,
+}
+
+impl Worker {
+    fn run(&self) -> String {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let born = Instant::now();
+            let status = self.live_once().unwrap_or_else(|error| format!("it cannot be started: {error}"));
+            let mut state = self.shared.state();
+            if state.stopping || !state.keep_alive {
+                state.over = true;
+                return status;
+            }
+            if born.elapsed() >= HEALTHY {
+                pause = FIRST_PAUSE;
+            }
+            let said = self.shared.tail.last();
+            tracing::warn!(%status, %said, ?pause, "embedded Redis has ended and is started again");
+            drop(self.shared.stop.wait_timeout_while(state, pause, |state| !state.stopping));
+            pause = LONGEST_PAUSE.min(pause * 2);
+        }
+    }
+
+    /// Starts Redis and waits for its end.
+    fn live_once(&self) -> io::Result<String> {
+        let Some((mut life, pid)) = self.give_birth()? else {
+            return Ok("it was stopped".to_owned());
+        };
+        wait_for_end(pid);
+        let mut state = self.shared.state();
+        state.child = None;
+        let status = life.child.wait()?;
+        let kept_alive = state.keep_alive;
+        drop(state);
+        if !kept_alive {
+            // The end of the log will be the error message. Later, a fork of Redis may hold the pipe open for long.
+            life.log.join().ok();
+        }
+        Ok(status.to_string())
+    }
+
+    /// Under the state's lock, so that a stop either prevents it or finds a process to signal.
+    fn give_birth(&self) -> io::Result<Option<(Life, Pid)>> {
+        let mut state = self.shared.state();
+        if state.stopping {
+            return Ok(None);
+        }
+        let (reader, writer) = io::pipe()?;
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).stdin(self.locks.share()?).stdout(writer.try_clone()?).stderr(writer);
+        let log = log::forward(reader, self.shared.tail.clone())?;
+        let (child, leash) = orphan::spawn(&mut command)?;
+        let pid = Pid::from_child(&child);
+        state.child = Some(pid);
+        self.locks.note_redis(child.id());
+        Ok(Some((Life { child, _leash: leash, log }, pid)))
+    }
+}
+
+/// Returns when the process has ended, without reaping it: its id stays taken until nobody can signal it any more.
+fn wait_for_end(pid: Pid) {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    // Any other error means that there is no such child any more, as where SIGCHLD is ignored.
+    while waitid(WaitId::Pid(pid), options).err() == Some(rustix::io::Errno::INTR) {}
+}

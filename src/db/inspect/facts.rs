@@ -1,0 +1,103 @@
+//! Collects the facts: INFO for what it tells, CONFIG for the rest, which a restricted user may not read.
+
+use std::collections::HashMap;
+
+use redis::aio::ConnectionLike;
+use redis::{Cmd, ErrorKind, FromRedisValue, InfoDict, RedisResult, ServerErrorKind, Value, cmd};
+
+use super::{Facts, Product, Version, rights};
+
+const CONFIG: [&str; 6] = ["appendonly", "appendfsync", "save", "port", "bind", "protected-mode"];
+
+pub(super) async fn gather(connection: &mut impl ConnectionLike) -> RedisResult<Facts> {
+    let info: Option<InfoDict> = ask(connection, &cmd("INFO")).await?;
+    let config: Option<HashMap<String, String>> = ask(connection, cmd("CONFIG").arg("GET").arg(&CONFIG)).await?;
+    let default_user: Option<HashMap<String, Value>> = ask(connection, cmd("ACL").arg("GETUSER").arg("default")).await?;
+    let mut facts = info.map(|info| from_info(&info)).unwrap_or_default();
+    if let Some(config) = config {
+        add_config(&mut facts, &config);
+        facts.open = default_user.map(|user| has_no_password(&user) && is_exposed(&config));
+    }
+    facts.user = ask(connection, cmd("ACL").arg("WHOAMI")).await?;
+    facts.missing = rights::missing(connection).await?;
+    Ok(facts)
+}
+
+/// `None` when the server knows no such command or does not grant it to us.
+async fn ask<T: FromRedisValue>(connection: &mut impl ConnectionLike, command: &Cmd) -> RedisResult<Option<T>> {
+    match command.query_async(connection).await {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error) => match error.kind() {
+            ErrorKind::Server(ServerErrorKind::NoPerm | ServerErrorKind::ResponseError) => Ok(None),
+            _ => Err(error),
+        },
+    }
+}
+
+fn from_info(info: &InfoDict) -> Facts {
+    let text = |name| info.get::<String>(name);
+    let flag = |name| info.get::<u8>(name).map(|value| value != 0);
+    let valkey = text("valkey_version");
+    Facts {
+        product: if valkey.is_some() { Product::Valkey } else { Product::Redis },
+        version: valkey.or_else(|| text("redis_version")).and_then(|text| text.parse::<Version>().ok()),
+        replica: text("role").map(|role| role != "master"),
+        loading: flag("loading") == Some(true),
+        aof: flag("aof_enabled"),
+        aof_write_failed: text("aof_last_write_status").is_some_and(|status| status != "ok"),
+        maxmemory_policy: text("maxmemory_policy"),
+        maxmemory: info.get("maxmemory"),
+        ..Facts::default()
+    }
+}
+
+fn add_config(facts: &mut Facts, config: &HashMap<String, String>) {
+    facts.aof = facts.aof.or_else(|| config.get("appendonly").map(|value| value == "yes"));
+    facts.appendfsync = config.get("appendfsync").cloned();
+    facts.save = config.get("save").cloned();
+}
+
+/// By the user's flags and not `requirepass`, which knows nothing of an ACL file.
+fn has_no_password(user: &HashMap<String, Value>) -> bool {
+    let flags = user.get("flags").and_then(|flags| Vec::<String>::from_redis_value(flags.clone()).ok());
+    flags.is_some_and(|flags| flags.iter().any(|flag| flag == "on") && flags.iter().any(|flag| flag == "nopass"))
+}
+
+/// Listens beyond this machine, and Redis' own protection against just that is off.
+fn is_exposed(config: &HashMap<String, String>) -> bool {
+    let is = |name: &str, value: &str| config.get(name).is_some_and(|found| found == value);
+    let loopback = |address: &str| {
+        let address = address.trim_start_matches('-');
+        address.starts_with("127.") || address == "::1" || address == "localhost"
+    };
+    let local = config.get("bind").is_some_and(|bind| !bind.is_empty() && bind.split_whitespace().all(loopback));
+    is("protected-mode", "no") && !is("port", "0") && !local
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exposed_is_what_listens_to_others_unprotected() {
+        for (protected, port, bind, expected) in [
+            ("no", "6379", "* -::*", true),
+            ("no", "6379", "", true),
+            ("no", "6379", "127.0.0.1 10.0.0.5", true),
+            ("no", "6379", "127.0.0.1 -::1", false),
+            ("no", "0", "* -::*", false),
+            ("yes", "6379", "* -::*", false),
+        ] {
+            let config = [("protected-mode", protected), ("port", port), ("bind", bind)];
+            let config = config.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+            assert_eq!(is_exposed(&config), expected, "{protected} {port} {bind}");
+        }
+    }
+
+    #[test]
+    fn valkey_is_known_by_its_own_version() {
+        let info = InfoDict::new("server_name:valkey\r\nredis_version:7.2.4\r\nvalkey_version:8.0.1\r\n");
+        let facts = from_info(&info);
+        assert_eq!((facts.product, facts.version), (Product::Valkey, Some(Version(8, 0, 1))));
+    }
+}

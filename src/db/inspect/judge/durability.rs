@@ -1,0 +1,107 @@
+//! Whether it keeps what it is given.
+
+use super::{finding, user, volatile};
+use crate::db::inspect::{Facts, Finding, Severity};
+
+const NO_EVICTION: &str = "Set `CONFIG SET maxmemory-policy noeviction`, then `CONFIG REWRITE`";
+
+pub(super) fn eviction(facts: &Facts) -> Option<Finding> {
+    let policy = facts.maxmemory_policy.as_deref().filter(|policy| *policy != "noeviction")?;
+    if facts.maxmemory == Some(0) {
+        let message = format!(
+            "maxmemory-policy is {policy}: as soon as a memory limit is set, Redis drops data to stay under it. \
+             {NO_EVICTION}."
+        );
+        return volatile(Severity::Warning, message);
+    }
+    if policy.starts_with("volatile-") {
+        let message = format!(
+            "maxmemory-policy is {policy}: when the memory is full, what has a time to live goes early, so people are \
+             logged out and limits forget. {NO_EVICTION}."
+        );
+        return volatile(Severity::Warning, message);
+    }
+    let message = format!(
+        "maxmemory-policy is {policy}: when the memory is full, Redis drops accounts, statuses and whatever else, and \
+         data would be silently lost. {NO_EVICTION}, or accept it with --allow-volatile."
+    );
+    volatile(Severity::Refusal, message)
+}
+
+/// With `CONFIG SET`, not in the file with a restart: that would start from an empty append-only file.
+const AOF_ON: &str = "Turn it on with `CONFIG SET appendonly yes`, then `CONFIG REWRITE`";
+
+pub(super) fn no_aof(facts: &Facts) -> Option<Finding> {
+    if facts.aof != Some(false) {
+        return None;
+    }
+    let lost = match facts.save.as_deref() {
+        Some("") => "everything, because no snapshots are configured either".to_owned(),
+        Some(rule) => format!("every write since the last snapshot ({})", in_words(rule)),
+        None => "every write since the last snapshot, or everything if none are configured".to_owned(),
+    };
+    volatile(Severity::Warning, format!("The append-only file (AOF) is off: a crash of Redis loses {lost}. {AOF_ON}."))
+}
+
+/// "3600 1 300 100" as "after 3600 s if 1 key has changed, after 300 s if 100 keys have changed".
+fn in_words(rule: &str) -> String {
+    let numbers: Vec<&str> = rule.split_whitespace().collect();
+    let rules = numbers.chunks_exact(2).filter_map(|pair| match pair {
+        [seconds, "1"] => Some(format!("after {seconds} s if 1 key has changed")),
+        [seconds, keys] => Some(format!("after {seconds} s if {keys} keys have changed")),
+        _ => None,
+    });
+    format!("taken {}", rules.collect::<Vec<_>>().join(", "))
+}
+
+pub(super) fn aof_write_failed(facts: &Facts) -> Option<Finding> {
+    if !facts.aof_write_failed {
+        return None;
+    }
+    finding(
+        Severity::Warning,
+        "Redis could not write its append-only file and refuses writes until it can. Look for a full or failing disk \
+         (`df -h`) and into its log.",
+    )
+}
+
+pub(super) fn fsync(facts: &Facts) -> Option<Finding> {
+    if facts.aof != Some(true) {
+        return None;
+    }
+    match facts.appendfsync.as_deref() {
+        Some("always") => finding(
+            Severity::Note,
+            "Redis flushes every write before it answers (appendfsync always): a crash or a power cut loses nothing.",
+        ),
+        Some("everysec") => finding(
+            Severity::Note,
+            "Redis flushes its file every second (appendfsync everysec): a crash loses nothing, a power cut the last \
+             one to two seconds.",
+        ),
+        Some("no") => volatile(
+            Severity::Warning,
+            "appendfsync is no: Redis leaves flushing to the system, and a power cut may lose the last 30 s. Set \
+             `CONFIG SET appendfsync everysec`, then `CONFIG REWRITE`.",
+        ),
+        _ => finding(
+            Severity::Note,
+            format!(
+                "Redis does not tell how often it flushes its append-only file, so what a power cut would lose is not \
+                 known. Allow it with `ACL SETUSER {} +config|get`.",
+                user(facts)
+            ),
+        ),
+    }
+}
+
+pub(super) fn no_limit(facts: &Facts) -> Option<Finding> {
+    if facts.maxmemory != Some(0) {
+        return None;
+    }
+    finding(
+        Severity::Note,
+        "Redis has no memory limit: when the machine's memory is full, the system ends it. Set one below that, such as \
+         `CONFIG SET maxmemory 4gb`, and writes are refused instead.",
+    )
+}

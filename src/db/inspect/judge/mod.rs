@@ -1,0 +1,135 @@
+//! What the facts mean. Pure; the reasons for the severities are in the module above. Here: whether it can serve at
+//! all.
+
+mod durability;
+mod holes;
+#[cfg(test)]
+mod tests;
+
+use super::{Facts, Finding, Missing, Severity, Version};
+
+/// Everything worth saying of these facts, the worst first.
+pub fn judge(facts: &Facts) -> Vec<Finding> {
+    let rules = [
+        unknown,
+        too_old,
+        replica,
+        rights,
+        channels,
+        durability::eviction,
+        durability::no_aof,
+        durability::aof_write_failed,
+        durability::fsync,
+        loading,
+        holes::lua_hole,
+        open,
+        durability::no_limit,
+    ];
+    let mut findings: Vec<Finding> = rules.iter().filter_map(|rule| rule(facts)).collect();
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    findings
+}
+
+fn finding(severity: Severity, message: impl Into<String>) -> Option<Finding> {
+    Some(Finding { severity, message: message.into(), volatile: false })
+}
+
+fn volatile(severity: Severity, message: impl Into<String>) -> Option<Finding> {
+    Some(Finding { severity, message: message.into(), volatile: true })
+}
+
+fn user(facts: &Facts) -> &str {
+    facts.user.as_deref().unwrap_or("<user>")
+}
+
+fn unknown(facts: &Facts) -> Option<Finding> {
+    if facts.version.is_some() {
+        return None;
+    }
+    finding(
+        Severity::Warning,
+        format!(
+            "Redis does not tell its version and settings, so whether it keeps the data could not be checked. Allow it \
+             with `ACL SETUSER {} +info +config|get`.",
+            user(facts)
+        ),
+    )
+}
+
+fn too_old(facts: &Facts) -> Option<Finding> {
+    let version = facts.version.filter(|version| *version < Version::FLOOR)?;
+    finding(Severity::Refusal, format!("This is {} {version}, but 7.0 or newer is needed. Upgrade it.", facts.product))
+}
+
+fn replica(facts: &Facts) -> Option<Finding> {
+    if facts.replica != Some(true) {
+        return None;
+    }
+    finding(
+        Severity::Refusal,
+        "This Redis is a replica: it refuses writes, or loses them at the next synchronization. Name its primary with \
+         --redis (`INFO replication` shows it as master_host), or make this one the primary with `REPLICAOF NO ONE`.",
+    )
+}
+
+fn rights(facts: &Facts) -> Option<Finding> {
+    let missing: Vec<_> = facts.missing.iter().filter(|missing| !matches!(missing, Missing::Channel(_))).collect();
+    if missing.is_empty() {
+        return None;
+    }
+    let rules: Vec<_> = missing.iter().map(|missing| grant(missing)).collect();
+    finding(
+        Severity::Refusal,
+        format!(
+            "The Redis user {0} lacks rights that are needed, so some requests would fail. Grant them with `ACL \
+             SETUSER {0} {1}`.",
+            user(facts),
+            rules.join(" ")
+        ),
+    )
+}
+
+/// Which key was tried says nothing of the others, so all are asked for.
+fn grant(missing: &Missing) -> String {
+    match missing {
+        Missing::Key(_) => "~*".to_owned(),
+        Missing::Channel(_) => "&*".to_owned(),
+        Missing::Command(_) => missing.to_string(),
+    }
+}
+
+/// Only a warning: the channel that was tried is none of those in use, which may be granted by name.
+fn channels(facts: &Facts) -> Option<Finding> {
+    if !facts.missing.iter().any(|missing| matches!(missing, Missing::Channel(_))) {
+        return None;
+    }
+    finding(
+        Severity::Warning,
+        format!(
+            "The Redis user {0} may not use every channel, so subscriptions may stay silent. Grant them with `ACL \
+             SETUSER {0} &*`.",
+            user(facts)
+        ),
+    )
+}
+
+fn loading(facts: &Facts) -> Option<Finding> {
+    if !facts.loading {
+        return None;
+    }
+    finding(
+        Severity::Warning,
+        "Redis is still reading its data in and refuses commands until it has. Wait, or watch `INFO persistence`.",
+    )
+}
+
+fn open(facts: &Facts) -> Option<Finding> {
+    if facts.open != Some(true) {
+        return None;
+    }
+    finding(
+        Severity::Warning,
+        "Redis has no password and listens to the network: whoever reaches its port reads and changes everything. Set \
+         one with `CONFIG SET requirepass <password>`, or let it listen on the loopback only (`bind 127.0.0.1 -::1`).",
+    )
+}

@@ -1,0 +1,164 @@
+//! Truth tables of the judgement.
+
+use super::judge;
+use crate::db::inspect::{Facts, Finding, Missing, Product, Severity, Version};
+
+fn good() -> Facts {
+    Facts {
+        version: Some(Version(8, 4, 0)),
+        replica: Some(false),
+        aof: Some(true),
+        appendfsync: Some("always".to_owned()),
+        save: Some(String::new()),
+        maxmemory_policy: Some("noeviction".to_owned()),
+        maxmemory: Some(1 << 30),
+        open: Some(false),
+        user: Some("app".to_owned()),
+        ..Facts::default()
+    }
+}
+
+/// The findings beyond those of a good Redis, as (severity, volatile, message).
+fn said(change: impl FnOnce(&mut Facts)) -> Vec<Finding> {
+    let mut facts = good();
+    change(&mut facts);
+    let usual = judge(&good());
+    judge(&facts).into_iter().filter(|finding| !usual.contains(finding)).collect()
+}
+
+fn only(change: impl FnOnce(&mut Facts)) -> Finding {
+    let mut findings = said(change);
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    findings.remove(0)
+}
+
+#[test]
+fn a_good_one_has_only_its_loss_bound_noted() {
+    let findings = judge(&good());
+    assert_eq!(findings.len(), 1);
+    assert_eq!(findings[0].severity, Severity::Note);
+    assert!(findings[0].message.contains("loses nothing"));
+}
+
+#[test]
+fn eviction_policies() {
+    use Severity::{Refusal, Warning};
+    for (policy, limit, expected) in [
+        ("noeviction", 1, None),
+        ("allkeys-lru", 1, Some(Refusal)),
+        ("allkeys-lfu", 1, Some(Refusal)),
+        ("allkeys-random", 1, Some(Refusal)),
+        ("allkeys-lrm", 1, Some(Refusal)),
+        ("volatile-lru", 1, Some(Warning)),
+        ("volatile-ttl", 1, Some(Warning)),
+        ("allkeys-lru", 0, Some(Warning)),
+    ] {
+        let findings = said(|facts| {
+            facts.maxmemory_policy = Some(policy.to_owned());
+            facts.maxmemory = Some(limit);
+        });
+        let found = findings.iter().find(|finding| finding.message.contains("maxmemory-policy"));
+        assert_eq!(found.map(|finding| finding.severity), expected, "{policy} {limit}");
+        assert!(found.is_none_or(|finding| finding.volatile && !finding.refuses(true)));
+    }
+}
+
+#[test]
+fn no_aof_says_what_would_be_lost() {
+    for (save, expected) in [
+        (Some(""), "loses everything, because no snapshots are configured either"),
+        (Some("3600 1 60 10000"), "(taken after 3600 s if 1 key has changed, after 60 s if 10000 keys have changed)"),
+        (None, "or everything if none are configured"),
+    ] {
+        let finding = only(|facts| {
+            facts.aof = Some(false);
+            facts.save = save.map(str::to_owned);
+        });
+        assert_eq!((finding.severity, finding.volatile), (Severity::Warning, true));
+        assert!(finding.message.contains(expected), "{finding}");
+        assert!(!finding.refuses(false));
+    }
+}
+
+#[test]
+fn fsync_policies() {
+    for (policy, severity, expected) in [
+        (Some("everysec"), Severity::Note, "one to two seconds"),
+        (Some("no"), Severity::Warning, "CONFIG SET appendfsync everysec"),
+        (None, Severity::Note, "ACL SETUSER app +config|get"),
+    ] {
+        let finding = only(|facts| facts.appendfsync = policy.map(str::to_owned));
+        assert_eq!(finding.severity, severity);
+        assert!(finding.message.contains(expected), "{finding}");
+    }
+}
+
+#[test]
+fn versions() {
+    use Product::{Redis, Valkey};
+    use Severity::{Note, Refusal, Warning};
+    for (product, version, expected) in [
+        (Redis, Version(6, 2, 20), Some((Refusal, "7.0 or newer"))),
+        (Redis, Version(7, 0, 15), Some((Note, "distributions"))),
+        (Redis, Version(7, 2, 10), Some((Warning, "7.2.11"))),
+        (Redis, Version(7, 2, 11), None),
+        (Redis, Version(7, 4, 5), Some((Warning, "7.4.6"))),
+        (Redis, Version(8, 0, 3), Some((Warning, "8.0.4"))),
+        (Redis, Version(8, 2, 1), Some((Warning, "8.2.2"))),
+        (Redis, Version(8, 2, 2), None),
+        (Redis, Version(8, 4, 0), None),
+        (Valkey, Version(7, 2, 9), Some((Warning, "7.2.11"))),
+        (Valkey, Version(8, 0, 5), Some((Warning, "8.0.6"))),
+        (Valkey, Version(8, 1, 3), Some((Warning, "8.1.4"))),
+        (Valkey, Version(8, 1, 4), None),
+        (Valkey, Version(9, 0, 0), None),
+    ] {
+        let findings = said(|facts| (facts.product, facts.version) = (product, Some(version)));
+        assert_eq!(findings.len(), usize::from(expected.is_some()), "{product} {version}: {findings:?}");
+        if let Some((severity, words)) = expected {
+            assert_eq!(findings[0].severity, severity, "{product} {version}");
+            assert!(findings[0].message.contains(words), "{}", findings[0]);
+        }
+    }
+}
+
+#[test]
+fn a_replica_is_refused_whatever_is_accepted() {
+    let finding = only(|facts| facts.replica = Some(true));
+    assert!(finding.refuses(false) && finding.refuses(true));
+}
+
+#[test]
+fn missing_rights_are_named_in_the_command_that_grants_them() {
+    let finding = only(|facts| {
+        facts.missing = ["hset", "script|load"].map(|name| Missing::Command(name.to_owned())).into();
+        facts.missing.push(Missing::Key("user:{0}".to_owned()));
+    });
+    assert!(finding.refuses(true));
+    assert!(finding.message.contains("`ACL SETUSER app +hset +script|load ~*`"), "{finding}");
+    let finding = only(|facts| facts.missing = vec![Missing::Channel("x".to_owned())]);
+    assert_eq!(finding.severity, Severity::Warning);
+}
+
+#[test]
+fn what_is_only_warned_of() {
+    let warnings = [
+        only(|facts| facts.loading = true),
+        only(|facts| facts.aof_write_failed = true),
+        only(|facts| facts.open = Some(true)),
+        only(|facts| facts.version = None),
+    ];
+    assert!(warnings.iter().all(|finding| finding.severity == Severity::Warning));
+    assert_eq!(only(|facts| facts.maxmemory = Some(0)).severity, Severity::Note);
+}
+
+#[test]
+fn the_worst_comes_first() {
+    let findings = said(|facts| {
+        facts.maxmemory = Some(0);
+        facts.aof = Some(false);
+        facts.replica = Some(true);
+    });
+    let severities: Vec<_> = findings.iter().map(|finding| finding.severity).collect();
+    assert_eq!(severities, [Severity::Refusal, Severity::Warning, Severity::Note]);
+}

@@ -1,0 +1,84 @@
+//! Versions of Redis and Valkey.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Which of the two it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Product {
+    /// Redis.
+    #[default]
+    Redis,
+    /// Valkey, which split off at 7.2.4 and calls itself that where clients ask for Redis' version.
+    Valkey,
+}
+
+impl fmt::Display for Product {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Redis => "Redis",
+            Self::Valkey => "Valkey",
+        })
+    }
+}
+
+/// Major, minor, patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version(pub u32, pub u32, pub u32);
+
+impl Version {
+    /// The oldest that will do: sharded pub/sub and multi-part append-only files came with it.
+    pub const FLOOR: Self = Self(7, 0, 0);
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.0, self.1, self.2)
+    }
+}
+
+/// The text begins with no number.
+#[derive(Debug, thiserror::Error)]
+#[error("not a version: {0:?}")]
+pub struct NotAVersion(String);
+
+impl FromStr for Version {
+    type Err = NotAVersion;
+
+    /// Lenient behind the first number: "8.0" is 8.0.0 and "8.2.0-rc1" is 8.2.0.
+    fn from_str(text: &str) -> Result<Self, NotAVersion> {
+        let mut numbers = text.splitn(3, '.').map(leading_number);
+        let major = numbers.next().flatten().ok_or_else(|| NotAVersion(text.to_owned()))?;
+        let mut next = || numbers.next().flatten().unwrap_or(0);
+        Ok(Self(major, next(), next()))
+    }
+}
+
+fn leading_number(text: &str) -> Option<u32> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    text.get(..end)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parses_what_is_found_in_the_wild() {
+        for (text, expected) in [
+            ("7.0.15", Some(Version(7, 0, 15))),
+            ("8.0", Some(Version(8, 0, 0))),
+            ("8.2.0-rc1", Some(Version(8, 2, 0))),
+            ("255.255.255", Some(Version(255, 255, 255))),
+            ("unstable", None),
+            ("", None),
+        ] {
+            assert_eq!(text.parse().ok(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn orders_by_number_and_not_by_letter() {
+        assert!(Version(7, 0, 9) < Version(7, 0, 15) && Version(6, 9, 99) < Version::FLOOR);
+    }
+}

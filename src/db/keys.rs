@@ -1,0 +1,12 @@
+//! The keys of the process itself; each domain has its own.
+
+/// STRING, the milliseconds up to which ids of worker `n` are given out. 64 keys, no time to live.
+pub(super) fn worker(n: u64) -> String {
+    format!("worker:{{{n}}}")
+}
+
+/// STRING of 16 random bytes, made once: what cursors are tagged with. One key, no time to live.
+pub(super) const CURSOR_SECRET: &str = "secret:{cursor}";
+
+/// HASH `name moment state` (moment in ms since the epoch) of the demo world in this store. One key, no time to live.
+pub(super) const WORLD: &str = "world:{demo}";

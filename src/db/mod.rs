@@ -1,0 +1,179 @@
+//! The only place that holds a Redis connection: commands, pipelines and scripts, on one server or on a cluster.
+//!
+//! Two kinds of access, because they fail differently. *Reads* may be sent again on a new connection, so a lost one costs a
+//! client nothing. *Writes* are idempotent steps on one hash tag; they too are sent again when the connection broke, but
+//! one that timed out may have happened, and says so ([`Error::OutcomeUnknown`]).
+
+pub mod check;
+pub mod connection;
+pub mod decode;
+pub mod embedded;
+pub mod inspect;
+mod keys;
+pub mod ranges;
+pub mod script;
+pub mod secret;
+pub mod target;
+pub mod workers;
+pub mod world;
+
+use crate::error::Error;
+pub use connection::Timing;
+use connection::{Access, Topology};
+use redis::{Cmd, FromRedisValue, Pipeline, RedisError, Value};
+use script::Call;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+pub use target::Target;
+
+/// The largest number of commands in one pipeline; longer lists are sent in several.
+pub const PIPELINE: usize = 2_000;
+
+/// The handle to Redis. Cheap to clone.
+#[derive(Clone)]
+pub struct Db {
+    topology: Arc<Topology>,
+    trips: Arc<AtomicU64>,
+}
+
+impl Db {
+    /// A handle to `target`. Connects when it is first used, so it never fails for a server that is down.
+    ///
+    /// # Errors
+    /// When the target's address cannot be used at all (a cluster that is down is such a case).
+    pub async fn open(target: &Target, timing: Timing) -> Result<Self, RedisError> {
+        let topology = Topology::open(target, timing).await?;
+        Ok(Self { topology: Arc::new(topology), trips: Arc::default() })
+    }
+
+    /// How often this handle has waited for Redis so far: a command, a script or a pipeline is one. For tests and metrics.
+    pub fn round_trips(&self) -> u64 {
+        self.trips.load(Ordering::Relaxed)
+    }
+
+    /// One reading command.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE`; internal for a reply of another type.
+    pub async fn read<T: FromRedisValue>(&self, command: Cmd) -> Result<T, Error> {
+        let mut replies = self.pipeline(vec![command], Access::Read).await?;
+        decode::one(replies.pop().unwrap_or_default())
+    }
+
+    /// Reading commands of any hash tags in one pipeline; replies come in their order, as many as there were commands.
+    /// None at all costs no round trip.
+    ///
+    /// # Errors
+    /// As [`Self::read`]; one failing command fails all.
+    pub async fn read_many(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Error> {
+        self.pipeline(commands, Access::Read).await
+    }
+
+    /// Independent idempotent writes of any hash tags, in pipelines. Each is atomic for itself only.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE` or `OUTCOME_UNKNOWN`: then any of them may have happened.
+    pub async fn write_many(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Error> {
+        self.pipeline(commands, Access::Write).await
+    }
+
+    /// Runs one script: a step.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`; internal for a script that failed.
+    pub async fn call<T: FromRedisValue>(&self, call: Call) -> Result<T, Error> {
+        let mut replies = self.call_many(vec![call]).await?;
+        decode::one(replies.pop().unwrap_or_default())
+    }
+
+    /// Runs scripts of any hash tags in one pipeline; replies come in the calls' order. What Redis no longer knows by its
+    /// digest is loaded, and only what did not run for that reason is sent again.
+    ///
+    /// # Errors
+    /// As [`Self::call`]; any of the calls may have happened then.
+    pub async fn call_many(&self, calls: Vec<Call>) -> Result<Vec<Value>, Error> {
+        let commands = calls.iter().map(Call::command).collect();
+        let mut replies = self.send(commands, Access::Write).await?;
+        let missing: Vec<usize> = (0..replies.len()).filter(|at| script::is_unknown(&replies[*at])).collect();
+        if !missing.is_empty() {
+            self.load(missing.iter().map(|at| &calls[*at])).await?;
+            let again = missing.iter().map(|at| calls[*at].command()).collect();
+            for (at, reply) in missing.into_iter().zip(self.send(again, Access::Write).await?) {
+                replies[at] = reply;
+            }
+        }
+        replies
+            .into_iter()
+            .map(|reply| reply.extract_error().map_err(|error| connection::classify(&error, Access::Write)))
+            .collect()
+    }
+
+    async fn load(&self, calls: impl Iterator<Item = &Call>) -> Result<(), Error> {
+        let mut commands: Vec<(&str, Cmd)> = calls.map(|call| (call.digest(), call.load())).collect();
+        commands.sort_by_key(|(digest, _)| *digest);
+        commands.dedup_by_key(|(digest, _)| *digest);
+        self.trips.fetch_add(1, Ordering::Relaxed);
+        self.topology.load_scripts(commands.into_iter().map(|(_, command)| command).collect()).await
+    }
+
+    async fn pipeline(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
+        let replies = self.send(commands, access).await?;
+        replies.into_iter().map(|reply| reply.extract_error().map_err(|error| connection::classify(&error, access))).collect()
+    }
+
+    /// Sends commands in pipelines; a command's own error stays in its place.
+    async fn send(&self, mut commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
+        let mut replies = Vec::with_capacity(commands.len());
+        while !commands.is_empty() {
+            let rest = commands.split_off(commands.len().min(PIPELINE));
+            self.trips.fetch_add(1, Ordering::Relaxed);
+            replies.extend(self.topology.send(commands, access).await?);
+            commands = rest;
+        }
+        Ok(replies)
+    }
+
+    /// Whether every primary answers.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE`.
+    pub async fn ping(&self) -> Result<(), Error> {
+        self.topology.each_primary(&redis::cmd("PING")).await.map(drop)
+    }
+
+    /// Asks every primary the same ; answers in the order of their addresses. For INFO and checks.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub async fn each_primary(&self, command: &Cmd) -> Result<Vec<Value>, Error> {
+        self.topology.each_primary(command).await
+    }
+
+    /// One page of SCAN on one primary: the next cursor (0 at the end) and some keys. A key may come twice.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub async fn scan(&self, node: usize, cursor: u64, count: usize) -> Result<(u64, Vec<String>), Error> {
+        let mut command = redis::cmd("SCAN");
+        command.arg(cursor).arg("COUNT").arg(count);
+        decode::one(self.topology.on_primary(node, command).await?)
+    }
+
+    /// How many primaries there are: 1 unless this is a cluster.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub async fn primaries(&self) -> Result<usize, Error> {
+        self.topology.primaries().await
+    }
+}
+
+/// A pipeline that keeps a command's error in its place.
+fn pipeline_of(commands: &[Cmd]) -> Pipeline {
+    let mut pipeline = Pipeline::with_capacity(commands.len());
+    for command in commands {
+        pipeline.add_command(command.clone());
+    }
+    pipeline.ignore_errors();
+    pipeline
+}

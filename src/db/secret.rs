@@ -1,0 +1,20 @@
+//! Secrets that all processes of one store share.
+
+use super::{Db, keys};
+use crate::error::Error;
+
+impl Db {
+    /// The key that cursors are tagged with: made by the first process that asks, the same for all ever after.
+    ///
+    /// # Errors
+    /// As [`Db::read`].
+    pub async fn cursor_secret(&self) -> Result<[u8; 16], Error> {
+        let mut offer = redis::cmd("SET");
+        offer.arg(keys::CURSOR_SECRET).arg(&rand::random::<[u8; 16]>()[..]).arg("NX");
+        self.write_many(vec![offer]).await?;
+        let mut get = redis::cmd("GET");
+        get.arg(keys::CURSOR_SECRET);
+        let secret: Vec<u8> = self.read(get).await?;
+        secret.try_into().map_err(|_| Error::corrupt("the cursor secret is not 16 bytes"))
+    }
+}

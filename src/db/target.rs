@@ -1,0 +1,90 @@
+//! Which Redis: `redis://`, `rediss://`, `unix:` or a cluster, as URLs say it.
+
+use redis::{ConnectionInfo, IntoConnectionInfo, ProtocolVersion};
+use std::path::Path;
+use std::str::FromStr;
+
+/// A Redis to connect to.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// One server.
+    Single(Box<ConnectionInfo>),
+    /// The seed nodes of a cluster.
+    Cluster(Vec<ConnectionInfo>),
+}
+
+/// What is wrong with a Redis URL. Never holds the URL itself: a password may stand in it.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{0} Known forms: redis://[user:password@]host[:port][/db], rediss://…, unix:/path/to/redis.sock, redis-cluster://host:port?node=host2:port2."
+)]
+pub struct TargetError(String);
+
+impl Target {
+    /// The server behind a unix socket.
+    pub fn socket(path: &Path) -> Self {
+        let info = redis::ConnectionAddr::Unix(path.to_owned()).into_connection_info();
+        Self::single(info.expect("a path always makes an address"))
+    }
+
+    fn single(info: ConnectionInfo) -> Self {
+        // RESP3 is what tells us of a disconnection at once, and later of invalidated keys.
+        let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3);
+        let tcp = info.tcp_settings().clone().set_nodelay(true);
+        Self::Single(Box::new(info.set_redis_settings(settings).set_tcp_settings(tcp)))
+    }
+}
+
+impl FromStr for Target {
+    type Err = TargetError;
+
+    fn from_str(url: &str) -> Result<Self, TargetError> {
+        let (scheme, rest) = url.split_once(':').ok_or_else(|| TargetError("Not a URL.".into()))?;
+        match scheme {
+            "redis-cluster" => cluster("redis", rest),
+            "rediss-cluster" => cluster("rediss", rest),
+            "redis" | "rediss" | "unix" | "redis+unix" => Ok(Self::single(info(url)?)),
+            _ => Err(TargetError(format!("Unknown scheme `{scheme}`."))),
+        }
+    }
+}
+
+fn info(url: &str) -> Result<ConnectionInfo, TargetError> {
+    url.into_connection_info().map_err(|error| TargetError(format!("{}.", error.detail().unwrap_or("Not a Redis URL"))))
+}
+
+/// `//[user:password@]host:port[?node=host:port&node=…]`: every node shares the credentials of the first.
+fn cluster(scheme: &str, rest: &str) -> Result<Target, TargetError> {
+    let (first, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let first = first.trim_start_matches("//").trim_end_matches('/');
+    let credentials = first.rsplit_once('@').map_or(String::new(), |(credentials, _)| format!("{credentials}@"));
+    let mut nodes = vec![info(&format!("{scheme}://{first}"))?];
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let node = pair.strip_prefix("node=").ok_or_else(|| TargetError("A cluster's URL takes `node=` only.".into()))?;
+        nodes.push(info(&format!("{scheme}://{credentials}{node}"))?);
+    }
+    Ok(Target::Cluster(nodes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_is_read() {
+        for url in ["redis://127.0.0.1", "redis://u:p@h:1/2", "rediss://h:6380", "unix:/tmp/r.sock", "redis+unix:///tmp/r.sock"] {
+            assert!(matches!(url.parse(), Ok(Target::Single(_))), "{url}");
+        }
+        let Ok(Target::Cluster(nodes)) = "redis-cluster://u:p@a:1?node=b:2&node=c:3".parse() else { panic!("no cluster") };
+        assert_eq!(nodes.len(), 3);
+        assert_eq!(nodes[2].redis_settings().password(), Some("p"));
+    }
+
+    #[test]
+    fn what_is_no_address_is_told_without_repeating_it() {
+        for url in ["", "localhost", "http://x", "redis-cluster://a:1?name=b", "redis://:secret@"] {
+            let error = url.parse::<Target>().expect_err(url).to_string();
+            assert!(!error.contains("secret"), "{error}");
+        }
+    }
+}

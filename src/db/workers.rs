@@ -1,0 +1,41 @@
+//! Spans of time for the id source: what makes ids unique across processes.
+
+use super::script::{Call, Script};
+use super::{Db, keys};
+use crate::clock::Millis;
+use crate::error::Error;
+use crate::ids::source::{IMPORT_WORKER, Reserve, SPAN, Span, WORKERS};
+
+static RESERVE_SPAN: Script = Script::new(include_str!("lua/reserve_span.lua"));
+
+impl Reserve for Db {
+    /// One round trip while the process keeps its worker number; a few more, at start, to find a free one.
+    async fn reserve(&self, now: Millis, held: Option<Span>) -> Result<Span, Error> {
+        let first = held.map_or_else(|| rand::random_range(0..IMPORT_WORKER), |held| held.worker);
+        for step in 0..IMPORT_WORKER {
+            let worker = (first + step) % IMPORT_WORKER;
+            let own = held.filter(|held| held.worker == worker).map_or(0, |held| held.until);
+            if let Some(span) = self.reserve_for(worker, now, now + SPAN, own).await? {
+                return Ok(span);
+            }
+        }
+        tracing::error!(workers = WORKERS, "more processes draw ids at once than there are worker numbers");
+        Err(Error::StorageUnavailable)
+    }
+}
+
+impl Db {
+    /// Reserves `from..=until` for an import, whose ids lie in the past. `None` when an import has been there already.
+    ///
+    /// # Errors
+    /// As [`Db::call`].
+    pub async fn reserve_import(&self, from: Millis, until: Millis) -> Result<Option<Span>, Error> {
+        self.reserve_for(IMPORT_WORKER, from, until, 0).await
+    }
+
+    async fn reserve_for(&self, worker: u64, now: Millis, until: Millis, own: Millis) -> Result<Option<Span>, Error> {
+        let call = Call::new(&RESERVE_SPAN, [keys::worker(worker)]).arg(now).arg(until).arg(own);
+        let from: Millis = self.call(call).await?;
+        Ok((from > 0).then(|| Span { worker, from, until: until.max(from) }))
+    }
+}

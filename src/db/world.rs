@@ -1,0 +1,66 @@
+//! The note on a demo world: which one the store holds, and whether its load was finished.
+
+use super::script::{Call, Script};
+use super::{Db, decode, keys};
+use crate::clock::{DAY, Millis};
+use crate::error::Error;
+use redis::cmd;
+
+static BEGIN_WORLD: Script = Script::new(include_str!("lua/begin_world.lua"));
+/// How far back the ids of a world may reach.
+const REACH: Millis = 31 * DAY;
+
+/// What to do about a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begun {
+    /// Load it, as of this moment: for the first time, or again what was cut off.
+    Load(Millis),
+    /// It is there.
+    Loaded,
+    /// The store holds something else.
+    Other,
+}
+
+impl Db {
+    /// Begins to load the world `name`, if the store is empty or holds that very world half loaded.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE`.
+    pub async fn begin_world(&self, name: &str, now: Millis) -> Result<Begun, Error> {
+        let noted: bool = self.read(cmd("EXISTS").arg(keys::WORLD).take()).await?;
+        if !noted && (!self.is_empty().await? || self.reserve_import(now - REACH, now).await?.is_none()) {
+            return Ok(Begun::Other);
+        }
+        let call = Call::new(&BEGIN_WORLD, [keys::WORLD.to_owned()]).arg(name).arg(now);
+        let (held, moment, state): (String, Millis, String) = self.call(call).await?;
+        Ok(match (held == name, state.as_str()) {
+            (false, _) => Begun::Other,
+            (true, "loading") => Begun::Load(moment),
+            (true, _) => Begun::Loaded,
+        })
+    }
+
+    /// Notes that the world is there.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+    pub async fn finish_world(&self) -> Result<(), Error> {
+        self.write_many(vec![cmd("HSET").arg(keys::WORLD).arg("state").arg("loaded").take()]).await.map(drop)
+    }
+
+    /// Whether there is nothing but what processes keep for themselves.
+    async fn is_empty(&self) -> Result<bool, Error> {
+        let sizes = self.each_primary(&cmd("DBSIZE")).await?;
+        let mut keys: u64 = 0;
+        for size in sizes {
+            keys += decode::one::<u64>(size)?;
+        }
+        let mut own = cmd("EXISTS");
+        own.arg(keys::CURSOR_SECRET);
+        let mut own_keys: u64 = self.read(own).await?;
+        for n in 0..crate::ids::source::WORKERS {
+            own_keys += self.read::<u64>(cmd("EXISTS").arg(keys::worker(n)).take()).await?;
+        }
+        Ok(keys <= own_keys)
+    }
+}

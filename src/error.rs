@@ -1,0 +1,110 @@
+//! The two ways a use case can fail: what a person can mend is a [`UserError`] row, the rest an [`Error`] with a stable code.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// What the caller cannot mend by other input. `Display` is what a client may read: no Redis text, key or path is in it.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Error {
+    /// An argument that no client of good faith sends: a forged cursor, a page of 0, something that is no id.
+    #[error("{0}")]
+    BadUserInput(String),
+    /// The request needs a session.
+    #[error("Log in first: this needs a session.")]
+    Unauthenticated,
+    /// Redis cannot be asked now.
+    #[error("The storage does not answer. Try again in a moment.")]
+    StorageUnavailable,
+    /// A write was sent and its answer never came: it may or may not have happened.
+    #[error("The storage did not confirm the change in time: it may have happened. Read again before you retry.")]
+    OutcomeUnknown,
+    /// A defect of ours. The cause is logged once and never shown.
+    #[error("Something went wrong on the server.")]
+    Internal(Arc<anyhow::Error>),
+}
+
+impl Error {
+    /// The stable `extensions.code` of this error.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::BadUserInput(_) => "BAD_USER_INPUT",
+            Self::Unauthenticated => "UNAUTHENTICATED",
+            Self::StorageUnavailable => "STORAGE_UNAVAILABLE",
+            Self::OutcomeUnknown => "OUTCOME_UNKNOWN",
+            Self::Internal(_) => "INTERNAL_SERVER_ERROR",
+        }
+    }
+
+    /// An [`Error::Internal`] with its cause.
+    pub fn internal(cause: impl Into<anyhow::Error>) -> Self {
+        Self::Internal(Arc::new(cause.into()))
+    }
+
+    /// An [`Error::Internal`] for a stored value that no code of ours could have written.
+    pub fn corrupt(what: impl fmt::Display) -> Self {
+        Self::internal(anyhow::anyhow!("corrupt: {what}"))
+    }
+}
+
+/// The codes of `userErrors`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // Their descriptions, written for clients, stand in `schema::errors`.
+pub enum UserErrorCode {
+    LoginTaken,
+    InvalidLogin,
+    InvalidName,
+    InvalidBio,
+    InvalidPassword,
+    InvalidMessage,
+    InvalidLocation,
+    WrongCredentials,
+    CannotFollowSelf,
+    NotFound,
+    Forbidden,
+    LimitReached,
+    IdempotencyMismatch,
+    InvalidToken,
+    InvalidInput,
+}
+
+/// One thing that is wrong with a mutation's input, told so that a person can mend it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserError {
+    /// What kind of mistake it is.
+    pub code: UserErrorCode,
+    /// A sentence for a person.
+    pub message: String,
+    /// The input's field, from the outside in; empty when no single field is to blame.
+    pub path: Vec<&'static str>,
+}
+
+impl UserError {
+    /// A row about the field at `path`.
+    pub fn new(code: UserErrorCode, message: impl Into<String>, path: &[&'static str]) -> Self {
+        Self { code, message: message.into(), path: path.to_vec() }
+    }
+}
+
+/// Why a use case changed nothing.
+#[derive(Debug)]
+pub enum Refusal {
+    /// Rows for the payload's `userErrors`; never empty.
+    User(Vec<UserError>),
+    /// A GraphQL error.
+    Fatal(Error),
+}
+
+/// What a use case that changes something returns.
+pub type Outcome<T> = Result<T, Refusal>;
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::Fatal(error)
+    }
+}
+
+impl From<UserError> for Refusal {
+    fn from(row: UserError) -> Self {
+        Self::User(vec![row])
+    }
+}

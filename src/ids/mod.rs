@@ -1,0 +1,130 @@
+//! Ids: typed inside, opaque outside. [`source`] makes them.
+//!
+//! A client sees `base64url(kind, 7 bytes of id, check byte)`: twelve characters that it never takes apart. The check byte
+//! tells a mistyped or invented id from one that we gave out; it is no secret, since knowing an id gives no right.
+
+pub mod source;
+
+use crate::clock::Millis;
+use crate::error::Error;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+/// What kind of thing a global id names: its first byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// An account.
+    User = b'U',
+    /// A status.
+    Status = b'S',
+    /// A session.
+    Session = b'D',
+    /// A place in a timeline.
+    TimelineEntry = b'E',
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [Self::User, Self::Status, Self::Session, Self::TimelineEntry];
+}
+
+/// Declares a typed id.
+macro_rules! typed {
+    ($($(#[$doc:meta])* $name:ident = $kind:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u64);
+
+        impl $name {
+            /// When it was made.
+            pub const fn time(self) -> Millis { source::time_of(self.0) }
+            /// The opaque form that clients see.
+            pub fn global(self) -> String { encode(Kind::$kind, self.0) }
+            /// The id behind an opaque one, if it is of this kind.
+            pub fn from_global(text: &str) -> Option<Self> {
+                match decode(text) { Ok((Kind::$kind, id)) => Some(Self(id)), _ => None }
+            }
+        }
+    )*};
+}
+
+typed! {
+    /// An account's id.
+    UserId = User;
+    /// A status's id.
+    StatusId = Status;
+    /// A session's id; its time is when the session began.
+    SessionId = Session;
+}
+
+/// The opaque form of an id.
+pub fn encode(kind: Kind, id: u64) -> String {
+    let mut bytes = [0; 9];
+    bytes[..8].copy_from_slice(&id.to_be_bytes());
+    bytes[0] = kind as u8;
+    bytes[8] = check(&bytes[..8]);
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// The opaque form of a place in a list: like an id, but of two numbers.
+pub fn encode_entry(list: u8, owner: u64, position: u64) -> String {
+    let mut bytes = [0; 17];
+    bytes[2..9].copy_from_slice(&owner.to_be_bytes()[1..]);
+    bytes[9..16].copy_from_slice(&position.to_be_bytes()[1..]);
+    bytes[0] = Kind::TimelineEntry as u8;
+    bytes[1] = list;
+    bytes[16] = check(&bytes[..16]);
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// What an opaque id names; a place in a list gives its position.
+///
+/// # Errors
+/// `BAD_USER_INPUT` for what is no id.
+pub fn decode(text: &str) -> Result<(Kind, u64), Error> {
+    parse(text).ok_or_else(|| Error::BadUserInput(format!("`{}` is not an id.", text.chars().take(40).collect::<String>())))
+}
+
+fn parse(text: &str) -> Option<(Kind, u64)> {
+    let mut buffer = [0; 17];
+    let length = matches!(text.len(), 12 | 23).then(|| URL_SAFE_NO_PAD.decode_slice(text, &mut buffer))?.ok()?;
+    let (sum, bytes) = buffer[..length].split_last()?;
+    let kind = Kind::ALL.into_iter().find(|kind| *kind as u8 == bytes[0])?;
+    let mut id = [0; 8];
+    id[1..].copy_from_slice(&bytes[length - 8..]);
+    let id = u64::from_be_bytes(id);
+    let fits = (kind == Kind::TimelineEntry) == (length == 17);
+    (fits && check(bytes) == *sum && (1..=source::MAX).contains(&id)).then_some((kind, id))
+}
+
+/// One byte over the others (FNV-1a, folded).
+fn check(bytes: &[u8]) -> u8 {
+    let hash = bytes.iter().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
+    hash.to_le_bytes().into_iter().fold(0, |folded, byte| folded ^ byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_survive_the_round_trip_and_keep_their_kind() {
+        for id in [1, 42, source::MAX] {
+            assert_eq!(decode(&UserId(id).global()).expect("an id"), (Kind::User, id));
+            assert_eq!(StatusId::from_global(&StatusId(id).global()), Some(StatusId(id)));
+            assert_eq!(StatusId::from_global(&UserId(id).global()), None);
+            assert_eq!(decode(&encode_entry(b'h', 7, id)).expect("an entry"), (Kind::TimelineEntry, id));
+        }
+    }
+
+    #[test]
+    fn what_is_no_id_is_refused() {
+        let mut altered = UserId(42).global();
+        altered.replace_range(6..7, if &altered[6..7] == "A" { "B" } else { "A" });
+        for text in
+            ["", "1", "user:42", altered.as_str(), &encode(Kind::User, 0), &encode(Kind::User, source::MAX + 1), "ééééééé"]
+        {
+            assert!(matches!(decode(text), Err(Error::BadUserInput(_))), "{text}");
+        }
+    }
+}

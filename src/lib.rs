@@ -1,0 +1,76 @@
+//! # Waxwing
+//!
+//! Users, statuses, follows and timelines as one GraphQL API: one binary beside one Redis, or one Redis Cluster.
+//!
+//! ## The house
+//!
+//! Modules stand in reading order. The foundation ([`clock`] to [`request`]) names no domain, but for the bundle of loaders in
+//! [`request`]. The domains stand on floors and have the same rooms:
+//!
+//! | floor | domains | |
+//! |---|---|---|
+//! | 1 | [`users`], [`sessions`] | who one is |
+//! | 2 | [`graph`] | who follows whom |
+//! | 3 | [`statuses`] | what one says |
+//! | 4 | [`timelines`] | where it goes |
+//!
+//! | room | what is in it | who may name it |
+//! |---|---|---|
+//! | `model.rs` | plain types, limits, rules; no Redis, no GraphQL | everybody, through the domain |
+//! | `keys.rs` | every key: type, member, score, bound, time to live | its own store (a key that a higher floor's script must hold is exported) |
+//! | `store.rs` | typed in, typed out; one script or one pipeline a function | its own service and loader |
+//! | `lua/` | the scripts, `<verb>_<object>.lua` | the store |
+//! | `load.rs` | the batch loaders | [`request`] |
+//! | `service.rs` | the use cases | `graphql.rs` of any domain, services of higher floors |
+//! | `graphql.rs` | objects, inputs, resolvers; no I/O of its own | [`schema`] |
+//!
+//! A service calls its own store and the services of lower floors, never sideways or up. Only [`db`] and the stores know Redis,
+//! only [`server`] knows axum, only `graphql.rs`, [`schema`] and [`server`] know GraphQL. `tests/it/architecture.rs` holds all
+//! of this.
+//!
+//! ## How a read goes
+//!
+//! [`server`] finds out who asks, [`schema`] resolves, services read. A list takes four steps: *skeleton* (ids and places, one
+//! command), *hydrate* (loaders: one pipeline of HGETALL a kind of object), *rules* (what this viewer may not see is dropped),
+//! *present*. A page that the rules thin out is read on ([`page`]), so that it is short only at the end. Fields of one level
+//! state their keys first, then one of them sends a pipeline for all ([`loader`]).
+//!
+//! ## How a write goes
+//!
+//! Check, then *steps*. A step is one script on one hash tag and idempotent: what its ZADD or ZREM answers guards the counter
+//! beside it. Steps of one change are ordered so that whoever comes between them sees the old state or the new one; where two
+//! changes can overtake each other, the later look decides (see [`graph`] and [`timelines`]). Fan-out past the first thousand
+//! followers runs in the background of the process, which is not durable yet.
+//!
+//! ## Keys and ids
+//!
+//! Every key carries its owner's id as hash tag, from the first one on, so the same commands run on a cluster. Ids order by time
+//! and fit a double ([`ids`]): an id is its own score and its own cursor, and no two entries of a list tie.
+//!
+//! ## Errors
+//!
+//! What a person can mend is a row of `userErrors`, everything else an error with a stable code ([`error`]). Nothing of Redis
+//! reaches a client.
+
+pub mod clock;
+pub mod config;
+pub mod error;
+pub mod text;
+pub mod ids;
+pub mod page;
+pub mod viewer;
+pub mod loader;
+pub mod app;
+pub mod request;
+
+pub mod db;
+
+pub mod users;
+pub mod sessions;
+pub mod graph;
+pub mod statuses;
+pub mod timelines;
+
+pub mod schema;
+pub mod server;
+pub mod cli;

@@ -1,0 +1,66 @@
+//! Batch loaders: what a request asks for one by one is fetched together, once a level, and kept for the request.
+//!
+//! On the `dataloader` crate, which waits inside the request's own task: one yield lets every resolver of a level state its key,
+//! then the first to wake sends one pipeline for all.
+
+use crate::error::Error;
+use dataloader::BatchFn;
+use dataloader::cached::Loader as Cached;
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::future::Future;
+use std::hash::Hash;
+
+/// Fetches many at once: one value a key, in the keys' order.
+pub trait Fetch: Send + Sync + 'static {
+    /// What a value is asked by.
+    type Key: Clone + Debug + Eq + Hash + Send + Sync + 'static;
+    /// What it is.
+    type Value: Clone + Send + Sync + 'static;
+
+    /// The values of `keys`, as many and in their order. One round trip.
+    fn fetch(&self, keys: &[Self::Key]) -> impl Future<Output = Result<Vec<Self::Value>, Error>> + Send;
+}
+
+/// A loader for one request. Clones share what was loaded.
+pub struct Loader<F: Fetch>(Cached<F::Key, Result<F::Value, Error>, Batch<F>>);
+
+impl<F: Fetch> Loader<F> {
+    /// An empty one.
+    pub fn new(fetch: F) -> Self {
+        Self(Cached::new(Batch(fetch)).with_yield_count(1).with_max_batch_size(5_000))
+    }
+
+    /// The value of one key.
+    ///
+    /// # Errors
+    /// Those of the fetch, the same to all who waited for it.
+    pub async fn load(&self, key: F::Key) -> Result<F::Value, Error> {
+        self.0.try_load(key).await.map_err(Error::internal)?
+    }
+
+    /// The values of `keys`, in their order.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub async fn load_many(&self, keys: impl IntoIterator<Item = F::Key>) -> Result<Vec<F::Value>, Error> {
+        let keys: Vec<F::Key> = keys.into_iter().collect();
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let found = self.0.try_load_many(keys.clone()).await.map_err(Error::internal)?;
+        keys.iter().map(|key| found.get(key).cloned().unwrap_or_else(|| Err(Error::corrupt("a loader lost a key")))).collect()
+    }
+}
+
+/// The crate's side: a map, in which an error stands under every key of its batch.
+struct Batch<F>(F);
+
+impl<F: Fetch> BatchFn<F::Key, Result<F::Value, Error>> for Batch<F> {
+    async fn load(&mut self, keys: &[F::Key]) -> HashMap<F::Key, Result<F::Value, Error>> {
+        match self.0.fetch(keys).await {
+            Ok(values) => keys.iter().cloned().zip(values.into_iter().map(Ok)).collect(),
+            Err(error) => keys.iter().map(|key| (key.clone(), Err(error.clone()))).collect(),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What lives as long as one request: who asks, and what was loaded for them.
+
+use crate::app::App;
+use crate::error::Error;
+use crate::graph::FetchRelations;
+use crate::ids::UserId;
+use crate::loader::Loader;
+use crate::statuses::FetchStatuses;
+use crate::timelines::FetchHome;
+use crate::users::FetchUsers;
+use crate::viewer::Viewer;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// The batch loaders, one a kind of object.
+pub struct Loaders {
+    /// Accounts.
+    pub users: Loader<FetchUsers>,
+    /// Statuses, with what the viewer did to them.
+    pub statuses: Loader<FetchStatuses>,
+    /// How the viewer and an account stand to each other.
+    pub relations: Loader<FetchRelations>,
+    /// Places in the viewer's home.
+    pub home: Loader<FetchHome>,
+}
+
+/// One request.
+pub struct Request {
+    /// The application.
+    pub app: App,
+    /// Who asks; `None` for nobody.
+    pub viewer: Option<Viewer>,
+    /// The client's User-Agent, cut to what a session keeps.
+    pub user_agent: Option<String>,
+    loaders: RwLock<Arc<Loaders>>,
+}
+
+impl Request {
+    /// A request of `viewer`, with nothing loaded.
+    pub fn new(app: App, viewer: Option<Viewer>, user_agent: Option<String>) -> Self {
+        let loaders = RwLock::new(Arc::new(Self::empty(&app, viewer.as_ref())));
+        Self { app, viewer, user_agent, loaders }
+    }
+
+    /// The loaders.
+    pub fn loaders(&self) -> Arc<Loaders> {
+        self.loaders.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Forgets what was loaded: called after every change, so that the answer shows it.
+    pub fn forget(&self) {
+        let empty = Arc::new(Self::empty(&self.app, self.viewer.as_ref()));
+        *self.loaders.write().unwrap_or_else(PoisonError::into_inner) = empty;
+    }
+
+    /// Who asks.
+    ///
+    /// # Errors
+    /// `UNAUTHENTICATED` when it is nobody.
+    pub fn viewer(&self) -> Result<&Viewer, Error> {
+        self.viewer.as_ref().ok_or(Error::Unauthenticated)
+    }
+
+    /// The account that asks.
+    pub fn viewer_id(&self) -> Option<UserId> {
+        self.viewer.as_ref().map(|viewer| viewer.user)
+    }
+
+    fn empty(app: &App, viewer: Option<&Viewer>) -> Loaders {
+        let (db, viewer) = (app.db(), viewer.map(|viewer| viewer.user));
+        Loaders {
+            users: Loader::new(FetchUsers(db.clone())),
+            statuses: Loader::new(FetchStatuses { db: db.clone(), viewer }),
+            relations: Loader::new(FetchRelations { db: db.clone(), viewer }),
+            home: Loader::new(FetchHome { db: db.clone() }),
+        }
+    }
+}

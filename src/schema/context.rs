@@ -1,0 +1,21 @@
+//! The request behind a resolver.
+
+use crate::request::Request;
+use async_graphql::{Context, Result};
+
+/// The request that a resolver runs for.
+///
+/// # Errors
+/// Internal: the schema was executed without one.
+pub fn request<'a>(ctx: &Context<'a>) -> Result<&'a Request> {
+    Ok(ctx.data::<Request>()?)
+}
+
+/// Forgets what the request has loaded, after a change.
+///
+/// # Errors
+/// As [`request`].
+pub fn forget_loaded(ctx: &Context<'_>) -> Result<()> {
+    request(ctx)?.forget();
+    Ok(())
+}

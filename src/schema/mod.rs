@@ -1,0 +1,53 @@
+//! The GraphQL schema: the merged roots, what all domains share of it, and how it is executed.
+
+mod check;
+mod context;
+mod errors;
+mod execute;
+mod node;
+mod page;
+mod scalars;
+
+pub use check::check;
+pub use context::{forget_loaded, request};
+pub use errors::{UserError, UserErrorCode, refuse};
+pub use execute::execute;
+pub use node::Node;
+pub use page::{Arguments, PageInfo, page_info};
+pub use scalars::DateTime;
+
+use crate::graph::GraphMutation;
+use crate::sessions::{SessionMutation, SessionQuery};
+use crate::statuses::StatusMutation;
+use crate::timelines::TimelineQuery;
+use crate::users::{UserMutation, UserQuery};
+use async_graphql::{EmptySubscription, MergedObject, SDLExportOptions};
+use node::NodeQuery;
+
+/// What can be read.
+#[derive(MergedObject, Default)]
+#[graphql(name = "Query")]
+pub struct Query(UserQuery, SessionQuery, TimelineQuery, NodeQuery);
+
+/// What can be changed. Several mutations of one request run one after the other.
+#[derive(MergedObject, Default)]
+#[graphql(name = "Mutation")]
+pub struct Mutation(UserMutation, SessionMutation, StatusMutation, GraphMutation);
+
+/// The schema of Waxwing.
+pub type Schema = async_graphql::Schema<Query, Mutation, EmptySubscription>;
+
+/// Builds the schema. It holds no state: a request brings its own.
+pub fn build() -> Schema {
+    Schema::build(Query::default(), Mutation::default(), EmptySubscription)
+        .limit_depth(20)
+        .limit_complexity(20_000)
+        .limit_directives(50)
+        .finish()
+}
+
+/// The schema in the schema definition language, sorted, as it stands in `schema.graphql`.
+pub fn sdl() -> String {
+    let sorted = SDLExportOptions::new().sorted_fields().sorted_arguments().sorted_enum_items();
+    format!("{}\n", build().sdl_with_options(sorted).trim())
+}

@@ -1,0 +1,65 @@
+//! Anything by its id: Relay's `node` and `nodes`.
+
+use super::request;
+use crate::error::Error;
+use crate::ids::{self, Kind, SessionId, StatusId, UserId};
+use crate::request::Request;
+use crate::sessions::{self, SessionObject};
+use crate::statuses::StatusObject;
+use crate::users::UserObject;
+use async_graphql::{Context, ID, Interface, Object, Result};
+use futures_util::future::try_join_all;
+
+/// Ids that `nodes` takes at once.
+const MAX_NODES: usize = 100;
+
+/// Something with an id, which `node` finds again.
+#[derive(Interface)]
+#[graphql(field(name = "id", ty = "ID", desc = "The id: opaque, and the same for ever."))]
+pub enum Node {
+    /// An account.
+    User(UserObject),
+    /// A status.
+    Status(StatusObject),
+    /// A session of the viewer.
+    Session(SessionObject),
+}
+
+#[derive(Default)]
+pub(super) struct NodeQuery;
+
+#[Object]
+impl NodeQuery {
+    /// What an id names; null for what is not there, or not to be seen by this viewer.
+    async fn node(&self, ctx: &Context<'_>, #[graphql(desc = "An `id` from any answer.")] id: ID) -> Option<Result<Node>> {
+        let found = async { Ok(find(request(ctx)?, &id).await?) };
+        found.await.transpose()
+    }
+
+    /// What several ids name, in their order; null in the place of what is not there, or not to be seen.
+    async fn nodes(&self, ctx: &Context<'_>, #[graphql(desc = "At most 100 ids.")] ids: Vec<ID>) -> Result<Vec<Option<Node>>> {
+        if ids.len() > MAX_NODES {
+            return Err(Error::BadUserInput(format!("`ids` has {} ids: at most {MAX_NODES} are allowed.", ids.len())).into());
+        }
+        let request = request(ctx)?;
+        Ok(try_join_all(ids.iter().map(|id| find(request, id))).await?)
+    }
+}
+
+async fn find(request: &Request, id: &str) -> Result<Option<Node>, Error> {
+    let (kind, id) = ids::decode(id)?;
+    let loaders = request.loaders();
+    Ok(match kind {
+        Kind::User => loaders.users.load(UserId(id)).await?.map(|user| Node::User(UserObject(user))),
+        Kind::Status => loaders.statuses.load(StatusId(id)).await?.map(|seen| Node::Status(StatusObject(seen))),
+        Kind::Session => session(request, SessionId(id)).await?.map(Node::Session),
+        Kind::TimelineEntry => None,
+    })
+}
+
+/// A session is there for its owner alone.
+async fn session(request: &Request, id: SessionId) -> Result<Option<SessionObject>, Error> {
+    let Some(viewer) = &request.viewer else { return Ok(None) };
+    let found = sessions::service::one(&request.app, viewer.user, id).await?;
+    Ok(found.map(|session| SessionObject { is_current: session.id == viewer.session, session }))
+}

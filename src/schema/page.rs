@@ -1,0 +1,38 @@
+//! What all connections share.
+
+use crate::page::{Cursors, ListId, Page, PageArgs};
+use async_graphql::SimpleObject;
+
+/// Where a page stands in its list. Both flags tell the truth, whichever way one pages.
+#[derive(Clone, Debug, SimpleObject)]
+pub struct PageInfo {
+    /// Whether there is more after (older than) this page.
+    has_next_page: bool,
+    /// Whether there is more before (newer than) this page.
+    has_previous_page: bool,
+    /// The cursor of the first edge; null on an empty page.
+    start_cursor: Option<String>,
+    /// The cursor of the last edge: the next page's `after`. Null on an empty page.
+    end_cursor: Option<String>,
+}
+
+/// The `pageInfo` of a page of `list`.
+pub fn page_info<T>(page: &Page<T>, cursors: &Cursors, list: ListId) -> PageInfo {
+    let cursor = |edge: Option<&(u64, T)>| edge.map(|(position, _)| cursors.encode(list, *position));
+    PageInfo {
+        has_next_page: page.has_next,
+        has_previous_page: page.has_previous,
+        start_cursor: cursor(page.items.first()),
+        end_cursor: cursor(page.items.last()),
+    }
+}
+
+/// The arguments of a connection in the order in which resolvers take them.
+pub struct Arguments;
+
+impl Arguments {
+    /// As the page wants them.
+    pub const fn page(first: Option<i32>, after: Option<String>, last: Option<i32>, before: Option<String>) -> PageArgs {
+        PageArgs { first, after, last, before }
+    }
+}

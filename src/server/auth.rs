@@ -1,0 +1,28 @@
+//! Who asks, from the Authorization header.
+
+use crate::app::App;
+use crate::error::Error;
+use crate::request::Request;
+use crate::sessions;
+use axum::http::{HeaderMap, header};
+
+/// The request context of these headers. Without Authorization nobody asks; one HGETALL with it.
+///
+/// # Errors
+/// `UNAUTHENTICATED` when it names no live session: the request is not run as nobody's.
+pub(super) async fn context(app: &App, headers: &HeaderMap) -> Result<Request, Error> {
+    let viewer = match headers.get(header::AUTHORIZATION) {
+        None => None,
+        Some(value) => {
+            let token = value.to_str().ok().and_then(bearer).ok_or(Error::Unauthenticated)?;
+            Some(sessions::service::viewer(app, token).await?.ok_or(Error::Unauthenticated)?)
+        }
+    };
+    let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).map(str::to_owned);
+    Ok(Request::new(app.clone(), viewer, agent))
+}
+
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}

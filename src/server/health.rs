@@ -1,0 +1,18 @@
+//! Whether the process lives (`/healthz`), and whether it can serve (`/readyz`).
+
+use super::State;
+use axum::extract::State as Extract;
+use axum::http::StatusCode;
+
+/// 200 as long as the process answers: restarting it would mend nothing that Redis lacks.
+pub(super) async fn alive() -> &'static str {
+    "ok\n"
+}
+
+/// 200 when Redis answers, else 503: send requests elsewhere meanwhile.
+pub(super) async fn ready(Extract(state): Extract<State>) -> (StatusCode, &'static str) {
+    match state.app.db().ping().await {
+        Ok(()) => (StatusCode::OK, "ok\n"),
+        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the storage does not answer\n"),
+    }
+}

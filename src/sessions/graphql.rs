@@ -1,0 +1,207 @@
+//! Sessions in GraphQL.
+
+use super::model::{NewSession, Session};
+use super::service;
+use crate::error::{Outcome, UserError as Row, UserErrorCode};
+use crate::ids::SessionId;
+use crate::request::Request;
+use crate::schema::{DateTime, UserError, forget_loaded, refuse, request};
+use crate::users::{self, SignUpInput, User, UserObject};
+use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
+
+/// A session of the viewer.
+pub struct SessionObject {
+    /// The session.
+    pub session: Session,
+    /// Whether it is the one that asks.
+    pub is_current: bool,
+}
+
+/// A device that is logged in. Only its owner sees it.
+#[Object(name = "Session")]
+impl SessionObject {
+    /// Its id. Not the token, and of no use for logging in.
+    pub async fn id(&self) -> ID {
+        self.session.id.global().into()
+    }
+
+    /// When it began.
+    async fn created_at(&self) -> DateTime {
+        DateTime(self.session.id.time())
+    }
+
+    /// When it was last used, to the minute.
+    async fn last_seen_at(&self) -> DateTime {
+        DateTime(self.session.seen)
+    }
+
+    /// The User-Agent that began it; null when it gave none.
+    async fn user_agent(&self) -> Option<&str> {
+        Some(self.session.agent.as_str()).filter(|agent| !agent.is_empty())
+    }
+
+    /// Whether it is the session that asks.
+    async fn is_current(&self) -> bool {
+        self.is_current
+    }
+}
+
+/// What can be read of sessions.
+#[derive(Default)]
+pub struct SessionQuery;
+
+#[Object]
+impl SessionQuery {
+    /// The viewer's sessions, newest first, at most 100. Needs a session.
+    async fn viewer_sessions(&self, ctx: &Context<'_>) -> Option<Result<Vec<SessionObject>>> {
+        let found = async {
+            let request = request(ctx)?;
+            let viewer = request.viewer()?;
+            let sessions = service::list(&request.app, viewer.user).await?;
+            let object = |session: Session| SessionObject { is_current: session.id == viewer.session, session };
+            Ok(sessions.into_iter().map(object).collect())
+        };
+        Some(found.await)
+    }
+}
+
+/// A session that has just begun.
+#[derive(SimpleObject)]
+#[graphql(name = "NewSession")]
+struct NewSessionObject {
+    /// What proves the session: send it as `Authorization: Bearer TOKEN`. It is shown this once.
+    token: String,
+    /// When the session ends at the latest; sooner if it is not used for a while.
+    expires_at: DateTime,
+    /// Whose it is.
+    user: UserObject,
+}
+
+/// What came of signing up.
+#[derive(SimpleObject)]
+struct SignUpPayload {
+    /// The new account's first session; null when there are errors.
+    session: Option<NewSessionObject>,
+    /// What is wrong with the input; empty on success.
+    user_errors: Vec<UserError>,
+}
+
+/// What came of logging in.
+#[derive(SimpleObject)]
+struct LogInPayload {
+    /// The new session; null when there are errors.
+    session: Option<NewSessionObject>,
+    /// What is wrong with the input; empty on success.
+    user_errors: Vec<UserError>,
+}
+
+/// How one proves who one is.
+#[derive(InputObject)]
+struct LogInInput {
+    /// The login, in any case.
+    login: String,
+    /// The password.
+    password: String,
+}
+
+/// What came of logging out.
+#[derive(SimpleObject)]
+struct LogOutPayload {
+    /// The session that ended.
+    ended_session_id: Option<ID>,
+    /// Always empty.
+    user_errors: Vec<UserError>,
+}
+
+/// Which sessions to end: exactly one of the two.
+#[derive(InputObject)]
+struct EndSessionsInput {
+    /// One session of the viewer; the one that asks too.
+    session_id: Option<ID>,
+    /// True: every session but the one that asks.
+    all_others: Option<bool>,
+}
+
+/// Which sessions ended.
+#[derive(SimpleObject)]
+struct EndSessionsPayload {
+    /// Those that ended, newest first; null when there are errors.
+    ended_session_ids: Option<Vec<ID>>,
+    /// What is wrong with the input; empty on success.
+    user_errors: Vec<UserError>,
+}
+
+/// What can be changed of sessions.
+#[derive(Default)]
+pub struct SessionMutation;
+
+#[Object]
+impl SessionMutation {
+    /// Creates an account and begins its first session.
+    async fn sign_up(&self, ctx: &Context<'_>, input: SignUpInput) -> Option<Result<SignUpPayload>> {
+        let made = async {
+            let request = request(ctx)?;
+            let (session, user_errors) = begin(request, users::service::sign_up(&request.app, input.into()).await).await?;
+            Ok(SignUpPayload { session, user_errors })
+        };
+        Some(made.await)
+    }
+
+    /// Begins a session. An unknown login and a wrong password give the same answer.
+    async fn log_in(&self, ctx: &Context<'_>, input: LogInInput) -> Option<Result<LogInPayload>> {
+        let made = async {
+            let request = request(ctx)?;
+            let proven = users::service::authenticate(&request.app, &input.login, input.password).await;
+            let (session, user_errors) = begin(request, proven).await?;
+            Ok(LogInPayload { session, user_errors })
+        };
+        Some(made.await)
+    }
+
+    /// Ends the session that asks. Needs a session.
+    async fn log_out(&self, ctx: &Context<'_>) -> Option<Result<LogOutPayload>> {
+        let ended = async {
+            let request = request(ctx)?;
+            let ended = service::log_out(&request.app, request.viewer()?).await?;
+            Ok(LogOutPayload { ended_session_id: Some(ended.global().into()), user_errors: Vec::new() })
+        };
+        Some(ended.await)
+    }
+
+    /// Ends one session of the viewer, or all others. Needs a session.
+    async fn end_sessions(&self, ctx: &Context<'_>, input: EndSessionsInput) -> Option<Result<EndSessionsPayload>> {
+        Some(end_sessions(ctx, input).await)
+    }
+}
+
+async fn begin(request: &Request, account: Outcome<User>) -> Result<(Option<NewSessionObject>, Vec<UserError>)> {
+    let (user, user_errors) = refuse(account)?;
+    let Some(user) = user else { return Ok((None, user_errors)) };
+    let NewSession { token, expires_at, .. } = service::begin(&request.app, user.id, request.user_agent.as_deref()).await?;
+    request.forget();
+    Ok((Some(NewSessionObject { token, expires_at: DateTime(expires_at), user: UserObject(user.into()) }), user_errors))
+}
+
+async fn end_sessions(ctx: &Context<'_>, input: EndSessionsInput) -> Result<EndSessionsPayload> {
+    let request = request(ctx)?;
+    let viewer = request.viewer()?;
+    let outcome = match which(input) {
+        Ok(which) => service::end(&request.app, viewer, which).await,
+        Err(row) => Err(row.into()),
+    };
+    let (ended, user_errors) = refuse(outcome)?;
+    forget_loaded(ctx)?;
+    let ended_session_ids = ended.map(|ended| ended.into_iter().map(|id| id.global().into()).collect());
+    Ok(EndSessionsPayload { ended_session_ids, user_errors })
+}
+
+/// The session meant, or all others.
+fn which(input: EndSessionsInput) -> Result<Option<SessionId>, Row> {
+    match (input.session_id, input.all_others) {
+        (None, Some(true)) => Ok(None),
+        (Some(id), None) => SessionId::from_global(&id)
+            .map(Some)
+            .ok_or_else(|| Row::new(UserErrorCode::NotFound, "There is no such session of yours.", &["sessionId"])),
+        _ => Err(Row::new(UserErrorCode::InvalidInput, "Give either `sessionId` or `allOthers: true`.", &[])),
+    }
+}

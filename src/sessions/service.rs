@@ -1,0 +1,133 @@
+//! The use cases of sessions: begin, know again, list, end.
+
+use super::model::{self, MAX_SESSIONS, NewSession, Session, TOUCH_EVERY};
+use super::store;
+use crate::app::App;
+use crate::error::{Error, Outcome, UserError, UserErrorCode};
+use crate::ids::{SessionId, UserId};
+use crate::viewer::Viewer;
+
+/// Begins a session. Two writes and a look; the oldest of more than 100 ends.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn begin(app: &App, user: UserId, agent: Option<&str>) -> Result<NewSession, Error> {
+    let (session, fresh) = new_session(app, user, agent).await?;
+    write(app, &[session]).await?;
+    let listed = store::list(app.db(), user).await?;
+    if listed.len() > MAX_SESSIONS {
+        store::end(app.db(), user, &listed[MAX_SESSIONS..]).await?;
+    }
+    Ok(fresh)
+}
+
+async fn write(app: &App, sessions: &[Session]) -> Result<(), Error> {
+    let config = app.config();
+    store::create(app.db(), sessions, config.session_idle.min(config.session_absolute), config.session_absolute).await
+}
+
+async fn new_session(app: &App, user: UserId, agent: Option<&str>) -> Result<(Session, NewSession), Error> {
+    let (id, token) = (SessionId(app.next_id().await?), model::new_token());
+    let agent = model::tidy_agent(agent.unwrap_or_default());
+    let session = Session { id, user, digest: model::digest(&token), seen: id.time(), agent };
+    Ok((session, NewSession { token, expires_at: id.time() + app.config().session_absolute, user }))
+}
+
+/// Begins a session for each of `users`, in bulk: for worlds that are loaded. Tokens in the users' order.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn begin_many(app: &App, users: &[UserId]) -> Result<Vec<String>, Error> {
+    let (mut sessions, mut tokens) = (Vec::with_capacity(users.len()), Vec::with_capacity(users.len()));
+    for user in users {
+        let (session, fresh) = new_session(app, *user, Some("waxwing demo")).await?;
+        sessions.push(session);
+        tokens.push(fresh.token);
+    }
+    write(app, &sessions).await?;
+    Ok(tokens)
+}
+
+/// Who a token proves; `None` for a token of no live session. One HGETALL.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn viewer(app: &App, token: &str) -> Result<Option<Viewer>, Error> {
+    if token.len() != 43 {
+        return Ok(None);
+    }
+    let Some(session) = live(app, vec![model::digest(token)]).await?.pop() else { return Ok(None) };
+    touch(app, &session);
+    Ok(Some(Viewer { user: session.user, session: session.id, digest: session.digest }))
+}
+
+/// The sessions behind digests that live now.
+async fn live(app: &App, digests: Vec<String>) -> Result<Vec<Session>, Error> {
+    let now = app.now();
+    let found = store::load(app.db(), &digests).await?;
+    Ok(found.into_iter().flatten().filter(|session| session.ends_at(app.config()) > now).collect())
+}
+
+/// Notes the use behind the answer: a read never waits for a write, nor fails with it.
+fn touch(app: &App, session: &Session) {
+    let now = app.now();
+    if now.saturating_sub(session.seen) < TOUCH_EVERY {
+        return;
+    }
+    let (app_, used) = (app.clone(), Session { seen: now, ..session.clone() });
+    app.spawn(async move {
+        let lives = used.ends_at(app_.config()).saturating_sub(used.seen);
+        if let Err(error) = store::touch(app_.db(), &used.digest, used.seen, lives).await {
+            tracing::debug!(%error, "last-seen was not written");
+        }
+    });
+}
+
+/// An account's live sessions, newest first, at most 100. Two round trips.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn list(app: &App, user: UserId) -> Result<Vec<Session>, Error> {
+    let digests = store::list(app.db(), user).await?;
+    let mut sessions = live(app, digests).await?;
+    sessions.truncate(MAX_SESSIONS);
+    Ok(sessions)
+}
+
+/// One live session of `user`, who alone may see it.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn one(app: &App, user: UserId, id: SessionId) -> Result<Option<Session>, Error> {
+    match store::find(app.db(), user, id).await? {
+        Some(digest) => Ok(live(app, vec![digest]).await?.pop()),
+        None => Ok(None),
+    }
+}
+
+/// Ends the viewer's own session.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn log_out(app: &App, viewer: &Viewer) -> Result<SessionId, Error> {
+    store::end(app.db(), viewer.user, std::slice::from_ref(&viewer.digest)).await?;
+    Ok(viewer.session)
+}
+
+/// Ends one session of the viewer, or (with `None`) all but the one that asks. Those that ended, newest first.
+///
+/// # Errors
+/// `NOT_FOUND` for a session that is not the viewer's, or has ended.
+pub async fn end(app: &App, viewer: &Viewer, which: Option<SessionId>) -> Outcome<Vec<SessionId>> {
+    let ending = match which {
+        Some(id) => vec![one(app, viewer.user, id).await?.ok_or_else(not_found)?],
+        None => list(app, viewer.user).await?.into_iter().filter(|session| session.id != viewer.session).collect(),
+    };
+    let digests: Vec<String> = ending.iter().map(|session| session.digest.clone()).collect();
+    store::end(app.db(), viewer.user, &digests).await?;
+    Ok(ending.into_iter().map(|session| session.id).collect())
+}
+
+fn not_found() -> UserError {
+    UserError::new(UserErrorCode::NotFound, "There is no such session of yours.", &["sessionId"])
+}

@@ -1,0 +1,78 @@
+//! Sessions in Redis.
+
+use super::keys;
+use super::model::{MAX_SESSIONS, Session};
+use crate::clock::Millis;
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode};
+use crate::error::Error;
+use crate::ids::{SessionId, UserId};
+use redis::{Cmd, Value, cmd};
+
+static CREATE_SESSION: Script = Script::new(include_str!("lua/create_session.lua"));
+static LIST_SESSION: Script = Script::new(include_str!("lua/list_session.lua"));
+static TOUCH_SESSION: Script = Script::new(include_str!("lua/touch_session.lua"));
+
+/// Sessions by digest, in their order; `None` for what is not there. One pipeline.
+pub(super) async fn load(db: &Db, digests: &[String]) -> Result<Vec<Option<Session>>, Error> {
+    let commands = digests.iter().map(|digest| cmd("HGETALL").arg(keys::session(digest)).take()).collect();
+    let replies = db.read_many(commands).await?;
+    replies.into_iter().zip(digests).map(|(reply, digest)| decode_session(reply, digest)).collect()
+}
+
+fn decode_session(reply: Value, digest: &str) -> Result<Option<Session>, Error> {
+    let mut session = Session { id: SessionId(0), user: UserId(0), digest: digest.to_owned(), seen: 0, agent: String::new() };
+    decode::fields(reply, |name, value| {
+        match name {
+            "id" => session.id = SessionId(value.number()?),
+            "uid" => session.user = UserId(value.number()?),
+            "seen" => session.seen = value.number()?,
+            "agent" => session.agent = value.0,
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok((session.id.0 > 0 && session.user.0 > 0).then_some(session))
+}
+
+/// Writes new sessions, each to live for `idle` unless it is used and listed for `absolute`. One pipeline of scripts, two a session;
+/// the list comes first, since a listed session that is not there is passed over.
+pub(super) async fn create(db: &Db, sessions: &[Session], idle: Millis, absolute: Millis) -> Result<(), Error> {
+    let calls = sessions.iter().flat_map(|session| {
+        let list = Call::new(&LIST_SESSION, [keys::sessions(session.user)]);
+        let fields = ["id", &session.id.0.to_string(), "uid", &session.user.0.to_string()].map(str::to_owned);
+        let write = Call::new(&CREATE_SESSION, [keys::session(&session.digest)]).arg(idle).arg(&fields[..]);
+        [
+            list.arg(&session.digest).arg(session.id.0).arg(absolute),
+            write.arg("seen").arg(session.seen).arg("agent").arg(&session.agent),
+        ]
+    });
+    db.call_many(calls.collect()).await.map(drop)
+}
+
+/// The digests of an account's sessions, newest first: the listed ones, of which some may have ended.
+pub(super) async fn list(db: &Db, user: UserId) -> Result<Vec<String>, Error> {
+    db.read(cmd("ZRANGE").arg(keys::sessions(user)).arg(0).arg(2 * MAX_SESSIONS).arg("REV").take()).await
+}
+
+/// The digest of one session of an account.
+pub(super) async fn find(db: &Db, user: UserId, id: SessionId) -> Result<Option<String>, Error> {
+    let mut command = cmd("ZRANGE");
+    command.arg(keys::sessions(user)).arg(id.0).arg(id.0).arg("BYSCORE").arg("LIMIT").arg(0).arg(1);
+    let found: Vec<String> = db.read(command).await?;
+    Ok(found.into_iter().next())
+}
+
+/// Notes that a session was used, if it still is one. One script.
+pub(super) async fn touch(db: &Db, digest: &str, seen: Millis, lives: Millis) -> Result<bool, Error> {
+    db.call(Call::new(&TOUCH_SESSION, [keys::session(digest)]).arg(seen).arg(lives)).await
+}
+
+/// Ends sessions of an account: from the moment this answers they prove nothing.
+pub(super) async fn end(db: &Db, user: UserId, digests: &[String]) -> Result<(), Error> {
+    let mut commands: Vec<Cmd> = digests.iter().map(|digest| cmd("UNLINK").arg(keys::session(digest)).take()).collect();
+    if !commands.is_empty() {
+        commands.push(cmd("ZREM").arg(keys::sessions(user)).arg(digests).take());
+    }
+    db.write_many(commands).await.map(drop)
+}

@@ -1,0 +1,35 @@
+//! The batch loader of statuses, with what the viewer did to each: both lie on the status's tag and come in one pipeline.
+
+use super::model::Status;
+use super::store;
+use crate::db::Db;
+use crate::error::Error;
+use crate::ids::{StatusId, UserId};
+use crate::loader::Fetch;
+
+/// A status as a viewer sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seen {
+    /// The status.
+    pub status: std::sync::Arc<Status>,
+    /// Whether the viewer likes it.
+    pub liked: bool,
+}
+
+/// Statuses by id; `None` for what is not there, or not to be seen by the viewer.
+pub struct FetchStatuses {
+    /// The store.
+    pub db: Db,
+    /// Who asks.
+    pub viewer: Option<UserId>,
+}
+
+impl Fetch for FetchStatuses {
+    type Key = StatusId;
+    type Value = Option<Seen>;
+
+    async fn fetch(&self, keys: &[StatusId]) -> Result<Vec<Option<Seen>>, Error> {
+        let found = store::load(&self.db, keys, self.viewer).await?;
+        Ok(found.into_iter().map(|found| found.map(|(status, liked)| Seen { status: status.into(), liked })).collect())
+    }
+}

@@ -1,0 +1,196 @@
+//! Statuses in Redis.
+
+use super::keys;
+use super::model::{GONE_FOR, Location, MAX_STATUSES, REMEMBER_FOR, Status};
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode, ranges};
+use crate::error::Error;
+use crate::ids::{StatusId, UserId};
+use crate::page::{Row, Window};
+use crate::users::user_key;
+use redis::{Cmd, Value, cmd};
+
+static CREATE_STATUS: Script = Script::new(include_str!("lua/create_status.lua"));
+static DELETE_STATUS: Script = Script::new(include_str!("lua/delete_status.lua"));
+static LIKE_STATUS: Script = Script::new(include_str!("lua/like_status.lua"));
+static INDEX_STATUS: Script = Script::new(include_str!("lua/index_status.lua"));
+static UNINDEX_STATUS: Script = Script::new(include_str!("lua/unindex_status.lua"));
+static REMEMBER_STATUS: Script = Script::new(include_str!("lua/remember_status.lua"));
+
+/// Statuses by id with whether `viewer` likes each, in their order; `None` for what is not there. One pipeline.
+pub(super) async fn load(db: &Db, ids: &[StatusId], viewer: Option<UserId>) -> Result<Vec<Option<(Status, bool)>>, Error> {
+    let mut commands: Vec<Cmd> = ids.iter().map(|id| cmd("HGETALL").arg(keys::status(*id)).take()).collect();
+    if let Some(viewer) = viewer {
+        commands.extend(ids.iter().map(|id| cmd("ZSCORE").arg(keys::likers(*id)).arg(viewer.0).take()));
+    }
+    let mut replies = db.read_many(commands).await?;
+    let liked = replies.split_off(ids.len());
+    let mut liked = liked.into_iter().map(|score| score != Value::Nil);
+    let with_like = |reply| {
+        let liked = liked.next().unwrap_or(false);
+        Ok(decode_status(reply)?.map(|status| (status, liked)))
+    };
+    replies.into_iter().map(with_like).collect()
+}
+
+fn decode_status(reply: Value) -> Result<Option<Status>, Error> {
+    let (id, author) = (StatusId(0), UserId(0));
+    let mut status = Status { id, author, message: String::new(), posted_at: 0, likes: 0, comments: 0, location: None };
+    let (mut latitude, mut longitude) = (None, None);
+    decode::fields(reply, |name, value| {
+        match name {
+            "id" => status.id = StatusId(value.number()?),
+            "uid" => status.author = UserId(value.number()?),
+            "message" => status.message = value.0,
+            "posted" => status.posted_at = value.number()?,
+            "likes" => status.likes = value.number()?,
+            "comments" => status.comments = value.number()?,
+            "lat" => latitude = Some(value.number()?),
+            "lon" => longitude = Some(value.number()?),
+            _ => {}
+        }
+        Ok(())
+    })?;
+    status.location = latitude.zip(longitude).map(|(latitude, longitude)| Location { latitude, longitude });
+    Ok((status.id.0 > 0 && status.author.0 > 0).then_some(status))
+}
+
+/// Writes a status once; `false` when it was deleted since.
+pub(super) async fn create(db: &Db, status: &Status) -> Result<bool, Error> {
+    let mut call = Call::new(&CREATE_STATUS, [keys::status(status.id), keys::gone(status.id)]);
+    for (name, value) in hash_of(status) {
+        call = call.arg(name).arg(value);
+    }
+    db.call(call).await
+}
+
+fn hash_of(status: &Status) -> Vec<(&'static str, String)> {
+    let mut fields = vec![
+        ("id", status.id.0.to_string()),
+        ("uid", status.author.0.to_string()),
+        ("message", status.message.clone()),
+        ("posted", status.posted_at.to_string()),
+        ("likes", status.likes.to_string()),
+        ("comments", status.comments.to_string()),
+    ];
+    if let Some(place) = status.location {
+        fields.push(("lat", place.latitude.to_string()));
+        fields.push(("lon", place.longitude.to_string()));
+    }
+    fields
+}
+
+/// Takes a status of `author` away; `false` when there is none such.
+pub(super) async fn delete(db: &Db, id: StatusId, author: UserId) -> Result<bool, Error> {
+    let keys = [keys::status(id), keys::gone(id), keys::likers(id)];
+    db.call(Call::new(&DELETE_STATUS, keys).arg(author.0).arg(GONE_FOR)).await
+}
+
+/// What listing a status in its author's profile came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Indexed {
+    Listed,
+    NoAccount,
+    LimitReached,
+}
+
+/// Lists a status in its author's profile.
+pub(super) async fn index(db: &Db, author: UserId, id: StatusId) -> Result<Indexed, Error> {
+    let call = Call::new(&INDEX_STATUS, [keys::profile(author), user_key(author)]).arg(id.0).arg(MAX_STATUSES);
+    Ok(match db.call::<i64>(call).await? {
+        1 => Indexed::Listed,
+        0 => Indexed::NoAccount,
+        _ => Indexed::LimitReached,
+    })
+}
+
+/// Takes a status out of its author's profile.
+pub(super) async fn unindex(db: &Db, author: UserId, id: StatusId) -> Result<(), Error> {
+    let call = Call::new(&UNINDEX_STATUS, [keys::profile(author), user_key(author)]).arg(id.0);
+    db.call::<u64>(call).await.map(drop)
+}
+
+/// Sets or (with `None`) takes back a like; `false` when there is no such status.
+pub(super) async fn like(db: &Db, id: StatusId, user: UserId, like: Option<u64>) -> Result<bool, Error> {
+    db.call(Call::new(&LIKE_STATUS, [keys::status(id), keys::likers(id)]).arg(user.0).arg(like.unwrap_or(0))).await
+}
+
+/// Windows of who likes a status. One pipeline.
+pub(super) async fn likers(db: &Db, id: StatusId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    ranges::read(db, &keys::likers(id), windows).await
+}
+
+/// Windows of an author's statuses. One pipeline.
+pub(super) async fn profile(db: &Db, author: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    ranges::read(db, &keys::profile(author), windows).await
+}
+
+/// Which of `ids` stand in an author's profile, in their order.
+pub(super) async fn listed(db: &Db, author: UserId, ids: &[StatusId]) -> Result<Vec<bool>, Error> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let members: Vec<u64> = ids.iter().map(|id| id.0).collect();
+    let scores: Vec<Option<f64>> = db.read(cmd("ZMSCORE").arg(keys::profile(author)).arg(members).take()).await?;
+    Ok(scores.into_iter().map(|score| score.is_some()).collect())
+}
+
+/// Whether a status is there.
+pub(super) async fn exists(db: &Db, id: StatusId) -> Result<bool, Error> {
+    db.read(cmd("EXISTS").arg(keys::status(id)).take()).await
+}
+
+/// Ties an idempotency key to `status`, unless it is tied already; what it is tied to: a fingerprint and a status.
+pub(super) async fn remember(
+    db: &Db,
+    account: UserId,
+    digest: &str,
+    fingerprint: &str,
+    status: StatusId,
+) -> Result<(String, StatusId), Error> {
+    let tied = format!("{fingerprint} {}", status.0);
+    let call = Call::new(&REMEMBER_STATUS, [keys::idempotency(account, digest)]).arg(tied).arg(REMEMBER_FOR);
+    let tied: String = db.call(call).await?;
+    let (fingerprint, id) = tied.split_once(' ').ok_or_else(|| Error::corrupt("an idempotency record"))?;
+    Ok((fingerprint.to_owned(), StatusId(id.parse().map_err(Error::corrupt)?)))
+}
+
+/// Forgets an idempotency key whose request came to nothing.
+pub(super) async fn forget(db: &Db, account: UserId, digest: &str) -> Result<(), Error> {
+    db.write_many(vec![cmd("UNLINK").arg(keys::idempotency(account, digest)).take()]).await.map(drop)
+}
+
+/// Plain writes for bulk loads, which set the counts themselves.
+pub(super) struct BulkCommands;
+
+impl BulkCommands {
+    /// A status.
+    pub(super) fn status(status: &Status) -> Cmd {
+        let mut command = cmd("HSET");
+        command.arg(keys::status(status.id));
+        for (name, value) in hash_of(status) {
+            command.arg(name).arg(value);
+        }
+        command
+    }
+
+    /// Statuses of one author's profile.
+    pub(super) fn profile(author: UserId, ids: &[StatusId]) -> Cmd {
+        let mut command = cmd("ZADD");
+        command.arg(keys::profile(author));
+        for id in ids {
+            command.arg(id.0).arg(id.0);
+        }
+        command
+    }
+
+    /// Who likes a status, with the likes' ids.
+    pub(super) fn likers(id: StatusId, likers: &[(UserId, u64)]) -> Cmd {
+        let mut command = cmd("ZADD");
+        command.arg(keys::likers(id));
+        for (user, like) in likers {
+            command.arg(*like).arg(user.0);
+        }
+        command
+    }
+}

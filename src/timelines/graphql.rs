@@ -1,0 +1,120 @@
+//! Timelines in GraphQL.
+
+use super::service;
+use crate::ids::{self, UserId};
+use crate::page::{ListId, Page, PageArgs};
+use crate::request::Request;
+use crate::schema::{Arguments, PageInfo, page_info, request};
+use crate::statuses::{self, Seen, StatusObject};
+use async_graphql::{Context, ID, Object, Result, SimpleObject};
+
+/// A timeline of somebody.
+pub enum Timeline {
+    /// What those one follows say, and oneself.
+    Home(UserId),
+    /// What one says oneself.
+    Profile(UserId),
+}
+
+/// Statuses, newest first.
+#[Object(name = "Timeline")]
+impl Timeline {
+    /// The place up to which this answer shows the timeline. What comes later is newer than this cursor: hand it in as `before`
+    /// with `last`. What the answer showed never comes again after it.
+    async fn sync_cursor(&self, ctx: &Context<'_>) -> Result<String> {
+        let request = request(ctx)?;
+        let position = match self {
+            Self::Home(owner) => service::head(&request.loaders(), *owner).await?,
+            Self::Profile(author) => statuses::service::newest(&request.app, *author).await?.map_or(0, |id| id.0),
+        };
+        Ok(request.app.cursors().await?.encode(self.list(), position))
+    }
+
+    /// The statuses in it, newest first. A page is short only at the end.
+    async fn entries(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "How many from the newest: 1 to 100; 20 if left out.")] first: Option<i32>,
+        #[graphql(desc = "Only what comes after (is older than) this cursor.")] after: Option<String>,
+        #[graphql(desc = "How many from the oldest, or next to `before`: 1 to 100.")] last: Option<i32>,
+        #[graphql(desc = "Only what comes before (is newer than) this cursor.")] before: Option<String>,
+    ) -> Result<TimelineEntryConnection> {
+        let (request, args) = (request(ctx)?, Arguments::page(first, after, last, before));
+        let page = Box::pin(self.page(request, &args)).await?;
+        let (cursors, list) = (request.app.cursors().await?, self.list());
+        let page_info = page_info(&page, &cursors, list);
+        let edge = |(position, seen): (u64, Seen)| TimelineEntryEdge {
+            cursor: cursors.encode(list, position),
+            node: TimelineEntry { list, position, seen },
+        };
+        Ok(TimelineEntryConnection { edges: page.items.into_iter().map(edge).collect(), page_info })
+    }
+}
+
+impl Timeline {
+    const fn list(&self) -> ListId {
+        match self {
+            Self::Home(owner) => service::home_id(*owner),
+            Self::Profile(author) => statuses::service::profile_id(*author),
+        }
+    }
+
+    async fn page(&self, request: &Request, args: &PageArgs) -> Result<Page<Seen>, crate::error::Error> {
+        let loaders = request.loaders();
+        match self {
+            Self::Home(owner) => service::home(&request.app, &loaders, *owner, args).await,
+            Self::Profile(author) => statuses::service::profile(&request.app, &loaders, *author, args).await,
+        }
+    }
+}
+
+/// A page of a timeline.
+#[derive(SimpleObject)]
+struct TimelineEntryConnection {
+    /// The entries on this page, newest first.
+    edges: Vec<TimelineEntryEdge>,
+    /// Where the page stands in the timeline.
+    page_info: PageInfo,
+}
+
+/// An entry and its place.
+#[derive(SimpleObject)]
+struct TimelineEntryEdge {
+    /// Its place in the timeline.
+    cursor: String,
+    /// The entry.
+    node: TimelineEntry,
+}
+
+struct TimelineEntry {
+    list: ListId,
+    position: u64,
+    seen: Seen,
+}
+
+/// A status in a timeline.
+#[Object]
+impl TimelineEntry {
+    /// Its id, unique over all timelines. `node` does not find it again.
+    async fn id(&self) -> ID {
+        ids::encode_entry(self.list.kind, self.list.owner, self.position).into()
+    }
+
+    /// The status.
+    async fn status(&self) -> StatusObject {
+        StatusObject(self.seen.clone())
+    }
+}
+
+/// What can be read of timelines.
+#[derive(Default)]
+pub struct TimelineQuery;
+
+#[Object]
+impl TimelineQuery {
+    /// The viewer's home: what they and those they follow say. Needs a session.
+    async fn home_timeline(&self, ctx: &Context<'_>) -> Option<Result<Timeline>> {
+        let owner = request(ctx).and_then(|request| Ok(request.viewer()?.user));
+        Some(owner.map(Timeline::Home))
+    }
+}

@@ -1,0 +1,22 @@
+//! Every key of this domain.
+
+use crate::ids::UserId;
+
+/// How many HASHes the logins are spread over. Fixed for ever: a login's shard must not move.
+const SHARDS: u32 = 4_096;
+
+/// HASH `id login name bio followers following posts signup` (signup in ms since the epoch). 8 fields, no time to live.
+pub fn user(id: UserId) -> String {
+    format!("user:{{{}}}", id.0)
+}
+
+/// HASH, login in lower case → id. One field an account, over [`SHARDS`] keys, no time to live.
+pub(super) fn logins(login: &str) -> String {
+    let hash = login.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    format!("users:{{{}}}", hash % SHARDS)
+}
+
+/// STRING, the argon2id hash in PHC form. One an account, no time to live.
+pub(super) fn password(id: UserId) -> String {
+    format!("password:{{{}}}", id.0)
+}

@@ -1,0 +1,121 @@
+//! The use cases of accounts: sign up, prove who one is, change the profile.
+
+use super::model::{self, ProfileChange, Registration, User};
+use super::{password, store};
+use crate::app::App;
+use crate::clock::Millis;
+use crate::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
+use crate::ids::UserId;
+use crate::request::Loaders;
+use std::sync::Arc;
+
+pub use super::model::{ProfileChange as Change, Registration as NewAccount};
+
+/// After this long a claim whose account never came is taken for abandoned: its process died in between.
+const ABANDONED_AFTER: Millis = 10_000;
+
+/// Creates an account. Of many who want one login at once, in any case, exactly one gets it.
+///
+/// Costs a look, one claim, one pipeline and a look again, and one password hash; a taken login costs the first look only.
+///
+/// # Errors
+/// `LOGIN_TAKEN`, `INVALID_LOGIN`, `INVALID_NAME`, `INVALID_PASSWORD`, as many as apply.
+pub async fn sign_up(app: &App, registration: Registration) -> Outcome<User> {
+    let registration = registration.check().map_err(Refusal::User)?;
+    if let Some(holder) = store::find(app.db(), &registration.login).await? {
+        abandoned(app, holder).await?.ok_or_else(taken)?;
+    }
+    let hash = password::hash(app, registration.password).await?;
+    let id = UserId(app.next_id().await?);
+    claim(app, &registration.login, id).await?;
+    let user = new_user(id, registration.login, registration.name, id.time());
+    store::create(app.db(), &user, &hash).await?;
+    // Whoever stalled for longer than the lease may have lost the claim to somebody else meanwhile.
+    if store::find(app.db(), &user.login).await? != Some(id) {
+        store::remove(app.db(), id).await?;
+        return Err(taken().into());
+    }
+    Ok(user)
+}
+
+async fn claim(app: &App, login: &str, id: UserId) -> Outcome<()> {
+    let holder = store::claim(app.db(), login, id, None).await?;
+    if holder == id {
+        return Ok(());
+    }
+    let gone = abandoned(app, holder).await?.ok_or_else(taken)?;
+    if store::claim(app.db(), login, id, Some(gone)).await? == id { Ok(()) } else { Err(taken().into()) }
+}
+
+/// `holder`, if it claimed a login and died before it wrote the account.
+async fn abandoned(app: &App, holder: UserId) -> Result<Option<UserId>, Error> {
+    let old = app.now().saturating_sub(holder.time()) > ABANDONED_AFTER;
+    Ok((old && store::load(app.db(), &[holder]).await?.pop().flatten().is_none()).then_some(holder))
+}
+
+fn taken() -> UserError {
+    UserError::new(UserErrorCode::LoginTaken, "This login is taken. Try another.", &["login"])
+}
+
+fn new_user(id: UserId, login: String, name: String, signed_up: Millis) -> User {
+    User { id, login, name, bio: String::new(), signed_up, followers: 0, following: 0, posts: 0 }
+}
+
+/// The account that a login and a password prove. An unknown login gives the same answer as a wrong password, and takes as long.
+///
+/// # Errors
+/// `WRONG_CREDENTIALS`.
+pub async fn authenticate(app: &App, login: &str, password: String) -> Outcome<User> {
+    let id = if model::is_login(login) { store::find(app.db(), login).await? } else { None };
+    let hash = match id {
+        Some(id) => store::password(app.db(), id).await?,
+        None => None,
+    };
+    // A password past the bound is nobody's; what is compared is bounded so that a megabyte is not hashed.
+    let tried = if password.len() > 4 * 128 { String::new() } else { password };
+    let right = password::verify(app, tried, hash).await?;
+    let user = match (right, id) {
+        (true, Some(id)) => store::load(app.db(), &[id]).await?.pop().flatten(),
+        _ => None,
+    };
+    user.ok_or_else(|| UserError::new(UserErrorCode::WrongCredentials, "The login or the password is wrong.", &[]).into())
+}
+
+/// Changes the profile of `id` and returns it.
+///
+/// # Errors
+/// `INVALID_NAME`, `INVALID_BIO`; `NOT_FOUND` when the account is gone.
+pub async fn update_profile(app: &App, id: UserId, change: ProfileChange) -> Outcome<User> {
+    let change = change.check().map_err(Refusal::User)?;
+    store::update(app.db(), id, change.name.as_deref(), change.bio.as_deref()).await?;
+    let user = store::load(app.db(), &[id]).await?.pop().flatten();
+    user.ok_or_else(|| UserError::new(UserErrorCode::NotFound, "This account is gone.", &[]).into())
+}
+
+/// The account with this login, in any case. One HGET and one batched HGETALL; none for what cannot be a login.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn by_login(app: &App, loaders: &Loaders, login: &str) -> Result<Option<Arc<User>>, Error> {
+    if !model::is_login(login) {
+        return Ok(None);
+    }
+    match store::find(app.db(), login).await? {
+        Some(id) => loaders.users.load(id).await,
+        None => Ok(None),
+    }
+}
+
+/// Writes accounts in bulk, all with one password: for worlds that are loaded into an empty store. Doing it again changes nothing
+/// but the password's salt.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: load again.
+pub async fn import(app: &App, users: &[User], password: &str) -> Result<(), Error> {
+    let hash = password::hash(app, password.to_owned()).await?;
+    let commands = users.iter().flat_map(|user| {
+        let (set_password, set_user) = store::create_commands(user, &hash);
+        [set_password, set_user, store::claim_command(&user.login, user.id)]
+    });
+    app.db().write_many(commands.collect()).await.map(drop)
+}

@@ -1,0 +1,97 @@
+//! Accounts in Redis.
+
+use super::keys;
+use super::model::User;
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode};
+use crate::error::Error;
+use crate::ids::UserId;
+use redis::{Value, cmd};
+
+static CLAIM_LOGIN: Script = Script::new(include_str!("lua/claim_login.lua"));
+static UPDATE_USER: Script = Script::new(include_str!("lua/update_user.lua"));
+
+/// Accounts by id, in their order; `None` for what is not there. One pipeline of HGETALL.
+pub(super) async fn load(db: &Db, ids: &[UserId]) -> Result<Vec<Option<User>>, Error> {
+    let commands = ids.iter().map(|id| cmd("HGETALL").arg(keys::user(*id)).take()).collect();
+    db.read_many(commands).await?.into_iter().map(decode_user).collect()
+}
+
+fn decode_user(reply: Value) -> Result<Option<User>, Error> {
+    let empty = String::new;
+    let mut user =
+        User { id: UserId(0), login: empty(), name: empty(), bio: empty(), signed_up: 0, followers: 0, following: 0, posts: 0 };
+    let any = decode::fields(reply, |name, value| {
+        match name {
+            "id" => user.id = UserId(value.number()?),
+            "login" => user.login = value.0,
+            "name" => user.name = value.0,
+            "bio" => user.bio = value.0,
+            "signup" => user.signed_up = value.number()?,
+            "followers" => user.followers = value.number()?,
+            "following" => user.following = value.number()?,
+            "posts" => user.posts = value.number()?,
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok((any && user.id.0 > 0).then_some(user))
+}
+
+/// The account that holds a login, in any case. One HGET. It may be one that is still being created.
+pub(super) async fn find(db: &Db, login: &str) -> Result<Option<UserId>, Error> {
+    let login = login.to_ascii_lowercase();
+    let id: Option<u64> = db.read(cmd("HGET").arg(keys::logins(&login)).arg(&login).take()).await?;
+    Ok(id.map(UserId))
+}
+
+/// Claims a login for `id`, if it is free or `abandoned` holds it; says who holds it now. One script.
+pub(super) async fn claim(db: &Db, login: &str, id: UserId, abandoned: Option<UserId>) -> Result<UserId, Error> {
+    let login = login.to_ascii_lowercase();
+    let call = Call::new(&CLAIM_LOGIN, [keys::logins(&login)]).arg(&login).arg(id.0).arg(abandoned.map_or(0, |id| id.0));
+    Ok(UserId(db.call(call).await?))
+}
+
+/// Writes a new account and its password hash. One pipeline on one tag; doing it again changes nothing.
+pub(super) async fn create(db: &Db, user: &User, password: &str) -> Result<(), Error> {
+    let (set_password, set_user) = create_commands(user, password);
+    db.write_many(vec![set_password, set_user]).await.map(drop)
+}
+
+/// The password first: an account is there once its HASH is.
+pub(super) fn create_commands(user: &User, password: &str) -> (redis::Cmd, redis::Cmd) {
+    let set_password = cmd("SET").arg(keys::password(user.id)).arg(password).take();
+    let mut set_user = cmd("HSET");
+    set_user.arg(keys::user(user.id)).arg("id").arg(user.id.0).arg("login").arg(&user.login).arg("name").arg(&user.name);
+    set_user.arg("bio").arg(&user.bio).arg("followers").arg(user.followers).arg("following").arg(user.following);
+    set_user.arg("posts").arg(user.posts).arg("signup").arg(user.signed_up);
+    (set_password, set_user)
+}
+
+/// The claim of a new login as a plain write, for bulk loads into an empty store.
+pub(super) fn claim_command(login: &str, id: UserId) -> redis::Cmd {
+    let login = login.to_ascii_lowercase();
+    cmd("HSETNX").arg(keys::logins(&login)).arg(&login).arg(id.0).take()
+}
+
+/// Removes an account that lost its login while it was being created.
+pub(super) async fn remove(db: &Db, id: UserId) -> Result<(), Error> {
+    let commands = vec![cmd("UNLINK").arg(keys::user(id)).take(), cmd("UNLINK").arg(keys::password(id)).take()];
+    db.write_many(commands).await.map(drop)
+}
+
+/// Changes name and bio where given; `false` when there is no such account. One script.
+pub(super) async fn update(db: &Db, id: UserId, name: Option<&str>, bio: Option<&str>) -> Result<bool, Error> {
+    let mut call = Call::new(&UPDATE_USER, [keys::user(id)]);
+    for (field, value) in [("name", name), ("bio", bio)] {
+        if let Some(value) = value {
+            call = call.arg(field).arg(value);
+        }
+    }
+    db.call(call).await
+}
+
+/// The password hash of an account.
+pub(super) async fn password(db: &Db, id: UserId) -> Result<Option<String>, Error> {
+    db.read(cmd("GET").arg(keys::password(id)).take()).await
+}

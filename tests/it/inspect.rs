@@ -1,0 +1,218 @@
+//! What the server says of a Redis it is given.
+
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use waxwing::db::inspect::{Missing, Report, Severity, inspect};
+
+/// A Redis with these settings, on a socket in a folder of its own.
+struct Redis {
+    process: Child,
+    url: String,
+    _folder: tempfile::TempDir,
+}
+
+impl Redis {
+    async fn start(settings: &[&str]) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let process = Command::new("redis-server")
+            .args(["--port", "0", "--unixsocket", "s", "--dir"])
+            .arg(folder.path())
+            .args(settings)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("redis-server is installed");
+        let url = format!("redis+unix://{}", folder.path().join("s").display());
+        let redis = Self { process, url, _folder: folder };
+        while redis.try_connect("").await.is_err() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        redis
+    }
+
+    async fn try_connect(&self, query: &str) -> redis::RedisResult<MultiplexedConnection> {
+        redis::Client::open(format!("{}{query}", self.url))?.get_multiplexed_async_connection().await
+    }
+
+    async fn run(&self, command: &[&str]) {
+        let mut connection = self.try_connect("").await.expect("it listens");
+        let mut request = redis::cmd(command[0]);
+        let () = request.arg(&command[1..]).query_async(&mut connection).await.expect("it does");
+    }
+
+    async fn report(&self) -> Report {
+        inspect(&mut self.try_connect("").await.expect("it listens")).await.expect("it answers")
+    }
+
+    async fn report_as(&self, query: &str) -> Report {
+        inspect(&mut self.try_connect(query).await.expect("it listens")).await.expect("it answers")
+    }
+}
+
+impl Drop for Redis {
+    fn drop(&mut self) {
+        self.process.kill().and_then(|()| self.process.wait()).ok();
+    }
+}
+
+const GOOD: &[&str] = &["--appendonly", "yes", "--save", "", "--maxmemory", "1gb", "--maxmemory-policy", "noeviction"];
+
+fn find<'a>(report: &'a Report, words: &str) -> &'a str {
+    let finding = report.findings.iter().find(|finding| finding.message.contains(words));
+    &finding.unwrap_or_else(|| panic!("{words:?} is not among {:#?}", report.findings)).message
+}
+
+#[tokio::test]
+async fn a_good_one_is_not_warned_of() {
+    let redis = Redis::start(GOOD).await;
+    for query in ["", "?protocol=resp3"] {
+        let report = redis.report_as(query).await;
+        assert!(report.facts.version.is_some());
+        assert_eq!(report.facts.user.as_deref(), Some("default"));
+        assert_eq!(report.facts.missing, []);
+        assert_eq!(report.facts.open, Some(false));
+        find(&report, "appendfsync everysec");
+        // A version with a known hole may be what is installed.
+        assert!(report.findings.iter().all(|f| f.severity == Severity::Note || f.message.contains("CVE")));
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_written() {
+    let redis = Redis::start(GOOD).await;
+    redis.report().await;
+    let mut connection = redis.try_connect("").await.expect("it listens");
+    let keys: u64 = redis::cmd("DBSIZE").query_async(&mut connection).await.expect("it answers");
+    assert_eq!(keys, 0);
+    let info: redis::InfoDict = redis::cmd("INFO").query_async(&mut connection).await.expect("it answers");
+    assert_eq!(info.get::<u64>("pubsub_channels"), Some(0));
+}
+
+#[tokio::test]
+async fn without_any_persistence_it_starts_and_warns_of_losing_everything() {
+    let redis = Redis::start(&["--save", "", "--appendonly", "no"]).await;
+    let report = redis.report().await;
+    assert!(!report.refuses(false));
+    find(&report, "loses everything, because no snapshots are configured either");
+    find(&report, "no memory limit");
+}
+
+#[tokio::test]
+async fn as_delivered_it_warns_of_losing_what_came_since_the_snapshot() {
+    let redis = Redis::start(&[]).await;
+    let report = redis.report().await;
+    assert!(!report.refuses(false));
+    find(&report, "after 3600 s if 1 key has changed");
+}
+
+#[tokio::test]
+async fn a_cache_is_refused_until_accepted() {
+    let redis = Redis::start(&["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"]).await;
+    let report = redis.report().await;
+    assert!(report.refuses(false) && !report.refuses(true));
+    assert_eq!(report.findings[0].severity, Severity::Refusal);
+    find(&report, "silently lost");
+}
+
+#[tokio::test]
+async fn a_replica_is_refused() {
+    let redis = Redis::start(GOOD).await;
+    redis.run(&["REPLICAOF", "127.0.0.1", "1"]).await;
+    let report = redis.report().await;
+    assert!(report.refuses(true));
+    find(&report, "REPLICAOF NO ONE");
+}
+
+#[tokio::test]
+async fn missing_rights_are_named() {
+    let redis = Redis::start(GOOD).await;
+    redis.run(&["ACL", "SETUSER", "app", "on", ">secret", "~*", "&*", "+@all", "-hset", "-script|load", "-publish"]).await;
+    let report = redis.report_as("?user=app&pass=secret").await;
+    assert!(report.refuses(true));
+    let mut missing = report.facts.missing.clone();
+    missing.sort_by_key(ToString::to_string);
+    assert_eq!(missing, ["hset", "publish", "script|load"].map(|name| Missing::Command(name.to_owned())));
+    find(&report, "`ACL SETUSER app +script|load +hset +publish`");
+}
+
+#[tokio::test]
+async fn missing_keys_and_channels_are_named() {
+    let redis = Redis::start(GOOD).await;
+    redis.run(&["ACL", "SETUSER", "app", "on", ">secret", "~app:*", "resetchannels", "+@all"]).await;
+    let report = redis.report_as("?user=app&pass=secret").await;
+    find(&report, "`ACL SETUSER app ~*`");
+    assert!(find(&report, "every channel").contains("`ACL SETUSER app &*`"));
+}
+
+#[tokio::test]
+async fn a_user_of_least_privilege_gets_in_and_learns_what_could_not_be_checked() {
+    let redis = Redis::start(GOOD).await;
+    redis.run(&["ACL", "SETUSER", "app", "on", ">secret", "~*", "&*", "+@all", "-@admin", "-@dangerous"]).await;
+    let report = redis.report_as("?user=app&pass=secret").await;
+    assert!(!report.refuses(false), "{:#?}", report.findings);
+    assert_eq!((report.facts.version, report.facts.missing.as_slice()), (None, &[][..]));
+    find(&report, "+info +config|get");
+
+    redis.run(&["ACL", "SETUSER", "app", "+info"]).await;
+    let report = redis.report_as("?user=app&pass=secret").await;
+    assert_eq!((report.facts.aof, report.facts.appendfsync.as_deref()), (Some(true), None));
+    find(&report, "what a power cut would lose is not known");
+}
+
+#[tokio::test]
+async fn without_multi_nothing_is_tried() {
+    let redis = Redis::start(GOOD).await;
+    redis.run(&["ACL", "SETUSER", "app", "on", ">secret", "~*", "&*", "+@all", "-multi"]).await;
+    let report = redis.report_as("?user=app&pass=secret").await;
+    assert_eq!(report.facts.missing, [Missing::Command("multi".to_owned())]);
+    let mut connection = redis.try_connect("").await.expect("it listens");
+    let keys: u64 = redis::cmd("DBSIZE").query_async(&mut connection).await.expect("it answers");
+    assert_eq!(keys, 0);
+}
+
+#[tokio::test]
+async fn a_refused_password_is_an_error() {
+    let redis = Redis::start(&[]).await;
+    let mut connection = redis.try_connect("").await.expect("it listens");
+    redis.run(&["ACL", "SETUSER", "default", "resetpass", ">secret"]).await;
+    let mut stranger = redis.try_connect("").await;
+    if let Ok(stranger) = &mut stranger {
+        inspect(stranger).await.expect_err("it wants a password");
+    }
+    // The earlier connection stays logged in.
+    inspect(&mut connection).await.expect("it answers");
+}
+
+#[tokio::test]
+async fn one_that_is_still_loading_says_so() {
+    let redis = Redis::start(&["--appendonly", "yes", "--save", "", "--enable-debug-command", "yes"]).await;
+    let mut fill = redis::pipe();
+    for n in 0..5000 {
+        fill.set(n, n).ignore();
+    }
+    let () = fill.query_async(&mut redis.try_connect("").await.expect("it listens")).await.expect("it writes");
+    redis.run(&["CONFIG", "SET", "key-load-delay", "200"]).await;
+    let mut connection = redis.try_connect("").await.expect("it listens");
+    // Reads its own file again, for a second.
+    let reload = tokio::spawn(async move {
+        connection.set_response_timeout(Duration::from_secs(10));
+        redis::cmd("DEBUG").arg("LOADAOF").query_async::<()>(&mut connection).await
+    });
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let report = redis.report().await;
+    assert!(report.facts.loading, "{report:#?}");
+    find(&report, "still reading its data in");
+    assert_eq!(report.facts.missing, []);
+    reload.await.expect("no panic").expect("it reads it again");
+}
+
+#[tokio::test]
+async fn an_open_port_is_warned_of() {
+    let redis = Redis::start(GOOD).await;
+    for setting in [["protected-mode", "no"], ["bind", "*"]] {
+        redis.run(&["CONFIG", "SET", setting[0], setting[1]]).await;
+    }
+    assert_eq!(redis.report().await.facts.open, Some(false), "no port at all");
+}

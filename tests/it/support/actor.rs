@@ -1,0 +1,138 @@
+//! People who use the API: each sends the contract's own documents under its own session.
+
+use super::TestApp;
+use serde_json::{Value, json};
+use std::sync::OnceLock;
+
+/// Somebody with or without a session.
+#[derive(Clone)]
+pub struct Actor {
+    http: reqwest::Client,
+    url: String,
+    pub token: Option<String>,
+    /// Their global id; empty for nobody.
+    pub id: String,
+    pub login: String,
+}
+
+/// The contract's documents: every operation can be sent by its name.
+const CONTRACT: [&str; 2] = [include_str!("../contract/accounts.graphql"), include_str!("../contract/timelines.graphql")];
+
+impl Actor {
+    pub(super) fn new(app: &TestApp, session: Option<&Value>) -> Self {
+        let text = |path: &str| session.and_then(|session| session.pointer(path)).and_then(Value::as_str).map(str::to_owned);
+        Self {
+            http: app.http.clone(),
+            url: format!("{}/graphql", app.url),
+            token: session.map(|_| text("/token").expect("a session")),
+            id: text("/user/id").unwrap_or_default(),
+            login: text("/user/login").unwrap_or_default(),
+        }
+    }
+
+    /// The same person through another server.
+    pub fn at(&self, app: &TestApp) -> Self {
+        Self { url: format!("{}/graphql", app.url), ..self.clone() }
+    }
+
+    /// The same person with another session.
+    pub fn with_token(&self, token: &str) -> Self {
+        Self { token: Some(token.to_owned()), ..self.clone() }
+    }
+
+    /// A document of one's own.
+    pub async fn gql(&self, query: &str, variables: Value) -> Value {
+        self.send(json!({ "query": query, "variables": variables })).await
+    }
+
+    /// An operation of the contract, by its name.
+    pub async fn run(&self, operation: &str, variables: Value) -> Value {
+        self.send(json!({ "query": document(operation), "operationName": operation, "variables": variables })).await
+    }
+
+    async fn send(&self, body: Value) -> Value {
+        let mut request = self.http.post(&self.url).json(&body);
+        if let Some(token) = &self.token {
+            request = request.bearer_auth(token);
+        }
+        let response = request.send().await.expect("an answer");
+        assert!(response.status().as_u16() < 500 || response.status() == 503, "{}", response.status());
+        response.json().await.expect("JSON")
+    }
+
+    pub async fn post(&self, message: &str) -> String {
+        let answer = self.run("PostStatus", json!({ "input": { "message": message } })).await;
+        answer["data"]["postStatus"]["status"]["id"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+    }
+
+    pub async fn delete(&self, status: &str) -> Value {
+        self.run("DeleteStatus", json!({ "input": { "statusId": status } })).await["data"]["deleteStatus"].take()
+    }
+
+    pub async fn follow(&self, other: &Self) -> Value {
+        self.run("Follow", json!({ "input": { "userId": other.id } })).await["data"]["followUser"].take()
+    }
+
+    pub async fn unfollow(&self, other: &Self) -> Value {
+        self.run("Unfollow", json!({ "input": { "userId": other.id } })).await["data"]["unfollowUser"].take()
+    }
+
+    pub async fn like(&self, status: &str) -> Value {
+        self.run("Like", json!({ "input": { "statusId": status } })).await["data"]["likeStatus"].take()
+    }
+
+    /// The messages of one's home, newest first, at most 100.
+    pub async fn home(&self) -> Vec<String> {
+        let answer = self.run("Home", json!({ "first": 100 })).await;
+        let edges = answer["data"]["homeTimeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        edges.iter().map(|edge| edge["node"]["status"]["message"].as_str().expect("a message").to_owned()).collect()
+    }
+}
+
+/// The document that holds an operation, with every fragment of its file that it uses.
+fn document(operation: &str) -> String {
+    static PARTS: OnceLock<Vec<String>> = OnceLock::new();
+    let parts = PARTS.get_or_init(|| CONTRACT.iter().flat_map(|file| definitions(file)).collect());
+    let starts = |part: &str, kinds: &[&str], name: &str| {
+        kinds.iter().any(|kind| {
+            part.strip_prefix(kind)
+                .is_some_and(|rest| rest.strip_prefix(name).is_some_and(|rest| rest.starts_with(['(', ' ', '{'])))
+        })
+    };
+    let main = parts.iter().find(|part| starts(part, &["query ", "mutation "], operation));
+    let mut document = main.unwrap_or_else(|| panic!("the contract has no {operation}")).clone();
+    for part in parts.iter().filter(|part| part.starts_with("fragment ")).rev() {
+        let name = part.split_whitespace().nth(1).expect("a name");
+        if document.contains(&format!("...{name}")) {
+            document.push_str(part);
+        }
+    }
+    document
+}
+
+/// The definitions of a document, one each: braces tell where one ends.
+pub fn definitions(file: &str) -> Vec<String> {
+    let (mut parts, mut current, mut depth) = (Vec::new(), String::new(), 0);
+    for line in file.lines().filter(|line| !line.starts_with('#')) {
+        for character in line.chars().chain(['\n']) {
+            depth += i32::from(matches!(character, '{' | '(')) - i32::from(matches!(character, '}' | ')'));
+            current.push(character);
+            if character == '}' && depth == 0 {
+                parts.push(std::mem::take(&mut current).trim().to_owned());
+            }
+        }
+    }
+    parts
+}
+
+/// The codes of a payload's `userErrors`.
+pub fn codes(payload: &Value) -> Vec<&str> {
+    let rows = payload["userErrors"].as_array().unwrap_or_else(|| panic!("no payload: {payload}"));
+    rows.iter().map(|row| row["code"].as_str().expect("a code")).collect()
+}
+
+/// The ids of the nodes of a connection.
+pub fn ids_of(connection: &Value) -> Vec<String> {
+    let edges = connection["edges"].as_array().unwrap_or_else(|| panic!("no connection: {connection}"));
+    edges.iter().map(|edge| edge["node"]["id"].as_str().expect("an id").to_owned()).collect()
+}

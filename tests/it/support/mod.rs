@@ -1,0 +1,89 @@
+//! The harness: an application over a real redis-server of its own, served over real HTTP, and actors that use it.
+
+mod actor;
+mod redis_server;
+
+pub use actor::{Actor, codes, ids_of};
+pub use redis_server::RedisServer;
+
+use std::sync::Arc;
+use waxwing::app::App;
+use waxwing::clock::Clock;
+use waxwing::config::Config;
+use waxwing::db::{Db, Timing};
+use waxwing::server;
+
+/// When every test's clock begins: 2026-03-01T00:00:00Z.
+pub const START: u64 = 1_772_323_200_000;
+
+/// A running server over its own Redis, with a clock that stands still until it is moved.
+pub struct TestApp {
+    pub app: App,
+    pub clock: Clock,
+    pub url: String,
+    pub http: reqwest::Client,
+    stop: Option<tokio::sync::oneshot::Sender<()>>,
+    /// Last, so that it ends last.
+    pub redis: Arc<RedisServer>,
+}
+
+impl TestApp {
+    /// With the default settings.
+    pub async fn start() -> Self {
+        Self::with(Config::default()).await
+    }
+
+    /// With settings of the test's choice.
+    pub async fn with(config: Config) -> Self {
+        let redis = Arc::new(RedisServer::start());
+        Self::over(redis, Clock::manual(START), config).await
+    }
+
+    /// Another process's worth of server over the same Redis and the same clock.
+    pub async fn sibling(&self) -> Self {
+        Self::over(self.redis.clone(), self.clock.clone(), self.app.config().clone()).await
+    }
+
+    async fn over(redis: Arc<RedisServer>, clock: Clock, config: Config) -> Self {
+        let db = Db::open(&redis.target(), Timing::default()).await.expect("a store");
+        let app = App::new(db, clock.clone(), config);
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let state = server::State::new(app.clone());
+        tokio::spawn(server::run(listener, state, async move { stopped.await.unwrap_or(()) }));
+        Self { app, clock, url, http: reqwest::Client::new(), stop: Some(stop), redis }
+    }
+
+    /// Waits until no background work is left.
+    pub async fn drain(&self) {
+        self.app.drain().await;
+    }
+
+    /// Somebody who is not logged in.
+    pub fn anonymous(&self) -> Actor {
+        Actor::new(self, None)
+    }
+
+    /// Somebody who has just signed up with this login.
+    pub async fn user(&self, login: &str) -> Actor {
+        let input = serde_json::json!({ "login": login, "name": login, "password": "correct horse" });
+        let answer = self.anonymous().run("SignUp", serde_json::json!({ "input": input })).await;
+        Actor::new(self, Some(&answer["data"]["signUp"]["session"]))
+    }
+
+    /// Several at once, in the logins' order.
+    pub async fn users<const N: usize>(&self, logins: [&str; N]) -> [Actor; N] {
+        let mut actors = Vec::new();
+        for login in logins {
+            actors.push(self.user(login).await);
+        }
+        actors.try_into().ok().expect("as many as logins")
+    }
+}
+
+impl Drop for TestApp {
+    fn drop(&mut self) {
+        self.stop.take();
+    }
+}

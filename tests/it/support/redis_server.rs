@@ -1,0 +1,113 @@
+//! A redis-server of one test: on a unix socket in a temporary folder, gone with the test.
+
+use std::collections::HashMap;
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use waxwing::db::Target;
+
+pub struct RedisServer {
+    child: Mutex<Child>,
+    arguments: Vec<String>,
+    /// Last, so that the folder outlives the server.
+    folder: TempDir,
+}
+
+impl RedisServer {
+    pub fn start() -> Self {
+        Self::with(&["--appendonly", "no"])
+    }
+
+    /// With options of the test's choice.
+    pub fn with(options: &[&str]) -> Self {
+        let folder = tempfile::Builder::new().prefix("wx").tempdir_in("/tmp").expect("a folder");
+        let path = folder.path().display();
+        let socket = format!("{path}/redis.sock");
+        let own = ["--port", "0", "--unixsocket", &socket, "--dir", &path.to_string(), "--save", "", "--daemonize", "no"];
+        let arguments: Vec<String> = own.iter().chain(options).map(|option| (*option).to_owned()).collect();
+        let server = Self { child: Mutex::new(spawn(&arguments)), arguments, folder };
+        server.wait();
+        server
+    }
+
+    pub fn target(&self) -> Target {
+        Target::socket(&self.folder.path().join("redis.sock"))
+    }
+
+    pub fn url(&self) -> String {
+        format!("unix:{}/redis.sock", self.folder.path().display())
+    }
+
+    fn client(&self) -> redis::Client {
+        redis::Client::open(self.url()).expect("an address")
+    }
+
+    fn wait(&self) {
+        let began = Instant::now();
+        while self.client().get_connection().and_then(|mut it| redis::cmd("PING").query::<String>(&mut it)).is_err() {
+            assert!(began.elapsed() < Duration::from_secs(10), "redis-server does not start");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Runs a command on a connection of the test's own.
+    pub fn run<T: redis::FromRedisValue>(&self, command: &[&str]) -> T {
+        let mut connection = self.client().get_connection().expect("a connection");
+        redis::cmd(command[0]).arg(&command[1..]).query(&mut connection).expect("an answer")
+    }
+
+    /// Every key there is. For small stores.
+    pub fn keys(&self) -> Vec<String> {
+        let mut keys: Vec<String> = self.run(&["KEYS", "*"]);
+        keys.sort();
+        keys
+    }
+
+    /// How often each command was called since the last [`Self::reset_calls`].
+    pub fn calls(&self) -> HashMap<String, u64> {
+        let info: String = self.run(&["INFO", "commandstats"]);
+        let call = |line: &str| {
+            let (name, rest) = line.strip_prefix("cmdstat_")?.split_once(":calls=")?;
+            Some((name.to_owned(), rest.split(',').next()?.parse().ok()?))
+        };
+        let own = ["info", "config|resetstat", "client|setinfo", "hello"];
+        info.lines().filter_map(call).filter(|(name, _)| !own.contains(&name.as_str())).collect()
+    }
+
+    pub fn reset_calls(&self) {
+        self.run::<()>(&["CONFIG", "RESETSTAT"]);
+    }
+
+    pub fn kill(&self) {
+        let mut child = self.child.lock().expect("no panic while held");
+        child.kill().expect("it runs");
+        child.wait().expect("it ends");
+    }
+
+    /// Starts again after [`Self::kill`], with the same options.
+    pub fn start_again(&self) {
+        *self.child.lock().expect("no panic while held") = spawn(&self.arguments);
+        self.wait();
+    }
+}
+
+fn spawn(arguments: &[String]) -> Child {
+    let program = std::env::var("REDIS_SERVER").unwrap_or_else(|_| "redis-server".into());
+    Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("redis-server")
+}
+
+impl Drop for RedisServer {
+    fn drop(&mut self) {
+        if let Ok(child) = self.child.get_mut() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
