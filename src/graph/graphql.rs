@@ -93,14 +93,22 @@ pub struct GraphMutation;
 impl GraphMutation {
     /// Follows an account: its latest statuses are in the viewer's home when this answers. Doing it again changes nothing.
     /// Needs a session.
-    async fn follow_user(&self, ctx: &Context<'_>, input: FollowUserInput) -> Option<Result<FollowUserPayload>> {
+    async fn follow_user(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Whom to follow.")] input: FollowUserInput,
+    ) -> Option<Result<FollowUserPayload>> {
         let changed = change(ctx, &input.user_id, true).await;
         Some(changed.map(|(user, viewer, user_errors)| FollowUserPayload { user, viewer, user_errors }))
     }
 
     /// Follows an account no longer: its statuses are out of the viewer's home when this answers. Undoing what is not done
     /// changes nothing. Needs a session.
-    async fn unfollow_user(&self, ctx: &Context<'_>, input: UnfollowUserInput) -> Option<Result<UnfollowUserPayload>> {
+    async fn unfollow_user(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Whom to follow no longer.")] input: UnfollowUserInput,
+    ) -> Option<Result<UnfollowUserPayload>> {
         let changed = change(ctx, &input.user_id, false).await;
         Some(changed.map(|(user, viewer, user_errors)| UnfollowUserPayload { user, viewer, user_errors }))
     }

@@ -4,10 +4,11 @@ use crate::clock::Millis;
 use async_graphql::{InputValueError, InputValueResult, Scalar, ScalarType, Value};
 use jiff::Timestamp;
 
-/// A point in time: RFC 3339 in UTC with milliseconds, such as `2026-03-01T09:30:00.000Z`.
+/// A point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DateTime(pub Millis);
 
+/// A point in time: RFC 3339 in UTC with milliseconds, such as `2026-03-01T09:30:00.000Z`.
 #[Scalar(name = "DateTime", specified_by_url = "https://scalars.graphql.org/andimarek/date-time.html")]
 impl ScalarType for DateTime {
     fn parse(value: Value) -> InputValueResult<Self> {

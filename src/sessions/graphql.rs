@@ -138,7 +138,11 @@ pub struct SessionMutation;
 #[Object]
 impl SessionMutation {
     /// Creates an account and begins its first session.
-    async fn sign_up(&self, ctx: &Context<'_>, input: SignUpInput) -> Option<Result<SignUpPayload>> {
+    async fn sign_up(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "The account to create.")] input: SignUpInput,
+    ) -> Option<Result<SignUpPayload>> {
         let made = async {
             let request = request(ctx)?;
             let (session, user_errors) = begin(request, users::service::sign_up(&request.app, input.into()).await).await?;
@@ -148,7 +152,11 @@ impl SessionMutation {
     }
 
     /// Begins a session. An unknown login and a wrong password give the same answer.
-    async fn log_in(&self, ctx: &Context<'_>, input: LogInInput) -> Option<Result<LogInPayload>> {
+    async fn log_in(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Who one is, and the proof.")] input: LogInInput,
+    ) -> Option<Result<LogInPayload>> {
         let made = async {
             let request = request(ctx)?;
             let proven = users::service::authenticate(&request.app, &input.login, input.password).await;
@@ -169,7 +177,11 @@ impl SessionMutation {
     }
 
     /// Ends one session of the viewer, or all others. Needs a session.
-    async fn end_sessions(&self, ctx: &Context<'_>, input: EndSessionsInput) -> Option<Result<EndSessionsPayload>> {
+    async fn end_sessions(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Which sessions to end.")] input: EndSessionsInput,
+    ) -> Option<Result<EndSessionsPayload>> {
         Some(end_sessions(ctx, input).await)
     }
 }

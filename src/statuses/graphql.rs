@@ -195,24 +195,40 @@ pub struct StatusMutation;
 impl StatusMutation {
     /// Posts a status: it is in the viewer's own timelines and in the homes of the first 1,000 followers when this answers.
     /// Needs a session.
-    async fn post_status(&self, ctx: &Context<'_>, input: PostStatusInput) -> Option<Result<PostStatusPayload>> {
+    async fn post_status(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "What to post.")] input: PostStatusInput,
+    ) -> Option<Result<PostStatusPayload>> {
         let posted = post(ctx, input).await;
         Some(posted.map(|(status, user_errors)| PostStatusPayload { status, user_errors }))
     }
 
     /// Deletes a status of the viewer, for everybody and at once. Needs a session.
-    async fn delete_status(&self, ctx: &Context<'_>, input: DeleteStatusInput) -> Option<Result<DeleteStatusPayload>> {
+    async fn delete_status(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Which status to delete.")] input: DeleteStatusInput,
+    ) -> Option<Result<DeleteStatusPayload>> {
         Some(delete(ctx, input).await)
     }
 
     /// Likes a status. Doing it again changes nothing. Needs a session.
-    async fn like_status(&self, ctx: &Context<'_>, input: LikeStatusInput) -> Option<Result<LikeStatusPayload>> {
+    async fn like_status(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Which status to like.")] input: LikeStatusInput,
+    ) -> Option<Result<LikeStatusPayload>> {
         let liked = like(ctx, &input.status_id, true).await;
         Some(liked.map(|(status, user_errors)| LikeStatusPayload { status, user_errors }))
     }
 
     /// Takes a like back. Undoing what is not done changes nothing. Needs a session.
-    async fn unlike_status(&self, ctx: &Context<'_>, input: UnlikeStatusInput) -> Option<Result<UnlikeStatusPayload>> {
+    async fn unlike_status(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Which status to like no longer.")] input: UnlikeStatusInput,
+    ) -> Option<Result<UnlikeStatusPayload>> {
         let unliked = like(ctx, &input.status_id, false).await;
         Some(unliked.map(|(status, user_errors)| UnlikeStatusPayload { status, user_errors }))
     }

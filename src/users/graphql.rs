@@ -171,7 +171,11 @@ pub struct UserMutation;
 #[Object]
 impl UserMutation {
     /// Changes the viewer's name or bio. Needs a session.
-    async fn update_profile(&self, ctx: &Context<'_>, input: UpdateProfileInput) -> Option<Result<UpdateProfilePayload>> {
+    async fn update_profile(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "What is to change.")] input: UpdateProfileInput,
+    ) -> Option<Result<UpdateProfilePayload>> {
         Some(update_profile(ctx, input).await)
     }
 }

@@ -3,5 +3,9 @@
 mod support;
 
 mod accounts;
+mod architecture;
+mod cost;
+mod demo;
 mod embedded;
 mod inspect;
+mod schema;

@@ -101,13 +101,17 @@ fn document(operation: &str) -> String {
     };
     let main = parts.iter().find(|part| starts(part, &["query ", "mutation "], operation));
     let mut document = main.unwrap_or_else(|| panic!("the contract has no {operation}")).clone();
-    for part in parts.iter().filter(|part| part.starts_with("fragment ")).rev() {
-        let name = part.split_whitespace().nth(1).expect("a name");
-        if document.contains(&format!("...{name}")) {
-            document.push_str(part);
-        }
+    // A fragment may spread one that stands before it.
+    while let Some(part) = parts.iter().find(|part| is_missing(part, &document)) {
+        document.push_str(part);
     }
     document
+}
+
+/// Whether a part is a fragment that the document spreads and does not hold.
+fn is_missing(part: &str, document: &str) -> bool {
+    let Some(name) = part.strip_prefix("fragment ").and_then(|rest| rest.split_whitespace().next()) else { return false };
+    document.contains(&format!("...{name} ")) && !document.contains(&format!("fragment {name} "))
 }
 
 /// The definitions of a document, one each: braces tell where one ends.

@@ -3,7 +3,7 @@
 mod actor;
 mod redis_server;
 
-pub use actor::{Actor, codes, ids_of};
+pub use actor::{Actor, codes, definitions};
 pub use redis_server::RedisServer;
 
 use std::sync::Arc;
@@ -44,7 +44,8 @@ impl TestApp {
         Self::over(self.redis.clone(), self.clock.clone(), self.app.config().clone()).await
     }
 
-    async fn over(redis: Arc<RedisServer>, clock: Clock, config: Config) -> Self {
+    /// Over a Redis and a clock of the test's choice.
+    pub async fn over(redis: Arc<RedisServer>, clock: Clock, config: Config) -> Self {
         let db = Db::open(&redis.target(), Timing::default()).await.expect("a store");
         let app = App::new(db, clock.clone(), config);
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");

@@ -1,0 +1,227 @@
+//! The rules of the house, held by reading the sources: who may name whom, how long a file is, where Redis and axum may stand.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The domains and their floors.
+const FLOORS: [(&str, u8); 5] = [("users", 1), ("sessions", 1), ("graph", 2), ("statuses", 3), ("timelines", 4)];
+/// What names no domain. `request` bundles the loaders, so it may name those.
+const FOUNDATION: [&str; 11] = ["app", "audit", "clock", "config", "error", "ids", "loader", "page", "request", "text", "viewer"];
+
+/// A source file: its path below src, its lines that are code (no comments, no tests).
+struct Source {
+    path: String,
+    lines: Vec<String>,
+    all: String,
+}
+
+impl Source {
+    /// The first folder or file name: the module at the crate's root.
+    fn module(&self) -> &str {
+        self.path.split(['/', '.']).next().unwrap_or_default()
+    }
+
+    fn room(&self) -> &str {
+        self.path.split('/').nth(1).unwrap_or_default().trim_end_matches(".rs")
+    }
+
+    fn floor(&self) -> Option<u8> {
+        floor_of(self.module())
+    }
+
+    fn names(&self, path: &str) -> Vec<&String> {
+        let at_word = |line: &str, at: usize| !line[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_');
+        self.lines.iter().filter(|line| line.match_indices(path).any(|(at, _)| at_word(line, at))).collect()
+    }
+}
+
+fn floor_of(module: &str) -> Option<u8> {
+    FLOORS.iter().find(|(name, _)| *name == module).map(|(_, floor)| *floor)
+}
+
+fn sources() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = Vec::new();
+    walk(&root, &mut |file| {
+        let all = fs::read_to_string(&file).expect("a source");
+        let code = all.split("#[cfg(test)]").next().unwrap_or_default();
+        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//")).map(str::to_owned).collect();
+        let path = file.strip_prefix(&root).expect("below src").display().to_string();
+        found.push(Source { path, lines, all });
+    });
+    assert!(found.len() > 50, "the sources were not found");
+    found
+}
+
+fn walk(folder: &Path, visit: &mut impl FnMut(PathBuf)) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            walk(&path, visit);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            visit(path);
+        }
+    }
+}
+
+/// Fails with every place where a rule is broken.
+fn hold(rule: &str, broken: impl IntoIterator<Item = String>) {
+    let broken: Vec<String> = broken.into_iter().collect();
+    assert!(broken.is_empty(), "{rule}:\n{}", broken.join("\n"));
+}
+
+/// Every `crate::a::b` that a source names, also inside braces and after `use`.
+fn named(source: &Source) -> Vec<(String, String)> {
+    let mut pairs = Vec::new();
+    for line in &source.lines {
+        for (at, _) in line.match_indices("crate::") {
+            let mut parts = line[at + 7..]
+                .split("::")
+                .map(|part| part.split(|end: char| !end.is_alphanumeric() && end != '_').next().unwrap_or_default());
+            let module = parts.next().unwrap_or_default().to_owned();
+            pairs.push((module, parts.next().unwrap_or_default().to_owned()));
+        }
+    }
+    pairs
+}
+
+#[test]
+fn only_the_server_knows_axum() {
+    hold(
+        "axum outside of server/",
+        sources().iter().filter(|it| it.module() != "server" && !it.names("axum").is_empty()).map(|it| it.path.clone()),
+    );
+}
+
+#[test]
+fn only_db_and_the_stores_know_redis() {
+    let allowed = |it: &Source| it.module() == "db" || (it.floor().is_some() && matches!(it.room(), "store" | "audit"));
+    hold(
+        "Redis outside of db/, store.rs and audit.rs",
+        sources().iter().filter(|it| !allowed(it) && !it.names("redis::").is_empty()).map(|it| it.path.clone()),
+    );
+}
+
+#[test]
+fn only_the_edge_knows_graphql() {
+    let allowed = |it: &Source| matches!(it.module(), "schema" | "server") || it.room() == "graphql";
+    hold(
+        "async-graphql below the edge",
+        sources().iter().filter(|it| !allowed(it) && !it.names("async_graphql").is_empty()).map(|it| it.path.clone()),
+    );
+}
+
+#[test]
+fn keys_are_named_by_their_own_store_alone() {
+    let rooms = ["store", "audit", "mod", "keys"];
+    let broken =
+        sources().into_iter().filter(|it| it.floor().is_some() && !rooms.contains(&it.room()) && !it.names("keys::").is_empty());
+    hold("keys outside of store.rs", broken.map(|it| it.path));
+    let literal = |it: &Source| it.floor().is_some() && it.room() != "keys" && it.lines.iter().any(|line| line.contains(":{{{"));
+    hold("a key spelled outside of keys.rs", sources().iter().filter(|it| literal(it)).map(|it| it.path.clone()));
+}
+
+#[test]
+fn the_foundation_names_no_domain() {
+    let mut broken = Vec::new();
+    for source in sources().iter().filter(|it| FOUNDATION.contains(&it.module())) {
+        for (module, item) in named(source) {
+            let loader = source.module() == "request" && item.starts_with("Fetch");
+            if floor_of(&module).is_some() && !loader || ["server", "schema", "cli"].contains(&module.as_str()) {
+                broken.push(format!("{} names {module}::{item}", source.path));
+            }
+        }
+    }
+    hold("the foundation names a domain", broken);
+}
+
+#[test]
+fn domains_look_down_and_never_sideways_or_up() {
+    let mut broken = Vec::new();
+    for source in sources() {
+        let Some(floor) = source.floor().filter(|_| source.room() != "graphql") else { continue };
+        for (module, item) in named(&source) {
+            let sideways = floor_of(&module).is_some_and(|other| module != source.module() && other >= floor);
+            if sideways || ["server", "schema", "cli"].contains(&module.as_str()) {
+                broken.push(format!("{} names {module}::{item}", source.path));
+            }
+        }
+    }
+    hold("a domain names what is beside or above it", broken);
+}
+
+#[test]
+fn stores_and_loaders_call_no_service() {
+    let low = |it: &Source| it.floor().is_some() && matches!(it.room(), "store" | "load" | "model" | "keys" | "audit");
+    hold(
+        "a service below a service",
+        sources().iter().filter(|it| low(it) && !it.names("service").is_empty()).map(|it| it.path.clone()),
+    );
+}
+
+#[test]
+fn files_are_short_and_say_what_they_are_for() {
+    let mut broken = Vec::new();
+    for source in sources() {
+        let lines = source.all.lines().count();
+        if lines > 500 {
+            broken.push(format!("{} has {lines} lines", source.path));
+        }
+        if !source.all.starts_with("//! ") {
+            broken.push(format!("{} does not say what it is for", source.path));
+        }
+    }
+    hold("a file", broken);
+}
+
+#[test]
+fn functions_stay_under_eighty_lines() {
+    let mut broken = Vec::new();
+    for source in sources() {
+        let mut began: Option<(usize, String, usize)> = None;
+        for (at, line) in source.all.lines().enumerate() {
+            let indent = line.len() - line.trim_start().len();
+            if began.is_none() && (line.contains("fn ") && !line.trim_start().starts_with("//")) && line.ends_with('{') {
+                began = Some((at, line.trim().to_owned(), indent));
+            } else if let Some((start, name, deep)) = began.take_if(|(_, _, deep)| indent == *deep && line.trim() == "}") {
+                let _ = deep;
+                if at - start > 80 {
+                    broken.push(format!("{}: {name} has {} lines", source.path, at - start));
+                }
+            }
+        }
+    }
+    hold("a function", broken);
+}
+
+#[test]
+fn scripts_say_what_they_take_and_touch_one_tag() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut broken = Vec::new();
+    for (domain, _) in FLOORS.iter().chain(&[("db", 0)]) {
+        for entry in fs::read_dir(root.join(domain).join("lua")).into_iter().flatten() {
+            let path = entry.expect("a script").path();
+            let (name, script) =
+                (path.file_name().expect("a name").to_string_lossy().into_owned(), fs::read_to_string(&path).expect("a script"));
+            let header: Vec<&str> = script.lines().take_while(|line| line.starts_with("--")).collect();
+            let says = |word: &str| header.iter().any(|line| line.contains(word));
+            if !header.first().is_some_and(|line| line.starts_with(&format!("-- {name} - ")))
+                || !says("KEYS")
+                || !says("ARGV")
+                || !says("Returns")
+            {
+                broken.push(format!("{domain}/{name}: no header"));
+            }
+            let tags: std::collections::HashSet<&str> = header
+                .iter()
+                .filter(|line| line.contains("KEYS"))
+                .flat_map(|line| line.split('{').skip(1))
+                .filter_map(|rest| rest.split('}').next())
+                .collect();
+            if tags.len() != 1 {
+                broken.push(format!("{domain}/{name}: keys of {} tags: {tags:?}", tags.len()));
+            }
+        }
+    }
+    hold("a script", broken);
+}

@@ -1,0 +1,76 @@
+//! What a request costs, counted by Redis itself: an N+1 fails here.
+
+use crate::support::{Actor, TestApp};
+use serde_json::json;
+use std::collections::HashMap;
+
+/// A reader whose home holds 120 statuses of twelve people.
+async fn full_home(app: &TestApp) -> Actor {
+    let reader = app.user("reader").await;
+    for number in 0..12 {
+        let author = app.user(&format!("author{number}")).await;
+        reader.follow(&author).await;
+        for post in 0..10 {
+            app.clock.advance(1_000);
+            author.post(&format!("{number} {post}")).await;
+        }
+    }
+    app.drain().await;
+    reader
+}
+
+fn total(calls: &HashMap<String, u64>, name: &str) -> u64 {
+    calls.get(name).copied().unwrap_or(0)
+}
+
+#[tokio::test]
+async fn the_first_screen_costs_five_round_trips_however_long_it_is() {
+    let app = TestApp::start().await;
+    let reader = full_home(&app).await;
+    reader.run("Home", json!({ "first": 1 })).await;
+    app.drain().await;
+    for (first, authors) in [(1, 1), (30, 3), (100, 10)] {
+        app.redis.reset_calls();
+        let before = app.app.db().round_trips();
+        let answer = reader.run("Home", json!({ "first": first })).await;
+        assert_eq!(answer["data"]["homeTimeline"]["entries"]["edges"].as_array().map(Vec::len), Some(first), "{answer}");
+        assert_eq!(app.app.db().round_trips() - before, 5, "session, viewer, skeleton, statuses, authors");
+        let calls = app.redis.calls();
+        // The session, the viewer, the statuses (one more, to know whether there is a next page), their authors.
+        assert_eq!(total(&calls, "hgetall"), 2 + first as u64 + 1 + authors, "{calls:?}");
+        assert_eq!(total(&calls, "zscore"), first as u64 + 1, "{calls:?}");
+        // The page and the sync cursor.
+        assert_eq!(total(&calls, "zrange"), 2, "{calls:?}");
+        assert_eq!(calls.len(), 3, "nothing else: {calls:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_people_costs_the_same_for_one_and_for_many() {
+    let app = TestApp::start().await;
+    let star = app.user("star").await;
+    for number in 0..25 {
+        app.user(&format!("fan{number}")).await.follow(&star).await;
+    }
+    app.drain().await;
+    let query = "query($n: Int) { user(login: \"star\") { followers(first: $n) { edges { followedAt node { login viewerIsFollowing isFollowingViewer } } } } }";
+    star.gql(query, json!({ "n": 2 })).await;
+    for n in [1, 25] {
+        let before = app.app.db().round_trips();
+        let answer = star.gql(query, json!({ "n": n })).await;
+        assert_eq!(answer["data"]["user"]["followers"]["edges"].as_array().map(Vec::len), Some(n), "{answer}");
+        assert_eq!(app.app.db().round_trips() - before, 6, "session, login, account, skeleton, accounts, relations");
+    }
+}
+
+#[tokio::test]
+async fn a_document_that_is_refused_costs_redis_nothing() {
+    let app = TestApp::start().await;
+    let reader = app.user("reader").await;
+    app.drain().await;
+    let before = app.app.db().round_trips();
+    for document in ["{ nope", "query A { viewer { id } } query B { viewer { id } }", &"[".repeat(100_000)] {
+        assert!(reader.gql(document, json!({})).await.get("data").is_none());
+    }
+    assert_eq!(app.app.db().round_trips(), before);
+}

@@ -1,0 +1,156 @@
+//! Demo worlds, loaded by the binary and read by clients: homes hold what the file and the order of posts say.
+
+use crate::support::{RedisServer, TestApp};
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
+use std::process::{Command, Output};
+use waxwing::clock::Clock;
+use waxwing::config::Config;
+
+/// A graph of 60 users in which nobody follows everybody, with comments, repeats and a self-follow.
+fn graph() -> String {
+    let mut lines = vec!["# A graph.".to_owned(), "1 1".to_owned(), "0 1 # again below".to_owned(), "0 1".to_owned()];
+    for a in 0..60_u32 {
+        for step in 1..=(a % 7) {
+            lines.push(format!("{a}\t{}", (a * 5 + step * step * 3) % 60));
+        }
+    }
+    lines.join("\n")
+}
+
+fn demo(redis: &RedisServer, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_waxwing"))
+        .arg("demo")
+        .args(["--redis", &redis.url()])
+        .args(arguments)
+        .output()
+        .expect("it runs")
+}
+
+/// Whom each user of the file follows, under the names they get: user1, user2, … in the order of their first appearance.
+fn expected(file: &str) -> HashMap<String, HashSet<String>> {
+    let (mut names, mut follows) = (HashMap::new(), HashMap::<String, HashSet<String>>::new());
+    for line in file.lines() {
+        let words: Vec<&str> = line.split('#').next().unwrap_or_default().split_whitespace().collect();
+        let [a, b] = words[..] else { continue };
+        let mut name = |word: &str| {
+            let next = names.len() + 1;
+            names.entry(word.to_owned()).or_insert_with(|| format!("user{next}")).clone()
+        };
+        let (a, b) = (name(a), name(b));
+        follows.entry(b.clone()).or_default();
+        let followed = follows.entry(a.clone()).or_default();
+        if a != b {
+            followed.insert(b);
+        }
+    }
+    follows
+}
+
+/// (author, message, time) of everything in a timeline, newest first, paged through seven at a time.
+async fn everything(app: &TestApp, token: &str, timeline: &str) -> Vec<(String, String, String)> {
+    let query = format!(
+        "query($after: String) {{ timeline: {timeline} {{ entries(first: 7, after: $after) {{ edges {{ node {{ status {{ message postedAt author {{ login }} }} }} }} pageInfo {{ hasNextPage endCursor }} }} }} }}"
+    );
+    let (mut found, mut after) = (Vec::new(), Value::Null);
+    loop {
+        let answer = app.anonymous().with_token(token).gql(&query, json!({ "after": after })).await;
+        let entries = &answer["data"]["timeline"]["entries"];
+        for edge in entries["edges"].as_array().unwrap_or_else(|| panic!("{answer}")) {
+            let status = &edge["node"]["status"];
+            let text = |value: &Value| value.as_str().expect("text").to_owned();
+            found.push((text(&status["author"]["login"]), text(&status["message"]), text(&status["postedAt"])));
+        }
+        if entries["pageInfo"]["hasNextPage"] == false {
+            return found;
+        }
+        after = entries["pageInfo"]["endCursor"].clone();
+    }
+}
+
+#[tokio::test]
+async fn homes_of_a_loaded_graph_are_what_the_file_says() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, tokens) = (folder.path().join("graph"), folder.path().join("tokens"));
+    std::fs::write(&file, graph()).expect("a file");
+    let redis = RedisServer::start();
+    let paths = [file.to_str().expect("text"), tokens.to_str().expect("text")];
+    let loaded = demo(&redis, &["--follows", paths[0], "--statuses-per-user", "6", "--tokens", paths[1]]);
+    assert!(loaded.status.success(), "{}", String::from_utf8_lossy(&loaded.stderr));
+
+    let app = TestApp::over(redis.into(), Clock::System, Config::default()).await;
+    let tokens = std::fs::read_to_string(&tokens).expect("tokens");
+    let tokens: HashMap<&str, &str> = tokens.lines().map(|line| line.split_once(' ').expect("login token")).collect();
+    let follows = expected(&graph());
+    assert_eq!(tokens.len(), follows.len());
+    let mut everyone = Vec::new();
+    for login in follows.keys() {
+        let home = everything(&app, tokens[login.as_str()], "homeTimeline").await;
+        everyone.extend(home.into_iter().filter(|(author, ..)| author == login));
+    }
+    everyone.sort_by(|a, b| b.2.cmp(&a.2));
+    assert_eq!(everyone.len(), 6 * follows.len());
+    // Everybody posts in turns, user1 first.
+    for (place, (author, ..)) in everyone.iter().rev().enumerate() {
+        assert_eq!(*author, format!("user{}", place % follows.len() + 1));
+    }
+    for (login, followed) in &follows {
+        let home = everything(&app, tokens[login.as_str()], "homeTimeline").await;
+        let wanted: Vec<_> =
+            everyone.iter().filter(|(author, ..)| author == login || followed.contains(author)).cloned().collect();
+        assert_eq!(home, wanted, "{login}");
+    }
+}
+
+#[tokio::test]
+async fn the_small_world_is_there_and_one_can_log_in() {
+    let redis = RedisServer::start();
+    assert!(demo(&redis, &[]).status.success());
+    let app = TestApp::over(redis.into(), Clock::System, Config::default()).await;
+    let input = json!({ "input": { "login": "ada", "password": "waxwing-demo" } });
+    let answer = app.anonymous().run("LogIn", input).await;
+    let token = answer["data"]["logIn"]["session"]["token"].as_str().expect("a token");
+    let home = app.anonymous().with_token(token).run("Home", json!({ "first": 100 })).await;
+    assert_eq!(home["data"]["homeTimeline"]["entries"]["edges"].as_array().map(Vec::len), Some(100));
+    let page = app.anonymous().run("Profile", json!({ "login": "ADA", "first": 3 })).await;
+    assert_eq!(page["data"]["user"]["followers"]["totalCount"], page["data"]["user"]["followersCount"]);
+}
+
+#[test]
+fn a_world_is_loaded_once_and_into_an_empty_store_only() {
+    let redis = RedisServer::start();
+    assert!(demo(&redis, &[]).status.success());
+    let again = demo(&redis, &[]);
+    assert!(!again.status.success() && String::from_utf8_lossy(&again.stderr).contains("in the store already"));
+    let used = RedisServer::start();
+    used.run::<()>(&["SET", "something", "else"]);
+    let refused = demo(&used, &[]);
+    assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("not empty"));
+    assert_eq!(used.keys(), ["something"]);
+}
+
+#[test]
+fn a_load_that_was_cut_off_is_finished_by_the_next() {
+    let whole = RedisServer::start();
+    assert!(demo(&whole, &[]).status.success());
+    whole.run::<()>(&["HSET", "world:{demo}", "state", "loading"]);
+    let keys = |redis: &RedisServer| redis.keys().into_iter().filter(|key| !key.starts_with("worker:")).collect::<Vec<_>>();
+    let before = keys(&whole);
+    // Half of it never came.
+    for key in before.iter().filter(|key| key.starts_with("home:") || key.starts_with("likers:")) {
+        whole.run::<()>(&["DEL", key]);
+    }
+    assert!(demo(&whole, &[]).status.success());
+    assert_eq!(keys(&whole), before);
+}
+
+#[test]
+fn a_file_that_is_no_graph_is_refused_before_anything_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("graph");
+    std::fs::write(&file, "1 2\nx\n").expect("a file");
+    let redis = RedisServer::start();
+    let refused = demo(&redis, &["--follows", file.to_str().expect("text")]);
+    assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("line 2"));
+    assert!(redis.keys().is_empty());
+}
