@@ -30,7 +30,8 @@ pub const fn time_of(id: u64) -> Millis {
 /// The id with this time, worker and sequence. Times before [`EPOCH`] count as the epoch's first millisecond.
 pub const fn compose(time: Millis, worker: u64, sequence: u64) -> u64 {
     let since = time.saturating_sub(EPOCH);
-    (if since == 0 { 1 } else { since }) << 12 | (worker % WORKERS) << 6 | sequence % SEQUENCES
+    let since = if since == 0 { 1 } else { since };
+    (since << 12) | ((worker % WORKERS) << 6) | (sequence % SEQUENCES)
 }
 
 /// A span of milliseconds that belongs to one worker number in one process, both ends included.

@@ -13,11 +13,11 @@ const MAX_NESTING: usize = 64;
 ///
 /// # Errors
 /// The whole answer: a request error with its code.
-pub fn check(request: &mut Request) -> Result<OperationType, Response> {
+pub fn check(request: &mut Request) -> Result<OperationType, Box<Response>> {
     let refuse = |code: &str, message: String| {
         let mut error = ServerError::new(message, None);
         set_code(&mut error, code);
-        Err(Response::from_errors(vec![error]))
+        Err(Box::new(Response::from_errors(vec![error])))
     };
     if request.query.len() > MAX_BYTES {
         return refuse(

@@ -8,7 +8,7 @@ use async_graphql::{Context, Result};
 /// # Errors
 /// Internal: the schema was executed without one.
 pub fn request<'a>(ctx: &Context<'a>) -> Result<&'a Request> {
-    Ok(ctx.data::<Request>()?)
+    ctx.data::<Request>()
 }
 
 /// Forgets what the request has loaded, after a change.

@@ -122,7 +122,7 @@ fn request_of(
 async fn run(state: &State, media: Media, headers: &HeaderMap, mut request: Request, is_get: bool) -> Response {
     let kind = match schema::check(&mut request) {
         Ok(kind) => kind,
-        Err(refused) => return response::executed(media, refused),
+        Err(refused) => return response::executed(media, *refused),
     };
     if is_get && kind != OperationType::Query {
         let message = "Only queries can be sent by GET.";

@@ -1,0 +1,23 @@
+# The server with its playground and a Redis of its own. Mount a volume on /data to keep what it holds.
+FROM node:22-bookworm-slim AS playground
+WORKDIR /build
+COPY playground/package.json playground/package-lock.json playground/.npmrc ./
+RUN npm ci
+COPY playground .
+RUN npm run build
+
+FROM rust:1-bookworm AS build
+WORKDIR /build
+COPY . .
+COPY --from=playground /build/dist playground/dist
+RUN cargo build --release --locked
+
+FROM debian:bookworm-slim
+RUN apt-get update && apt-get install -y --no-install-recommends redis-server && rm -rf /var/lib/apt/lists/* \
+    && useradd --system --home-dir /data waxwing && install -d -o waxwing -m 0700 /data
+COPY --from=build /build/target/release/waxwing /usr/local/bin/waxwing
+USER waxwing
+VOLUME /data
+EXPOSE 4000
+ENV WAXWING_LISTEN=0.0.0.0:4000 WAXWING_LOG_FORMAT=json
+CMD ["waxwing", "serve", "--data-dir", "/data"]

@@ -1,0 +1,82 @@
+# What a newcomer types: `make run` serves a small world, `make test` runs everything that is checked. Both install what is missing.
+
+# Extra options for the server: make run ARGS="--listen 127.0.0.1:5000".
+ARGS ?=
+# Root needs no sudo; everybody else is asked once.
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
+DIST := playground/dist/index.html
+PLAYGROUND_SOURCES := $(shell find playground/src playground/operations -type f 2>/dev/null) playground/index.html playground/package-lock.json playground/vite.config.js
+
+.PHONY: all run build test check e2e fmt schema playground need-redis need-chromium clean
+all: build
+
+## Serve a small world with a playground, on http://127.0.0.1:4000.
+run: need-redis build
+	./target/release/waxwing serve --demo $(ARGS)
+
+## The server, with the playground inside where Node.js is.
+build: playground
+	cargo build --release --locked
+
+## Everything that is checked: format, lints, docs, the suite, the playground in a browser.
+test: check
+	@$(MAKE) --no-print-directory suite e2e
+
+# Formatting, clippy with warnings as errors, docs without warnings. The schema check is a test.
+check: playground
+	cargo fmt --check
+	cargo clippy --locked --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
+
+.PHONY: suite
+suite: need-redis playground
+ifdef NEXTEST
+	cargo nextest run --locked
+else
+	cargo test --locked
+endif
+
+## The playground in headless Chromium, against a server of its own.
+e2e: need-redis need-chromium playground
+	cargo build --locked
+	node playground/test/run.mjs target/debug/waxwing
+
+fmt:
+	cargo fmt
+
+## Write schema.graphql anew, after the schema was changed on purpose.
+schema:
+	cargo run --locked --quiet -- schema > schema.graphql.new && mv schema.graphql.new schema.graphql
+
+playground: $(if $(shell command -v npm 2>/dev/null),$(DIST),no-node)
+
+$(DIST): playground/node_modules/.package-lock.json $(PLAYGROUND_SOURCES)
+	npm --prefix playground run build
+
+playground/node_modules/.package-lock.json: playground/package-lock.json
+	npm --prefix playground ci
+	@touch $@
+
+.PHONY: no-node
+no-node:
+	@echo "Node.js is not installed: the server is built without the playground."
+
+need-redis:
+	@command -v redis-server >/dev/null || command -v valkey-server >/dev/null || $(MAKE) --no-print-directory install PACKAGE=redis-server BREW=redis DNF=redis
+
+need-chromium:
+	@command -v chromium >/dev/null || [ -n "$$CHROMIUM" ] || $(MAKE) --no-print-directory install PACKAGE=chromium BREW=chromium DNF=chromium
+
+.PHONY: install
+install:
+	@if command -v apt-get >/dev/null; then \
+	  echo "Installing $(PACKAGE) ..."; \
+	  $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -qq --no-install-recommends $(PACKAGE) >/dev/null; \
+	elif command -v dnf >/dev/null; then $(SUDO) dnf install -y -q $(DNF); \
+	elif command -v brew >/dev/null; then brew install $(BREW); \
+	else echo "Please install $(PACKAGE) and try again."; exit 1; fi
+
+clean:
+	cargo clean
+	rm -rf playground/dist playground/node_modules

@@ -1,0 +1,45 @@
+// Runs the browser's checks against a server of their own: `node test/run.mjs PATH_TO_WAXWING`, a free port, an empty data folder.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const binary = process.argv[2];
+if (!binary) {
+  console.error('Usage: node test/run.mjs PATH_TO_WAXWING');
+  process.exit(2);
+}
+
+// What the server prints for a newcomer is what the checks use.
+async function announced(server) {
+  const told = {};
+  for await (const line of createInterface({ input: server.stdout })) {
+    told.url ??= line.match(/Playground\s+(http:\S+?)\/?$/)?.[1];
+    const login = line.match(/Log in as\s+(\S+) with the password (\S+)/);
+    if (login) return { ...told, login: login[1], password: login[2] };
+  }
+  throw new Error('the server ended before it was ready');
+}
+
+const ended = (child) => new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
+
+const folder = mkdtempSync(join(tmpdir(), 'waxwing-e2e-'));
+const server = spawn(binary, ['serve', '--demo', '--listen', '127.0.0.1:0', '--data-dir', join(folder, 'data')], {
+  stdio: ['ignore', 'pipe', 'inherit'],
+  env: { ...process.env, WAXWING_LOG: 'warn' },
+});
+const gone = ended(server);
+let code = 1;
+try {
+  const { url, login, password } = await announced(server);
+  const e2e = fileURLToPath(new URL('e2e.mjs', import.meta.url));
+  const env = { ...process.env, WAXWING_URL: url, WAXWING_LOGIN: login, WAXWING_PASSWORD: password };
+  code = await ended(spawn(process.execPath, ['--test', e2e], { stdio: 'inherit', env }));
+} finally {
+  server.kill('SIGTERM');
+  await gone;
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exit(code);
