@@ -7,5 +7,6 @@ mod architecture;
 mod cost;
 mod demo;
 mod embedded;
+mod fsck;
 mod inspect;
 mod schema;
