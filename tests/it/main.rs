@@ -4,6 +4,7 @@ mod support;
 
 mod accounts;
 mod architecture;
+mod cluster;
 mod cost;
 mod demo;
 mod embedded;
