@@ -44,7 +44,7 @@ impl Cluster {
 
     fn join(&self, buses: &[u16]) {
         let began = Instant::now();
-        let mut eventually = |port: u16, command: &[&str], wanted: &str| {
+        let eventually = |port: u16, command: &[&str], wanted: &str| {
             while !ask::<String>(port, command).is_ok_and(|answer| answer.contains(wanted)) {
                 assert!(began.elapsed() < Duration::from_secs(30), "the cluster does not come up");
                 std::thread::sleep(Duration::from_millis(20));
