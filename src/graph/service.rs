@@ -24,7 +24,7 @@ pub async fn follow(app: &App, a: UserId, b: UserId) -> Outcome<u64> {
         Added::LimitReached => return Err(limit_reached().into()),
     };
     if !store::add_follower(app.db(), b, a, follow).await? {
-        store::remove_following(app.db(), a, b).await?;
+        store::remove_following(app.db(), a, b, follow).await?;
         return Err(not_found().into());
     }
     // An unfollow that ran between the two steps has found no second side to remove.
@@ -34,24 +34,18 @@ pub async fn follow(app: &App, a: UserId, b: UserId) -> Outcome<u64> {
     Ok(follow)
 }
 
-/// Makes `a` follow `b` no longer; `false` when it did not. Two scripts.
+/// Makes `a` follow `b` no longer. A look and two scripts; the look alone when it did not.
+///
+/// The follower's own side goes last: as long as it stands, an unfollow that was cut off can be done again.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn unfollow(app: &App, a: UserId, b: UserId) -> Result<bool, Error> {
-    let removed = store::remove_following(app.db(), a, b).await?;
-    if let Some(follow) = removed {
+pub async fn unfollow(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
+    if let Some(follow) = store::following(app.db(), a, b).await? {
         store::remove_follower(app.db(), b, a, follow).await?;
+        store::remove_following(app.db(), a, b, follow).await?;
     }
-    Ok(removed.is_some())
-}
-
-/// Whether `a` follows `b` now, and since which follow.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`.
-pub async fn following(app: &App, a: UserId, b: UserId) -> Result<Option<u64>, Error> {
-    store::following(app.db(), a, b).await
+    Ok(())
 }
 
 /// Up to `limit` follower ids below the follow `below`, newest first, and the place to go on from. For fan-out.

@@ -8,7 +8,7 @@ pub(super) fn status(id: StatusId) -> String {
     format!("status:{{{}}}", id.0)
 }
 
-/// STRING, the mark of a deleted status. Time to live: 25 hours, longer than any step may be late.
+/// STRING, its author's id: the mark of a deleted status. Time to live: 25 hours, longer than any step may be late.
 pub(super) fn gone(id: StatusId) -> String {
     format!("gone:{{{}}}", id.0)
 }

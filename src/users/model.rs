@@ -3,7 +3,9 @@
 use crate::clock::Millis;
 use crate::error::{UserError, UserErrorCode};
 use crate::ids::UserId;
-use crate::text::Rules;
+use crate::text::{BYTES_PER_CHARACTER, Rules};
+use unicode_normalization::UnicodeNormalization;
+use unicode_segmentation::UnicodeSegmentation;
 
 const NAME: Rules = Rules { what: "The name", min: 1, max: 50, newlines: false };
 const BIO: Rules = Rules { what: "The bio", min: 0, max: 160, newlines: true };
@@ -62,11 +64,17 @@ impl Registration {
             errors.push(UserError::new(UserErrorCode::InvalidLogin, message, &["login"]));
         }
         let name = keep(NAME, &self.name, UserErrorCode::InvalidName, "name", &mut errors);
-        if !PASSWORD.contains(&self.password.chars().take(PASSWORD.end() + 1).count()) {
-            let message = format!("A password has {} to {} characters.", PASSWORD.start(), PASSWORD.end());
+        let password = tidy_password(&self.password);
+        if password.is_none() {
+            let message = format!(
+                "A password has {} to {} characters, no control characters, and no space at its ends.",
+                PASSWORD.start(),
+                PASSWORD.end()
+            );
             errors.push(UserError::new(UserErrorCode::InvalidPassword, message, &["password"]));
         }
-        if errors.is_empty() { Ok(Self { name, ..self }) } else { Err(errors) }
+        let password = password.unwrap_or_default();
+        if errors.is_empty() { Ok(Self { name, password, ..self }) } else { Err(errors) }
     }
 }
 
@@ -85,6 +93,17 @@ fn keep(rules: Rules, text: &str, code: UserErrorCode, field: &'static str, erro
         errors.push(UserError::new(code, message, &[field]));
         String::new()
     })
+}
+
+/// A password as it is hashed, in NFC so that every keyboard writes the same; `None` for what cannot be one. It is never trimmed:
+/// what would need that is refused.
+pub(super) fn tidy_password(text: &str) -> Option<String> {
+    let most = *PASSWORD.end();
+    if text.len() > most * BYTES_PER_CHARACTER || text.trim() != text || text.chars().any(char::is_control) {
+        return None;
+    }
+    let text: String = text.nfc().collect();
+    PASSWORD.contains(&text.graphemes(true).take(most + 1).count()).then_some(text)
 }
 
 /// Whether a text can be a login at all.
@@ -112,6 +131,11 @@ mod tests {
         assert_eq!(codes(&"a".repeat(30), &"👨‍👩‍👧‍👦".repeat(50), &"é".repeat(128)), []);
         assert_eq!(codes("a", &"n".repeat(51), &"p".repeat(129)), [InvalidName, InvalidPassword]);
         assert_eq!(codes("a", "x\ny", "1234567"), [InvalidName, InvalidPassword]);
+        let family = "👨‍👩‍👧‍👦";
+        assert_eq!(codes("a", "A", &family.repeat(128)), []);
+        for password in [&family.repeat(7), " 12345678", "12345678 ", "12345\u{0}678", &" ".repeat(9), &"x".repeat(1 << 20)] {
+            assert_eq!(codes("a", "A", password), [InvalidPassword], "{password:?}");
+        }
     }
 
     #[test]

@@ -65,15 +65,14 @@ fn new_user(id: UserId, login: String, name: String, signed_up: Millis) -> User 
 ///
 /// # Errors
 /// `WRONG_CREDENTIALS`.
-pub async fn authenticate(app: &App, login: &str, password: String) -> Outcome<User> {
+pub async fn authenticate(app: &App, login: &str, password: &str) -> Outcome<User> {
     let id = if model::is_login(login) { store::find(app.db(), login).await? } else { None };
     let hash = match id {
         Some(id) => store::password(app.db(), id).await?,
         None => None,
     };
-    // A password past the bound is nobody's; what is compared is bounded so that a megabyte is not hashed.
-    let tried = if password.len() > 4 * 128 { String::new() } else { password };
-    let right = password::verify(app, tried, hash).await?;
+    // What cannot be a password is nobody's, and a megabyte is not hashed.
+    let right = password::verify(app, model::tidy_password(password).unwrap_or_default(), hash).await?;
     let user = match (right, id) {
         (true, Some(id)) => store::load(app.db(), &[id]).await?.pop().flatten(),
         _ => None,

@@ -4,6 +4,8 @@ mod support;
 
 mod accounts;
 mod architecture;
+mod cluster;
+mod conformance;
 mod cost;
 mod demo;
 mod embedded;
