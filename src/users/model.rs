@@ -4,13 +4,16 @@ use crate::clock::Millis;
 use crate::error::{UserError, UserErrorCode};
 use crate::ids::UserId;
 use crate::text::Rules;
+use unicode_segmentation::UnicodeSegmentation;
 
 const NAME: Rules = Rules { what: "The name", min: 1, max: 50, newlines: false };
 const BIO: Rules = Rules { what: "The bio", min: 0, max: 160, newlines: true };
 /// The most characters of a login.
 pub(super) const LOGIN_MAX: usize = 30;
-/// The fewest and the most characters of a password. The upper bound keeps hashing cheap to bound.
-const PASSWORD: std::ops::RangeInclusive<usize> = 8..=128;
+/// The upper bound keeps hashing cheap.
+const PASSWORD: Rules = Rules { what: "The password", min: 1, max: 128, newlines: false };
+/// The fewest characters of a password.
+const PASSWORD_MIN: usize = 8;
 
 /// An account.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,11 +65,13 @@ impl Registration {
             errors.push(UserError::new(UserErrorCode::InvalidLogin, message, &["login"]));
         }
         let name = keep(NAME, &self.name, UserErrorCode::InvalidName, "name", &mut errors);
-        if !PASSWORD.contains(&self.password.chars().take(PASSWORD.end() + 1).count()) {
-            let message = format!("A password has {} to {} characters.", PASSWORD.start(), PASSWORD.end());
+        let password = password(&self.password).unwrap_or_else(|| {
+            let bounds = format!("{PASSWORD_MIN} to {} characters", PASSWORD.max);
+            let message = format!("A password has {bounds}, no space at either end and no control characters.");
             errors.push(UserError::new(UserErrorCode::InvalidPassword, message, &["password"]));
-        }
-        if errors.is_empty() { Ok(Self { name, ..self }) } else { Err(errors) }
+            String::new()
+        });
+        if errors.is_empty() { Ok(Self { name, password, ..self }) } else { Err(errors) }
     }
 }
 
@@ -85,6 +90,14 @@ fn keep(rules: Rules, text: &str, code: UserErrorCode, field: &'static str, erro
         errors.push(UserError::new(code, message, &[field]));
         String::new()
     })
+}
+
+/// A password as it is hashed: in NFC, so that every keyboard writes the same one, and otherwise as it came. `None` for what
+/// cannot be one.
+pub(super) fn password(text: &str) -> Option<String> {
+    let kept = PASSWORD.check(text).ok()?;
+    let is_whole = text.trim().len() == text.len();
+    (is_whole && kept.graphemes(true).nth(PASSWORD_MIN - 1).is_some()).then_some(kept)
 }
 
 /// Whether a text can be a login at all.
