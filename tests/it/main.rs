@@ -9,3 +9,4 @@ mod demo;
 mod embedded;
 mod inspect;
 mod schema;
+mod sessions;
