@@ -9,6 +9,7 @@ mod demo;
 mod embedded;
 mod follows;
 mod inspect;
+mod paging;
 mod schema;
 mod sessions;
 mod statuses;

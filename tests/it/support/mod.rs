@@ -3,11 +3,13 @@
 
 mod actor;
 mod bulk;
+mod listing;
 mod redis_server;
 pub mod texts;
 mod wire;
 
 pub use actor::{Actor, codes, definitions};
+pub use listing::{Listing, Page};
 pub use redis_server::RedisServer;
 pub use wire::{Answer, error_codes};
 
