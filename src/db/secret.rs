@@ -9,12 +9,17 @@ impl Db {
     /// # Errors
     /// As [`Db::read`].
     pub async fn cursor_secret(&self) -> Result<[u8; 16], Error> {
-        let mut offer = redis::cmd("SET");
-        offer.arg(keys::CURSOR_SECRET).arg(&rand::random::<[u8; 16]>()[..]).arg("NX");
-        self.write_many(vec![offer]).await?;
+        // Looked for first: pages are read while Redis refuses writes too.
         let mut get = redis::cmd("GET");
         get.arg(keys::CURSOR_SECRET);
-        let secret: Vec<u8> = self.read(get).await?;
+        let mut secret: Option<Vec<u8>> = self.read(get.clone()).await?;
+        if secret.is_none() {
+            let mut offer = redis::cmd("SET");
+            offer.arg(keys::CURSOR_SECRET).arg(&rand::random::<[u8; 16]>()[..]).arg("NX");
+            self.write_many(vec![offer]).await?;
+            secret = self.read(get).await?;
+        }
+        let secret = secret.unwrap_or_default();
         secret.try_into().map_err(|_| Error::corrupt("the cursor secret is not 16 bytes"))
     }
 }

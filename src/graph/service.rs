@@ -10,11 +10,12 @@ use crate::request::Loaders;
 use crate::users::User;
 use std::sync::Arc;
 
-/// Makes `a` follow `b` and returns the follow that stands: the old one when it was there already. Two scripts and a look.
+/// Makes `a` follow `b` and returns the follow that stands: the old one when it was there already, `None` when it was undone
+/// meanwhile. Two scripts and a look.
 ///
 /// # Errors
 /// `NOT_FOUND` when `b` is gone; `CANNOT_FOLLOW_SELF`; `LIMIT_REACHED` past 10,000; `UNAUTHENTICATED` when `a` is gone.
-pub async fn follow(app: &App, a: UserId, b: UserId) -> Outcome<u64> {
+pub async fn follow(app: &App, a: UserId, b: UserId) -> Outcome<Option<u64>> {
     if a == b {
         return Err(UserError::new(UserErrorCode::CannotFollowSelf, "One cannot follow oneself.", &["userId"]).into());
     }
@@ -24,28 +25,38 @@ pub async fn follow(app: &App, a: UserId, b: UserId) -> Outcome<u64> {
         Added::LimitReached => return Err(limit_reached().into()),
     };
     if !store::add_follower(app.db(), b, a, follow).await? {
-        store::remove_following(app.db(), a, b, follow).await?;
+        store::remove_following(app.db(), a, b).await?;
         return Err(not_found().into());
     }
-    // An unfollow that ran between the two steps has found no second side to remove.
-    if store::following(app.db(), a, b).await? != Some(follow) {
-        store::remove_follower(app.db(), b, a, follow).await?;
-    }
-    Ok(follow)
+    Ok(settle(app, a, b, Some(follow)).await?)
 }
 
-/// Makes `a` follow `b` no longer. A look and two scripts; the look alone when it did not.
-///
-/// The follower's own side goes last: as long as it stands, an unfollow that was cut off can be done again.
+/// Makes `a` follow `b` no longer and returns the follow that stands all the same, when it was begun again meanwhile. Two scripts
+/// and a look. The other side is written also when `a`'s says that there is nothing to undo: an earlier try may have
+/// been cut off in between.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn unfollow(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
-    if let Some(follow) = store::following(app.db(), a, b).await? {
-        store::remove_follower(app.db(), b, a, follow).await?;
-        store::remove_following(app.db(), a, b, follow).await?;
+pub async fn unfollow(app: &App, a: UserId, b: UserId) -> Result<Option<u64>, Error> {
+    store::remove_following(app.db(), a, b).await?;
+    store::remove_follower(app.db(), b, a).await?;
+    settle(app, a, b, None).await
+}
+
+/// Makes `b`'s side say what `a`'s says, after `written` was put there. `a`'s side is the truth: whoever changes it writes `b`'s
+/// after it and looks again, so whoever writes `b`'s last has looked since, and both agree however steps overtake each other.
+async fn settle(app: &App, a: UserId, b: UserId, mut written: Option<u64>) -> Result<Option<u64>, Error> {
+    loop {
+        let stands = store::following(app.db(), a, b).await?;
+        if stands == written {
+            return Ok(stands);
+        }
+        match stands {
+            Some(follow) => drop(store::add_follower(app.db(), b, a, follow).await?),
+            None => store::remove_follower(app.db(), b, a).await?,
+        }
+        written = stands;
     }
-    Ok(())
 }
 
 /// Up to `limit` follower ids below the follow `below`, newest first, and the place to go on from. For fan-out.

@@ -41,14 +41,15 @@ pub(super) async fn add_follower(db: &Db, b: UserId, a: UserId, follow: u64) -> 
     db.call(Call::new(&ADD_FOLLOWER, [keys::followers(b), user_key(b)]).arg(a.0).arg(follow)).await
 }
 
-/// Step 1 of an unfollow; leaves a follow that is newer than `follow`.
-pub(super) async fn remove_follower(db: &Db, b: UserId, a: UserId, follow: u64) -> Result<(), Error> {
-    db.call::<u64>(Call::new(&REMOVE_FOLLOWER, [keys::followers(b), user_key(b)]).arg(a.0).arg(follow)).await.map(drop)
+/// Step 1 of an unfollow; the follow that was removed.
+pub(super) async fn remove_following(db: &Db, a: UserId, b: UserId) -> Result<Option<u64>, Error> {
+    let removed: u64 = db.call(Call::new(&REMOVE_FOLLOWING, [keys::following(a), user_key(a)]).arg(b.0)).await?;
+    Ok((removed > 0).then_some(removed))
 }
 
-/// Step 2 of an unfollow; leaves a follow that is not `follow`.
-pub(super) async fn remove_following(db: &Db, a: UserId, b: UserId, follow: u64) -> Result<(), Error> {
-    db.call::<u64>(Call::new(&REMOVE_FOLLOWING, [keys::following(a), user_key(a)]).arg(b.0).arg(follow)).await.map(drop)
+/// Step 2 of an unfollow.
+pub(super) async fn remove_follower(db: &Db, b: UserId, a: UserId) -> Result<(), Error> {
+    db.call::<u64>(Call::new(&REMOVE_FOLLOWER, [keys::followers(b), user_key(b)]).arg(a.0)).await.map(drop)
 }
 
 /// The follow that stands from `a` to `b`.

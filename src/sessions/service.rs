@@ -3,6 +3,7 @@
 use super::model::{self, MAX_SESSIONS, NewSession, Session, TOUCH_EVERY};
 use super::store;
 use crate::app::App;
+use crate::clock::MINUTE;
 use crate::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::ids::{SessionId, UserId};
 use crate::viewer::Viewer;
@@ -14,11 +15,27 @@ use crate::viewer::Viewer;
 pub async fn begin(app: &App, user: UserId, agent: Option<&str>) -> Result<NewSession, Error> {
     let (session, fresh) = new_session(app, user, agent).await?;
     write(app, &[session]).await?;
-    let listed = store::list(app.db(), user).await?;
-    if listed.len() > MAX_SESSIONS {
-        store::end(app.db(), user, &listed[MAX_SESSIONS..]).await?;
-    }
+    make_room(app, user).await?;
     Ok(fresh)
+}
+
+/// Strikes out what is over the bound: those that have ended by themselves, then the oldest. One look while there is room.
+async fn make_room(app: &App, user: UserId) -> Result<(), Error> {
+    let listed = store::list(app.db(), user).await?;
+    if listed.len() <= MAX_SESSIONS {
+        return Ok(());
+    }
+    let living = live(app, listed.iter().map(|(digest, _)| digest.clone()).collect()).await?;
+    // Another request may be writing one right now: it is listed before it is there.
+    let is_young = |id: SessionId| app.now().saturating_sub(id.time()) < MINUTE;
+    let mut room = MAX_SESSIONS;
+    let stays = |digest: &str, id: SessionId| is_young(id) || living.iter().any(|session| session.digest == digest);
+    let over = listed.into_iter().filter(|(digest, id)| {
+        let stays = room > 0 && stays(digest, *id);
+        room -= usize::from(stays);
+        !stays
+    });
+    store::end(app.db(), user, &over.map(|(digest, _)| digest).collect::<Vec<_>>()).await
 }
 
 async fn write(app: &App, sessions: &[Session]) -> Result<(), Error> {
@@ -88,7 +105,7 @@ fn touch(app: &App, session: &Session) {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn list(app: &App, user: UserId) -> Result<Vec<Session>, Error> {
-    let digests = store::list(app.db(), user).await?;
+    let digests = store::list(app.db(), user).await?.into_iter().map(|(digest, _)| digest).collect();
     let mut sessions = live(app, digests).await?;
     sessions.truncate(MAX_SESSIONS);
     Ok(sessions)

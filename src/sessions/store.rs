@@ -1,7 +1,7 @@
 //! Sessions in Redis.
 
 use super::keys;
-use super::model::{MAX_SESSIONS, Session};
+use super::model::{MAX_SESSIONS, Session, TOUCH_EVERY};
 use crate::clock::Millis;
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
@@ -50,9 +50,11 @@ pub(super) async fn create(db: &Db, sessions: &[Session], idle: Millis, absolute
     db.call_many(calls.collect()).await.map(drop)
 }
 
-/// The digests of an account's sessions, newest first: the listed ones, of which some may have ended.
-pub(super) async fn list(db: &Db, user: UserId) -> Result<Vec<String>, Error> {
-    db.read(cmd("ZRANGE").arg(keys::sessions(user)).arg(0).arg(2 * MAX_SESSIONS).arg("REV").take()).await
+/// The digests and ids of an account's sessions, newest first: the listed ones, of which some may have ended.
+pub(super) async fn list(db: &Db, user: UserId) -> Result<Vec<(String, SessionId)>, Error> {
+    let command = cmd("ZRANGE").arg(keys::sessions(user)).arg(0).arg(2 * MAX_SESSIONS).arg("REV").arg("WITHSCORES").take();
+    let listed: Vec<(String, f64)> = db.read(command).await?;
+    Ok(listed.into_iter().map(|(digest, id)| (digest, SessionId(id as u64))).collect())
 }
 
 /// The digest of one session of an account.
@@ -63,9 +65,9 @@ pub(super) async fn find(db: &Db, user: UserId, id: SessionId) -> Result<Option<
     Ok(found.into_iter().next())
 }
 
-/// Notes that a session was used, if it still is one. One script.
+/// Notes that a session was used, if it still is one and the last note is old enough. One script.
 pub(super) async fn touch(db: &Db, digest: &str, seen: Millis, lives: Millis) -> Result<bool, Error> {
-    db.call(Call::new(&TOUCH_SESSION, [keys::session(digest)]).arg(seen).arg(lives)).await
+    db.call(Call::new(&TOUCH_SESSION, [keys::session(digest)]).arg(seen).arg(lives).arg(TOUCH_EVERY)).await
 }
 
 /// Ends sessions of an account: from the moment this answers they prove nothing.

@@ -14,7 +14,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// Writes a status and lists it in its author's profile. Two scripts, one more with an idempotency key.
+/// Writes a status and lists it in its author's profile. Two scripts; one more and a look with an idempotency key.
 ///
 /// With a key that was used in the last 24 hours the same status comes back and its steps are done again, which changes
 /// nothing; `None` when it has been deleted since.
@@ -39,6 +39,11 @@ pub async fn create(app: &App, author: UserId, draft: Draft) -> Outcome<Option<S
         return Ok(None);
     }
     match store::index(app.db(), author, id).await? {
+        // A first answer has told the id, so a repetition may meet its deletion between the two steps.
+        Indexed::Listed if key.is_some() && !store::exists(app.db(), id).await? => {
+            store::unindex(app.db(), author, id).await?;
+            Ok(None)
+        }
         Indexed::Listed => Ok(Some(id)),
         refused => {
             store::delete(app.db(), id, author).await?;

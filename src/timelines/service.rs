@@ -125,7 +125,14 @@ fn in_background(app: &App, work: Work, author: UserId, id: StatusId, below: u64
 /// # Errors
 /// As [`graph::follow`].
 pub async fn follow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
-    let follow = graph::follow(app, viewer, other).await?;
+    match graph::follow(app, viewer, other).await? {
+        Some(follow) => Ok(fill_in(app, viewer, other, follow).await?),
+        None => Ok(()), // Unfollowed meanwhile.
+    }
+}
+
+/// Puts another's latest statuses into the viewer's home while that follow stands.
+async fn fill_in(app: &App, viewer: UserId, other: UserId, follow: u64) -> Result<(), Error> {
     let window = app.config().home_window;
     let mut latest = Latest::new(other, window);
     while let Some(ids) = latest.next(app).await? {
@@ -148,7 +155,10 @@ pub async fn unfollow(app: &App, viewer: UserId, other: UserId) -> Result<(), Er
     if viewer == other {
         return Ok(());
     }
-    graph::unfollow(app, viewer, other).await?;
+    if let Some(follow) = graph::unfollow(app, viewer, other).await? {
+        // Followed again meanwhile: what was posted while this took the other side out is missing.
+        return fill_in(app, viewer, other, follow).await;
+    }
     // From here on nothing of theirs enters: what is there now stands among their latest, since a home is a window of the newest.
     let mut latest = Latest::new(other, app.config().home_window);
     while let Some(ids) = latest.next(app).await? {

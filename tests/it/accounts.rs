@@ -1,7 +1,41 @@
-//! Accounts and sessions, as the contract has them.
+//! Accounts, as the contract has them.
 
-use crate::support::{TestApp, codes};
-use serde_json::json;
+use crate::support::texts::{self, FAMILY};
+use crate::support::{Actor, Answer, TestApp, codes, error_codes};
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+async fn sign_up(app: &TestApp, login: &str, name: &str, password: &str) -> Value {
+    let input = json!({ "input": { "login": login, "name": name, "password": password } });
+    let mut answer = app.anonymous().run("SignUp", input).await;
+    assert_eq!(answer.get("errors"), None, "{answer}");
+    answer["data"]["signUp"].take()
+}
+
+async fn log_in(app: &TestApp, login: &str, password: &str) -> Value {
+    let mut answer = app.anonymous().run("LogIn", json!({ "input": { "login": login, "password": password } })).await;
+    assert_eq!(answer.get("errors"), None, "{answer}");
+    answer["data"]["logIn"].take()
+}
+
+async fn by_login(actor: &Actor, login: &str) -> Value {
+    let mut answer = actor.run("Profile", json!({ "login": login })).await;
+    assert_eq!(answer.get("errors"), None, "{answer}");
+    answer["data"]["user"].take()
+}
+
+async fn update(actor: &Actor, input: Value) -> Value {
+    let mut answer = actor.run("UpdateProfile", json!({ "input": input })).await;
+    assert_eq!(answer.get("errors"), None, "{answer}");
+    answer["data"]["updateProfile"].take()
+}
+
+/// A payload that refuses one field, and nothing else in it.
+fn assert_refused(payload: &Value, result: &str, code: &str, path: &[&str]) {
+    assert_eq!(codes(payload), [code], "{payload}");
+    assert_eq!(payload["userErrors"][0]["path"], json!(path), "{payload}");
+    assert_eq!(payload[result], Value::Null, "{payload}");
+}
 
 #[tokio::test]
 async fn one_signs_up_and_is_the_viewer() {
@@ -12,9 +46,222 @@ async fn one_signs_up_and_is_the_viewer() {
     let viewer = &answer["data"]["viewer"];
     assert_eq!(viewer["login"], "Ada_1");
     assert_eq!(viewer["createdAt"], "2026-03-01T00:00:00.000Z");
-    assert_eq!(viewer["followersCount"], 0);
+    for (field, value) in
+        [("bio", json!("")), ("followersCount", json!(0)), ("followingCount", json!(0)), ("statusesCount", json!(0))]
+    {
+        assert_eq!(viewer[field], value, "{field}");
+    }
     assert_eq!(answer["data"]["viewerSessions"][0]["isCurrent"], true);
-    assert_eq!(answer.get("errors"), None);
-    let taken = json!({ "input": { "login": "ada_1", "name": "A", "password": "12345678" } });
-    assert_eq!(codes(&app.anonymous().run("SignUp", taken).await["data"]["signUp"]), ["LOGIN_TAKEN"]);
+    assert_refused(&sign_up(&app, "ada_1", "A", "12345678").await, "session", "LOGIN_TAKEN", &["login"]);
+}
+
+#[tokio::test]
+async fn nobody_is_no_viewer_and_has_no_sessions() {
+    let app = TestApp::start().await;
+    let answer = app.anonymous().run("Viewer", json!({})).await;
+    assert_eq!(answer["data"], json!({ "viewer": null, "viewerSessions": null }));
+    assert_eq!(error_codes(&answer), ["UNAUTHENTICATED"]);
+    assert_eq!(answer["errors"][0]["path"], json!(["viewerSessions"]));
+}
+
+#[tokio::test]
+async fn a_login_is_kept_as_written_and_found_in_any_case() {
+    let app = TestApp::start().await;
+    sign_up(&app, "Ada_LOVELACE", "Ada", "correct horse").await;
+    assert_eq!(by_login(&app.anonymous(), "aDA_lovelace").await["login"], "Ada_LOVELACE");
+    assert_eq!(log_in(&app, "ADA_lovelace", "correct horse").await["session"]["user"]["login"], "Ada_LOVELACE");
+    assert_eq!(by_login(&app.anonymous(), "ada_lovelac").await, Value::Null);
+}
+
+#[tokio::test]
+async fn what_cannot_be_a_login_is_refused_and_names_nobody() {
+    let app = TestApp::start().await;
+    app.user("ada").await;
+    let keys = app.redis.keys();
+    let long = "a".repeat(31);
+    let megabyte = "a".repeat(1_000_000);
+    for login in
+        ["", " ", " ada", "ada ", "a b", "a\0b", "a\nb", "a\u{202e}b", "é", "аda", "ada\u{301}", "a-b", FAMILY, &long, &megabyte]
+    {
+        let payload = sign_up(&app, login, "Ada", "correct horse").await;
+        assert_refused(&payload, "session", "INVALID_LOGIN", &["login"]);
+        assert_eq!(codes(&log_in(&app, login, "correct horse").await), ["WRONG_CREDENTIALS"]);
+        assert_eq!(by_login(&app.anonymous(), login).await, Value::Null);
+    }
+    assert_eq!(app.redis.keys(), keys, "nothing was written");
+    assert_eq!(sign_up(&app, &"Z".repeat(30), "Z", "correct horse").await["session"]["user"]["login"], "Z".repeat(30));
+}
+
+#[tokio::test]
+async fn a_name_is_one_to_fifty_visible_characters() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    for (name, kept) in texts::kept(50) {
+        assert_eq!(update(&ada, json!({ "name": name })).await["user"]["name"], kept, "{name}");
+    }
+    let before = by_login(&ada, "ada").await;
+    let more = ["", "  ", "\n", "a\nb"].map(str::to_owned);
+    for name in texts::refused(50).into_iter().chain(more) {
+        assert_refused(&update(&ada, json!({ "name": name, "bio": "new" })).await, "user", "INVALID_NAME", &["name"]);
+        assert_refused(&sign_up(&app, "bea", &name, "correct horse").await, "session", "INVALID_NAME", &["name"]);
+    }
+    assert_refused(&update(&ada, json!({ "name": null })).await, "user", "INVALID_NAME", &["name"]);
+    assert_eq!(by_login(&ada, "ada").await, before, "nothing was changed");
+    assert_eq!(by_login(&ada, "bea").await, Value::Null);
+}
+
+#[tokio::test]
+async fn a_bio_is_up_to_160_characters_and_may_be_cleared() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    for (bio, kept) in texts::kept(160).into_iter().chain([("a\nb".to_owned(), "a\nb".to_owned())]) {
+        assert_eq!(update(&ada, json!({ "bio": bio })).await["user"]["bio"], kept, "{bio}");
+    }
+    for bio in texts::refused(160) {
+        assert_refused(&update(&ada, json!({ "bio": bio, "name": "new" })).await, "user", "INVALID_BIO", &["bio"]);
+    }
+    for clear in [json!(null), json!(""), json!(" \n ")] {
+        assert_eq!(update(&ada, json!({ "bio": "something" })).await["user"]["bio"], "something");
+        let cleared = update(&ada, json!({ "bio": clear })).await;
+        assert_eq!((&cleared["user"]["bio"], &cleared["user"]["name"]), (&json!(""), &json!("ada")), "{clear}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_left_out_of_a_profile_stays() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    update(&ada, json!({ "name": "Ada", "bio": "counts birds" })).await;
+    let expected = json!({ "id": ada.id, "name": "Ada", "bio": "counts birds" });
+    assert_eq!(update(&ada, json!({})).await["user"], expected);
+    assert_eq!(update(&ada, json!({ "name": "Ada" })).await["user"], expected);
+    assert_eq!(update(&ada, json!({ "bio": "counts birds" })).await["user"], expected);
+    let both = update(&ada, json!({ "name": "", "bio": "\u{200b}" })).await;
+    assert_eq!(codes(&both), ["INVALID_NAME", "INVALID_BIO"]);
+    let nobody = app.anonymous().run("UpdateProfile", json!({ "input": { "name": "x" } })).await;
+    assert_eq!((error_codes(&nobody), &nobody["data"]), (vec!["UNAUTHENTICATED".to_owned()], &json!({ "updateProfile": null })));
+}
+
+#[tokio::test]
+async fn a_password_is_8_to_128_characters_and_is_refused_rather_than_trimmed() {
+    let app = TestApp::start().await;
+    let mut refused: Vec<String> =
+        ["", "1234567", "        ", " 12345678", "12345678 ", "12345678\n", "1234\n5678", "\u{200b}"].map(str::to_owned).to_vec();
+    refused.push(FAMILY.repeat(7));
+    refused.extend(texts::refused(128));
+    refused.extend(["1234\05678", "1234\t5678", "1234\u{202e}5678", "1234\u{7f}5678"].map(str::to_owned));
+    for password in refused {
+        let payload = sign_up(&app, "ada", "Ada", &password).await;
+        assert_refused(&payload, "session", "INVALID_PASSWORD", &["password"]);
+    }
+    for (number, password) in
+        ["12345678".to_owned(), "x".repeat(128), FAMILY.repeat(128), "two  words".to_owned()].into_iter().enumerate()
+    {
+        let login = format!("ada{number}");
+        assert_eq!(codes(&sign_up(&app, &login, "Ada", &password).await), [""; 0], "{password}");
+        assert_eq!(codes(&log_in(&app, &login, &password).await), [""; 0], "{password}");
+    }
+}
+
+#[tokio::test]
+async fn a_password_is_the_same_in_every_form_of_its_letters() {
+    let app = TestApp::start().await;
+    sign_up(&app, "ada", "Ada", "e\u{301}clairs!").await;
+    assert_eq!(codes(&log_in(&app, "ada", "\u{e9}clairs!").await), [""; 0]);
+    assert_eq!(codes(&log_in(&app, "ada", "eclairs!").await), ["WRONG_CREDENTIALS"]);
+    assert_eq!(codes(&log_in(&app, "ada", " \u{e9}clairs!").await), ["WRONG_CREDENTIALS"]);
+}
+
+#[tokio::test]
+async fn every_mistake_is_told_at_once() {
+    let app = TestApp::start().await;
+    let payload = sign_up(&app, "a b", "\0", "short").await;
+    assert_eq!(codes(&payload), ["INVALID_LOGIN", "INVALID_NAME", "INVALID_PASSWORD"]);
+    assert_eq!(payload["session"], Value::Null);
+}
+
+#[tokio::test]
+async fn of_a_hundred_who_want_one_login_exactly_one_gets_it() {
+    let app = TestApp::start().await;
+    let other = app.sibling().await;
+    let login = |number: usize| -> String {
+        let case = |(at, letter): (usize, char)| if number >> (at % 7) & 1 == 1 { letter.to_ascii_uppercase() } else { letter };
+        "lovelace".chars().enumerate().map(case).collect()
+    };
+    let tries = (0..100).map(|number| {
+        let server = if number % 2 == 0 { &app } else { &other };
+        async move { (login(number), sign_up(server, &login(number), "L", "correct horse").await) }
+    });
+    let (won, lost): (Vec<_>, Vec<_>) =
+        join_all(tries).await.into_iter().partition(|(_, payload)| payload["session"].is_object());
+    assert_eq!((won.len(), lost.len()), (1, 99));
+    assert!(lost.iter().all(|(_, payload)| codes(payload) == ["LOGIN_TAKEN"]));
+    assert_eq!(by_login(&app.anonymous(), "LOVELACE").await["login"], won[0].0);
+    let keys = app.redis.keys();
+    let kinds: Vec<&str> = keys.iter().filter_map(|key| key.split_once(':')).map(|(kind, _)| kind).collect();
+    let of = |kind: &str| kinds.iter().filter(|other| **other == kind).count();
+    assert_eq!(["user", "password", "users", "session", "sessions"].map(of), [1; 5], "{keys:?}");
+    assert_eq!(keys.len(), 5 + of("worker") + of("secret"), "{keys:?}");
+}
+
+/// A claim without its account: what a process leaves that died in between.
+async fn abandoned_claim(app: &TestApp, login: &str) {
+    let gone = app.user(login).await.user_id().0;
+    app.redis.run::<()>(&["DEL", &format!("user:{{{gone}}}"), &format!("password:{{{gone}}}")]);
+}
+
+#[tokio::test]
+async fn an_abandoned_claim_is_free_again_after_ten_seconds() {
+    let app = TestApp::start().await;
+    abandoned_claim(&app, "ada").await;
+    app.clock.advance(10_000);
+    assert_eq!(codes(&sign_up(&app, "Ada", "Ada", "correct horse").await), ["LOGIN_TAKEN"]);
+    assert_eq!(by_login(&app.anonymous(), "ada").await, Value::Null);
+    assert_eq!(codes(&log_in(&app, "ada", "correct horse").await), ["WRONG_CREDENTIALS"]);
+    app.clock.advance(1_000);
+    let tries = (0..5).map(|_| sign_up(&app, "Ada", "Ada", "correct horse"));
+    let made = join_all(tries).await;
+    assert_eq!(made.iter().filter(|payload| payload["session"].is_object()).count(), 1, "{made:?}");
+    assert_eq!(by_login(&app.anonymous(), "ada").await["login"], "Ada");
+    app.clock.advance(60_000);
+    assert_eq!(codes(&sign_up(&app, "ada", "Ada", "correct horse").await), ["LOGIN_TAKEN"], "an account is not abandoned");
+}
+
+#[tokio::test]
+async fn a_wrong_password_and_an_unknown_login_get_the_same_bytes() {
+    let app = TestApp::start().await;
+    app.user("ada").await;
+    let ask = async |login: &str, password: &str| {
+        let query = "mutation($i: LogInInput!) { logIn(input: $i) { session { token } userErrors { code message path } } }";
+        let body = json!({ "query": query, "variables": { "i": { "login": login, "password": password } } });
+        let answer = Answer::of(app.post().header("x-request-id", "same").json(&body)).await;
+        let mut headers: Vec<String> = answer.headers.keys().filter(|name| *name != "date").map(ToString::to_string).collect();
+        headers.sort();
+        (answer.status, headers, answer.text)
+    };
+    let wrong = ask("ada", "battery staple").await;
+    assert!(wrong.2.contains("WRONG_CREDENTIALS"), "{wrong:?}");
+    for (login, password) in
+        [("nobody", "battery staple"), ("no login", ""), ("ada", ""), ("", ""), ("ada", &"x".repeat(900_000)), ("ada", "\0")]
+    {
+        assert_eq!(ask(login, password).await, wrong, "{login}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_secret_lies_in_an_account_or_in_the_clear() {
+    let app = TestApp::start().await;
+    let payload = sign_up(&app, "ada", "Ada", "hunter-two-and-a-half").await;
+    let again = log_in(&app, "ada", "hunter-two-and-a-half").await;
+    log_in(&app, "ada", "another-secret-word").await;
+    let id = waxwing::ids::UserId::from_global(payload["session"]["user"]["id"].as_str().expect("an id")).expect("an account");
+    let mut fields: Vec<String> = app.redis.run(&["HKEYS", &format!("user:{{{}}}", id.0)]);
+    fields.sort();
+    assert_eq!(fields, ["bio", "followers", "following", "id", "login", "name", "posts", "signup"]);
+    let dump = app.redis.dump();
+    assert!(dump.contains("$argon2id$v=19$m=19456,t=2,p=1$"), "the dump sees the hash");
+    let tokens = [&payload, &again].map(|payload| payload["session"]["token"].as_str().expect("a token").to_owned());
+    for secret in ["hunter-two", "another-secret", &tokens[0], &tokens[1]] {
+        assert!(!dump.contains(secret), "{secret} is in the store");
+    }
 }

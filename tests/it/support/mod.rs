@@ -1,12 +1,19 @@
 //! The harness: an application over a real redis-server of its own, served over real HTTP, and actors that use it.
+#![allow(unreachable_pub)] // A test binary has no outside: `pub` means to the tests.
 
 mod actor;
 mod cluster;
+mod bulk;
+mod listing;
 mod redis_server;
+pub mod texts;
+mod wire;
 
 pub use actor::{Actor, codes, definitions};
 pub use cluster::Cluster;
+pub use listing::{Listing, Page};
 pub use redis_server::RedisServer;
+pub use wire::{Answer, error_codes};
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -79,6 +79,30 @@ impl RedisServer {
         self.run::<()>(&["CONFIG", "RESETSTAT"]);
     }
 
+    /// Everything in the store as text: keys, fields, members and values. For small stores.
+    pub fn dump(&self) -> String {
+        let mut texts = Vec::new();
+        for key in self.keys() {
+            let kind: String = self.run(&["TYPE", &key]);
+            let values: Vec<Vec<u8>> = match kind.as_str() {
+                "string" => vec![self.run(&["GET", &key])],
+                "hash" => self.run(&["HGETALL", &key]),
+                "zset" => self.run(&["ZRANGE", &key, "0", "-1"]),
+                other => panic!("{key} is a {other}"),
+            };
+            texts.push(key);
+            texts.extend(values.iter().map(|value| String::from_utf8_lossy(value).into_owned()));
+        }
+        texts.join("\n")
+    }
+
+    /// Sends a signal, such as `STOP` or `CONT`.
+    pub fn signal(&self, name: &str) {
+        let pid = self.child.lock().expect("no panic while held").id().to_string();
+        let sent = Command::new("kill").args([&format!("-{name}"), &pid]).status();
+        assert!(sent.expect("kill is everywhere").success());
+    }
+
     pub fn kill(&self) {
         let mut child = self.child.lock().expect("no panic while held");
         child.kill().expect("it runs");

@@ -1,0 +1,194 @@
+//! Follows: who follows whom, counted on both sides.
+
+use crate::support::{Actor, TestApp, codes, error_codes};
+use futures_util::future::{join, join_all};
+use serde_json::{Value, json};
+use waxwing::graph::service as graph;
+use waxwing::ids::UserId;
+
+async fn profile(of: &Actor, to: &Actor) -> Value {
+    let mut answer = to.run("Profile", json!({ "login": of.login, "first": 100 })).await;
+    assert_eq!(answer.get("errors"), None, "{answer}");
+    answer["data"]["user"].take()
+}
+
+fn logins(connection: &Value) -> Vec<&str> {
+    let edges = connection["edges"].as_array().unwrap_or_else(|| panic!("no connection: {connection}"));
+    edges.iter().map(|edge| edge["node"]["login"].as_str().expect("a login")).collect()
+}
+
+#[tokio::test]
+async fn a_follow_shows_on_both_sides_at_once_and_on_every_server() {
+    let app = TestApp::start().await;
+    let other = app.sibling().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    app.clock.advance(5_000);
+    let answer = ada.follow(&bea).await;
+    let expected = json!({
+        "user": { "id": bea.id, "followersCount": 1, "viewerIsFollowing": true },
+        "viewer": { "id": ada.id, "followingCount": 1 },
+        "userErrors": [],
+    });
+    assert_eq!(answer, expected);
+    let seen = profile(&bea, &ada.at(&other)).await;
+    assert_eq!(
+        (&seen["followersCount"], &seen["viewerIsFollowing"], &seen["isFollowingViewer"]),
+        (&json!(1), &json!(true), &json!(false))
+    );
+    assert_eq!(logins(&seen["followers"]), ["ada"]);
+    assert_eq!(seen["followers"]["edges"][0]["followedAt"], "2026-03-01T00:00:05.000Z");
+    let seen = profile(&ada, &bea.at(&other)).await;
+    assert_eq!((&seen["viewerIsFollowing"], &seen["isFollowingViewer"]), (&json!(false), &json!(true)));
+    assert_eq!((logins(&seen["following"]), &seen["following"]["totalCount"]), (vec!["bea"], &json!(1)));
+}
+
+#[tokio::test]
+async fn flags_are_false_about_oneself_and_for_nobody() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    join(ada.follow(&bea), bea.follow(&ada)).await;
+    for viewer in [&ada, &app.anonymous()] {
+        let seen = profile(&ada, viewer).await;
+        assert_eq!((&seen["viewerIsFollowing"], &seen["isFollowingViewer"]), (&json!(false), &json!(false)));
+    }
+    let seen = profile(&ada, &bea).await;
+    assert_eq!((&seen["viewerIsFollowing"], &seen["isFollowingViewer"]), (&json!(true), &json!(true)));
+}
+
+#[tokio::test]
+async fn doing_it_again_or_undoing_what_is_not_changes_nothing() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    let never = ada.unfollow(&bea).await;
+    assert_eq!(
+        (codes(&never), &never["user"]["followersCount"], &never["viewer"]["followingCount"]),
+        (vec![], &json!(0), &json!(0))
+    );
+    let first = ada.follow(&bea).await;
+    let since = profile(&bea, &ada).await["followers"].take();
+    app.clock.advance(60_000);
+    assert_eq!(ada.follow(&bea).await, first);
+    assert_eq!(profile(&bea, &ada).await["followers"], since, "it is the old follow");
+    let gone = ada.unfollow(&bea).await;
+    assert_eq!((&gone["user"]["followersCount"], &gone["user"]["viewerIsFollowing"]), (&json!(0), &json!(false)));
+    assert_eq!(ada.unfollow(&bea).await, gone);
+    assert_eq!(codes(&ada.unfollow(&ada).await), [""; 0]);
+}
+
+#[tokio::test]
+async fn whom_one_cannot_follow_is_told_and_nothing_is_changed() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let status = ada.post("x").await;
+    let store = app.redis.dump();
+    for (id, code) in [
+        (ada.id.as_str(), "CANNOT_FOLLOW_SELF"),
+        (&UserId(4_242_424_242).global(), "NOT_FOUND"),
+        (&status, "NOT_FOUND"),
+        ("garbage", "NOT_FOUND"),
+        ("", "NOT_FOUND"),
+        (&"x".repeat(10_000), "NOT_FOUND"),
+    ] {
+        let mut answer = ada.run("Follow", json!({ "input": { "userId": id } })).await;
+        let payload = answer["data"]["followUser"].take();
+        assert_eq!(codes(&payload), [code], "{id}");
+        assert_eq!(payload["userErrors"][0]["path"], json!(["userId"]));
+        assert_eq!((&payload["user"], &payload["viewer"]), (&Value::Null, &Value::Null));
+    }
+    assert_eq!(app.redis.dump(), store);
+    for operation in ["Follow", "Unfollow"] {
+        let nobody = app.anonymous().run(operation, json!({ "input": { "userId": ada.id } })).await;
+        assert_eq!(error_codes(&nobody), ["UNAUTHENTICATED"], "{nobody}");
+    }
+}
+
+#[tokio::test]
+async fn the_newest_follow_comes_first_on_both_sides() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let crowd = app.crowd("c", 5).await;
+    for at in [3, 0, 4, 1, 2] {
+        crowd[at].follow(&ada).await;
+        ada.follow(&crowd[at]).await;
+    }
+    crowd[4].unfollow(&ada).await;
+    crowd[4].follow(&ada).await;
+    let seen = profile(&ada, &app.anonymous()).await;
+    assert_eq!(logins(&seen["followers"]), ["c4", "c2", "c1", "c0", "c3"]);
+    assert_eq!(logins(&seen["following"]), ["c2", "c1", "c4", "c0", "c3"]);
+    assert_eq!((&seen["followers"]["totalCount"], &seen["followersCount"]), (&json!(5), &json!(5)));
+}
+
+#[tokio::test]
+async fn many_follows_of_one_pair_at_once_count_once() {
+    let app = TestApp::start().await;
+    let other = app.sibling().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    let tries = (0..30).map(|number| {
+        let ada = if number % 2 == 0 { ada.clone() } else { ada.at(&other) };
+        let bea = bea.clone();
+        async move { ada.follow(&bea).await }
+    });
+    let answers = join_all(tries).await;
+    assert!(answers.iter().all(|answer| answer["viewer"]["followingCount"] == 1 && answer["user"]["viewerIsFollowing"] == true));
+    let seen = profile(&bea, &ada).await;
+    assert_eq!((logins(&seen["followers"]), &seen["followersCount"]), (vec!["ada"], &json!(1)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn however_follow_and_unfollow_overtake_each_other_both_sides_agree() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 2).await;
+    let (a, b) = (crowd[0].user_id(), crowd[1].user_id());
+    for round in 0..150 {
+        let change = |follow: bool| {
+            let app = app.app.clone();
+            tokio::spawn(async move {
+                if follow {
+                    graph::follow(&app, a, b).await.expect("a follow");
+                } else {
+                    graph::unfollow(&app, a, b).await.expect("no follow");
+                }
+            })
+        };
+        join_all((0..9).map(|at| change((at + round) % 3 != 1))).await;
+        let score = |key: String, member: UserId| app.redis.run::<Option<f64>>(&["ZSCORE", &key, &member.0.to_string()]);
+        let (out, back) = (score(format!("following:{{{}}}", a.0), b), score(format!("followers:{{{}}}", b.0), a));
+        assert_eq!(out, back, "round {round}");
+        let count = |user: UserId, field: &str| app.redis.run::<u64>(&["HGET", &format!("user:{{{}}}", user.0), field]);
+        assert_eq!(
+            (count(a, "following"), count(b, "followers")),
+            (u64::from(out.is_some()), u64::from(out.is_some())),
+            "round {round}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_unfollow_that_was_cut_off_is_finished_by_its_repetition() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    ada.follow(&bea).await;
+    // What is left when the process dies after the first of the two steps.
+    app.redis.run::<()>(&["DEL", &format!("following:{{{}}}", ada.user_id().0)]);
+    app.redis.run::<()>(&["HSET", &format!("user:{{{}}}", ada.user_id().0), "following", "0"]);
+    assert_eq!(ada.unfollow(&bea).await["user"]["followersCount"], 0);
+    assert_eq!(logins(&profile(&bea, &ada).await["followers"]), [""; 0]);
+}
+
+#[tokio::test]
+async fn one_follows_ten_thousand_and_no_more() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 2).await;
+    let mut users = vec![crowd[0].user_id()];
+    users.extend((1..=10_000).map(UserId));
+    let edges: Vec<(usize, usize, u64)> = (1..=10_000).map(|at| (0, at, at as u64)).collect();
+    graph::import(&app.app, &users, &edges).await.expect("a store");
+    let refused = crowd[0].follow(&crowd[1]).await;
+    assert_eq!(codes(&refused), ["LIMIT_REACHED"]);
+    assert_eq!(refused["userErrors"][0]["path"], json!(["userId"]));
+    assert_eq!(profile(&crowd[1], &crowd[0]).await["followersCount"], 0);
+    app.redis.run::<()>(&["ZREM", &format!("following:{{{}}}", crowd[0].user_id().0), "7"]);
+    assert_eq!(codes(&crowd[0].follow(&crowd[1]).await), [""; 0]);
+    assert_eq!(codes(&crowd[0].follow(&crowd[1]).await), [""; 0], "it stands already");
+}

@@ -1,0 +1,289 @@
+//! Every connection, by one check: sizes, directions, cursors, and what others write meanwhile.
+
+use crate::support::{Actor, Listing, Page, TestApp};
+use serde_json::{Value, json};
+
+/// Elements of a list: one page shows them all, and no size but 1 and 97 divides them.
+const LEN: usize = 97;
+
+/// A reader and as many others.
+struct World {
+    app: TestApp,
+    reader: Actor,
+    crowd: Vec<Actor>,
+}
+
+impl World {
+    async fn new() -> Self {
+        let app = TestApp::start().await;
+        let reader = app.crowd("reader", 1).await.remove(0);
+        let crowd = app.crowd("c", LEN + 20).await;
+        Self { app, reader, crowd }
+    }
+
+    fn listing(&self, path: &str, field: &'static str, pointer: &'static str) -> Listing {
+        Listing { actor: self.reader.clone(), path: path.to_owned(), field, pointer }
+    }
+
+    fn home(&self) -> Listing {
+        self.listing("homeTimeline { @ }", "entries", "/data/homeTimeline/list")
+    }
+
+    fn profile(&self, of: &str) -> Listing {
+        self.listing(
+            &format!("user(login: \"{of}\") {{ profileTimeline {{ @ }} }}"),
+            "entries",
+            "/data/user/profileTimeline/list",
+        )
+    }
+
+    fn people(&self, of: &str, field: &'static str) -> Listing {
+        self.listing(&format!("user(login: \"{of}\") {{ @ }}"), field, "/data/user/list")
+    }
+
+    fn likers(&self, status: &str) -> Listing {
+        self.listing(&format!("node(id: \"{status}\") {{ ... on Status {{ @ }} }}"), "likers", "/data/node/list")
+    }
+
+    /// The first of the crowd follow the reader.
+    async fn followed(&self) -> Listing {
+        self.app.follows(&self.crowd[..LEN].iter().map(|fan| (fan, &self.reader)).collect::<Vec<_>>()).await;
+        self.people("reader0", "followers")
+    }
+
+    /// The reader follows the first of the crowd.
+    async fn following(&self) -> Listing {
+        self.app.follows(&self.crowd[..LEN].iter().map(|other| (&self.reader, other)).collect::<Vec<_>>()).await;
+        self.people("reader0", "following")
+    }
+
+    /// The first of the crowd like a status of the reader.
+    async fn liked(&self) -> (Listing, String) {
+        let status = self.reader.post("liked").await;
+        for liker in &self.crowd[..LEN] {
+            liker.like(&status).await;
+        }
+        (self.likers(&status), status)
+    }
+
+    /// One of the crowd has posted; the reader follows them.
+    async fn told(&self) {
+        self.reader.follow(&self.crowd[0]).await;
+        for number in 0..LEN {
+            self.crowd[0].post(&number.to_string()).await;
+        }
+    }
+
+    /// The first of the crowd, the last first.
+    fn newest_first(&self) -> Vec<String> {
+        self.crowd[..LEN].iter().rev().map(|actor| actor.id.clone()).collect()
+    }
+}
+
+/// The ids of a list that the check itself has no source for: one big page.
+async fn one_page(list: &Listing) -> Vec<String> {
+    let page = list.page(json!({ "first": 100 })).await;
+    assert_eq!(page.ids.len(), LEN);
+    page.ids
+}
+
+async fn cursor_of(list: &Listing) -> String {
+    list.page(json!({ "first": 1 })).await.cursors.remove(0)
+}
+
+fn ids(pages: &[Page]) -> Vec<String> {
+    pages.iter().flat_map(|page| page.ids.clone()).collect()
+}
+
+/// Pages a list in both directions while `write` puts something new in front of it after every page.
+async fn check_while_written(list: &Listing, mut write: impl AsyncFnMut(usize)) {
+    let before = list.page(json!({ "first": 100 })).await.ids;
+    let mut written = 0;
+    let forward = list
+        .forward(11, async |_| {
+            write(written).await;
+            written += 1;
+        })
+        .await;
+    assert_eq!(ids(&forward), before, "nothing comes twice and nothing is hidden");
+    assert!(forward.iter().skip(1).all(|page| page.previous));
+    let count = written;
+    let mut backward = list
+        .backward(23, async |_| {
+            write(written).await;
+            written += 1;
+        })
+        .await;
+    backward.reverse();
+    let seen = ids(&backward);
+    assert_eq!(seen[seen.len() - before.len()..], before, "what was there is there");
+    assert_eq!(seen.len(), before.len() + written, "what came is there too");
+    assert!(count > 5 && written > count);
+}
+
+#[tokio::test]
+async fn homes_page_as_one() {
+    let world = World::new().await;
+    world.told().await;
+    let list = world.home();
+    list.check(&one_page(&list).await).await;
+    list.check_between().await;
+    check_while_written(&list, async |number| drop(world.crowd[0].post(&format!("new {number}")).await)).await;
+}
+
+#[tokio::test]
+async fn profiles_page_as_one() {
+    let world = World::new().await;
+    world.told().await;
+    let list = world.profile("c0");
+    list.check(&one_page(&list).await).await;
+    list.check_between().await;
+    check_while_written(&list, async |number| drop(world.crowd[0].post(&format!("new {number}")).await)).await;
+}
+
+#[tokio::test]
+async fn followers_page_as_one() {
+    let world = World::new().await;
+    let list = world.followed().await;
+    list.check(&world.newest_first()).await;
+    list.check_between().await;
+    check_while_written(&list, async |number| drop(world.crowd[LEN + number].follow(&world.reader).await)).await;
+}
+
+#[tokio::test]
+async fn following_pages_as_one() {
+    let world = World::new().await;
+    let list = world.following().await;
+    list.check(&world.newest_first()).await;
+    list.check_between().await;
+    check_while_written(&list, async |number| drop(world.reader.follow(&world.crowd[LEN + number]).await)).await;
+}
+
+#[tokio::test]
+async fn likers_page_as_one() {
+    let world = World::new().await;
+    let (list, status) = world.liked().await;
+    list.check(&world.newest_first()).await;
+    list.check_between().await;
+    check_while_written(&list, async |number| drop(world.crowd[LEN + number].like(&status).await)).await;
+}
+
+#[tokio::test]
+async fn a_cursor_outlives_what_it_pointed_at() {
+    let world = World::new().await;
+    world.told().await;
+    let (home, profile) = (world.home(), world.profile("c0"));
+    let before = one_page(&home).await;
+    let statuses =
+        world.reader.gql("{ homeTimeline { entries(first: 100) { edges { node { status { id } } } } } }", json!({})).await;
+    let mut at = 0;
+    let pages = home
+        .forward(10, async |page| {
+            at += page.ids.len();
+            let status =
+                statuses.pointer(&format!("/data/homeTimeline/entries/edges/{}/node/status/id", at - 1)).and_then(Value::as_str);
+            world.crowd[0].delete(status.expect("a status")).await;
+        })
+        .await;
+    assert_eq!(ids(&pages), before, "each was seen before it was deleted");
+    let left = profile.page(json!({ "first": 100 })).await;
+    assert_eq!((left.ids.len(), left.next, left.previous), (LEN - 9, false, false));
+    let entry = pages[0].cursors[9].as_str();
+    let newer = home.page(json!({ "last": 100, "before": entry })).await;
+    assert_eq!((newer.ids, newer.next, newer.previous), (before[..9].to_vec(), true, false));
+}
+
+#[tokio::test]
+async fn what_no_page_can_be_is_refused_by_every_list() {
+    let world = World::new().await;
+    world.told().await;
+    let status = world.reader.post("liked").await;
+    world.crowd[0].like(&status).await;
+    world.crowd[0].follow(&world.reader).await;
+    let other = world.crowd[1].post("liked").await;
+    world.reader.like(&other).await;
+    world.crowd[0].follow(&world.crowd[1]).await;
+    let lists = || {
+        [
+            world.home(),
+            world.profile("c0"),
+            world.people("reader0", "followers"),
+            world.people("reader0", "following"),
+            world.likers(&status),
+        ]
+    };
+    let others = [
+        world.profile("c1"),
+        world.profile("reader0"),
+        world.people("c1", "followers"),
+        world.people("c0", "following"),
+        world.likers(&other),
+    ];
+    let mut cursors = Vec::new();
+    for list in lists().iter().chain(&others) {
+        cursors.push(cursor_of(list).await);
+    }
+    for (own, list) in lists().iter().enumerate() {
+        let foreign: Vec<String> =
+            cursors.iter().enumerate().filter(|(at, _)| *at != own).map(|(_, cursor)| cursor.clone()).collect();
+        list.check_refusals(&foreign).await;
+    }
+    let theirs = Listing { actor: world.crowd[0].clone(), ..world.home() };
+    theirs.check_refusals(&cursors).await;
+}
+
+/// What is newer than a cursor of one's home, oldest last, and where the screen ends then.
+async fn newer(reader: &Actor, cursor: &str) -> Vec<String> {
+    let answer = reader.run("Newer", json!({ "last": 100, "before": cursor })).await;
+    let edges = answer["data"]["homeTimeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    edges.iter().map(|edge| edge["node"]["status"]["message"].as_str().expect("a message").to_owned()).collect()
+}
+
+async fn sync_cursor(reader: &Actor, first: usize) -> String {
+    let answer = reader.run("Home", json!({ "first": first })).await;
+    answer["data"]["homeTimeline"]["syncCursor"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+}
+
+#[tokio::test]
+async fn after_a_sync_cursor_comes_exactly_what_was_posted_since() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 3).await;
+    let reader = &crowd[0];
+    reader.follow(&crowd[1]).await;
+    let empty = sync_cursor(reader, 20).await;
+    assert_eq!(newer(reader, &empty).await, [""; 0]);
+    crowd[1].post("one").await;
+    crowd[2].post("a stranger's").await;
+    assert_eq!(newer(reader, &empty).await, ["one"]);
+    for first in [1, 20] {
+        assert_eq!(newer(reader, &sync_cursor(reader, first).await).await, [""; 0]);
+    }
+    let cursor = sync_cursor(reader, 20).await;
+    crowd[1].post("two").await;
+    reader.post("three").await;
+    assert_eq!(newer(reader, &cursor).await, ["three", "two"]);
+    assert_eq!(newer(reader, &empty).await, ["three", "two", "one"]);
+    let last = reader.run("Newer", json!({ "last": 1, "before": cursor })).await;
+    let entries = &last["data"]["homeTimeline"]["entries"];
+    assert_eq!(entries["edges"][0]["node"]["status"]["message"], "two", "the one next to the cursor");
+    assert_eq!(entries["pageInfo"]["hasPreviousPage"], true);
+}
+
+#[tokio::test]
+async fn a_sync_cursor_without_a_page_and_of_a_profile_works_too() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 2).await;
+    let query = "{ homeTimeline { syncCursor } user(login: \"c1\") { profileTimeline { syncCursor } } }";
+    for _ in 0..2 {
+        let answer = crowd[0].gql(query, json!({})).await;
+        let home = answer["data"]["homeTimeline"]["syncCursor"].as_str().expect("a cursor").to_owned();
+        let profile = answer["data"]["user"]["profileTimeline"]["syncCursor"].clone();
+        crowd[1].post("theirs").await;
+        crowd[0].post("own").await;
+        assert_eq!(newer(&crowd[0], &home).await, ["own"]);
+        let since = "query($before: String) { user(login: \"c1\") { profileTimeline { entries(last: 5, before: $before) { edges { node { status { message } } } } } } }";
+        let answer = crowd[0].gql(since, json!({ "before": profile })).await;
+        let edges = &answer["data"]["user"]["profileTimeline"]["entries"]["edges"];
+        assert_eq!(edges.as_array().map(Vec::len), Some(1), "{answer}");
+    }
+}

@@ -1,0 +1,320 @@
+//! Sessions: how they begin, last, are told apart and end.
+
+use crate::support::{Actor, Answer, TestApp, codes, error_codes};
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use waxwing::clock::{DAY, MINUTE};
+use waxwing::sessions::service::begin;
+
+const DAY_MS: i64 = DAY as i64;
+const MINUTE_MS: i64 = MINUTE as i64;
+
+/// Another device of somebody.
+async fn device(app: &TestApp, of: &Actor, agent: &str) -> Actor {
+    let fresh = begin(&app.app, of.user_id(), Some(agent)).await.expect("a session");
+    of.with_token(&fresh.token)
+}
+
+/// Whether a session proves anything. Tells a refusal as a whole from every other failure.
+async fn lives(app: &TestApp, actor: &Actor) -> bool {
+    let request = app.post().bearer_auth(actor.token.as_deref().expect("a token"));
+    let answer = Answer::of(request.json(&json!({ "query": "{ viewer { id } }" }))).await;
+    if answer.status == 200 {
+        assert_eq!(answer.json(), json!({ "data": { "viewer": { "id": actor.id } } }));
+        return true;
+    }
+    assert_eq!(answer.refusal(), (401, vec!["UNAUTHENTICATED".to_owned()], false));
+    assert_eq!(answer.header("www-authenticate"), "Bearer");
+    false
+}
+
+async fn sessions(actor: &Actor) -> Vec<Value> {
+    let mut answer = actor.run("Viewer", json!({})).await;
+    assert_eq!(answer.get("errors"), None, "{answer}");
+    answer["data"]["viewerSessions"].as_array_mut().map(std::mem::take).expect("sessions")
+}
+
+async fn end(actor: &Actor, input: Value) -> Value {
+    let mut answer = actor.run("EndSessions", json!({ "input": input })).await;
+    assert_eq!(answer.get("errors"), None, "{answer}");
+    answer["data"]["endSessions"].take()
+}
+
+#[tokio::test]
+async fn a_session_ends_thirty_days_after_its_last_use() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    app.clock.advance(30 * DAY_MS - 1);
+    assert!(lives(&app, &ada).await);
+    app.drain().await;
+    app.clock.advance(30 * DAY_MS - 1);
+    assert!(lives(&app, &ada).await, "its use was noted");
+    app.drain().await;
+    app.clock.advance(30 * DAY_MS);
+    assert!(!lives(&app, &ada).await);
+    assert!(!lives(&app, &ada).await, "asking does not revive it");
+}
+
+#[tokio::test]
+async fn a_session_ends_after_ninety_days_however_it_is_used() {
+    let app = TestApp::start().await;
+    let payload =
+        app.anonymous().run("SignUp", json!({ "input": { "login": "ada", "name": "A", "password": "correct horse" } })).await;
+    let session = &payload["data"]["signUp"]["session"];
+    assert_eq!(session["expiresAt"], "2026-05-30T00:00:00.000Z");
+    let mut ada = app.anonymous().with_token(session["token"].as_str().expect("a token"));
+    session["user"]["id"].as_str().expect("an id").clone_into(&mut ada.id);
+    for _ in 0..4 {
+        app.clock.advance(20 * DAY_MS);
+        assert!(lives(&app, &ada).await);
+        app.drain().await;
+    }
+    app.clock.advance(10 * DAY_MS - 1);
+    assert!(lives(&app, &ada).await);
+    app.clock.advance(1);
+    assert!(!lives(&app, &ada).await);
+}
+
+#[tokio::test]
+async fn a_session_of_the_store_goes_with_its_end() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let keys = app.redis.keys();
+    let key = keys.iter().find(|key| key.starts_with("session:")).expect("a session");
+    let left = || app.redis.run::<i64>(&["PTTL", key]);
+    assert!((29 * DAY_MS..=30 * DAY_MS).contains(&left()));
+    app.clock.advance(29 * DAY_MS);
+    lives(&app, &ada).await;
+    app.drain().await;
+    app.clock.advance(29 * DAY_MS);
+    lives(&app, &ada).await;
+    app.drain().await;
+    app.clock.advance(25 * DAY_MS);
+    lives(&app, &ada).await;
+    app.drain().await;
+    assert!((6 * DAY_MS..=7 * DAY_MS).contains(&left()), "83 of 90 days are over: {}", left());
+}
+
+#[tokio::test]
+async fn last_seen_is_written_once_a_minute_at_most() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let writes = async |requests: usize| {
+        app.redis.reset_calls();
+        for _ in 0..requests {
+            lives(&app, &ada).await;
+            app.drain().await;
+        }
+        let calls = app.redis.calls();
+        ["hset", "evalsha"].map(|name| calls.get(name).copied().unwrap_or(0))
+    };
+    assert_eq!(writes(3).await, [0, 0]);
+    app.clock.advance(MINUTE_MS - 1);
+    assert_eq!(writes(2).await, [0, 0]);
+    app.clock.advance(1);
+    assert_eq!(writes(3).await[0], 1);
+    app.clock.advance(MINUTE_MS);
+    assert_eq!(writes(3).await, [1, 1], "the script is known by now");
+    assert_eq!(sessions(&ada).await[0]["lastSeenAt"], "2026-03-01T00:02:00.000Z");
+}
+
+#[tokio::test]
+async fn many_requests_at_once_note_a_use_once() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    app.clock.advance(MINUTE_MS);
+    app.redis.reset_calls();
+    join_all((0..20).map(|_| lives(&app, &ada))).await;
+    app.drain().await;
+    assert_eq!(app.redis.calls().get("hset"), Some(&1));
+}
+
+#[tokio::test]
+async fn reads_answer_while_redis_refuses_writes() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let bea = app.user("bea").await;
+    let status = bea.post("before").await;
+    ada.follow(&bea).await;
+    ada.home().await;
+    let fresh = app.sibling().await;
+    app.redis.run::<()>(&["CONFIG", "SET", "maxmemory", "1"]);
+    app.clock.advance(2 * MINUTE_MS);
+    for server in [&app, &fresh] {
+        let ada = ada.at(server);
+        assert_eq!(ada.home().await, ["before"]);
+        assert_eq!(sessions(&ada).await[0]["lastSeenAt"], "2026-03-01T00:00:00.000Z");
+        server.drain().await;
+        for (operation, input) in [
+            ("PostStatus", json!({ "message": "x" })),
+            ("PostStatus", json!({ "message": "x", "idempotencyKey": "k" })),
+            ("Like", json!({ "statusId": status })),
+            ("UpdateProfile", json!({ "name": "x" })),
+            ("SignUp", json!({ "login": "new", "name": "x", "password": "12345678" })),
+            ("LogIn", json!({ "login": "ada", "password": "correct horse" })),
+        ] {
+            let answer = ada.run(operation, json!({ "input": input })).await;
+            assert_eq!(error_codes(&answer), ["STORAGE_UNAVAILABLE"], "{operation}: {answer}");
+        }
+        assert_eq!(
+            error_codes(&bea.at(server).run("Follow", json!({ "input": { "userId": ada.id } })).await),
+            ["STORAGE_UNAVAILABLE"]
+        );
+        let deletion = bea.at(server).run("DeleteStatus", json!({ "input": { "statusId": status } })).await;
+        assert_eq!(error_codes(&deletion), ["STORAGE_UNAVAILABLE"]);
+    }
+    app.redis.run::<()>(&["CONFIG", "SET", "maxmemory", "0"]);
+    assert_eq!(ada.home().await, ["before"], "nothing was half done");
+    assert_eq!(codes(&bea.follow(&ada).await), [""; 0]);
+    assert_eq!(codes(&bea.delete(&status).await), [""; 0]);
+}
+
+#[tokio::test]
+async fn every_device_is_listed_newest_first_and_ended_one_by_one() {
+    let app = TestApp::start().await;
+    let first = app.user("ada").await;
+    app.clock.advance(1_000);
+    let phone = device(&app, &first, "Phone/1").await;
+    app.clock.advance(1_000);
+    let tablet = device(&app, &first, &format!("Tablet\u{7}/{}", "é".repeat(300))).await;
+    let listed = sessions(&phone).await;
+    let current: Vec<&Value> = listed.iter().map(|session| &session["isCurrent"]).collect();
+    assert_eq!(current, [false, true, false]);
+    assert_eq!(listed[0]["createdAt"], "2026-03-01T00:00:02.000Z");
+    assert_eq!((&listed[1]["userAgent"], &listed[2]["userAgent"]), (&json!("Phone/1"), &Value::Null));
+    let agent = listed[0]["userAgent"].as_str().expect("an agent");
+    assert!(agent.starts_with("Tablet/é") && agent.len() <= 256, "{agent}");
+    let ended = end(&phone, json!({ "sessionId": listed[0]["id"] })).await;
+    assert_eq!(ended, json!({ "endedSessionIds": [listed[0]["id"]], "userErrors": [] }));
+    assert!(!lives(&app, &tablet).await && lives(&app, &phone).await && lives(&app, &first).await);
+    assert_eq!(codes(&end(&phone, json!({ "sessionId": listed[0]["id"] })).await), ["NOT_FOUND"]);
+    let own = end(&phone, json!({ "sessionId": listed[1]["id"] })).await;
+    assert_eq!(own["endedSessionIds"], json!([listed[1]["id"]]));
+    assert!(!lives(&app, &phone).await && lives(&app, &first).await);
+    assert_eq!(sessions(&first).await.len(), 1);
+}
+
+#[tokio::test]
+async fn all_others_end_at_once_and_on_every_server() {
+    let app = TestApp::start().await;
+    let other = app.sibling().await;
+    let first = app.user("ada").await;
+    let bea = app.user("bea").await;
+    let mut devices = Vec::new();
+    for number in 0..4 {
+        app.clock.advance(1_000);
+        devices.push(device(&app, &first, &number.to_string()).await);
+    }
+    let ids: Vec<Value> = sessions(&devices[1]).await.iter().map(|session| session["id"].clone()).collect();
+    let ended = end(&devices[1], json!({ "allOthers": true })).await;
+    assert_eq!(ended["endedSessionIds"], json!([ids[0], ids[1], ids[3], ids[4]]));
+    for (number, actor) in devices.iter().enumerate() {
+        assert_eq!(lives(&other, actor).await, number == 1);
+    }
+    assert!(!lives(&other, &first).await && lives(&other, &bea).await);
+    assert_eq!(end(&devices[1], json!({ "allOthers": true })).await, json!({ "endedSessionIds": [], "userErrors": [] }));
+    let answer = devices[1].run("LogOut", json!({})).await;
+    assert_eq!(answer["data"]["logOut"], json!({ "endedSessionId": ids[2], "userErrors": [] }));
+    assert!(!lives(&other, &devices[1]).await);
+    assert!(!app.redis.keys().iter().any(|key| key == &format!("sessions:{{{}}}", first.user_id().0)), "none is left");
+}
+
+#[tokio::test]
+async fn a_session_is_there_for_its_owner_alone() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    let id = sessions(&ada).await[0]["id"].clone();
+    let node = "query($id: ID!) { node(id: $id) { __typename id ... on Session { isCurrent } } }";
+    let found = ada.gql(node, json!({ "id": id })).await;
+    assert_eq!(found["data"]["node"], json!({ "__typename": "Session", "id": id, "isCurrent": true }));
+    for stranger in [&bea, &app.anonymous()] {
+        assert_eq!(stranger.gql(node, json!({ "id": id })).await, json!({ "data": { "node": null } }));
+    }
+    for foreign in
+        [id.clone(), json!(ada.id), json!("garbage"), json!(""), json!(waxwing::ids::SessionId(4_242_424_242).global())]
+    {
+        let payload = end(&bea, json!({ "sessionId": foreign })).await;
+        assert_eq!(codes(&payload), ["NOT_FOUND"], "{foreign}");
+        assert_eq!((&payload["userErrors"][0]["path"], &payload["endedSessionIds"]), (&json!(["sessionId"]), &Value::Null));
+    }
+    assert!(lives(&app, &ada).await);
+}
+
+#[tokio::test]
+async fn ending_takes_exactly_one_of_the_two() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let id = sessions(&ada).await[0]["id"].clone();
+    for input in
+        [json!({}), json!({ "sessionId": id, "allOthers": true }), json!({ "allOthers": false }), json!({ "sessionId": null })]
+    {
+        assert_eq!(codes(&end(&ada, input.clone()).await), ["INVALID_INPUT"], "{input}");
+    }
+    let nobody = app.anonymous().run("EndSessions", json!({ "input": { "allOthers": true } })).await;
+    assert_eq!(error_codes(&nobody), ["UNAUTHENTICATED"]);
+    assert!(lives(&app, &ada).await);
+}
+
+#[tokio::test]
+async fn the_hundred_and_first_session_ends_the_oldest() {
+    let app = TestApp::start().await;
+    let first = app.user("ada").await;
+    let mut devices = vec![first.clone()];
+    for number in 1..=99 {
+        app.clock.advance(10);
+        devices.push(device(&app, &first, &number.to_string()).await);
+    }
+    assert!(lives(&app, &first).await);
+    assert_eq!(sessions(&first).await.len(), 100);
+    app.clock.advance(10);
+    devices.push(device(&app, &first, "100").await);
+    assert!(!lives(&app, &first).await);
+    assert!(lives(&app, &devices[1]).await && lives(&app, &devices[100]).await);
+    assert_eq!(sessions(&devices[1]).await.len(), 100);
+}
+
+#[tokio::test]
+async fn sessions_that_have_ended_by_themselves_push_out_no_living_one() {
+    let app = TestApp::start().await;
+    let daily = app.user("ada").await;
+    for number in 0..99 {
+        app.clock.advance(10);
+        device(&app, &daily, &number.to_string()).await;
+    }
+    app.clock.advance(29 * DAY_MS);
+    assert!(lives(&app, &daily).await);
+    app.drain().await;
+    app.clock.advance(2 * DAY_MS);
+    assert_eq!(sessions(&daily).await.len(), 1, "all others have ended");
+    device(&app, &daily, "new").await;
+    assert!(lives(&app, &daily).await);
+}
+
+#[tokio::test]
+async fn a_header_that_names_no_session_is_refused_as_a_whole() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let token = ada.token.clone().expect("a token");
+    let wrong = "A".repeat(43);
+    let mut values: Vec<Vec<u8>> =
+        ["", "Bearer", "Bearer ", "Basic YTpi", &token, &format!("Bearer{token}"), &format!("Bearer {token}x")]
+            .map(|value| value.as_bytes().to_vec())
+            .to_vec();
+    values.extend(
+        [format!("Bearer {wrong}"), format!("Bearer {}", &token[1..]), format!("Bearer {token},{token}")].map(String::into_bytes),
+    );
+    values.push([b"Bearer ".as_slice(), &[0xc3; 43]].concat());
+    values.push(format!("Bearer {}", "x".repeat(5_000)).into_bytes());
+    let query = "mutation { signUp(input: { login: \"new\", name: \"n\", password: \"12345678\" }) { userErrors { code } } }";
+    let keys = app.redis.keys();
+    for value in values {
+        let header = reqwest::header::HeaderValue::from_bytes(&value).expect("a header");
+        let answer = Answer::of(app.post().header("authorization", header).json(&json!({ "query": query }))).await;
+        assert_eq!(answer.refusal(), (401, vec!["UNAUTHENTICATED".to_owned()], false), "{:?}", String::from_utf8_lossy(&value));
+    }
+    assert_eq!(app.redis.keys(), keys, "nothing was executed");
+    let lower = Answer::of(
+        app.post().header("authorization", format!("bEARER {token}")).json(&json!({ "query": "{ viewer { login } }" })),
+    );
+    assert_eq!(lower.await.json()["data"]["viewer"]["login"], "ada");
+}

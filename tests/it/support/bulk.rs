@@ -1,0 +1,54 @@
+//! Many at once: people and follows written in bulk, for tests in which signing up is not the point.
+
+use super::{Actor, TestApp};
+use serde_json::json;
+use waxwing::ids::UserId;
+use waxwing::users::User;
+use waxwing::{graph, sessions, users};
+
+impl TestApp {
+    /// `count` people with sessions, called `{prefix}0` and so on; all have one password, which is hashed once.
+    pub async fn crowd(&self, prefix: &str, count: usize) -> Vec<Actor> {
+        let mut people = Vec::with_capacity(count);
+        for number in 0..count {
+            let id = UserId(self.app.next_id().await.expect("an id"));
+            let (login, bio) = (format!("{prefix}{number}"), String::new());
+            let name = login.clone();
+            people.push(User { id, login, name, bio, signed_up: id.time(), followers: 0, following: 0, posts: 0 });
+        }
+        users::service::import(&self.app, &people, "correct horse").await.expect("a store");
+        let ids: Vec<UserId> = people.iter().map(|user| user.id).collect();
+        let tokens = sessions::service::begin_many(&self.app, &ids).await.expect("a store");
+        let actor = |(user, token): (&User, String)| {
+            let session = json!({ "token": token, "user": { "id": user.id.global(), "login": user.login } });
+            Actor::new(self, Some(&session))
+        };
+        people.iter().zip(tokens).map(actor).collect()
+    }
+
+    /// Follows in bulk, each of somebody by somebody, the first the oldest. For accounts without follows of their own.
+    pub async fn follows(&self, follows: &[(&Actor, &Actor)]) {
+        let mut users: Vec<UserId> = follows.iter().flat_map(|(a, b)| [a.user_id(), b.user_id()]).collect();
+        users.sort();
+        users.dedup();
+        let place = |actor: &Actor| users.binary_search(&actor.user_id()).expect("it is there");
+        let mut edges = Vec::with_capacity(follows.len());
+        for (a, b) in follows {
+            edges.push((place(a), place(b), self.app.next_id().await.expect("an id")));
+        }
+        graph::service::import(&self.app, &users, &edges).await.expect("a store");
+        for (at, user) in users.iter().enumerate() {
+            let following = edges.iter().filter(|edge| edge.0 == at).count().to_string();
+            let followers = edges.iter().filter(|edge| edge.1 == at).count().to_string();
+            let key = format!("user:{{{}}}", user.0);
+            self.redis.run::<()>(&["HSET", &key, "following", &following, "followers", &followers]);
+        }
+    }
+}
+
+impl Actor {
+    /// The id inside.
+    pub fn user_id(&self) -> UserId {
+        UserId::from_global(&self.id).expect("an account's id")
+    }
+}

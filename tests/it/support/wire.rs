@@ -1,0 +1,62 @@
+//! Requests as bytes on the wire, for what a well-behaved client never sends.
+
+use super::TestApp;
+use reqwest::RequestBuilder;
+use reqwest::header::HeaderMap;
+use serde_json::{Value, json};
+
+/// An answer as it came.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub text: String,
+}
+
+impl Answer {
+    /// What the request came to.
+    pub async fn of(request: RequestBuilder) -> Self {
+        let response = request.send().await.expect("an answer");
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        Self { status, headers, text: response.text().await.expect("text") }
+    }
+
+    /// The body.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
+    }
+
+    /// A header, or nothing.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().expect("text"))
+    }
+
+    /// The status, the codes of the errors, and whether there is a `data` member: all there is to a refusal.
+    pub fn refusal(&self) -> (u16, Vec<String>, bool) {
+        let body = self.json();
+        (self.status, error_codes(&body), body.get("data").is_some())
+    }
+}
+
+impl TestApp {
+    /// The beginning of a POST to `/graphql`, without a content type.
+    pub fn post(&self) -> RequestBuilder {
+        self.http.post(format!("{}/graphql", self.url))
+    }
+
+    /// The beginning of a GET.
+    pub fn get(&self, path: &str) -> RequestBuilder {
+        self.http.get(format!("{}{path}", self.url))
+    }
+
+    /// A document without variables, sent as it should be.
+    pub async fn ask(&self, query: &str) -> Answer {
+        Answer::of(self.post().json(&json!({ "query": query }))).await
+    }
+}
+
+/// The codes of an answer's errors, in their order.
+pub fn error_codes(answer: &Value) -> Vec<String> {
+    let code = |error: &Value| error["extensions"]["code"].as_str().unwrap_or("(no code)").to_owned();
+    answer["errors"].as_array().map(|errors| errors.iter().map(code).collect()).unwrap_or_default()
+}

@@ -1,0 +1,257 @@
+//! Homes and profiles: what is in them, whatever happens at once.
+
+use crate::support::{Actor, TestApp, codes, error_codes};
+use futures_util::StreamExt;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use waxwing::config::Config;
+use waxwing::ids::StatusId;
+
+fn home_size(app: &TestApp, actor: &Actor) -> usize {
+    app.redis.run(&["ZCARD", &format!("home:{{{}}}", actor.user_id().0)])
+}
+
+#[tokio::test]
+async fn a_post_is_in_ones_own_and_in_the_followers_timelines_on_every_server() {
+    let app = TestApp::start().await;
+    let other = app.sibling().await;
+    let crowd = app.crowd("c", 4).await;
+    crowd[1].follow(&crowd[0]).await;
+    crowd[2].follow(&crowd[1]).await;
+    app.clock.advance(1_000);
+    crowd[0].at(&other).post("first").await;
+    app.clock.advance(1_000);
+    crowd[1].post("second").await;
+    for server in [&app, &other] {
+        assert_eq!(crowd[0].at(server).home().await, ["first"]);
+        assert_eq!(crowd[1].at(server).home().await, ["second", "first"]);
+        assert_eq!(crowd[2].at(server).home().await, ["second"]);
+        assert_eq!(crowd[3].at(server).home().await, [""; 0]);
+    }
+    let answer = crowd[1].run("Home", json!({ "first": 5 })).await;
+    let entry = &answer["data"]["homeTimeline"]["entries"]["edges"][1]["node"]["status"];
+    assert_eq!((&entry["author"]["login"], &entry["author"]["followersCount"]), (&json!("c0"), &json!(1)));
+    assert_eq!((&entry["postedAt"], &entry["commentCount"]), (&json!("2026-03-01T00:00:01.000Z"), &json!(0)));
+}
+
+#[tokio::test]
+async fn a_follow_brings_what_was_said_before_and_its_end_takes_exactly_that_out() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 3).await;
+    let (ada, bea, cyd) = (&crowd[0], &crowd[1], &crowd[2]);
+    for (author, message) in [(bea, "b1"), (ada, "a1"), (cyd, "c1"), (bea, "b2"), (cyd, "c2"), (ada, "a2")] {
+        author.post(message).await;
+    }
+    ada.follow(bea).await;
+    assert_eq!(ada.home().await, ["a2", "b2", "a1", "b1"]);
+    ada.follow(cyd).await;
+    assert_eq!(ada.home().await, ["a2", "c2", "b2", "c1", "a1", "b1"]);
+    bea.post("b3").await;
+    ada.unfollow(bea).await;
+    assert_eq!(ada.home().await, ["a2", "c2", "c1", "a1"]);
+    bea.post("b4").await;
+    ada.unfollow(ada).await;
+    assert_eq!(ada.home().await, ["a2", "c2", "c1", "a1"]);
+    assert_eq!(bea.home().await, ["b4", "b3", "b2", "b1"]);
+    ada.follow(bea).await;
+    assert_eq!(ada.home().await, ["b4", "b3", "a2", "c2", "b2", "c1", "a1", "b1"]);
+}
+
+#[tokio::test]
+async fn a_post_reaches_thousands_and_so_does_its_deletion() {
+    let app = TestApp::start().await;
+    let star = app.crowd("star", 1).await.remove(0);
+    let fans = app.crowd("fan", 2_100).await;
+    app.follows(&fans.iter().map(|fan| (fan, &star)).collect::<Vec<_>>()).await;
+    let reached = || fans.iter().filter(|fan| home_size(&app, fan) == 1).count();
+    let id = star.post("to all").await;
+    assert!(reached() >= 1_000, "the first thousand have it at once");
+    app.drain().await;
+    assert_eq!(reached(), 2_100);
+    assert_eq!(fans[0].home().await, ["to all"]);
+    assert_eq!(codes(&star.delete(&id).await), [""; 0]);
+    assert_eq!(fans[0].home().await, [""; 0]);
+    assert_eq!(fans[2_099].home().await, [""; 0]);
+    app.drain().await;
+    assert_eq!(fans.iter().filter(|fan| home_size(&app, fan) > 0).count(), 0);
+}
+
+#[tokio::test]
+async fn a_deletion_that_follows_a_post_closely_leaves_it_in_no_home() {
+    let app = TestApp::start().await;
+    let star = app.crowd("star", 1).await.remove(0);
+    let fans = app.crowd("fan", 1_300).await;
+    app.follows(&fans.iter().map(|fan| (fan, &star)).collect::<Vec<_>>()).await;
+    for _ in 0..3 {
+        let id = star.post("soon gone").await;
+        star.delete(&id).await;
+    }
+    app.drain().await;
+    assert_eq!(fans.iter().filter(|fan| home_size(&app, fan) > 0).count(), 0);
+}
+
+#[tokio::test]
+async fn a_home_keeps_the_newest_of_its_window() {
+    let app = TestApp::with(Config { home_window: 100, ..Config::default() }).await;
+    let crowd = app.crowd("c", 3).await;
+    for number in 0..70 {
+        crowd[0].post(&format!("a{number}")).await;
+        crowd[1].post(&format!("b{number}")).await;
+    }
+    crowd[2].follow(&crowd[0]).await;
+    crowd[2].follow(&crowd[1]).await;
+    assert_eq!(home_size(&app, &crowd[2]), 100);
+    let expected: Vec<String> = (20..70).rev().flat_map(|number| [format!("b{number}"), format!("a{number}")]).collect();
+    assert_eq!(crowd[2].home().await, expected);
+    crowd[0].post("newest").await;
+    assert_eq!((home_size(&app, &crowd[2]), crowd[2].home().await[0].as_str()), (100, "newest"));
+    for number in 0..110 {
+        crowd[2].post(&number.to_string()).await;
+    }
+    assert_eq!((home_size(&app, &crowd[2]), crowd[2].home().await.len()), (100, 100));
+}
+
+#[tokio::test]
+async fn nobody_has_no_home_and_the_rest_of_the_answer_stands() {
+    let app = TestApp::start().await;
+    app.crowd("ada", 1).await[0].post("x").await;
+    let answer = app.anonymous().run("Home", json!({ "first": 5 })).await;
+    assert_eq!(answer["data"], json!({ "viewer": null, "homeTimeline": null }));
+    assert_eq!(
+        (error_codes(&answer), &answer["errors"][0]["path"]),
+        (vec!["UNAUTHENTICATED".to_owned()], &json!(["homeTimeline"]))
+    );
+    let answer = app.anonymous().run("Profile", json!({ "login": "ada0" })).await;
+    assert_eq!(answer["data"]["user"]["profileTimeline"]["entries"]["edges"][0]["node"]["status"]["message"], "x");
+    assert_eq!(answer.get("errors"), None);
+}
+
+#[tokio::test]
+async fn an_answer_and_its_cursor_fit_together_whatever_is_posted_meanwhile() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 2).await;
+    crowd[0].follow(&crowd[1]).await;
+    let posting = async {
+        for number in 0..60 {
+            crowd[1].post(&number.to_string()).await;
+        }
+    };
+    let reading = async {
+        let (mut seen, mut cursor) = (Vec::new(), None::<String>);
+        for _ in 0..400 {
+            let answer = match &cursor {
+                None => crowd[0].run("Home", json!({ "first": 100 })).await,
+                Some(cursor) => crowd[0].gql(SYNC, json!({ "before": cursor })).await,
+            };
+            let home = &answer["data"]["homeTimeline"];
+            let edges = home["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+            let messages = edges.iter().rev().filter_map(|edge| edge["node"]["status"]["message"].as_str());
+            seen.extend(messages.map(str::to_owned));
+            cursor = edges
+                .first()
+                .map(|edge| &edge["cursor"])
+                .or(cursor.is_none().then_some(&home["syncCursor"]))
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+                .or(cursor);
+            if seen.len() >= 60 {
+                break;
+            }
+        }
+        seen
+    };
+    let ((), seen) = futures_util::future::join(posting, reading).await;
+    assert_eq!(seen, (0..60).map(|number| number.to_string()).collect::<Vec<_>>(), "each once and in order");
+}
+
+const SYNC: &str = "query($before: String!) { homeTimeline { entries(last: 100, before: $before) { edges { cursor node { status { message } } } } } }";
+
+/// A random thing that one of the people does.
+async fn act(people: &[Actor], posted: &Mutex<Vec<(usize, String)>>, seed: u64) {
+    let mut dice = StdRng::seed_from_u64(seed);
+    let (who, whom) = (dice.random_range(0..people.len()), dice.random_range(0..people.len()));
+    match dice.random_range(0..10) {
+        0..3 => drop(people[who].follow(&people[whom]).await),
+        3..5 => drop(people[who].unfollow(&people[whom]).await),
+        5..8 => {
+            let id = people[who].post(&seed.to_string()).await;
+            posted.lock().expect("no panic").push((who, id));
+        }
+        _ => {
+            let chosen = {
+                let posted = posted.lock().expect("no panic");
+                (!posted.is_empty()).then(|| posted[dice.random_range(0..posted.len())].clone())
+            };
+            if let Some((author, id)) = chosen {
+                people[author].delete(&id).await;
+            }
+        }
+    }
+}
+
+/// One person's lists and counts as the API tells them: followers, following, profile, home; each list by id.
+struct Told {
+    followers: BTreeSet<String>,
+    following: BTreeSet<String>,
+    profile: Vec<StatusId>,
+    home: Vec<StatusId>,
+}
+
+async fn told(person: &Actor) -> Told {
+    let answer = person.run("Profile", json!({ "login": person.login, "first": 100 })).await;
+    let user = &answer["data"]["user"];
+    let home = person.run("Home", json!({ "first": 100 })).await;
+    let ids = |entries: &Value| -> Vec<StatusId> {
+        let edges = entries["edges"].as_array().unwrap_or_else(|| panic!("{entries}"));
+        edges
+            .iter()
+            .map(|edge| StatusId::from_global(edge["node"]["status"]["id"].as_str().expect("an id")).expect("a status"))
+            .collect()
+    };
+    let people = |connection: &Value| -> BTreeSet<String> {
+        let edges = connection["edges"].as_array().unwrap_or_else(|| panic!("{connection}"));
+        edges.iter().map(|edge| edge["node"]["id"].as_str().expect("an id").to_owned()).collect()
+    };
+    let told = Told {
+        followers: people(&user["followers"]),
+        following: people(&user["following"]),
+        profile: ids(&user["profileTimeline"]["entries"]),
+        home: ids(&home["data"]["homeTimeline"]["entries"]),
+    };
+    assert_eq!(user["followersCount"], told.followers.len());
+    assert_eq!(user["followingCount"], told.following.len());
+    assert_eq!(user["statusesCount"], told.profile.len());
+    told
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_any_muddle_every_home_is_what_one_follows_and_every_count_is_true() {
+    let seed: u64 = std::env::var("WAXWING_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(rand::random);
+    println!("WAXWING_SEED={seed}");
+    let app = TestApp::start().await;
+    let other = app.sibling().await;
+    let people = app.crowd("c", 6).await;
+    let elsewhere: Vec<Actor> = people.iter().map(|person| person.at(&other)).collect();
+    let posted = Mutex::new(Vec::new());
+    let acts = (0..200).map(|step| act(if step % 2 == 0 { &people } else { &elsewhere }, &posted, seed.wrapping_add(step)));
+    futures_util::stream::iter(acts).for_each_concurrent(24, |act| act).await;
+    app.drain().await;
+    other.drain().await;
+    let mut all = Vec::new();
+    for person in &people {
+        all.push(told(person).await);
+    }
+    for (at, one) in all.iter().enumerate() {
+        let mut expected = one.profile.clone();
+        for (whom, other) in all.iter().enumerate() {
+            let follows = one.following.contains(&people[whom].id);
+            assert_eq!(follows, other.followers.contains(&people[at].id), "c{at} follows c{whom}, says one side");
+            expected.extend(other.profile.iter().filter(|_| follows));
+        }
+        expected.sort_unstable_by(|a, b| b.cmp(a));
+        assert_eq!(one.home, expected, "the home of c{at}");
+    }
+}
