@@ -7,6 +7,7 @@ mod execute;
 mod node;
 mod page;
 mod scalars;
+mod unfold;
 
 pub use check::check;
 pub use context::{forget_loaded, request};

@@ -1,0 +1,169 @@
+//! When Redis is dead, frozen, forgetful or back again.
+
+use crate::support::{Actor, Answer, RedisServer, START, TestApp, error_codes};
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use waxwing::clock::Clock;
+use waxwing::config::Config;
+
+/// Within which a client is told that the storage is down.
+const SOON: Duration = Duration::from_secs(1);
+
+/// Over a Redis that keeps what it has, so that it can die and come back.
+async fn durable() -> TestApp {
+    let redis = Arc::new(RedisServer::with(&["--appendonly", "yes", "--appendfsync", "everysec"]));
+    TestApp::over(redis, Clock::manual(START), Config::default()).await
+}
+
+/// The code of a request as a whole, or of its only error, and how long it took.
+async fn refusal(app: &TestApp, actor: Option<&Actor>, query: &str) -> (u16, String, Duration) {
+    let began = Instant::now();
+    let mut request = app.post().json(&json!({ "query": query }));
+    if let Some(token) = actor.and_then(|actor| actor.token.as_deref()) {
+        request = request.bearer_auth(token);
+    }
+    let answer = Answer::of(request).await;
+    let codes = error_codes(&answer.json());
+    assert!(!answer.text.contains("redis") && !answer.text.contains("sock") && !answer.text.contains("/tmp"), "{answer:?}");
+    (answer.status, codes.first().cloned().unwrap_or_default(), began.elapsed())
+}
+
+const READ: &str = "{ user(login: \"ada\") { login } }";
+const HOME: &str = "{ homeTimeline { entries { edges { node { id } } } } }";
+const WRITE: &str = "mutation { postStatus(input: { message: \"x\" }) { userErrors { code } } }";
+const SIGN_UP: &str =
+    "mutation { signUp(input: { login: \"new\", name: \"n\", password: \"12345678\" }) { userErrors { code } } }";
+
+/// Every kind of request is refused soon, alone and in a crowd.
+async fn assert_down(app: &TestApp, ada: &Actor, codes: &[&str]) {
+    for (actor, query) in [(None, READ), (Some(ada), HOME), (Some(ada), WRITE), (None, SIGN_UP)] {
+        let (_, code, took) = refusal(app, actor, query).await;
+        assert!(codes.contains(&code.as_str()) && took < SOON, "{query}: {code} after {took:?}");
+    }
+    let crowd = (0..40).map(|at| refusal(app, (at % 2 == 0).then_some(ada), if at % 2 == 0 { HOME } else { READ }));
+    for (_, code, took) in join_all(crowd).await {
+        assert!(codes.contains(&code.as_str()) && took < SOON + SOON / 2, "{code} after {took:?}");
+    }
+    assert_eq!(refusal(app, Some(ada), WRITE).await.0, 503, "who asks cannot be found out");
+}
+
+async fn health(app: &TestApp) -> (u16, u16) {
+    (Answer::of(app.get("/healthz")).await.status, Answer::of(app.get("/readyz")).await.status)
+}
+
+/// Polls until the home shows these messages.
+async fn eventually_home(ada: &Actor, messages: &[&str]) {
+    let began = Instant::now();
+    loop {
+        let answer = ada.run("Home", json!({ "first": 10 })).await;
+        if let Some(edges) = answer["data"]["homeTimeline"]["entries"]["edges"].as_array() {
+            let seen: Vec<&Value> = edges.iter().map(|edge| &edge["node"]["status"]["message"]).collect();
+            assert_eq!(seen, messages);
+            return;
+        }
+        assert!(began.elapsed() < Duration::from_secs(5), "not well again: {answer}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_dead_redis_is_told_at_once_and_all_is_well_when_it_is_back() {
+    let app = durable().await;
+    let ada = app.user("ada").await;
+    ada.post("before").await;
+    app.redis.kill();
+    assert_down(&app, &ada, &["STORAGE_UNAVAILABLE"]).await;
+    assert_eq!(health(&app).await, (200, 503));
+    app.redis.start_again();
+    eventually_home(&ada, &["before"]).await;
+    assert_eq!(health(&app).await, (200, 200));
+    ada.post("after").await;
+    assert_eq!(ada.home().await, ["after", "before"]);
+}
+
+#[tokio::test]
+async fn a_frozen_redis_is_told_within_a_second_and_forgiven() {
+    let app = durable().await;
+    let ada = app.user("ada").await;
+    ada.post("before").await;
+    app.redis.signal("STOP");
+    assert_down(&app, &ada, &["STORAGE_UNAVAILABLE", "OUTCOME_UNKNOWN"]).await;
+    assert_eq!(health(&app).await, (200, 503));
+    app.redis.signal("CONT");
+    eventually_home(&ada, &["before"]).await;
+    assert_eq!(health(&app).await, (200, 200));
+}
+
+#[tokio::test]
+async fn a_write_that_was_not_confirmed_may_be_repeated_under_its_key() {
+    let app = durable().await;
+    let ada = app.user("ada").await;
+    let input = json!({ "input": { "message": "once", "idempotencyKey": "k" } });
+    app.redis.signal("STOP");
+    let (waiting, refused) =
+        futures_util::future::join(refusal(&app, Some(&ada), WRITE), ada.run("PostStatus", input.clone())).await;
+    assert!(waiting.2 < SOON && !error_codes(&refused).is_empty(), "{refused}");
+    app.redis.signal("CONT");
+    eventually_home(&ada, &[]).await;
+    for _ in 0..2 {
+        let answer = ada.run("PostStatus", input.clone()).await;
+        assert_eq!(answer["data"]["postStatus"]["status"]["message"], "once", "{answer}");
+    }
+    assert_eq!(ada.home().await, ["once"]);
+}
+
+#[tokio::test]
+async fn requests_under_way_survive_a_redis_that_dies_and_returns() {
+    let app = durable().await;
+    let ada = app.user("ada").await;
+    let mut acknowledged = Vec::new();
+    for number in 0..30 {
+        if number == 10 || number == 20 {
+            app.redis.kill();
+            app.redis.start_again();
+        }
+        let input = json!({ "message": number.to_string(), "idempotencyKey": number.to_string() });
+        let began = Instant::now();
+        while ada.run("PostStatus", json!({ "input": input })).await["data"]["postStatus"]["status"].is_null() {
+            assert!(began.elapsed() < Duration::from_secs(5));
+        }
+        acknowledged.insert(0, number.to_string());
+    }
+    assert_eq!(ada.home().await, acknowledged, "nothing acknowledged is lost, nothing came twice");
+}
+
+#[tokio::test]
+async fn forgotten_scripts_are_not_noticed() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 12).await;
+    for fan in &crowd[1..] {
+        fan.follow(&crowd[0]).await;
+    }
+    for number in 0..3 {
+        app.redis.run::<()>(&["SCRIPT", "FLUSH"]);
+        let id = crowd[0].post(&number.to_string()).await;
+        app.redis.run::<()>(&["SCRIPT", "FLUSH"]);
+        let likes = join_all(crowd.iter().map(|fan| fan.like(&id))).await;
+        assert!(likes.iter().all(|payload| payload["status"]["viewerHasLiked"] == true), "{likes:?}");
+    }
+    app.redis.run::<()>(&["SCRIPT", "FLUSH"]);
+    crowd[1].unfollow(&crowd[0]).await;
+    assert_eq!((crowd[1].home().await.len(), crowd[2].home().await.len()), (0, 3));
+}
+
+#[tokio::test]
+async fn a_server_may_start_before_its_redis() {
+    let redis = Arc::new(RedisServer::start());
+    redis.kill();
+    let app = TestApp::over(redis.clone(), Clock::manual(START), Config::default()).await;
+    assert_eq!(health(&app).await, (200, 503));
+    assert_eq!(refusal(&app, None, SIGN_UP).await.1, "STORAGE_UNAVAILABLE");
+    redis.start_again();
+    let began = Instant::now();
+    while health(&app).await.1 != 200 {
+        assert!(began.elapsed() < Duration::from_secs(5));
+    }
+    assert_eq!(refusal(&app, None, SIGN_UP).await.1, "");
+}
