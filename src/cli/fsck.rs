@@ -14,19 +14,18 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::process::ExitCode;
 
 #[derive(Args)]
-#[command(after_help = "\
-What it checks: every key is one that Waxwing knows, of its type, with a time to live where it must have one; accounts, logins
-and passwords belong together; follows stand on both sides; counts equal the sets they count; profiles and homes hold living
-statuses only, homes those of people whom the owner follows.
-
-What is less than a minute old is left out where a server may be in the middle of it, and what looks broken is looked at again
-after half a second: servers may go on writing meanwhile.
-
-Each line on stdout is one finding, `key: what is wrong`; the last one sums up. The exit code is 0 when all is well, 1 when
-something is broken, or when the store could not be read to its end (stderr says so then, and there is no last line).
-
-A data folder can be used by one process at a time. While a server runs on it, name that server's socket instead:
-  waxwing fsck --redis unix:waxwing-data/redis.sock")]
+#[command(
+    after_help = "What it checks: every key is one that Waxwing knows, of its type, with a time to live where it must have one; \
+    accounts, logins \
+    and passwords belong together; follows stand on both sides; counts equal the sets they count; profiles and homes hold living \
+    statuses only, homes those of people whom the owner follows.\n\n\
+    What is less than a minute old is left out where a server may be in the middle of it, and what looks broken is looked at again \
+    after half a second: servers may go on writing meanwhile.\n\n\
+    Each line on stdout is one finding, `key: what is wrong`; the last one sums up. The exit code is 0 when all is well, 1 when \
+    something is broken, or when the store could not be read to its end (stderr says so then, and there is no last line).\n\n\
+    A data folder can be used by one process at a time. While a server runs on it, name that server's socket instead:\n\
+    \x20 waxwing fsck --redis unix:waxwing-data/redis.sock"
+)]
 pub(super) struct Options {
     /// How many entries a home may hold, as the server is told with the same option. Without it, the size of homes is not
     /// checked. A home that was filled under a larger window is cut when the next status comes.

@@ -140,8 +140,14 @@ fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -
 
 async fn check_gone(look: &Look, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
     let back = look.ask(ids.iter().copied(), |id| cmd("EXISTS").arg(keys::status(id)).take()).await?;
-    for id in ids.iter().filter(|id| back.read::<u64>(id) == Some(1)) {
-        found.add(&keys::gone(*id), format!("{} stands beside it", keys::status(*id)));
+    let authors = look.ask(ids.iter().copied(), |id| cmd("GETRANGE").arg(keys::gone(id)).arg(0).arg(20).take()).await?;
+    for id in ids {
+        if back.read::<u64>(id) == Some(1) {
+            found.add(&keys::gone(*id), format!("{} stands beside it", keys::status(*id)));
+        }
+        if authors.read::<String>(id).as_deref().and_then(audit::id).is_none() {
+            found.add(&keys::gone(*id), "does not say whose status it was");
+        }
     }
     Ok(())
 }

@@ -58,6 +58,13 @@ const NEEDED: &[&[&str]] = &[
     &["ZSCORE", KEY, "a"],
     &["ZMSCORE", KEY, "a"],
     &["ZCARD", KEY],
+    // What an audit reads with besides.
+    &["TYPE", KEY],
+    &["PTTL", KEY],
+    &["STRLEN", KEY],
+    &["GETRANGE", KEY, "0", "0"],
+    &["HSCAN", KEY, "0"],
+    &["ZCOUNT", KEY, "0", "0"],
     &["PUBLISH", CHANNEL, ""],
     &["SUBSCRIBE", CHANNEL],
 ];
