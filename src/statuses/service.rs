@@ -78,11 +78,10 @@ fn limit_reached() -> UserError {
 /// # Errors
 /// `NOT_FOUND` when there is no such status of `author`, also the second time.
 pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<()> {
-    if !store::delete(app.db(), id, author).await? {
-        return Err(not_found().into());
-    }
+    let deleted = store::delete(app.db(), id, author).await?;
+    // Also when it is gone already: an earlier try may have been cut off before this step. Only the author's profile can list it.
     store::unindex(app.db(), author, id).await?;
-    Ok(())
+    if deleted { Ok(()) } else { Err(not_found().into()) }
 }
 
 /// Likes a status, or takes the like back; doing so again changes nothing. One script.
