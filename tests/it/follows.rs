@@ -177,6 +177,21 @@ async fn an_unfollow_that_was_cut_off_is_finished_by_its_repetition() {
 }
 
 #[tokio::test]
+async fn a_follow_that_was_cut_off_is_finished_by_its_repetition() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 2).await;
+    crowd[1].post("said before").await;
+    let (a, b) = (crowd[0].user_id().0.to_string(), crowd[1].user_id().0.to_string());
+    // What is left when the process dies after the first of the two steps.
+    app.redis.run::<()>(&["ZADD", &format!("following:{{{a}}}"), "7", &b]);
+    app.redis.run::<()>(&["HSET", &format!("user:{{{a}}}"), "following", "1"]);
+    let answer = crowd[0].follow(&crowd[1]).await;
+    assert_eq!((&answer["user"]["followersCount"], &answer["viewer"]["followingCount"]), (&json!(1), &json!(1)));
+    assert_eq!(crowd[0].home().await, ["said before"]);
+    assert_eq!(logins(&profile(&crowd[1], &crowd[0]).await["followers"]), ["c0"]);
+}
+
+#[tokio::test]
 async fn one_follows_ten_thousand_and_no_more() {
     let app = TestApp::start().await;
     let crowd = app.crowd("c", 2).await;

@@ -123,6 +123,21 @@ async fn a_status_deleted_twice_at_once_is_deleted_once() {
 }
 
 #[tokio::test]
+async fn a_deletion_that_was_cut_off_is_finished_by_its_repetition() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 2).await;
+    let id = crowd[0].post("x").await;
+    // What is left when the process dies after the first of the steps.
+    let number = waxwing::ids::StatusId::from_global(&id).expect("a status").0;
+    app.redis.run::<()>(&["DEL", &format!("status:{{{number}}}")]);
+    app.redis.run::<()>(&["SET", &format!("gone:{{{number}}}"), "1"]);
+    assert_eq!(codes(&crowd[1].delete(&id).await), ["NOT_FOUND"]);
+    assert_eq!(posts(&crowd[0]).await, (1, 0), "a stranger mends nothing");
+    assert_eq!(codes(&crowd[0].delete(&id).await), ["NOT_FOUND"]);
+    assert_eq!(posts(&crowd[0]).await, (0, 0));
+}
+
+#[tokio::test]
 async fn likes_are_counted_once_each_however_many_come_at_once() {
     let app = TestApp::start().await;
     let crowd = app.crowd("c", 50).await;

@@ -134,9 +134,3 @@ pub fn codes(payload: &Value) -> Vec<&str> {
     let rows = payload["userErrors"].as_array().unwrap_or_else(|| panic!("no payload: {payload}"));
     rows.iter().map(|row| row["code"].as_str().expect("a code")).collect()
 }
-
-/// The ids of the nodes of a connection.
-pub fn ids_of(connection: &Value) -> Vec<String> {
-    let edges = connection["edges"].as_array().unwrap_or_else(|| panic!("no connection: {connection}"));
-    edges.iter().map(|edge| edge["node"]["id"].as_str().expect("an id").to_owned()).collect()
-}
