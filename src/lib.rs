@@ -17,14 +17,15 @@
 //! | room | what is in it | who may name it |
 //! |---|---|---|
 //! | `model.rs` | plain types, limits, rules; no Redis, no GraphQL | everybody, through the domain |
-//! | `keys.rs` | every key: type, member, score, bound, time to live | its own store (a key that a higher floor's script must hold is exported) |
+//! | `keys.rs` | every key: type, member, score, bound, time to live | its own store and audit (a key that a higher floor's script must hold is exported) |
 //! | `store.rs` | typed in, typed out; one script or one pipeline a function | its own service and loader |
 //! | `lua/` | the scripts, `<verb>_<object>.lua` | the store |
 //! | `load.rs` | the batch loaders | [`request`] |
 //! | `service.rs` | the use cases | `graphql.rs` of any domain, services of higher floors |
+//! | `audit.rs` | what must be true of the domain's keys; reads many at once, writes nothing | [`fsck`] |
 //! | `graphql.rs` | objects, inputs, resolvers; no I/O of its own | [`schema`] |
 //!
-//! A service calls its own store and the services of lower floors, never sideways or up. Only [`db`] and the stores know Redis,
+//! A service calls its own store and the services of lower floors, never sideways or up. Only [`db`], the stores and the audits know Redis,
 //! only [`server`] knows axum, only `graphql.rs`, [`schema`] and [`server`] know GraphQL. `tests/it/architecture.rs` holds all
 //! of this.
 //!
@@ -58,6 +59,7 @@ pub mod error;
 pub mod text;
 pub mod ids;
 pub mod page;
+pub mod audit;
 pub mod viewer;
 pub mod loader;
 pub mod app;
@@ -70,6 +72,8 @@ pub mod sessions;
 pub mod graph;
 pub mod statuses;
 pub mod timelines;
+
+pub mod fsck;
 
 pub mod schema;
 pub mod server;

@@ -1,6 +1,7 @@
 //! The command line. Every option is also an environment variable, `WAXWING_` and its name.
 
 mod demo;
+mod fsck;
 mod options;
 mod serve;
 mod storage;
@@ -35,6 +36,8 @@ enum Command {
     Serve(serve::Options),
     /// Fill an empty store with people who follow each other and have something to say.
     Demo(demo::Options),
+    /// Check that nothing in the store is broken. Reads only; servers may go on working.
+    Fsck(fsck::Options),
     /// Print the GraphQL schema in the schema definition language.
     Schema,
 }
@@ -62,6 +65,7 @@ async fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Serve(options) => serve::run(options).await?,
         Command::Demo(options) => demo::run(options).await?,
+        Command::Fsck(options) => return fsck::run(options).await,
         Command::Schema => print!("{}", crate::schema::sdl()),
     }
     Ok(ExitCode::SUCCESS)

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub(super) struct StorageOptions {
     /// The Redis to use: `redis://[user:password@]host[:port][/db]`, `rediss://…`, `unix:/path/to/redis.sock`, or a cluster as
     /// `redis-cluster://host:port?node=host2:port2`. Without it, the server runs a Redis of its own in the data folder.
-    #[arg(long, value_name = "URL", env = "WAXWING_REDIS", hide_env_values = true, conflicts_with = "data_dir")]
+    #[arg(long, value_name = "URL", env = "WAXWING_REDIS", hide_env_values = true)]
     pub(super) redis: Option<String>,
     /// The folder of the server's own Redis. Created when it is missing; one server at a time uses it.
     #[arg(long, value_name = "DIR", env = "WAXWING_DATA_DIR", default_value = "waxwing-data")]
@@ -20,7 +20,7 @@ pub(super) struct StorageOptions {
     #[arg(long, value_name = "PATH", env = "WAXWING_REDIS_SERVER")]
     pub(super) redis_server: Option<PathBuf>,
     /// Take a given Redis also when it is set up to drop data in silence. For caches and trials.
-    #[arg(long, env = "WAXWING_ALLOW_VOLATILE")]
+    #[arg(long, env = "WAXWING_ALLOW_VOLATILE", value_parser = clap::builder::FalseyValueParser::new())]
     pub(super) allow_volatile: bool,
 }
 

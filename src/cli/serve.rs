@@ -19,7 +19,7 @@ pub(super) struct Options {
     listen: SocketAddr,
     /// Fill an empty store with a small world first, and let the playground offer its login. Not for the open internet: everybody
     /// knows that password.
-    #[arg(long, env = "WAXWING_DEMO")]
+    #[arg(long, env = "WAXWING_DEMO", value_parser = clap::builder::FalseyValueParser::new())]
     demo: bool,
     #[command(flatten)]
     storage: StorageOptions,

@@ -153,6 +153,10 @@ async fn send_singles(connection: &ClusterConnection, commands: Vec<Cmd>, access
             async move {
                 match command.query_async::<Value>(&mut connection).await {
                     Err(error) if error.code() == Some("NOSCRIPT") => Ok(super::script::unknown()),
+                    // About this one key, so it stays in its place as in a pipeline.
+                    Err(error) if error.code() == Some("WRONGTYPE") => {
+                        redis::ServerError::try_from(error).map(Value::ServerError).map_err(|error| classify(&error, access))
+                    }
                     reply => reply.map_err(|error| classify(&error, access)),
                 }
             }

@@ -1,5 +1,7 @@
 //! The keys of the process itself; each domain has its own.
 
+use crate::audit;
+
 /// STRING, the milliseconds up to which ids of worker `n` are given out. 64 keys, no time to live.
 pub(super) fn worker(n: u64) -> String {
     format!("worker:{{{n}}}")
@@ -10,3 +12,19 @@ pub(super) const CURSOR_SECRET: &str = "secret:{cursor}";
 
 /// HASH `name moment state` (moment in ms since the epoch) of the demo world in this store. One key, no time to live.
 pub(super) const WORLD: &str = "world:{demo}";
+
+/// What a key is for.
+pub(super) enum Owned {
+    Worker(u64),
+    Secret,
+    World,
+}
+
+/// What a key is for; `None` when it is not one of these.
+pub(super) fn parse(key: &str) -> Option<Owned> {
+    match key {
+        CURSOR_SECRET => Some(Owned::Secret),
+        WORLD => Some(Owned::World),
+        _ => audit::tag_in(key, "worker").and_then(audit::number).map(Owned::Worker),
+    }
+}

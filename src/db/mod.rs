@@ -4,12 +4,14 @@
 //! client nothing. *Writes* are idempotent steps on one hash tag; they too are sent again when the connection broke, but
 //! one that timed out may have happened, and says so ([`Error::OutcomeUnknown`]).
 
+pub mod audit;
 pub mod check;
 pub mod connection;
 pub mod decode;
 pub mod embedded;
 pub mod inspect;
 mod keys;
+pub mod look;
 pub mod ranges;
 pub mod script;
 pub mod secret;
@@ -67,6 +69,19 @@ impl Db {
     /// As [`Self::read`]; one failing command fails all.
     pub async fn read_many(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Error> {
         self.pipeline(commands, Access::Read).await
+    }
+
+    /// As [`Self::read_many`], but the reply that a key is of another type stays in its place: for audits, which must come past what is
+    /// broken.
+    ///
+    /// # Errors
+    /// As [`Self::read_many`], but for that reply.
+    pub async fn peek(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Error> {
+        let sound = |reply: Value| match reply {
+            Value::ServerError(error) if error.code() == "WRONGTYPE" => Ok(Value::ServerError(error)),
+            reply => reply.extract_error().map_err(|error| connection::classify(&error, Access::Read)),
+        };
+        self.send(commands, Access::Read).await?.into_iter().map(sound).collect()
     }
 
     /// Independent idempotent writes of any hash tags, in pipelines. Each is atomic for itself only.
@@ -149,14 +164,27 @@ impl Db {
         self.topology.each_primary(command).await
     }
 
-    /// One page of SCAN on one primary: the next cursor (0 at the end) and some keys. A key may come twice.
+    /// How many keys there are, more or less while others write.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub async fn size(&self) -> Result<u64, Error> {
+        let sizes = self.each_primary(&redis::cmd("DBSIZE")).await?;
+        sizes.into_iter().map(decode::one::<u64>).sum()
+    }
+
+    /// One page of SCAN on one primary: the next cursor (0 at the end) and some keys. A key may come twice; what is no text in one
+    /// is replaced, since no key of ours is like that.
     ///
     /// # Errors
     /// As [`Self::read`].
     pub async fn scan(&self, node: usize, cursor: u64, count: usize) -> Result<(u64, Vec<String>), Error> {
         let mut command = redis::cmd("SCAN");
         command.arg(cursor).arg("COUNT").arg(count);
-        decode::one(self.topology.on_primary(node, command).await?)
+        let reply = self.topology.on_primary(node, command).await?.extract_error();
+        let reply = reply.map_err(|error| connection::classify(&error, Access::Read))?;
+        let (next, keys): (u64, Vec<Vec<u8>>) = decode::one(reply)?;
+        Ok((next, keys.iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect()))
     }
 
     /// How many primaries there are: 1 unless this is a cluster.

@@ -1,7 +1,7 @@
 //! The note on a demo world: which one the store holds, and whether its load was finished.
 
 use super::script::{Call, Script};
-use super::{Db, decode, keys};
+use super::{Db, keys};
 use crate::clock::{DAY, Millis};
 use crate::error::Error;
 use redis::cmd;
@@ -50,11 +50,7 @@ impl Db {
 
     /// Whether there is nothing but what processes keep for themselves.
     async fn is_empty(&self) -> Result<bool, Error> {
-        let sizes = self.each_primary(&cmd("DBSIZE")).await?;
-        let mut keys: u64 = 0;
-        for size in sizes {
-            keys += decode::one::<u64>(size)?;
-        }
+        let keys = self.size().await?;
         let mut own = cmd("EXISTS");
         own.arg(keys::CURSOR_SECRET);
         let mut own_keys: u64 = self.read(own).await?;

@@ -1,5 +1,7 @@
 //! Every key of this domain.
 
+use super::model::Direction;
+use crate::audit;
 use crate::ids::UserId;
 
 /// ZSET, user id → follow id. At most [`super::MAX_FOLLOWING`], no time to live.
@@ -10,4 +12,10 @@ pub fn following(id: UserId) -> String {
 /// ZSET, user id → follow id. At most one an account there is, no time to live.
 pub(super) fn followers(id: UserId) -> String {
     format!("followers:{{{}}}", id.0)
+}
+
+/// The set that a key of this domain is.
+pub(super) fn parse(key: &str) -> Option<(Direction, UserId)> {
+    let side = |side, kind| audit::id_in(key, kind).map(|id| (side, UserId(id)));
+    side(Direction::Following, "following").or_else(|| side(Direction::Followers, "followers"))
 }

@@ -14,6 +14,7 @@
 //!
 //! **Costs.** A page of people: one skeleton, one batch of accounts. How the viewer stands to any number of accounts: two ZMSCORE.
 
+pub mod audit;
 mod graphql;
 mod keys;
 mod load;

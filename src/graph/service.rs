@@ -59,14 +59,6 @@ async fn settle(app: &App, a: UserId, b: UserId, mut written: Option<u64>) -> Re
     }
 }
 
-/// Whether `a` follows `b` now, and since which follow.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`.
-pub async fn following(app: &App, a: UserId, b: UserId) -> Result<Option<u64>, Error> {
-    store::following(app.db(), a, b).await
-}
-
 /// Up to `limit` follower ids below the follow `below`, newest first, and the place to go on from. For fan-out.
 ///
 /// # Errors

@@ -159,7 +159,7 @@ impl SessionMutation {
     ) -> Option<Result<LogInPayload>> {
         let made = async {
             let request = request(ctx)?;
-            let proven = users::service::authenticate(&request.app, &input.login, input.password).await;
+            let proven = users::service::authenticate(&request.app, &input.login, &input.password).await;
             let (session, user_errors) = begin(request, proven).await?;
             Ok(LogInPayload { session, user_errors })
         };

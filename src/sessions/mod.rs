@@ -10,6 +10,7 @@
 //!
 //! **Costs.** Knowing who asks: one HGETALL. Last-seen is written behind the answer, at most once a minute, and may fail.
 
+pub mod audit;
 mod graphql;
 mod keys;
 mod model;

@@ -5,6 +5,7 @@ use super::model::{Draft, Location};
 use super::service;
 use crate::error::{Error, Outcome};
 use crate::ids::StatusId;
+use crate::page::PageArgs;
 use crate::request::Request;
 use crate::schema::{Arguments, DateTime, PageInfo, UserError, forget_loaded, page_info, refuse, request};
 use crate::timelines;
@@ -34,7 +35,7 @@ impl StatusObject {
 
     /// Who posted it.
     async fn author(&self, ctx: &Context<'_>) -> Result<UserObject> {
-        let author = request(ctx)?.loaders().users.load(self.0.status.author).await?;
+        let author = Box::pin(request(ctx)?.loaders().users.load(self.0.status.author)).await?;
         Ok(author.map(UserObject).ok_or_else(|| Error::corrupt("a status without its author"))?)
     }
 
@@ -68,8 +69,13 @@ impl StatusObject {
         #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
     ) -> Result<LikerConnection> {
-        let (request, id) = (request(ctx)?, self.0.status.id);
-        let args = Arguments::page(first, after, last, before);
+        Box::pin(self.page_of_likers(request(ctx)?, Arguments::page(first, after, last, before))).await
+    }
+}
+
+impl StatusObject {
+    async fn page_of_likers(&self, request: &Request, args: PageArgs) -> Result<LikerConnection> {
+        let id = self.0.status.id;
         let page = service::likers(&request.app, &request.loaders(), id, &args).await?;
         let (cursors, list) = (request.app.cursors().await?, service::likers_id(id));
         let page_info = page_info(&page, &cursors, list);

@@ -1,5 +1,6 @@
 //! Every key of this domain.
 
+use crate::audit;
 use crate::ids::{StatusId, UserId};
 
 /// HASH `id uid message posted likes comments [lat lon]` (posted in ms since the epoch). No time to live.
@@ -7,7 +8,7 @@ pub(super) fn status(id: StatusId) -> String {
     format!("status:{{{}}}", id.0)
 }
 
-/// STRING, the mark of a deleted status. Time to live: 25 hours, longer than any step may be late.
+/// STRING, its author's id: the mark of a deleted status. Time to live: 25 hours, longer than any step may be late.
 pub(super) fn gone(id: StatusId) -> String {
     format!("gone:{{{}}}", id.0)
 }
@@ -25,4 +26,31 @@ pub(super) fn profile(author: UserId) -> String {
 /// STRING `fingerprint status-id state`. Time to live: 24 hours. The client's key is in it as a digest only.
 pub(super) fn idempotency(account: UserId, digest: &str) -> String {
     format!("idempotency:{{{}}}:{digest}", account.0)
+}
+
+/// What a key of this domain is about.
+#[derive(Clone, Copy)]
+pub(super) enum Owned {
+    Status(StatusId),
+    Gone(StatusId),
+    Likers(StatusId),
+    Profile(UserId),
+    Idempotency,
+}
+
+/// What a key is about; `None` when it is not of this domain.
+pub(super) fn parse(key: &str) -> Option<Owned> {
+    let (kind, rest) = key.split_once(':')?;
+    let id = || audit::id_in(key, kind);
+    match kind {
+        "status" => id().map(|id| Owned::Status(StatusId(id))),
+        "gone" => id().map(|id| Owned::Gone(StatusId(id))),
+        "likers" => id().map(|id| Owned::Likers(StatusId(id))),
+        "profile" => id().map(|id| Owned::Profile(UserId(id))),
+        "idempotency" => {
+            let (account, digest) = rest.strip_prefix('{')?.split_once("}:")?;
+            (audit::id(account).is_some() && audit::is_digest(digest, 22)).then_some(Owned::Idempotency)
+        }
+        _ => None,
+    }
 }

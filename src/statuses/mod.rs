@@ -16,6 +16,7 @@
 //!
 //! **Costs.** Any number of statuses with what the viewer did to them: one pipeline.
 
+pub mod audit;
 mod graphql;
 mod keys;
 mod load;

@@ -2,7 +2,7 @@
 
 use super::load::Seen;
 use super::model::{Draft, Status};
-use super::store::{self, BulkCommands, Indexed};
+use super::store::{self, BulkCommands, Deleted, Indexed};
 use crate::app::App;
 use crate::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::ids::{StatusId, UserId};
@@ -73,15 +73,18 @@ fn limit_reached() -> UserError {
     UserError::new(UserErrorCode::LimitReached, "An account has at most a million statuses. Delete some first.", &[])
 }
 
-/// Takes a status away: from the moment this answers nobody sees it. Two scripts.
+/// Takes a status away: from the moment this answers nobody sees it. Two scripts. `false` when it had been deleted already: its
+/// steps are done again then, since a deletion that was cut off is asked for again.
 ///
 /// # Errors
-/// `NOT_FOUND` when there is no such status of `author`, also the second time.
-pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<()> {
+/// `NOT_FOUND` when there is no such status of `author`.
+pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<bool> {
     let deleted = store::delete(app.db(), id, author).await?;
-    // Also when it is gone already: an earlier try may have been cut off before this step. Only the author's profile can list it.
+    if deleted == Deleted::NotThere {
+        return Err(not_found().into());
+    }
     store::unindex(app.db(), author, id).await?;
-    if deleted { Ok(()) } else { Err(not_found().into()) }
+    Ok(deleted == Deleted::Now)
 }
 
 /// Likes a status, or takes the like back; doing so again changes nothing. One script.

@@ -80,10 +80,22 @@ fn hash_of(status: &Status) -> Vec<(&'static str, String)> {
     fields
 }
 
-/// Takes a status of `author` away; `false` when there is none such.
-pub(super) async fn delete(db: &Db, id: StatusId, author: UserId) -> Result<bool, Error> {
+/// What taking a status away came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Deleted {
+    Now,
+    Before,
+    NotThere,
+}
+
+/// Takes a status of `author` away.
+pub(super) async fn delete(db: &Db, id: StatusId, author: UserId) -> Result<Deleted, Error> {
     let keys = [keys::status(id), keys::gone(id), keys::likers(id)];
-    db.call(Call::new(&DELETE_STATUS, keys).arg(author.0).arg(GONE_FOR)).await
+    Ok(match db.call::<u64>(Call::new(&DELETE_STATUS, keys).arg(author.0).arg(GONE_FOR)).await? {
+        1 => Deleted::Now,
+        2 => Deleted::Before,
+        _ => Deleted::NotThere,
+    })
 }
 
 /// What listing a status in its author's profile came to.

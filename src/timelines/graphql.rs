@@ -39,15 +39,7 @@ impl Timeline {
         #[graphql(desc = "How many from the oldest, or next to `before`: 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what comes before (is newer than) this cursor.")] before: Option<String>,
     ) -> Result<TimelineEntryConnection> {
-        let (request, args) = (request(ctx)?, Arguments::page(first, after, last, before));
-        let page = Box::pin(self.page(request, &args)).await?;
-        let (cursors, list) = (request.app.cursors().await?, self.list());
-        let page_info = page_info(&page, &cursors, list);
-        let edge = |(position, seen): (u64, Seen)| TimelineEntryEdge {
-            cursor: cursors.encode(list, position),
-            node: TimelineEntry { list, position, seen },
-        };
-        Ok(TimelineEntryConnection { edges: page.items.into_iter().map(edge).collect(), page_info })
+        Box::pin(self.connection(request(ctx)?, Arguments::page(first, after, last, before))).await
     }
 }
 
@@ -57,6 +49,17 @@ impl Timeline {
             Self::Home(owner) => service::home_id(*owner),
             Self::Profile(author) => statuses::service::profile_id(*author),
         }
+    }
+
+    async fn connection(&self, request: &Request, args: PageArgs) -> Result<TimelineEntryConnection> {
+        let page = self.page(request, &args).await?;
+        let (cursors, list) = (request.app.cursors().await?, self.list());
+        let page_info = page_info(&page, &cursors, list);
+        let edge = |(position, seen): (u64, Seen)| TimelineEntryEdge {
+            cursor: cursors.encode(list, position),
+            node: TimelineEntry { list, position, seen },
+        };
+        Ok(TimelineEntryConnection { edges: page.items.into_iter().map(edge).collect(), page_info })
     }
 
     async fn page(&self, request: &Request, args: &PageArgs) -> Result<Page<Seen>, crate::error::Error> {

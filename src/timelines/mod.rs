@@ -14,6 +14,7 @@
 //!
 //! **Costs.** The first screen: who asks, the account, the skeleton, the statuses, their authors: five round trips.
 
+pub mod audit;
 mod graphql;
 mod keys;
 mod load;

@@ -71,13 +71,13 @@ pub async fn post(app: &App, author: UserId, draft: Draft) -> Outcome<Option<Sta
 /// Deletes a status: nobody sees it from the moment this answers; homes are swept like a post fills them.
 ///
 /// # Errors
-/// As [`statuses::delete`].
+/// `NOT_FOUND` when there is no such status of `author`, also the second time.
 pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<()> {
-    statuses::delete(app, author, id).await?;
+    let now = statuses::delete(app, author, id).await?;
     if let Some(rest) = pass(app, Work::Remove, author, id, u64::MAX).await? {
         in_background(app, Work::Remove, author, id, rest);
     }
-    Ok(())
+    if now { Ok(()) } else { Err(statuses::not_found().into()) }
 }
 
 /// What a pass over the followers does to their homes.

@@ -2,7 +2,7 @@
 
 use super::model::User;
 use super::service::{self, Change, NewAccount};
-use crate::graph::{self, Direction, FollowConnection};
+use crate::graph::{self, Direction, FollowConnection, Relation};
 use crate::schema::{Arguments, DateTime, UserError, forget_loaded, refuse, request};
 use crate::timelines::Timeline;
 use async_graphql::{Context, ID, InputObject, MaybeUndefined, Object, Result, SimpleObject};
@@ -56,12 +56,12 @@ impl UserObject {
 
     /// Whether the viewer follows this account. False about oneself, and for nobody.
     async fn viewer_is_following(&self, ctx: &Context<'_>) -> Result<bool> {
-        Ok(request(ctx)?.loaders().relations.load(self.0.id).await?.follows)
+        Ok(self.relation(ctx).await?.follows)
     }
 
     /// Whether this account follows the viewer. False about oneself, and for nobody.
     async fn is_following_viewer(&self, ctx: &Context<'_>) -> Result<bool> {
-        Ok(request(ctx)?.loaders().relations.load(self.0.id).await?.is_followed)
+        Ok(self.relation(ctx).await?.is_followed)
     }
 
     /// Those who follow this account, the newest follow first.
@@ -73,7 +73,7 @@ impl UserObject {
         #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
     ) -> Result<FollowConnection> {
-        self.people(ctx, Direction::Followers, Arguments::page(first, after, last, before)).await
+        Box::pin(self.people(ctx, Direction::Followers, Arguments::page(first, after, last, before))).await
     }
 
     /// Those whom this account follows, the newest follow first.
@@ -85,7 +85,7 @@ impl UserObject {
         #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
     ) -> Result<FollowConnection> {
-        self.people(ctx, Direction::Following, Arguments::page(first, after, last, before)).await
+        Box::pin(self.people(ctx, Direction::Following, Arguments::page(first, after, last, before))).await
     }
 
     /// What this account has posted, newest first.
@@ -94,7 +94,13 @@ impl UserObject {
     }
 }
 
+// The bodies that wait are boxed by their callers: the library keeps the futures of all fields of an object in one place, sized for the
+// largest, so that a large one makes every sibling slow.
 impl UserObject {
+    async fn relation(&self, ctx: &Context<'_>) -> Result<Relation> {
+        Ok(Box::pin(request(ctx)?.loaders().relations.load(self.0.id)).await?)
+    }
+
     async fn people(&self, ctx: &Context<'_>, side: Direction, args: crate::page::PageArgs) -> Result<FollowConnection> {
         let request = request(ctx)?;
         let page = graph::service::people(&request.app, &request.loaders(), self.0.id, side, &args).await?;

@@ -1,5 +1,6 @@
 //! Every key of this domain.
 
+use crate::audit;
 use crate::ids::UserId;
 
 /// How many HASHes the logins are spread over. Fixed for ever: a login's shard must not move.
@@ -19,4 +20,25 @@ pub(super) fn logins(login: &str) -> String {
 /// STRING, the argon2id hash in PHC form. One an account, no time to live.
 pub(super) fn password(id: UserId) -> String {
     format!("password:{{{}}}", id.0)
+}
+
+/// What a key of this domain is about.
+pub(super) enum Owned {
+    User(UserId),
+    Logins,
+    Password(UserId),
+}
+
+/// What a key is about; `None` when it is not of this domain.
+pub(super) fn parse(key: &str) -> Option<Owned> {
+    let shard = || audit::tag_in(key, "users").and_then(audit::number).filter(|shard| *shard < u64::from(SHARDS));
+    user_of(key)
+        .map(Owned::User)
+        .or_else(|| audit::id_in(key, "password").map(|id| Owned::Password(UserId(id))))
+        .or_else(|| shard().map(|_| Owned::Logins))
+}
+
+/// Whose key of [`user`] this is.
+pub fn user_of(key: &str) -> Option<UserId> {
+    audit::id_in(key, "user").map(UserId)
 }

@@ -11,6 +11,7 @@
 //!
 //! **Costs.** An account by id: one HGETALL, batched. By login: one round trip more.
 
+pub mod audit;
 mod graphql;
 mod keys;
 mod load;
@@ -20,6 +21,6 @@ pub mod service;
 mod store;
 
 pub use graphql::{SignUpInput, UserMutation, UserObject, UserQuery};
-pub use keys::user as user_key;
+pub use keys::{user as user_key, user_of as user_of_key};
 pub use load::FetchUsers;
 pub use model::User;

@@ -65,14 +65,14 @@ fn new_user(id: UserId, login: String, name: String, signed_up: Millis) -> User 
 ///
 /// # Errors
 /// `WRONG_CREDENTIALS`.
-pub async fn authenticate(app: &App, login: &str, password: String) -> Outcome<User> {
+pub async fn authenticate(app: &App, login: &str, password: &str) -> Outcome<User> {
     let id = if model::is_login(login) { store::find(app.db(), login).await? } else { None };
     let hash = match id {
         Some(id) => store::password(app.db(), id).await?,
         None => None,
     };
     // What cannot be a password is nobody's: nothing is compared in its place, which takes as long.
-    let tried = model::password(&password).unwrap_or_default();
+    let tried = model::password(password).unwrap_or_default();
     let right = password::verify(app, tried, hash).await?;
     let user = match (right, id) {
         (true, Some(id)) => store::load(app.db(), &[id]).await?.pop().flatten(),

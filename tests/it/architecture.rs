@@ -225,3 +225,32 @@ fn scripts_say_what_they_take_and_touch_one_tag() {
     }
     hold("a script", broken);
 }
+
+#[test]
+fn every_command_in_use_is_asked_for_at_start() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let rights = fs::read_to_string(root.join("db/inspect/rights.rs")).expect("the rights");
+    // Asked for by each connection of the client library, or by the look itself.
+    let own = ["CONFIG", "INFO", "CLUSTER", "PING", "HELLO", "MULTI", "EXEC", "DISCARD", "SCRIPT", "ACL", "ROLE"];
+    let mut used = std::collections::BTreeSet::new();
+    // An audit is the operator's: a server does without its commands.
+    let audit = |it: &Source| it.path.contains("audit") || it.path == "db/look.rs";
+    let apart = |it: &Source| it.path.starts_with("db/inspect") || it.path.starts_with("db/embedded");
+    for source in sources().iter().filter(|it| !audit(it) && !apart(it)) {
+        used.extend(source.lines.iter().flat_map(|line| quoted(line, "cmd(\"", '"')));
+    }
+    for (domain, _) in FLOORS.iter().chain(&[("db", 0)]) {
+        for entry in fs::read_dir(root.join(domain).join("lua")).into_iter().flatten() {
+            let script = fs::read_to_string(entry.expect("a script").path()).expect("a script");
+            used.extend(script.lines().flat_map(|line| quoted(line, "redis.call('", '\'')));
+        }
+    }
+    assert!(used.len() > 15, "{used:?}");
+    let unasked = used.into_iter().filter(|name| !own.contains(&name.as_str()) && !rights.contains(&format!("&[\"{name}\"")));
+    hold("a command that inspect/rights.rs does not ask for", unasked);
+}
+
+/// What stands between `open` and `close` on a line, each time.
+fn quoted(line: &str, open: &str, close: char) -> Vec<String> {
+    line.split(open).skip(1).filter_map(|rest| rest.split(close).next()).map(str::to_owned).collect()
+}

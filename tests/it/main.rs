@@ -4,9 +4,12 @@ mod support;
 
 mod accounts;
 mod architecture;
+mod cluster;
+mod conformance;
 mod cost;
 mod demo;
 mod embedded;
+mod fsck;
 mod follows;
 mod http;
 mod inspect;

@@ -1,6 +1,6 @@
 //! People who use the API: each sends the contract's own documents under its own session.
 
-use super::TestApp;
+use super::Served;
 use serde_json::{Value, json};
 use std::sync::OnceLock;
 
@@ -19,7 +19,7 @@ pub struct Actor {
 const CONTRACT: [&str; 2] = [include_str!("../contract/accounts.graphql"), include_str!("../contract/timelines.graphql")];
 
 impl Actor {
-    pub(super) fn new(app: &TestApp, session: Option<&Value>) -> Self {
+    pub(super) fn new(app: &Served, session: Option<&Value>) -> Self {
         let text = |path: &str| session.and_then(|session| session.pointer(path)).and_then(Value::as_str).map(str::to_owned);
         Self {
             http: app.http.clone(),
@@ -31,7 +31,7 @@ impl Actor {
     }
 
     /// The same person through another server.
-    pub fn at(&self, app: &TestApp) -> Self {
+    pub fn at(&self, app: &Served) -> Self {
         Self { url: format!("{}/graphql", app.url), ..self.clone() }
     }
 

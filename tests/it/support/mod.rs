@@ -2,6 +2,7 @@
 #![allow(unreachable_pub)] // A test binary has no outside: `pub` means to the tests.
 
 mod actor;
+mod cluster;
 mod bulk;
 mod listing;
 mod redis_server;
@@ -9,10 +10,12 @@ pub mod texts;
 mod wire;
 
 pub use actor::{Actor, codes, definitions};
+pub use cluster::Cluster;
 pub use listing::{Listing, Page};
 pub use redis_server::RedisServer;
 pub use wire::{Answer, error_codes};
 
+use std::ops::Deref;
 use std::sync::Arc;
 use waxwing::app::App;
 use waxwing::clock::Clock;
@@ -23,44 +26,25 @@ use waxwing::server;
 /// When every test's clock begins: 2026-03-01T00:00:00Z.
 pub const START: u64 = 1_772_323_200_000;
 
-/// A running server over its own Redis, with a clock that stands still until it is moved.
-pub struct TestApp {
+/// A running server.
+pub struct Served {
     pub app: App,
     pub clock: Clock,
     pub url: String,
     pub http: reqwest::Client,
-    stop: Option<tokio::sync::oneshot::Sender<()>>,
-    /// Last, so that it ends last.
-    pub redis: Arc<RedisServer>,
+    /// When it is dropped, the server stops.
+    _running: tokio::sync::oneshot::Sender<()>,
 }
 
-impl TestApp {
-    /// With the default settings.
-    pub async fn start() -> Self {
-        Self::with(Config::default()).await
-    }
-
-    /// With settings of the test's choice.
-    pub async fn with(config: Config) -> Self {
-        let redis = Arc::new(RedisServer::start());
-        Self::over(redis, Clock::manual(START), config).await
-    }
-
-    /// Another process's worth of server over the same Redis and the same clock.
-    pub async fn sibling(&self) -> Self {
-        Self::over(self.redis.clone(), self.clock.clone(), self.app.config().clone()).await
-    }
-
-    /// Over a Redis and a clock of the test's choice.
-    pub async fn over(redis: Arc<RedisServer>, clock: Clock, config: Config) -> Self {
-        let db = Db::open(&redis.target(), Timing::default()).await.expect("a store");
-        let app = App::new(db, clock.clone(), config);
+impl Served {
+    /// A server of an application over whatever storage.
+    pub async fn start(app: App, clock: Clock) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let (running, stopped) = tokio::sync::oneshot::channel::<()>();
         let state = server::State::new(app.clone());
         tokio::spawn(server::run(listener, state, async move { stopped.await.unwrap_or(()) }));
-        Self { app, clock, url, http: reqwest::Client::new(), stop: Some(stop), redis }
+        Self { app, clock, url, http: reqwest::Client::new(), _running: running }
     }
 
     /// Waits until no background work is left.
@@ -90,8 +74,41 @@ impl TestApp {
     }
 }
 
-impl Drop for TestApp {
-    fn drop(&mut self) {
-        self.stop.take();
+/// A running server over its own Redis, with a clock that stands still until it is moved.
+pub struct TestApp {
+    served: Served,
+    /// Last, so that it ends last.
+    pub redis: Arc<RedisServer>,
+}
+
+impl Deref for TestApp {
+    type Target = Served;
+    fn deref(&self) -> &Served {
+        &self.served
+    }
+}
+
+impl TestApp {
+    /// With the default settings.
+    pub async fn start() -> Self {
+        Self::with(Config::default()).await
+    }
+
+    /// With settings of the test's choice.
+    pub async fn with(config: Config) -> Self {
+        let redis = Arc::new(RedisServer::start());
+        Self::over(redis, Clock::manual(START), config).await
+    }
+
+    /// Another process's worth of server over the same Redis and the same clock.
+    pub async fn sibling(&self) -> Self {
+        Self::over(self.redis.clone(), self.clock.clone(), self.app.config().clone()).await
+    }
+
+    /// Over a Redis and a clock of the test's choice.
+    pub async fn over(redis: Arc<RedisServer>, clock: Clock, config: Config) -> Self {
+        let db = Db::open(&redis.target(), Timing::default()).await.expect("a store");
+        let app = App::new(db, clock.clone(), config);
+        Self { served: Served::start(app, clock).await, redis }
     }
 }

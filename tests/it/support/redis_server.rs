@@ -116,7 +116,7 @@ impl RedisServer {
     }
 }
 
-fn spawn(arguments: &[String]) -> Child {
+pub(super) fn spawn(arguments: &[String]) -> Child {
     let program = std::env::var("REDIS_SERVER").unwrap_or_else(|_| "redis-server".into());
     Command::new(program)
         .args(arguments)

@@ -1,0 +1,88 @@
+//! `waxwing fsck`.
+
+use super::options::StorageOptions;
+use super::storage::Storage;
+use crate::app::App;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::db::{Db, Timing};
+use crate::error::Error;
+use crate::fsck::{self, Report, Step};
+use anyhow::{Context, bail};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::process::ExitCode;
+
+#[derive(Args)]
+#[command(
+    after_help = "What it checks: every key is one that Waxwing knows, of its type, with a time to live where it must have one; \
+    accounts, logins \
+    and passwords belong together; follows stand on both sides; counts equal the sets they count; profiles and homes hold living \
+    statuses only, homes those of people whom the owner follows.\n\n\
+    What is less than a minute old is left out where a server may be in the middle of it, and what looks broken is looked at again \
+    after half a second: servers may go on writing meanwhile.\n\n\
+    Each line on stdout is one finding, `key: what is wrong`; the last one sums up. The exit code is 0 when all is well, 1 when \
+    something is broken, or when the store could not be read to its end (stderr says so then, and there is no last line).\n\n\
+    A data folder can be used by one process at a time. While a server runs on it, name that server's socket instead:\n\
+    \x20 waxwing fsck --redis unix:waxwing-data/redis.sock"
+)]
+pub(super) struct Options {
+    /// How many entries a home may hold, as the server is told with the same option. Without it, the size of homes is not
+    /// checked. A home that was filled under a larger window is cut when the next status comes.
+    #[arg(long, value_name = "N", env = "WAXWING_HOME_WINDOW")]
+    home_window: Option<usize>,
+    #[command(flatten)]
+    storage: StorageOptions,
+}
+
+pub(super) async fn run(options: Options) -> anyhow::Result<ExitCode> {
+    // Nothing is stored, so what Redis would lose later is no reason to refuse.
+    let at = StorageOptions { allow_volatile: true, ..options.storage };
+    if at.redis.is_none() && !at.data_dir.is_dir() {
+        // Opening it would make an empty one, in which nothing is broken.
+        bail!("there is no data folder {}: name it with --data-dir, or a Redis with --redis", at.data_dir.display());
+    }
+    let storage = Storage::open(&at, Timing::patient()).await?;
+    let checked = check(&storage.db, options.home_window).await;
+    storage.close().await;
+    let report = checked?;
+    println!("{}", summary(report));
+    Ok(if report.findings == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn check(db: &Db, home_window: Option<usize>) -> anyhow::Result<Report> {
+    let bar = progress(db.size().await.map_err(cause)?);
+    let app = App::new(db.clone(), Clock::System, Config::default());
+    let options = fsck::Options { home_window, ..fsck::Options::default() };
+    let report = fsck::run(&app, options, |step| match step {
+        Step::Read(keys) => bar.set_position(keys),
+        Step::Found(finding) => bar.suspend(|| println!("{finding}")),
+    });
+    let report = report.await;
+    bar.finish_and_clear();
+    report.map_err(cause).context("the store could not be read to its end")
+}
+
+/// What an operator may read, other than a client: a missing right, say.
+fn cause(error: Error) -> anyhow::Error {
+    match error {
+        Error::Internal(cause) => anyhow::anyhow!("{cause:#}"),
+        error => error.into(),
+    }
+}
+
+fn summary(report: Report) -> String {
+    let counted = |count: u64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+    let keys = counted(report.keys, "key", "keys");
+    match report.findings as u64 {
+        0 => format!("{keys} read, nothing is broken."),
+        count => format!("{keys} read, {}.", counted(count, "finding", "findings")),
+    }
+}
+
+/// Draws nothing unless stderr is a terminal.
+fn progress(keys: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(keys), ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("{pos:>10} keys [{bar:40}] {percent}% {elapsed}");
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "))
+}

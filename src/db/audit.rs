@@ -1,0 +1,63 @@
+//! The audit of what processes keep for themselves.
+
+use super::keys::{self, Owned};
+use super::look::Look;
+use crate::audit::{self, Entry, Findings, Lives};
+use crate::error::Error;
+use crate::ids::source::WORKERS;
+use redis::cmd;
+
+/// Whether a key is one of these.
+pub fn owns(key: &str) -> bool {
+    keys::parse(key).is_some()
+}
+
+/// Worker numbers, the cursors' secret, the note on a demo world.
+///
+/// # Errors
+/// As [`super::Db::read_many`].
+pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+    for entry in entries {
+        match keys::parse(&entry.key) {
+            Some(Owned::Worker(number)) => worker(look, entry, number, found).await?,
+            Some(Owned::Secret) => secret(look, &entry.key, entry.is_a("string", Lives::On, found), found).await?,
+            Some(Owned::World) => world(look, &entry.key, entry.is_a("hash", Lives::On, found), found).await?,
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+/// There are 64 at most, so that each may cost a round trip.
+async fn worker(look: &Look, entry: &Entry, number: u64, found: &mut Findings) -> Result<(), Error> {
+    if number >= WORKERS {
+        found.add(&entry.key, format!("worker numbers end at {}", WORKERS - 1));
+    } else if entry.is_a("string", Lives::On, found) {
+        let held = look.ask([entry.key.as_str()], |key| cmd("GETRANGE").arg(key).arg(0).arg(30).take()).await?;
+        let held: Option<String> = held.read(&entry.key.as_str());
+        if held.and_then(|held| audit::number(&held)).is_none() {
+            found.add(&entry.key, "is no time in ms");
+        }
+    }
+    Ok(())
+}
+
+async fn secret(look: &Look, key: &str, readable: bool, found: &mut Findings) -> Result<(), Error> {
+    if readable && look.ask([key], |key| cmd("STRLEN").arg(key).take()).await?.read::<u64>(&key) != Some(16) {
+        found.add(key, "is not 16 bytes long");
+    }
+    Ok(())
+}
+
+async fn world(look: &Look, key: &str, readable: bool, found: &mut Findings) -> Result<(), Error> {
+    if !readable {
+        return Ok(());
+    }
+    let fields = look.ask([key], |key| cmd("HMGET").arg(key).arg(&["name", "moment", "state"]).take()).await?;
+    match fields.read::<(String, u64, String)>(&key) {
+        Some((_, _, state)) if state == "loaded" => {}
+        Some((_, _, state)) if state == "loading" => found.add(key, "the demo world is not loaded to its end: load it again"),
+        _ => found.add(key, "its fields are not a name, a moment and a state"),
+    }
+    Ok(())
+}

@@ -1,0 +1,192 @@
+//! How audits read: many keys in one pipeline, big sets in windows, and a key of another type is an answer and no failure.
+
+use super::{Db, ranges};
+use crate::audit::{self, Entry, Findings, LEASE};
+use crate::clock::Millis;
+use crate::error::Error;
+use crate::ids::{UserId, source};
+use crate::page::{Row, Window};
+use redis::{Cmd, FromRedisValue, Value, cmd};
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+
+/// Elements of sets and fields of hashes that are in memory at once, more or less.
+const AT_ONCE: usize = 20_000;
+
+/// A look at the store as of a moment.
+pub struct Look {
+    db: Db,
+    now: Millis,
+    account: fn(UserId) -> String,
+}
+
+/// Answers to one kind of question.
+pub struct Answers<K>(HashMap<K, Value>);
+
+impl<K: Eq + Hash> Answers<K> {
+    /// The answer about `key`; `None` for what is not there, or of another type.
+    pub fn read<T: FromRedisValue>(&self, key: &K) -> Option<T> {
+        self.0.get(key).and_then(read)
+    }
+
+    /// A score that is an id.
+    pub fn score(&self, key: &K) -> Option<u64> {
+        self.read::<Option<f64>>(key).flatten().and_then(id_of)
+    }
+}
+
+impl Look {
+    /// A look as of `now`; `account` is the key that an account stands at.
+    pub const fn new(db: Db, now: Millis, account: fn(UserId) -> String) -> Self {
+        Self { db, now, account }
+    }
+
+    /// Whether what this id names may still be on its way.
+    pub const fn is_young(&self, id: u64) -> bool {
+        self.now.saturating_sub(source::time_of(id)) < LEASE
+    }
+
+    /// Those of `keys` that are there, with their types. One pipeline.
+    ///
+    /// # Errors
+    /// As [`Db::read_many`].
+    pub async fn entries(&self, keys: Vec<String>) -> Result<Vec<Entry>, Error> {
+        let commands = keys.iter().flat_map(|key| [cmd("TYPE").arg(key).take(), cmd("PTTL").arg(key).take()]);
+        let replies = self.db.peek(commands.collect()).await?;
+        let entry = |(key, pair): (String, &[Value])| {
+            let kind: String = read(&pair[0])?;
+            (kind != "none").then(|| Entry { key, kind, ttl: read(&pair[1]).unwrap_or(-1) })
+        };
+        Ok(keys.into_iter().zip(replies.chunks_exact(2)).filter_map(entry).collect())
+    }
+
+    /// Asks about each of `keys` once. One pipeline.
+    ///
+    /// # Errors
+    /// As [`Db::read_many`].
+    pub async fn ask<K, I>(&self, keys: I, command: impl Fn(K) -> Cmd) -> Result<Answers<K>, Error>
+    where
+        K: Copy + Eq + Hash,
+        I: IntoIterator<Item = K>,
+    {
+        let keys: Vec<K> = keys.into_iter().collect::<HashSet<K>>().into_iter().collect();
+        let commands = keys.iter().map(|key| command(*key)).collect();
+        Ok(Answers(keys.into_iter().zip(self.db.peek(commands).await?).collect()))
+    }
+
+    /// Those of `ids` that name no account. One pipeline.
+    ///
+    /// # Errors
+    /// As [`Db::read_many`].
+    pub async fn strangers(&self, ids: impl IntoIterator<Item = UserId>) -> Result<HashSet<UserId>, Error> {
+        let answers = self.ask(ids, |id| cmd("EXISTS").arg((self.account)(id)).take()).await?;
+        Ok(answers.0.iter().filter(|(_, answer)| read::<u64>(answer) != Some(1)).map(|(id, _)| *id).collect())
+    }
+
+    /// Passes over many hashes at once; `visit` gets some fields with their values, of all of them, as (key, field, value).
+    ///
+    /// # Errors
+    /// As [`Db::read_many`], and those of `visit`.
+    pub async fn fields(
+        &self,
+        keys: Vec<String>,
+        mut visit: impl AsyncFnMut(Vec<(String, String, String)>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut open: Vec<(String, String)> = keys.into_iter().map(|key| (key, "0".to_owned())).collect();
+        while !open.is_empty() {
+            let count = (AT_ONCE / open.len()).max(20);
+            let command = |(key, cursor): &(String, String)| cmd("HSCAN").arg(key).arg(cursor).arg("COUNT").arg(count).take();
+            let replies = self.db.peek(open.iter().map(command).collect()).await?;
+            let mut page = Vec::new();
+            for ((key, cursor), reply) in open.iter_mut().zip(&replies) {
+                let (next, flat): (String, Vec<Vec<u8>>) = read(reply).unwrap_or_else(|| ("0".to_owned(), Vec::new()));
+                *cursor = next;
+                page.extend(flat.chunks_exact(2).map(|pair| (key.clone(), lossy(&pair[0]), lossy(&pair[1]))));
+            }
+            visit(page).await?;
+            open.retain(|(_, cursor)| cursor != "0");
+        }
+        Ok(())
+    }
+}
+
+/// A walk through many sorted sets at once, whose members and scores are ids.
+pub struct Walk<T> {
+    open: Vec<(T, String, u64)>,
+}
+
+/// A window of one of the sets.
+pub struct Part<T> {
+    /// What the walk was told about the set.
+    pub of: T,
+    /// Its key.
+    pub key: String,
+    /// Some rows, in the order of their places.
+    pub rows: Vec<Row>,
+}
+
+impl<T: Copy> Walk<T> {
+    /// Begins. Tells of what stands where no id can, which the walk would not come by.
+    ///
+    /// # Errors
+    /// As [`Db::read_many`].
+    pub async fn over(look: &Look, sets: Vec<(T, String)>, found: &mut Findings) -> Result<Self, Error> {
+        let below =
+            look.ask(sets.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCOUNT").arg(key).arg("-inf").arg(0).take()).await?;
+        for (_, key) in &sets {
+            if let Some(count @ 1..) = below.read::<u64>(&key.as_str()) {
+                found.add_with(key, "has scores that are no ids", format!("{count} of them are 0 or less"));
+            }
+        }
+        Ok(Self { open: sets.into_iter().map(|(of, key)| (of, key, 0)).collect() })
+    }
+
+    /// The next windows, of every set that goes on; none at the end. Tells of entries that are no ids, and of places that are taken
+    /// twice.
+    ///
+    /// # Errors
+    /// As [`Db::read_many`].
+    pub async fn next(&mut self, look: &Look, found: &mut Findings) -> Result<Vec<Part<T>>, Error> {
+        self.open.retain(|(_, key, above)| *above < source::MAX && !found.is_full(key));
+        let limit = (AT_ONCE / self.open.len().max(1)).max(20);
+        let window = |above| Window { below: u64::MAX, above, newest_first: false, limit };
+        let commands = self.open.iter().map(|(_, key, above)| ranges::command(key, &window(*above))).collect();
+        let mut parts = Vec::with_capacity(self.open.len());
+        for ((of, key, above), reply) in self.open.iter_mut().zip(look.db.peek(commands).await?) {
+            let pairs: Vec<(Vec<u8>, f64)> = read(&reply).unwrap_or_default();
+            // A score between two ids is told, and must not hold up the walk.
+            let last = pairs.last().map_or(u64::MAX, |(_, score)| (*score as u64).max(above.saturating_add(1)));
+            *above = if pairs.len() < limit { u64::MAX } else { last };
+            parts.push(Part { of: *of, rows: rows(key, &pairs, found), key: key.clone() });
+        }
+        Ok(parts)
+    }
+}
+
+fn rows(key: &str, pairs: &[(Vec<u8>, f64)], found: &mut Findings) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::with_capacity(pairs.len());
+    for (member, score) in pairs {
+        let text = lossy(member);
+        let Some((member, position)) = audit::id(&text).zip(id_of(*score)) else {
+            found.add_with(key, format!("entry {text:?} is no pair of ids"), format!("its score is {score}"));
+            continue;
+        };
+        if rows.last().is_some_and(|row| row.position == position) {
+            found.add(key, format!("two entries stand at {position}"));
+        }
+        rows.push(Row { member, position });
+    }
+    rows
+}
+
+fn id_of(score: f64) -> Option<u64> {
+    (score.fract() == 0.0 && (1.0..=source::MAX as f64).contains(&score)).then_some(score as u64)
+}
+
+fn read<T: FromRedisValue>(reply: &Value) -> Option<T> {
+    redis::from_redis_value_ref(reply).ok()
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

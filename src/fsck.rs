@@ -1,0 +1,140 @@
+//! The audit of a whole store: every key of every primary once, each shown to the domain that it belongs to.
+//!
+//! It only reads, in pages of SCAN, and beside servers that write. Two reads of one look can therefore disagree: whatever looks broken
+//! is looked at again after a pause, and only what is broken still is told.
+
+use crate::app::App;
+use crate::audit::{Finding, Findings};
+use crate::db::look::Look;
+use crate::error::Error;
+use crate::{db, graph, sessions, statuses, timelines, users};
+use std::collections::HashSet;
+use std::time::Duration;
+
+/// Keys that are looked at together.
+const PAGE: usize = 500;
+
+/// How to look.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// What a home holds at most; `None` when that is not known.
+    pub home_window: Option<usize>,
+    /// How long what looks broken has to turn out well.
+    pub pause: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { home_window: None, pause: Duration::from_millis(500) }
+    }
+}
+
+/// What happens on the way.
+pub enum Step<'a> {
+    /// So many keys were read so far.
+    Read(u64),
+    /// Something is broken.
+    Found(&'a Finding),
+}
+
+/// How it went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// How many keys were read.
+    pub keys: u64,
+    /// How many findings there are.
+    pub findings: usize,
+}
+
+/// Looks at everything, and tells of each step. Memory is bounded but for the findings.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn run(app: &App, options: Options, mut tell: impl FnMut(Step<'_>)) -> Result<Report, Error> {
+    let mut fsck = Fsck { app, options, suspects: Vec::new(), told: HashSet::new() };
+    let mut keys = 0;
+    for node in 0..app.db().primaries().await? {
+        let mut cursor = 0;
+        loop {
+            let (next, mut page) = app.db().scan(node, cursor, PAGE).await?;
+            page.sort_unstable();
+            page.dedup();
+            keys += page.len() as u64;
+            let found = fsck.look(page).await?;
+            fsck.suspects.extend(found);
+            if fsck.suspects.len() >= PAGE {
+                fsck.look_again(&mut tell).await?;
+            }
+            tell(Step::Read(keys));
+            cursor = next;
+            if cursor == 0 {
+                break;
+            }
+        }
+    }
+    fsck.look_again(&mut tell).await?;
+    Ok(Report { keys, findings: fsck.told.len() })
+}
+
+struct Fsck<'a> {
+    app: &'a App,
+    options: Options,
+    /// What looked broken once.
+    suspects: Vec<Finding>,
+    told: HashSet<Finding>,
+}
+
+impl Fsck<'_> {
+    /// Shows keys to all domains: each picks those that it knows something about.
+    async fn look(&self, keys: Vec<String>) -> Result<Vec<Finding>, Error> {
+        let look = Look::new(self.app.db().clone(), self.app.now(), users::user_key);
+        let mut found = Findings::default();
+        // What is no text cannot be asked for by the name it came with.
+        let (odd, keys): (Vec<_>, Vec<_>) = keys.into_iter().partition(|key| key.contains(char::REPLACEMENT_CHARACTER));
+        let entries = look.entries(keys).await?;
+        let there = entries.iter().map(|entry| &entry.key);
+        for key in there.filter(|key| !is_ours(key)).chain(&odd) {
+            found.add(key, "is no key of Waxwing's");
+        }
+        db::audit::check(&look, &entries, &mut found).await?;
+        users::audit::check(&look, &entries, &mut found).await?;
+        sessions::audit::check(&look, &entries, &mut found).await?;
+        graph::audit::check(&look, &entries, &mut found).await?;
+        statuses::audit::check(&look, &entries, &mut found).await?;
+        timelines::audit::check(&look, &entries, self.options.home_window, &mut found).await?;
+        Ok(found.into_vec())
+    }
+
+    async fn look_again(&mut self, tell: &mut impl FnMut(Step<'_>)) -> Result<(), Error> {
+        if self.suspects.is_empty() {
+            return Ok(());
+        }
+        tokio::time::sleep(self.options.pause).await;
+        let suspects = std::mem::take(&mut self.suspects);
+        let first: HashSet<(&str, &str)> = suspects.iter().map(|it| (it.key.as_str(), it.what.as_str())).collect();
+        let mut keys: Vec<String> = suspects.iter().map(|finding| finding.key.clone()).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        for keys in keys.chunks(PAGE) {
+            for finding in self.look(keys.to_vec()).await? {
+                if first.contains(&(finding.key.as_str(), finding.what.as_str())) && !self.told.contains(&finding) {
+                    tell(Step::Found(&finding));
+                    self.told.insert(finding);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_ours(key: &str) -> bool {
+    let owners = [
+        db::audit::owns,
+        users::audit::owns,
+        sessions::audit::owns,
+        graph::audit::owns,
+        statuses::audit::owns,
+        timelines::audit::owns,
+    ];
+    owners.iter().any(|owns: &fn(&str) -> bool| owns(key))
+}

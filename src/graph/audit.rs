@@ -1,0 +1,111 @@
+//! The audit of follows: an edge stands on both sides with the same id, and accounts count what the sets hold.
+
+use super::keys;
+use super::model::{Direction, MAX_FOLLOWING};
+use crate::audit::{Entry, Findings, Lives};
+use crate::db::look::{Look, Part, Walk};
+use crate::error::Error;
+use crate::ids::UserId;
+use crate::users::{user_key, user_of_key};
+use redis::cmd;
+
+type Set = (Direction, UserId);
+
+/// Whether a key is of this domain.
+pub fn owns(key: &str) -> bool {
+    keys::parse(key).is_some()
+}
+
+/// Both sides of follows, and the counts in accounts.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+    check_counts(look, entries.iter().filter_map(|entry| user_of_key(&entry.key)).collect(), found).await?;
+    let mut sets = Vec::new();
+    for entry in entries {
+        if let Some(set) = keys::parse(&entry.key)
+            && entry.is_a("zset", Lives::On, found)
+        {
+            sets.push((set, entry.key.clone()));
+        }
+    }
+    check_sets(look, sets.iter().map(|(set, _)| *set).collect(), found).await?;
+    let mut walk = Walk::over(look, sets, found).await?;
+    loop {
+        let parts = walk.next(look, found).await?;
+        if parts.is_empty() {
+            return Ok(());
+        }
+        check_edges(look, &parts, found).await?;
+    }
+}
+
+fn set_key((side, id): Set) -> String {
+    match side {
+        Direction::Following => keys::following(id),
+        Direction::Followers => keys::followers(id),
+    }
+}
+
+async fn check_counts(look: &Look, users: Vec<UserId>, found: &mut Findings) -> Result<(), Error> {
+    let sides = [(Direction::Following, "following"), (Direction::Followers, "followers")];
+    for (side, field) in sides {
+        let sizes = look.ask(users.iter().copied(), |id| cmd("ZCARD").arg(set_key((side, id))).take()).await?;
+        let counts = look.ask(users.iter().copied(), |id| cmd("HGET").arg(user_key(id)).arg(field).take()).await?;
+        for id in &users {
+            // A count that is none, or a set of another type, is told elsewhere.
+            let (Some(size), Some(count)) = (sizes.read::<u64>(id), counts.read::<u64>(id)) else { continue };
+            if size != count {
+                let what = format!("its {field} is not the size of {}", set_key((side, *id)));
+                found.add_with(&user_key(*id), what, format!("{count}, not {size}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn check_sets(look: &Look, sets: Vec<Set>, found: &mut Findings) -> Result<(), Error> {
+    let strangers = look.strangers(sets.iter().map(|(_, id)| *id)).await?;
+    for set in sets.iter().filter(|(_, id)| strangers.contains(id)) {
+        found.add(&set_key(*set), "there is no such account");
+    }
+    let bounded = || sets.iter().copied().filter(|(side, _)| *side == Direction::Following);
+    let sizes = look.ask(bounded(), |set| cmd("ZCARD").arg(set_key(set)).take()).await?;
+    for set in bounded() {
+        if let Some(size) = sizes.read::<usize>(&set).filter(|size| *size > MAX_FOLLOWING) {
+            found.add_with(&set_key(set), format!("holds more than {MAX_FOLLOWING}"), size.to_string());
+        }
+    }
+    Ok(())
+}
+
+async fn check_edges(look: &Look, parts: &[Part<Set>], found: &mut Findings) -> Result<(), Error> {
+    let others = || parts.iter().flat_map(|part| part.rows.iter().map(|row| UserId(row.member)));
+    let strangers = look.strangers(others()).await?;
+    let back = |part: &Part<Set>, other| match part.of {
+        (Direction::Following, id) => ((Direction::Followers, other), id),
+        (Direction::Followers, id) => ((Direction::Following, other), id),
+    };
+    let backs = parts.iter().flat_map(|part| part.rows.iter().map(|row| back(part, UserId(row.member))));
+    let scores = look.ask(backs, |(set, member)| cmd("ZSCORE").arg(set_key(set)).arg(member.0).take()).await?;
+    for part in parts {
+        for row in &part.rows {
+            let other = UserId(row.member);
+            let (set, member) = back(part, other);
+            match scores.score(&(set, member)) {
+                _ if other == part.of.1 => found.add(&part.key, "holds its own account"),
+                _ if strangers.contains(&other) => found.add(&part.key, format!("{} in it is no account", other.0)),
+                _ if look.is_young(row.position) => {}
+                None => found.add(&part.key, format!("{} is in it, but {} has no {}", other.0, set_key(set), member.0)),
+                // Once is enough to tell it.
+                Some(score) if score != row.position && part.of.0 == Direction::Following => {
+                    let what = format!("{} is in it with another follow than in {}", other.0, set_key(set));
+                    found.add_with(&part.key, what, format!("{} and {score}", row.position));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! The audit of sessions: each ends by itself, and its account can find it to end it.
+
+use super::keys::{self, Owned};
+use super::model::MAX_SESSIONS;
+use crate::audit::{self, Entry, Findings, Lives};
+use crate::db::look::Look;
+use crate::error::Error;
+use crate::ids::UserId;
+use redis::cmd;
+
+const FIELDS: [&str; 4] = ["id", "uid", "seen", "agent"];
+
+/// Whether a key is of this domain.
+pub fn owns(key: &str) -> bool {
+    keys::parse(key).is_some()
+}
+
+/// Sessions and the lists of them. A list may name sessions that have ended.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+    let (mut sessions, mut lists) = (Vec::new(), Vec::new());
+    for entry in entries {
+        match keys::parse(&entry.key) {
+            Some(Owned::Session(digest)) if entry.is_a("hash", Lives::AWhile, found) => sessions.push(digest),
+            Some(Owned::Sessions(user)) if entry.is_a("zset", Lives::AWhile, found) => lists.push(user),
+            _ => {}
+        }
+    }
+    check_sessions(look, &sessions, found).await?;
+    check_lists(look, &lists, found).await
+}
+
+async fn check_sessions(look: &Look, digests: &[&str], found: &mut Findings) -> Result<(), Error> {
+    let fields = look.ask(digests.iter().copied(), |digest| cmd("HMGET").arg(keys::session(digest)).arg(&FIELDS).take()).await?;
+    let mut sessions = Vec::new();
+    for digest in digests {
+        let values: [Option<String>; 4] = fields.read(digest).unwrap_or_default();
+        for (name, value) in FIELDS.iter().zip(&values) {
+            if value.is_none() {
+                found.add(&keys::session(digest), format!("has no {name}"));
+            }
+        }
+        let [Some(id), Some(user), Some(seen), _] = values else { continue };
+        match audit::id(&id).zip(audit::id(&user)).zip(audit::number(&seen)) {
+            Some(((id, user), _)) => sessions.push((*digest, UserId(user), id)),
+            None => found.add(&keys::session(digest), "its id, uid or seen is no number"),
+        }
+    }
+    check_owners(look, &sessions, found).await
+}
+
+/// Sessions as (digest, account, id).
+async fn check_owners(look: &Look, sessions: &[(&str, UserId, u64)], found: &mut Findings) -> Result<(), Error> {
+    let pairs = sessions.iter().map(|(digest, user, _)| (*digest, *user));
+    let listed = look.ask(pairs, |(digest, user)| cmd("ZSCORE").arg(keys::sessions(user)).arg(digest).take()).await?;
+    let strangers = look.strangers(sessions.iter().map(|(_, user, _)| *user)).await?;
+    for (digest, user, id) in sessions {
+        if strangers.contains(user) {
+            found.add(&keys::session(digest), format!("its account {} does not exist", user.0));
+        }
+        let score = listed.score(&(*digest, *user));
+        if score != Some(*id) && !look.is_young(*id) {
+            found.add(&keys::session(digest), format!("is not listed in {} with its id", keys::sessions(*user)));
+        }
+    }
+    Ok(())
+}
+
+async fn check_lists(look: &Look, users: &[UserId], found: &mut Findings) -> Result<(), Error> {
+    let sizes = look.ask(users.iter().copied(), |user| cmd("ZCARD").arg(keys::sessions(user)).take()).await?;
+    let strangers = look.strangers(users.iter().copied()).await?;
+    for user in users {
+        let key = keys::sessions(*user);
+        if strangers.contains(user) {
+            found.add(&key, "there is no such account");
+        }
+        match sizes.read::<usize>(user) {
+            Some(size) if size > MAX_SESSIONS => {
+                found.add_with(&key, format!("lists more than {MAX_SESSIONS} sessions"), size.to_string());
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,238 @@
+//! The audit of statuses: each is listed by its author, and counts are the sizes of the sets.
+
+use super::keys::{self, Owned};
+use super::model::{GONE_FOR, MAX_STATUSES};
+use crate::audit::{self, Entry, Findings, LEASE, Lives};
+use crate::db::look::{Look, Part, Walk};
+use crate::error::Error;
+use crate::ids::{StatusId, UserId};
+use crate::users::{user_key, user_of_key};
+use redis::cmd;
+use std::collections::HashMap;
+
+const FIELDS: [&str; 8] = ["id", "uid", "message", "posted", "likes", "comments", "lat", "lon"];
+
+/// Whether a key is of this domain.
+pub fn owns(key: &str) -> bool {
+    keys::parse(key).is_some()
+}
+
+/// Statuses with their likers, profiles, marks of deleted ones, idempotency keys; and the counts of statuses in accounts.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+    let (mut statuses, mut gone, mut records, mut sets) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for entry in entries {
+        match keys::parse(&entry.key) {
+            Some(Owned::Status(id)) if entry.is_a("hash", Lives::On, found) => statuses.push(id),
+            Some(Owned::Gone(id)) if entry.is_a("string", Lives::AWhile, found) => gone.push(id),
+            Some(Owned::Idempotency) if entry.is_a("string", Lives::AWhile, found) => records.push(entry.key.as_str()),
+            Some(Owned::Likers(id)) if entry.is_a("zset", Lives::On, found) => sets.push((Set::Likers(id), entry.key.clone())),
+            Some(Owned::Profile(id)) if entry.is_a("zset", Lives::On, found) => sets.push((Set::Profile(id), entry.key.clone())),
+            _ => {}
+        }
+    }
+    check_counts(look, entries.iter().filter_map(|entry| user_of_key(&entry.key)).collect(), found).await?;
+    check_statuses(look, &statuses, found).await?;
+    check_gone(look, &gone, found).await?;
+    check_records(look, &records, found).await?;
+    check_sets(look, sets, found).await
+}
+
+/// How a status stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It lives, and this is its author.
+    Of(UserId),
+    /// It is not there, but so young or so lately deleted that somebody may be in the middle of it.
+    Underway,
+    /// It is not there.
+    Dead,
+}
+
+/// How statuses stand. Two pipelines.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn standings(look: &Look, ids: impl Iterator<Item = StatusId>) -> Result<HashMap<StatusId, Standing>, Error> {
+    let ids: Vec<StatusId> = ids.collect();
+    let authors = look.ask(ids.iter().copied(), |id| cmd("HGET").arg(keys::status(id)).arg("uid").take()).await?;
+    let author = |id: &StatusId| authors.read::<Option<u64>>(id).flatten().map(UserId);
+    let lost = ids.iter().copied().filter(|id| author(id).is_none());
+    let marks = look.ask(lost, |id| cmd("PTTL").arg(keys::gone(id)).take()).await?;
+    let standing = |id: &StatusId| match author(id) {
+        Some(author) => Standing::Of(author),
+        None if look.is_young(id.0) => Standing::Underway,
+        None if marks.read::<i64>(id).is_some_and(|left| left > (GONE_FOR - LEASE) as i64) => Standing::Underway,
+        None => Standing::Dead,
+    };
+    Ok(ids.iter().map(|id| (*id, standing(id))).collect())
+}
+
+async fn check_counts(look: &Look, users: Vec<UserId>, found: &mut Findings) -> Result<(), Error> {
+    let sizes = look.ask(users.iter().copied(), |id| cmd("ZCARD").arg(keys::profile(id)).take()).await?;
+    let counts = look.ask(users.iter().copied(), |id| cmd("HGET").arg(user_key(id)).arg("posts").take()).await?;
+    for id in &users {
+        // A count that is none, or a set of another type, is told elsewhere.
+        let (Some(size), Some(count)) = (sizes.read::<u64>(id), counts.read::<u64>(id)) else { continue };
+        if size != count {
+            let what = format!("its posts is not the size of {}", keys::profile(*id));
+            found.add_with(&user_key(*id), what, format!("{count}, not {size}"));
+        }
+    }
+    Ok(())
+}
+
+/// What a status says of itself, where that can be read.
+struct Claims {
+    id: StatusId,
+    author: Option<UserId>,
+    likes: Option<u64>,
+}
+
+async fn check_statuses(look: &Look, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
+    let fields = look.ask(ids.iter().copied(), |id| cmd("HMGET").arg(keys::status(id)).arg(&FIELDS).take()).await?;
+    let claims: Vec<Claims> =
+        ids.iter().map(|id| check_fields(*id, &fields.read::<Vec<_>>(id).unwrap_or_default(), found)).collect();
+    let listings = || claims.iter().filter_map(|it| Some((it.id, it.author?)));
+    let listed = look.ask(listings(), |(id, author)| cmd("ZSCORE").arg(keys::profile(author)).arg(id.0).take()).await?;
+    let strangers = look.strangers(listings().map(|(_, author)| author)).await?;
+    let likers = look.ask(ids.iter().copied(), |id| cmd("ZCARD").arg(keys::likers(id)).take()).await?;
+    for (id, author) in listings() {
+        if strangers.contains(&author) {
+            found.add(&keys::status(id), format!("its author {} does not exist", author.0));
+        }
+        if listed.score(&(id, author)).is_none() && !look.is_young(id.0) {
+            found.add(&keys::status(id), format!("does not stand in {}", keys::profile(author)));
+        }
+    }
+    for it in &claims {
+        let Some((likes, size)) = it.likes.zip(likers.read::<u64>(&it.id)) else { continue };
+        if likes != size {
+            let what = format!("its likes is not the size of {}", keys::likers(it.id));
+            found.add_with(&keys::status(it.id), what, format!("{likes}, not {size}"));
+        }
+    }
+    Ok(())
+}
+
+fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -> Claims {
+    let key = keys::status(id);
+    let value = |name: &str| FIELDS.iter().position(|field| *field == name).and_then(|at| values.get(at)?.as_deref());
+    for name in &FIELDS[..6] {
+        match value(name) {
+            None => found.add(&key, format!("has no {name}")),
+            Some(text) if *name != "message" && audit::number(text).is_none() => {
+                found.add_with(&key, format!("its {name} is no number"), format!("{text:?}"));
+            }
+            Some(text) if *name == "id" && text != id.0.to_string() => found.add_with(&key, "has another id", text.to_owned()),
+            Some(text) if *name == "comments" && text != "0" => found.add_with(&key, "counts comments", text.to_owned()),
+            Some(_) => {}
+        }
+    }
+    let degrees = |name: &str| value(name).map(|text| text.parse::<f64>().is_ok_and(f64::is_finite));
+    if !matches!((degrees("lat"), degrees("lon")), (None, None) | (Some(true), Some(true))) {
+        found.add(&key, "its lat and lon are no place");
+    }
+    Claims { id, author: value("uid").and_then(audit::id).map(UserId), likes: value("likes").and_then(audit::number) }
+}
+
+async fn check_gone(look: &Look, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
+    let back = look.ask(ids.iter().copied(), |id| cmd("EXISTS").arg(keys::status(id)).take()).await?;
+    let authors = look.ask(ids.iter().copied(), |id| cmd("GETRANGE").arg(keys::gone(id)).arg(0).arg(20).take()).await?;
+    for id in ids {
+        if back.read::<u64>(id) == Some(1) {
+            found.add(&keys::gone(*id), format!("{} stands beside it", keys::status(*id)));
+        }
+        if authors.read::<String>(id).as_deref().and_then(audit::id).is_none() {
+            found.add(&keys::gone(*id), "does not say whose status it was");
+        }
+    }
+    Ok(())
+}
+
+async fn check_records(look: &Look, records: &[&str], found: &mut Findings) -> Result<(), Error> {
+    let values = look.ask(records.iter().copied(), |key| cmd("GETRANGE").arg(key).arg(0).arg(99).take()).await?;
+    for key in records {
+        let value: Option<String> = values.read(key);
+        let tied = value.as_deref().and_then(|value| value.split_once(' '));
+        if !tied.is_some_and(|(fingerprint, id)| audit::is_digest(fingerprint, 22) && audit::id(id).is_some()) {
+            found.add(key, "is no fingerprint and status");
+        }
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy)]
+enum Set {
+    Likers(StatusId),
+    Profile(UserId),
+}
+
+async fn check_sets(look: &Look, sets: Vec<(Set, String)>, found: &mut Findings) -> Result<(), Error> {
+    check_owners(look, &sets, found).await?;
+    let mut walk = Walk::over(look, sets, found).await?;
+    loop {
+        let parts = walk.next(look, found).await?;
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let (likers, profiles): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| matches!(part.of, Set::Likers(_)));
+        check_likers(look, &likers, found).await?;
+        check_profiles(look, &profiles, found).await?;
+    }
+}
+
+async fn check_owners(look: &Look, sets: &[(Set, String)], found: &mut Findings) -> Result<(), Error> {
+    let mut owner_keys = Vec::new();
+    for (set, _) in sets {
+        owner_keys.push(match set {
+            Set::Likers(id) => keys::status(*id),
+            Set::Profile(id) => user_key(*id),
+        });
+    }
+    let there = look.ask(owner_keys.iter().map(String::as_str), |key| cmd("EXISTS").arg(key).take()).await?;
+    let sizes = look.ask(sets.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCARD").arg(key).take()).await?;
+    for ((set, key), owner) in sets.iter().zip(&owner_keys) {
+        if there.read::<u64>(&owner.as_str()) != Some(1) {
+            found.add(key, if matches!(set, Set::Likers(_)) { "there is no such status" } else { "there is no such account" });
+        }
+        let too_long = |size: &usize| matches!(set, Set::Profile(_)) && *size > MAX_STATUSES;
+        if let Some(size) = sizes.read(&key.as_str()).filter(too_long) {
+            found.add_with(key, format!("holds more than {MAX_STATUSES}"), size.to_string());
+        }
+    }
+    Ok(())
+}
+
+async fn check_likers(look: &Look, parts: &[Part<Set>], found: &mut Findings) -> Result<(), Error> {
+    let people = parts.iter().flat_map(|part| part.rows.iter().map(|row| UserId(row.member)));
+    let strangers = look.strangers(people).await?;
+    for part in parts {
+        for row in part.rows.iter().filter(|row| strangers.contains(&UserId(row.member))) {
+            found.add(&part.key, format!("{} in it is no account", row.member));
+        }
+    }
+    Ok(())
+}
+
+async fn check_profiles(look: &Look, parts: &[Part<Set>], found: &mut Findings) -> Result<(), Error> {
+    let ids = parts.iter().flat_map(|part| part.rows.iter().map(|row| StatusId(row.member)));
+    let standings = standings(look, ids).await?;
+    for part in parts {
+        let Set::Profile(owner) = part.of else { continue };
+        for row in &part.rows {
+            let id = row.member;
+            if id != row.position {
+                found.add_with(&part.key, format!("status {id} does not stand at its own place"), row.position.to_string());
+            }
+            match standings.get(&StatusId(id)) {
+                Some(Standing::Of(author)) if *author != owner => found.add(&part.key, format!("status {id} is by {}", author.0)),
+                Some(Standing::Dead) => found.add(&part.key, format!("there is no status {id}")),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}

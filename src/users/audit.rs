@@ -1,0 +1,118 @@
+//! The audit of accounts: HASH, claim and password belong together.
+
+use super::keys::{self, Owned};
+use crate::audit::{self, Entry, Findings, Lives};
+use crate::db::look::Look;
+use crate::error::Error;
+use crate::ids::UserId;
+use redis::cmd;
+
+const FIELDS: [&str; 8] = ["id", "login", "name", "bio", "signup", "followers", "following", "posts"];
+
+/// Whether a key is of this domain.
+pub fn owns(key: &str) -> bool {
+    keys::parse(key).is_some()
+}
+
+/// Accounts, claims of logins, passwords. Counts are checked where the sets are.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+    let (mut users, mut logins, mut passwords) = (Vec::new(), Vec::new(), Vec::new());
+    for entry in entries {
+        match keys::parse(&entry.key) {
+            Some(Owned::User(id)) if entry.is_a("hash", Lives::On, found) => users.push(id),
+            Some(Owned::Logins) if entry.is_a("hash", Lives::On, found) => logins.push(entry.key.clone()),
+            Some(Owned::Password(id)) if entry.is_a("string", Lives::On, found) => passwords.push(id),
+            _ => {}
+        }
+    }
+    check_users(look, &users, found).await?;
+    look.fields(logins, async |claims| check_claims(look, &claims, found).await).await?;
+    check_passwords(look, &passwords, found).await
+}
+
+async fn check_users(look: &Look, users: &[UserId], found: &mut Findings) -> Result<(), Error> {
+    let fields = look.ask(users.iter().copied(), |id| cmd("HMGET").arg(keys::user(id)).arg(&FIELDS).take()).await?;
+    let mut logins = Vec::new();
+    for id in users {
+        let values: Vec<Option<String>> = fields.read(id).unwrap_or_default();
+        check_fields(*id, &values, found);
+        if let Some(Some(login)) = values.get(1).filter(|_| !look.is_young(id.0)) {
+            logins.push((*id, login.to_ascii_lowercase()));
+        }
+    }
+    let claimed = logins.iter().map(|(_, login)| login.as_str());
+    let holders = look.ask(claimed, |login| cmd("HGET").arg(keys::logins(login)).arg(login).take()).await?;
+    let passwords = look.ask(logins.iter().map(|(id, _)| *id), |id| cmd("EXISTS").arg(keys::password(id)).take()).await?;
+    for (id, login) in &logins {
+        let holder: Option<String> = holders.read(&login.as_str());
+        if holder.as_deref().and_then(audit::id) != Some(id.0) {
+            let holder = holder.map_or_else(|| "nobody has it".to_owned(), |holder| format!("{holder} has it"));
+            found.add_with(&keys::user(*id), format!("does not hold its login {login:?}"), holder);
+        }
+        if passwords.read::<u64>(id) != Some(1) {
+            found.add(&keys::user(*id), "has no password");
+        }
+    }
+    Ok(())
+}
+
+fn check_fields(id: UserId, values: &[Option<String>], found: &mut Findings) {
+    let key = keys::user(id);
+    for (at, name) in FIELDS.iter().enumerate() {
+        let is_number = !matches!(*name, "login" | "name" | "bio");
+        match values.get(at).and_then(Option::as_deref) {
+            None => found.add(&key, format!("has no {name}")),
+            Some(value) if is_number && audit::number(value).is_none() => {
+                found.add_with(&key, format!("its {name} is no number"), format!("{value:?}"));
+            }
+            Some(value) if *name == "id" && value != id.0.to_string() => {
+                found.add_with(&key, "has another id", value.to_owned());
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// Claims as (key, login, id).
+async fn check_claims(look: &Look, claims: &[(String, String, String)], found: &mut Findings) -> Result<(), Error> {
+    let mut holders = Vec::new();
+    for (key, login, id) in claims {
+        if keys::logins(login) != *key {
+            found.add(key, format!("the login {login:?} belongs into another shard"));
+        }
+        match audit::id(id) {
+            None => found.add_with(key, format!("the login {login:?} is claimed by what is no id"), format!("{id:?}")),
+            Some(id) if look.is_young(id) => {}
+            Some(id) => holders.push((key, login, UserId(id))),
+        }
+    }
+    let ids = holders.iter().map(|(_, _, id)| *id);
+    let logins = look.ask(ids, |id| cmd("HMGET").arg(keys::user(id)).arg("id").arg("login").take()).await?;
+    for (key, login, id) in holders {
+        let (there, has): (Option<String>, Option<String>) = logins.read(&id).unwrap_or_default();
+        let id = id.0;
+        match has {
+            None if there.is_none() => found.add(key, format!("the login {login:?} is claimed by {id}, which is no account")),
+            Some(has) if has.to_ascii_lowercase() == *login => {}
+            has => found.add_with(key, format!("the login {login:?} is claimed by {id}, which has another"), format!("{has:?}")),
+        }
+    }
+    Ok(())
+}
+
+async fn check_passwords(look: &Look, ids: &[UserId], found: &mut Findings) -> Result<(), Error> {
+    let heads = look.ask(ids.iter().copied(), |id| cmd("GETRANGE").arg(keys::password(id)).arg(0).arg(9).take()).await?;
+    let strangers = look.strangers(ids.iter().copied().filter(|id| !look.is_young(id.0))).await?;
+    for id in ids {
+        if strangers.contains(id) {
+            found.add(&keys::password(*id), "there is no such account");
+        }
+        if heads.read::<Vec<u8>>(id).as_deref() != Some(b"$argon2id$") {
+            found.add(&keys::password(*id), "is no argon2id hash");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! The same on a Redis Cluster of three nodes: no command or script spans two hash tags.
+
+use crate::support::{Cluster, Served};
+use serde_json::json;
+use std::process::Command;
+use waxwing::app::App;
+use waxwing::clock::Clock;
+use waxwing::config::Config;
+use waxwing::db::{Db, Timing};
+
+async fn app_on(cluster: &Cluster) -> App {
+    let target = cluster.url().parse().expect("a cluster's URL");
+    App::new(Db::open(&target, Timing::default()).await.expect("a cluster"), Clock::System, Config::default())
+}
+
+#[tokio::test]
+async fn people_follow_and_talk_across_slots() {
+    let cluster = Cluster::start();
+    let app = Served::start(app_on(&cluster).await, Clock::System).await;
+    let [ada, bob, cleo] = app.users(["ada", "bob", "cleo"]).await;
+    assert_eq!(ada.follow(&bob).await["user"]["followersCount"], 1);
+    ada.follow(&cleo).await;
+    let first = bob.post("first").await;
+    cleo.post("second").await;
+    ada.post("third").await;
+    assert_eq!(ada.home().await, ["third", "second", "first"]);
+    assert_eq!(ada.like(&first).await["status"]["likeCount"], 1);
+    bob.follow(&ada).await;
+    assert_eq!(bob.home().await, ["third", "first"]);
+    ada.unfollow(&cleo).await;
+    assert_eq!(ada.home().await, ["third", "first"]);
+    bob.delete(&first).await;
+    app.drain().await;
+    assert_eq!(ada.home().await, ["third"]);
+    let profile = ada.run("Profile", json!({ "login": "BOB", "first": 5 })).await;
+    assert_eq!(profile["data"]["user"]["statusesCount"], 0);
+    assert_eq!(profile["data"]["user"]["followers"]["edges"][0]["node"]["login"], "ada");
+    let sizes: Vec<u64> = cluster.each(&["DBSIZE"]);
+    assert!(sizes.iter().all(|size| *size > 0), "the keys lie on every node: {sizes:?}");
+    // Every script is forgotten by every node in the middle of it all.
+    cluster.each::<()>(&["SCRIPT", "FLUSH"]);
+    bob.post("again").await;
+    assert_eq!(ada.home().await, ["again", "third"]);
+}
+
+#[tokio::test]
+async fn a_world_is_loaded_into_a_cluster_and_served() {
+    let cluster = Cluster::start();
+    let demo = Command::new(env!("CARGO_BIN_EXE_waxwing")).args(["demo", "--redis", &cluster.url()]).output().expect("it runs");
+    assert!(demo.status.success(), "{}", String::from_utf8_lossy(&demo.stderr));
+    let app = Served::start(app_on(&cluster).await, Clock::System).await;
+    let input = json!({ "input": { "login": "ada", "password": "waxwing-demo" } });
+    let answer = app.anonymous().run("LogIn", input).await;
+    let token = answer["data"]["logIn"]["session"]["token"].as_str().expect("a token");
+    let home = app.anonymous().with_token(token).run("Home", json!({ "first": 100 })).await;
+    assert_eq!(home["data"]["homeTimeline"]["entries"]["edges"].as_array().map(Vec::len), Some(100));
+    app.app.db().ping().await.expect("every primary answers");
+    assert_eq!(app.app.db().primaries().await.expect("a count"), 3);
+}

@@ -1,0 +1,211 @@
+//! One invariant after the other is broken by hand: exactly that is told.
+
+use super::{QUICK, Scene};
+use waxwing::fsck::Options;
+
+/// What is done to the scene, and every finding that it must give.
+type Case = (&'static [&'static str], &'static [&'static str]);
+
+const OF_THE_PROCESS: &[Case] = &[
+    (&["SET worker:{64} 1"], &["worker:{64}: worker numbers end at 63"]),
+    (&["SET worker:{7} soon"], &["worker:{7}: is no time in ms"]),
+    (&["SET secret:{cursor} short"], &["secret:{cursor}: is not 16 bytes long"]),
+    (
+        &["HSET world:{demo} name people moment 5 state loading"],
+        &["world:{demo}: the demo world is not loaded to its end: load it again"],
+    ),
+    (&["HSET world:{demo} name people"], &["world:{demo}: its fields are not a name, a moment and a state"]),
+    (&["SET nonsense 1"], &["nonsense: is no key of Waxwing's"]),
+    (&["SET user:{01} 1"], &["user:{01}: is no key of Waxwing's"]),
+    (&["EVAL|redis.call('SET', 'user:{\\255}', 1)|0"], &["user:{\u{fffd}}: is no key of Waxwing's"]),
+];
+
+const OF_ACCOUNTS: &[Case] = &[
+    (&["HDEL user:{$ada} bio"], &["user:{$ada}: has no bio"]),
+    (&["HSET user:{$ada} signup soon"], &["user:{$ada}: its signup is no number"]),
+    (&["HSET user:{$ada} posts -1"], &["user:{$ada}: its posts is no number"]),
+    (&["HSET user:{$ada} id 7"], &["user:{$ada}: has another id"]),
+    (&["EXPIRE user:{$ada} 1000"], &["user:{$ada}: should have no time to live"]),
+    (&["HDEL $shard ada"], &["user:{$ada}: does not hold its login \"ada\""]),
+    (
+        &["HSET $shard ada $bob"],
+        &["user:{$ada}: does not hold its login \"ada\"", "$shard: the login \"ada\" is claimed by $bob, which has another"],
+    ),
+    (
+        &["HSET $shard ada $old"],
+        &["user:{$ada}: does not hold its login \"ada\"", "$shard: the login \"ada\" is claimed by $old, which is no account"],
+    ),
+    (
+        &["HSET users:{0} zed nobody"],
+        &["users:{0}: the login \"zed\" belongs into another shard", "users:{0}: the login \"zed\" is claimed by what is no id"],
+    ),
+    (&["SET users:{0} 1"], &["users:{0}: should be a hash"]),
+    (&["DEL password:{$ada}"], &["user:{$ada}: has no password"]),
+    (&["SET password:{$ada} secret"], &["password:{$ada}: is no argon2id hash"]),
+    (&["SET password:{$old} $argon2id$"], &["password:{$old}: there is no such account"]),
+];
+
+const OF_SESSIONS: &[Case] = &[
+    (&["PERSIST session:{$digest}"], &["session:{$digest}: has no time to live"]),
+    (&["HDEL session:{$digest} agent"], &["session:{$digest}: has no agent"]),
+    (&["HSET session:{$digest} seen now"], &["session:{$digest}: its id, uid or seen is no number"]),
+    (
+        &["HSET session:{$digest} uid $old"],
+        &[
+            "session:{$digest}: its account $old does not exist",
+            "session:{$digest}: is not listed in sessions:{$old} with its id",
+        ],
+    ),
+    (&["ZREM sessions:{$ada} $digest"], &["session:{$digest}: is not listed in sessions:{$ada} with its id"]),
+    (&["ZADD sessions:{$ada} $old $digest"], &["session:{$digest}: is not listed in sessions:{$ada} with its id"]),
+    (&["PERSIST sessions:{$ada}"], &["sessions:{$ada}: has no time to live"]),
+    (&["COPY sessions:{$ada} sessions:{$old}"], &["sessions:{$old}: there is no such account"]),
+    (
+        &["EVAL|for n = 1, 98 do redis.call('ZADD', KEYS[1], n, n) end|1|sessions:{$ada}"],
+        &["sessions:{$ada}: lists more than 100 sessions"],
+    ),
+];
+
+const OF_FOLLOWS: &[Case] = &[
+    (&["HSET user:{$ada} followers 9"], &["user:{$ada}: its followers is not the size of followers:{$ada}"]),
+    (&["HSET user:{$bob} following 0"], &["user:{$bob}: its following is not the size of following:{$bob}"]),
+    (
+        &["ZREM followers:{$ada} $bob", "HINCRBY user:{$ada} followers -1"],
+        &["following:{$bob}: $ada is in it, but followers:{$ada} has no $bob"],
+    ),
+    (
+        &["ZREM following:{$bob} $ada", "HINCRBY user:{$bob} following -1"],
+        &[
+            "followers:{$ada}: $bob is in it, but following:{$bob} has no $ada",
+            "home:{$bob}: status $second is by $ada, whom the owner does not follow",
+            "home:{$bob}: status $status is by $ada, whom the owner does not follow",
+        ],
+    ),
+    (&["ZADD followers:{$ada} $old $bob"], &["following:{$bob}: $ada is in it with another follow than in followers:{$ada}"]),
+    (&["ZADD following:{$ada} $old $ada", "HINCRBY user:{$ada} following 1"], &["following:{$ada}: holds its own account"]),
+    (&["ZADD following:{$ada} $old 12345", "HINCRBY user:{$ada} following 1"], &["following:{$ada}: 12345 in it is no account"]),
+    (&["ZADD followers:{$ada} $old 12345", "HINCRBY user:{$ada} followers 1"], &["followers:{$ada}: 12345 in it is no account"]),
+    (
+        &["COPY following:{$bob} following:{$old}"],
+        &["following:{$old}: $ada is in it, but followers:{$ada} has no $old", "following:{$old}: there is no such account"],
+    ),
+    (
+        &["COPY followers:{$ada} followers:{$old}"],
+        &[
+            "followers:{$old}: $bob is in it, but following:{$bob} has no $old",
+            "followers:{$old}: $cyd is in it, but following:{$cyd} has no $old",
+            "followers:{$old}: there is no such account",
+        ],
+    ),
+    (&["ZADD following:{$ada} -5 $bob", "HINCRBY user:{$ada} following 1"], &["following:{$ada}: has scores that are no ids"]),
+    (&["SET following:{$ada} 1"], &["following:{$ada}: should be a zset"]),
+];
+
+const OF_STATUSES: &[Case] = &[
+    (&["HDEL status:{$status} message"], &["status:{$status}: has no message"]),
+    (&["HSET status:{$status} posted soon"], &["status:{$status}: its posted is no number"]),
+    (&["HSET status:{$status} id 7"], &["status:{$status}: has another id"]),
+    (&["HSET status:{$status} comments 3"], &["status:{$status}: counts comments"]),
+    (&["HSET status:{$status} likes 5"], &["status:{$status}: its likes is not the size of likers:{$status}"]),
+    (&["HSET status:{$status} lat 5"], &["status:{$status}: its lat and lon are no place"]),
+    (
+        &["HSET status:{$status} uid $old"],
+        &[
+            "status:{$status}: its author $old does not exist",
+            "status:{$status}: does not stand in profile:{$old}",
+            "profile:{$ada}: status $status is by $old",
+            "home:{$ada}: status $status is by $old, whom the owner does not follow",
+            "home:{$bob}: status $status is by $old, whom the owner does not follow",
+            "home:{$cyd}: status $status is by $old, whom the owner does not follow",
+        ],
+    ),
+    (
+        &["DEL status:{$status}"],
+        &[
+            "likers:{$status}: there is no such status",
+            "profile:{$ada}: there is no status $status",
+            "home:{$ada}: there is no status $status",
+            "home:{$bob}: there is no status $status",
+            "home:{$cyd}: there is no status $status",
+        ],
+    ),
+    (&["ZREM profile:{$ada} $status", "HINCRBY user:{$ada} posts -1"], &["status:{$status}: does not stand in profile:{$ada}"]),
+    (&["HSET user:{$ada} posts 5"], &["user:{$ada}: its posts is not the size of profile:{$ada}"]),
+    (&["ZADD profile:{$ada} $old $old", "HINCRBY user:{$ada} posts 1"], &["profile:{$ada}: there is no status $old"]),
+    (&["ZADD profile:{$ada} 77 $status"], &["profile:{$ada}: status $status does not stand at its own place"]),
+    (
+        &["COPY profile:{$bob} profile:{$old}"],
+        &["profile:{$old}: status $ofbob is by $bob", "profile:{$old}: there is no such account"],
+    ),
+    (&["ZADD likers:{$status} $old 4242", "HINCRBY status:{$status} likes 1"], &["likers:{$status}: 4242 in it is no account"]),
+    (&["ZADD likers:{$status} 1.5 x", "HINCRBY status:{$status} likes 1"], &["likers:{$status}: entry \"x\" is no pair of ids"]),
+    (
+        &["ZADD likers:{$status} $old $ada $old $cyd", "HINCRBY status:{$status} likes 2"],
+        &["likers:{$status}: two entries stand at $old"],
+    ),
+    (&["SET gone:{$status} 1 PX 90000"], &["gone:{$status}: status:{$status} stands beside it"]),
+    (&["SET gone:{$gone} ada PX 90000"], &["gone:{$gone}: does not say whose status it was"]),
+    (&["PERSIST gone:{$gone}"], &["gone:{$gone}: has no time to live"]),
+    (&["PERSIST $record"], &["$record: has no time to live"]),
+    (&["SET $record broken PX 90000"], &["$record: is no fingerprint and status"]),
+];
+
+const OF_HOMES: &[Case] = &[
+    (&["ZADD home:{$cyd} $ofbob $ofbob"], &["home:{$cyd}: status $ofbob is by $bob, whom the owner does not follow"]),
+    (&["ZADD home:{$cyd} $old $old"], &["home:{$cyd}: there is no status $old"]),
+    (&["ZADD home:{$bob} 77 $status"], &["home:{$bob}: status $status does not stand at its own place"]),
+    (
+        &["ZADD home:{$old} $ofbob $ofbob"],
+        &["home:{$old}: there is no such account", "home:{$old}: status $ofbob is by $bob, whom the owner does not follow"],
+    ),
+    (&["DEL home:{$bob}", "SET home:{$bob} 1"], &["home:{$bob}: should be a zset"]),
+];
+
+async fn hold(cases: &[Case]) {
+    let scene = Scene::play().await;
+    scene.keep();
+    for (commands, expected) in cases {
+        assert_eq!(scene.findings(QUICK).await, [""; 0], "before {commands:?}");
+        scene.break_it(commands);
+        let mut expected: Vec<String> = expected.iter().map(|line| scene.fill(line)).collect();
+        expected.sort();
+        assert_eq!(scene.findings(QUICK).await, expected, "{commands:?}");
+        scene.restore();
+    }
+}
+
+#[tokio::test]
+async fn what_processes_keep_is_checked() {
+    hold(OF_THE_PROCESS).await;
+}
+
+#[tokio::test]
+async fn accounts_are_checked() {
+    hold(OF_ACCOUNTS).await;
+}
+
+#[tokio::test]
+async fn sessions_are_checked() {
+    hold(OF_SESSIONS).await;
+}
+
+#[tokio::test]
+async fn follows_are_checked() {
+    hold(OF_FOLLOWS).await;
+}
+
+#[tokio::test]
+async fn statuses_are_checked() {
+    hold(OF_STATUSES).await;
+}
+
+#[tokio::test]
+async fn homes_are_checked() {
+    hold(OF_HOMES).await;
+    let scene = Scene::play().await;
+    let found = scene.findings(Options { home_window: Some(1), ..QUICK }).await;
+    let mut expected = ["$ada", "$bob", "$cyd"].map(|who| scene.fill(&format!("home:{{{who}}}: holds more than 1")));
+    expected.sort();
+    assert_eq!(found, expected);
+    assert_eq!(scene.findings(Options { home_window: None, ..QUICK }).await, [""; 0]);
+}

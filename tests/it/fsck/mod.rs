@@ -1,0 +1,347 @@
+//! `waxwing fsck`: a store that the API, or the demo, has written has no findings; every invariant that is broken by hand is told, and
+//! nothing else.
+
+mod broken;
+
+use crate::support::{Actor, Cluster, START, Served, TestApp};
+use serde_json::json;
+use std::process::{Command, Output};
+use std::time::Duration;
+use waxwing::app::App;
+use waxwing::clock::Clock;
+use waxwing::config::Config;
+use waxwing::db::{Db, Timing, embedded};
+use waxwing::fsck::{Options, Step, run};
+use waxwing::ids::source::compose;
+use waxwing::ids::{StatusId, UserId};
+
+const QUICK: Options = Options { home_window: Some(1_000), pause: Duration::from_millis(2) };
+
+/// Three people, what they said, and names for their ids.
+struct Scene {
+    app: TestApp,
+    people: [Actor; 3],
+    names: Vec<(&'static str, String)>,
+}
+
+impl Scene {
+    /// Bob and Cyd follow Ada. She has two statuses, of which Bob likes the first, and two sessions; Bob has one status. What else
+    /// there was is gone again.
+    async fn play() -> Self {
+        let app = TestApp::start().await;
+        let people = app.users(["Ada", "bob", "cyd"]).await;
+        let [ada, bob, cyd] = &people;
+        for (a, b) in [(bob, ada), (cyd, bob), (cyd, ada)] {
+            a.follow(b).await;
+        }
+        let status = ada.post("The first.").await;
+        let input = json!({ "message": "Here.", "location": { "latitude": 1.5, "longitude": -7 }, "idempotencyKey": "once" });
+        let second = ada.run("PostStatus", json!({ "input": input })).await;
+        let second = second["data"]["postStatus"]["status"]["id"].as_str().unwrap_or_else(|| panic!("{second}")).to_owned();
+        let (of_bob, gone) = (bob.post("Me too.").await, ada.post("Not this.").await);
+        for (who, what) in [(bob, &status), (cyd, &second), (bob, &gone)] {
+            who.like(what).await;
+        }
+        cyd.run("Unlike", json!({ "input": { "statusId": second } })).await;
+        ada.delete(&gone).await;
+        cyd.unfollow(bob).await;
+        for actor in [ada, ada, bob] {
+            log_in(&app, actor).await;
+        }
+        let token = log_in(&app, ada).await;
+        ada.with_token(&token).run("LogOut", json!({})).await;
+        app.drain().await;
+        app.clock.advance(120_000);
+        let mut scene = Self { app, people: people.clone(), names: Vec::new() };
+        scene.name(&[("$status", &status), ("$second", &second), ("$ofbob", &of_bob), ("$gone", &gone)]);
+        scene
+    }
+
+    fn name(&mut self, statuses: &[(&'static str, &str)]) {
+        for (name, actor) in ["$ada", "$bob", "$cyd"].into_iter().zip(&self.people) {
+            self.names.push((name, UserId::from_global(&actor.id).expect("an id").0.to_string()));
+        }
+        for (name, id) in statuses {
+            self.names.push((name, StatusId::from_global(id).expect("an id").0.to_string()));
+        }
+        self.names.push(("$old", compose(START - 3_600_000, 5, 5).to_string()));
+        self.names.push(("$young", compose(self.app.app.now() - 59_000, 5, 5).to_string()));
+        let keys = self.app.redis.keys();
+        let holds = |key: &&String, field: &str, value: &str| {
+            self.app.redis.run::<Option<String>>(&["HGET", key, field]).as_deref() == Some(value)
+        };
+        let ada = self.names[0].1.clone();
+        let shard = keys.iter().filter(|key| key.starts_with("users:")).find(|key| holds(key, "ada", &ada));
+        let session = keys.iter().filter(|key| key.starts_with("session:")).find(|key| holds(key, "uid", &ada));
+        let record = keys.iter().find(|key| key.starts_with("idempotency:"));
+        let digest = session.and_then(|key| key.strip_prefix("session:{")?.strip_suffix('}')).expect("a session").to_owned();
+        self.names.push(("$shard", shard.expect("a claim").clone()));
+        self.names.push(("$digest", digest));
+        self.names.push(("$record", record.expect("a record").clone()));
+    }
+
+    fn fill(&self, template: &str) -> String {
+        self.names.iter().fold(template.to_owned(), |text, (name, value)| text.replace(name, value))
+    }
+
+    /// Runs commands, words of which are parted by blanks, or by bars where there are any.
+    fn break_it(&self, commands: &[&str]) {
+        for command in commands {
+            let command = self.fill(command);
+            let words: Vec<&str> = command.split(if command.contains('|') { '|' } else { ' ' }).collect();
+            self.app.redis.run::<redis::Value>(&words);
+        }
+    }
+
+    async fn findings(&self, options: Options) -> Vec<String> {
+        let mut found = Vec::new();
+        let report = run(&self.app.app, options, |step| {
+            if let Step::Found(finding) = step {
+                found.push(format!("{}: {}", finding.key, finding.what));
+            }
+        });
+        let report = report.await.expect("it is read");
+        assert_eq!(report.findings, found.len());
+        found.sort();
+        found
+    }
+
+    /// Keeps the store as it is now, for [`Self::restore`].
+    fn keep(&self) {
+        let copy = "for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('COPY', key, key, 'DB', 1) end";
+        self.app.redis.run::<redis::Value>(&["EVAL", copy, "0"]);
+    }
+
+    fn restore(&self) {
+        let copy = "redis.call('FLUSHDB') redis.call('SELECT', 1) \
+            for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('COPY', key, key, 'DB', 0) end";
+        self.app.redis.run::<redis::Value>(&["EVAL", copy, "0"]);
+    }
+}
+
+async fn log_in(app: &Served, actor: &Actor) -> String {
+    let input = json!({ "login": actor.login, "password": "correct horse" });
+    let answer = app.anonymous().run("LogIn", json!({ "input": input })).await;
+    answer["data"]["logIn"]["session"]["token"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+}
+
+fn fsck(redis: &str, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_waxwing"));
+    command.args(["fsck", "--redis", redis]).args(arguments).output().expect("it runs")
+}
+
+fn lines(output: &Output) -> Vec<String> {
+    String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn what_the_api_has_written_is_sound() {
+    let scene = Scene::play().await;
+    assert_eq!(scene.findings(QUICK).await, [""; 0]);
+    for kind in ["user", "users", "password", "session", "sessions", "following", "followers", "status", "likers", "profile"] {
+        assert!(scene.app.redis.keys().iter().any(|key| key.starts_with(&format!("{kind}:{{"))), "the scene has no {kind}");
+    }
+    for kind in ["home", "gone", "idempotency", "worker", "secret"] {
+        let any = kind == "secret" || scene.app.redis.keys().iter().any(|key| key.starts_with(&format!("{kind}:{{")));
+        assert!(any, "the scene has no {kind}");
+    }
+    let output = fsck(&scene.app.redis.url(), &["--home-window", "1000"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(lines(&output), [format!("{} keys read, nothing is broken.", scene.app.redis.keys().len())]);
+}
+
+#[tokio::test]
+async fn the_command_tells_what_is_broken_and_fails() {
+    let scene = Scene::play().await;
+    scene.break_it(&["HSET user:{$ada} followers 9", "SET stray 1"]);
+    let output = fsck(&scene.app.redis.url(), &[]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let mut found = lines(&output);
+    let keys = scene.app.redis.keys().len();
+    assert_eq!(found.pop(), Some(format!("{keys} keys read, 2 findings.")));
+    found.sort();
+    let count = scene.fill("user:{$ada}: its followers is not the size of followers:{$ada} (9, not 2)");
+    assert_eq!(found, ["stray: is no key of Waxwing's".to_owned(), count]);
+    assert_eq!(keys, scene.app.redis.keys().len(), "it only reads");
+}
+
+#[tokio::test]
+async fn an_audit_writes_nothing() {
+    let scene = Scene::play().await;
+    scene.break_it(&["HSET user:{$ada} followers 9"]);
+    scene.app.redis.reset_calls();
+    scene.findings(QUICK).await;
+    let reading = [
+        "scan", "type", "pttl", "hmget", "hget", "hscan", "exists", "zcard", "zscore", "zcount", "zrange", "getrange", "strlen",
+        "ping",
+    ];
+    let calls = scene.app.redis.calls();
+    assert!(calls.keys().all(|name| reading.contains(&name.as_str())), "{calls:?}");
+}
+
+#[tokio::test]
+async fn a_folder_that_is_not_there_is_not_made() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("typo");
+    let output = Command::new(env!("CARGO_BIN_EXE_waxwing")).arg("fsck").arg("--data-dir").arg(&data).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("there is no data folder"), "{output:?}");
+    assert!(!data.exists());
+}
+
+#[tokio::test]
+async fn a_data_folder_is_checked_while_no_server_uses_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |command: &str| {
+        let mut waxwing = Command::new(env!("CARGO_BIN_EXE_waxwing"));
+        waxwing.arg(command).arg("--data-dir").arg(folder.path()).output().expect("it runs")
+    };
+    assert!(run("demo").status.success());
+    let output = run("fsck");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let options = embedded::Options { data_dir: folder.path().to_owned(), redis_server: None };
+    let server = embedded::start(options).await.expect("it starts");
+    let output = run("fsck");
+    assert_eq!((output.status.code(), lines(&output)), (Some(1), vec![]), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("already uses the data folder"), "{output:?}");
+    let output = fsck(&server.url(), &[]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn demo_worlds_are_sound() {
+    for follows in [None, Some("1 2\n2 1\n3 1\n1 3\n4 5\n5 6\n6 4\n7 1\n")] {
+        let redis = crate::support::RedisServer::start();
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_waxwing"));
+        command.args(["demo", "--redis", &redis.url(), "--tokens"]).arg(folder.path().join("tokens"));
+        if let Some(follows) = follows {
+            let file = folder.path().join("follows");
+            std::fs::write(&file, follows).expect("it is written");
+            command.arg("--follows").arg(file);
+        }
+        let output = command.output().expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+        let output = fsck(&redis.url(), &["--home-window", "1000"]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_cluster_is_read_on_every_node() {
+    let cluster = Cluster::start();
+    let db = Db::open(&cluster.url().parse().expect("a URL"), Timing::default()).await.expect("a cluster");
+    let app = Served::start(App::new(db, Clock::System, Config::default()), Clock::System).await;
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    bob.follow(&ada).await;
+    bob.like(&ada.post("Hello.").await).await;
+    app.drain().await;
+    let keys = || cluster.each::<u64>(&["DBSIZE"]).into_iter().sum::<u64>();
+    let output = fsck(&cluster.url(), &[]);
+    assert_eq!((output.status.code(), lines(&output)), (Some(0), vec![format!("{} keys read, nothing is broken.", keys())]));
+    // Of another type where the others' checks read too, on every node.
+    let broken = [1, 2, 3, 4, 5, 6, 7, 8, 9].map(|user| redis::cmd("SET").arg(format!("user:{{{user}}}")).arg(1).take());
+    app.app.db().write_many(broken.to_vec()).await.expect("written");
+    let output = fsck(&cluster.url(), &[]);
+    assert_eq!(output.status.code(), Some(1));
+    let found = lines(&output);
+    assert_eq!(found.last(), Some(&format!("{} keys read, 9 findings.", keys())), "{output:?}");
+    for user in 1..10 {
+        assert!(found.contains(&format!("user:{{{user}}}: should be a hash (it is a string)")), "{found:?}");
+    }
+}
+
+#[tokio::test]
+async fn big_sets_are_bounded_and_read_to_their_ends() {
+    let scene = Scene::play().await;
+    let many = "local id = tonumber(ARGV[1]) for n = 1, 25000 do redis.call('ZADD', KEYS[1], id + n * 64, string.format('%d', id + n * 64)) end";
+    let last = (1_u64 << 53) - 1;
+    scene.break_it(&[&format!("EVAL|{many}|1|home:{{$cyd}}|$young"), &format!("ZADD home:{{$cyd}} {last} x")]);
+    let found = scene.findings(QUICK).await;
+    let expected =
+        ["home:{$cyd}: entry \"x\" is no pair of ids", "home:{$cyd}: holds more than 1000"].map(|line| scene.fill(line));
+    assert_eq!(found, expected);
+    scene.break_it(&["DEL home:{$cyd}", &format!("EVAL|{many}|1|following:{{$cyd}}|$young")]);
+    let found = scene.findings(QUICK).await;
+    assert!(found.contains(&scene.fill("following:{$cyd}: holds more than 10000")), "{found:?}");
+    let of_set = found.iter().filter(|line| line.starts_with("following:"));
+    assert_eq!(of_set.count(), 101, "what is broken throughout is told a hundred times");
+}
+
+/// Halves of changes that a server may be in the middle of, and what they are when nobody comes to finish them.
+const HALVES: (&[&str], &[&str]) = (
+    &[
+        "HSET $shard zed $young",
+        "SET password:{$young} $argon2id$",
+        "ZADD following:{$ada} $young $cyd",
+        "HINCRBY user:{$ada} following 1",
+        "HSET status:{$young} id $young uid $ada message x posted 1 likes 0 comments 0",
+        "ZADD home:{$bob} $young9 $young9",
+        "SET gone:{$old} 1 PX 89999000",
+        "ZADD home:{$ada} $old $old",
+        "ZADD profile:{$ada} $old $old",
+        "HINCRBY user:{$ada} posts 1",
+    ],
+    &[
+        "$shard: the login \"zed\" is claimed by $young, which is no account",
+        "password:{$young}: there is no such account",
+        "following:{$ada}: $cyd is in it, but followers:{$cyd} has no $ada",
+        "status:{$young}: does not stand in profile:{$ada}",
+        "home:{$bob}: there is no status $young9",
+        "home:{$ada}: there is no status $old",
+        "profile:{$ada}: there is no status $old",
+    ],
+);
+
+#[tokio::test]
+async fn what_is_younger_than_the_lease_is_no_orphan() {
+    let mut scene = Scene::play().await;
+    let young = compose(scene.app.app.now() - 59_000, 5, 9).to_string();
+    scene.names.insert(0, ("$young9", young));
+    scene.break_it(HALVES.0);
+    // The shard of this login is another one, which is no matter of age.
+    let shard = scene.fill("$shard: the login \"zed\" belongs into another shard");
+    assert_eq!(scene.findings(QUICK).await, std::slice::from_ref(&shard));
+    scene.app.clock.advance(2_000);
+    scene.break_it(&["PEXPIRE gone:{$old} 89930000"]);
+    let mut expected: Vec<String> = HALVES.1.iter().map(|line| scene.fill(line)).chain([shard]).collect();
+    expected.sort();
+    assert_eq!(scene.findings(QUICK).await, expected);
+}
+
+#[tokio::test]
+async fn what_is_well_at_the_second_look_is_not_told() {
+    let scene = Scene::play().await;
+    scene.break_it(&["HSET user:{$ada} followers 9", "HSET user:{$bob} following 9"]);
+    let mend = async {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        scene.break_it(&["HSET user:{$ada} followers 2"]);
+    };
+    let patient = Options { pause: Duration::from_millis(800), ..QUICK };
+    let (found, ()) = tokio::join!(scene.findings(patient), mend);
+    assert_eq!(found, [scene.fill("user:{$bob}: its following is not the size of following:{$bob}")]);
+}
+
+#[tokio::test]
+async fn a_store_in_use_is_sound_at_every_moment() {
+    let scene = Scene::play().await;
+    let traffic = async {
+        let [ada, bob, cyd] = &scene.people;
+        for _ in 0..25 {
+            bob.unfollow(ada).await;
+            let status = ada.post("Now and then.").await;
+            tokio::join!(bob.follow(ada), cyd.like(&status), cyd.follow(bob));
+            scene.app.clock.advance(90_000);
+            tokio::join!(ada.delete(&status), cyd.unfollow(bob));
+            scene.app.clock.advance(90_000);
+        }
+    };
+    let looks = async {
+        for _ in 0..4 {
+            let patient = Options { pause: Duration::from_millis(150), ..QUICK };
+            assert_eq!(scene.findings(patient).await, [""; 0]);
+        }
+    };
+    tokio::join!(traffic, looks);
+}
