@@ -130,7 +130,7 @@ async fn a_deletion_that_was_cut_off_is_finished_by_its_repetition() {
     // What is left when the process dies after the first of the steps.
     let number = waxwing::ids::StatusId::from_global(&id).expect("a status").0;
     app.redis.run::<()>(&["DEL", &format!("status:{{{number}}}")]);
-    app.redis.run::<()>(&["SET", &format!("gone:{{{number}}}"), "1"]);
+    app.redis.run::<()>(&["SET", &format!("gone:{{{number}}}"), &crowd[0].user_id().0.to_string()]);
     assert_eq!(codes(&crowd[1].delete(&id).await), ["NOT_FOUND"]);
     assert_eq!(posts(&crowd[0]).await, (1, 0), "a stranger mends nothing");
     assert_eq!(codes(&crowd[0].delete(&id).await), ["NOT_FOUND"]);
