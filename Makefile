@@ -40,7 +40,7 @@ endif
 ## The playground in headless Chromium, against a server of its own.
 e2e: need-redis need-chromium playground
 	cargo build --locked
-	node playground/test/run.mjs target/debug/waxwing
+	CHROMIUM="$${CHROMIUM:-$$(command -v chromium)}" node playground/test/run.mjs target/debug/waxwing
 
 fmt:
 	cargo fmt
@@ -49,7 +49,10 @@ fmt:
 schema:
 	cargo run --locked --quiet -- schema > schema.graphql.new && mv schema.graphql.new schema.graphql
 
-playground: $(if $(shell command -v npm 2>/dev/null),$(DIST),no-node)
+# Vite asks for this Node.js. Without it the server is built all the same.
+NODE_FITS := $(shell node -e 'const [a, b] = process.versions.node.split(".").map(Number); if (a > 20 || (a === 20 && b >= 19)) console.log("yes")' 2>/dev/null)
+
+playground: $(if $(NODE_FITS),$(DIST),no-node)
 
 $(DIST): playground/node_modules/.package-lock.json $(PLAYGROUND_SOURCES)
 	npm --prefix playground run build
@@ -60,7 +63,7 @@ playground/node_modules/.package-lock.json: playground/package-lock.json
 
 .PHONY: no-node
 no-node:
-	@echo "Node.js is not installed: the server is built without the playground."
+	@echo "Node.js 20.19 or later is not installed: the server is built without the playground."
 
 need-redis:
 	@command -v redis-server >/dev/null || command -v valkey-server >/dev/null || $(MAKE) --no-print-directory install PACKAGE=redis-server BREW=redis DNF=redis

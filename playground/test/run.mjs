@@ -28,16 +28,21 @@ const ended = (child) => new Promise((resolve) => child.once('exit', (code) => r
 const folder = mkdtempSync(join(tmpdir(), 'waxwing-e2e-'));
 const server = spawn(binary, ['serve', '--demo', '--listen', '127.0.0.1:0', '--data-dir', join(folder, 'data')], {
   stdio: ['ignore', 'pipe', 'inherit'],
-  env: { ...process.env, WAXWING_LOG: 'warn' },
+  // Nothing that is set for another server may lead this one to that one's data.
+  env: { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('WAXWING_'))), WAXWING_LOG: 'warn' },
 });
 const gone = ended(server);
+// A server that says nothing is ended, which ends the wait for its words.
+const deadline = setTimeout(() => server.kill('SIGKILL'), 60_000);
 let code = 1;
 try {
   const { url, login, password } = await announced(server);
+  clearTimeout(deadline);
   const e2e = fileURLToPath(new URL('e2e.mjs', import.meta.url));
   const env = { ...process.env, WAXWING_URL: url, WAXWING_LOGIN: login, WAXWING_PASSWORD: password };
   code = await ended(spawn(process.execPath, ['--test', e2e], { stdio: 'inherit', env }));
 } finally {
+  clearTimeout(deadline);
   server.kill('SIGTERM');
   await gone;
   rmSync(folder, { recursive: true, force: true });

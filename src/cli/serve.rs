@@ -7,10 +7,11 @@ use crate::app::App;
 use crate::clock::Clock;
 use crate::db::Timing;
 use crate::server::{self, DemoLogin, State};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use std::net::SocketAddr;
 use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 
 #[derive(Args)]
 pub(super) struct Options {
@@ -28,49 +29,49 @@ pub(super) struct Options {
 }
 
 pub(super) async fn run(options: Options) -> anyhow::Result<()> {
-    // The port first: it is what is most often taken, and nothing has to be undone then.
-    let listener = TcpListener::bind(options.listen).await.with_context(|| format!("cannot listen on {}", options.listen))?;
-    let stop = server::signal().context("signals cannot be listened to")?;
-    tokio::pin!(stop);
+    // A taken port is told before anything else is started. It is let go again: a connection that nobody answers, while Redis
+    // reads its data in, looks like a dead server to whoever watches.
+    drop(bind(options.listen).await?);
+    let stop = server::on_signal().context("signals cannot be listened to")?;
     let connections = std::thread::available_parallelism().map_or(2, usize::from);
-    let storage = tokio::select! {
-        opened = Storage::open(&options.storage, Timing { connections, ..Timing::default() }) => opened?,
-        () = &mut stop => return Ok(()),
+    let timing = Timing { connections, ..Timing::default() };
+    let Some(storage) = stop.run_until_cancelled(Storage::open(&options.storage, timing)).await.transpose()? else {
+        return Ok(());
     };
     let app = App::new(storage.db.clone(), Clock::System, options.domains.config());
-    let served = serve(&options, listener, app, stop).await;
+    let served = serve(&options, app, stop).await;
     storage.close().await;
     served
 }
 
-async fn serve(
-    options: &Options,
-    listener: TcpListener,
-    app: App,
-    mut stop: impl Future<Output = ()> + Send + Unpin,
-) -> anyhow::Result<()> {
+async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))
+}
+
+async fn serve(options: &Options, app: App, stop: CancellationToken) -> anyhow::Result<()> {
     let mut state = State::new(app.clone());
-    if options.demo {
-        tokio::select! {
-            loaded = demo::people(&app) => state.demo = loaded?.then(offered),
-            () = &mut stop => return Ok(()),
-        }
-        if state.demo.is_none() {
-            tracing::warn!("--demo: the store is not empty and holds another world, so none was loaded");
-        }
+    match stop.run_until_cancelled(world(options, &app)).await {
+        Some(demo) => state.demo = demo?,
+        None => return Ok(()),
     }
-    let address = listener.local_addr()?;
-    announce(address, state.demo.as_ref());
-    let (ready, stopped) = tokio::sync::oneshot::channel::<()>();
-    let serving = server::run(listener, state, async move { stopped.await.unwrap_or(()) });
-    tokio::pin!(serving);
-    tokio::select! {
-        served = &mut serving => Ok(served?),
-        () = stop => {
-            drop(ready);
-            Ok(serving.await?)
+    let listener = bind(options.listen).await?;
+    announce(listener.local_addr()?, state.demo.as_ref());
+    Ok(server::run(listener, state, stop).await?)
+}
+
+/// Sees to the demo's world; the login to offer when there is one and it is asked for.
+async fn world(options: &Options, app: &App) -> anyhow::Result<Option<DemoLogin>> {
+    if !options.demo {
+        if app.db().is_world_half_loaded().await? {
+            bail!("a demo world was loaded into this store in part: finish it by the same command, or take an empty store");
         }
+        return Ok(None);
     }
+    let there = demo::people(app).await?;
+    if !there {
+        tracing::warn!("--demo: the store is not empty and holds another world, so none was loaded");
+    }
+    Ok(there.then(offered))
 }
 
 fn offered() -> DemoLogin {

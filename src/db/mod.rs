@@ -89,7 +89,7 @@ impl Db {
     /// # Errors
     /// `STORAGE_UNAVAILABLE` or `OUTCOME_UNKNOWN`: then any of them may have happened.
     pub async fn write_many(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Error> {
-        self.pipeline(commands, Access::Write).await
+        noted(self.pipeline(commands, Access::Write).await)
     }
 
     /// Runs one script: a step.
@@ -107,6 +107,11 @@ impl Db {
     /// # Errors
     /// As [`Self::call`]; any of the calls may have happened then.
     pub async fn call_many(&self, calls: Vec<Call>) -> Result<Vec<Value>, Error> {
+        noted(self.run(calls).await)
+    }
+
+    /// The same for what the process keeps for itself, which no request has to answer for.
+    async fn run(&self, calls: Vec<Call>) -> Result<Vec<Value>, Error> {
         let commands = calls.iter().map(Call::command).collect();
         let mut replies = self.send(commands, Access::Write).await?;
         let missing: Vec<usize> = (0..replies.len()).filter(|at| script::is_unknown(&replies[*at])).collect();
@@ -204,4 +209,26 @@ fn pipeline_of(commands: &[Cmd]) -> Pipeline {
     }
     pipeline.ignore_errors();
     pipeline
+}
+
+tokio::task_local! {
+    /// Whether the work of this task has written anything.
+    static WROTE: std::cell::Cell<bool>;
+}
+
+/// Notes a write, unless it was refused for certain. Outside of a request nobody asks.
+fn noted<T>(written: Result<T, Error>) -> Result<T, Error> {
+    if !matches!(written, Err(Error::StorageUnavailable)) {
+        let _ = WROTE.try_with(|wrote| wrote.set(true));
+    }
+    written
+}
+
+/// Runs `work` and tells whether it has changed anything in the store.
+pub async fn noting_writes<T>(work: impl Future<Output = T>) -> (T, bool) {
+    let noted = async {
+        let done = work.await;
+        (done, WROTE.with(std::cell::Cell::get))
+    };
+    WROTE.scope(std::cell::Cell::new(false), noted).await
 }

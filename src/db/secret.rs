@@ -16,7 +16,7 @@ impl Db {
         if secret.is_none() {
             let mut offer = redis::cmd("SET");
             offer.arg(keys::CURSOR_SECRET).arg(&rand::random::<[u8; 16]>()[..]).arg("NX");
-            self.write_many(vec![offer]).await?;
+            self.pipeline(vec![offer], super::connection::Access::Write).await?;
             secret = self.read(get).await?;
         }
         let secret = secret.unwrap_or_default();

@@ -50,6 +50,10 @@ impl FromStr for Target {
 }
 
 fn info(url: &str) -> Result<ConnectionInfo, TargetError> {
+    if url.starts_with("rediss:") {
+        // Without it the client panics at its first handshake. An error means that a provider is set already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    }
     url.into_connection_info().map_err(|error| TargetError(format!("{}.", error.detail().unwrap_or("Not a Redis URL"))))
 }
 

@@ -1,7 +1,7 @@
 //! Spans of time for the id source: what makes ids unique across processes.
 
 use super::script::{Call, Script};
-use super::{Db, keys};
+use super::{Db, decode, keys};
 use crate::clock::Millis;
 use crate::error::Error;
 use crate::ids::source::{IMPORT_WORKER, Reserve, SPAN, Span, WORKERS};
@@ -35,7 +35,8 @@ impl Db {
 
     async fn reserve_for(&self, worker: u64, now: Millis, until: Millis, own: Millis) -> Result<Option<Span>, Error> {
         let call = Call::new(&RESERVE_SPAN, [keys::worker(worker)]).arg(now).arg(until).arg(own);
-        let from: Millis = self.call(call).await?;
+        let reply = self.run(vec![call]).await?.pop().unwrap_or_default();
+        let from: Millis = decode::one(reply)?;
         Ok((from > 0).then(|| Span { worker, from, until: until.max(from) }))
     }
 }

@@ -28,8 +28,12 @@ impl Db {
     /// `STORAGE_UNAVAILABLE`.
     pub async fn begin_world(&self, name: &str, now: Millis) -> Result<Begun, Error> {
         let noted: bool = self.read(cmd("EXISTS").arg(keys::WORLD).take()).await?;
-        if !noted && (!self.is_empty().await? || self.reserve_import(now - REACH, now).await?.is_none()) {
-            return Ok(Begun::Other);
+        if !noted {
+            if !self.is_empty().await? {
+                return Ok(Begun::Other);
+            }
+            // Granted before and to a loader that died right after: nothing was imported, the store is empty.
+            self.reserve_import(now - REACH, now).await?;
         }
         let call = Call::new(&BEGIN_WORLD, [keys::WORLD.to_owned()]).arg(name).arg(now);
         let (held, moment, state): (String, Millis, String) = self.call(call).await?;
@@ -38,6 +42,15 @@ impl Db {
             (true, "loading") => Begun::Load(moment),
             (true, _) => Begun::Loaded,
         })
+    }
+
+    /// Whether a load was cut off, or runs now: what is done to such a world would be overwritten.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE`.
+    pub async fn is_world_half_loaded(&self) -> Result<bool, Error> {
+        let state: Option<String> = self.read(cmd("HGET").arg(keys::WORLD).arg("state").take()).await?;
+        Ok(state.as_deref() == Some("loading"))
     }
 
     /// Notes that the world is there.

@@ -1,22 +1,43 @@
 //! Execution: one operation in, one response out, with a code on every error and nothing inner in any.
 
-use super::Schema;
+use crate::db::noting_writes;
 use crate::error::Error;
-use async_graphql::{ErrorExtensionValues, Response, ServerError};
+use async_graphql::{ErrorExtensionValues, ObjectType, Response, Schema, ServerError, SubscriptionType};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 
 /// Runs a request. A panic of ours becomes one error; every error gets its `extensions.code`.
-pub async fn execute(schema: &Schema, request: async_graphql::Request) -> Response {
+pub async fn execute<Q, M, S>(schema: &Schema<Q, M, S>, request: async_graphql::Request) -> Response
+where
+    Q: ObjectType + 'static,
+    M: ObjectType + 'static,
+    S: SubscriptionType + 'static,
+{
     let run = AssertUnwindSafe(schema.execute(request)).catch_unwind();
-    let mut response = run.await.unwrap_or_else(|_| {
+    let (response, wrote) = noting_writes(run).await;
+    let mut response = response.unwrap_or_else(|_| {
         tracing::error!("a resolver panicked");
-        Response::from_errors(vec![ServerError::new(Error::corrupt("panic").to_string(), None)])
+        let mut error = ServerError::new(Error::corrupt("panic").to_string(), None);
+        set_code(&mut error, "INTERNAL_SERVER_ERROR");
+        Response::from_errors(vec![error])
     });
     for error in &mut response.errors {
+        if wrote && matches!(error.source::<Error>(), Some(Error::StorageUnavailable)) {
+            // The storage went away in the middle of a change: to say that nothing happened would invite a second one.
+            *error = replaced(error, &Error::OutcomeUnknown);
+        }
         complete(error);
     }
     response
+}
+
+/// Another of our errors in the place of one.
+fn replaced(error: &ServerError, by: &Error) -> ServerError {
+    let mut replaced = ServerError::new(by.to_string(), None);
+    replaced.locations.clone_from(&error.locations);
+    replaced.path.clone_from(&error.path);
+    set_code(&mut replaced, by.code());
+    replaced
 }
 
 /// Sets the code of an error, and logs the cause of one of ours, once.
@@ -39,5 +60,31 @@ pub(super) fn set_code(error: &mut ServerError, code: &str) {
     let extensions = error.extensions.get_or_insert_with(ErrorExtensionValues::default);
     if extensions.get("code").is_none() {
         extensions.set("code", code);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use async_graphql::{EmptyMutation, EmptySubscription, Object};
+
+    struct Query;
+
+    #[Object]
+    impl Query {
+        async fn panics(&self) -> i32 {
+            if std::hint::black_box(true) {
+                std::panic::resume_unwind(Box::new("a secret"));
+            }
+            1
+        }
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_our_mistake_and_says_nothing_of_itself() {
+        let schema = Schema::new(Query, EmptyMutation, EmptySubscription);
+        let response = execute(&schema, "{ panics }".into()).await;
+        let text = serde_json::to_string(&response).expect("JSON");
+        assert!(text.contains("INTERNAL_SERVER_ERROR") && !text.contains("secret"), "{text}");
     }
 }

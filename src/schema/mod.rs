@@ -1,13 +1,13 @@
 //! The GraphQL schema: the merged roots, what all domains share of it, and how it is executed.
 
 mod check;
+mod cost;
 mod context;
 mod errors;
 mod execute;
 mod node;
 mod page;
 mod scalars;
-mod unfold;
 
 pub use check::check;
 pub use context::{forget_loaded, request};
@@ -40,11 +40,7 @@ pub type Schema = async_graphql::Schema<Query, Mutation, EmptySubscription>;
 
 /// Builds the schema. It holds no state: a request brings its own.
 pub fn build() -> Schema {
-    Schema::build(Query::default(), Mutation::default(), EmptySubscription)
-        .limit_depth(20)
-        .limit_complexity(20_000)
-        .limit_directives(50)
-        .finish()
+    Schema::build(Query::default(), Mutation::default(), EmptySubscription).limit_depth(20).limit_directives(50).finish()
 }
 
 /// The schema in the schema definition language, sorted, as it stands in `schema.graphql`.

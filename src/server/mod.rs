@@ -12,41 +12,40 @@ mod shutdown;
 
 pub use playground::DemoLogin;
 pub use router::{State, router};
-pub use shutdown::signal;
+pub use shutdown::on_signal;
 
-use std::future::Future;
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
 
-/// How long requests under way may take after the signal to stop.
-const GRACE: Duration = Duration::from_secs(10);
+/// How long everything that is under way may take after the signal to stop: less than the ten seconds after which container
+/// runtimes kill.
+const GRACE: Duration = Duration::from_secs(8);
 
-/// Serves until `stop` is ready; then takes no new connection, lets requests under way finish for ten seconds at most, and
-/// waits as long for the background's work.
+/// Serves until `stop` is cancelled; then takes no new connection, and lets requests under way and the background's work finish
+/// for eight seconds at most.
 ///
 /// # Errors
 /// When the listener fails.
-pub async fn run(listener: TcpListener, state: State, stop: impl Future<Output = ()> + Send + 'static) -> std::io::Result<()> {
+pub async fn run(listener: TcpListener, state: State, stop: CancellationToken) -> std::io::Result<()> {
     let app = state.app.clone();
-    let (stopping, stopped) = tokio::sync::oneshot::channel();
-    let stop = async move {
-        stop.await;
-        let _ = stopping.send(());
+    let serving = axum::serve(listener, router(state)).with_graceful_shutdown(stop.clone().cancelled_owned()).into_future();
+    let stopped = async {
+        stop.cancelled().await;
+        Instant::now() + GRACE
     };
-    let serving = axum::serve(listener, router(state)).with_graceful_shutdown(stop).into_future();
-    let too_long = async move {
-        if stopped.await.is_ok() {
-            tokio::time::sleep(GRACE).await;
-        } else {
-            std::future::pending::<()>().await;
-        }
+    tokio::pin!(serving);
+    let deadline = tokio::select! {
+        served = &mut serving => return served,
+        deadline = stopped => deadline,
     };
-    tokio::select! {
-        served = serving => served?,
-        () = too_long => tracing::warn!("requests were still under way after {GRACE:?}: they are cut off"),
+    match timeout_at(deadline, serving).await {
+        Ok(served) => served?,
+        Err(_) => tracing::warn!("requests were still under way after {GRACE:?}: they are cut off"),
     }
-    if tokio::time::timeout(GRACE, app.drain()).await.is_err() {
-        tracing::warn!("background work was still under way after {GRACE:?}");
+    if timeout_at(deadline, app.drain()).await.is_err() {
+        tracing::warn!("background work was still under way after {GRACE:?}: it is cut off");
     }
     Ok(())
 }

@@ -34,7 +34,14 @@ pub(super) fn executed(media: Media, response: async_graphql::Response) -> Respo
     let request_error = !response.errors.is_empty()
         && response.data == async_graphql::Value::Null
         && response.errors.iter().all(|error| error.path.is_empty());
-    let status = if request_error && media == Media::GraphqlResponse { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    let ours = |error: &async_graphql::ServerError| {
+        error.extensions.as_ref().and_then(|it| it.get("code")) == Some(&"INTERNAL_SERVER_ERROR".into())
+    };
+    let status = match (request_error, media) {
+        (true, _) if response.errors.iter().any(ours) => StatusCode::INTERNAL_SERVER_ERROR,
+        (true, Media::GraphqlResponse) => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    };
     let body =
         Wire { errors: &response.errors, data: (!request_error).then_some(&response.data), extensions: &response.extensions };
     match serde_json::to_string(&body) {

@@ -23,11 +23,13 @@ impl Timeline {
     /// with `last`. What the answer showed never comes again after it.
     async fn sync_cursor(&self, ctx: &Context<'_>) -> Result<String> {
         let request = request(ctx)?;
+        // First, as `entries` does: both must ask for the home in the same moment.
+        let cursors = request.app.cursors().await?;
         let position = match self {
             Self::Home(owner) => service::head(&request.loaders(), *owner).await?,
             Self::Profile(author) => statuses::service::newest(&request.app, *author).await?.map_or(0, |id| id.0),
         };
-        Ok(request.app.cursors().await?.encode(self.list(), position))
+        Ok(cursors.encode(self.list(), position))
     }
 
     /// The statuses in it, newest first. A page is short only at the end.

@@ -10,6 +10,7 @@ use crate::page::{self, ListId, Listing, Page, PageArgs, Row, Window};
 use crate::request::Loaders;
 use crate::statuses::service as statuses;
 use crate::statuses::{Draft, Seen};
+use std::time::Duration;
 
 /// Followers that a post reaches inside its request, and the size of each further pass.
 const PASS: usize = 1_000;
@@ -74,10 +75,12 @@ pub async fn post(app: &App, author: UserId, draft: Draft) -> Outcome<Option<Sta
 /// `NOT_FOUND` when there is no such status of `author`, also the second time.
 pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<()> {
     let now = statuses::delete(app, author, id).await?;
-    if let Some(rest) = pass(app, Work::Remove, author, id, u64::MAX).await? {
-        in_background(app, Work::Remove, author, id, rest);
+    // What was deleted before leaves at most entries that nobody sees in far homes: not worth a walk each time somebody asks.
+    match pass(app, Work::Remove, author, id, u64::MAX).await? {
+        _ if !now => Err(statuses::not_found().into()),
+        Some(rest) => Ok(in_background(app, Work::Remove, author, id, rest)),
+        None => Ok(()),
     }
-    if now { Ok(()) } else { Err(statuses::not_found().into()) }
 }
 
 /// What a pass over the followers does to their homes.
@@ -98,8 +101,12 @@ async fn pass(app: &App, work: Work, author: UserId, id: StatusId, below: u64) -
         store::push(app.db(), &owners, author, id, app.config().home_window).await?;
     }
     // A deletion may have swept these homes before the status came to them.
-    if work == Work::Remove || !statuses::exists(app, id).await? {
+    let gone = work == Work::Remove || !statuses::exists(app, id).await?;
+    if gone {
         store::remove(app.db(), &owners, &[id]).await?;
+    }
+    if gone && work == Work::Push {
+        return Ok(None);
     }
     Ok(followers.last().filter(|_| followers.len() == PASS).map(|row| row.position))
 }
@@ -109,7 +116,7 @@ fn in_background(app: &App, work: Work, author: UserId, id: StatusId, below: u64
     app.spawn(async move {
         let mut below = Some(below);
         while let Some(from) = below {
-            below = match pass(&app_, work, author, id, from).await {
+            below = match patiently(|| pass(&app_, work, author, id, from)).await {
                 Ok(next) => next,
                 Err(error) => {
                     tracing::error!(%error, status = id.0, ?work, "a fan-out was given up");
@@ -118,6 +125,19 @@ fn in_background(app: &App, work: Work, author: UserId, id: StatusId, below: u64
             };
         }
     });
+}
+
+/// Does an idempotent piece of work again while the storage is away, for some five minutes.
+async fn patiently<T, F: Future<Output = Result<T, Error>>>(work: impl Fn() -> F) -> Result<T, Error> {
+    let mut wait = Duration::from_millis(100);
+    for _ in 0..60 {
+        match work().await {
+            Err(Error::StorageUnavailable | Error::OutcomeUnknown) => tokio::time::sleep(wait).await,
+            done => return done,
+        }
+        wait = (wait * 2).min(Duration::from_secs(5));
+    }
+    work().await
 }
 
 /// Makes `viewer` follow `other`, and puts the other's latest statuses into the viewer's home before it answers.

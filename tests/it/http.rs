@@ -329,3 +329,17 @@ async fn an_error_says_nothing_of_what_is_inside() {
         assert!(answers.iter().all(|answer| !answer.contains(inner)), "{inner}: {answers:?}");
     }
 }
+
+#[tokio::test]
+async fn pages_in_pages_are_refused_before_they_cost_anything() {
+    let app = TestApp::start().await;
+    app.user("ada").await;
+    app.drain().await;
+    let before = app.app.db().round_trips();
+    let page = |size: u32, inner: &str| format!("followers(first: {size}) {{ edges {{ node {{ {inner} }} }} }}");
+    let document = |size: u32| format!("{{ user(login: \"ada\") {{ {} }} }}", page(size, &page(size, &page(size, "login"))));
+    assert_eq!(app.ask(&document(100)).await.refusal(), refused(200, "QUERY_TOO_COMPLEX"));
+    assert_eq!(app.app.db().round_trips(), before);
+    let answer = app.ask(&document(10)).await.json();
+    assert_eq!(answer["data"]["user"]["followers"]["edges"], json!([]), "{answer}");
+}

@@ -11,7 +11,7 @@ use crate::{graph, sessions, statuses, timelines, users};
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 /// Statuses that are written in one go.
@@ -120,6 +120,8 @@ async fn fill_timelines(app: &App, world: &World, bar: &ProgressBar) -> anyhow::
 
 fn write_tokens(file: &Path, world: &World, tokens: &[String]) -> std::io::Result<()> {
     let file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(file)?;
+    // Its mode counts for a new file only.
+    file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
     let mut file = std::io::BufWriter::new(file);
     for (user, token) in world.users.iter().zip(tokens) {
         writeln!(file, "{} {token}", user.login)?;

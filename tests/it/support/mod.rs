@@ -33,7 +33,7 @@ pub struct Served {
     pub url: String,
     pub http: reqwest::Client,
     /// When it is dropped, the server stops.
-    _running: tokio::sync::oneshot::Sender<()>,
+    _running: tokio_util::sync::DropGuard,
 }
 
 impl Served {
@@ -41,10 +41,10 @@ impl Served {
     pub async fn start(app: App, clock: Clock) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let (running, stopped) = tokio::sync::oneshot::channel::<()>();
+        let stop = tokio_util::sync::CancellationToken::new();
         let state = server::State::new(app.clone());
-        tokio::spawn(server::run(listener, state, async move { stopped.await.unwrap_or(()) }));
-        Self { app, clock, url, http: reqwest::Client::new(), _running: running }
+        tokio::spawn(server::run(listener, state, stop.clone()));
+        Self { app, clock, url, http: reqwest::Client::new(), _running: stop.drop_guard() }
     }
 
     /// Waits until no background work is left.
