@@ -68,6 +68,15 @@ pub async fn followers_below(app: &App, id: UserId, below: u64, limit: usize) ->
     Ok(store::people(app.db(), id, Direction::Followers, &[window]).await?.pop().unwrap_or_default())
 }
 
+/// Up to `limit` of those whom `id` follows below the follow `below`, newest first, each with its follow's id as place.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn following_below(app: &App, id: UserId, below: u64, limit: usize) -> Result<Vec<Row>, Error> {
+    let window = Window { below, above: 0, newest_first: true, limit };
+    Ok(store::people(app.db(), id, Direction::Following, &[window]).await?.pop().unwrap_or_default())
+}
+
 /// A page of those who follow, or are followed by, `id`; newest follow first. Each comes with its follow's id as place.
 ///
 /// # Errors

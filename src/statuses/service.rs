@@ -151,6 +151,16 @@ pub async fn latest_below(app: &App, author: UserId, below: u64, limit: usize) -
     Ok(rows.into_iter().map(|row| StatusId(row.member)).collect())
 }
 
+/// The same of several authors, a list each. One pipeline.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn latest_of(app: &App, authors: &[UserId], below: u64, limit: usize) -> Result<Vec<Vec<StatusId>>, Error> {
+    let window = Window { below, above: 0, newest_first: true, limit };
+    let rows = store::profiles(app.db(), authors, &window).await?;
+    Ok(rows.into_iter().map(|rows| rows.into_iter().map(|row| StatusId(row.member)).collect()).collect())
+}
+
 /// Which of `ids` an author still has, in their order. One command.
 ///
 /// # Errors

@@ -137,6 +137,12 @@ pub(super) async fn profile(db: &Db, author: UserId, windows: &[Window]) -> Resu
     ranges::read(db, &keys::profile(author), windows).await
 }
 
+/// The same window of several authors' statuses, in their order. One pipeline.
+pub(super) async fn profiles(db: &Db, authors: &[UserId], window: &Window) -> Result<Vec<Vec<Row>>, Error> {
+    let commands = authors.iter().map(|author| ranges::command(&keys::profile(*author), window)).collect();
+    db.read_many(commands).await?.into_iter().map(decode::rows).collect()
+}
+
 /// Which of `ids` stand in an author's profile, in their order.
 pub(super) async fn listed(db: &Db, author: UserId, ids: &[StatusId]) -> Result<Vec<bool>, Error> {
     if ids.is_empty() {

@@ -35,17 +35,28 @@ pub(super) async fn push(db: &Db, owners: &[UserId], author: UserId, status: Sta
     db.call_many(owners.iter().map(call).collect()).await.map(drop)
 }
 
-/// Puts statuses of an author into one home, while that very follow stands. One script.
+/// How many entries a home has, and the place of its oldest (0 without any). One pipeline.
+pub(super) async fn extent(db: &Db, owner: UserId) -> Result<(usize, u64), Error> {
+    let oldest = Window { below: u64::MAX, above: 0, newest_first: false, limit: 1 };
+    let commands = vec![cmd("ZCARD").arg(keys::home(owner)).take(), ranges::command(&keys::home(owner), &oldest)];
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let count = decode::one(replies.next().unwrap_or_default())?;
+    let oldest = decode::rows(replies.next().unwrap_or_default())?;
+    Ok((count, oldest.first().map_or(0, |row| row.position)))
+}
+
+/// Puts statuses of an author into one home, while that very follow stands (`None` for the owner's own). One script.
 pub(super) async fn merge(
     db: &Db,
     owner: UserId,
     author: UserId,
-    follow: u64,
+    follow: Option<u64>,
     window: usize,
     ids: &[StatusId],
 ) -> Result<bool, Error> {
     let ids = numbers(ids);
     let keys = [keys::home(owner), following_key(owner)];
+    let follow = follow.map_or_else(|| "-1".to_owned(), |follow| follow.to_string());
     db.call(Call::new(&PUSH_HOME, keys).arg(author.0).arg(follow).arg(window).arg(ids)).await
 }
 

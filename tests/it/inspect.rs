@@ -216,3 +216,12 @@ async fn an_open_port_is_warned_of() {
     }
     assert_eq!(redis.report().await.facts.open, Some(false), "no port at all");
 }
+
+#[tokio::test]
+async fn a_server_that_speaks_no_tls_is_an_error_and_no_panic() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let target: waxwing::db::Target = format!("rediss://{}", listener.local_addr().expect("an address")).parse().expect("a URL");
+    let hanging_up = tokio::spawn(async move { listener.accept().await.map(drop) });
+    waxwing::db::check::examine(&target).await.expect_err("no TLS");
+    hanging_up.await.expect("no panic").expect("a connection");
+}

@@ -255,3 +255,31 @@ async fn after_any_muddle_every_home_is_what_one_follows_and_every_count_is_true
         assert_eq!(one.home, expected, "the home of c{at}");
     }
 }
+
+#[tokio::test]
+async fn a_home_that_was_full_is_filled_up_again_after_an_unfollow() {
+    let config = Config { home_window: 100, ..Config::default() };
+    let app = TestApp::with(config).await;
+    let [reader, early, loud] = app.users(["reader", "early", "loud"]).await;
+    let own = reader.post("own").await;
+    for at in 0..5 {
+        app.clock.advance(1_000);
+        early.post(&format!("early {at}")).await;
+    }
+    for at in 0..100 {
+        app.clock.advance(1_000);
+        loud.post(&format!("loud {at}")).await;
+    }
+    reader.follow(&early).await;
+    reader.follow(&loud).await;
+    assert_eq!(reader.home().await.len(), 100);
+    assert!(reader.home().await.iter().all(|message| message.starts_with("loud")));
+    reader.unfollow(&loud).await;
+    assert_eq!(reader.home().await, ["early 4", "early 3", "early 2", "early 1", "early 0", "own"]);
+    // What has been deleted meanwhile does not come back, and nobody's who is not followed.
+    reader.follow(&loud).await;
+    reader.delete(&own).await;
+    reader.unfollow(&early).await;
+    reader.unfollow(&loud).await;
+    assert_eq!(reader.home().await, Vec::<String>::new());
+}

@@ -1,7 +1,11 @@
-//! The use cases that move statuses: read a home, post, delete, follow, unfollow.
+//! The use cases that move statuses: read a home, post, delete; [`follow`] and [`unfollow`] have a file of their own.
+
+mod follow;
+
+pub use follow::{follow, unfollow};
 
 use super::load::{HomeKey, HomePart};
-use super::store::{self, MERGE};
+use super::store;
 use crate::app::App;
 use crate::error::{Error, Outcome};
 use crate::graph::service as graph;
@@ -138,81 +142,6 @@ async fn patiently<T, F: Future<Output = Result<T, Error>>>(work: impl Fn() -> F
         wait = (wait * 2).min(Duration::from_secs(5));
     }
     work().await
-}
-
-/// Makes `viewer` follow `other`, and puts the other's latest statuses into the viewer's home before it answers.
-///
-/// # Errors
-/// As [`graph::follow`].
-pub async fn follow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
-    match graph::follow(app, viewer, other).await? {
-        Some(follow) => Ok(fill_in(app, viewer, other, follow).await?),
-        None => Ok(()), // Unfollowed meanwhile.
-    }
-}
-
-/// Puts another's latest statuses into the viewer's home while that follow stands.
-async fn fill_in(app: &App, viewer: UserId, other: UserId, follow: u64) -> Result<(), Error> {
-    let window = app.config().home_window;
-    let mut latest = Latest::new(other, window);
-    while let Some(ids) = latest.next(app).await? {
-        if !store::merge(app.db(), viewer, other, follow, window, &ids).await? {
-            break; // Unfollowed meanwhile.
-        }
-        // What was deleted between the two may have been swept from this home before it came.
-        let listed = statuses::listed(app, other, &ids).await?;
-        let deleted: Vec<StatusId> = ids.into_iter().zip(listed).filter(|(_, listed)| !listed).map(|(id, _)| id).collect();
-        store::remove(app.db(), &[viewer], &deleted).await?;
-    }
-    Ok(())
-}
-
-/// Makes `viewer` follow `other` no longer, and takes the other's statuses out of the viewer's home before it answers.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn unfollow(app: &App, viewer: UserId, other: UserId) -> Result<(), Error> {
-    if viewer == other {
-        return Ok(());
-    }
-    if let Some(follow) = graph::unfollow(app, viewer, other).await? {
-        // Followed again meanwhile: what was posted while this took the other side out is missing.
-        return fill_in(app, viewer, other, follow).await;
-    }
-    // From here on nothing of theirs enters: what is there now stands among their latest, since a home is a window of the newest.
-    let mut latest = Latest::new(other, app.config().home_window);
-    while let Some(ids) = latest.next(app).await? {
-        if !store::sweep(app.db(), viewer, other, &ids).await? {
-            break; // Followed again meanwhile.
-        }
-    }
-    Ok(())
-}
-
-/// An author's newest statuses, as many as a home holds, in chunks that one script can take.
-struct Latest {
-    author: UserId,
-    below: u64,
-    left: usize,
-}
-
-impl Latest {
-    const fn new(author: UserId, window: usize) -> Self {
-        Self { author, below: u64::MAX, left: window }
-    }
-
-    /// The next chunk, newest first; `None` at the end.
-    async fn next(&mut self, app: &App) -> Result<Option<Vec<StatusId>>, Error> {
-        if self.left == 0 {
-            return Ok(None);
-        }
-        let asked = self.left.min(MERGE);
-        let ids = statuses::latest_below(app, self.author, self.below, asked).await?;
-        let Some(last) = ids.last() else { return Ok(None) };
-        self.below = last.0;
-        self.left = if ids.len() < asked { 0 } else { self.left - asked };
-        Ok(Some(ids))
-    }
 }
 
 /// Writes a profile and a home, of which the newest are kept, for worlds that are loaded.
