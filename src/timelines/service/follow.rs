@@ -93,7 +93,7 @@ async fn refill(app: &App, owner: UserId) -> Result<(), Error> {
         for ((author, follow), list) in authors.iter().zip(lists) {
             found.extend(list.into_iter().map(|id| (id, *author, *follow)));
         }
-        found.sort_unstable_by(|a, b| b.0.cmp(&a.0));
+        found.sort_unstable_by_key(|(id, ..)| std::cmp::Reverse(*id));
         found.truncate(room);
         let rows = graph::following_below(app, owner, below, AUTHORS).await?;
         below = rows.last().map_or(0, |row| row.position);

@@ -1,4 +1,4 @@
-//! The use cases that move statuses: read a home, post, delete; [`follow`] and [`unfollow`] have a file of their own.
+//! The use cases that move statuses: read a home, post, delete; [`follow()`] and [`unfollow()`] have a file of their own.
 
 mod follow;
 
@@ -82,7 +82,10 @@ pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<()> {
     // What was deleted before leaves at most entries that nobody sees in far homes: not worth a walk each time somebody asks.
     match pass(app, Work::Remove, author, id, u64::MAX).await? {
         _ if !now => Err(statuses::not_found().into()),
-        Some(rest) => Ok(in_background(app, Work::Remove, author, id, rest)),
+        Some(rest) => {
+            in_background(app, Work::Remove, author, id, rest);
+            Ok(())
+        }
         None => Ok(()),
     }
 }
