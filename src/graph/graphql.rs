@@ -4,7 +4,7 @@ use crate::error::{Outcome, UserError as Row, UserErrorCode};
 use crate::ids::{UserId, source};
 use crate::page::{ListId, Page};
 use crate::request::Request;
-use crate::schema::{DateTime, PageInfo, UserError, forget_loaded, page_info, refuse, request};
+use crate::schema::{DateTime, PageInfo, UserError, page_info, refuse, request};
 use crate::timelines;
 use crate::users::{User, UserObject};
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
@@ -120,7 +120,7 @@ async fn change(ctx: &Context<'_>, id: &str, follow: bool) -> Result<Changed> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let (other, user_errors) = refuse(apply(request, viewer, id, follow).await)?;
-    forget_loaded(ctx)?;
+    request.forget();
     let Some(other) = other else { return Ok((None, None, user_errors)) };
     let mut users = request.loaders().users.load_many([other, viewer]).await?.into_iter().map(|user| user.map(UserObject));
     Ok((users.next().flatten(), users.next().flatten(), user_errors))

@@ -10,12 +10,3 @@ use async_graphql::{Context, Result};
 pub fn request<'a>(ctx: &Context<'a>) -> Result<&'a Request> {
     ctx.data::<Request>()
 }
-
-/// Forgets what the request has loaded, after a change.
-///
-/// # Errors
-/// As [`request`].
-pub fn forget_loaded(ctx: &Context<'_>) -> Result<()> {
-    request(ctx)?.forget();
-    Ok(())
-}

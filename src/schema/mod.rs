@@ -10,11 +10,11 @@ mod page;
 mod scalars;
 
 pub use check::check;
-pub use context::{forget_loaded, request};
+pub use context::request;
 pub use errors::{UserError, UserErrorCode, refuse};
 pub use execute::execute;
 pub use node::Node;
-pub use page::{Arguments, PageInfo, page_info};
+pub use page::{PageInfo, page_info};
 pub use scalars::DateTime;
 
 use crate::graph::GraphMutation;

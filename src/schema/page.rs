@@ -1,6 +1,6 @@
 //! What all connections share.
 
-use crate::page::{Cursors, ListId, Page, PageArgs};
+use crate::page::{Cursors, ListId, Page};
 use async_graphql::SimpleObject;
 
 /// Where a page stands in its list. Both flags tell the truth, whichever way one pages.
@@ -24,15 +24,5 @@ pub fn page_info<T>(page: &Page<T>, cursors: &Cursors, list: ListId) -> PageInfo
         has_previous_page: page.has_previous,
         start_cursor: cursor(page.items.first()),
         end_cursor: cursor(page.items.last()),
-    }
-}
-
-/// The arguments of a connection in the order in which resolvers take them.
-pub struct Arguments;
-
-impl Arguments {
-    /// As the page wants them.
-    pub const fn page(first: Option<i32>, after: Option<String>, last: Option<i32>, before: Option<String>) -> PageArgs {
-        PageArgs { first, after, last, before }
     }
 }

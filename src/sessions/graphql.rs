@@ -5,7 +5,7 @@ use super::service;
 use crate::error::{Outcome, UserError as Row, UserErrorCode};
 use crate::ids::SessionId;
 use crate::request::Request;
-use crate::schema::{DateTime, UserError, forget_loaded, refuse, request};
+use crate::schema::{DateTime, UserError, refuse, request};
 use crate::users::{self, SignUpInput, User, UserObject};
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
 
@@ -202,7 +202,7 @@ async fn end_sessions(ctx: &Context<'_>, input: EndSessionsInput) -> Result<EndS
         Err(row) => Err(row.into()),
     };
     let (ended, user_errors) = refuse(outcome)?;
-    forget_loaded(ctx)?;
+    request.forget();
     let ended_session_ids = ended.map(|ended| ended.into_iter().map(|id| id.global().into()).collect());
     Ok(EndSessionsPayload { ended_session_ids, user_errors })
 }

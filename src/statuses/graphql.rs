@@ -7,7 +7,7 @@ use crate::error::{Error, Outcome};
 use crate::ids::StatusId;
 use crate::page::PageArgs;
 use crate::request::Request;
-use crate::schema::{Arguments, DateTime, PageInfo, UserError, forget_loaded, page_info, refuse, request};
+use crate::schema::{DateTime, PageInfo, UserError, page_info, refuse, request};
 use crate::timelines;
 use crate::users::UserObject;
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
@@ -69,7 +69,7 @@ impl StatusObject {
         #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
     ) -> Result<LikerConnection> {
-        Box::pin(self.page_of_likers(request(ctx)?, Arguments::page(first, after, last, before))).await
+        Box::pin(self.page_of_likers(request(ctx)?, PageArgs { first, after, last, before })).await
     }
 }
 
@@ -246,7 +246,7 @@ async fn post(ctx: &Context<'_>, input: PostStatusInput) -> Result<(Option<Statu
     let location = input.location.map(|place| Location { latitude: place.latitude, longitude: place.longitude });
     let draft = Draft { message: input.message, location, idempotency_key: input.idempotency_key };
     let (posted, user_errors) = refuse(timelines::service::post(&request.app, viewer, draft).await)?;
-    forget_loaded(ctx)?;
+    request.forget();
     Ok((load(request, posted.flatten()).await?, user_errors))
 }
 
@@ -260,7 +260,7 @@ async fn delete(ctx: &Context<'_>, input: DeleteStatusInput) -> Result<DeleteSta
     }
     .await;
     let (deleted, user_errors) = refuse(deleted)?;
-    forget_loaded(ctx)?;
+    request.forget();
     Ok(DeleteStatusPayload { deleted_status_id: deleted.map(|id| id.global().into()), user_errors })
 }
 
@@ -274,7 +274,7 @@ async fn like(ctx: &Context<'_>, id: &str, on: bool) -> Result<(Option<StatusObj
     }
     .await;
     let (liked, user_errors) = refuse(liked)?;
-    forget_loaded(ctx)?;
+    request.forget();
     Ok((load(request, liked).await?, user_errors))
 }
 

@@ -4,7 +4,7 @@ use super::service;
 use crate::ids::{self, UserId};
 use crate::page::{ListId, Page, PageArgs};
 use crate::request::Request;
-use crate::schema::{Arguments, PageInfo, page_info, request};
+use crate::schema::{PageInfo, page_info, request};
 use crate::statuses::{self, Seen, StatusObject};
 use async_graphql::{Context, ID, Object, Result, SimpleObject};
 
@@ -41,7 +41,7 @@ impl Timeline {
         #[graphql(desc = "How many from the oldest, or next to `before`: 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what comes before (is newer than) this cursor.")] before: Option<String>,
     ) -> Result<TimelineEntryConnection> {
-        Box::pin(self.connection(request(ctx)?, Arguments::page(first, after, last, before))).await
+        Box::pin(self.connection(request(ctx)?, PageArgs { first, after, last, before })).await
     }
 }
 

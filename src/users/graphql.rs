@@ -3,7 +3,8 @@
 use super::model::User;
 use super::service::{self, Change, NewAccount};
 use crate::graph::{self, Direction, FollowConnection, Relation};
-use crate::schema::{Arguments, DateTime, UserError, forget_loaded, refuse, request};
+use crate::page::PageArgs;
+use crate::schema::{DateTime, UserError, refuse, request};
 use crate::timelines::Timeline;
 use async_graphql::{Context, ID, InputObject, MaybeUndefined, Object, Result, SimpleObject};
 use std::sync::Arc;
@@ -73,7 +74,7 @@ impl UserObject {
         #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
     ) -> Result<FollowConnection> {
-        Box::pin(self.people(ctx, Direction::Followers, Arguments::page(first, after, last, before))).await
+        Box::pin(self.people(ctx, Direction::Followers, PageArgs { first, after, last, before })).await
     }
 
     /// Those whom this account follows, the newest follow first.
@@ -85,7 +86,7 @@ impl UserObject {
         #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
     ) -> Result<FollowConnection> {
-        Box::pin(self.people(ctx, Direction::Following, Arguments::page(first, after, last, before))).await
+        Box::pin(self.people(ctx, Direction::Following, PageArgs { first, after, last, before })).await
     }
 
     /// What this account has posted, newest first.
@@ -101,7 +102,7 @@ impl UserObject {
         Ok(Box::pin(request(ctx)?.loaders().relations.load(self.0.id)).await?)
     }
 
-    async fn people(&self, ctx: &Context<'_>, side: Direction, args: crate::page::PageArgs) -> Result<FollowConnection> {
+    async fn people(&self, ctx: &Context<'_>, side: Direction, args: PageArgs) -> Result<FollowConnection> {
         let request = request(ctx)?;
         let page = graph::service::people(&request.app, &request.loaders(), self.0.id, side, &args).await?;
         let total = if side == Direction::Followers { self.0.followers } else { self.0.following };
@@ -196,6 +197,6 @@ async fn update_profile(ctx: &Context<'_>, input: UpdateProfileInput) -> Result<
     };
     let change = Change { name: given(input.name), bio: given(input.bio) };
     let (user, user_errors) = refuse(service::update_profile(&request.app, viewer.user, change).await)?;
-    forget_loaded(ctx)?;
+    request.forget();
     Ok(UpdateProfilePayload { user: user.map(|user| UserObject(user.into())), user_errors })
 }

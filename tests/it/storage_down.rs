@@ -167,3 +167,48 @@ async fn a_server_may_start_before_its_redis() {
     }
     assert_eq!(refusal(&app, None, SIGN_UP).await.1, "");
 }
+
+/// A mutation of a schema of its own, whose second half finds the storage gone.
+struct CutShort(TestApp);
+
+#[async_graphql::Object]
+impl CutShort {
+    async fn before_the_first_write(&self) -> async_graphql::Result<i32> {
+        Err(waxwing::error::Error::StorageUnavailable.into())
+    }
+
+    async fn after_it(&self) -> async_graphql::Result<i32> {
+        let mut write = redis::cmd("SET");
+        write.arg("half:{1}").arg("done");
+        self.0.app.db().write_many(vec![write]).await?;
+        Err(waxwing::error::Error::StorageUnavailable.into())
+    }
+}
+
+#[tokio::test]
+async fn a_change_that_was_cut_short_by_the_storage_does_not_say_that_nothing_happened() {
+    use async_graphql::{EmptyMutation, EmptySubscription, Schema};
+    let schema = Schema::new(CutShort(TestApp::start().await), EmptyMutation, EmptySubscription);
+    for (query, code) in [("{ beforeTheFirstWrite }", "STORAGE_UNAVAILABLE"), ("{ afterIt }", "OUTCOME_UNKNOWN")] {
+        let answer = waxwing::schema::execute(&schema, query.into()).await;
+        let answer = serde_json::to_value(&answer).expect("JSON");
+        assert_eq!(error_codes(&answer), [code]);
+        assert_eq!(answer["errors"][0]["path"].as_array().map(Vec::len), Some(1), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_fan_out_waits_for_a_storage_that_stands_still() {
+    let app = durable().await;
+    let crowd = app.crowd("c", 6_001).await;
+    let follows: Vec<(&Actor, &Actor)> = crowd[1..].iter().map(|fan| (fan, &crowd[0])).collect();
+    app.follows(&follows).await;
+    crowd[0].post("to all").await;
+    // The first thousand have it; the passes over the others meet a Redis that answers later than they wait.
+    app.redis.signal("STOP");
+    tokio::time::sleep(Duration::from_millis(900)).await;
+    app.redis.signal("CONT");
+    app.drain().await;
+    let homes = app.redis.keys().into_iter().filter(|key| key.starts_with("home:")).count();
+    assert_eq!(homes, crowd.len());
+}
