@@ -1,6 +1,7 @@
 //! The command line. Every option is also an environment variable, `WAXWING_` and its name.
 
 mod demo;
+mod edge;
 mod fsck;
 mod options;
 mod serve;

@@ -1,12 +1,13 @@
 //! `waxwing serve`.
 
 use super::demo::{self, PEOPLE_LOGIN, PEOPLE_PASSWORD};
+use super::edge::{DocumentOptions, EdgeOptions};
 use super::options::{DomainOptions, StorageOptions};
 use super::storage::Storage;
 use crate::app::App;
 use crate::clock::Clock;
 use crate::db::Timing;
-use crate::server::{self, DemoLogin, State};
+use crate::server::{self, DemoLogin, EdgeConfig, State};
 use anyhow::{Context, bail};
 use clap::Args;
 use std::net::SocketAddr;
@@ -25,10 +26,16 @@ pub(super) struct Options {
     #[command(flatten)]
     storage: StorageOptions,
     #[command(flatten)]
+    edge: EdgeOptions,
+    #[command(flatten)]
+    documents: DocumentOptions,
+    #[command(flatten)]
     domains: DomainOptions,
 }
 
 pub(super) async fn run(options: Options) -> anyhow::Result<()> {
+    let config = options.documents.apply(options.edge.apply(options.domains.config()));
+    let edge = options.edge.config(&config)?;
     // A taken port is told before anything else is started. It is let go again: a connection that nobody answers, while Redis
     // reads its data in, looks like a dead server to whoever watches.
     drop(bind(options.listen).await?);
@@ -38,8 +45,8 @@ pub(super) async fn run(options: Options) -> anyhow::Result<()> {
     let Some(storage) = stop.run_until_cancelled(Storage::open(&options.storage, timing)).await.transpose()? else {
         return Ok(());
     };
-    let app = App::new(storage.db.clone(), Clock::System, options.domains.config());
-    let served = serve(&options, app, stop).await;
+    let app = App::new(storage.db.clone(), Clock::System, config);
+    let served = serve(&options, app, edge, stop).await;
     storage.close().await;
     served
 }
@@ -48,15 +55,16 @@ async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))
 }
 
-async fn serve(options: &Options, app: App, stop: CancellationToken) -> anyhow::Result<()> {
-    let mut state = State::new(app.clone());
+async fn serve(options: &Options, app: App, edge: EdgeConfig, stop: CancellationToken) -> anyhow::Result<()> {
+    let mut state = State::new(app.clone(), edge);
     match stop.run_until_cancelled(world(options, &app)).await {
         Some(demo) => state.demo = demo?,
         None => return Ok(()),
     }
     let listener = bind(options.listen).await?;
-    announce(listener.local_addr()?, state.demo.as_ref());
-    Ok(server::run(listener, state, stop).await?)
+    announce(listener.local_addr()?, &state);
+    server::run(listener, state, stop).await;
+    Ok(())
 }
 
 /// Sees to the demo's world; the login to offer when there is one and it is asked for.
@@ -79,12 +87,14 @@ fn offered() -> DemoLogin {
 }
 
 /// What somebody who has just typed the command wants to know. On stdout, apart from the log.
-fn announce(address: SocketAddr, demo: Option<&DemoLogin>) {
+fn announce(address: SocketAddr, state: &State) {
     let host = if address.ip().is_unspecified() { format!("localhost:{}", address.port()) } else { address.to_string() };
     println!("Waxwing is ready.");
-    println!("  Playground  http://{host}/");
+    if state.edge.playground {
+        println!("  Playground  http://{host}/");
+    }
     println!("  API         http://{host}/graphql");
-    if let Some(demo) = demo {
+    if let Some(demo) = &state.demo {
         println!("  Log in as   {} with the password {}", demo.login, demo.password);
         if !address.ip().is_loopback() {
             tracing::warn!("--demo on {address}: whoever reaches it can log in");

@@ -7,12 +7,17 @@ use axum::response::Response;
 use std::time::Instant;
 use tracing::Instrument;
 
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The id of a request.
+#[derive(Clone, Debug)]
+pub(super) struct RequestId(pub(super) String);
 
 /// Gives a request its id (the proxy's, if it is a plain one) and logs how it went. No header, no body, no query string.
-pub(super) async fn trace(request: Request, next: Next) -> Response {
+pub(super) async fn trace(mut request: Request, next: Next) -> Response {
     let id = given(request.headers().get(REQUEST_ID)).unwrap_or_else(|| format!("{:016x}", rand::random::<u64>()));
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    request.extensions_mut().insert(RequestId(id.clone()));
     let span = tracing::info_span!("request", request_id = id);
     let began = Instant::now();
     let mut response = next.run(request).instrument(span.clone()).await;

@@ -8,6 +8,8 @@ mod cluster;
 mod conformance;
 mod cost;
 mod demo;
+mod documents;
+mod edge;
 mod embedded;
 mod fsck;
 mod follows;
