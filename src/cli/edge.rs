@@ -29,7 +29,7 @@ enum Switch {
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Edge")]
 pub(super) struct EdgeOptions {
-    /// What the next three are unless they are given: on for development, off for production.
+    /// What the next four are unless they are given: on for development, off for production.
     #[arg(long, env = "WAXWING_PROFILE", default_value = "development")]
     profile: Profile,
     /// Whether clients may read the schema through the API.
@@ -41,6 +41,9 @@ pub(super) struct EdgeOptions {
     /// Whether browsers are shown the playground.
     #[arg(long, env = "WAXWING_PLAYGROUND")]
     playground: Option<Switch>,
+    /// Whether queries come by GET without a header that pages of other origins cannot send, such as `graphql-require-preflight: 1`.
+    #[arg(long, env = "WAXWING_SIMPLE_GET")]
+    simple_get: Option<Switch>,
     /// Run the documents of this file only, by their ids: JSON as Relay, graphql-codegen or Apollo write it.
     #[arg(long, value_name = "FILE", env = "WAXWING_TRUSTED_DOCUMENTS")]
     trusted_documents: Option<PathBuf>,
@@ -104,6 +107,7 @@ impl EdgeOptions {
         let documents = self.trusted_documents.as_deref().map(|file| trusted(file, config)).transpose()?;
         Ok(EdgeConfig {
             playground: self.is_on(self.playground),
+            simple_get: self.is_on(self.simple_get),
             cors_origins: self.cors_origins.clone(),
             max_requests: self.max_requests.unwrap_or(defaults.max_requests),
             max_connections: self.max_connections,

@@ -11,6 +11,9 @@ use std::time::Duration;
 pub struct EdgeConfig {
     /// Whether browsers are shown the playground.
     pub playground: bool,
+    /// Whether a query may come by GET from a page that the browser did not ask this server about. It could read nothing of the
+    /// answer, but it could make the server work in its visitors' names.
+    pub simple_get: bool,
     /// The origins whose pages may ask. None: only pages of this server's own origin.
     pub cors_origins: Vec<Origin>,
     /// GraphQL requests that are worked on at once; one more is refused.
@@ -58,6 +61,7 @@ impl Default for EdgeConfig {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Self {
             playground: true,
+            simple_get: true,
             cors_origins: Vec::new(),
             max_requests: 128 * cores,
             max_connections: 10_000,

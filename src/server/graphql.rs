@@ -5,7 +5,7 @@ use super::documents::Found;
 use super::logging::RequestId;
 use super::media::{self, Media};
 use super::response::{self, Refusal};
-use super::{State, auth, overload, playground};
+use super::{State, auth, origin, overload, playground};
 use crate::error::Error;
 use crate::schema::{self, Checked};
 use async_graphql::parser::types::OperationType;
@@ -48,6 +48,9 @@ pub(super) async fn get(
         return playground::page().await;
     }
     let Some(media) = Media::accepted(&headers) else { return not_acceptable() };
+    if !state.edge.simple_get && origin::may_be_foreign(&headers) {
+        return origin::refusal().answer(media);
+    }
     let call = Call { state: &state, media, headers: &headers, id: &id, is_get: true };
     let parameters = parameters.map_err(|_| bad_request("The query string cannot be read."));
     call.answer(|| asked::from_parameters(parameters?.0)).await

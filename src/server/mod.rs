@@ -9,6 +9,7 @@ mod graphql;
 mod health;
 mod logging;
 mod media;
+mod origin;
 mod overload;
 mod playground;
 mod response;

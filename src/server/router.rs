@@ -81,10 +81,11 @@ fn cors(origins: &[Origin]) -> CorsLayer {
     let any = origins.iter().any(Origin::is_any);
     let origins = if any { AllowOrigin::any() } else { AllowOrigin::list(origins.iter().map(|origin| origin.0.clone())) };
     let told = ["ratelimit", "ratelimit-policy"].map(HeaderName::from_static);
+    let preflight = HeaderName::from_static("graphql-require-preflight");
     CorsLayer::new()
         .allow_origin(origins)
         .allow_methods([Method::GET, Method::POST])
-        .allow_headers([header::AUTHORIZATION, header::CONTENT_TYPE, logging::REQUEST_ID, graphql::COST])
+        .allow_headers([header::AUTHORIZATION, header::CONTENT_TYPE, logging::REQUEST_ID, graphql::COST, preflight])
         .expose_headers([vec![header::RETRY_AFTER, logging::REQUEST_ID], told.into()].concat())
         .max_age(Duration::from_hours(2))
 }

@@ -407,3 +407,63 @@ async fn the_switches_are_independent() {
     assert!(app.ask("{ viewe { id } }").await.text.contains("viewer"));
     assert_eq!(Answer::of(app.get("/").header("accept", "text/html")).await.status, 200);
 }
+
+#[tokio::test]
+async fn in_production_no_foreign_page_can_make_a_visitor_ask() {
+    let app = at_edge(EdgeConfig { simple_get: false, ..EdgeConfig::default() }).await;
+    let get = || app.get("/graphql?query=%7B__typename%7D");
+    let known = json!({ "data": { "__typename": "Query" } });
+    for (name, value) in [
+        ("graphql-require-preflight", "1"),
+        ("apollo-require-preflight", "true"),
+        ("content-type", "application/json"),
+        ("x-requested-with", "XMLHttpRequest"),
+        ("sec-fetch-site", "same-origin"),
+    ] {
+        assert_eq!(Answer::of(get().header(name, value)).await.json(), known, "{name}");
+    }
+    for (name, value) in
+        [("accept", "*/*"), ("content-type", "text/plain"), ("sec-fetch-site", "cross-site"), ("sec-fetch-site", "none")]
+    {
+        assert_eq!(Answer::of(get().header(name, value)).await.refusal(), refused(403, "CSRF_REFUSED"), "{name}: {value}");
+    }
+    assert_eq!(app.ask("{ __typename }").await.json(), known, "a POST with JSON is never a simple one");
+}
+
+/// What scanners of GraphQL servers send, after the list of graphql-cop: none of it gets what it is after.
+#[tokio::test]
+async fn scanners_find_nothing_in_production() {
+    let config = Config { introspection: false, suggestions: false, ..Config::default() };
+    let app = TestApp::at_edge(config, EdgeConfig { playground: false, simple_get: false, ..EdgeConfig::default() }).await;
+    let aliases: String = (0..101).map(|at| format!("alias{at}:__typename ")).collect();
+    let circle = "{ __schema { types { fields { type { fields { type { fields { type { fields { name } } } } } } } } } }";
+    for document in [
+        format!("query cop {{ {aliases} }}"),
+        format!("query cop {{ {} }}", "__typename ".repeat(500)),
+        circle.to_owned(),
+        "query cop { __schema { types { name fields { name } } } }".to_owned(),
+        "query { __schema { ...A } } fragment A on __Schema { __typename ...B } fragment B on __Schema { ...A }".to_owned(),
+        "query cop { __typename @aa@aa@aa@aa@aa@aa@aa@aa@aa@aa @skip }".to_owned(),
+        "query cop { __schema { directive } }".to_owned(),
+        "qwerty cop { abc }".to_owned(),
+    ] {
+        let answer = app.ask(&document).await;
+        let body = answer.json();
+        assert!(body.get("data").is_none() && body["errors"].as_array().map(Vec::len) == Some(1), "{document:.60}: {answer:?}");
+        for word in ["Did you mean", "exception", "tracing", "stack"] {
+            assert!(!answer.text.contains(word), "{word}: {answer:?}");
+        }
+    }
+    let batch = json!(vec![json!({ "query": "query cop { __typename }" }); 11]);
+    assert_eq!(Answer::of(app.post().json(&batch)).await.refusal(), refused(400, "BATCH_REFUSED"));
+    for (query, status) in [("mutation%7B__typename%7D", 403), ("%7B__typename%7D", 403)] {
+        assert_eq!(Answer::of(app.get(&format!("/graphql?query={query}"))).await.status, status);
+    }
+    let form = app.post().header("content-type", "application/x-www-form-urlencoded").body("query=%7B__typename%7D");
+    assert_eq!(Answer::of(form).await.status, 415);
+    assert_eq!(Answer::of(app.http.post(format!("{}/graphql?query=%7B__typename%7D", app.url))).await.status, 415);
+    for path in ["/", "/graphiql", "/playground", "/console", "/graphql", "/altair"] {
+        let page = Answer::of(app.get(path).header("accept", "text/html")).await;
+        assert!(page.status >= 400 && !page.text.contains("<html"), "{path}: {page:?}");
+    }
+}
