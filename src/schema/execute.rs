@@ -47,7 +47,15 @@ fn complete(error: &mut ServerError) {
             tracing::error!(cause = format!("{cause:#}"), path = ?error.path, "internal error");
             "INTERNAL_SERVER_ERROR"
         }
-        Some(ours) => ours.code(),
+        Some(ours) => {
+            let code = ours.code();
+            if let Error::RateLimited { limit, retry_after } = *ours {
+                let extensions = error.extensions.get_or_insert_with(ErrorExtensionValues::default);
+                extensions.set("limit", limit);
+                extensions.set("retryAfter", retry_after);
+            }
+            code
+        }
         // The library's own: what has a path was refused while executing, the rest before it.
         None if !error.path.is_empty() => "BAD_USER_INPUT",
         None => "GRAPHQL_VALIDATION_FAILED",

@@ -19,10 +19,20 @@ pub(super) fn failed(media: Media, error: &Error) -> Response {
     let status = match error {
         Error::Unauthenticated => StatusCode::UNAUTHORIZED,
         Error::BadUserInput(_) => StatusCode::BAD_REQUEST,
+        Error::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
         Error::StorageUnavailable | Error::OutcomeUnknown => StatusCode::SERVICE_UNAVAILABLE,
         Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
     };
-    let mut response = refused(media, status, error.code(), &error.to_string());
+    let mut extensions = json!({ "code": error.code() });
+    if let Error::RateLimited { limit, retry_after } = error {
+        extensions["limit"] = json!(limit);
+        extensions["retryAfter"] = json!(retry_after);
+    }
+    let body = json!({ "errors": [{ "message": error.to_string(), "extensions": extensions }] });
+    let mut response = with_status(media, status, body.to_string());
+    if let Error::RateLimited { retry_after, .. } = error {
+        response.headers_mut().insert(header::RETRY_AFTER, (*retry_after).into());
+    }
     if status == StatusCode::UNAUTHORIZED {
         response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
@@ -42,10 +52,22 @@ pub(super) fn executed(media: Media, response: async_graphql::Response) -> Respo
         (true, Media::GraphqlResponse) => StatusCode::BAD_REQUEST,
         _ => StatusCode::OK,
     };
+    // A field that was over a limit tells when to come again; the whole answer tells the latest of these times.
+    let retry_after = |error: &async_graphql::ServerError| match error.extensions.as_ref()?.get("retryAfter")? {
+        async_graphql::Value::Number(seconds) => seconds.as_u64(),
+        _ => None,
+    };
+    let retry_after = response.errors.iter().filter_map(retry_after).max();
     let body =
         Wire { errors: &response.errors, data: (!request_error).then_some(&response.data), extensions: &response.extensions };
     match serde_json::to_string(&body) {
-        Ok(body) => with_status(media, status, body),
+        Ok(body) => {
+            let mut response = with_status(media, status, body);
+            if let Some(seconds) = retry_after {
+                response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+            }
+            response
+        }
         Err(error) => failed(media, &Error::internal(error)),
     }
 }
