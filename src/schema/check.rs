@@ -14,11 +14,19 @@ const MAX_NESTING: usize = 64;
 /// some two thousand.
 const MAX_FIELDS: usize = 20_000;
 
-/// Parses a request's document and tells what kind of operation it would run.
+/// What is known of a request that may run.
+pub struct Checked {
+    /// What kind of operation it would run.
+    pub kind: OperationType,
+    /// What it costs: the fields that its answer may have.
+    pub cost: usize,
+}
+
+/// Parses a request's document and tells what kind of operation it would run, and what that costs.
 ///
 /// # Errors
 /// The whole answer: a request error with its code.
-pub fn check(request: &mut Request) -> Result<OperationType, Box<Response>> {
+pub fn check(request: &mut Request) -> Result<Checked, Box<Response>> {
     let refuse = |code: &str, message: String| {
         let mut error = ServerError::new(message, None);
         set_code(&mut error, code);
@@ -40,14 +48,14 @@ pub fn check(request: &mut Request) -> Result<OperationType, Box<Response>> {
         Ok(document) => document,
         Err(error) => return refuse("GRAPHQL_PARSE_FAILED", error.message.clone()),
     };
-    match cost(document, &variables) {
+    let cost = match cost(document, &variables) {
         None => return refuse("GRAPHQL_VALIDATION_FAILED", "A fragment spreads itself.".into()),
         Some(fields) if fields > MAX_FIELDS => {
             let message = format!("The answer could have more than {MAX_FIELDS} fields: ask for smaller pages, or for less.");
             return refuse("QUERY_TOO_COMPLEX", message);
         }
-        Some(_) => {}
-    }
+        Some(cost) => cost,
+    };
     let operations = &document.operations;
     let chosen = match (operations, &wanted) {
         (DocumentOperations::Single(operation), None) => Some(operation.node.ty),
@@ -57,7 +65,7 @@ pub fn check(request: &mut Request) -> Result<OperationType, Box<Response>> {
         (DocumentOperations::Multiple(_), None) => None,
     };
     match (chosen, wanted) {
-        (Some(kind), _) => Ok(kind),
+        (Some(kind), _) => Ok(Checked { kind, cost }),
         (None, Some(name)) => {
             let name: String = name.chars().take(64).collect();
             refuse("GRAPHQL_VALIDATION_FAILED", format!("The document has no operation `{name}`."))

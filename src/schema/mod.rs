@@ -9,7 +9,7 @@ mod node;
 mod page;
 mod scalars;
 
-pub use check::check;
+pub use check::{Checked, check};
 pub use context::request;
 pub use errors::{UserError, UserErrorCode, refuse};
 pub use execute::execute;

@@ -1,8 +1,9 @@
 //! `/graphql` over HTTP: POST with JSON, and GET for queries.
 
+use super::address::Client;
 use super::media::{self, Media};
-use super::{State, auth, playground, response};
-use crate::schema;
+use super::{State, auth, playground, rates, response};
+use crate::schema::{self, Checked};
 use async_graphql::parser::types::OperationType;
 use async_graphql::{Request, Variables};
 use axum::body::Bytes;
@@ -11,6 +12,7 @@ use axum::extract::{Query, State as Extract};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use serde::Deserialize;
+use std::net::IpAddr;
 
 /// A refusal that is already an answer.
 type Refused = Box<Response>;
@@ -37,10 +39,15 @@ pub(super) struct Parameters {
 }
 
 /// POST: one operation of any kind.
-pub(super) async fn post(Extract(state): Extract<State>, headers: HeaderMap, body: Result<Bytes, BytesRejection>) -> Response {
+pub(super) async fn post(
+    Extract(state): Extract<State>,
+    Client(address): Client,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Response {
     let media = Media::accepted(&headers);
     match from_body(media, &headers, body) {
-        Ok(request) => run(&state, media, &headers, request, false).await,
+        Ok(request) => run(&state, media, &headers, address, request, false).await,
         Err(refused) => *refused,
     }
 }
@@ -48,6 +55,7 @@ pub(super) async fn post(Extract(state): Extract<State>, headers: HeaderMap, bod
 /// GET: a query, or the playground for a browser that brings none.
 pub(super) async fn get(
     Extract(state): Extract<State>,
+    Client(address): Client,
     headers: HeaderMap,
     parameters: Result<Query<Parameters>, axum::extract::rejection::QueryRejection>,
 ) -> Response {
@@ -59,7 +67,7 @@ pub(super) async fn get(
         return playground::page().await;
     }
     match from_parameters(media, parameters) {
-        Ok(request) => run(&state, media, &headers, request, true).await,
+        Ok(request) => run(&state, media, &headers, address, request, true).await,
         Err(refused) => *refused,
     }
 }
@@ -119,9 +127,16 @@ fn request_of(
 }
 
 /// Checks, finds out who asks, and executes. A mutation that has begun is finished even when its client goes away.
-async fn run(state: &State, media: Media, headers: &HeaderMap, mut request: Request, is_get: bool) -> Response {
-    let kind = match schema::check(&mut request) {
-        Ok(kind) => kind,
+async fn run(
+    state: &State,
+    media: Media,
+    headers: &HeaderMap,
+    address: Option<IpAddr>,
+    mut request: Request,
+    is_get: bool,
+) -> Response {
+    let Checked { kind, cost } = match schema::check(&mut request) {
+        Ok(checked) => checked,
         Err(refused) => return response::executed(media, *refused),
     };
     if is_get && kind != OperationType::Query {
@@ -130,11 +145,16 @@ async fn run(state: &State, media: Media, headers: &HeaderMap, mut request: Requ
         refused.headers_mut().insert(header::ALLOW, axum::http::HeaderValue::from_static("POST"));
         return refused;
     }
-    let context = match auth::context(&state.app, headers).await {
+    let context = match auth::context(&state.app, headers, address).await {
         Ok(context) => context,
         Err(error) => return response::failed(media, &error),
     };
-    let (schema, request) = (state.schema.clone(), request.data(context));
+    let payer = rates::payer(&context);
+    rates::charged(state, media, payer, cost, answer(state, media, request.data(context), kind)).await
+}
+
+async fn answer(state: &State, media: Media, request: Request, kind: OperationType) -> Response {
+    let schema = state.schema.clone();
     let execution = async move { schema::execute(&schema, request).await };
     if kind == OperationType::Mutation {
         match state.app.finish(execution).await {

@@ -1,11 +1,13 @@
 //! The HTTP edge, the only place that knows axum.
 
+mod address;
 mod auth;
 mod graphql;
 mod health;
 mod logging;
 mod media;
 mod playground;
+mod rates;
 mod response;
 mod router;
 mod shutdown;
@@ -14,6 +16,7 @@ pub use playground::DemoLogin;
 pub use router::{State, router};
 pub use shutdown::on_signal;
 
+use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::time::{Instant, timeout_at};
@@ -30,7 +33,8 @@ const GRACE: Duration = Duration::from_secs(8);
 /// When the listener fails.
 pub async fn run(listener: TcpListener, state: State, stop: CancellationToken) -> std::io::Result<()> {
     let app = state.app.clone();
-    let serving = axum::serve(listener, router(state)).with_graceful_shutdown(stop.clone().cancelled_owned()).into_future();
+    let service = router(state).into_make_service_with_connect_info::<SocketAddr>();
+    let serving = axum::serve(listener, service).with_graceful_shutdown(stop.clone().cancelled_owned()).into_future();
     let stopped = async {
         stop.cancelled().await;
         Instant::now() + GRACE

@@ -2,6 +2,7 @@
 
 use super::{DemoLogin, graphql, health, logging, playground};
 use crate::app::App;
+use crate::rates::Leases;
 use crate::schema::Schema;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -20,12 +21,14 @@ pub struct State {
     pub schema: Schema,
     /// A login that the playground offers, when this is a demo.
     pub demo: Option<DemoLogin>,
+    /// What this process has in hand of its clients' allowances.
+    pub leases: Leases,
 }
 
 impl State {
     /// The edge over `app`, without a demo.
     pub fn new(app: App) -> Self {
-        Self { app, schema: crate::schema::build(), demo: None }
+        Self { app, schema: crate::schema::build(), demo: None, leases: Leases::default() }
     }
 }
 
