@@ -3,6 +3,7 @@
 mod demo;
 mod fsck;
 mod options;
+mod rates;
 mod serve;
 mod storage;
 

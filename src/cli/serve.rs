@@ -2,6 +2,7 @@
 
 use super::demo::{self, PEOPLE_LOGIN, PEOPLE_PASSWORD};
 use super::options::{DomainOptions, StorageOptions};
+use super::rates::RateOptions;
 use super::storage::Storage;
 use crate::app::App;
 use crate::clock::Clock;
@@ -26,6 +27,8 @@ pub(super) struct Options {
     storage: StorageOptions,
     #[command(flatten)]
     domains: DomainOptions,
+    #[command(flatten)]
+    rates: RateOptions,
 }
 
 pub(super) async fn run(options: Options) -> anyhow::Result<()> {
@@ -38,7 +41,7 @@ pub(super) async fn run(options: Options) -> anyhow::Result<()> {
     let Some(storage) = stop.run_until_cancelled(Storage::open(&options.storage, timing)).await.transpose()? else {
         return Ok(());
     };
-    let app = App::new(storage.db.clone(), Clock::System, options.domains.config());
+    let app = App::new(storage.db.clone(), Clock::System, options.rates.set(options.domains.config()));
     let served = serve(&options, app, stop).await;
     storage.close().await;
     served
