@@ -15,6 +15,7 @@ mod http;
 mod inspect;
 mod nodes;
 mod paging;
+mod rates;
 mod schema;
 mod sessions;
 mod statuses;
