@@ -23,9 +23,10 @@ use waxwing::rates::service::charge;
 const READ: &str = "{ user(login: \"c0\") { login } }";
 
 /// States in which Redis answers reads and refuses writes.
-const REFUSING: [(&[&str], &[&str]); 2] = [
+const REFUSING: [(&[&str], &[&str]); 3] = [
     (&["CONFIG", "SET", "min-replicas-to-write", "1"], &["CONFIG", "SET", "min-replicas-to-write", "0"]),
     (&["CONFIG", "SET", "maxmemory", "1"], &["CONFIG", "SET", "maxmemory", "0"]),
+    (&["REPLICAOF", "127.0.0.1", "1"], &["REPLICAOF", "NO", "ONE"]),
 ];
 
 #[tokio::test]
@@ -77,7 +78,9 @@ async fn what_is_used_up_is_told_also_while_writes_are_refused() {
 #[tokio::test]
 async fn a_dead_or_frozen_redis_is_told_as_soon_as_without_limits() {
     let soon = Duration::from_secs(1);
-    for frozen in [false, true] {
+    let wrong = log_in("c0", "a wrong one");
+    // The first to ask meets a connection that was well, the others one that is known not to be.
+    for (frozen, first) in [(false, READ), (true, READ), (true, &wrong)] {
         let app = TestApp::with(by_default()).await;
         app.crowd("c", 1).await;
         assert_eq!(Answer::of(asking(&app, "{ __typename }")).await.status, 200);
@@ -86,9 +89,7 @@ async fn a_dead_or_frozen_redis_is_told_as_soon_as_without_limits() {
         } else {
             app.redis.kill()
         }
-        // The first has something in hand, the second has not, and nothing is known of the others.
-        let wrong = log_in("c0", "a wrong one");
-        for document in [READ, READ, &wrong, &sign_up("new")] {
+        for document in [first, READ, &wrong, &sign_up("new")] {
             let began = Instant::now();
             let answer = Answer::of(asking(&app, document)).await;
             assert_eq!(error_codes(&answer.json()), ["STORAGE_UNAVAILABLE"], "{document}: {answer:?}");
