@@ -1,6 +1,8 @@
 //! What an operator may set, with its defaults. Each is an option of the command line (`cli`) and a `WAXWING_…` variable.
 
 use crate::clock::{DAY, Millis};
+use crate::quota::Rates;
+use ipnet::IpNet;
 
 /// The largest body of a request, in bytes.
 pub const BODY_BYTES: usize = 1 << 20;
@@ -22,6 +24,11 @@ pub struct Config {
     pub introspection: bool,
     /// Whether errors speak of the schema, and guess what was meant. Else one fixed text stands for all of validation.
     pub suggestions: bool,
+    /// How much one may ask; `None` for as much as one likes. That is the default here, since whoever links this library acts for the
+    /// operator (tests, loaders, audits); `waxwing serve`, which faces strangers, has limits unless they are switched off.
+    pub rates: Option<Rates>,
+    /// Whose word about a client's address is taken: that of proxies at these addresses.
+    pub trusted_proxies: Vec<IpNet>,
 }
 
 impl Default for Config {
@@ -34,6 +41,8 @@ impl Default for Config {
             documents: DocumentLimits::default(),
             introspection: true,
             suggestions: true,
+            rates: None,
+            trusted_proxies: Vec::new(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The two ways a use case can fail: what a person can mend is a [`UserError`] row, the rest an [`Error`] with a stable code.
 
+use crate::clock::Millis;
+use crate::quota::Limit;
 use std::fmt;
 use std::sync::Arc;
 
@@ -21,6 +23,14 @@ pub enum Error {
     /// A read took longer than a request may. Nothing was changed.
     #[error("This took too long. Ask for less, or try again in a moment.")]
     DeadlineExceeded,
+    /// The client has asked for more than it may, and may ask again after this many seconds, one at least.
+    #[error("The limit `{limit}` is used up: wait {retry_after} s before you try again.")]
+    RateLimited {
+        /// The limit's name.
+        limit: &'static str,
+        /// How long to wait, in seconds, rounded up.
+        retry_after: u64,
+    },
     /// A defect of ours. The cause is logged once and never shown.
     #[error("Something went wrong on the server.")]
     Internal(Arc<anyhow::Error>),
@@ -35,8 +45,14 @@ impl Error {
             Self::StorageUnavailable => "STORAGE_UNAVAILABLE",
             Self::OutcomeUnknown => "OUTCOME_UNKNOWN",
             Self::DeadlineExceeded => "DEADLINE_EXCEEDED",
+            Self::RateLimited { .. } => "RATE_LIMITED",
             Self::Internal(_) => "INTERNAL_SERVER_ERROR",
         }
+    }
+
+    /// An [`Error::RateLimited`] that can be tried again after `wait`.
+    pub fn rate_limited(limit: Limit, wait: Millis) -> Self {
+        Self::RateLimited { limit: limit.name(), retry_after: wait.div_ceil(1_000).max(1) }
     }
 
     /// An [`Error::Internal`] with its cause.

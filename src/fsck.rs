@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::audit::{Finding, Findings};
 use crate::db::look::Look;
 use crate::error::Error;
-use crate::{db, graph, sessions, statuses, timelines, users};
+use crate::{db, graph, rates, sessions, statuses, timelines, users};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -97,6 +97,7 @@ impl Fsck<'_> {
             found.add(key, "is no key of Waxwing's");
         }
         db::audit::check(&look, &entries, &mut found).await?;
+        rates::audit::check(&look, &entries, &mut found).await?;
         users::audit::check(&look, &entries, &mut found).await?;
         sessions::audit::check(&look, &entries, &mut found).await?;
         graph::audit::check(&look, &entries, &mut found).await?;
@@ -130,6 +131,7 @@ impl Fsck<'_> {
 fn is_ours(key: &str) -> bool {
     let owners = [
         db::audit::owns,
+        rates::audit::owns,
         users::audit::owns,
         sessions::audit::owns,
         graph::audit::owns,

@@ -9,6 +9,7 @@
 //!
 //! | floor | domains | |
 //! |---|---|---|
+//! | 0 | [`rates`] | how much one may ask |
 //! | 1 | [`users`], [`sessions`] | who one is |
 //! | 2 | [`graph`] | who follows whom |
 //! | 3 | [`statuses`] | what one says |
@@ -54,6 +55,7 @@
 //! reaches a client.
 
 pub mod clock;
+pub mod quota;
 pub mod config;
 pub mod error;
 pub mod text;
@@ -67,6 +69,7 @@ pub mod request;
 
 pub mod db;
 
+pub mod rates;
 pub mod users;
 pub mod sessions;
 pub mod graph;

@@ -9,6 +9,7 @@ use crate::statuses::FetchStatuses;
 use crate::timelines::FetchHome;
 use crate::users::FetchUsers;
 use crate::viewer::Viewer;
+use std::net::IpAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// The batch loaders, one a kind of object.
@@ -31,14 +32,16 @@ pub struct Request {
     pub viewer: Option<Viewer>,
     /// The client's User-Agent, cut to what a session keeps.
     pub user_agent: Option<String>,
+    /// The client's address, as far as it can be believed; `None` when it is not known.
+    pub address: Option<IpAddr>,
     loaders: RwLock<Arc<Loaders>>,
 }
 
 impl Request {
     /// A request of `viewer`, with nothing loaded.
-    pub fn new(app: App, viewer: Option<Viewer>, user_agent: Option<String>) -> Self {
+    pub fn new(app: App, viewer: Option<Viewer>, user_agent: Option<String>, address: Option<IpAddr>) -> Self {
         let loaders = RwLock::new(Arc::new(Self::empty(&app, viewer.as_ref())));
-        Self { app, viewer, user_agent, loaders }
+        Self { app, viewer, user_agent, address, loaders }
     }
 
     /// The loaders.

@@ -4,6 +4,7 @@ mod demo;
 mod edge;
 mod fsck;
 mod options;
+mod rates;
 mod serve;
 mod storage;
 

@@ -3,6 +3,7 @@
 use super::demo::{self, PEOPLE_LOGIN, PEOPLE_PASSWORD};
 use super::edge::{DocumentOptions, EdgeOptions};
 use super::options::{DomainOptions, StorageOptions};
+use super::rates::RateOptions;
 use super::storage::Storage;
 use crate::app::App;
 use crate::clock::Clock;
@@ -31,10 +32,12 @@ pub(super) struct Options {
     documents: DocumentOptions,
     #[command(flatten)]
     domains: DomainOptions,
+    #[command(flatten)]
+    rates: RateOptions,
 }
 
 pub(super) async fn run(options: Options) -> anyhow::Result<()> {
-    let config = options.documents.apply(options.edge.apply(options.domains.config()));
+    let config = options.rates.set(options.documents.apply(options.edge.apply(options.domains.config())));
     let edge = options.edge.config(&config)?;
     // A taken port is told before anything else is started. It is let go again: a connection that nobody answers, while Redis
     // reads its data in, looks like a dead server to whoever watches.

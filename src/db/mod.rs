@@ -107,11 +107,15 @@ impl Db {
     /// # Errors
     /// As [`Self::call`]; any of the calls may have happened then.
     pub async fn call_many(&self, calls: Vec<Call>) -> Result<Vec<Value>, Error> {
-        noted(self.run(calls).await)
+        noted(self.call_aside(calls).await)
     }
 
-    /// The same for what the process keeps for itself, which no request has to answer for.
-    async fn run(&self, calls: Vec<Call>) -> Result<Vec<Value>, Error> {
+    /// The same for what changes nothing that a request has to answer for: should the request fail later, it may still say that nothing
+    /// happened.
+    ///
+    /// # Errors
+    /// As [`Self::call_many`].
+    pub async fn call_aside(&self, calls: Vec<Call>) -> Result<Vec<Value>, Error> {
         let commands = calls.iter().map(Call::command).collect();
         let mut replies = self.send(commands, Access::Write).await?;
         let missing: Vec<usize> = (0..replies.len()).filter(|at| script::is_unknown(&replies[*at])).collect();

@@ -35,7 +35,7 @@ impl Db {
 
     async fn reserve_for(&self, worker: u64, now: Millis, until: Millis, own: Millis) -> Result<Option<Span>, Error> {
         let call = Call::new(&RESERVE_SPAN, [keys::worker(worker)]).arg(now).arg(until).arg(own);
-        let reply = self.run(vec![call]).await?.pop().unwrap_or_default();
+        let reply = self.call_aside(vec![call]).await?.pop().unwrap_or_default();
         let from: Millis = decode::one(reply)?;
         Ok((from > 0).then(|| Span { worker, from, until: until.max(from) }))
     }

@@ -6,19 +6,24 @@ use crate::app::App;
 use crate::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::ids::UserId;
 use crate::page::{self, ListId, Listing, Page, PageArgs, Row, Window};
+use crate::quota::Limit;
+use crate::rates::Subject;
+use crate::rates::service::charge;
 use crate::request::Loaders;
 use crate::users::User;
 use std::sync::Arc;
 
 /// Makes `a` follow `b` and returns the follow that stands: the old one when it was there already, `None` when it was undone
-/// meanwhile. Two scripts and a look.
+/// meanwhile. A charge, two scripts and a look.
 ///
 /// # Errors
-/// `NOT_FOUND` when `b` is gone; `CANNOT_FOLLOW_SELF`; `LIMIT_REACHED` past 10,000; `UNAUTHENTICATED` when `a` is gone.
+/// `NOT_FOUND` when `b` is gone; `CANNOT_FOLLOW_SELF`; `LIMIT_REACHED` past 10,000; `UNAUTHENTICATED` when `a` is gone;
+/// `RATE_LIMITED`.
 pub async fn follow(app: &App, a: UserId, b: UserId) -> Outcome<Option<u64>> {
     if a == b {
         return Err(UserError::new(UserErrorCode::CannotFollowSelf, "One cannot follow oneself.", &["userId"]).into());
     }
+    charge(app, &[(Limit::Follows, Subject::Account(a))]).await?;
     let follow = match store::add_following(app.db(), a, b, app.next_id().await?).await? {
         Added::Stands(follow) => follow,
         Added::NoAccount => return Err(Error::Unauthenticated.into()),
@@ -31,13 +36,14 @@ pub async fn follow(app: &App, a: UserId, b: UserId) -> Outcome<Option<u64>> {
     Ok(settle(app, a, b, Some(follow)).await?)
 }
 
-/// Makes `a` follow `b` no longer and returns the follow that stands all the same, when it was begun again meanwhile. Two scripts
-/// and a look. The other side is written also when `a`'s says that there is nothing to undo: an earlier try may have
+/// Makes `a` follow `b` no longer and returns the follow that stands all the same, when it was begun again meanwhile. A charge, two
+/// scripts and a look. The other side is written also when `a`'s says that there is nothing to undo: an earlier try may have
 /// been cut off in between.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`; `RATE_LIMITED`.
 pub async fn unfollow(app: &App, a: UserId, b: UserId) -> Result<Option<u64>, Error> {
+    charge(app, &[(Limit::Follows, Subject::Account(a))]).await?;
     store::remove_following(app.db(), a, b).await?;
     store::remove_follower(app.db(), b, a).await?;
     settle(app, a, b, None).await

@@ -7,12 +7,12 @@ use async_graphql::{ErrorExtensionValues, ObjectType, Response, Schema, ServerEr
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 
-/// The most errors that an answer tells: the rest would only repeat them.
+/// The most errors of validation that an answer tells. Those of execution are told all: each says why a field is null.
 const MAX_ERRORS: usize = 10;
 /// The longest message of the library that is told, in bytes: it quotes the document.
 const MAX_MESSAGE: usize = 300;
 
-/// Runs a request. A panic of ours becomes one error; every error gets its `extensions.code`; of many errors the first ten are told.
+/// Runs a request. A panic of ours becomes one error; every error gets its `extensions.code`.
 pub async fn execute<Q, M, S>(schema: &Schema<Q, M, S>, request: async_graphql::Request, config: &Config) -> Response
 where
     Q: ObjectType + 'static,
@@ -27,7 +27,9 @@ where
         set_code(&mut error, "INTERNAL_SERVER_ERROR");
         Response::from_errors(vec![error])
     });
-    response.errors.truncate(MAX_ERRORS);
+    if response.errors.iter().all(|error| error.path.is_empty()) {
+        response.errors.truncate(MAX_ERRORS);
+    }
     for error in &mut response.errors {
         if wrote && matches!(error.source::<Error>(), Some(Error::StorageUnavailable)) {
             // The storage went away in the middle of a change: to say that nothing happened would invite a second one.
@@ -68,7 +70,15 @@ fn complete(error: &mut ServerError) {
             tracing::error!(cause = format!("{cause:#}"), path = ?error.path, "internal error");
             "INTERNAL_SERVER_ERROR"
         }
-        Some(ours) => ours.code(),
+        Some(ours) => {
+            let code = ours.code();
+            if let Error::RateLimited { limit, retry_after } = *ours {
+                let extensions = error.extensions.get_or_insert_with(ErrorExtensionValues::default);
+                extensions.set("limit", limit);
+                extensions.set("retryAfter", retry_after);
+            }
+            code
+        }
         // The library's own: what has a path was refused while executing, the rest before it.
         None if !error.path.is_empty() => "BAD_USER_INPUT",
         None => "GRAPHQL_VALIDATION_FAILED",

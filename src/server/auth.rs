@@ -5,12 +5,13 @@ use crate::error::Error;
 use crate::request::Request;
 use crate::sessions;
 use axum::http::{HeaderMap, header};
+use std::net::IpAddr;
 
-/// The request context of these headers. Without Authorization nobody asks; one HGETALL with it.
+/// The request context of these headers, from this address. Without Authorization nobody asks; one HGETALL with it.
 ///
 /// # Errors
 /// `UNAUTHENTICATED` when it names no live session: the request is not run as nobody's.
-pub(super) async fn context(app: &App, headers: &HeaderMap) -> Result<Request, Error> {
+pub(super) async fn context(app: &App, headers: &HeaderMap, address: Option<IpAddr>) -> Result<Request, Error> {
     let viewer = match headers.get(header::AUTHORIZATION) {
         None => None,
         Some(value) => {
@@ -19,7 +20,7 @@ pub(super) async fn context(app: &App, headers: &HeaderMap) -> Result<Request, E
         }
     };
     let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).map(str::to_owned);
-    Ok(Request::new(app.clone(), viewer, agent))
+    Ok(Request::new(app.clone(), viewer, agent, address))
 }
 
 fn bearer(value: &str) -> Option<&str> {

@@ -1,11 +1,12 @@
 //! `/graphql` over HTTP: POST with JSON, and GET for queries.
 
+use super::address::Client;
 use super::asked::{self, Asked, Parameters};
 use super::documents::Found;
 use super::logging::RequestId;
 use super::media::{self, Media};
 use super::response::{self, Refusal};
-use super::{State, auth, origin, overload, playground};
+use super::{State, auth, origin, overload, playground, rates};
 use crate::error::Error;
 use crate::schema::{self, Checked};
 use async_graphql::parser::types::OperationType;
@@ -16,6 +17,7 @@ use axum::extract::{FromRequest, Query, State as Extract};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::Response;
 use axum::{Extension, extract};
+use std::net::IpAddr;
 use tokio::time::timeout;
 
 /// A client that sends this with `1` is told what its request costs.
@@ -25,11 +27,12 @@ pub(super) const COST: HeaderName = HeaderName::from_static("waxwing-cost");
 pub(super) async fn post(
     Extract(state): Extract<State>,
     Extension(id): Extension<RequestId>,
+    Client(address): Client,
     headers: HeaderMap,
     request: extract::Request,
 ) -> Response {
     let Some(media) = Media::accepted(&headers) else { return not_acceptable() };
-    let call = Call { state: &state, media, headers: &headers, id: &id, is_get: false };
+    let call = Call { state: &state, media, headers: &headers, id: &id, address, is_get: false };
     match call.body(request).await {
         Ok(body) => call.answer(|| asked::from_body(&body)).await,
         Err(refusal) => refusal.answer(media),
@@ -40,6 +43,7 @@ pub(super) async fn post(
 pub(super) async fn get(
     Extract(state): Extract<State>,
     Extension(id): Extension<RequestId>,
+    Client(address): Client,
     headers: HeaderMap,
     parameters: Result<Query<Parameters>, QueryRejection>,
 ) -> Response {
@@ -51,7 +55,7 @@ pub(super) async fn get(
     if !state.edge.simple_get && origin::may_be_foreign(&headers) {
         return origin::refusal().answer(media);
     }
-    let call = Call { state: &state, media, headers: &headers, id: &id, is_get: true };
+    let call = Call { state: &state, media, headers: &headers, id: &id, address, is_get: true };
     let parameters = parameters.map_err(|_| bad_request("The query string cannot be read."));
     call.answer(|| asked::from_parameters(parameters?.0)).await
 }
@@ -62,6 +66,7 @@ struct Call<'a> {
     media: Media,
     headers: &'a HeaderMap,
     id: &'a RequestId,
+    address: Option<IpAddr>,
     is_get: bool,
 }
 
@@ -105,9 +110,22 @@ impl Call<'_> {
         if let Some(hash) = keep_as {
             self.state.edge.documents.keep(hash, &request.query);
         }
-        let mut response = self.execute(request, checked.kind).await.map_err(|error| Refusal::from(&error))?;
-        self.tell_cost(&mut response, checked);
-        Ok(response::executed(self.media, self.id, response))
+        let context = self.who().await?;
+        let payer = rates::payer(&context);
+        let answer = async {
+            let mut response = self.execute(request.data(context), checked.kind).await.map_err(|error| Refusal::from(&error))?;
+            self.tell_cost(&mut response, checked);
+            Ok(response::executed(self.media, self.id, response))
+        };
+        Ok(rates::charged(self.state, self.media, payer, checked.cost, answer).await)
+    }
+
+    /// The context of the request: who asks, and from where.
+    async fn who(&self) -> Result<crate::request::Request, Refusal> {
+        let context = auth::context(&self.state.app, self.headers, self.address);
+        let context =
+            timeout(self.state.edge.request_timeout, context).await.map_err(|_| Refusal::from(&Error::DeadlineExceeded))?;
+        context.map_err(|error| Refusal::from(&error))
     }
 
     /// Executes within the deadline. A query ends with it, or when its client goes away; a change that has begun is finished whatever
@@ -115,8 +133,6 @@ impl Call<'_> {
     async fn execute(&self, request: Request, kind: OperationType) -> Result<async_graphql::Response, Error> {
         let (schema, app) = (self.state.schema.clone(), self.state.app.clone());
         let deadline = self.state.edge.request_timeout;
-        let context = timeout(deadline, auth::context(&app, self.headers)).await.map_err(|_| Error::DeadlineExceeded)??;
-        let request = request.data(context);
         if kind == OperationType::Mutation {
             let config = app.clone();
             let execution = async move { schema::execute(&schema, request, config.config()).await };

@@ -1,5 +1,6 @@
 //! The HTTP edge, the only place that knows axum.
 
+mod address;
 mod asked;
 mod auth;
 mod config;
@@ -12,6 +13,7 @@ mod media;
 mod origin;
 mod overload;
 mod playground;
+mod rates;
 mod response;
 mod router;
 mod shutdown;

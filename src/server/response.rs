@@ -16,23 +16,30 @@ pub(super) struct Refusal {
     pub(super) status: StatusCode,
     pub(super) code: &'static str,
     pub(super) message: String,
+    /// The limit that is used up, and after how many seconds there is more.
+    limited: Option<(&'static str, u64)>,
 }
 
 impl Refusal {
     pub(super) fn new(status: StatusCode, code: &'static str, message: &str) -> Self {
-        Self { status, code, message: message.to_owned() }
+        Self { status, code, message: message.to_owned(), limited: None }
     }
 
     /// The answer, with the headers that its status asks for.
     pub(super) fn answer(self, media: Media) -> Response {
-        let body = json!({ "errors": [{ "message": self.message, "extensions": { "code": self.code } }] });
+        let mut extensions = json!({ "code": self.code });
+        if let Some((limit, retry_after)) = self.limited {
+            extensions["limit"] = json!(limit);
+            extensions["retryAfter"] = json!(retry_after);
+        }
+        let body = json!({ "errors": [{ "message": self.message, "extensions": extensions }] });
         let mut response = with_status(media, self.status, body.to_string());
         let headers = response.headers_mut();
         match self.status {
             StatusCode::METHOD_NOT_ALLOWED => headers.insert(header::ALLOW, HeaderValue::from_static("POST")),
             StatusCode::UNAUTHORIZED => headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
             StatusCode::SERVICE_UNAVAILABLE => headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1")),
-            _ => None,
+            _ => self.limited.and_then(|(_, retry_after)| headers.insert(header::RETRY_AFTER, retry_after.into())),
         };
         response
     }
@@ -45,10 +52,15 @@ impl From<&Error> for Refusal {
             Error::Unauthenticated => StatusCode::UNAUTHORIZED,
             Error::BadUserInput(_) => StatusCode::BAD_REQUEST,
             Error::StorageUnavailable | Error::OutcomeUnknown => StatusCode::SERVICE_UNAVAILABLE,
+            Error::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
             Error::DeadlineExceeded => StatusCode::GATEWAY_TIMEOUT,
             Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Self::new(status, error.code(), &error.to_string())
+        let limited = match error {
+            Error::RateLimited { limit, retry_after } => Some((*limit, *retry_after)),
+            _ => None,
+        };
+        Self { limited, ..Self::new(status, error.code(), &error.to_string()) }
     }
 }
 
@@ -64,10 +76,23 @@ pub(super) fn executed(media: Media, id: &RequestId, mut response: async_graphql
     };
     let body =
         Wire { errors: &response.errors, data: (!request_error).then_some(&response.data), extensions: &response.extensions };
-    match serde_json::to_string(&body) {
-        Ok(body) => with_status(media, status, body),
-        Err(error) => Refusal::from(&Error::internal(error)).answer(media),
+    let Ok(body) = serde_json::to_string(&body) else {
+        return Refusal::from(&Error::corrupt("an answer that is no JSON")).answer(media);
+    };
+    let mut answer = with_status(media, status, body);
+    if let Some(seconds) = retry_after(&response) {
+        answer.headers_mut().insert(header::RETRY_AFTER, seconds.into());
     }
+    answer
+}
+
+/// A field that was over a limit tells when to come again; the whole answer tells the latest of these times.
+fn retry_after(response: &async_graphql::Response) -> Option<u64> {
+    let told = |error: &async_graphql::ServerError| match error.extensions.as_ref()?.get("retryAfter")? {
+        Value::Number(seconds) => seconds.as_u64(),
+        _ => None,
+    };
+    response.errors.iter().filter_map(told).max()
 }
 
 /// Gives every mistake of ours the request's id, under which the log tells more. Whether there is one.

@@ -5,6 +5,7 @@ use super::overload::Room;
 use super::{DemoLogin, graphql, health, logging, playground};
 use crate::app::App;
 use crate::config::BODY_BYTES;
+use crate::rates::Leases;
 use crate::schema::Schema;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -34,6 +35,8 @@ pub struct State {
     pub edge: Arc<EdgeConfig>,
     /// A login that the playground offers, when this is a demo.
     pub demo: Option<DemoLogin>,
+    /// What this process has in hand of its clients' allowances.
+    pub leases: Leases,
     pub(super) room: Room,
 }
 
@@ -41,7 +44,7 @@ impl State {
     /// The edge over `app`, without a demo.
     pub fn new(app: App, edge: EdgeConfig) -> Self {
         let schema = crate::schema::build(app.config().suggestions);
-        Self { app, schema, room: Room::new(&edge), edge: Arc::new(edge), demo: None }
+        Self { app, schema, room: Room::new(&edge), edge: Arc::new(edge), leases: Leases::default(), demo: None }
     }
 }
 

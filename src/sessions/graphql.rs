@@ -145,7 +145,8 @@ impl SessionMutation {
     ) -> Option<Result<SignUpPayload>> {
         let made = async {
             let request = request(ctx)?;
-            let (session, user_errors) = begin(request, users::service::sign_up(&request.app, input.into()).await).await?;
+            let (session, user_errors) =
+                begin(request, users::service::sign_up(&request.app, input.into(), request.address).await).await?;
             Ok(SignUpPayload { session, user_errors })
         };
         Some(made.await)
@@ -159,7 +160,7 @@ impl SessionMutation {
     ) -> Option<Result<LogInPayload>> {
         let made = async {
             let request = request(ctx)?;
-            let proven = users::service::authenticate(&request.app, &input.login, &input.password).await;
+            let proven = users::service::authenticate(&request.app, &input.login, &input.password, request.address).await;
             let (session, user_errors) = begin(request, proven).await?;
             Ok(LogInPayload { session, user_errors })
         };

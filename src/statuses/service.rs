@@ -7,6 +7,9 @@ use crate::app::App;
 use crate::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::ids::{StatusId, UserId};
 use crate::page::{self, ListId, Listing, Page, PageArgs, Row, Window};
+use crate::quota::Limit;
+use crate::rates::Subject;
+use crate::rates::service::charge;
 use crate::request::Loaders;
 use crate::users::User;
 use base64::Engine;
@@ -14,15 +17,16 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// Writes a status and lists it in its author's profile. Two scripts; one more and a look with an idempotency key.
+/// Writes a status and lists it in its author's profile. A charge and two scripts; one more and a look with an idempotency key.
 ///
 /// With a key that was used in the last 24 hours the same status comes back and its steps are done again, which changes
 /// nothing; `None` when it has been deleted since.
 ///
 /// # Errors
-/// `INVALID_MESSAGE`, `INVALID_LOCATION`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`, `LIMIT_REACHED`.
+/// `INVALID_MESSAGE`, `INVALID_LOCATION`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`, `LIMIT_REACHED`; `RATE_LIMITED`, also for a repetition.
 pub async fn create(app: &App, author: UserId, draft: Draft) -> Outcome<Option<StatusId>> {
     let draft = draft.check().map_err(Refusal::User)?;
+    charge(app, &[(Limit::Posts, Subject::Account(author))]).await?;
     let mut id = StatusId(app.next_id().await?);
     let key = draft.idempotency_key.as_deref().map(digest);
     if let Some(key) = &key {
@@ -87,11 +91,12 @@ pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<bool> {
     Ok(deleted == Deleted::Now)
 }
 
-/// Likes a status, or takes the like back; doing so again changes nothing. One script.
+/// Likes a status, or takes the like back; doing so again changes nothing. A charge and one script.
 ///
 /// # Errors
-/// `NOT_FOUND`.
+/// `NOT_FOUND`; `RATE_LIMITED`.
 pub async fn like(app: &App, user: UserId, id: StatusId, on: bool) -> Outcome<()> {
+    charge(app, &[(Limit::Likes, Subject::Account(user))]).await?;
     let like = if on { Some(app.next_id().await?) } else { None };
     if store::like(app.db(), id, user, like).await? { Ok(()) } else { Err(not_found().into()) }
 }

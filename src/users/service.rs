@@ -6,7 +6,11 @@ use crate::app::App;
 use crate::clock::Millis;
 use crate::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::ids::UserId;
+use crate::quota::Limit;
+use crate::rates::service::{charge, give_back};
+use crate::rates::{Charge, Subject};
 use crate::request::Loaders;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 pub use super::model::{ProfileChange as Change, Registration as NewAccount};
@@ -14,14 +18,16 @@ pub use super::model::{ProfileChange as Change, Registration as NewAccount};
 /// After this long a claim whose account never came is taken for abandoned: its process died in between.
 const ABANDONED_AFTER: Millis = 10_000;
 
-/// Creates an account. Of many who want one login at once, in any case, exactly one gets it.
+/// Creates an account for somebody at this address. Of many who want one login at once, in any case, exactly one gets it.
 ///
-/// Costs a look, one claim, one pipeline and a look again, and one password hash; a taken login costs the first look only.
+/// Costs a charge, a look, one claim, one pipeline and a look again, and one password hash; a taken login costs the charge and
+/// the first look only.
 ///
 /// # Errors
-/// `LOGIN_TAKEN`, `INVALID_LOGIN`, `INVALID_NAME`, `INVALID_PASSWORD`, as many as apply.
-pub async fn sign_up(app: &App, registration: Registration) -> Outcome<User> {
+/// `LOGIN_TAKEN`, `INVALID_LOGIN`, `INVALID_NAME`, `INVALID_PASSWORD`, as many as apply; `RATE_LIMITED`.
+pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>) -> Outcome<User> {
     let registration = registration.check().map_err(Refusal::User)?;
+    charge(app, from.map(|from| (Limit::SignUps, Subject::address(from))).as_slice()).await?;
     if let Some(holder) = store::find(app.db(), &registration.login).await? {
         abandoned(app, holder).await?.ok_or_else(taken)?;
     }
@@ -61,11 +67,15 @@ fn new_user(id: UserId, login: String, name: String, signed_up: Millis) -> User 
     User { id, login, name, bio: String::new(), signed_up, followers: 0, following: 0, posts: 0 }
 }
 
-/// The account that a login and a password prove. An unknown login gives the same answer as a wrong password, and takes as long.
+/// The account that a login and a password prove. An unknown login gives the same answer as a wrong password, takes as long, and
+/// is charged alike. A token is taken before anything is compared and given back when it was right, so that of many guesses at
+/// once no more are looked at than there are tokens.
 ///
 /// # Errors
-/// `WRONG_CREDENTIALS`.
-pub async fn authenticate(app: &App, login: &str, password: &str) -> Outcome<User> {
+/// `WRONG_CREDENTIALS`; `RATE_LIMITED`.
+pub async fn authenticate(app: &App, login: &str, password: &str, from: Option<IpAddr>) -> Outcome<User> {
+    let tokens = attempt(login, from);
+    charge(app, &tokens).await?;
     let id = if model::is_login(login) { store::find(app.db(), login).await? } else { None };
     let hash = match id {
         Some(id) => store::password(app.db(), id).await?,
@@ -78,7 +88,15 @@ pub async fn authenticate(app: &App, login: &str, password: &str) -> Outcome<Use
         (true, Some(id)) => store::load(app.db(), &[id]).await?.pop().flatten(),
         _ => None,
     };
-    user.ok_or_else(|| UserError::new(UserErrorCode::WrongCredentials, "The login or the password is wrong.", &[]).into())
+    let user = user.ok_or_else(|| UserError::new(UserErrorCode::WrongCredentials, "The login or the password is wrong.", &[]))?;
+    give_back(app, &tokens).await;
+    Ok(user)
+}
+
+/// What an attempt to log in costs, whether there is such an account or not.
+fn attempt(login: &str, from: Option<IpAddr>) -> Vec<Charge> {
+    let account = (Limit::LogIns, Subject::login(login));
+    std::iter::once(account).chain(from.map(|from| (Limit::LogInsFromAddress, Subject::address(from)))).collect()
 }
 
 /// Changes the profile of `id` and returns it.

@@ -129,8 +129,11 @@ async fn long_bodies_have_a_bound_together_and_short_ones_go_by() {
 
 #[tokio::test]
 async fn more_requests_than_there_is_room_for_are_refused_at_once() {
-    let app = at_edge(EdgeConfig { max_requests: 3, ..EdgeConfig::default() }).await;
-    app.user("ada").await;
+    let calm = TestApp::start().await;
+    calm.user("ada").await;
+    let (db, clock) = (Db::open(&calm.redis.target(), Timing::default()).await.expect("a store"), Clock::manual(START));
+    let edge = EdgeConfig { max_requests: 3, ..EdgeConfig::default() };
+    let app = TestApp::of(App::new(db, clock.clone(), Config::default()), clock, edge, calm.redis.clone()).await;
     app.drain().await;
     app.redis.signal("STOP");
     let query = "{ user(login: \"ada\") { login } }";
@@ -165,9 +168,9 @@ async fn more_connections_than_there_is_room_for_wait() {
     assert_eq!(third.read(&mut byte).await.expect("an answer"), 1);
 }
 
-/// A server whose Redis may take its time, and whose requests may not.
-async fn impatient() -> TestApp {
-    let redis = std::sync::Arc::new(crate::support::RedisServer::start());
+/// Another server over the same Redis, which may take its time, while its requests may not.
+async fn impatient(app: &TestApp) -> TestApp {
+    let redis = app.redis.clone();
     let timing = Timing { response: Duration::from_secs(60), ..Timing::default() };
     let (db, clock) = (Db::open(&redis.target(), timing).await.expect("a store"), Clock::manual(START));
     let app = App::new(db, clock.clone(), Config::default());
@@ -176,9 +179,10 @@ async fn impatient() -> TestApp {
 
 #[tokio::test]
 async fn a_request_has_a_deadline_and_a_change_that_has_begun_is_finished() {
-    let app = impatient().await;
-    let ada = app.user("ada").await;
-    ada.post("before").await;
+    let calm = TestApp::start().await;
+    calm.user("ada").await;
+    let app = impatient(&calm).await;
+    app.app.next_id().await.expect("ids in stock");
     app.redis.signal("STOP");
     let query = app.ask("{ user(login: \"ada\") { login } }").await;
     assert_eq!(query.refusal(), refused(504, "DEADLINE_EXCEEDED"));
@@ -188,7 +192,7 @@ async fn a_request_has_a_deadline_and_a_change_that_has_begun_is_finished() {
     assert_eq!(change.refusal(), refused(503, "OUTCOME_UNKNOWN"));
     app.redis.signal("CONT");
     app.drain().await;
-    let bob = app.ask("{ user(login: \"bob\") { login } }").await.json();
+    let bob = calm.ask("{ user(login: \"bob\") { login } }").await.json();
     assert_eq!(bob["data"]["user"]["login"], "bob", "what had begun was done");
 }
 

@@ -17,6 +17,7 @@ mod http;
 mod inspect;
 mod nodes;
 mod paging;
+mod rates;
 mod schema;
 mod sessions;
 mod statuses;

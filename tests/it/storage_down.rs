@@ -14,7 +14,7 @@ const SOON: Duration = Duration::from_secs(1);
 /// Over a Redis that keeps what it has, so that it can die and come back.
 async fn durable() -> TestApp {
     let redis = Arc::new(RedisServer::with(&["--appendonly", "yes", "--appendfsync", "everysec"]));
-    TestApp::over(redis, Clock::manual(START), Config::default()).await
+    TestApp::hasty_over(redis, Config::default()).await
 }
 
 /// The code of a request as a whole, or of its only error, and how long it took.
@@ -136,7 +136,7 @@ async fn requests_under_way_survive_a_redis_that_dies_and_returns() {
 
 #[tokio::test]
 async fn forgotten_scripts_are_not_noticed() {
-    let app = TestApp::start().await;
+    let app = TestApp::hasty(Config::default()).await;
     let crowd = app.crowd("c", 12).await;
     for fan in &crowd[1..] {
         fan.follow(&crowd[0]).await;
@@ -157,7 +157,7 @@ async fn forgotten_scripts_are_not_noticed() {
 async fn a_server_may_start_before_its_redis() {
     let redis = Arc::new(RedisServer::start());
     redis.kill();
-    let app = TestApp::over(redis.clone(), Clock::manual(START), Config::default()).await;
+    let app = TestApp::hasty_over(redis.clone(), Config::default()).await;
     assert_eq!(health(&app).await, (200, 503));
     assert_eq!(refusal(&app, None, SIGN_UP).await.1, "STORAGE_UNAVAILABLE");
     redis.start_again();
@@ -188,7 +188,7 @@ impl CutShort {
 #[tokio::test]
 async fn a_change_that_was_cut_short_by_the_storage_does_not_say_that_nothing_happened() {
     use async_graphql::{EmptyMutation, EmptySubscription, Schema};
-    let schema = Schema::new(CutShort(TestApp::start().await), EmptyMutation, EmptySubscription);
+    let schema = Schema::new(CutShort(TestApp::hasty(Config::default()).await), EmptyMutation, EmptySubscription);
     for (query, code) in [("{ beforeTheFirstWrite }", "STORAGE_UNAVAILABLE"), ("{ afterIt }", "OUTCOME_UNKNOWN")] {
         let answer = waxwing::schema::execute(&schema, query.into(), &Config::default()).await;
         let answer = serde_json::to_value(&answer).expect("JSON");

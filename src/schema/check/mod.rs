@@ -77,6 +77,10 @@ fn check_shape(
     let Walk { operations, fragment } = match walk(document, variables) {
         Ok(walked) => walked,
         Err(Unmeasured::Cycle) => return refuse("GRAPHQL_VALIDATION_FAILED", "A fragment spreads itself.".into()),
+        Err(Unmeasured::Typename) => {
+            let message = "`__typename` takes no arguments, no selections, and no directives but `@skip` and `@include`.";
+            return refuse("GRAPHQL_VALIDATION_FAILED", message.into());
+        }
         Err(Unmeasured::TooManyLevels) => return over("QUERY_TOO_DEEP", "levels", MAX_LEVELS, MAX_LEVELS + 1),
     };
     hold("QUERY_TOO_COMPLEX", "operations", limits.operations, operations.len())?;

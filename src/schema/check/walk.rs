@@ -4,7 +4,7 @@
 //! keep a core busy for hours.
 
 use super::weight::times;
-use async_graphql::parser::types::{ExecutableDocument, FragmentDefinition, Selection, SelectionSet};
+use async_graphql::parser::types::{Directive, ExecutableDocument, Field, FragmentDefinition, Selection, SelectionSet};
 use async_graphql::{Name, Positioned, Variables};
 use std::collections::HashMap;
 
@@ -35,6 +35,8 @@ pub(super) struct Measure {
 pub(super) enum Unmeasured {
     /// A fragment spreads itself.
     Cycle,
+    /// A `__typename` with what it cannot have: the library looks at none of it.
+    Typename,
     /// More than [`MAX_LEVELS`].
     TooManyLevels,
 }
@@ -116,6 +118,9 @@ impl<'a> Walker<'a> {
         Ok(match selection {
             Selection::InlineFragment(inline) => spread(self.set(&inline.node.selection_set.node, level)?),
             Selection::FragmentSpread(fragment) => spread(self.fragment(&fragment.node.fragment_name.node, level)?),
+            Selection::Field(field) if field.node.name.node == "__typename" && !is_plain(&field.node) => {
+                return Err(Unmeasured::Typename);
+            }
             Selection::Field(field) => {
                 let inner = self.set(&field.node.selection_set.node, level)?;
                 let name = field.node.name.node.as_str();
@@ -146,6 +151,17 @@ impl<'a> Walker<'a> {
         self.known.insert(name, Some(measure));
         Ok(measure)
     }
+}
+
+/// Whether a `__typename` has neither arguments nor selections, and no directives but `@skip` and `@include` with their condition.
+fn is_plain(field: &Field) -> bool {
+    let is_known = |directive: &Directive| {
+        let [(name, _)] = directive.arguments.as_slice() else { return false };
+        matches!(directive.name.node.as_str(), "skip" | "include") && name.node == "if"
+    };
+    field.arguments.is_empty()
+        && field.selection_set.node.items.is_empty()
+        && field.directives.iter().all(|directive| is_known(&directive.node))
 }
 
 /// The lists that lead from a type to others: as in graphql-js's `MaxIntrospectionDepthRule`.
@@ -198,6 +214,14 @@ mod tests {
     fn one_that_spreads_itself_has_no_measure() {
         assert_eq!(cost("{ a } fragment A on Q { a { ...B } } fragment B on Q { ...A }"), Err(Unmeasured::Cycle));
         assert_eq!(cost("{ ...A } fragment A on Q { ...A ...A }"), Err(Unmeasured::Cycle));
+    }
+
+    #[test]
+    fn a_typename_has_nothing_but_conditions() {
+        assert_eq!(cost("{ __typename a: __typename @skip(if: false) @include(if: true) }"), Ok(2));
+        for wrong in ["@aa", "@skip", "@skip(unless: true)", "@skip(if: true, if: true)", "(a: 1)", "{ a }"] {
+            assert_eq!(cost(&format!("{{ a {{ __typename {wrong} }} }}")), Err(Unmeasured::Typename), "{wrong}");
+        }
     }
 
     #[test]

@@ -52,7 +52,7 @@ async fn put_in(app: &App, owner: UserId, author: UserId, follow: Option<u64>, i
 /// place beside them comes in again: before it answers too, or within seconds for one who follows more than 500.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+/// As [`graph::unfollow`].
 pub async fn unfollow(app: &App, viewer: UserId, other: UserId) -> Result<(), Error> {
     if viewer == other {
         return Ok(());

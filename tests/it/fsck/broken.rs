@@ -150,6 +150,31 @@ const OF_STATUSES: &[Case] = &[
     (&["SET $record broken PX 90000"], &["$record: is no fingerprint and status"]),
 ];
 
+/// A bucket as a server writes it, and what may be wrong with one.
+const OF_RATES: &[Case] = &[
+    (&["HSET rate:{$ada}:posts owed 5 at 5 window 90000", "PEXPIRE rate:{$ada}:posts 90000"], &[]),
+    (&["HSET rate:{$ada}:posts owed 5 at 5 window 90000"], &["rate:{$ada}:posts: has no time to live"]),
+    (
+        &["HSET rate:{$ada}:posts owed 5 at 5 window 90000", "PEXPIRE rate:{$ada}:posts 190000"],
+        &["rate:{$ada}:posts: lives longer than its window"],
+    ),
+    (
+        &["HSET rate:{192.0.2.1}:requests owed 5 at now window 90000", "PEXPIRE rate:{192.0.2.1}:requests 90000"],
+        &["rate:{192.0.2.1}:requests: its owed, at or window is no number"],
+    ),
+    (
+        &["HSET rate:{::/64}:sign-ups owed 5.5 at 5 window 90000", "PEXPIRE rate:{::/64}:sign-ups 90000"],
+        &["rate:{::/64}:sign-ups: its owed, at or window is no number"],
+    ),
+    (
+        &["HSET rate:{$ada}:posts owed 5 window 90000", "PEXPIRE rate:{$ada}:posts 90000"],
+        &["rate:{$ada}:posts: its owed, at or window is no number"],
+    ),
+    (&["SET rate:{$ada}:posts 1 PX 90000"], &["rate:{$ada}:posts: should be a hash"]),
+    (&["HSET rate:{$ada}:sign-ups owed 5 at 5 window 90000"], &["rate:{$ada}:sign-ups: is no key of Waxwing's"]),
+    (&["HSET rate:{ada}:log-ins owed 5 at 5 window 90000"], &["rate:{ada}:log-ins: is no key of Waxwing's"]),
+];
+
 const OF_HOMES: &[Case] = &[
     (&["ZADD home:{$cyd} $ofbob $ofbob"], &["home:{$cyd}: status $ofbob is by $bob, whom the owner does not follow"]),
     (&["ZADD home:{$cyd} $old $old"], &["home:{$cyd}: there is no status $old"]),
@@ -197,6 +222,11 @@ async fn follows_are_checked() {
 #[tokio::test]
 async fn statuses_are_checked() {
     hold(OF_STATUSES).await;
+}
+
+#[tokio::test]
+async fn buckets_are_checked() {
+    hold(OF_RATES).await;
 }
 
 #[tokio::test]

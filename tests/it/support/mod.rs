@@ -17,6 +17,7 @@ pub use wire::{Answer, error_codes};
 
 use std::ops::Deref;
 use std::sync::Arc;
+use std::time::Duration;
 use waxwing::app::App;
 use waxwing::clock::Clock;
 use waxwing::config::Config;
@@ -25,6 +26,9 @@ use waxwing::server::{self, EdgeConfig};
 
 /// When every test's clock begins: 2026-03-01T00:00:00Z.
 pub const START: u64 = 1_772_323_200_000;
+
+/// How long Redis may take in most tests: a machine that is busy with other things must not look like a storage that is down.
+const CALM: Timing = Timing { connect: Duration::from_secs(5), response: Duration::from_secs(15), connections: 2 };
 
 /// A running server.
 pub struct Served {
@@ -109,13 +113,25 @@ impl TestApp {
     pub async fn at_edge(config: Config, edge: EdgeConfig) -> Self {
         let redis = Arc::new(RedisServer::start());
         let clock = Clock::manual(START);
-        let db = Db::open(&redis.target(), Timing::default()).await.expect("a store");
+        let db = Db::open(&redis.target(), CALM).await.expect("a store");
         Self::of(App::new(db, clock.clone(), config), clock, edge, redis).await
     }
 
     /// All of it of the test's choice.
     pub async fn of(app: App, clock: Clock, edge: EdgeConfig, redis: Arc<RedisServer>) -> Self {
         Self { served: Served::at_edge(app, clock, edge).await, redis }
+    }
+
+    /// With the patience that a server has, for tests in which Redis is frozen or down.
+    pub async fn hasty(config: Config) -> Self {
+        Self::hasty_over(Arc::new(RedisServer::start()), config).await
+    }
+
+    /// The same over a Redis of the test's choice.
+    pub async fn hasty_over(redis: Arc<RedisServer>, config: Config) -> Self {
+        let clock = Clock::manual(START);
+        let db = Db::open(&redis.target(), Timing::default()).await.expect("a store");
+        Self::of(App::new(db, clock.clone(), config), clock, EdgeConfig::default(), redis).await
     }
 
     /// Another process's worth of server over the same Redis and the same clock.
@@ -125,7 +141,7 @@ impl TestApp {
 
     /// Over a Redis and a clock of the test's choice.
     pub async fn over(redis: Arc<RedisServer>, clock: Clock, config: Config) -> Self {
-        let db = Db::open(&redis.target(), Timing::default()).await.expect("a store");
+        let db = Db::open(&redis.target(), CALM).await.expect("a store");
         let app = App::new(db, clock.clone(), config);
         Self { served: Served::start(app, clock).await, redis }
     }

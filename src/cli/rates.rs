@@ -1,0 +1,125 @@
+//! Options on how much one may ask, and whose word on addresses is taken.
+
+use crate::config::Config;
+use crate::quota::{Limit, Quota, Rates};
+use clap::{Args, ValueEnum};
+use ipnet::IpNet;
+use std::net::IpAddr;
+
+/// How much one may ask.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Rates (N/TIME: at most N at once, and N in that time on average)")]
+pub(super) struct RateOptions {
+    /// Whether anything is limited. Off for benchmarks and trials.
+    #[arg(long, value_name = "on|off", env = "WAXWING_RATE_LIMITS", default_value = "on", hide_possible_values = true)]
+    rate_limits: Switch,
+    /// The cost of requests, of an account or, for nobody, of an address. A request costs as much as its answer may have fields; a first
+    /// screen has some 600.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_REQUESTS", default_value_t = Limit::Requests.default_quota())]
+    rate_requests: Quota,
+    /// Attempts to sign up from an address.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_SIGN_UPS", default_value_t = Limit::SignUps.default_quota())]
+    rate_sign_ups: Quota,
+    /// Failed log-ins of an account.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LOG_INS", default_value_t = Limit::LogIns.default_quota())]
+    rate_log_ins: Quota,
+    /// Failed log-ins from an address, of whatever accounts.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LOG_INS_FROM_ADDRESS", default_value_t = Limit::LogInsFromAddress.default_quota())]
+    rate_log_ins_from_address: Quota,
+    /// Statuses that an account posts.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_POSTS", default_value_t = Limit::Posts.default_quota())]
+    rate_posts: Quota,
+    /// Follows and unfollows of an account.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_FOLLOWS", default_value_t = Limit::Follows.default_quota())]
+    rate_follows: Quota,
+    /// Likes of an account, and likes that it takes back.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LIKES", default_value_t = Limit::Likes.default_quota())]
+    rate_likes: Quota,
+    /// Proxies whose X-Forwarded-For is believed: addresses and networks such as 10.0.0.0/8, parted by commas. An address is the
+    /// peer's without them.
+    #[arg(long, value_name = "NETWORKS", env = "WAXWING_TRUSTED_PROXIES", value_delimiter = ',', value_parser = network)]
+    trusted_proxies: Vec<IpNet>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+impl RateOptions {
+    /// The same settings with what these options say.
+    pub(super) fn set(&self, config: Config) -> Config {
+        let rates = (self.rate_limits == Switch::On).then(|| Rates::new(|limit| self.of(limit)));
+        Config { rates, trusted_proxies: self.trusted_proxies.clone(), ..config }
+    }
+
+    const fn of(&self, limit: Limit) -> Quota {
+        match limit {
+            Limit::Requests => self.rate_requests,
+            Limit::SignUps => self.rate_sign_ups,
+            Limit::LogIns => self.rate_log_ins,
+            Limit::LogInsFromAddress => self.rate_log_ins_from_address,
+            Limit::Posts => self.rate_posts,
+            Limit::Follows => self.rate_follows,
+            Limit::Likes => self.rate_likes,
+        }
+    }
+}
+
+/// A network, or an address as the network of itself.
+fn network(text: &str) -> Result<IpNet, String> {
+    let text = text.trim();
+    let address = || text.parse::<IpAddr>().map(|address| IpNet::from(address.to_canonical()));
+    text.parse().or_else(|_| address()).map_err(|_| "neither an address nor a network".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: RateOptions,
+    }
+
+    fn config(words: &[&str]) -> Result<Config, clap::Error> {
+        let line = Line::try_parse_from(["waxwing"].iter().chain(words))?;
+        Ok(line.options.set(Config::default()))
+    }
+
+    #[test]
+    fn limits_are_on_unless_they_are_switched_off() {
+        assert_eq!(config(&[]).expect("no options").rates, Some(Rates::default()));
+        assert_eq!(config(&["--rate-limits", "on"]).expect("on").rates, Some(Rates::default()));
+        assert_eq!(config(&["--rate-limits", "off", "--rate-posts", "1/1s"]).expect("off").rates, None);
+        assert!(config(&["--rate-limits", "false"]).is_err());
+    }
+
+    #[test]
+    fn every_limit_has_an_option_that_sets_it_and_no_other() {
+        for limit in Limit::ALL {
+            let rates = config(&[&format!("--rate-{}", limit.name()), "7/3m"]).expect("an option").rates.expect("limits");
+            for other in Limit::ALL {
+                let expected = if other == limit { "7/3m".parse().expect("a quota") } else { other.default_quota() };
+                assert_eq!(rates.of(other), expected, "{} of --rate-{}", other.name(), limit.name());
+            }
+        }
+        for wrong in ["7", "7/0s", "0/1h", "7/3w", "-7/3m"] {
+            assert!(config(&[&format!("--rate-posts={wrong}")]).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn proxies_are_addresses_and_networks() {
+        assert_eq!(config(&[]).expect("no options").trusted_proxies, []);
+        let given = config(&["--trusted-proxies", "10.0.0.0/8, 192.0.2.1,fd00::/8,::ffff:192.0.2.2"]).expect("networks");
+        let networks = ["10.0.0.0/8", "192.0.2.1/32", "fd00::/8", "192.0.2.2/32"].map(|net| net.parse().expect("a network"));
+        assert_eq!(given.trusted_proxies, networks);
+        for wrong in ["localhost", "10.0.0.0/33", "*", "10.0.0.0/8;192.0.2.1"] {
+            assert!(config(&["--trusted-proxies", wrong]).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The audit of buckets: each ends when it is full.
+
+use super::keys;
+use crate::audit::{self, Entry, Findings, Lives};
+use crate::db::look::Look;
+use crate::error::Error;
+use redis::cmd;
+
+const FIELDS: [&str; 3] = ["owed", "at", "window"];
+
+/// Whether a key is of this domain.
+pub fn owns(key: &str) -> bool {
+    keys::parse(key).is_some()
+}
+
+/// Buckets. What a full one holds is a server's setting, so how much may be owed is not known here.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+    let ours = entries.iter().filter(|entry| owns(&entry.key));
+    let buckets: Vec<&Entry> = ours.filter(|entry| entry.is_a("hash", Lives::AWhile, found)).collect();
+    let keys = buckets.iter().map(|entry| entry.key.as_str());
+    let fields = look.ask(keys, |key| cmd("HMGET").arg(key).arg(&FIELDS).take()).await?;
+    for Entry { key, ttl, .. } in buckets {
+        let values: [Option<String>; 3] = fields.read(&key.as_str()).unwrap_or_default();
+        // It may have come to its end since its type was asked for.
+        if values.iter().all(Option::is_none) {
+            continue;
+        }
+        match values.map(|value| value.as_deref().and_then(audit::number)) {
+            [Some(1..), Some(_), Some(window @ 1..)] if *ttl > window as i64 => {
+                found.add_with(key, "lives longer than its window", format!("{ttl} ms"));
+            }
+            [Some(1..), Some(_), Some(1..)] => {}
+            _ => found.add(key, "its owed, at or window is no number"),
+        }
+    }
+    Ok(())
+}

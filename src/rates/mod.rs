@@ -1,0 +1,34 @@
+//! How much one may ask: token buckets, one a limit and a subject. What is limited, and how much, stands in [`crate::quota`].
+//!
+//! | key | type | what | bound |
+//! |---|---|---|---|
+//! | `rate:{subject}:limit` | HASH | `owed at window`: what is missing of a full bucket, as of a moment | lives until it would be full again: at most the window |
+//!
+//! A subject is an account's id, an address (one of IPv4, a /64 of IPv6), or the digest of a login: no text of a client stands in
+//! a key.
+//!
+//! **Invariants.** A charge is one script on one tag. What is missing is counted in tokens × ms, so that nothing is lost or won
+//! by rounding however often one asks. Time only goes forward in a bucket: servers whose clocks differ win nothing, and behind a
+//! clock that was ahead a bucket fills at the latest when its key ends, by Redis' own clock. What was sent again because its
+//! connection broke may count twice.
+//!
+//! **Requests** are too many to ask Redis each time: a process leases a hundredth of the bucket at once and spends it in memory.
+//! So a client may have up to 1 % a process more than a full bucket at once, never more on average; and up to 1 % a process of
+//! what it has left may lie where its next request does not come by. What a process knows to be refused it refuses without
+//! asking.
+//!
+//! **When Redis cannot be asked**, or refuses writes, requests go through uncharged: a read must be answered as long as it can be
+//! read. Everything else is refused with `STORAGE_UNAVAILABLE`, since guessing must never be free.
+//!
+//! **Costs.** A charge: one round trip, however many buckets it concerns; one more to give back what was taken beside a bucket
+//! that was empty. Requests: none for most, one for each hundredth of a bucket.
+
+pub mod audit;
+mod keys;
+mod lease;
+mod model;
+pub mod service;
+mod store;
+
+pub use lease::Leases;
+pub use model::{Allowance, Charge, Subject, Taken, Toll};

@@ -1,0 +1,96 @@
+//! The use cases of limits: charge, give back, and let a request pay its cost.
+
+use super::lease::{Lease, Leases};
+use super::model::{Charge, Subject, Taken, Toll};
+use super::store::{self, Ask};
+use crate::app::App;
+use crate::error::Error;
+use crate::quota::{Limit, Quota};
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+/// How long a request waits to be charged. A Redis that does not answer costs it this, and then the read's own patience: both
+/// together stay under the second within which a client is told.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Takes a token out of each bucket, or out of none. Nothing happens where there are no limits. One round trip; one more when it
+/// is refused and something had been taken.
+///
+/// # Errors
+/// `RATE_LIMITED`, with the longest wait among the buckets that were empty (of equals, the first); `STORAGE_UNAVAILABLE`.
+pub async fn charge(app: &App, charges: &[Charge]) -> Result<(), Error> {
+    let Some(asks) = asks(app, charges, 1) else { return Ok(()) };
+    let answers = store::take(app.db(), app.now(), &asks).await?;
+    let refused = charges.iter().zip(&answers).filter(|(_, answer)| answer.taken == 0);
+    let Some(((limit, _), answer)) = refused.rev().max_by_key(|(_, answer)| answer.wait) else { return Ok(()) };
+    let taken = charges.iter().zip(&answers).filter(|(_, answer)| answer.taken > 0).map(|(charge, _)| *charge);
+    give_back(app, &taken.collect::<Vec<_>>()).await;
+    Err(Error::rate_limited(*limit, answer.wait))
+}
+
+/// Gives back what [`charge`] took. One round trip; should it fail, the tokens come back by themselves in time.
+pub async fn give_back(app: &App, charges: &[Charge]) {
+    let Some(asks) = asks(app, charges, -1) else { return };
+    if let Err(error) = store::take(app.db(), app.now(), &asks).await {
+        tracing::debug!(%error, "tokens were not given back");
+    }
+}
+
+fn asks(app: &App, charges: &[Charge], tokens: i64) -> Option<Vec<Ask>> {
+    let rates = app.config().rates.as_ref().filter(|_| !charges.is_empty())?;
+    let ask = |(limit, subject): &Charge| Ask {
+        limit: *limit,
+        subject: *subject,
+        quota: rates.of(*limit),
+        least: tokens,
+        most: tokens,
+    };
+    Some(charges.iter().map(ask).collect())
+}
+
+/// Takes as many tokens as there are out of one bucket, if they are within `range`. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn take(app: &App, (limit, subject): Charge, quota: Quota, range: RangeInclusive<u64>) -> Result<Taken, Error> {
+    let [least, most] = [range.start(), range.end()].map(|tokens| (*tokens).min(quota.tokens()) as i64);
+    let ask = Ask { limit, subject, quota, least, most };
+    store::take(app.db(), app.now(), &[ask]).await?.pop().ok_or(Error::StorageUnavailable)
+}
+
+/// Lets a request pay its cost out of what the process has in hand; one that costs more than a full bucket holds takes a full one.
+/// No round trip for most, one for each hundredth of the bucket. When Redis cannot be asked, the request is free.
+pub async fn pay(app: &App, leases: &Leases, subject: Option<Subject>, cost: u64) -> Toll {
+    let (Some(rates), Some(subject)) = (&app.config().rates, subject) else { return Toll::Free };
+    let quota = rates.of(Limit::Requests);
+    let cost = cost.clamp(1, quota.tokens());
+    let lease = leases.of(subject);
+    match lease.spend(cost, quota, app.now()) {
+        Some(toll) => toll,
+        None => Box::pin(renew(app, &lease, subject, quota, cost)).await,
+    }
+}
+
+/// Asks Redis, one request of a subject at a time, so that the first leases for all who wait. Waiting for one's turn has no end of
+/// its own: whoever sends enough at once would be free otherwise.
+async fn renew(app: &App, lease: &Lease, subject: Subject, quota: Quota, cost: u64) -> Toll {
+    let failures = lease.failures();
+    let _turn = lease.asking.lock().await;
+    if lease.failures() != failures {
+        return Toll::Free; // It failed for those who asked meanwhile: a frozen Redis is waited for once.
+    }
+    let now = app.now();
+    if let Some(toll) = lease.spend(cost, quota, now) {
+        return toll;
+    }
+    let need = lease.need(cost, quota, now);
+    let asked = take(app, (Limit::Requests, subject), quota, need.least..=need.most);
+    match tokio::time::timeout(PATIENCE, asked).await.unwrap_or(Err(Error::StorageUnavailable)) {
+        Ok(answer) => lease.settle(need, answer, quota, now),
+        Err(error) => {
+            tracing::warn!(?error, "requests are not charged");
+            lease.failed();
+            Toll::Free
+        }
+    }
+}

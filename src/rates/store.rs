@@ -1,0 +1,43 @@
+//! Buckets in Redis.
+
+use super::keys;
+use super::model::{Subject, Taken};
+use crate::clock::Millis;
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode};
+use crate::error::Error;
+use crate::quota::{Limit, Quota};
+
+static TAKE_TOKENS: Script = Script::new(include_str!("lua/take_tokens.lua"));
+
+/// What is asked of a bucket.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ask {
+    pub(super) limit: Limit,
+    pub(super) subject: Subject,
+    pub(super) quota: Quota,
+    /// The fewest tokens that are of use; negative to give back.
+    pub(super) least: i64,
+    /// The most that are taken.
+    pub(super) most: i64,
+}
+
+/// What buckets give, in the order of what was asked: each for itself. One pipeline of scripts.
+///
+/// Nothing of a request has happened yet when it is charged, so a charge that was not confirmed is `STORAGE_UNAVAILABLE` like any
+/// other.
+pub(super) async fn take(db: &Db, now: Millis, asks: &[Ask]) -> Result<Vec<Taken>, Error> {
+    let replies = db.call_aside(asks.iter().map(|ask| call(now, ask)).collect()).await;
+    let replies =
+        replies.map_err(|error| if matches!(error, Error::OutcomeUnknown) { Error::StorageUnavailable } else { error })?;
+    let taken = |reply| {
+        let (taken, left, wait): (i64, u64, Millis) = decode::one(reply)?;
+        Ok(Taken { taken: taken.try_into().unwrap_or(0), left, wait })
+    };
+    replies.into_iter().map(taken).collect()
+}
+
+fn call(now: Millis, ask: &Ask) -> Call {
+    let call = Call::new(&TAKE_TOKENS, [keys::rate(ask.limit, ask.subject)]);
+    call.arg(now).arg(ask.quota.tokens()).arg(ask.quota.window()).arg(ask.least).arg(ask.most)
+}

@@ -1,0 +1,114 @@
+//! Where a request comes from. Headers are the client's own words: they are believed as far as proxies of ours have written them.
+
+use super::State;
+use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue};
+use ipnet::IpNet;
+use std::convert::Infallible;
+use std::net::{IpAddr, SocketAddr};
+
+/// What each proxy appends the address of its own peer to.
+const FORWARDED: &str = "x-forwarded-for";
+
+/// The client's address; `None` when it has none, as over a unix socket.
+pub(super) struct Client(pub(super) Option<IpAddr>);
+
+impl FromRequestParts<State> for Client {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &State) -> Result<Self, Infallible> {
+        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
+        Ok(Self(peer.map(|peer| client(peer, &parts.headers, &state.app.config().trusted_proxies))))
+    }
+}
+
+/// The address of the last hop that no proxy of ours made: the peer's, unless that is a trusted proxy. Then `X-Forwarded-For` is
+/// read from its end, past trusted proxies; what cannot be read ends the walk, at the last hop that is known.
+fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
+    let is_trusted = |address: &IpAddr| trusted.iter().any(|net| net.contains(address));
+    let lines = headers.get_all(FORWARDED).iter().collect::<Vec<_>>();
+    let mut hops = lines.into_iter().rev().flat_map(hops_of);
+    let mut known = peer.to_canonical();
+    while is_trusted(&known) {
+        match hops.next().flatten() {
+            Some(hop) => known = hop,
+            None => break,
+        }
+    }
+    known
+}
+
+/// The hops of a line from its end; `None` for what is no address.
+fn hops_of(line: &HeaderValue) -> impl Iterator<Item = Option<IpAddr>> {
+    line.as_bytes().rsplit(|byte| *byte == b',').map(|hop| address(std::str::from_utf8(hop).ok()?.trim()))
+}
+
+/// An address as proxies write it: plain, with a port, or in brackets.
+fn address(hop: &str) -> Option<IpAddr> {
+    let bracketed = || hop.strip_prefix('[')?.strip_suffix(']')?.parse().ok().map(IpAddr::V6);
+    let with_port = || hop.parse().ok().map(|hop: SocketAddr| hop.ip());
+    hop.parse().ok().or_else(with_port).or_else(bracketed).map(|address: IpAddr| address.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where a request comes from, over 10.0.0.1, when all of 10.0.0.0/8 and fd00::/8 are proxies of ours.
+    fn from(lines: &[&str]) -> String {
+        over("10.0.0.1", lines)
+    }
+
+    fn over(peer: &str, lines: &[&str]) -> String {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(FORWARDED, HeaderValue::from_bytes(line.as_bytes()).expect("a header"));
+        }
+        let trusted: [IpNet; 2] = ["10.0.0.0/8", "fd00::/8"].map(|net| net.parse().expect("a network"));
+        client(peer.parse().expect("an address"), &headers, &trusted).to_string()
+    }
+
+    #[test]
+    fn a_stranger_is_not_believed() {
+        for peer in ["203.0.113.9", "11.0.0.1", "2001:db8::1"] {
+            assert_eq!(over(peer, &["198.51.100.7"]), peer);
+        }
+        assert_eq!(over("::ffff:203.0.113.9", &["198.51.100.7"]), "203.0.113.9");
+        let mut headers = HeaderMap::new();
+        headers.insert(FORWARDED, HeaderValue::from_static("198.51.100.7"));
+        let peer = IpAddr::from([127, 0, 0, 1]);
+        assert_eq!(client(peer, &headers, &[]), peer, "nobody is trusted unless it is said");
+    }
+
+    #[test]
+    fn a_proxy_tells_who_came_to_it_and_no_more() {
+        assert_eq!(from(&[]), "10.0.0.1");
+        assert_eq!(from(&["198.51.100.7"]), "198.51.100.7");
+        assert_eq!(from(&["1.1.1.1, 198.51.100.7"]), "198.51.100.7", "what stands before is the client's own");
+        assert_eq!(from(&["1.1.1.1", "198.51.100.7"]), "198.51.100.7");
+        assert_eq!(from(&["1.1.1.1", "198.51.100.7, 10.1.1.1", "10.2.2.2,fd00::7"]), "198.51.100.7");
+        assert_eq!(from(&["10.3.3.3, 10.2.2.2"]), "10.3.3.3", "nothing but proxies");
+        assert_eq!(over("::ffff:10.0.0.1", &["::ffff:198.51.100.7"]), "198.51.100.7");
+        assert_eq!(over("fd00::1", &["2001:db8::7"]), "2001:db8::7");
+    }
+
+    #[test]
+    fn addresses_come_in_many_forms() {
+        for hop in ["198.51.100.7:4711", "[::ffff:198.51.100.7]:4711", " \t198.51.100.7 ", "[::ffff:198.51.100.7]"] {
+            assert_eq!(from(&[hop]), "198.51.100.7", "{hop:?}");
+        }
+        assert_eq!(from(&["[2001:db8::7]:443"]), "2001:db8::7");
+    }
+
+    #[test]
+    fn what_cannot_be_read_ends_the_walk() {
+        for hop in
+            ["", "unknown", "_hidden", "198.51.100", "198.51.100.7:", "[198.51.100.7]", "for=198.51.100.7", "café", "10.0.0.0/8"]
+        {
+            assert_eq!(from(&[hop]), "10.0.0.1", "{hop:?}");
+            assert_eq!(from(&["198.51.100.7", hop]), "10.0.0.1", "{hop:?}");
+            assert_eq!(from(&[&format!("198.51.100.7, {hop}, 10.9.9.9")]), "10.9.9.9", "{hop:?}");
+        }
+    }
+}

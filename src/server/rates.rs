@@ -1,0 +1,51 @@
+//! What requests cost those who ask, and the headers that tell them: `RateLimit-Policy` and `RateLimit` of
+//! draft-ietf-httpapi-ratelimit-headers, and `Retry-After`.
+
+use super::State;
+use super::media::Media;
+use super::response::Refusal;
+use crate::error::Error;
+use crate::quota::Limit;
+use crate::rates::{Allowance, Subject, Toll, service};
+use crate::request::Request;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::response::Response;
+
+const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+const LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+
+/// Who pays for a request.
+pub(super) fn payer(request: &Request) -> Option<Subject> {
+    Subject::asking(request.viewer_id(), request.address)
+}
+
+/// Charges a request, and lets `answer` answer it if it can pay. The answer tells what is left.
+pub(super) async fn charged(
+    state: &State,
+    media: Media,
+    payer: Option<Subject>,
+    cost: usize,
+    answer: impl Future<Output = Result<Response, Refusal>>,
+) -> Response {
+    let answer = async { answer.await.unwrap_or_else(|refusal| refusal.answer(media)) };
+    match service::pay(&state.app, &state.leases, payer, cost as u64).await {
+        Toll::Free => answer.await,
+        Toll::Paid(allowance) => told(answer.await, allowance),
+        Toll::Due(allowance, wait) => told(Refusal::from(&Error::rate_limited(Limit::Requests, wait)).answer(media), allowance),
+    }
+}
+
+fn told(mut response: Response, allowance: Allowance) -> Response {
+    let (name, quota) = (Limit::Requests.name(), allowance.quota);
+    let (full, window) = (quota.tokens(), quota.window() / 1_000);
+    let (left, whole) = (allowance.left, allowance.full_after().div_ceil(1_000));
+    set(response.headers_mut(), POLICY, &format!("\"{name}\";q={full};w={window}"));
+    set(response.headers_mut(), LIMIT, &format!("\"{name}\";r={left};t={whole}"));
+    response
+}
+
+fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(name, value);
+    }
+}

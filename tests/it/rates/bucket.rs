@@ -1,0 +1,129 @@
+//! The arithmetic of buckets, against a model that counts with whole numbers of any size.
+
+use super::{limited, quota};
+use crate::support::{START, TestApp};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use waxwing::ids::UserId;
+use waxwing::quota::{Limit, Quota};
+use waxwing::rates::service::take;
+use waxwing::rates::{Charge, Subject, Taken};
+
+/// What a bucket must be: whatever is missing is counted in tokens × ms, exactly.
+struct Model {
+    quota: Quota,
+    owed: u128,
+    at: u64,
+}
+
+impl Model {
+    fn new(quota: Quota) -> Self {
+        Self { quota, owed: 0, at: 0 }
+    }
+
+    fn take(&mut self, now: u64, least: u64, most: u64) -> Taken {
+        let (tokens, window) = (u128::from(self.quota.tokens()), u128::from(self.quota.window()));
+        let full = tokens * window;
+        let passed = u128::from(now.saturating_sub(self.at));
+        let (owed, at) = (self.owed.saturating_sub(passed * tokens), self.at.max(now));
+        let left = (full - owed) / window;
+        if left < u128::from(least) {
+            let missing = (owed + u128::from(least) * window - full).div_ceil(tokens) + u128::from(at - now);
+            let wait = missing.min(owed.div_ceil(tokens)) as u64;
+            return Taken { taken: 0, left: left as u64, wait };
+        }
+        let taken = left.min(u128::from(most));
+        (self.owed, self.at) = (owed + taken * window, at);
+        Taken { taken: taken as u64, left: (left - taken) as u64, wait: 0 }
+    }
+}
+
+#[tokio::test]
+async fn buckets_count_exactly_for_every_quota_and_however_the_clock_goes() {
+    let app = TestApp::with(limited(&[])).await;
+    // Those whose arithmetic is at the edge of what a double holds among them.
+    let quotas = ["1/30m", "3/1h", "7/30d", "999983/61m", "4503599/1d", "1737/30d", "1501199875/50m"].map(quota);
+    for (number, quota) in quotas.into_iter().enumerate() {
+        let mut dice = StdRng::seed_from_u64(number as u64);
+        let charge: Charge = (Limit::Posts, Subject::Account(UserId(number as u64 + 1)));
+        let (mut model, mut now) = (Model::new(quota), START);
+        for step in 0..400 {
+            let part = |dice: &mut StdRng, of: u64| [0, 1, of / 7, of / 2, dice.random_range(0..=of)][dice.random_range(0..5)];
+            let least = part(&mut dice, quota.tokens());
+            let most = (least + part(&mut dice, quota.tokens())).min(quota.tokens());
+            let by = part(&mut dice, quota.window() / 3) as i64 * if dice.random_range(0..6) == 0 { -1 } else { 1 };
+            app.clock.advance(by);
+            now = now.checked_add_signed(by).expect("a time");
+            let expected = model.take(now, least, most);
+            let taken = take(&app.app, charge, quota, least..=most).await.expect("an answer");
+            assert_eq!(taken, expected, "{quota}, step {step}: {least} to {most} at {now}");
+            let (key, lives) = (format!("rate:{{{}}}:posts", number + 1), model.owed.div_ceil(u128::from(quota.tokens())) as u64);
+            if taken.wait == 0 && lives > 0 {
+                let ttl: u64 = app.redis.run(&["PTTL", &key]);
+                assert!(ttl <= lives && lives - ttl < 60_000, "{quota}, step {step}: {ttl} instead of {lives} ms");
+            }
+            // Redis ends a bucket by its own clock, which goes on in this test: what would end soon is ended at once.
+            if lives < 60_000 {
+                app.redis.run::<()>(&["DEL", &key]);
+                model = Model::new(quota);
+            }
+        }
+        app.clock.advance(START as i64 - now as i64);
+    }
+}
+
+#[tokio::test]
+async fn a_bucket_gives_what_it_promised_and_not_a_moment_sooner() {
+    let app = TestApp::with(limited(&[])).await;
+    for (number, quota) in ["3/1h", "7/30d", "1000/61m"].map(quota).into_iter().enumerate() {
+        let charge: Charge = (Limit::Posts, Subject::Account(UserId(number as u64 + 1)));
+        let all = quota.tokens()..=quota.tokens();
+        assert_eq!(take(&app.app, charge, quota, all).await.expect("an answer").taken, quota.tokens());
+        for least in [1, 2, 1, quota.tokens()] {
+            let wait = take(&app.app, charge, quota, least..=least).await.expect("an answer").wait;
+            assert!(wait > 0);
+            app.clock.advance(wait as i64 - 1);
+            assert_eq!(take(&app.app, charge, quota, least..=least).await.expect("an answer").wait, 1);
+            app.clock.advance(1);
+            assert_eq!(take(&app.app, charge, quota, least..=least).await.expect("an answer").taken, least);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_clock_that_steps_back_wins_nothing_and_loses_nothing() {
+    let app = TestApp::with(limited(&[])).await;
+    let (charge, quota): (Charge, _) = ((Limit::Posts, Subject::Account(UserId(1))), quota("10/1h"));
+    let one = async || take(&app.app, charge, quota, 1..=1).await.expect("an answer");
+    for left in (4..10).rev() {
+        assert_eq!(one().await.left, left);
+    }
+    // What is left may be had, and two servers of which one is an hour behind bring nothing back between them.
+    for left in (0..4).rev() {
+        app.clock.advance(if left % 2 == 0 { 3_600_000 } else { -3_600_000 });
+        assert_eq!(one().await, Taken { taken: 1, left, wait: 0 });
+    }
+    app.clock.advance(-7_200_000);
+    assert_eq!(one().await.wait, 3_600_000, "no longer than the key lives, whatever the clock says");
+    app.clock.advance(7_200_000);
+    assert_eq!(one().await.wait, 360_000);
+    app.clock.advance(360_000);
+    assert_eq!(one().await.taken, 1);
+}
+
+#[tokio::test]
+async fn another_quota_takes_over_what_was_taken() {
+    let app = TestApp::with(limited(&[])).await;
+    let charge: Charge = (Limit::Posts, Subject::Account(UserId(1)));
+    let left = async |text: &str| take(&app.app, charge, quota(text), 0..=0).await.expect("an answer").left;
+    take(&app.app, charge, quota("10/1h"), 6..=6).await.expect("an answer");
+    assert_eq!(left("10/1h").await, 4);
+    assert_eq!((left("100/1h").await, left("6/1h").await, left("10/1h").await), (94, 0, 4), "asking for nothing changes nothing");
+    assert_eq!((left("10/2h").await, left("10/30m").await, left("10/1h").await), (4, 4, 4));
+    take(&app.app, charge, quota("10/1d"), 1..=1).await.expect("an answer");
+    assert_eq!((left("10/1d").await, left("10/1h").await), (3, 3));
+    app.clock.advance(360_000);
+    assert_eq!(left("10/1h").await, 4);
+    take(&app.app, charge, quota("3/1h"), 1..=1).await.expect("an answer");
+    assert_eq!(left("3/1h").await, 0, "more was taken than there is now");
+}

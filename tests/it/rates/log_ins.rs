@@ -1,0 +1,191 @@
+//! Guessing passwords: no more attempts than there are tokens, by account and by address, whatever one sends.
+
+use super::{asking, behind_a_proxy, by_default, limited, log_in, refused, sign_up};
+use crate::support::{Answer, Served, TestApp, error_codes};
+use futures_util::future::join_all;
+use serde_json::Value;
+use waxwing::config::{Config, DocumentLimits};
+use waxwing::quota::Limit;
+
+const RIGHT: &str = "correct horse";
+
+/// What an attempt came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Came {
+    In,
+    Wrong,
+    Limited,
+}
+use Came::{In, Limited, Wrong};
+
+fn came(answer: &Answer) -> Came {
+    let body = answer.json();
+    let codes = error_codes(&body);
+    match (&body["data"]["logIn"], codes.as_slice()) {
+        (Value::Null, [code]) if code == "RATE_LIMITED" => Limited,
+        (payload, []) if payload["userErrors"][0]["code"] == "WRONG_CREDENTIALS" => Wrong,
+        (payload, []) if payload["session"]["token"].is_string() => In,
+        _ => panic!("{answer:?}"),
+    }
+}
+
+async fn attempt(app: &Served, login: &str, password: &str) -> Came {
+    came(&Answer::of(asking(app, &log_in(login, password))).await)
+}
+
+async fn attempt_from(app: &Served, forwarded: &str, login: &str, password: &str) -> Came {
+    came(&Answer::of(asking(app, &log_in(login, password)).header("x-forwarded-for", forwarded)).await)
+}
+
+#[tokio::test]
+async fn a_hundred_log_ins_in_one_document_are_ten_attempts() {
+    // Such a document is refused by its size; here it may come as large as it likes.
+    let documents = DocumentLimits { tokens: 5_000, aliases: 100, root_fields: 100, ..DocumentLimits::default() };
+    let app = TestApp::with(Config { documents, ..by_default() }).await;
+    app.crowd("c", 1).await;
+    let field = |number: u32| {
+        // The right one stands among those that are not looked at.
+        let password = if number == 50 { RIGHT.to_owned() } else { format!("wrong {number}") };
+        format!(
+            "a{number}: logIn(input: {{ login: \"c0\", password: {password:?} }}) {{ session {{ token }} userErrors {{ code }} }}"
+        )
+    };
+    let document: String = (0..100).map(field).collect();
+    let answer = Answer::of(asking(&app, &format!("mutation {{ {document} }}"))).await;
+    assert_eq!(refused(&answer, Limit::LogIns), Some(90));
+    let body = answer.json();
+    let payloads = body["data"].as_object().expect("data").values().filter(|payload| !payload.is_null());
+    let codes: Vec<&Value> = payloads.map(|payload| &payload["userErrors"][0]["code"]).collect();
+    assert_eq!(codes, ["WRONG_CREDENTIALS"; 10]);
+    assert_eq!(error_codes(&body), ["RATE_LIMITED"; 90]);
+    assert_eq!(attempt(&app, "c0", RIGHT).await, Limited);
+    app.clock.advance(89_999);
+    assert_eq!(attempt(&app, "c0", RIGHT).await, Limited);
+    app.clock.advance(1);
+    assert_eq!(attempt(&app, "c0", RIGHT).await, In);
+}
+
+#[tokio::test]
+async fn a_hundred_log_ins_at_once_are_ten_attempts_at_most() {
+    let app = TestApp::with(by_default()).await;
+    let other = app.sibling().await;
+    app.crowd("c", 1).await;
+    let guess = |number: u32| {
+        let server: &Served = if number.is_multiple_of(2) { &app } else { &other };
+        async move { attempt(server, "c0", &format!("wrong {number}")).await }
+    };
+    let came = join_all((0..100).map(guess)).await;
+    let wrong = came.iter().filter(|came| **came == Wrong).count();
+    // What was taken from one of the two buckets, while the other was empty, is given back.
+    let rest = join_all((0..20).map(guess)).await.iter().filter(|came| **came == Wrong).count();
+    assert!(wrong >= 1 && wrong + rest <= 10, "{wrong} attempts, then {rest}");
+    for number in 0..10 {
+        guess(number).await;
+    }
+    let owed: u64 = app.redis.run(&["HGET", "rate:{127.0.0.1}:log-ins-from-address", "owed"]);
+    assert_eq!(owed, 10 * 900_000, "ten and no more in the end");
+}
+
+#[tokio::test]
+async fn who_gets_in_has_failed_at_nothing() {
+    let app = TestApp::with(by_default()).await;
+    app.crowd("c", 1).await;
+    for _ in 0..30 {
+        assert_eq!(attempt(&app, "c0", RIGHT).await, In);
+    }
+    assert!(!app.redis.keys().iter().any(|key| key.contains(":log-ins")), "what is full is not kept");
+    for number in 0..9 {
+        assert_eq!(attempt(&app, "C0", "a wrong one").await, Wrong, "{number}");
+        assert_eq!(attempt(&app, "c0", RIGHT).await, In, "{number}");
+    }
+    assert_eq!(attempt(&app, "c0", "a wrong one").await, Wrong, "the tenth");
+    assert_eq!(attempt(&app, "c0", RIGHT).await, Limited, "getting in did not make the failures undone");
+}
+
+#[tokio::test]
+async fn an_account_that_is_not_there_is_limited_like_one_that_is() {
+    let app = TestApp::with(limited(&[(Limit::LogIns, "3/1h")])).await;
+    app.crowd("c", 1).await;
+    // The script is known from here on.
+    attempt(&app, "somebody else", "a wrong one").await;
+    let long = "x".repeat(5_000);
+    let mut histories = Vec::new();
+    for login in ["c0", "nobody", "no login at all!", "", "} {", long.as_str()] {
+        let (mut history, mut charged) = (Vec::new(), Vec::new());
+        for _ in 0..5 {
+            app.redis.reset_calls();
+            history.push(attempt(&app, login, "a wrong one").await);
+            charged.push(app.redis.calls().get("evalsha").copied());
+        }
+        assert_eq!(history, [Wrong, Wrong, Wrong, Limited, Limited], "{login}");
+        histories.push(charged);
+    }
+    assert!(histories.iter().all(|charged| *charged == histories[0]), "{histories:?}");
+    assert!(!app.redis.dump().contains("nobody"), "no text of a client stands in the store");
+}
+
+#[tokio::test]
+async fn an_address_is_limited_over_all_accounts_and_an_account_over_all_addresses() {
+    let app = TestApp::with(behind_a_proxy(by_default())).await;
+    app.crowd("c", 3).await;
+    for number in 0..10 {
+        assert_eq!(attempt_from(&app, "198.51.100.1", &format!("nobody{number}"), "a wrong one").await, Wrong);
+        assert_eq!(attempt_from(&app, &format!("203.0.113.{number}"), "c1", "a wrong one").await, Wrong);
+    }
+    assert_eq!(attempt_from(&app, "198.51.100.1", "c0", RIGHT).await, Limited, "by address");
+    assert_eq!(attempt_from(&app, "198.51.100.2", "c0", RIGHT).await, In);
+    assert_eq!(attempt_from(&app, "198.51.100.2", "c1", RIGHT).await, Limited, "by account");
+    // What is refused for the one costs nothing of the other.
+    for _ in 0..20 {
+        assert_eq!(attempt_from(&app, "198.51.100.3", "c1", "a wrong one").await, Limited);
+        assert_eq!(attempt_from(&app, "198.51.100.1", "c2", "a wrong one").await, Limited);
+    }
+    assert_eq!(attempt_from(&app, "198.51.100.3", "c2", RIGHT).await, In);
+}
+
+#[tokio::test]
+async fn forged_addresses_change_nothing() {
+    let app = TestApp::with(by_default()).await;
+    let mut wrong = 0;
+    for number in 0..1_000 {
+        let forged = format!("203.0.{}.{}", number / 250, number % 250);
+        match attempt_from(&app, &forged, &format!("nobody{number}"), "a wrong one").await {
+            Wrong => wrong += 1,
+            came => assert_eq!(came, Limited),
+        }
+    }
+    assert_eq!(wrong, 10);
+    let buckets: Vec<String> = app.redis.keys().into_iter().filter(|key| key.ends_with("-address")).collect();
+    assert_eq!(buckets, ["rate:{127.0.0.1}:log-ins-from-address"]);
+}
+
+#[tokio::test]
+async fn a_trusted_proxy_tells_addresses_apart() {
+    let app = TestApp::with(behind_a_proxy(limited(&[(Limit::LogInsFromAddress, "2/1h")]))).await;
+    let came = async |forwarded: &str| attempt_from(&app, forwarded, "nobody", "a wrong one").await;
+    for address in ["203.0.113.1", "203.0.113.2", "2001:db8:0:1::1"] {
+        assert_eq!([came(address).await, came(address).await, came(address).await], [Wrong, Wrong, Limited], "{address}");
+    }
+    assert_eq!(came("8.8.8.8, 203.0.113.1").await, Limited, "what stands before is the client's own");
+    assert_eq!(came("8.8.8.8, 203.0.113.1, 127.0.0.9").await, Limited, "another proxy of ours");
+    assert_eq!(came("::ffff:203.0.113.1").await, Limited);
+    assert_eq!(came("2001:db8:0:1:ffff::9").await, Limited, "one customer's whole network");
+    assert_eq!(came("2001:db8:0:2::1").await, Wrong);
+}
+
+#[tokio::test]
+async fn sign_ups_are_limited_by_address_also_when_the_login_is_taken() {
+    let app = TestApp::with(behind_a_proxy(limited(&[(Limit::SignUps, "3/1h")]))).await;
+    app.crowd("c", 1).await;
+    let code = async |login: &str, from: &str| {
+        let body = Answer::of(asking(&app, &sign_up(login)).header("x-forwarded-for", from)).await.json();
+        let rows = body["data"]["signUp"]["userErrors"].as_array().map(|rows| rows.first().map(|row| row["code"].to_string()));
+        rows.map_or_else(|| error_codes(&body).concat(), Option::unwrap_or_default)
+    };
+    let mut came = Vec::new();
+    for login in ["c0", "C0", "fresh", "other"] {
+        came.push(code(login, "203.0.113.1").await);
+    }
+    assert_eq!(came, ["\"LOGIN_TAKEN\"", "\"LOGIN_TAKEN\"", "", "RATE_LIMITED"]);
+    assert_eq!(code("other", "203.0.113.2").await, "");
+}

@@ -1,0 +1,265 @@
+//! Limits: each fires at its edge, for whom it is meant and for nobody else, whatever one does to get round it.
+
+mod bucket;
+mod log_ins;
+mod requests;
+mod storage;
+
+use crate::support::{Actor, Answer, Served, TestApp, error_codes};
+use reqwest::RequestBuilder;
+use serde_json::{Value, json};
+use waxwing::config::Config;
+use waxwing::quota::{Limit, Quota, Rates};
+
+/// A quota that no test comes to the end of.
+const PLENTY: &str = "1000000/1s";
+
+fn quota(text: &str) -> Quota {
+    text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// Settings with these limits, and plenty of everything else. Buckets end by Redis' own clock, which does not stand still as the
+/// tests' does: a test's quota fills in minutes at least.
+fn limited(limits: &[(Limit, &str)]) -> Config {
+    let of = |limit: Limit| limits.iter().find(|(given, _)| *given == limit).map_or(PLENTY, |(_, quota)| *quota);
+    Config { rates: Some(Rates::new(|limit| quota(of(limit)))), ..Config::default() }
+}
+
+/// As the server starts when nothing is said.
+fn by_default() -> Config {
+    Config { rates: Some(Rates::default()), ..Config::default() }
+}
+
+/// The same behind proxies on this machine.
+fn behind_a_proxy(config: Config) -> Config {
+    Config { trusted_proxies: vec!["127.0.0.0/8".parse().expect("a network")], ..config }
+}
+
+/// A POST to this server that brings a document.
+fn asking(app: &Served, query: &str) -> RequestBuilder {
+    app.http.post(format!("{}/graphql", app.url)).json(&json!({ "query": query }))
+}
+
+/// The same, by somebody.
+fn asked_by(app: &Served, actor: &Actor, query: &str) -> RequestBuilder {
+    asking(app, query).bearer_auth(actor.token.as_deref().expect("a session"))
+}
+
+fn log_in(login: &str, password: &str) -> String {
+    format!(
+        "mutation {{ logIn(input: {{ login: {login:?}, password: {password:?} }}) {{ session {{ token }} userErrors {{ code }} }} }}"
+    )
+}
+
+fn sign_up(login: &str) -> String {
+    format!(
+        "mutation {{ signUp(input: {{ login: {login:?}, name: \"N\", password: \"correct horse\" }}) {{ userErrors {{ code }} }} }}"
+    )
+}
+
+/// Something that one limit charges for once, the `n`th time, as Ada does it (or to her).
+async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> Answer {
+    let (ada, other) = (&people[0], &people[1]);
+    let even = n.is_multiple_of(2);
+    let request = match limit {
+        // Costs 2.
+        Limit::Requests => asked_by(app, ada, "{ viewer { login } }"),
+        Limit::SignUps => asking(app, &sign_up(&format!("new{n}"))),
+        Limit::LogIns => asking(app, &log_in(if even { &ada.login } else { "C0" }, "a wrong one")),
+        Limit::LogInsFromAddress => asking(app, &log_in(&format!("nobody{n}"), "a wrong one")),
+        Limit::Posts => asked_by(app, ada, "mutation { postStatus(input: { message: \"x\" }) { userErrors { code } } }"),
+        Limit::Follows => {
+            let (field, id) = (if even { "followUser" } else { "unfollowUser" }, &other.id);
+            asked_by(app, ada, &format!("mutation {{ {field}(input: {{ userId: {id:?} }}) {{ userErrors {{ code }} }} }}"))
+        }
+        Limit::Likes => {
+            let id = waxwing::ids::StatusId(app.app.next_id().await.expect("an id")).global();
+            let field = if even { "likeStatus" } else { "unlikeStatus" };
+            asked_by(app, ada, &format!("mutation {{ {field}(input: {{ statusId: {id:?} }}) {{ userErrors {{ code }} }} }}"))
+        }
+    };
+    Answer::of(request).await
+}
+
+/// Whether an answer is the refusal of this limit, told in every place where a client looks, and after how many seconds to come
+/// again.
+fn refused(answer: &Answer, limit: Limit) -> Option<u64> {
+    let body = answer.json();
+    let codes = error_codes(&body);
+    if !codes.contains(&"RATE_LIMITED".to_owned()) {
+        assert_eq!((codes.as_slice(), answer.status, answer.header("retry-after")), ([].as_slice(), 200, ""), "{answer:?}");
+        return None;
+    }
+    let errors = body["errors"].as_array().expect("errors");
+    let waits = errors.iter().map(|error| error["extensions"]["retryAfter"].as_u64().expect("seconds"));
+    let seconds = waits.max().expect("an error");
+    assert_eq!(answer.header("retry-after"), seconds.to_string());
+    assert_eq!(errors[0]["extensions"]["limit"], limit.name(), "{answer:?}");
+    let message = errors[0]["message"].as_str().expect("a message");
+    assert!(message.contains(limit.name()) && message.contains("wait "), "{message}");
+    let whole = limit == Limit::Requests;
+    assert_eq!((answer.status, body.get("data").is_none()), (if whole { 429 } else { 200 }, whole), "{answer:?}");
+    Some(seconds)
+}
+
+#[tokio::test]
+async fn every_limit_fires_at_its_edge_and_lets_in_again_what_has_come_back() {
+    for limit in Limit::ALL {
+        let (full, cost) = if limit == Limit::Requests { ("6/1h", 2) } else { ("3/1h", 1) };
+        let app = TestApp::with(limited(&[(limit, full)])).await;
+        let people = app.crowd("c", 2).await;
+        for n in 0..3 {
+            assert_eq!(refused(&once(&app, limit, &people, n).await, limit), None, "{limit:?} {n}");
+        }
+        for n in 3..6 {
+            assert_eq!(refused(&once(&app, limit, &people, n).await, limit), Some(1_200), "{limit:?} {n}");
+        }
+        app.clock.advance(1_199_999);
+        assert_eq!(refused(&once(&app, limit, &people, 6).await, limit), Some(1), "{limit:?}");
+        app.clock.advance(1);
+        assert_eq!(refused(&once(&app, limit, &people, 7).await, limit), None, "{limit:?}");
+        assert_eq!(refused(&once(&app, limit, &people, 8).await, limit), Some(1_200), "{limit:?}");
+        let keys = app.redis.keys();
+        let buckets: Vec<&String> = keys.iter().filter(|key| key.ends_with(&format!("}}:{}", limit.name()))).collect();
+        let [bucket] = buckets[..] else { panic!("{limit:?} charged {buckets:?}") };
+        let left = app.redis.run::<i64>(&["PTTL", bucket]);
+        assert!((1..=3_600_000).contains(&left), "{bucket} lives for {left} ms");
+        let owed: u64 = app.redis.run(&["HGET", bucket, "owed"]);
+        assert!(owed > 2 * cost * 3_600_000, "{bucket} owes {owed}");
+    }
+}
+
+#[tokio::test]
+async fn every_limit_fires_at_its_default() {
+    for limit in [Limit::SignUps, Limit::Posts, Limit::Follows, Limit::Likes] {
+        let app = TestApp::with(by_default()).await;
+        let people = app.crowd("c", 2).await;
+        let quota = limit.default_quota();
+        for n in 0..quota.tokens() as usize {
+            assert_eq!(refused(&once(&app, limit, &people, n).await, limit), None, "{limit:?} {n}");
+        }
+        let wait = quota.time_for(1).div_ceil(1_000);
+        assert_eq!(refused(&once(&app, limit, &people, 0).await, limit), Some(wait), "{limit:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_limited_is_ones_own() {
+    let config = limited(&[(Limit::Posts, "1/1h"), (Limit::Follows, "1/1h"), (Limit::Likes, "1/1h")]);
+    let app = TestApp::with(config).await;
+    let people = app.crowd("c", 2).await;
+    let others = [people[1].clone(), people[0].clone()];
+    for limit in [Limit::Posts, Limit::Follows, Limit::Likes] {
+        for (whose, expected) in [(&people, None), (&people, Some(3_600)), (&others.to_vec(), None)] {
+            assert_eq!(refused(&once(&app, limit, whose, 0).await, limit), expected, "{limit:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_field_of_a_document_counts() {
+    let app = TestApp::with(limited(&[(Limit::Posts, "3/1h"), (Limit::Likes, "1/1h")])).await;
+    let ada = &app.crowd("c", 1).await[0];
+    let post = |alias: &str| format!("{alias}: postStatus(input: {{ message: \"x\" }}) {{ userErrors {{ code }} }}");
+    let like = "like: likeStatus(input: { statusId: \"nothing\" }) { userErrors { code } }";
+    let document = format!("mutation {{ {} {} {} {} {like} {} }}", post("a"), post("b"), post("c"), post("d"), post("e"));
+    let answer = Answer::of(asked_by(&app, ada, &document)).await;
+    let body = answer.json();
+    let done: Vec<bool> = ["a", "b", "c", "d", "like", "e"].iter().map(|alias| !body["data"][alias].is_null()).collect();
+    assert_eq!(done, [true, true, true, false, true, false], "{body}");
+    let paths: Vec<&Value> = body["errors"].as_array().expect("errors").iter().map(|error| &error["path"]).collect();
+    assert_eq!(paths, [&json!(["d"]), &json!(["e"])]);
+    assert_eq!(refused(&answer, Limit::Posts), Some(1_200));
+    assert_eq!(ada.home().await.len(), 3);
+}
+
+#[tokio::test]
+async fn the_latest_of_several_times_is_told() {
+    let app = TestApp::with(limited(&[(Limit::Posts, "1/1m"), (Limit::Follows, "1/1h")])).await;
+    let people = app.crowd("c", 2).await;
+    let post = "postStatus(input: { message: \"x\" }) { userErrors { code } }";
+    let follow = format!("followUser(input: {{ userId: {:?} }}) {{ userErrors {{ code }} }}", people[1].id);
+    let document = format!("mutation {{ a: {post} b: {follow} c: {post} d: {follow} e: {post} }}");
+    let answer = Answer::of(asked_by(&app, &people[0], &document)).await;
+    let waits: Vec<Value> =
+        answer.json()["errors"].as_array().expect("errors").iter().map(|it| it["extensions"]["retryAfter"].clone()).collect();
+    assert_eq!((answer.header("retry-after"), waits), ("3600", vec![json!(60), json!(3_600), json!(60)]));
+}
+
+#[tokio::test]
+async fn input_that_is_refused_costs_nothing() {
+    let app =
+        TestApp::with(limited(&Limit::ALL.map(|limit| (limit, if limit == Limit::Requests { PLENTY } else { "1/1h" })))).await;
+    let ada = &app.crowd("c", 1).await[0];
+    for document in [
+        "mutation { postStatus(input: { message: \"\" }) { userErrors { code } } }".to_owned(),
+        "mutation { likeStatus(input: { statusId: \"x\" }) { userErrors { code } } }".to_owned(),
+        "mutation { unlikeStatus(input: { statusId: \"x\" }) { userErrors { code } } }".to_owned(),
+        format!("mutation {{ followUser(input: {{ userId: {:?} }}) {{ userErrors {{ code }} }} }}", ada.id),
+        format!("mutation {{ unfollowUser(input: {{ userId: {:?} }}) {{ userErrors {{ code }} }} }}", ada.id),
+        sign_up("not a login"),
+    ] {
+        for _ in 0..3 {
+            let answer = Answer::of(asked_by(&app, ada, &document)).await;
+            assert_eq!(error_codes(&answer.json()), [""; 0], "{document}: {answer:?}");
+        }
+    }
+    let buckets: Vec<String> =
+        app.redis.keys().into_iter().filter(|key| key.starts_with("rate:") && !key.ends_with(":requests")).collect();
+    assert_eq!(buckets, [""; 0]);
+}
+
+#[tokio::test]
+async fn servers_over_one_redis_share_every_bucket() {
+    let app = TestApp::with(limited(&[(Limit::Posts, "10/1h"), (Limit::LogIns, "4/1h")])).await;
+    let other = app.sibling().await;
+    let people = app.crowd("c", 2).await;
+    let mut posts = Vec::new();
+    for n in 0..14 {
+        let server = if n % 2 == 0 { &app } else { &other };
+        posts.push(refused(&once(server, Limit::Posts, &people, n).await, Limit::Posts).is_none());
+    }
+    assert_eq!(posts, [[true; 10].as_slice(), &[false; 4]].concat());
+    for (n, server) in [&app, &other, &app, &other].into_iter().enumerate() {
+        assert_eq!(refused(&once(server, Limit::LogIns, &people, n).await, Limit::LogIns), None);
+    }
+    for server in [&app, &other] {
+        assert_eq!(refused(&once(server, Limit::LogIns, &people, 0).await, Limit::LogIns), Some(900));
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_limited_and_nothing_is_kept_unless_limits_are_on() {
+    let app = TestApp::start().await;
+    for number in 0..12 {
+        let answer = Answer::of(asking(&app, &log_in(&format!("nobody{number}"), "a wrong one"))).await;
+        assert_eq!(refused(&answer, Limit::LogIns), None);
+        assert!(!answer.headers.keys().any(|name| name.as_str().starts_with("ratelimit")), "{answer:?}");
+    }
+    assert!(!app.redis.keys().iter().any(|key| key.starts_with("rate:")));
+}
+
+#[tokio::test]
+async fn a_charge_costs_one_script_and_no_walk() {
+    let app = TestApp::with(limited(&[(Limit::Posts, "300/3h"), (Limit::Requests, "1000000/1h")])).await;
+    let off = TestApp::start().await;
+    let mut counts = Vec::new();
+    for app in [&off, &app] {
+        let ada = &app.crowd("c", 1).await[0];
+        ada.post("the first").await;
+        app.drain().await;
+        app.redis.reset_calls();
+        let before = app.app.db().round_trips();
+        ada.post("the second").await;
+        counts.push((app.app.db().round_trips() - before, app.redis.calls()));
+    }
+    let [(trips_off, calls_off), (trips, mut calls)] = [counts[0].clone(), counts[1].clone()];
+    assert_eq!(trips, trips_off + 1);
+    for (name, count) in [("evalsha", 1), ("hmget", 1), ("hset", 1), ("pexpire", 1)] {
+        let more = calls.remove(name).unwrap_or(0) - calls_off.get(name).copied().unwrap_or(0);
+        assert_eq!(more, count, "{name}");
+    }
+    for (name, count) in calls {
+        assert_eq!(Some(&count), calls_off.get(&name), "{name}");
+    }
+}

@@ -1,0 +1,196 @@
+//! Requests by their cost: who pays, what the headers tell, and that it is nearly free.
+
+use super::{asked_by, asking, behind_a_proxy, by_default, limited, refused};
+use crate::support::{Actor, Answer, Served, TestApp, error_codes};
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use waxwing::quota::Limit;
+
+/// Costs 2.
+const VIEWER: &str = "{ viewer { login } }";
+
+/// The policy and what is left, as (limit, window, left, seconds until nothing is missing).
+fn told(answer: &Answer) -> (u64, u64, u64, u64) {
+    let number = |header: &str, name: &str| {
+        let part = answer
+            .header(header)
+            .strip_prefix("\"requests\";")
+            .and_then(|rest| rest.split(';').find_map(|it| it.strip_prefix(name)));
+        part.and_then(|part| part.parse().ok()).unwrap_or_else(|| panic!("no {name} in {header}: {answer:?}"))
+    };
+    (number("ratelimit-policy", "q="), number("ratelimit-policy", "w="), number("ratelimit", "r="), number("ratelimit", "t="))
+}
+
+fn untold(answer: &Answer) -> bool {
+    !answer.headers.contains_key("ratelimit") && !answer.headers.contains_key("ratelimit-policy")
+}
+
+#[tokio::test]
+async fn every_answer_tells_what_is_left() {
+    let app = TestApp::with(limited(&[(Limit::Requests, "100/1h")])).await;
+    let ada = &app.crowd("c", 1).await[0];
+    for (query, left) in [(VIEWER, 98), (VIEWER, 96), ("{ __typename }", 95), ("{ followers(first: 3) { a } }", 91)] {
+        let answer = Answer::of(asked_by(&app, ada, query)).await;
+        assert_eq!(told(&answer), (100, 3_600, left, (100 - left) * 36), "{query}");
+        assert_eq!((answer.status, answer.header("retry-after")), (200, ""));
+    }
+    app.clock.advance(36_000);
+    assert_eq!(told(&Answer::of(asked_by(&app, ada, "{ __typename }")).await).2, 91);
+    let got = app.get("/graphql?query=%7B__typename%7D").bearer_auth(ada.token.as_deref().expect("a session"));
+    assert_eq!(told(&Answer::of(got).await).2, 90);
+    for document in ["{", "mutation A { a } mutation B { b }"] {
+        assert!(untold(&Answer::of(asked_by(&app, ada, document)).await), "what is refused unread is not charged");
+    }
+    assert_eq!(told(&Answer::of(asked_by(&app, ada, "{ __typename }")).await).2, 89);
+}
+
+#[tokio::test]
+async fn one_that_cannot_pay_is_refused_as_a_whole() {
+    let app = TestApp::with(limited(&[(Limit::Requests, "10/1h")])).await;
+    let ada = &app.crowd("c", 1).await[0];
+    for _ in 0..3 {
+        assert_eq!(Answer::of(asked_by(&app, ada, VIEWER)).await.status, 200);
+    }
+    let post = |alias: &str| format!("{alias}: postStatus(input: {{ message: \"x\" }}) {{ userErrors {{ code }} }}");
+    let (store, dear) = (app.redis.dump(), format!("mutation {{ {} {} }}", post("a"), post("b")));
+    for (accept, media) in
+        [("application/json", "application/json"), ("application/graphql-response+json", "application/graphql-response+json")]
+    {
+        let answer = Answer::of(asked_by(&app, ada, &dear).header("accept", accept)).await;
+        assert_eq!((refused(&answer, Limit::Requests), answer.refusal().0), (Some(720), 429));
+        assert_eq!(told(&answer), (10, 3_600, 4, 2_160));
+        assert!(answer.header("content-type").starts_with(media));
+    }
+    assert_eq!(app.redis.dump(), store, "nothing was run");
+    assert_eq!(Answer::of(asked_by(&app, ada, VIEWER)).await.status, 200, "a cheap one still can");
+    app.clock.advance(1_440_000 - 1);
+    assert_eq!(refused(&Answer::of(asked_by(&app, ada, &dear)).await, Limit::Requests), Some(1));
+    app.clock.advance(1);
+    assert_eq!(refused(&Answer::of(asked_by(&app, ada, &dear)).await, Limit::Requests), None);
+}
+
+#[tokio::test]
+async fn one_that_costs_more_than_there_can_be_takes_all() {
+    let app = TestApp::with(limited(&[(Limit::Requests, "10/1h")])).await;
+    let ada = &app.crowd("c", 1).await[0];
+    let dear = "{ viewer { followers(first: 100) { edges { cursor } } } }";
+    assert_eq!(told(&Answer::of(asked_by(&app, ada, dear)).await).2, 0);
+    assert_eq!(refused(&Answer::of(asked_by(&app, ada, dear)).await, Limit::Requests), Some(3_600));
+    assert_eq!(refused(&Answer::of(asked_by(&app, ada, "{ __typename }")).await, Limit::Requests), Some(360));
+}
+
+#[tokio::test]
+async fn an_account_pays_for_itself_and_nobody_by_address() {
+    let app = TestApp::with(behind_a_proxy(limited(&[(Limit::Requests, "4/1h")]))).await;
+    let people = app.crowd("c", 2).await;
+    let status = async |who: Option<&Actor>, from: &str| {
+        let request = who.map_or_else(|| asking(&app, VIEWER), |who| asked_by(&app, who, VIEWER));
+        Answer::of(request.header("x-forwarded-for", from)).await.status
+    };
+    for _ in 0..2 {
+        assert_eq!(status(None, "203.0.113.1").await, 200);
+        assert_eq!(status(Some(&people[0]), "203.0.113.1").await, 200);
+    }
+    assert_eq!(status(None, "203.0.113.1").await, 429);
+    assert_eq!(status(Some(&people[0]), "203.0.113.9").await, 429, "wherever they come from");
+    assert_eq!(status(None, "203.0.113.2").await, 200);
+    assert_eq!(status(Some(&people[1]), "203.0.113.1").await, 200);
+}
+
+/// Sends requests of cost 2 in turns to these servers until both refuse; what was paid in all.
+async fn spend_all(servers: [&Served; 2], who: &Actor) -> u64 {
+    let (mut paid, mut refusals) = (0, 0);
+    while refusals < 2 {
+        refusals = 0;
+        for server in servers {
+            match Answer::of(asked_by(server, who, VIEWER)).await.status {
+                200 => paid += 2,
+                status => refusals += u64::from(status == 429),
+            }
+        }
+    }
+    paid
+}
+
+#[tokio::test]
+async fn two_servers_share_a_bucket_but_for_what_each_has_in_hand() {
+    let app = TestApp::with(limited(&[(Limit::Requests, "1000/1h")])).await;
+    let other = app.sibling().await;
+    let ada = &app.crowd("c", 1).await[0];
+    assert_eq!(spend_all([&app, &other], ada).await, 1_000);
+    // A full bucket beside two leases: the bound on the error is a hundredth a process.
+    app.clock.advance(3_600_000 / 4);
+    for server in [&app, &other] {
+        assert_eq!(Answer::of(asked_by(server, ada, VIEWER)).await.status, 200);
+    }
+    app.clock.advance(3_600_000);
+    let paid = spend_all([&app, &other], ada).await;
+    assert!((1_000..=1_000 + 2 * 10).contains(&paid), "{paid}");
+}
+
+#[tokio::test]
+async fn most_requests_cost_no_round_trip() {
+    let app = TestApp::with(limited(&[(Limit::Requests, "10000/1h")])).await;
+    let ada = &app.crowd("c", 1).await[0];
+    app.redis.reset_calls();
+    for _ in 0..100 {
+        assert_eq!(Answer::of(asked_by(&app, ada, VIEWER)).await.status, 200);
+    }
+    let calls = app.redis.calls();
+    // 200 tokens are two leases of a hundred; the first script is unknown and loaded.
+    assert_eq!((calls.get("evalsha"), calls.get("hset")), (Some(&3), Some(&2)), "{calls:?}");
+    assert_eq!(calls.get("hgetall"), Some(&200), "the session and the viewer, and nothing more: {calls:?}");
+}
+
+#[tokio::test]
+async fn many_requests_at_once_lease_once() {
+    let app = TestApp::with(limited(&[(Limit::Requests, "10000/1h")])).await;
+    app.app.db().ping().await.expect("it answers");
+    app.redis.reset_calls();
+    let answers = join_all((0..40).map(|_| Answer::of(asking(&app, VIEWER)))).await;
+    assert!(answers.iter().all(|answer| answer.status == 200));
+    assert_eq!(app.redis.calls().get("hset"), Some(&1));
+}
+
+#[tokio::test]
+async fn what_is_known_to_be_refused_costs_redis_nothing() {
+    let app = TestApp::with(limited(&[(Limit::Requests, "4/1h")])).await;
+    for status in [200, 200, 429] {
+        assert_eq!(Answer::of(asking(&app, VIEWER)).await.status, status);
+    }
+    let before = app.app.db().round_trips();
+    for _ in 0..50 {
+        assert_eq!(refused(&Answer::of(asking(&app, VIEWER)).await, Limit::Requests), Some(1_800));
+    }
+    assert_eq!(app.app.db().round_trips(), before);
+    app.clock.advance(-3_600_000);
+    assert_eq!(Answer::of(asking(&app, VIEWER)).await.status, 429, "Redis is asked again, and says the same");
+    app.clock.advance(3_600_000 + 1_800_000);
+    assert_eq!(Answer::of(asking(&app, VIEWER)).await.status, 200);
+}
+
+#[tokio::test]
+async fn whoever_asks_once_in_a_while_is_charged_what_it_costs() {
+    let app = TestApp::with(limited(&[(Limit::Requests, "2000/1d")])).await;
+    for number in 0..200 {
+        let answer = Answer::of(asking(&app, VIEWER)).await;
+        assert_eq!(answer.status, 200, "{number}");
+        app.clock.advance(120_000);
+    }
+    // Two tokens each two minutes, while about three come back: but for leases let go, nothing would be missing.
+    let (.., left, _) = told(&Answer::of(asking(&app, VIEWER)).await);
+    assert!(left > 1_950, "{left}");
+}
+
+#[tokio::test]
+async fn a_reader_never_comes_near_the_default() {
+    let app = TestApp::with(by_default()).await;
+    let ada = &app.crowd("c", 1).await[0];
+    for _ in 0..20 {
+        let answer: Value = ada.run("Home", json!({ "first": 30 })).await;
+        assert_eq!(error_codes(&answer), [""; 0]);
+    }
+    let answer = Answer::of(asked_by(&app, ada, VIEWER)).await;
+    assert_eq!(told(&answer).0, 2_500_000);
+    assert!(told(&answer).2 > 2_400_000, "{answer:?}");
+}

@@ -1,0 +1,281 @@
+//! Limits and the storage: what happens when Redis cannot be asked, on a cluster, and to the audit.
+
+use super::{asked_by, asking, by_default, limited, log_in, once, refused, sign_up};
+use crate::support::{Answer, Cluster, RedisServer, START, Served, TestApp, error_codes};
+use futures_util::future::join_all;
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::io::BufRead;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, UnixStream};
+use waxwing::app::App;
+use waxwing::clock::Clock;
+use waxwing::db::{Db, Timing};
+use waxwing::error::Error;
+use waxwing::fsck;
+use waxwing::quota::Limit;
+use waxwing::rates::Subject;
+use waxwing::rates::service::charge;
+
+const READ: &str = "{ user(login: \"c0\") { login } }";
+
+/// States in which Redis answers reads and refuses writes.
+const REFUSING: [(&[&str], &[&str]); 3] = [
+    (&["CONFIG", "SET", "min-replicas-to-write", "1"], &["CONFIG", "SET", "min-replicas-to-write", "0"]),
+    (&["CONFIG", "SET", "maxmemory", "1"], &["CONFIG", "SET", "maxmemory", "0"]),
+    (&["REPLICAOF", "127.0.0.1", "1"], &["REPLICAOF", "NO", "ONE"]),
+];
+
+#[tokio::test]
+async fn a_redis_that_refuses_writes_lets_reads_through_and_nothing_that_must_be_counted() {
+    for (begin, end) in REFUSING {
+        let app = TestApp::hasty(by_default()).await;
+        let people = app.crowd("c", 2).await;
+        app.redis.run::<()>(begin);
+        for _ in 0..3 {
+            for request in [asking(&app, READ), asked_by(&app, &people[0], READ)] {
+                let answer = Answer::of(request).await;
+                assert_eq!(answer.json(), json!({ "data": { "user": { "login": "c0" } } }), "{begin:?}");
+                assert!(!answer.headers.contains_key("ratelimit"), "it was not charged");
+            }
+        }
+        for limit in Limit::ALL.into_iter().filter(|limit| *limit != Limit::Requests) {
+            let answer = once(&app, limit, &people, 0).await;
+            assert_eq!(error_codes(&answer.json()), ["STORAGE_UNAVAILABLE"], "{begin:?} {limit:?}: {answer:?}");
+        }
+        app.redis.run::<()>(end);
+        for limit in Limit::ALL {
+            assert_eq!(refused(&once(&app, limit, &people, 0).await, limit), None, "{begin:?} {limit:?}");
+        }
+    }
+}
+
+/// A wrong password reads only, so without its charge it would be looked at.
+#[tokio::test]
+async fn nobody_guesses_while_nobody_counts() {
+    let app = TestApp::hasty(by_default()).await;
+    app.crowd("c", 1).await;
+    app.redis.run::<()>(REFUSING[0].0);
+    for number in 0..30 {
+        let password = if number == 20 { "correct horse" } else { "a wrong one" };
+        let answer = Answer::of(asking(&app, &log_in("c0", password))).await;
+        assert_eq!(error_codes(&answer.json()), ["STORAGE_UNAVAILABLE"]);
+    }
+}
+
+#[tokio::test]
+async fn what_is_used_up_is_told_also_while_writes_are_refused() {
+    let app = TestApp::hasty(limited(&[(Limit::Posts, "1/1h")])).await;
+    let people = app.crowd("c", 2).await;
+    assert_eq!(refused(&once(&app, Limit::Posts, &people, 0).await, Limit::Posts), None);
+    app.redis.run::<()>(REFUSING[0].0);
+    assert_eq!(refused(&once(&app, Limit::Posts, &people, 1).await, Limit::Posts), Some(3_600));
+}
+
+#[tokio::test]
+async fn a_dead_or_frozen_redis_is_told_as_soon_as_without_limits() {
+    let soon = Duration::from_secs(1);
+    let wrong = log_in("c0", "a wrong one");
+    // The first to ask meets a connection that was well, the others one that is known not to be.
+    for (frozen, first) in [(false, READ), (true, READ), (true, &wrong)] {
+        let app = TestApp::hasty(by_default()).await;
+        app.crowd("c", 1).await;
+        assert_eq!(Answer::of(asking(&app, "{ __typename }")).await.status, 200);
+        if frozen {
+            app.redis.signal("STOP")
+        } else {
+            app.redis.kill()
+        }
+        for document in [first, READ, &wrong, &sign_up("new")] {
+            let began = Instant::now();
+            let answer = Answer::of(asking(&app, document)).await;
+            assert_eq!(error_codes(&answer.json()), ["STORAGE_UNAVAILABLE"], "{document}: {answer:?}");
+            assert!(began.elapsed() < soon, "{document} after {:?}", began.elapsed());
+        }
+        if frozen {
+            app.redis.signal("CONT");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_frozen_redis_does_not_hold_up_what_reads_nothing() {
+    let app = TestApp::hasty(by_default()).await;
+    app.redis.signal("STOP");
+    let answer = Answer::of(asking(&app, "{ __typename }")).await;
+    assert_eq!(answer.json(), json!({ "data": { "__typename": "Query" } }));
+    app.redis.signal("CONT");
+}
+
+/// A Redis that is far away: every answer comes 20 ms late.
+async fn far_away(redis: &RedisServer) -> String {
+    let (path, listener) = (redis.url().replace("unix:", ""), TcpListener::bind("127.0.0.1:0").await.expect("a port"));
+    let url = format!("redis://{}", listener.local_addr().expect("an address"));
+    tokio::spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            let server = UnixStream::connect(&path).await.expect("a Redis");
+            let ((mut from_client, mut to_client), (mut from_server, mut to_server)) = (client.into_split(), server.into_split());
+            tokio::spawn(async move { tokio::io::copy(&mut from_client, &mut to_server).await });
+            tokio::spawn(async move {
+                let mut buffer = vec![0; 1 << 16];
+                while let Ok(count @ 1..) = from_server.read(&mut buffer).await {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                    to_client.write_all(&buffer[..count]).await.expect("the client is there");
+                }
+            });
+        }
+    });
+    url
+}
+
+#[tokio::test]
+async fn waiting_for_ones_turn_makes_nobody_free() {
+    let redis = Arc::new(RedisServer::start());
+    let target = far_away(&redis).await.parse().expect("a URL");
+    let (db, clock) = (Db::open(&target, Timing::default()).await.expect("a store"), Clock::manual(START));
+    let app = Served::start(App::new(db, clock.clone(), limited(&[(Limit::Requests, "50/1h")])), clock).await;
+    // Each has to ask by itself, one after the other, for longer than Redis is waited for.
+    let answers = join_all((0..60).map(|_| Answer::of(asking(&app, "{ a: __typename b: __typename }")))).await;
+    let paid = answers.iter().filter(|answer| answer.status == 200).count();
+    assert_eq!((paid, answers.iter().filter(|answer| answer.status == 429).count()), (25, 35));
+}
+
+#[tokio::test]
+async fn a_frozen_redis_is_waited_for_once_however_many_wait() {
+    let app = TestApp::hasty(by_default()).await;
+    app.redis.signal("STOP");
+    let began = Instant::now();
+    let answers = join_all((0..40).map(|_| Answer::of(asking(&app, "{ __typename }")))).await;
+    assert!(answers.iter().all(|answer| answer.status == 200));
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    app.redis.signal("CONT");
+}
+
+#[tokio::test]
+async fn a_bucket_that_cannot_be_read_stops_no_reader() {
+    let app = TestApp::hasty(by_default()).await;
+    app.crowd("c", 1).await;
+    app.redis.run::<()>(&["SET", "rate:{127.0.0.1}:requests", "nonsense"]);
+    assert_eq!(Answer::of(asking(&app, READ)).await.json(), json!({ "data": { "user": { "login": "c0" } } }));
+}
+
+#[tokio::test]
+async fn forgotten_scripts_charge_once() {
+    let app = TestApp::hasty(limited(&[(Limit::Posts, "5/1h")])).await;
+    let people = app.crowd("c", 2).await;
+    for n in 0..7 {
+        app.redis.run::<()>(&["SCRIPT", "FLUSH"]);
+        assert_eq!(refused(&once(&app, Limit::Posts, &people, n).await, Limit::Posts).is_none(), n < 5);
+    }
+}
+
+/// A mutation of a schema of its own that is charged, and then finds the storage gone.
+struct Charged(TestApp);
+
+#[async_graphql::Object]
+impl Charged {
+    async fn and_then_nothing(&self) -> async_graphql::Result<i32> {
+        charge(&self.0.app, &[(Limit::Posts, Subject::login("x"))]).await?;
+        Err(Error::StorageUnavailable.into())
+    }
+}
+
+#[tokio::test]
+async fn a_charge_is_no_change_that_may_have_happened() {
+    use async_graphql::{EmptyMutation, EmptySubscription, Schema};
+    let schema = Schema::new(Charged(TestApp::hasty(by_default()).await), EmptyMutation, EmptySubscription);
+    let answer = waxwing::schema::execute(&schema, "{ andThenNothing }".into(), &waxwing::config::Config::default()).await;
+    assert_eq!(error_codes(&serde_json::to_value(&answer).expect("JSON")), ["STORAGE_UNAVAILABLE"]);
+}
+
+#[tokio::test]
+async fn buckets_lie_all_over_a_cluster() {
+    let cluster = Cluster::start();
+    let db = Db::open(&cluster.url().parse().expect("a URL"), Timing::default()).await.expect("a cluster");
+    let clock = Clock::manual(START);
+    let quotas = limited(&[(Limit::LogIns, "2/1h"), (Limit::LogInsFromAddress, "9/1h"), (Limit::Posts, "2/1h")]);
+    let app = Served::start(App::new(db, clock.clone(), quotas), clock).await;
+    let people = app.users(["ada", "bob", "cleo"]).await;
+    let post = "mutation { postStatus(input: { message: \"x\" }) { userErrors { code } } }";
+    for person in &people {
+        for (document, limit) in [(post.to_owned(), Limit::Posts), (log_in(&person.login, "a wrong one"), Limit::LogIns)] {
+            for expected in [None, None, Some(1_800)] {
+                let answer = Answer::of(asked_by(&app, person, &document)).await;
+                assert_eq!(refused(&answer, limit), expected, "{}: {document}", person.login);
+            }
+        }
+    }
+    let answer = Answer::of(asking(&app, "{ __typename }")).await;
+    assert!(answer.headers.contains_key("ratelimit"));
+    // Six failures; the refused three were given back to the address.
+    for (number, expected) in [None, None, None, Some(400)].into_iter().enumerate() {
+        let answer = Answer::of(asking(&app, &log_in(&format!("nobody{number}"), "a wrong one"))).await;
+        assert_eq!(refused(&answer, Limit::LogInsFromAddress), expected);
+    }
+}
+
+#[tokio::test]
+async fn the_audit_knows_every_bucket() {
+    let app = TestApp::hasty(limited(&Limit::ALL.map(|limit| (limit, "1000/1h")))).await;
+    let people = app.crowd("c", 2).await;
+    for limit in Limit::ALL {
+        once(&app, limit, &people, 0).await;
+    }
+    app.drain().await;
+    let kinds: BTreeSet<String> =
+        app.redis.keys().iter().filter_map(|key| Some(key.strip_prefix("rate:{")?.split_once("}:")?.1.to_owned())).collect();
+    assert_eq!(kinds, Limit::ALL.iter().map(|limit| limit.name().to_owned()).collect());
+    let mut found = Vec::new();
+    let options = fsck::Options { pause: Duration::from_millis(2), ..fsck::Options::default() };
+    let report = fsck::run(&app.app, options, |step| {
+        if let fsck::Step::Found(finding) = step {
+            found.push(finding.to_string());
+        }
+    });
+    assert_eq!((report.await.expect("it is read").findings, found), (0, vec![]));
+}
+
+/// A server of the command line over a Redis, and where it listens.
+struct Program(Child, String);
+
+impl Program {
+    fn start(redis: &RedisServer, arguments: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_waxwing"));
+        command.args(["serve", "--listen", "127.0.0.1:0", "--redis", &redis.url()]).args(arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it runs");
+        let lines = std::io::BufReader::new(child.stdout.take().expect("a pipe")).lines();
+        let url = lines.map_while(Result::ok).find_map(|line| Some(line.split_once("API ")?.1.trim().to_owned()));
+        Self(child, url.expect("it tells its address"))
+    }
+
+    /// How many of twelve wrong log-ins are looked at, and whether the answers tell of a limit.
+    async fn guess(&self) -> (usize, bool) {
+        let (mut attempts, mut told) = (0, false);
+        for number in 0..12 {
+            let body = json!({ "query": log_in(&format!("nobody{number}"), "a wrong one") });
+            let answer = Answer::of(reqwest::Client::new().post(&self.1).json(&body)).await;
+            attempts += usize::from(error_codes(&answer.json()).is_empty());
+            told = answer.headers.contains_key("ratelimit");
+        }
+        (attempts, told)
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.0.kill().and_then(|()| self.0.wait()).ok();
+    }
+}
+
+#[tokio::test]
+async fn a_server_has_limits_unless_they_are_switched_off() {
+    for (arguments, expected) in
+        [(&[][..], (10, true)), (&["--rate-limits", "off"], (12, false)), (&["--rate-log-ins-from-address", "3/1h"], (3, true))]
+    {
+        let redis = Arc::new(RedisServer::start());
+        assert_eq!(Program::start(&redis, arguments).guess().await, expected, "{arguments:?}");
+    }
+}
