@@ -1,11 +1,10 @@
 //! When Redis is dead, frozen, forgetful or back again.
 
-use crate::support::{Actor, Answer, RedisServer, START, TestApp, error_codes};
+use crate::support::{Actor, Answer, RedisServer, TestApp, error_codes};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use waxwing::clock::Clock;
 use waxwing::config::Config;
 
 /// Within which a client is told that the storage is down.
