@@ -5,10 +5,11 @@ use super::options::{DomainOptions, StorageOptions};
 use super::storage::Storage;
 use crate::app::App;
 use crate::clock::Clock;
-use crate::db::Timing;
+use crate::db::{Target, Timing};
 use crate::server::{self, DemoLogin, State};
 use anyhow::{Context, bail};
 use clap::Args;
+use std::io::Write;
 use std::net::SocketAddr;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -26,6 +27,14 @@ pub(super) struct Options {
     storage: StorageOptions,
     #[command(flatten)]
     domains: DomainOptions,
+}
+
+impl Options {
+    /// What cannot be started with although every option has the right form.
+    pub(super) fn problems(&self) -> Vec<String> {
+        let redis = self.storage.redis.as_ref().map(|url| url.parse::<Target>().context("redis"));
+        redis.into_iter().filter_map(Result::err).map(|error| format!("{error:#}")).collect()
+    }
 }
 
 pub(super) async fn run(options: Options) -> anyhow::Result<()> {
@@ -78,16 +87,16 @@ fn offered() -> DemoLogin {
     DemoLogin { login: PEOPLE_LOGIN.into(), password: PEOPLE_PASSWORD.into() }
 }
 
-/// What somebody who has just typed the command wants to know. On stdout, apart from the log.
+/// What somebody who has just typed the command wants to know. On stdout, apart from the log; nobody need read it.
 fn announce(address: SocketAddr, demo: Option<&DemoLogin>) {
     let host = if address.ip().is_unspecified() { format!("localhost:{}", address.port()) } else { address.to_string() };
-    println!("Waxwing is ready.");
-    println!("  Playground  http://{host}/");
-    println!("  API         http://{host}/graphql");
+    let mut text = format!("Waxwing is ready.\n  Playground  http://{host}/\n  API         http://{host}/graphql\n");
     if let Some(demo) = demo {
-        println!("  Log in as   {} with the password {}", demo.login, demo.password);
+        text += &format!("  Log in as   {} with the password {}\n", demo.login, demo.password);
         if !address.ip().is_loopback() {
             tracing::warn!("--demo on {address}: whoever reaches it can log in");
         }
     }
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "ready");
 }

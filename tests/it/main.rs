@@ -5,6 +5,7 @@ mod support;
 mod accounts;
 mod architecture;
 mod cluster;
+mod config;
 mod conformance;
 mod cost;
 mod demo;
