@@ -56,6 +56,7 @@
 pub mod clock;
 pub mod config;
 pub mod error;
+pub mod metrics;
 pub mod text;
 pub mod ids;
 pub mod page;

@@ -23,6 +23,10 @@ pub(super) struct Options {
     /// knows that password.
     #[arg(long, env = "WAXWING_DEMO", value_parser = clap::builder::FalseyValueParser::new())]
     demo: bool,
+    /// Serve /metrics (for Prometheus) on this address alone. Without it, it is served with everything else: then a proxy should keep it
+    /// from the public, for it tells how much the server has to do and which operations it knows.
+    #[arg(long, value_name = "ADDRESS", env = "WAXWING_METRICS_LISTEN")]
+    metrics_listen: Option<SocketAddr>,
     #[command(flatten)]
     storage: StorageOptions,
     #[command(flatten)]
@@ -40,7 +44,11 @@ impl Options {
 pub(super) async fn run(options: Options) -> anyhow::Result<()> {
     // A taken port is told before anything else is started. It is let go again: a connection that nobody answers, while Redis
     // reads its data in, looks like a dead server to whoever watches.
-    drop(bind(options.listen).await?);
+    let mut free = vec![bind(options.listen).await?];
+    if let Some(address) = options.metrics_listen {
+        free.push(bind(address).await?);
+    }
+    drop(free);
     let stop = server::on_signal().context("signals cannot be listened to")?;
     let connections = std::thread::available_parallelism().map_or(2, usize::from);
     let timing = Timing { connections, ..Timing::default() };
@@ -62,6 +70,12 @@ async fn serve(options: &Options, app: App, stop: CancellationToken) -> anyhow::
     match stop.run_until_cancelled(world(options, &app)).await {
         Some(demo) => state.demo = demo?,
         None => return Ok(()),
+    }
+    if let Some(address) = options.metrics_listen {
+        let (listener, app) = (bind(address).await?, app.clone());
+        tracing::info!(address = %listener.local_addr()?, "/metrics is served here alone");
+        state.metrics_apart = true;
+        tokio::spawn(server::serve_metrics(listener, app, stop.clone()));
     }
     let listener = bind(options.listen).await?;
     announce(listener.local_addr()?, state.demo.as_ref());

@@ -1,7 +1,7 @@
 //! `/graphql` over HTTP: POST with JSON, and GET for queries.
 
 use super::media::{self, Media};
-use super::{State, auth, playground, response};
+use super::{State, auth, facts, playground, response};
 use crate::schema;
 use async_graphql::parser::types::OperationType;
 use async_graphql::{Request, Variables};
@@ -124,6 +124,7 @@ async fn run(state: &State, media: Media, headers: &HeaderMap, mut request: Requ
         Ok(kind) => kind,
         Err(refused) => return response::executed(media, *refused),
     };
+    facts::operation(kind, schema::operation_name(&mut request));
     if is_get && kind != OperationType::Query {
         let message = "Only queries can be sent by GET.";
         let mut refused = response::refused(media, StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", message);

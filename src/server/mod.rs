@@ -1,15 +1,19 @@
 //! The HTTP edge, the only place that knows axum.
 
 mod auth;
+mod facts;
 mod graphql;
 mod health;
 mod logging;
 mod media;
+mod metrics;
 mod playground;
 mod response;
 mod router;
 mod shutdown;
 
+pub use logging::SPAN;
+pub use metrics::serve_metrics;
 pub use playground::DemoLogin;
 pub use router::{State, router};
 pub use shutdown::on_signal;

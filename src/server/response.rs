@@ -1,5 +1,6 @@
 //! GraphQL answers on the wire.
 
+use super::facts;
 use super::media::Media;
 use crate::error::Error;
 use axum::body::Body;
@@ -10,6 +11,7 @@ use serde_json::json;
 
 /// A refusal before anything ran: no `data`.
 pub(super) fn refused(media: Media, status: StatusCode, code: &str, message: &str) -> Response {
+    facts::outcome(code);
     let body = json!({ "errors": [{ "message": message, "extensions": { "code": code } }] });
     with_status(media, status, body.to_string())
 }
@@ -31,6 +33,7 @@ pub(super) fn failed(media: Media, error: &Error) -> Response {
 
 /// What an operation came to. A request error has no `data`; its status is 400 where the media type lets it tell.
 pub(super) fn executed(media: Media, response: async_graphql::Response) -> Response {
+    facts::executed(&response);
     let request_error = !response.errors.is_empty()
         && response.data == async_graphql::Value::Null
         && response.errors.iter().all(|error| error.path.is_empty());

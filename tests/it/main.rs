@@ -14,6 +14,7 @@ mod fsck;
 mod follows;
 mod http;
 mod inspect;
+mod metrics;
 mod nodes;
 mod paging;
 mod schema;
