@@ -132,7 +132,11 @@ impl Metrics {
         let help = "From the request's head to its answer, by kind of operation";
         ours.register_with_unit("request_duration", help, Unit::Seconds, durations);
         ours.register("http_responses", "HTTP answers by status", self.answers.clone());
-        ours.register("http_requests_in_flight", "HTTP requests that are not answered yet, this one included", self.in_flight.clone());
+        ours.register(
+            "http_requests_in_flight",
+            "HTTP requests that are not answered yet, this one included",
+            self.in_flight.clone(),
+        );
         ours.register("background_tasks", "Work that goes on after its answer, and mutations under way", self.background.clone());
         ours.register("password_hashes_waiting", "Passwords that wait to be hashed", self.hashes_waiting.clone());
         ours.register("password_hashes_running", "Passwords that are being hashed", self.hashes_running.clone());

@@ -13,7 +13,9 @@ mod embedded;
 mod fsck;
 mod follows;
 mod http;
+
 mod inspect;
+mod logs;
 mod metrics;
 mod nodes;
 mod paging;

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A command line of the binary. It sees no variable of the tests' own surroundings, save where programs are.
@@ -24,22 +25,44 @@ pub struct Process {
     /// Where it listens, as it has told.
     pub url: String,
     folder: TempDir,
-    _stdout: BufReader<ChildStdout>,
+    /// Open as long as it runs.
+    stdout: Option<BufReader<ChildStdout>>,
 }
 
 impl Process {
     /// Starts it and waits until it says that it is ready.
     pub fn start(command: &mut Command) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let log = std::fs::File::create(folder.path().join("stderr")).expect("a file");
-        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().expect("it is built");
-        let mut stdout = BufReader::new(child.stdout.take().expect("it is piped"));
-        let mut lines = (&mut stdout).lines().map_while(Result::ok);
+        let mut process = Self::spawn(command.stdout(Stdio::piped()));
+        let stdout = process.stdout.as_mut().expect("it is piped");
+        let mut lines = stdout.lines().map_while(Result::ok);
         let url =
             lines.find_map(|line| line.trim().strip_prefix("API").map(|url| url.trim().trim_end_matches("/graphql").to_owned()));
-        let mut process = Self { child, url: String::new(), folder, _stdout: stdout };
         process.url = url.unwrap_or_else(|| panic!("it did not start: {}", process.log()));
         process
+    }
+
+    /// Starts it with nobody to read what it says, and waits until its log has where it listens.
+    pub fn start_unheard(command: &mut Command) -> Self {
+        let (nobody, stdout) = std::io::pipe().expect("a pipe");
+        drop(nobody);
+        let mut process = Self::spawn(command.stdout(stdout));
+        let began = Instant::now();
+        while process.url.is_empty() {
+            assert!(began.elapsed() < Duration::from_secs(10), "it did not start: {}", process.log());
+            std::thread::sleep(Duration::from_millis(5));
+            let log = process.log();
+            let ready = log.lines().filter(|line| line.contains(" ready ")).find_map(|line| line.split("address=").nth(1));
+            process.url = ready.and_then(|rest| rest.split(' ').next()).map(|at| format!("http://{at}")).unwrap_or_default();
+        }
+        process
+    }
+
+    fn spawn(command: &mut Command) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let log = std::fs::File::create(folder.path().join("stderr")).expect("a file");
+        let mut child = command.stderr(log).spawn().expect("it is built");
+        let stdout = child.stdout.take().map(BufReader::new);
+        Self { child, url: String::new(), folder, stdout }
     }
 
     /// What it has logged so far.
