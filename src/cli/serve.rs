@@ -6,7 +6,7 @@ use super::storage::Storage;
 use crate::app::App;
 use crate::clock::Clock;
 use crate::db::{Target, Timing};
-use crate::server::{self, DemoLogin, State};
+use crate::server::{self, DemoLogin, Endpoint, State, Traces};
 use anyhow::{Context, bail};
 use clap::Args;
 use std::io::Write;
@@ -27,6 +27,10 @@ pub(super) struct Options {
     /// from the public, for it tells how much the server has to do and which operations it knows.
     #[arg(long, value_name = "ADDRESS", env = "WAXWING_METRICS_LISTEN")]
     metrics_listen: Option<SocketAddr>,
+    /// Send a span of each request to this OpenTelemetry collector (OTLP over HTTP), such as http://127.0.0.1:4318. The variables
+    /// OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER and OTEL_EXPORTER_OTLP_HEADERS hold.
+    #[arg(long, value_name = "URL", env = "WAXWING_OTLP_ENDPOINT")]
+    otlp_endpoint: Option<Endpoint>,
     #[command(flatten)]
     storage: StorageOptions,
     #[command(flatten)]
@@ -77,9 +81,15 @@ async fn serve(options: &Options, app: App, stop: CancellationToken) -> anyhow::
         state.metrics_apart = true;
         tokio::spawn(server::serve_metrics(listener, app, stop.clone()));
     }
+    let traces = options.otlp_endpoint.as_ref().map(Traces::to).transpose().context("--otlp-endpoint")?;
+    state.traces.clone_from(&traces);
     let listener = bind(options.listen).await?;
     announce(listener.local_addr()?, state.demo.as_ref());
-    Ok(server::run(listener, state, stop).await?)
+    let served = server::run(listener, state, stop).await;
+    if let Some(traces) = traces {
+        traces.close().await;
+    }
+    Ok(served?)
 }
 
 /// Sees to the demo's world; the login to offer when there is one and it is asked for.

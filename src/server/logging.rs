@@ -2,13 +2,14 @@
 
 use super::facts::{self, Facts};
 use super::router::State;
+use super::traces::{self, Ended};
 use crate::app::App;
 use crate::metrics::{Held, Kind};
 use axum::extract::{Request, State as Extract};
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tracing::Instrument;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -26,7 +27,7 @@ pub(super) async fn trace(Extract(state): Extract<State>, request: Request, next
     // The level of errors, so that a filter that lets only those through leaves them their id.
     let span = tracing::error_span!(target: SPAN, "request", request_id = id);
     let watched = async {
-        let watch = Watch::begin(&state.app, &request);
+        let watch = Watch::begin(&state, &request, &id);
         let response = next.run(request).await;
         watch.end(&response);
         response
@@ -41,41 +42,61 @@ pub(super) async fn trace(Extract(state): Extract<State>, request: Request, next
 /// A request that is being answered.
 struct Watch {
     app: App,
+    id: String,
     method: String,
     path: String,
     began: Instant,
-    _in_flight: Held,
     status: Option<u16>,
+    span: Option<traces::Span>,
+    _in_flight: Held,
 }
 
 impl Watch {
-    fn begin(app: &App, request: &Request) -> Self {
-        let (method, path) = (shown(request.method().as_str()), shown(request.uri().path()));
-        Self { app: app.clone(), method, path, began: Instant::now(), _in_flight: app.metrics().in_flight(), status: None }
+    fn begin(state: &State, request: &Request, id: &str) -> Self {
+        Self {
+            app: state.app.clone(),
+            id: id.to_owned(),
+            method: shown(request.method().as_str()),
+            path: shown(request.uri().path()),
+            began: Instant::now(),
+            status: None,
+            span: state.traces.as_ref().map(|traces| traces.begin(request.headers())),
+            _in_flight: state.app.metrics().in_flight(),
+        }
     }
 
     fn end(mut self, response: &Response) {
         self.status = Some(response.status().as_u16());
+    }
+
+    fn count(&self, facts: &Facts, took: Duration) {
+        let (kind, name) = facts.operation.as_ref().map_or((Kind::Unknown, None), |(kind, name)| (*kind, name.as_deref()));
+        if let Some(outcome) = &facts.outcome {
+            self.app.metrics().request(name, kind, outcome, took);
+        }
+        if let Some(status) = self.status {
+            self.app.metrics().answered(status);
+        }
     }
 }
 
 /// Also where the client goes away and the work is given up.
 impl Drop for Watch {
     fn drop(&mut self) {
-        let (took, Facts { operation, mut outcome }) = (self.began.elapsed(), facts::take());
+        let (took, mut facts) = (self.began.elapsed(), facts::take());
         if self.status.is_none() {
-            outcome = Some(CANCELLED.into());
+            facts.outcome = Some(CANCELLED.into());
         }
-        let (kind, name) = operation.unwrap_or((Kind::Unknown, None));
-        if let Some(outcome) = &outcome {
-            self.app.metrics().request(name.as_deref(), kind, outcome, took);
+        self.count(&facts, took);
+        let name = facts.operation.as_ref().and_then(|(_, name)| name.as_deref()).map(shown);
+        let kind = facts.operation.as_ref().map(|(kind, _)| kind.as_str());
+        let (status, outcome, duration_ms) = (self.status, facts.outcome.as_deref(), took.as_secs_f64() * 1_000.0);
+        let trace_id = self.span.as_ref().map(traces::Span::trace_id);
+        tracing::info!(method = %self.method, path = self.path, status, duration_ms, kind, operation = name, outcome, trace_id, "request");
+        if let Some(span) = self.span.take() {
+            let (request_id, method, path) = (&self.id, &self.method, &self.path);
+            span.end(&Ended { request_id, method, path, status, operation: kind.map(|kind| (kind, name.as_deref())), outcome });
         }
-        if let Some(status) = self.status {
-            self.app.metrics().answered(status);
-        }
-        let (status, duration_ms) = (self.status, took.as_secs_f64() * 1_000.0);
-        let (kind, operation) = (outcome.is_some().then(|| kind.as_str()), name.as_deref().map(shown));
-        tracing::info!(method = %self.method, path = self.path, status, duration_ms, kind, operation, outcome = outcome.as_deref(), "request");
     }
 }
 

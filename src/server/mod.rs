@@ -11,12 +11,14 @@ mod playground;
 mod response;
 mod router;
 mod shutdown;
+mod traces;
 
 pub use logging::SPAN;
 pub use metrics::serve_metrics;
 pub use playground::DemoLogin;
 pub use router::{State, router};
 pub use shutdown::on_signal;
+pub use traces::{Endpoint, Traces};
 
 use std::time::Duration;
 use tokio::net::TcpListener;

@@ -1,6 +1,6 @@
 //! Which path goes where.
 
-use super::{DemoLogin, graphql, health, logging, metrics, playground};
+use super::{DemoLogin, Traces, graphql, health, logging, metrics, playground};
 use crate::app::App;
 use crate::schema::Schema;
 use axum::Router;
@@ -22,12 +22,14 @@ pub struct State {
     pub demo: Option<DemoLogin>,
     /// Whether `/metrics` is served on a listener of its own, and so not here.
     pub metrics_apart: bool,
+    /// Where the spans of requests go, if anywhere.
+    pub traces: Option<Traces>,
 }
 
 impl State {
     /// The edge over `app`, without a demo.
     pub fn new(app: App) -> Self {
-        Self { app, schema: crate::schema::build(), demo: None, metrics_apart: false }
+        Self { app, schema: crate::schema::build(), demo: None, metrics_apart: false, traces: None }
     }
 }
 

@@ -24,3 +24,4 @@ mod sessions;
 mod statuses;
 mod storage_down;
 mod timelines;
+mod traces;
