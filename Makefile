@@ -42,6 +42,11 @@ e2e: need-redis need-chromium playground
 	cargo build --locked
 	CHROMIUM="$${CHROMIUM:-$$(command -v chromium)}" node playground/test/run.mjs target/debug/waxwing
 
+## What hostile documents cost, in CPU.
+.PHONY: bench
+bench:
+	cargo bench --locked --bench documents
+
 fmt:
 	cargo fmt
 

@@ -2,6 +2,9 @@
 
 use crate::clock::{DAY, Millis};
 
+/// The largest body of a request, in bytes.
+pub const BODY_BYTES: usize = 1 << 20;
+
 /// The settings of the domains.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -13,10 +16,67 @@ pub struct Config {
     pub session_absolute: Millis,
     /// Password hashes computed at once. Each takes 19 MiB and a core for some 30 ms.
     pub hashes_at_once: usize,
+    /// What a document may be.
+    pub documents: DocumentLimits,
+    /// Whether clients may read the schema through the API.
+    pub introspection: bool,
+    /// Whether errors speak of the schema, and guess what was meant. Else one fixed text stands for all of validation.
+    pub suggestions: bool,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { home_window: 1_000, session_idle: 30 * DAY, session_absolute: 90 * DAY, hashes_at_once: 2 }
+        Self {
+            home_window: 1_000,
+            session_idle: 30 * DAY,
+            session_absolute: 90 * DAY,
+            hashes_at_once: 2,
+            documents: DocumentLimits::default(),
+            introspection: true,
+            suggestions: true,
+        }
+    }
+}
+
+/// What a document may be, so that none can hurt the server. Whoever is over one of these is told which.
+#[derive(Clone, Debug)]
+pub struct DocumentLimits {
+    /// Its length in bytes.
+    pub bytes: usize,
+    /// Its punctuators, names, numbers and strings.
+    pub tokens: usize,
+    /// Brackets of all kinds in one another.
+    pub nesting: usize,
+    /// Its aliases, as they stand in it.
+    pub aliases: usize,
+    /// Its directives, wherever they stand.
+    pub directives: usize,
+    /// Its operations.
+    pub operations: usize,
+    /// Fields at an operation's root, fragments unfolded.
+    pub root_fields: usize,
+    /// Fields, spreads and inline fragments of all operations, fragments unfolded.
+    pub fields: usize,
+    /// Fields in one another.
+    pub depth: usize,
+    /// Fields that an answer could have, with every page as long as it was asked for: a first screen of thirty entries has some
+    /// six hundred.
+    pub cost: usize,
+}
+
+impl Default for DocumentLimits {
+    fn default() -> Self {
+        Self {
+            bytes: 16 * 1024,
+            tokens: 2_000,
+            nesting: 64,
+            aliases: 30,
+            directives: 50,
+            operations: 50,
+            root_fields: 20,
+            fields: 1_000,
+            depth: 15,
+            cost: 20_000,
+        }
     }
 }

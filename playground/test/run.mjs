@@ -38,9 +38,9 @@ let code = 1;
 try {
   const { url, login, password } = await announced(server);
   clearTimeout(deadline);
-  const e2e = fileURLToPath(new URL('e2e.mjs', import.meta.url));
+  const checks = ['audit.mjs', 'e2e.mjs'].map((file) => fileURLToPath(new URL(file, import.meta.url)));
   const env = { ...process.env, WAXWING_URL: url, WAXWING_LOGIN: login, WAXWING_PASSWORD: password };
-  code = await ended(spawn(process.execPath, ['--test', e2e], { stdio: 'inherit', env }));
+  code = await ended(spawn(process.execPath, ['--test', ...checks], { stdio: 'inherit', env }));
 } finally {
   clearTimeout(deadline);
   server.kill('SIGTERM');

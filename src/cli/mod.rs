@@ -2,6 +2,7 @@
 
 mod config;
 mod demo;
+mod edge;
 mod fsck;
 mod logs;
 mod options;
@@ -26,8 +27,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Serve the API, the playground, /healthz and /readyz.
-    Serve(serve::Options),
+    /// Serve the API, the playground, /healthz, /readyz and /metrics.
+    Serve(Box<serve::Options>),
     /// Fill an empty store with people who follow each other and have something to say.
     Demo(demo::Options),
     /// Check that nothing in the store is broken. Reads only; servers may go on working.
@@ -61,7 +62,7 @@ fn start() -> anyhow::Result<ExitCode> {
 
 async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
-        Command::Serve(options) => serve::run(options).await?,
+        Command::Serve(options) => serve::run(*options).await?,
         Command::Demo(options) => demo::run(options).await?,
         Command::Fsck(options) => return fsck::run(options).await,
         Command::Config(options) => return config::run(options, cli.config, &Cli::command()),

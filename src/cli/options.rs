@@ -49,6 +49,7 @@ impl DomainOptions {
             session_idle: self.session_idle_days * DAY,
             session_absolute: self.session_absolute_days * DAY,
             hashes_at_once: self.hashes_at_once as usize,
+            ..Config::default()
         }
     }
 }

@@ -1,12 +1,14 @@
 //! `waxwing serve`.
 
 use super::demo::{self, PEOPLE_LOGIN, PEOPLE_PASSWORD};
+use super::edge::{DocumentOptions, EdgeOptions};
 use super::options::{DomainOptions, StorageOptions};
 use super::storage::Storage;
 use crate::app::App;
 use crate::clock::Clock;
+use crate::config::Config;
 use crate::db::{Target, Timing};
-use crate::server::{self, DemoLogin, Endpoint, State, Traces};
+use crate::server::{self, DemoLogin, EdgeConfig, Endpoint, State, Traces};
 use anyhow::{Context, bail};
 use clap::Args;
 use std::io::Write;
@@ -34,18 +36,29 @@ pub(super) struct Options {
     #[command(flatten)]
     storage: StorageOptions,
     #[command(flatten)]
+    edge: EdgeOptions,
+    #[command(flatten)]
+    documents: DocumentOptions,
+    #[command(flatten)]
     domains: DomainOptions,
 }
 
 impl Options {
     /// What cannot be started with although every option has the right form.
     pub(super) fn problems(&self) -> Vec<String> {
-        let redis = self.storage.redis.as_ref().map(|url| url.parse::<Target>().context("redis"));
-        redis.into_iter().filter_map(Result::err).map(|error| format!("{error:#}")).collect()
+        let redis = self.storage.redis.as_ref().map_or(Ok(()), |url| url.parse::<Target>().map(drop).context("redis"));
+        let edge = self.edge.config(&self.config()).map(drop);
+        [redis, edge].into_iter().filter_map(Result::err).map(|error| format!("{error:#}")).collect()
+    }
+
+    fn config(&self) -> Config {
+        self.documents.apply(self.edge.apply(self.domains.config()))
     }
 }
 
 pub(super) async fn run(options: Options) -> anyhow::Result<()> {
+    let config = options.config();
+    let edge = options.edge.config(&config)?;
     // A taken port is told before anything else is started. It is let go again: a connection that nobody answers, while Redis
     // reads its data in, looks like a dead server to whoever watches.
     let mut free = vec![bind(options.listen).await?];
@@ -59,8 +72,8 @@ pub(super) async fn run(options: Options) -> anyhow::Result<()> {
     let Some(storage) = stop.run_until_cancelled(Storage::open(&options.storage, timing)).await.transpose()? else {
         return Ok(());
     };
-    let app = App::new(storage.db.clone(), Clock::System, options.domains.config());
-    let served = serve(&options, app, stop).await;
+    let app = App::new(storage.db.clone(), Clock::System, config);
+    let served = serve(&options, app, edge, stop).await;
     storage.close().await;
     served
 }
@@ -69,8 +82,8 @@ async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))
 }
 
-async fn serve(options: &Options, app: App, stop: CancellationToken) -> anyhow::Result<()> {
-    let mut state = State::new(app.clone());
+async fn serve(options: &Options, app: App, edge: EdgeConfig, stop: CancellationToken) -> anyhow::Result<()> {
+    let mut state = State::new(app.clone(), edge);
     match stop.run_until_cancelled(world(options, &app)).await {
         Some(demo) => state.demo = demo?,
         None => return Ok(()),
@@ -84,12 +97,12 @@ async fn serve(options: &Options, app: App, stop: CancellationToken) -> anyhow::
     let traces = options.otlp_endpoint.as_ref().map(Traces::to).transpose().context("--otlp-endpoint")?;
     state.traces.clone_from(&traces);
     let listener = bind(options.listen).await?;
-    announce(listener.local_addr()?, state.demo.as_ref());
-    let served = server::run(listener, state, stop).await;
+    announce(listener.local_addr()?, &state);
+    server::run(listener, state, stop).await;
     if let Some(traces) = traces {
         traces.close().await;
     }
-    Ok(served?)
+    Ok(())
 }
 
 /// Sees to the demo's world; the login to offer when there is one and it is asked for.
@@ -112,10 +125,14 @@ fn offered() -> DemoLogin {
 }
 
 /// What somebody who has just typed the command wants to know. On stdout, apart from the log; nobody need read it.
-fn announce(address: SocketAddr, demo: Option<&DemoLogin>) {
+fn announce(address: SocketAddr, state: &State) {
     let host = if address.ip().is_unspecified() { format!("localhost:{}", address.port()) } else { address.to_string() };
-    let mut text = format!("Waxwing is ready.\n  Playground  http://{host}/\n  API         http://{host}/graphql\n");
-    if let Some(demo) = demo {
+    let mut text = "Waxwing is ready.\n".to_owned();
+    if state.edge.playground {
+        text += &format!("  Playground  http://{host}/\n");
+    }
+    text += &format!("  API         http://{host}/graphql\n");
+    if let Some(demo) = &state.demo {
         text += &format!("  Log in as   {} with the password {}\n", demo.login, demo.password);
         if !address.ip().is_loopback() {
             tracing::warn!("--demo on {address}: whoever reaches it can log in");

@@ -99,6 +99,7 @@ pub struct Metrics {
     durations: [Histogram; 4],
     answers: Family<StatusLabel, Counter>,
     in_flight: Gauge,
+    connections: Gauge,
     background: Gauge,
     hashes_waiting: Gauge,
     hashes_running: Gauge,
@@ -116,6 +117,7 @@ impl Metrics {
             durations: Kind::ALL.map(|kind| durations.get_or_create_owned(&KindLabel { kind })),
             answers: Family::default(),
             in_flight: Gauge::default(),
+            connections: Gauge::default(),
             background: Gauge::default(),
             hashes_waiting: Gauge::default(),
             hashes_running: Gauge::default(),
@@ -137,6 +139,7 @@ impl Metrics {
             "HTTP requests that are not answered yet, this one included",
             self.in_flight.clone(),
         );
+        ours.register("http_connections", "Connections that are open", self.connections.clone());
         ours.register("background_tasks", "Work that goes on after its answer, and mutations under way", self.background.clone());
         ours.register("password_hashes_waiting", "Passwords that wait to be hashed", self.hashes_waiting.clone());
         ours.register("password_hashes_running", "Passwords that are being hashed", self.hashes_running.clone());
@@ -165,6 +168,11 @@ impl Metrics {
     /// A request over HTTP that is under way until what this gives is dropped.
     pub fn in_flight(&self) -> Held {
         Held::new(&self.in_flight)
+    }
+
+    /// A connection that is open until what this gives is dropped.
+    pub fn connection(&self) -> Held {
+        Held::new(&self.connections)
     }
 
     /// A password that waits to be hashed until what this gives is dropped.

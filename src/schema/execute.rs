@@ -1,13 +1,19 @@
 //! Execution: one operation in, one response out, with a code on every error and nothing inner in any.
 
+use crate::config::Config;
 use crate::db::noting_writes;
 use crate::error::Error;
 use async_graphql::{ErrorExtensionValues, ObjectType, Response, Schema, ServerError, SubscriptionType};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 
-/// Runs a request. A panic of ours becomes one error; every error gets its `extensions.code`.
-pub async fn execute<Q, M, S>(schema: &Schema<Q, M, S>, request: async_graphql::Request) -> Response
+/// The most errors that an answer tells: the rest would only repeat them.
+const MAX_ERRORS: usize = 10;
+/// The longest message of the library that is told, in bytes: it quotes the document.
+const MAX_MESSAGE: usize = 300;
+
+/// Runs a request. A panic of ours becomes one error; every error gets its `extensions.code`; of many errors the first ten are told.
+pub async fn execute<Q, M, S>(schema: &Schema<Q, M, S>, request: async_graphql::Request, config: &Config) -> Response
 where
     Q: ObjectType + 'static,
     M: ObjectType + 'static,
@@ -21,6 +27,7 @@ where
         set_code(&mut error, "INTERNAL_SERVER_ERROR");
         Response::from_errors(vec![error])
     });
+    response.errors.truncate(MAX_ERRORS);
     for error in &mut response.errors {
         if wrote && matches!(error.source::<Error>(), Some(Error::StorageUnavailable)) {
             // The storage went away in the middle of a change: to say that nothing happened would invite a second one.
@@ -28,7 +35,21 @@ where
         }
         complete(error);
     }
+    if !config.suggestions {
+        hush(&mut response);
+    }
     response
+}
+
+/// Says nothing of the schema: one text, without a place, stands for all that validation finds. Otherwise whoever guesses names
+/// would be told which of them exist.
+fn hush(response: &mut Response) {
+    let code = |error: &ServerError| error.extensions.as_ref().and_then(|extensions| extensions.get("code").cloned());
+    if response.errors.iter().any(|error| code(error) == Some("GRAPHQL_VALIDATION_FAILED".into())) {
+        let mut error = ServerError::new("The document does not fit the schema.", None);
+        set_code(&mut error, "GRAPHQL_VALIDATION_FAILED");
+        response.errors = vec![error];
+    }
 }
 
 /// Another of our errors in the place of one.
@@ -53,6 +74,15 @@ fn complete(error: &mut ServerError) {
         None => "GRAPHQL_VALIDATION_FAILED",
     };
     set_code(error, code);
+    shorten(&mut error.message);
+}
+
+/// Cuts a message that quotes more than anybody reads.
+pub(super) fn shorten(message: &mut String) {
+    if message.len() > MAX_MESSAGE {
+        message.truncate(message.floor_char_boundary(MAX_MESSAGE));
+        message.push('…');
+    }
 }
 
 /// Sets an error's code unless it has one.
@@ -83,7 +113,7 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_our_mistake_and_says_nothing_of_itself() {
         let schema = Schema::new(Query, EmptyMutation, EmptySubscription);
-        let response = execute(&schema, "{ panics }".into()).await;
+        let response = execute(&schema, "{ panics }".into(), &Config::default()).await;
         let text = serde_json::to_string(&response).expect("JSON");
         assert!(text.contains("INTERNAL_SERVER_ERROR") && !text.contains("secret"), "{text}");
     }

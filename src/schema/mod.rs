@@ -1,16 +1,16 @@
 //! The GraphQL schema: the merged roots, what all domains share of it, and how it is executed.
 
 mod check;
-mod cost;
 mod context;
 mod errors;
 mod execute;
+mod limits;
 mod node;
 mod operation;
 mod page;
 mod scalars;
 
-pub use check::check;
+pub use check::{Checked, check, check_document};
 pub use context::request;
 pub use errors::{UserError, UserErrorCode, refuse};
 pub use execute::execute;
@@ -25,12 +25,13 @@ use crate::statuses::StatusMutation;
 use crate::timelines::TimelineQuery;
 use crate::users::{UserMutation, UserQuery};
 use async_graphql::{EmptySubscription, MergedObject, SDLExportOptions};
+use limits::LimitQuery;
 use node::NodeQuery;
 
 /// What can be read.
 #[derive(MergedObject, Default)]
 #[graphql(name = "Query")]
-pub struct Query(UserQuery, SessionQuery, TimelineQuery, NodeQuery);
+pub struct Query(UserQuery, SessionQuery, TimelineQuery, NodeQuery, LimitQuery);
 
 /// What can be changed. Several mutations of one request run one after the other.
 #[derive(MergedObject, Default)]
@@ -40,13 +41,14 @@ pub struct Mutation(UserMutation, SessionMutation, StatusMutation, GraphMutation
 /// The schema of Waxwing.
 pub type Schema = async_graphql::Schema<Query, Mutation, EmptySubscription>;
 
-/// Builds the schema. It holds no state: a request brings its own.
-pub fn build() -> Schema {
-    Schema::build(Query::default(), Mutation::default(), EmptySubscription).limit_depth(20).limit_directives(50).finish()
+/// Builds the schema. It holds no state: a request brings its own. Without `suggestions`, errors do not guess what was meant.
+pub fn build(suggestions: bool) -> Schema {
+    let schema = Schema::build(Query::default(), Mutation::default(), EmptySubscription);
+    if suggestions { schema } else { schema.disable_suggestions() }.finish()
 }
 
 /// The schema in the schema definition language, sorted, as it stands in `schema.graphql`.
 pub fn sdl() -> String {
     let sorted = SDLExportOptions::new().sorted_fields().sorted_arguments().sorted_enum_items();
-    format!("{}\n", build().sdl_with_options(sorted).trim())
+    format!("{}\n", build(true).sdl_with_options(sorted).trim())
 }

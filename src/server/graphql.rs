@@ -1,148 +1,153 @@
 //! `/graphql` over HTTP: POST with JSON, and GET for queries.
 
+use super::asked::{self, Asked, Parameters};
+use super::documents::Found;
+use super::logging::RequestId;
 use super::media::{self, Media};
-use super::{State, auth, facts, playground, response};
-use crate::schema;
+use super::response::{self, Refusal};
+use super::{State, auth, facts, overload, playground};
+use crate::error::Error;
+use crate::schema::{self, Checked};
 use async_graphql::parser::types::OperationType;
-use async_graphql::{Request, Variables};
+use async_graphql::{Request, Variables, value};
 use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
-use axum::extract::{Query, State as Extract};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{FromRequest, Query, State as Extract};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::Response;
-use serde::Deserialize;
+use axum::{Extension, extract};
+use tokio::time::timeout;
 
-/// A refusal that is already an answer.
-type Refused = Box<Response>;
-
-/// The members of a request.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Members {
-    query: String,
-    operation_name: Option<String>,
-    variables: Option<serde_json::Map<String, serde_json::Value>>,
-    #[serde(rename = "extensions")]
-    _extensions: Option<serde_json::Map<String, serde_json::Value>>,
-}
-
-/// The same as a query string: variables and extensions are JSON in it.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Parameters {
-    query: Option<String>,
-    operation_name: Option<String>,
-    variables: Option<String>,
-    extensions: Option<String>,
-}
+/// A client that sends this with `1` is told what its request costs.
+pub(super) const COST: HeaderName = HeaderName::from_static("waxwing-cost");
 
 /// POST: one operation of any kind.
-pub(super) async fn post(Extract(state): Extract<State>, headers: HeaderMap, body: Result<Bytes, BytesRejection>) -> Response {
-    let media = Media::accepted(&headers);
-    match from_body(media, &headers, body) {
-        Ok(request) => run(&state, media, &headers, request, false).await,
-        Err(refused) => *refused,
+pub(super) async fn post(
+    Extract(state): Extract<State>,
+    Extension(id): Extension<RequestId>,
+    headers: HeaderMap,
+    request: extract::Request,
+) -> Response {
+    let Some(media) = Media::accepted(&headers) else { return not_acceptable() };
+    let call = Call { state: &state, media, headers: &headers, id: &id, is_get: false };
+    match call.body(request).await {
+        Ok(body) => call.answer(|| asked::from_body(&body)).await,
+        Err(refusal) => refusal.answer(media),
     }
 }
 
 /// GET: a query, or the playground for a browser that brings none.
 pub(super) async fn get(
     Extract(state): Extract<State>,
+    Extension(id): Extension<RequestId>,
     headers: HeaderMap,
-    parameters: Result<Query<Parameters>, axum::extract::rejection::QueryRejection>,
+    parameters: Result<Query<Parameters>, QueryRejection>,
 ) -> Response {
-    let media = Media::accepted(&headers);
-    let Ok(Query(parameters)) = parameters else {
-        return response::refused(media, StatusCode::BAD_REQUEST, "BAD_REQUEST", "The query string cannot be read.");
-    };
-    if parameters.query.is_none() && media::wants_page(&headers) {
+    let brings_nothing = matches!(&parameters, Ok(Query(parameters)) if parameters.are_empty());
+    if brings_nothing && state.edge.playground && media::wants_page(&headers) {
         return playground::page().await;
     }
-    match from_parameters(media, parameters) {
-        Ok(request) => run(&state, media, &headers, request, true).await,
-        Err(refused) => *refused,
-    }
+    let Some(media) = Media::accepted(&headers) else { return not_acceptable() };
+    let call = Call { state: &state, media, headers: &headers, id: &id, is_get: true };
+    let parameters = parameters.map_err(|_| bad_request("The query string cannot be read."));
+    call.answer(|| asked::from_parameters(parameters?.0)).await
 }
 
-fn from_body(media: Media, headers: &HeaderMap, body: Result<Bytes, BytesRejection>) -> Result<Request, Refused> {
-    let refuse = |status, code, message: &str| Err(Box::new(response::refused(media, status, code, message)));
-    if !media::is_json(headers) {
-        let message = "The body must be JSON: send `content-type: application/json`.";
-        return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE", message);
-    }
-    let body = match body {
-        Ok(body) => body,
-        Err(rejection) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => {
-            return refuse(StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE", "A body is at most 1 MiB.");
+/// One request on its way to its answer.
+struct Call<'a> {
+    state: &'a State,
+    media: Media,
+    headers: &'a HeaderMap,
+    id: &'a RequestId,
+    is_get: bool,
+}
+
+impl Call<'_> {
+    /// Reads the body, as long as it may be and as long as it may take.
+    async fn body(&self, request: extract::Request) -> Result<Bytes, Refusal> {
+        if !media::is_json(self.headers) {
+            let message = "The body must be JSON: send `content-type: application/json`.";
+            return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE", message));
         }
-        Err(_) => return refuse(StatusCode::BAD_REQUEST, "BAD_REQUEST", "The body could not be read."),
-    };
-    if body.trim_ascii_start().starts_with(b"[") {
-        return refuse(StatusCode::BAD_REQUEST, "BATCH_REFUSED", "Batches are not taken: send one operation a request.");
+        let _room = self.state.room.body(self.headers)?;
+        match timeout(self.state.edge.body_timeout, Bytes::from_request(request, &())).await {
+            Ok(Ok(body)) => Ok(body),
+            Ok(Err(rejection)) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => Err(overload::too_long()),
+            Ok(Err(_)) => Err(bad_request("The body could not be read.")),
+            Err(_) => Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "REQUEST_TIMEOUT", "The body took too long to come.")),
+        }
     }
-    match serde_json::from_slice::<Members>(&body) {
-        Ok(members) => Ok(request_of(members.query, members.operation_name, members.variables)),
-        Err(_) => refuse(
-            StatusCode::BAD_REQUEST,
-            "BAD_REQUEST",
-            "The body must be a JSON object with a `query`, as GraphQL over HTTP has it.",
-        ),
+
+    /// Works the request out, if there is room for it and in the time that there is.
+    async fn answer(&self, asked: impl FnOnce() -> Result<Asked, Refusal>) -> Response {
+        let answered = async {
+            let _room = self.state.room.work()?;
+            self.run(asked()?).await
+        };
+        answered.await.unwrap_or_else(|refusal: Refusal| refusal.answer(self.media))
+    }
+
+    /// Checks the document, finds out who asks, and executes.
+    async fn run(&self, mut asked: Asked) -> Result<Response, Refusal> {
+        let Found { query, keep_as } = self.state.edge.documents.find(&mut asked)?;
+        let mut request = request_of(query, asked);
+        let checked = match schema::check(&mut request, self.state.app.config()) {
+            Ok(checked) => checked,
+            Err(refused) => return Ok(response::executed(self.media, self.id, *refused)),
+        };
+        facts::operation(checked.kind, schema::operation_name(&mut request));
+        if self.is_get && checked.kind != OperationType::Query {
+            let message = "Only queries can be sent by GET.";
+            return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", message));
+        }
+        if let Some(hash) = keep_as {
+            self.state.edge.documents.keep(hash, &request.query);
+        }
+        let mut response = self.execute(request, checked.kind).await.map_err(|error| Refusal::from(&error))?;
+        self.tell_cost(&mut response, checked);
+        Ok(response::executed(self.media, self.id, response))
+    }
+
+    /// Executes within the deadline. A query ends with it, or when its client goes away; a change that has begun is finished whatever
+    /// happens here.
+    async fn execute(&self, request: Request, kind: OperationType) -> Result<async_graphql::Response, Error> {
+        let (schema, app) = (self.state.schema.clone(), self.state.app.clone());
+        let deadline = self.state.edge.request_timeout;
+        let context = timeout(deadline, auth::context(&app, self.headers)).await.map_err(|_| Error::DeadlineExceeded)??;
+        let request = request.data(context);
+        if kind == OperationType::Mutation {
+            let config = app.clone();
+            let execution = async move { schema::execute(&schema, request, config.config()).await };
+            timeout(deadline, app.finish(execution)).await.map_err(|_| Error::OutcomeUnknown)?
+        } else {
+            timeout(deadline, schema::execute(&schema, request, app.config())).await.map_err(|_| Error::DeadlineExceeded)
+        }
+    }
+
+    fn tell_cost(&self, response: &mut async_graphql::Response, checked: Checked) {
+        if self.headers.get(COST).is_some_and(|wanted| wanted == "1") {
+            let cost = value!({ "charged": checked.cost, "limit": self.state.app.config().documents.cost });
+            response.extensions.insert("cost".into(), cost);
+        }
     }
 }
 
-fn from_parameters(media: Media, parameters: Parameters) -> Result<Request, Refused> {
-    let refuse = |message: &str| Err(Box::new(response::refused(media, StatusCode::BAD_REQUEST, "BAD_REQUEST", message)));
-    let Some(query) = parameters.query else { return refuse("The parameter `query` is missing.") };
-    let object = |text: Option<String>| match text.filter(|text| !text.is_empty()) {
-        Some(text) => serde_json::from_str::<Option<serde_json::Map<_, _>>>(&text),
-        None => Ok(None),
-    };
-    match (object(parameters.variables), object(parameters.extensions)) {
-        (Ok(variables), Ok(_)) => Ok(request_of(query, parameters.operation_name, variables)),
-        _ => refuse("`variables` and `extensions` must be JSON objects."),
-    }
-}
-
-fn request_of(
-    query: String,
-    operation: Option<String>,
-    variables: Option<serde_json::Map<String, serde_json::Value>>,
-) -> Request {
+fn request_of(query: String, asked: Asked) -> Request {
     let mut request = Request::new(query);
-    if let Some(operation) = operation.filter(|operation| !operation.is_empty()) {
+    if let Some(operation) = asked.operation_name {
         request = request.operation_name(operation);
     }
-    match variables {
+    match asked.variables {
         Some(variables) => request.variables(Variables::from_json(serde_json::Value::Object(variables))),
         None => request,
     }
 }
 
-/// Checks, finds out who asks, and executes. A mutation that has begun is finished even when its client goes away.
-async fn run(state: &State, media: Media, headers: &HeaderMap, mut request: Request, is_get: bool) -> Response {
-    let kind = match schema::check(&mut request) {
-        Ok(kind) => kind,
-        Err(refused) => return response::executed(media, *refused),
-    };
-    facts::operation(kind, schema::operation_name(&mut request));
-    if is_get && kind != OperationType::Query {
-        let message = "Only queries can be sent by GET.";
-        let mut refused = response::refused(media, StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", message);
-        refused.headers_mut().insert(header::ALLOW, axum::http::HeaderValue::from_static("POST"));
-        return refused;
-    }
-    let context = match auth::context(&state.app, headers).await {
-        Ok(context) => context,
-        Err(error) => return response::failed(media, &error),
-    };
-    let (schema, request) = (state.schema.clone(), request.data(context));
-    let execution = async move { schema::execute(&schema, request).await };
-    if kind == OperationType::Mutation {
-        match state.app.finish(execution).await {
-            Ok(done) => response::executed(media, done),
-            Err(error) => response::failed(media, &error),
-        }
-    } else {
-        response::executed(media, execution.await)
-    }
+fn bad_request(message: &str) -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", message)
+}
+
+fn not_acceptable() -> Response {
+    let message = "Answers are application/graphql-response+json or application/json: accept one of them.";
+    Refusal::new(StatusCode::NOT_ACCEPTABLE, "NOT_ACCEPTABLE", message).answer(Media::Json)
 }

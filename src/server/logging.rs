@@ -12,7 +12,7 @@ use axum::response::Response;
 use std::time::{Duration, Instant};
 use tracing::Instrument;
 
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The target of the span that holds a request's id. What is logged keeps it whatever else it leaves out.
 pub const SPAN: &str = "waxwing::request";
 /// The outcome of a request that nobody waits for any more.
@@ -20,10 +20,15 @@ const CANCELLED: &str = "CANCELLED";
 /// The longest text of a client's that a line holds, in characters.
 const SHOWN: usize = 64;
 
+/// The id of a request.
+#[derive(Clone, Debug)]
+pub(super) struct RequestId(pub(super) String);
+
 /// Gives a request its id (the proxy's, if it is a plain one), and logs and counts how it went. No header, no body, no query string.
 /// Stands outside of everything that can answer.
-pub(super) async fn trace(Extract(state): Extract<State>, request: Request, next: Next) -> Response {
+pub(super) async fn trace(Extract(state): Extract<State>, mut request: Request, next: Next) -> Response {
     let id = given(request.headers().get(REQUEST_ID)).unwrap_or_else(|| format!("{:016x}", rand::random::<u64>()));
+    request.extensions_mut().insert(RequestId(id.clone()));
     // The level of errors, so that a filter that lets only those through leaves them their id.
     let span = tracing::error_span!(target: SPAN, "request", request_id = id);
     let watched = async {

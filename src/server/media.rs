@@ -12,10 +12,25 @@ pub(super) enum Media {
 }
 
 impl Media {
-    /// What the client accepts; JSON when it does not say.
-    pub(super) fn accepted(headers: &HeaderMap) -> Self {
-        let accepts = |media: &str| header_values(headers).any(|value| value.eq_ignore_ascii_case(media));
-        if accepts("application/graphql-response+json") { Self::GraphqlResponse } else { Self::Json }
+    /// What the client likes best of the two: JSON when it does not say or takes anything, `None` when it takes neither.
+    pub(super) fn accepted(headers: &HeaderMap) -> Option<Self> {
+        if !headers.contains_key(header::ACCEPT) {
+            return Some(Self::Json);
+        }
+        let (modern, json) = (quality(headers, Self::GraphqlResponse.name()), quality(headers, Self::Json.name()));
+        match (modern, json) {
+            (Quality { weight: 0, .. }, Quality { weight: 0, .. }) => None,
+            // Who names both alike knows the modern one; who takes anything may know neither.
+            (modern, json) if modern > json || modern == json && modern.is_named() => Some(Self::GraphqlResponse),
+            _ => Some(Self::Json),
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::GraphqlResponse => "application/graphql-response+json",
+            Self::Json => "application/json",
+        }
     }
 
     pub(super) const fn content_type(self) -> &'static str {
@@ -28,18 +43,124 @@ impl Media {
 
 /// Whether a browser asks for a page to show.
 pub(super) fn wants_page(headers: &HeaderMap) -> bool {
-    header_values(headers).any(|value| value.eq_ignore_ascii_case("text/html"))
+    let page = quality(headers, "text/html");
+    page.weight > 0 && page.is_named()
 }
 
-/// The media types of the Accept headers, without their parameters.
-fn header_values(headers: &HeaderMap) -> impl Iterator<Item = &str> {
-    let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    values.flat_map(|value| value.split(',')).filter_map(|range| range.split(';').next()).map(str::trim)
+/// How much a client wants a media type: the weight in thousandths, then how exactly it was named.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Quality {
+    weight: u16,
+    /// 3 for the type itself, 2 for all of its kind, 1 for anything, 0 for nothing said.
+    exactness: u8,
 }
 
-/// Whether the body is JSON: in the form of the media type, not by guessing.
+impl Quality {
+    const fn is_named(self) -> bool {
+        self.exactness == 3
+    }
+}
+
+/// The quality of `media` after RFC 9110, 12.5.1: of the ranges that hold it, the most exact one counts.
+fn quality(headers: &HeaderMap, media: &str) -> Quality {
+    let ranges =
+        headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
+    let held = ranges.filter_map(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        let exactness = exactness(parts.next()?, media)?;
+        Some((exactness, weight(parts)))
+    });
+    held.max().map_or(Quality::default(), |(exactness, weight)| Quality { weight, exactness })
+}
+
+fn exactness(range: &str, media: &str) -> Option<u8> {
+    let kind = media.split('/').next().unwrap_or_default();
+    match range.split_once('/') {
+        _ if range.eq_ignore_ascii_case(media) => Some(3),
+        Some((of, "*")) if of.eq_ignore_ascii_case(kind) => Some(2),
+        Some(("*", "*")) => Some(1),
+        _ => None,
+    }
+}
+
+/// The weight among a range's parameters, in thousandths. One that cannot be read counts as none given.
+fn weight<'a>(mut parameters: impl Iterator<Item = &'a str>) -> u16 {
+    let given = parameters.find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        name.trim().eq_ignore_ascii_case("q").then(|| value.trim().parse::<f32>().ok()).flatten()
+    });
+    given.filter(|weight| (0.0..=1.0).contains(weight)).map_or(1_000, |weight| (weight * 1_000.0) as u16)
+}
+
+/// Whether the body is JSON in UTF-8: in the form of the media type, not by guessing.
 pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let media = value.split(';').next().unwrap_or_default().trim();
-    media.eq_ignore_ascii_case("application/json")
+    let mut parts = value.split(';').map(str::trim);
+    let is_utf_8 = |parameter: &str| match parameter.split_once('=') {
+        Some((name, charset)) if name.eq_ignore_ascii_case("charset") => charset.trim_matches('"').eq_ignore_ascii_case("utf-8"),
+        _ => true,
+    };
+    parts.next().is_some_and(|media| media.eq_ignore_ascii_case("application/json")) && parts.all(is_utf_8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+
+    fn with(name: header::HeaderName, value: &'static str) -> HeaderMap {
+        HeaderMap::from_iter([(name, HeaderValue::from_static(value))])
+    }
+
+    #[test]
+    fn the_better_liked_media_type_is_taken() {
+        let (modern, json) = (Some(Media::GraphqlResponse), Some(Media::Json));
+        for (accept, expected) in [
+            ("application/graphql-response+json", modern),
+            ("application/json", json),
+            ("application/graphql-response+json, application/json", modern),
+            ("application/json, application/graphql-response+json", modern),
+            ("application/graphql-response+json;q=0.5, application/json", json),
+            ("application/graphql-response+json; q=0.5, application/json; Q=0.4", modern),
+            ("application/graphql-response+json;charset=utf-8, application/json;q=0.9", modern),
+            ("*/*", json),
+            ("application/*", json),
+            ("APPLICATION/JSON", json),
+            ("text/html, */*;q=0.1", json),
+            ("text/html, application/graphql-response+json;q=0.1", modern),
+            ("application/json;q=0, */*", modern),
+            ("application/graphql-response+json;q=0, */*", json),
+            ("application/*;q=0.2, application/json;q=0.1", modern),
+            ("application/json;q=7", json),
+            ("text/html", None),
+            ("application/json;q=0", None),
+            ("*/*;q=0", None),
+            ("", None),
+        ] {
+            assert_eq!(Media::accepted(&with(header::ACCEPT, accept)), expected, "{accept}");
+        }
+        assert_eq!(Media::accepted(&HeaderMap::new()), json);
+        let mut two = with(header::ACCEPT, "text/html");
+        two.append(header::ACCEPT, HeaderValue::from_static("application/graphql-response+json"));
+        assert_eq!(Media::accepted(&two), modern);
+    }
+
+    #[test]
+    fn a_page_must_be_asked_for_by_name() {
+        assert!(wants_page(&with(header::ACCEPT, "text/html,application/xhtml+xml,*/*;q=0.8")));
+        assert!(!wants_page(&with(header::ACCEPT, "*/*")));
+        assert!(!wants_page(&with(header::ACCEPT, "text/html;q=0, */*")));
+        assert!(!wants_page(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn a_body_is_json_in_utf_8_or_nothing() {
+        for is in ["application/json", "Application/JSON;charset=UTF-8", "application/json; charset=\"utf-8\"; x=y"] {
+            assert!(is_json(&with(header::CONTENT_TYPE, is)), "{is}");
+        }
+        for is_not in ["application/json; charset=latin1", "text/json", "application/jsonp", "", "application/json, text/plain"] {
+            assert!(!is_json(&with(header::CONTENT_TYPE, is_not)), "{is_not}");
+        }
+        assert!(!is_json(&HeaderMap::new()));
+    }
 }

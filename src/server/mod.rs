@@ -1,18 +1,25 @@
 //! The HTTP edge, the only place that knows axum.
 
+mod asked;
 mod auth;
+mod config;
+mod connection;
+mod documents;
 mod facts;
 mod graphql;
 mod health;
 mod logging;
 mod media;
 mod metrics;
+mod overload;
 mod playground;
 mod response;
 mod router;
 mod shutdown;
 mod traces;
 
+pub use config::{EdgeConfig, Origin};
+pub use documents::Documents;
 pub use logging::SPAN;
 pub use metrics::serve_metrics;
 pub use playground::DemoLogin;
@@ -31,27 +38,22 @@ const GRACE: Duration = Duration::from_secs(8);
 
 /// Serves until `stop` is cancelled; then takes no new connection, and lets requests under way and the background's work finish
 /// for eight seconds at most.
-///
-/// # Errors
-/// When the listener fails.
-pub async fn run(listener: TcpListener, state: State, stop: CancellationToken) -> std::io::Result<()> {
-    let app = state.app.clone();
-    let serving = axum::serve(listener, router(state)).with_graceful_shutdown(stop.clone().cancelled_owned()).into_future();
+pub async fn run(listener: TcpListener, state: State, stop: CancellationToken) {
+    let (app, edge) = (state.app.clone(), state.edge.clone());
+    let serving = connection::serve(listener, router(state), &edge, &app, stop.clone());
     let stopped = async {
         stop.cancelled().await;
         Instant::now() + GRACE
     };
     tokio::pin!(serving);
     let deadline = tokio::select! {
-        served = &mut serving => return served,
+        () = &mut serving => return,
         deadline = stopped => deadline,
     };
-    match timeout_at(deadline, serving).await {
-        Ok(served) => served?,
-        Err(_) => tracing::warn!("requests were still under way after {GRACE:?}: they are cut off"),
+    if timeout_at(deadline, serving).await.is_err() {
+        tracing::warn!("requests were still under way after {GRACE:?}: they are cut off");
     }
     if timeout_at(deadline, app.drain()).await.is_err() {
         tracing::warn!("background work was still under way after {GRACE:?}: it is cut off");
     }
-    Ok(())
 }

@@ -1,47 +1,67 @@
 //! GraphQL answers on the wire.
 
 use super::facts;
+use super::logging::RequestId;
 use super::media::Media;
 use crate::error::Error;
+use async_graphql::{ErrorExtensionValues, Value};
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde::Serialize;
 use serde_json::json;
 
-/// A refusal before anything ran: no `data`.
-pub(super) fn refused(media: Media, status: StatusCode, code: &str, message: &str) -> Response {
-    facts::outcome(code);
-    let body = json!({ "errors": [{ "message": message, "extensions": { "code": code } }] });
-    with_status(media, status, body.to_string())
+/// A refusal of a request as a whole, before anything ran: the answer has no `data`.
+#[derive(Clone, Debug)]
+pub(super) struct Refusal {
+    pub(super) status: StatusCode,
+    pub(super) code: &'static str,
+    pub(super) message: String,
+}
+
+impl Refusal {
+    pub(super) fn new(status: StatusCode, code: &'static str, message: &str) -> Self {
+        Self { status, code, message: message.to_owned() }
+    }
+
+    /// The answer, with the headers that its status asks for.
+    pub(super) fn answer(self, media: Media) -> Response {
+        facts::outcome(self.code);
+        let body = json!({ "errors": [{ "message": self.message, "extensions": { "code": self.code } }] });
+        let mut response = with_status(media, self.status, body.to_string());
+        let headers = response.headers_mut();
+        match self.status {
+            StatusCode::METHOD_NOT_ALLOWED => headers.insert(header::ALLOW, HeaderValue::from_static("POST")),
+            StatusCode::UNAUTHORIZED => headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
+            StatusCode::SERVICE_UNAVAILABLE => headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1")),
+            _ => None,
+        };
+        response
+    }
 }
 
 /// An error of ours that concerns the request as a whole.
-pub(super) fn failed(media: Media, error: &Error) -> Response {
-    let status = match error {
-        Error::Unauthenticated => StatusCode::UNAUTHORIZED,
-        Error::BadUserInput(_) => StatusCode::BAD_REQUEST,
-        Error::StorageUnavailable | Error::OutcomeUnknown => StatusCode::SERVICE_UNAVAILABLE,
-        Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
-    };
-    let mut response = refused(media, status, error.code(), &error.to_string());
-    if status == StatusCode::UNAUTHORIZED {
-        response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+impl From<&Error> for Refusal {
+    fn from(error: &Error) -> Self {
+        let status = match error {
+            Error::Unauthenticated => StatusCode::UNAUTHORIZED,
+            Error::BadUserInput(_) => StatusCode::BAD_REQUEST,
+            Error::StorageUnavailable | Error::OutcomeUnknown => StatusCode::SERVICE_UNAVAILABLE,
+            Error::DeadlineExceeded => StatusCode::GATEWAY_TIMEOUT,
+            Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self::new(status, error.code(), &error.to_string())
     }
-    response
 }
 
 /// What an operation came to. A request error has no `data`; its status is 400 where the media type lets it tell.
-pub(super) fn executed(media: Media, response: async_graphql::Response) -> Response {
+pub(super) fn executed(media: Media, id: &RequestId, mut response: async_graphql::Response) -> Response {
     facts::executed(&response);
-    let request_error = !response.errors.is_empty()
-        && response.data == async_graphql::Value::Null
-        && response.errors.iter().all(|error| error.path.is_empty());
-    let ours = |error: &async_graphql::ServerError| {
-        error.extensions.as_ref().and_then(|it| it.get("code")) == Some(&"INTERNAL_SERVER_ERROR".into())
-    };
+    let request_error =
+        !response.errors.is_empty() && response.data == Value::Null && response.errors.iter().all(|error| error.path.is_empty());
+    let ours = quote(&mut response, id);
     let status = match (request_error, media) {
-        (true, _) if response.errors.iter().any(ours) => StatusCode::INTERNAL_SERVER_ERROR,
+        (true, _) if ours => StatusCode::INTERNAL_SERVER_ERROR,
         (true, Media::GraphqlResponse) => StatusCode::BAD_REQUEST,
         _ => StatusCode::OK,
     };
@@ -49,8 +69,19 @@ pub(super) fn executed(media: Media, response: async_graphql::Response) -> Respo
         Wire { errors: &response.errors, data: (!request_error).then_some(&response.data), extensions: &response.extensions };
     match serde_json::to_string(&body) {
         Ok(body) => with_status(media, status, body),
-        Err(error) => failed(media, &Error::internal(error)),
+        Err(error) => Refusal::from(&Error::internal(error)).answer(media),
     }
+}
+
+/// Gives every mistake of ours the request's id, under which the log tells more. Whether there is one.
+fn quote(response: &mut async_graphql::Response, id: &RequestId) -> bool {
+    let ours = |extensions: &&mut ErrorExtensionValues| extensions.get("code") == Some(&"INTERNAL_SERVER_ERROR".into());
+    let mut found = false;
+    for extensions in response.errors.iter_mut().filter_map(|error| error.extensions.as_mut()).filter(ours) {
+        extensions.set("requestId", id.0.as_str());
+        found = true;
+    }
+    found
 }
 
 /// The members of a response; errors first, as the specification advises.
@@ -69,7 +100,9 @@ fn with_status(media: Media, status: StatusCode, body: String) -> Response {
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media.content_type()));
-    // Answers depend on who asks.
+    // Answers depend on who asks, and on what they accept.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::VARY, HeaderValue::from_static("accept"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }

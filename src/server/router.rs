@@ -1,15 +1,27 @@
-//! Which path goes where.
+//! Which path goes where, and what every request passes on its way.
 
+use super::config::{EdgeConfig, Origin};
+use super::overload::Room;
 use super::{DemoLogin, Traces, graphql, health, logging, metrics, playground};
 use crate::app::App;
+use crate::config::BODY_BYTES;
 use crate::schema::Schema;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
+use axum::http::{HeaderName, Method, StatusCode, header};
 use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use std::sync::Arc;
+use std::time::Duration;
+use tower_http::CompressionLevel;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
+use tower_http::cors::{AllowOrigin, CorsLayer};
 
-/// The largest body of a request, in bytes.
-const BODY_LIMIT: usize = 1 << 20;
+/// Answers up to this many bytes are not worth compressing: they fit two packets.
+const COMPRESS_ABOVE: u64 = 2 << 10;
 
 /// What the edge needs.
 #[derive(Clone)]
@@ -18,32 +30,69 @@ pub struct State {
     pub app: App,
     /// The schema.
     pub schema: Schema,
+    /// The settings of the edge.
+    pub edge: Arc<EdgeConfig>,
     /// A login that the playground offers, when this is a demo.
     pub demo: Option<DemoLogin>,
     /// Whether `/metrics` is served on a listener of its own, and so not here.
     pub metrics_apart: bool,
     /// Where the spans of requests go, if anywhere.
     pub traces: Option<Traces>,
+    pub(super) room: Room,
 }
 
 impl State {
     /// The edge over `app`, without a demo.
-    pub fn new(app: App) -> Self {
-        Self { app, schema: crate::schema::build(), demo: None, metrics_apart: false, traces: None }
+    pub fn new(app: App, edge: EdgeConfig) -> Self {
+        let schema = crate::schema::build(app.config().suggestions);
+        let (room, edge) = (Room::new(&edge), Arc::new(edge));
+        Self { app, schema, room, edge, demo: None, metrics_apart: false, traces: None }
     }
 }
 
 /// All routes.
 pub fn router(state: State) -> Router {
-    let router = if state.metrics_apart { Router::new() } else { Router::new().route(metrics::PATH, get(metrics::here)) };
-    router
+    let mut router = Router::new()
         .route("/graphql", get(graphql::get).post(graphql::post))
-        .route("/", get(playground::page))
-        .route("/assets/{*path}", get(playground::asset))
-        .route("/playground.json", get(playground::settings))
         .route("/healthz", get(health::alive))
-        .route("/readyz", get(health::ready))
-        .layer(DefaultBodyLimit::max(BODY_LIMIT))
-        .layer(from_fn_with_state(state.clone(), logging::trace))
-        .with_state(state)
+        .route("/readyz", get(health::ready));
+    if !state.metrics_apart {
+        router = router.route(metrics::PATH, get(metrics::here));
+    }
+    if state.edge.playground {
+        router = router
+            .route("/", get(playground::page))
+            .route("/assets/{*path}", get(playground::asset))
+            .route("/playground.json", get(playground::settings));
+    }
+    router = router.layer(DefaultBodyLimit::max(BODY_BYTES)).layer(CatchPanicLayer::custom(panicked));
+    if !state.edge.cors_origins.is_empty() {
+        router = router.layer(cors(&state.edge.cors_origins));
+    }
+    router.layer(compression()).layer(from_fn_with_state(state.clone(), logging::trace)).with_state(state)
+}
+
+/// A panic outside of any resolver. What it said was printed by the panic itself, and is no client's affair.
+fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
+    tracing::error!("a request's handler panicked");
+    (StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on the server.\n").into_response()
+}
+
+/// gzip and zstd, as fast as they go. An event stream must not wait for a full block.
+fn compression() -> CompressionLayer<impl Predicate> {
+    let worth = SizeAbove::new(COMPRESS_ABOVE).and(NotForContentType::SSE).and(NotForContentType::IMAGES);
+    CompressionLayer::new().gzip(true).zstd(true).quality(CompressionLevel::Fastest).compress_when(worth)
+}
+
+/// Pages of these origins may ask. Never with credentials: sessions go in a header that no browser adds by itself.
+fn cors(origins: &[Origin]) -> CorsLayer {
+    let any = origins.iter().any(Origin::is_any);
+    let origins = if any { AllowOrigin::any() } else { AllowOrigin::list(origins.iter().map(|origin| origin.0.clone())) };
+    let told = ["ratelimit", "ratelimit-policy"].map(HeaderName::from_static);
+    CorsLayer::new()
+        .allow_origin(origins)
+        .allow_methods([Method::GET, Method::POST])
+        .allow_headers([header::AUTHORIZATION, header::CONTENT_TYPE, logging::REQUEST_ID, graphql::COST])
+        .expose_headers([vec![header::RETRY_AFTER, logging::REQUEST_ID], told.into()].concat())
+        .max_age(Duration::from_hours(2))
 }

@@ -160,12 +160,26 @@ fn a_check_prints_every_option_with_its_source() {
     // What only an open storage could tell is left alone, what a start would refuse by itself is not.
     let (code, stdout, stderr) = File::new("redis = \"http://h\"").check(&[]);
     assert!((code, stdout.as_str()) == (1, "") && stderr.contains("redis: Unknown scheme `http`"), "{stderr}");
+    let (code, _, stderr) = File::new("trusted-documents = \"/nowhere.json\"").check(&[]);
+    assert!(code == 1 && stderr.contains("--trusted-documents /nowhere.json: No such file"), "{stderr}");
     let (code, _, stderr) = File::new("").check(&[("WAXWING_HOME_WINDW", "1"), ("WAXWING_SERVICE_HOST", "10.0.0.1")]);
     assert_eq!(code, 0);
     assert_eq!(
         stderr.lines().collect::<Vec<_>>(),
         ["HOME_WINDW", "SERVICE_HOST"].map(|name| format!("warning: no option reads the variable WAXWING_{name}"))
     );
+}
+
+#[test]
+fn a_list_is_an_array() {
+    let file = File::new("cors-origins = [\"https://a.example\", \"https://b.example\"]");
+    let (code, stdout, stderr) = file.check(&[]);
+    let origins = option(&stdout, "cors-origins");
+    assert_eq!((code, origins.0), (0, "[\"https://a.example\", \"https://b.example\"]"), "{stderr}");
+    let (_, stdout, _) = file.check(&[("WAXWING_CORS_ORIGINS", "https://c.example,https://d.example")]);
+    assert_eq!(option(&stdout, "cors-origins"), ("[\"https://c.example\", \"https://d.example\"]", "WAXWING_CORS_ORIGINS"));
+    let (code, _, stderr) = File::new("cors-origins = [\"https://a.example\", \"b.example/path\"]").check(&[]);
+    assert!(code == 1 && stderr.contains(":1: `cors-origins`: `b.example/path`: an origin is a scheme and a host"), "{stderr}");
 }
 
 #[test]

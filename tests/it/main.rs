@@ -9,6 +9,8 @@ mod config;
 mod conformance;
 mod cost;
 mod demo;
+mod documents;
+mod edge;
 mod embedded;
 mod fsck;
 mod follows;

@@ -229,6 +229,18 @@ async fn what_is_under_way_is_seen() {
 }
 
 #[tokio::test]
+async fn open_connections_are_counted() {
+    let app = TestApp::start().await;
+    let count = |samples: &Samples| samples.get("waxwing_http_connections");
+    let own = count(&Samples::at(&app).await);
+    let address = app.url.trim_start_matches("http://");
+    let open = [tokio::net::TcpStream::connect(address).await, tokio::net::TcpStream::connect(address).await];
+    eventually(&app, "two more", |samples| count(samples) == own + 2.0).await;
+    drop(open);
+    eventually(&app, "none of them", |samples| count(samples) == own).await;
+}
+
+#[tokio::test]
 async fn the_process_is_described() {
     let app = TestApp::start().await;
     let samples = Samples::at(&app).await;

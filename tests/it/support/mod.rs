@@ -23,7 +23,7 @@ use waxwing::app::App;
 use waxwing::clock::Clock;
 use waxwing::config::Config;
 use waxwing::db::{Db, Timing};
-use waxwing::server;
+use waxwing::server::{self, EdgeConfig};
 
 /// When every test's clock begins: 2026-03-01T00:00:00Z.
 pub const START: u64 = 1_772_323_200_000;
@@ -41,10 +41,15 @@ pub struct Served {
 impl Served {
     /// A server of an application over whatever storage.
     pub async fn start(app: App, clock: Clock) -> Self {
+        Self::at_edge(app, clock, EdgeConfig::default()).await
+    }
+
+    /// The same with an edge of the test's choice.
+    pub async fn at_edge(app: App, clock: Clock, edge: EdgeConfig) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let stop = tokio_util::sync::CancellationToken::new();
-        let state = server::State::new(app.clone());
+        let state = server::State::new(app.clone(), edge);
         tokio::spawn(server::run(listener, state, stop.clone()));
         Self { app, clock, url, http: reqwest::Client::new(), _running: stop.drop_guard() }
     }
@@ -100,6 +105,19 @@ impl TestApp {
     pub async fn with(config: Config) -> Self {
         let redis = Arc::new(RedisServer::start());
         Self::over(redis, Clock::manual(START), config).await
+    }
+
+    /// With an edge of the test's choice.
+    pub async fn at_edge(config: Config, edge: EdgeConfig) -> Self {
+        let redis = Arc::new(RedisServer::start());
+        let clock = Clock::manual(START);
+        let db = Db::open(&redis.target(), Timing::default()).await.expect("a store");
+        Self::of(App::new(db, clock.clone(), config), clock, edge, redis).await
+    }
+
+    /// All of it of the test's choice.
+    pub async fn of(app: App, clock: Clock, edge: EdgeConfig, redis: Arc<RedisServer>) -> Self {
+        Self { served: Served::at_edge(app, clock, edge).await, redis }
     }
 
     /// Another process's worth of server over the same Redis and the same clock.

@@ -1,0 +1,153 @@
+//! Options of the HTTP edge and of what it takes.
+
+use crate::config::{Config, DocumentLimits};
+use crate::schema;
+use crate::server::{Documents, EdgeConfig, Origin};
+use anyhow::{Context, bail};
+use clap::builder::RangedU64ValueParser;
+use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What suits whom.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Profile {
+    /// For those who build: the schema can be read, errors help, the playground is there.
+    Development,
+    /// For the open internet: none of these, unless it is switched on by itself.
+    Production,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+/// The edge.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Edge")]
+pub(super) struct EdgeOptions {
+    /// What the next three are unless they are given: on for development, off for production.
+    #[arg(long, env = "WAXWING_PROFILE", default_value = "development")]
+    profile: Profile,
+    /// Whether clients may read the schema through the API.
+    #[arg(long, env = "WAXWING_INTROSPECTION")]
+    introspection: Option<Switch>,
+    /// Whether errors speak of the schema and guess what was meant. Off: one fixed text.
+    #[arg(long, env = "WAXWING_SUGGESTIONS")]
+    suggestions: Option<Switch>,
+    /// Whether browsers are shown the playground.
+    #[arg(long, env = "WAXWING_PLAYGROUND")]
+    playground: Option<Switch>,
+    /// Run the documents of this file only, by their ids: JSON as Relay, graphql-codegen or Apollo write it.
+    #[arg(long, value_name = "FILE", env = "WAXWING_TRUSTED_DOCUMENTS")]
+    trusted_documents: Option<PathBuf>,
+    /// Origins whose pages may ask, such as `https://app.example`, separated by commas; `*` for all. Without it, no other's.
+    #[arg(long, value_name = "ORIGINS", env = "WAXWING_CORS_ORIGINS", value_delimiter = ',')]
+    cors_origins: Vec<Origin>,
+    /// How many GraphQL requests are worked on at once; one more is refused as OVERLOADED. Without it, 128 for each core.
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_REQUESTS", value_parser = at_least(1, 1_000_000))]
+    max_requests: Option<usize>,
+    /// How many connections there are at once; the next one waits.
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_CONNECTIONS", default_value_t = 10_000, value_parser = at_least(1, 1_000_000))]
+    max_connections: usize,
+    /// How many seconds a request may take.
+    #[arg(long, value_name = "SECONDS", env = "WAXWING_REQUEST_TIMEOUT", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
+    request_timeout: u64,
+}
+
+fn at_least(min: u64, max: u64) -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(min..=max)
+}
+
+/// What a document may be.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Documents")]
+pub(super) struct DocumentOptions {
+    /// The most bytes of a document.
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_DOCUMENT_BYTES", default_value_t = DocumentLimits::default().bytes, value_parser = at_least(256, 1 << 20))]
+    max_document_bytes: usize,
+    /// The most punctuators, names, numbers and strings of a document.
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_TOKENS", default_value_t = DocumentLimits::default().tokens, value_parser = at_least(50, 100_000))]
+    max_tokens: usize,
+    /// The most aliases of a document.
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_ALIASES", default_value_t = DocumentLimits::default().aliases, value_parser = at_least(0, 10_000))]
+    max_aliases: usize,
+    /// The most directives of a document.
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_DIRECTIVES", default_value_t = DocumentLimits::default().directives, value_parser = at_least(0, 10_000))]
+    max_directives: usize,
+    /// The most fields at the root of an operation.
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_ROOT_FIELDS", default_value_t = DocumentLimits::default().root_fields, value_parser = at_least(1, 10_000))]
+    max_root_fields: usize,
+    /// The most fields of a document, with fragments in the place of their spreads.
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_FIELDS", default_value_t = DocumentLimits::default().fields, value_parser = at_least(1, 100_000))]
+    max_fields: usize,
+    /// The most fields in one another; introspection needs 15.
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_DEPTH", default_value_t = DocumentLimits::default().depth, value_parser = at_least(1, 32))]
+    max_depth: usize,
+    /// The highest cost of an operation: the fields that its answer could have. A first screen of thirty entries costs some 600.
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_COST", default_value_t = DocumentLimits::default().cost, value_parser = at_least(1, 10_000_000))]
+    max_cost: usize,
+}
+
+impl EdgeOptions {
+    /// Sets what these options say of the schema.
+    pub(super) fn apply(&self, config: Config) -> Config {
+        Config { introspection: self.is_on(self.introspection), suggestions: self.is_on(self.suggestions), ..config }
+    }
+
+    /// The edge's settings; `config` is what registered documents are held to.
+    pub(super) fn config(&self, config: &Config) -> anyhow::Result<EdgeConfig> {
+        let defaults = EdgeConfig::default();
+        let documents = self.trusted_documents.as_deref().map(|file| trusted(file, config)).transpose()?;
+        Ok(EdgeConfig {
+            playground: self.is_on(self.playground),
+            cors_origins: self.cors_origins.clone(),
+            max_requests: self.max_requests.unwrap_or(defaults.max_requests),
+            max_connections: self.max_connections,
+            request_timeout: Duration::from_secs(self.request_timeout),
+            documents: documents.map_or(defaults.documents.clone(), Arc::new),
+            ..defaults
+        })
+    }
+
+    fn is_on(&self, switch: Option<Switch>) -> bool {
+        switch.map_or(self.profile == Profile::Development, |switch| switch == Switch::On)
+    }
+}
+
+impl DocumentOptions {
+    /// Sets the limits.
+    pub(super) fn apply(&self, config: Config) -> Config {
+        let documents = DocumentLimits {
+            bytes: self.max_document_bytes,
+            tokens: self.max_tokens,
+            aliases: self.max_aliases,
+            directives: self.max_directives,
+            root_fields: self.max_root_fields,
+            fields: self.max_fields,
+            depth: self.max_depth,
+            cost: self.max_cost,
+            ..config.documents
+        };
+        Config { documents, ..config }
+    }
+}
+
+/// Reads a manifest, and holds each of its documents to the limits: better now than when the first client comes.
+fn trusted(file: &Path, config: &Config) -> anyhow::Result<Documents> {
+    let text = std::fs::read_to_string(file).with_context(|| format!("--trusted-documents {}", file.display()))?;
+    let documents =
+        Documents::trusted(&text).map_err(|error| anyhow::anyhow!("--trusted-documents {}: {error}", file.display()))?;
+    let mut broken: Vec<String> = documents
+        .registered()
+        .filter_map(|(id, document)| schema::check_document(document, config).err().map(|why| format!("  {id}: {why}")))
+        .collect();
+    broken.sort();
+    if !broken.is_empty() {
+        bail!("--trusted-documents {}: these documents would never run:\n{}", file.display(), broken.join("\n"));
+    }
+    Ok(documents)
+}

@@ -1,0 +1,164 @@
+//! The pre-pass: what is looked at before anything runs, so that no document can hurt the server. First its bytes ([`mod@scan`]),
+//! then, once it is parsed, its shape ([`mod@walk`]). Both are linear. What passes is small enough for the library's own validation.
+
+mod scan;
+mod walk;
+mod weight;
+
+use super::execute::{set_code, shorten};
+use crate::config::{Config, DocumentLimits};
+use async_graphql::parser::types::{ExecutableDocument, OperationType};
+use async_graphql::{ErrorExtensionValues, Request, Response, ServerError, Value, Variables};
+use scan::scan;
+use walk::{MAX_LEVELS, Measure, Unmeasured, Walk, walk};
+
+/// A refusal that is already an answer.
+pub(super) type Refused = Box<Response>;
+
+/// What a request would do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// The kind of the operation that would run.
+    pub kind: OperationType,
+    /// The fields that its answer could have, with every page as long as it was asked for.
+    pub cost: usize,
+}
+
+/// How many lists of the introspection may stand in one another: types, their fields, and the fields of those.
+const MAX_INTROSPECTION_LISTS: usize = 2;
+
+/// Parses a request's document, holds it to the limits, and tells what it would do. Asks Redis nothing.
+///
+/// # Errors
+/// The whole answer: a request error with its code. A limit's says in `extensions` which one it is, its value, and what was counted.
+pub fn check(request: &mut Request, config: &Config) -> Result<Checked, Refused> {
+    let limits = &config.documents;
+    check_bytes(&request.query, limits)?;
+    let wanted = request.operation_name.clone();
+    let variables = std::mem::take(&mut request.variables);
+    let document = match request.parsed_query() {
+        Ok(document) => document,
+        Err(error) => return refuse("GRAPHQL_PARSE_FAILED", error.message.clone()),
+    };
+    let checked = check_shape(document, &with_defaults(document, &variables), wanted.as_deref(), config);
+    request.variables = variables;
+    checked
+}
+
+/// Holds a document to the limits without a request: for documents that are known beforehand. Any of its operations may run.
+///
+/// # Errors
+/// Why it would be refused, in words.
+pub fn check_document(document: &str, config: &Config) -> Result<(), String> {
+    let why = |refused: Refused| refused.errors.into_iter().map(|error| error.message).collect::<Vec<_>>().join(" ");
+    check_bytes(document, &config.documents).map_err(why)?;
+    let document = async_graphql::parser::parse_query(document).map_err(|error| error.to_string())?;
+    let first = document.operations.iter().next().and_then(|(name, _)| name.map(ToString::to_string));
+    check_shape(&document, &with_defaults(&document, &Variables::default()), first.as_deref(), config).map(drop).map_err(why)
+}
+
+/// What needs no parser, and must come before it.
+fn check_bytes(query: &str, limits: &DocumentLimits) -> Result<(), Refused> {
+    hold("QUERY_TOO_LARGE", "documentBytes", limits.bytes, query.len())?;
+    let counted = scan(query.as_bytes());
+    hold("QUERY_TOO_DEEP", "nesting", limits.nesting, counted.nesting)?;
+    hold("QUERY_TOO_LARGE", "tokens", limits.tokens, counted.tokens)?;
+    hold("QUERY_TOO_COMPLEX", "aliases", limits.aliases, counted.aliases)?;
+    hold("QUERY_TOO_COMPLEX", "directives", limits.directives, counted.directives)
+}
+
+fn check_shape(
+    document: &ExecutableDocument,
+    variables: &Variables,
+    wanted: Option<&str>,
+    config: &Config,
+) -> Result<Checked, Refused> {
+    let limits = &config.documents;
+    let Walk { operations, fragment } = match walk(document, variables) {
+        Ok(walked) => walked,
+        Err(Unmeasured::Cycle) => return refuse("GRAPHQL_VALIDATION_FAILED", "A fragment spreads itself.".into()),
+        Err(Unmeasured::TooManyLevels) => return over("QUERY_TOO_DEEP", "levels", MAX_LEVELS, MAX_LEVELS + 1),
+    };
+    hold("QUERY_TOO_COMPLEX", "operations", limits.operations, operations.len())?;
+    let all = operations.iter().fold(fragment, |largest, (_, measure)| largest.larger(*measure));
+    let fields = operations.iter().fold(0_usize, |sum, (_, measure)| sum.saturating_add(measure.fields));
+    if all.introspection > 0 && !config.introspection {
+        return refuse("GRAPHQL_VALIDATION_FAILED", "Introspection is switched off on this server.".into());
+    }
+    hold("QUERY_TOO_DEEP", "depth", limits.depth, all.depth)?;
+    hold("QUERY_TOO_DEEP", "introspectionLists", MAX_INTROSPECTION_LISTS, all.lists)?;
+    hold("QUERY_TOO_COMPLEX", "rootFields", limits.root_fields, all_roots(&operations))?;
+    hold("QUERY_TOO_COMPLEX", "fields", limits.fields, fields.max(fragment.fields))?;
+    hold("QUERY_TOO_COMPLEX", "cost", limits.cost, all.cost)?;
+    let measure = chosen(&operations, wanted)?;
+    let kind = document.operations.iter().find(|(name, _)| wanted.is_none() || name.map(|name| name.as_str()) == wanted);
+    Ok(Checked { kind: kind.map_or(OperationType::Query, |(_, operation)| operation.node.ty), cost: measure.cost })
+}
+
+/// The most root fields of any operation. A fragment's own are not at the root.
+fn all_roots(operations: &[(Option<&str>, Measure)]) -> usize {
+    operations.iter().map(|(_, measure)| measure.roots).max().unwrap_or_default()
+}
+
+/// The operation that would run.
+fn chosen(operations: &[(Option<&str>, Measure)], wanted: Option<&str>) -> Result<Measure, Refused> {
+    match (operations, wanted) {
+        ([(_, only)], None) => Ok(*only),
+        (_, None) => {
+            refuse("GRAPHQL_VALIDATION_FAILED", "The document has several operations: say which in `operationName`.".into())
+        }
+        (all, Some(wanted)) => match all.iter().find(|(name, _)| *name == Some(wanted)) {
+            Some((_, measure)) => Ok(*measure),
+            None => {
+                let wanted: String = wanted.chars().take(64).collect();
+                refuse("GRAPHQL_VALIDATION_FAILED", format!("The document has no operation `{wanted}`."))
+            }
+        },
+    }
+}
+
+/// The variables, with the documents' own values for those that were not given. Operations may disagree on one: the larger counts.
+fn with_defaults(document: &ExecutableDocument, given: &Variables) -> Variables {
+    let mut all = given.clone();
+    let definitions = document.operations.iter().flat_map(|(_, operation)| &operation.node.variable_definitions);
+    for definition in definitions.map(|definition| &definition.node) {
+        let (name, Some(default)) = (&definition.name.node, &definition.default_value) else { continue };
+        if !given.contains_key(name) && all.get(name).is_none_or(|known| is_larger(&default.node, known)) {
+            all.insert(name.clone(), default.node.clone());
+        }
+    }
+    all
+}
+
+fn is_larger(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => one.as_u64() > other.as_u64(),
+        (Value::List(one), Value::List(other)) => one.len() > other.len(),
+        (_, other) => *other == Value::Null,
+    }
+}
+
+/// Refuses what is over a limit.
+fn hold(code: &str, limit: &str, max: usize, counted: usize) -> Result<(), Refused> {
+    if counted > max { over(code, limit, max, counted) } else { Ok(()) }
+}
+
+/// The refusal, in words and in members that a program can read. Counts that saturated are told as what fits GraphQL's Int.
+fn over<T>(code: &str, limit: &str, max: usize, counted: usize) -> Result<T, Refused> {
+    let counted = counted.min(i32::MAX as usize);
+    let message = format!("The document is over the limit `{limit}`: {counted} were counted, at most {max} are taken.");
+    let mut extensions = ErrorExtensionValues::default();
+    extensions.set("code", code);
+    extensions.set("limit", limit);
+    extensions.set("max", max);
+    extensions.set("counted", counted);
+    let error = ServerError { extensions: Some(extensions), ..ServerError::new(message, None) };
+    Err(Box::new(Response::from_errors(vec![error])))
+}
+
+fn refuse<T>(code: &str, message: String) -> Result<T, Refused> {
+    let mut error = ServerError::new(message, None);
+    shorten(&mut error.message);
+    set_code(&mut error, code);
+    Err(Box::new(Response::from_errors(vec![error])))
+}

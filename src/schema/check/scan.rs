@@ -1,0 +1,135 @@
+//! The look at a document's bytes: one pass, no memory, before any parser. The library's parser recurses over values and types
+//! without a bound of its own, and takes time for every token.
+
+/// What was counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Scan {
+    /// Punctuators, names, numbers and strings.
+    pub(super) tokens: usize,
+    /// How deep brackets of all kinds nest.
+    pub(super) nesting: usize,
+    /// Colons outside of parentheses: an executable document has them after aliases alone.
+    pub(super) aliases: usize,
+    /// At-signs: directives, wherever they stand.
+    pub(super) directives: usize,
+}
+
+/// Counts what is in a document, whether or not it is one.
+pub(super) fn scan(document: &[u8]) -> Scan {
+    let (mut counted, mut open, mut parentheses, mut at) = (Scan::default(), 0_usize, 0_usize, 0);
+    while at < document.len() {
+        let end = end_of_token(document, at);
+        match document[at] {
+            b' ' | b'\t' | b'\n' | b'\r' | b',' | b'#' => {
+                at = end;
+                continue;
+            }
+            bracket @ (b'{' | b'[' | b'(') => {
+                open += 1;
+                parentheses += usize::from(bracket == b'(');
+                counted.nesting = counted.nesting.max(open);
+            }
+            bracket @ (b'}' | b']' | b')') => {
+                open = open.saturating_sub(1);
+                parentheses = parentheses.saturating_sub(usize::from(bracket == b')'));
+            }
+            b':' => counted.aliases += usize::from(parentheses == 0),
+            b'@' => counted.directives += 1,
+            _ => {}
+        }
+        counted.tokens += 1;
+        at = end;
+    }
+    counted
+}
+
+/// Where the token, comment or blank that begins at `start` ends.
+fn end_of_token(document: &[u8], start: usize) -> usize {
+    let run = |goes_on: fn(&u8) -> bool| start + 1 + document[start + 1..].iter().take_while(|byte| goes_on(byte)).count();
+    match document[start] {
+        b'"' => end_of_string(document, start),
+        b'#' => run(|byte| !matches!(byte, b'\n' | b'\r')),
+        byte if is_word(byte) => run(|byte| is_word(*byte)),
+        b'.' if document[start..].starts_with(b"...") => start + 3,
+        _ => start + 1,
+    }
+}
+
+/// A byte of a name or a number. Signs and dots of numbers count as tokens of their own: rather too many than too few.
+const fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Behind the quote that ends the string or block string that begins at `start`; the end of the document without one.
+fn end_of_string(document: &[u8], start: usize) -> usize {
+    let block = document[start..].starts_with(b"\"\"\"");
+    let mut at = start + if block { 3 } else { 1 };
+    while at < document.len() {
+        match document[at] {
+            b'\\' if !block || document[at + 1..].starts_with(b"\"\"\"") => at += if block { 4 } else { 2 },
+            b'"' if block && document[at..].starts_with(b"\"\"\"") => return at + 3,
+            b'"' | b'\n' | b'\r' if !block => return at + 1,
+            _ => at += 1,
+        }
+    }
+    document.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(document: &str) -> [usize; 4] {
+        let Scan { tokens, nesting, aliases, directives } = scan(document.as_bytes());
+        [tokens, nesting, aliases, directives]
+    }
+
+    #[test]
+    fn tokens_are_counted_and_what_is_between_them_is_not() {
+        assert_eq!(counts(""), [0; 4]);
+        assert_eq!(counts(" ,\t\r\n# a comment {[("), [0; 4]);
+        assert_eq!(counts("{ a }"), [3, 1, 0, 0]);
+        assert_eq!(counts("a,b,c"), [3, 0, 0, 0]);
+        assert_eq!(counts("{ ...F }"), [4, 1, 0, 0]);
+        assert_eq!(counts("{ a(b: -1.5, c: $d) }"), [15, 2, 0, 0]);
+        assert_eq!(counts("\u{feff}{ é }").first(), Some(&7), "what is no token counts by its bytes");
+    }
+
+    #[test]
+    fn strings_and_comments_are_one_token_and_none() {
+        for (document, expected) in [
+            ("{ a(b: \"[[[[\\\"[[@:\") }", [8, 2, 0, 0]),
+            ("{ a # [[[[ @:\n b }", [4, 1, 0, 0]),
+            ("{ a(b: \"\"\"[[ \" \\\"\"\" [[@:\"\"\") }", [8, 2, 0, 0]),
+            ("{ a(b: \"\") { c } }", [11, 2, 0, 0]),
+            ("\"", [1, 0, 0, 0]),
+            ("\"\\", [1, 0, 0, 0]),
+            ("\"\"\"\\\"\"\"", [1, 0, 0, 0]),
+            ("\"a\n{", [2, 1, 0, 0]),
+        ] {
+            assert_eq!(counts(document), expected, "{document}");
+        }
+    }
+
+    #[test]
+    fn nesting_is_the_deepest_and_never_below_zero() {
+        assert_eq!(counts("{ a(b: [[1]]) { c } }")[1], 4);
+        assert_eq!(counts("}}}}{")[1], 1);
+        assert_eq!(scan("[".repeat(100_000).as_bytes()).nesting, 100_000);
+    }
+
+    #[test]
+    fn aliases_are_told_from_arguments_and_variables() {
+        assert_eq!(counts("{ a: b c: d(e: 1, f: {g: 2}) { h: i } }")[2], 3);
+        assert_eq!(counts("query($a: Int = 1, $b: [ID!]!) { c(d: $a) }")[2], 0);
+        assert_eq!(counts("{ a(b: [{c: 1}]) { d: e } }")[2], 1);
+    }
+
+    #[test]
+    fn directives_are_counted_in_every_position() {
+        assert_eq!(
+            counts("query($v: Int @a) @b { c @d ...F @e ... on Q @f { g } ... @h { i } } fragment F on Q @j { k @x @y }")[3],
+            9
+        );
+    }
+}

@@ -1,0 +1,234 @@
+//! The look at a parsed document: how many fields it has with fragments in the place of their spreads, how deep they go, and how
+//! many its answer could have with every page as long as it was asked for. Each fragment is looked at once: the library walks it
+//! anew at every spread before it knows any limit, so that a few hundred bytes of fragments that spread two others each would
+//! keep a core busy for hours.
+
+use super::weight::times;
+use async_graphql::parser::types::{ExecutableDocument, FragmentDefinition, Selection, SelectionSet};
+use async_graphql::{Name, Positioned, Variables};
+use std::collections::HashMap;
+
+/// How deep selection sets stand in one another, fragments included: the library's own bound, and that of the stack.
+pub(super) const MAX_LEVELS: usize = 32;
+
+/// What a selection set comes to. All counts saturate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Measure {
+    /// Fields, spreads and inline fragments.
+    pub(super) fields: usize,
+    /// Fields in one another.
+    pub(super) depth: usize,
+    /// Fields that the answer could have.
+    pub(super) cost: usize,
+    /// Fields that stand in the set itself.
+    pub(super) roots: usize,
+    /// Lists of the introspection in one another, below one field of `__schema` or `__type`.
+    pub(super) lists: usize,
+    /// Fields that ask for the schema itself.
+    pub(super) introspection: usize,
+    /// Selection sets in one another.
+    levels: usize,
+}
+
+/// Why there is no measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unmeasured {
+    /// A fragment spreads itself.
+    Cycle,
+    /// More than [`MAX_LEVELS`].
+    TooManyLevels,
+}
+
+/// What the whole document comes to, operation by operation, and the fragments on their own: who validates looks at those too.
+#[derive(Debug)]
+pub(super) struct Walk<'a> {
+    /// The operations, by name.
+    pub(super) operations: Vec<(Option<&'a str>, Measure)>,
+    /// The most costly fragment; it may be spread nowhere.
+    pub(super) fragment: Measure,
+}
+
+/// Measures a document. Linear in its size.
+pub(super) fn walk<'a>(document: &'a ExecutableDocument, variables: &Variables) -> Result<Walk<'a>, Unmeasured> {
+    let mut walker = Walker { fragments: &document.fragments, variables, known: HashMap::new() };
+    let mut operations = Vec::new();
+    for (name, operation) in document.operations.iter() {
+        operations.push((name.map(Name::as_str), walker.set(&operation.node.selection_set.node, 0)?));
+    }
+    let mut fragment = Measure::default();
+    for name in document.fragments.keys() {
+        fragment = fragment.larger(walker.fragment(name, 0)?);
+    }
+    Ok(Walk { operations, fragment })
+}
+
+impl Measure {
+    /// This and one beside it.
+    fn beside(self, other: Self) -> Self {
+        Self {
+            fields: self.fields.saturating_add(other.fields),
+            cost: self.cost.saturating_add(other.cost),
+            roots: self.roots.saturating_add(other.roots),
+            introspection: self.introspection.saturating_add(other.introspection),
+            ..self.larger(other)
+        }
+    }
+
+    /// The larger of each.
+    pub(super) fn larger(self, other: Self) -> Self {
+        Self {
+            fields: self.fields.max(other.fields),
+            depth: self.depth.max(other.depth),
+            cost: self.cost.max(other.cost),
+            roots: self.roots.max(other.roots),
+            lists: self.lists.max(other.lists),
+            introspection: self.introspection.max(other.introspection),
+            levels: self.levels.max(other.levels),
+        }
+    }
+}
+
+struct Walker<'a> {
+    fragments: &'a HashMap<Name, Positioned<FragmentDefinition>>,
+    variables: &'a Variables,
+    /// What was measured; nothing yet for those that are being measured.
+    known: HashMap<&'a str, Option<Measure>>,
+}
+
+impl<'a> Walker<'a> {
+    fn set(&mut self, set: &'a SelectionSet, level: usize) -> Result<Measure, Unmeasured> {
+        if set.items.is_empty() {
+            return Ok(Measure::default());
+        }
+        if level > MAX_LEVELS {
+            return Err(Unmeasured::TooManyLevels);
+        }
+        let mut total = Measure::default();
+        for selection in &set.items {
+            total = total.beside(self.selection(&selection.node, level + 1)?);
+        }
+        total.levels += 1;
+        Ok(total)
+    }
+
+    fn selection(&mut self, selection: &'a Selection, level: usize) -> Result<Measure, Unmeasured> {
+        let spread = |inner: Measure| Measure { fields: inner.fields.saturating_add(1), ..inner };
+        Ok(match selection {
+            Selection::InlineFragment(inline) => spread(self.set(&inline.node.selection_set.node, level)?),
+            Selection::FragmentSpread(fragment) => spread(self.fragment(&fragment.node.fragment_name.node, level)?),
+            Selection::Field(field) => {
+                let inner = self.set(&field.node.selection_set.node, level)?;
+                let name = field.node.name.node.as_str();
+                Measure {
+                    fields: inner.fields.saturating_add(1),
+                    depth: inner.depth + 1,
+                    cost: inner.cost.saturating_mul(times(&field.node, self.variables)).saturating_add(1),
+                    roots: 1,
+                    lists: inner.lists + usize::from(is_introspection_list(name)),
+                    introspection: inner.introspection + usize::from(matches!(name, "__schema" | "__type")),
+                    levels: inner.levels,
+                }
+            }
+        })
+    }
+
+    /// A fragment that is not there counts nothing: validation tells of it.
+    fn fragment(&mut self, name: &'a str, level: usize) -> Result<Measure, Unmeasured> {
+        match self.known.get(name) {
+            Some(None) => return Err(Unmeasured::Cycle),
+            Some(Some(known)) if level + known.levels > MAX_LEVELS + 1 => return Err(Unmeasured::TooManyLevels),
+            Some(Some(known)) => return Ok(*known),
+            None => {}
+        }
+        let Some(fragment) = self.fragments.get(name) else { return Ok(Measure::default()) };
+        self.known.insert(name, None);
+        let measure = self.set(&fragment.node.selection_set.node, level)?;
+        self.known.insert(name, Some(measure));
+        Ok(measure)
+    }
+}
+
+/// The lists that lead from a type to others: as in graphql-js's `MaxIntrospectionDepthRule`.
+fn is_introspection_list(name: &str) -> bool {
+    matches!(name, "fields" | "interfaces" | "possibleTypes" | "inputFields")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use async_graphql::parser::parse_query;
+
+    fn measure(document: &str, given: serde_json::Value) -> Result<Measure, Unmeasured> {
+        let document = parse_query(document).expect("a document");
+        let walk = walk(&document, &Variables::from_json(given))?;
+        Ok(walk.operations.iter().fold(walk.fragment, |sum, (_, one)| sum.larger(*one)))
+    }
+
+    fn cost(document: &str) -> Result<usize, Unmeasured> {
+        measure(document, serde_json::json!({})).map(|measure| measure.cost)
+    }
+
+    #[test]
+    fn fragments_count_wherever_they_are_spread() {
+        assert_eq!(cost("{ a { b ... { c } } }"), Ok(3));
+        assert_eq!(cost("{ ...A ...A } fragment A on Q { a b }"), Ok(4));
+        assert_eq!(cost("query A { ...F } query B { ...F } fragment F on Q { a }"), Ok(1));
+        assert_eq!(cost("{ a } fragment Unused on Q { a b c }"), Ok(3));
+        assert_eq!(cost("{ ...Missing }"), Ok(0));
+        let measured =
+            measure("{ a { b } ...F ... { c } } fragment F on Q { d { e { f } } }", serde_json::json!({})).expect("one");
+        assert_eq!((measured.fields, measured.depth, measured.roots, measured.levels), (8, 3, 3, 4));
+    }
+
+    #[test]
+    fn pages_multiply_by_literals_variables_and_the_default() {
+        assert_eq!(cost("{ followers(first: 3) { edges { cursor } } }"), Ok(1 + 3 * 2));
+        assert_eq!(cost("{ likers { edges { cursor } } }"), Ok(1 + 20 * 2));
+        assert_eq!(cost("{ entries(last: 4000000) { edges } }"), Ok(1 + 100));
+        assert_eq!(cost("{ entries(first: -1) { edges } }"), Ok(1 + 20));
+        assert_eq!(cost("{ nodes(ids: [1, 2, 3]) { id } }"), Ok(1 + 3));
+        assert_eq!(cost("{ followers(first: 100) { following(first: 100) { likers(first: 100) { a } } } }"), Ok(1_010_101));
+        let document = "query($n: Int, $ids: [ID!]!) { followers(first: $n) { a } nodes(ids: $ids) { b } }";
+        let given = |given| measure(document, given).expect("a measure").cost;
+        assert_eq!(given(serde_json::json!({ "n": 7, "ids": ["a", "b"] })), 1 + 7 + 1 + 2);
+        assert_eq!(given(serde_json::json!({})), 1 + 20 + 1 + 1);
+    }
+
+    #[test]
+    fn one_that_spreads_itself_has_no_measure() {
+        assert_eq!(cost("{ a } fragment A on Q { a { ...B } } fragment B on Q { ...A }"), Err(Unmeasured::Cycle));
+        assert_eq!(cost("{ ...A } fragment A on Q { ...A ...A }"), Err(Unmeasured::Cycle));
+    }
+
+    #[test]
+    fn doubling_is_counted_without_walking_it() {
+        let doubled = |count: usize| {
+            let fragments: String =
+                (0..count).map(|at| format!(" fragment F{at} on Q {{ ...F{} ...F{} }}", at + 1, at + 1)).collect();
+            format!("{{ ...F0 }}{fragments} fragment F{count} on Q {{ a }}")
+        };
+        let fields = measure(&doubled(29), serde_json::json!({})).expect("a measure").fields;
+        assert_eq!(fields, 3 * (1 << 29) - 1);
+        assert_eq!(cost(&doubled(300)), Err(Unmeasured::TooManyLevels));
+    }
+
+    #[test]
+    fn levels_are_counted_through_fragments_whichever_is_met_first() {
+        let chain = |count: usize| {
+            let fragments: String = (0..count).map(|at| format!(" fragment F{at} on Q {{ ...F{} }}", at + 1)).collect();
+            format!("{{ ...F0 }}{fragments} fragment F{count} on Q {{ a }}")
+        };
+        assert_eq!(cost(&chain(MAX_LEVELS - 1)), Ok(1));
+        assert_eq!(cost(&chain(MAX_LEVELS)), Err(Unmeasured::TooManyLevels));
+        let nested = |count: usize| format!("{}a{}", "{ a ".repeat(count), " }".repeat(count));
+        assert_eq!(cost(&nested(MAX_LEVELS + 1)), Ok(MAX_LEVELS + 2));
+        assert_eq!(cost(&nested(MAX_LEVELS + 2)), Err(Unmeasured::TooManyLevels));
+    }
+
+    #[test]
+    fn lists_of_the_introspection_are_counted_in_one_another() {
+        let lists = |document| measure(document, serde_json::json!({})).expect("a measure").lists;
+        assert_eq!(lists("{ __schema { types { fields { args { name } } interfaces { name } } } }"), 1);
+        assert_eq!(lists("{ __schema { types { ...T } } } fragment T on T { fields { type { fields { name } } } }"), 2);
+    }
+}

@@ -1,0 +1,79 @@
+//! How often what a field selects may stand in the answer.
+
+use crate::page;
+use async_graphql::parser::types::Field;
+use async_graphql::{Value, Variables};
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+/// Lists that are no connections, with about as many items as they have: those of the introspection, and what is bounded otherwise.
+const LISTS: [(&str, usize); 8] = [
+    ("types", 20),
+    ("fields", 5),
+    ("args", 2),
+    ("inputFields", 2),
+    ("enumValues", 3),
+    ("possibleTypes", 2),
+    ("directives", 5),
+    ("viewerSessions", 10),
+];
+
+/// The factor of a field: for a page its size, from a literal, a variable or the default; 1 for a single thing. A size that will be
+/// refused counts as one that is not.
+pub(super) fn times(field: &Field, variables: &Variables) -> usize {
+    if field.selection_set.node.items.is_empty() {
+        return 1;
+    }
+    let name = field.name.node.as_str();
+    if name == "nodes" {
+        return argument(field, variables, "ids").map_or(1, |ids| match ids {
+            Value::List(ids) => ids.len().clamp(1, page::MAX),
+            _ => 1,
+        });
+    }
+    if !connections().contains(name) {
+        return LISTS.iter().find(|(list, _)| *list == name).map_or(1, |(_, items)| *items);
+    }
+    let size = ["first", "last"].iter().find_map(|size| match argument(field, variables, size)? {
+        Value::Number(size) => size.as_u64(),
+        _ => None,
+    });
+    size.map_or(page::DEFAULT, |size| usize::try_from(size).unwrap_or(page::MAX).clamp(1, page::MAX))
+}
+
+/// An argument, whether it stands in the document or comes as a variable.
+fn argument(field: &Field, variables: &Variables, name: &str) -> Option<Value> {
+    let given = &field.get_argument(name)?.node;
+    given.clone().into_const_with(|variable| Ok::<_, ()>(variables.get(&variable).cloned().unwrap_or_default())).ok()
+}
+
+/// The names of the fields that are connections, read off the schema itself, so that a new one is weighed from its first day.
+fn connections() -> &'static HashSet<String> {
+    use async_graphql::parser::parse_schema;
+    use async_graphql::parser::types::{BaseType, TypeKind, TypeSystemDefinition};
+    static NAMES: OnceLock<HashSet<String>> = OnceLock::new();
+    NAMES.get_or_init(|| {
+        let schema = parse_schema(crate::schema::build(true).sdl()).map(|document| document.definitions).unwrap_or_default();
+        let fields = schema.into_iter().flat_map(|definition| match definition {
+            TypeSystemDefinition::Type(definition) => match definition.node.kind {
+                TypeKind::Object(object) => object.fields,
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        });
+        let is_page = |base: &BaseType| matches!(base, BaseType::Named(name) if name.ends_with("Connection"));
+        fields.filter(|field| is_page(&field.node.ty.node.base)).map(|field| field.node.name.node.to_string()).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn connections_are_read_off_the_schema() {
+        let known = super::connections();
+        for name in ["entries", "followers", "following", "likers"] {
+            assert!(known.contains(name), "{name} in {known:?}");
+        }
+        assert!(!known.contains("edges") && !known.contains("viewer"));
+    }
+}

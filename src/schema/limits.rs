@@ -1,0 +1,71 @@
+//! The limits that clients can read, so that they need not find them out by being refused.
+
+use super::request;
+use crate::config::DocumentLimits;
+use crate::page;
+use async_graphql::{Context, Object, Result, SimpleObject};
+
+/// What this server takes. A document over one of these is refused before anything runs, with one of the codes `QUERY_TOO_LARGE`,
+/// `QUERY_TOO_DEEP` and `QUERY_TOO_COMPLEX`, and with the members `limit` (the name of the field here), `max` and `counted` in
+/// `extensions`.
+#[derive(SimpleObject)]
+struct ServerLimits {
+    /// The length of a document in bytes.
+    document_bytes: usize,
+    /// The punctuators, names, numbers and strings of a document.
+    tokens: usize,
+    /// Brackets of all kinds in one another.
+    nesting: usize,
+    /// The aliases that stand in a document.
+    aliases: usize,
+    /// The directives of a document, wherever they stand.
+    directives: usize,
+    /// The operations of a document.
+    operations: usize,
+    /// The fields at the root of an operation, with fragments in the place of their spreads.
+    root_fields: usize,
+    /// The fields, spreads and inline fragments of all operations, with fragments in the place of their spreads.
+    fields: usize,
+    /// Fields in one another.
+    depth: usize,
+    /// The cost of an operation: the fields that its answer could have, with every page as long as it was asked for. Send the header
+    /// `waxwing-cost: 1` to be told a request's own in `extensions.cost`.
+    cost: usize,
+    /// The most that `first` and `last` may ask for.
+    page_size: usize,
+    /// What `first` is when neither is given.
+    default_page_size: usize,
+    /// The length of a request's body in bytes.
+    body_bytes: usize,
+}
+
+impl From<&DocumentLimits> for ServerLimits {
+    fn from(limits: &DocumentLimits) -> Self {
+        Self {
+            document_bytes: limits.bytes,
+            tokens: limits.tokens,
+            nesting: limits.nesting,
+            aliases: limits.aliases,
+            directives: limits.directives,
+            operations: limits.operations,
+            root_fields: limits.root_fields,
+            fields: limits.fields,
+            depth: limits.depth,
+            cost: limits.cost,
+            page_size: page::MAX,
+            default_page_size: page::DEFAULT,
+            body_bytes: crate::config::BODY_BYTES,
+        }
+    }
+}
+
+#[derive(Default)]
+pub(super) struct LimitQuery;
+
+#[Object]
+impl LimitQuery {
+    /// What this server takes: how large and how deep a document may be, and how long a page.
+    async fn server_limits(&self, ctx: &Context<'_>) -> Result<ServerLimits> {
+        Ok(ServerLimits::from(&request(ctx)?.app.config().documents))
+    }
+}

@@ -1,0 +1,71 @@
+//! What an operator may set of the edge, with its defaults.
+
+use super::documents::Documents;
+use axum::http::HeaderValue;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The settings of the edge.
+#[derive(Clone)]
+pub struct EdgeConfig {
+    /// Whether browsers are shown the playground.
+    pub playground: bool,
+    /// The origins whose pages may ask. None: only pages of this server's own origin.
+    pub cors_origins: Vec<Origin>,
+    /// GraphQL requests that are worked on at once; one more is refused.
+    pub max_requests: usize,
+    /// Connections at once; whoever comes next waits in the system's queue.
+    pub max_connections: usize,
+    /// How long a request may take in all. A change that has begun is finished behind the answer.
+    pub request_timeout: Duration,
+    /// How long the headers of a request may take from their first byte on.
+    pub header_timeout: Duration,
+    /// How long a body may take.
+    pub body_timeout: Duration,
+    /// How long a connection may stand idle: longer than what proxies keep theirs, which is sixty seconds.
+    pub idle_timeout: Duration,
+    /// Documents that clients name instead of sending them.
+    pub documents: Arc<Documents>,
+}
+
+/// An origin as browsers send it: scheme, host and port without a path, such as `https://app.example`; or `*` for all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin(pub(super) HeaderValue);
+
+impl Origin {
+    pub(super) fn is_any(&self) -> bool {
+        self.0 == "*"
+    }
+}
+
+impl FromStr for Origin {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = "an origin is a scheme and a host, such as https://app.example or http://localhost:5173, or * for all";
+        let rest = ["https://", "http://"].iter().find_map(|scheme| text.strip_prefix(scheme));
+        let is_host =
+            |host: &str| !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_graphic() && !b"/?#@,".contains(&byte));
+        // Browsers send origins in lower case, and compare them by their bytes.
+        let is_sent = text == "*" || rest.is_some_and(is_host) && !text.bytes().any(|byte| byte.is_ascii_uppercase());
+        if is_sent { HeaderValue::from_str(text).map(Self).map_err(|_| wrong) } else { Err(wrong) }
+    }
+}
+
+impl Default for EdgeConfig {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Self {
+            playground: true,
+            cors_origins: Vec::new(),
+            max_requests: 128 * cores,
+            max_connections: 10_000,
+            request_timeout: Duration::from_secs(10),
+            header_timeout: Duration::from_secs(10),
+            body_timeout: Duration::from_secs(30),
+            idle_timeout: Duration::from_secs(75),
+            documents: Arc::default(),
+        }
+    }
+}

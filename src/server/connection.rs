@@ -1,0 +1,160 @@
+//! Connections: taken up to a bound, each with a time for the headers of a request. HTTP/1.1 alone: whoever wants more puts a
+//! proxy in front, which TLS asks for anyway.
+
+use super::config::EdgeConfig;
+use crate::app::App;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::http::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::Sleep;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower_service::Service;
+
+/// Takes connections until `stop` is cancelled, and tells them then to end behind their answers. Ends when all have.
+pub(super) async fn serve(listener: TcpListener, router: Router, config: &EdgeConfig, app: &App, stop: CancellationToken) {
+    let (connections, room) = (TaskTracker::new(), Arc::new(Semaphore::new(config.max_connections)));
+    while let Some((stream, peer, place)) = stop.run_until_cancelled(next(&listener, &room)).await {
+        let connection = Connection { router: router.clone(), peer, config: config.clone(), stop: stop.clone() };
+        let open = app.metrics().connection();
+        connections.spawn(async move {
+            connection.run(stream).await;
+            drop((place, open));
+        });
+    }
+    drop(listener);
+    connections.close();
+    connections.wait().await;
+}
+
+type Place = tokio::sync::OwnedSemaphorePermit;
+
+/// The next connection, once there is room for it. What fails to be taken is the peer's affair, or passes: the process may be out of
+/// file descriptors for a moment.
+async fn next(listener: &TcpListener, room: &Arc<Semaphore>) -> (TcpStream, SocketAddr, Option<Place>) {
+    let place = room.clone().acquire_owned().await.ok();
+    loop {
+        match listener.accept().await {
+            Ok((stream, peer)) => return (stream, peer, place),
+            Err(error) if is_peers(&error) => {}
+            Err(error) => {
+                tracing::error!(%error, "a connection could not be taken");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+}
+
+fn is_peers(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
+}
+
+struct Connection {
+    router: Router,
+    peer: SocketAddr,
+    config: EdgeConfig,
+    stop: CancellationToken,
+}
+
+impl Connection {
+    async fn run(self, stream: TcpStream) {
+        // Small answers go out at once; without it the rest of the connection works all the same.
+        let _ = stream.set_nodelay(true);
+        let busy = Arc::new(AtomicBool::new(false));
+        let stream = Hurried { stream, busy: busy.clone(), limit: self.config.header_timeout, deadline: None };
+        let (router, peer) = (self.router, self.peer);
+        let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(ConnectInfo(peer));
+            let (answer, busy) = (router.clone().call(request.map(Body::new)), busy.clone());
+            busy.store(true, Ordering::Relaxed);
+            async move {
+                let answer = answer.await;
+                busy.store(false, Ordering::Relaxed);
+                answer
+            }
+        });
+        let mut http = http1::Builder::new();
+        // To hyper, a connection that stands idle is one whose headers are slow: [`Hurried`] knows the one from the other.
+        http.timer(TokioTimer::new()).header_read_timeout(self.config.idle_timeout);
+        let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
+        tokio::pin!(connection);
+        let ended = tokio::select! {
+            ended = connection.as_mut() => ended,
+            () = self.stop.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        if let Err(error) = ended {
+            tracing::debug!(%error, "a connection broke");
+        }
+    }
+}
+
+/// A connection on which headers must come within `limit` from their first byte on.
+struct Hurried {
+    stream: TcpStream,
+    /// Whether a request is being answered: what is read then is its body.
+    busy: Arc<AtomicBool>,
+    limit: Duration,
+    deadline: Option<Pin<Box<Sleep>>>,
+}
+
+impl AsyncRead for Hurried {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let (this, before) = (&mut *self, buffer.filled().len());
+        if this.busy.load(Ordering::Relaxed) {
+            this.deadline = None;
+        }
+        match Pin::new(&mut this.stream).poll_read(cx, buffer) {
+            Poll::Ready(read) => {
+                if buffer.filled().len() > before && !this.busy.load(Ordering::Relaxed) {
+                    this.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(this.limit)));
+                }
+                Poll::Ready(read)
+            }
+            Poll::Pending => {
+                let Some(deadline) = &mut this.deadline else { return Poll::Pending };
+                ready!(deadline.as_mut().poll(cx));
+                Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the headers came too slowly")))
+            }
+        }
+    }
+}
+
+impl AsyncWrite for Hurried {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[io::IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, bytes)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}

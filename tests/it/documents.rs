@@ -1,0 +1,280 @@
+//! Documents that would hurt: each is refused before it costs anything, with the limit that it is over, and the server goes on.
+
+use crate::support::{Answer, TestApp, error_codes};
+use serde_json::{Value, json};
+use waxwing::config::{Config, DocumentLimits};
+
+const MODERN: &str = "application/graphql-response+json";
+
+/// What a refusal says: its code, the limit, the limit's value and what was counted.
+fn over(answer: &Answer) -> (String, String, u64, u64) {
+    let body = answer.json();
+    let extensions = &body["errors"][0]["extensions"];
+    assert!(body.get("data").is_none() && body["errors"].as_array().map(Vec::len) == Some(1), "{body}");
+    let text = |member: &str| extensions[member].as_str().unwrap_or_else(|| panic!("{body}")).to_owned();
+    let number = |member: &str| extensions[member].as_u64().unwrap_or_else(|| panic!("{body}"));
+    (text("code"), text("limit"), number("max"), number("counted"))
+}
+
+/// Sends documents by POST under a session, and holds that Redis was asked nothing.
+async fn refused_for_nothing(app: &TestApp, documents: &[(String, Value)]) -> Vec<Answer> {
+    let ada = app.user("ada").await;
+    app.drain().await;
+    let before = app.app.db().round_trips();
+    let mut answers = Vec::new();
+    for (query, variables) in documents {
+        let request = app.post().bearer_auth(ada.token.as_deref().expect("a token")).header("accept", MODERN);
+        let answer = Answer::of(request.json(&json!({ "query": query, "variables": variables }))).await;
+        assert_eq!(answer.status, 400, "{query:.80}: {answer:?}");
+        assert!(answer.text.len() < 8 << 10, "{query:.80}: an answer of {} bytes", answer.text.len());
+        answers.push(answer);
+    }
+    assert_eq!(app.app.db().round_trips(), before, "Redis was asked");
+    assert_eq!(app.ask("{ __typename }").await.json(), json!({ "data": { "__typename": "Query" } }));
+    answers
+}
+
+/// A document of a few hundred bytes whose fragments unfold into `width` to the power of `levels` fields.
+fn unfolding(levels: usize, width: usize) -> String {
+    let mut document = "{ ...F0 }".to_owned();
+    for at in 0..levels {
+        let spreads = format!("...F{} ", at + 1).repeat(width);
+        document.push_str(&format!(" fragment F{at} on Query {{ {spreads}}}"));
+    }
+    format!("{document} fragment F{levels} on Query {{ __typename }}")
+}
+
+/// `part` for each number below `count`, where `#` stands for the number.
+fn each(count: usize, part: &str) -> String {
+    (0..count).map(|at| part.replace('#', &at.to_string())).collect()
+}
+
+/// `inner` inside of `outer`, whose `@` is its place, `depth` times.
+fn inside(depth: usize, outer: &str, inner: &str) -> String {
+    (0..depth).fold(inner.to_owned(), |inner, _| outer.replace('@', &inner))
+}
+
+#[tokio::test]
+async fn every_limit_is_told_with_its_value_and_what_was_counted() {
+    let app = TestApp::start().await;
+    let page = "followers(first: 100) { edges { node { @ } } }";
+    let cases = vec![
+        (format!("{{ __typename }}#{}", "x".repeat(16 * 1024 - 14)), ("QUERY_TOO_LARGE", "documentBytes", 16_384, 16_385)),
+        (format!("{{ {} }}", "a,".repeat(1_999)), ("QUERY_TOO_LARGE", "tokens", 2_000, 2_001)),
+        ("[".repeat(65), ("QUERY_TOO_DEEP", "nesting", 64, 65)),
+        (format!("{{ {} }}", each(31, "a#: __typename ")), ("QUERY_TOO_COMPLEX", "aliases", 30, 31)),
+        (format!("{{ __typename {} }}", "@a ".repeat(51)), ("QUERY_TOO_COMPLEX", "directives", 50, 51)),
+        (each(51, "query Q# { __typename } "), ("QUERY_TOO_COMPLEX", "operations", 50, 51)),
+        (format!("{{ {} }}", "__typename ".repeat(21)), ("QUERY_TOO_COMPLEX", "rootFields", 20, 21)),
+        (format!("{{ viewer {{ {} }} }}", "login ".repeat(1_000)), ("QUERY_TOO_COMPLEX", "fields", 1_000, 1_001)),
+        (format!("{{ {} }}", inside(15, "a { @ }", "a")), ("QUERY_TOO_DEEP", "depth", 15, 16)),
+        (format!("{{ {} }}", inside(33, "... { @ }", "a")), ("QUERY_TOO_DEEP", "levels", 32, 33)),
+        (
+            format!("{{ __schema {{ types {{ {} }} }} }}", inside(3, "fields { type { @ } }", "name")),
+            ("QUERY_TOO_DEEP", "introspectionLists", 2, 3),
+        ),
+        (
+            format!("{{ user(login: \"a\") {{ {} }} }}", inside(2, page, "login")),
+            ("QUERY_TOO_COMPLEX", "cost", 20_000, 1 + 1 + 100 * (2 + 1 + 100 * 3)),
+        ),
+    ];
+    let documents: Vec<(String, Value)> = cases.iter().map(|(document, _)| (document.clone(), json!({}))).collect();
+    let answers = refused_for_nothing(&app, &documents).await;
+    for (answer, (document, (code, limit, max, counted))) in answers.iter().zip(&cases) {
+        assert_eq!(over(answer), ((*code).to_owned(), (*limit).to_owned(), *max, *counted), "{document:.80}");
+    }
+    let limits = app.ask("{ serverLimits { documentBytes tokens nesting aliases directives operations rootFields fields depth cost pageSize defaultPageSize bodyBytes } }").await.json();
+    for (_, (_, limit, max, _)) in &cases {
+        let told = &limits["data"]["serverLimits"][*limit];
+        assert!(["levels", "introspectionLists"].contains(limit) || *told == json!(max), "{limit}: {limits}");
+    }
+}
+
+#[tokio::test]
+async fn what_stands_exactly_at_a_limit_is_taken() {
+    let app = TestApp::start().await;
+    let taken = async |document: String| {
+        let answer = app.ask(&document).await.json();
+        assert!(answer.get("data").is_some(), "{document:.80}: {answer}");
+    };
+    taken(format!("{{ __typename }}#{}", "x".repeat(16 * 1024 - 15))).await;
+    taken(format!("{{ {} }}", each(20, "a#: __typename "))).await;
+    taken(format!("{{ viewer {{ {} }} __typename }}", "login ".repeat(998))).await;
+    taken(format!(
+        "{{ {} }}",
+        each(20, "__typename @include(if: false) @skip(if: true) ").replacen("__typename", "a: __typename", 1)
+    ))
+    .await;
+    let followers = inside(4, "followers(first: 1) { edges { node { @ } } }", "login");
+    taken(format!("{{ user(login: \"a\") {{ {followers} }} }}")).await;
+    taken(unfolding(3, 2)).await;
+}
+
+#[tokio::test]
+async fn the_limits_are_the_operators() {
+    let documents = DocumentLimits { aliases: 1, depth: 2, cost: 10, ..DocumentLimits::default() };
+    let app = TestApp::with(Config { documents, ..Config::default() }).await;
+    assert_eq!(over(&app.ask("{ a: __typename b: __typename }").await).1, "aliases");
+    assert_eq!(over(&app.ask("{ viewer { followers { pageInfo { hasNextPage } } } }").await).1, "depth");
+    assert_eq!(over(&app.ask("{ nodes(ids: [1,2,3,4,5,6,7,8,9,10]) { id } }").await), {
+        ("QUERY_TOO_COMPLEX".into(), "cost".into(), 10, 11)
+    });
+    let told = app.ask("{ serverLimits { aliases depth cost } }").await.json();
+    assert_eq!(told["data"]["serverLimits"], json!({ "aliases": 1, "depth": 2, "cost": 10 }));
+}
+
+#[tokio::test]
+async fn brackets_without_end_never_kill_the_process() {
+    let app = TestApp::start().await;
+    let mut documents = Vec::new();
+    for count in [65, 5_000, 10_000, 100_000] {
+        for (before, bracket) in [
+            ("", "["),
+            ("", "{"),
+            ("", "("),
+            ("", "{a"),
+            ("{ nodes(ids: ", "["),
+            ("{ nodes(ids: ", "{a:"),
+            ("query($a: ", "["),
+            ("query($a: Int = ", "["),
+            ("query($a: Int = ", "{a:"),
+            ("{ a @include(if: ", "["),
+            ("{ a @include(if: ", "{a:"),
+            ("{", "...{"),
+            ("{", "...on Query{"),
+            ("fragment F on Query @a(b: ", "["),
+        ] {
+            documents.push((format!("{before}{}", bracket.repeat(count.min(900_000 / bracket.len()))), json!({})));
+        }
+    }
+    for answer in refused_for_nothing(&app, &documents).await {
+        let code = error_codes(&answer.json());
+        assert!(["QUERY_TOO_DEEP", "QUERY_TOO_LARGE"].contains(&code[0].as_str()), "{answer:?}");
+    }
+    // By GET too, as far as a line of HTTP goes; and in the variables, which the JSON parser bounds.
+    let nested = format!("{}{}", "[".repeat(30_000), "]".repeat(30_000));
+    let got = Answer::of(app.get(&format!("/graphql?query={}", "%5B".repeat(10_000)))).await;
+    assert_eq!(got.refusal(), (200, vec!["QUERY_TOO_DEEP".to_owned()], false));
+    let body = format!("{{\"query\":\"{{ __typename }}\",\"variables\":{{\"a\":{nested}}}}}");
+    let posted = Answer::of(app.post().header("content-type", "application/json").body(body)).await;
+    assert_eq!(posted.refusal(), (400, vec!["BAD_REQUEST".to_owned()], false));
+    assert_eq!(app.ask("{ __typename }").await.status, 200);
+}
+
+#[tokio::test]
+async fn closed_brackets_as_deep_as_they_may_be_are_parsed_on_a_small_stack() {
+    let app = TestApp::start().await;
+    for (document, codes) in [
+        (format!("{{ {} }}", inside(31, "a { @ }", "a")), vec!["QUERY_TOO_DEEP"]),
+        (format!("{{ nodes(ids: {}1{}) {{ id }} }}", "[".repeat(61), "]".repeat(61)), vec!["GRAPHQL_VALIDATION_FAILED"]),
+        (format!("{{ user(login: {}1{}) {{ id }} }}", "{a:".repeat(61), "}".repeat(61)), vec!["GRAPHQL_VALIDATION_FAILED"]),
+        (format!("query($a: {}Int{}) {{ __typename }}", "[".repeat(62), "]".repeat(62)), vec!["GRAPHQL_VALIDATION_FAILED"]),
+        (
+            format!("query($a: Int = {}1{}) {{ __typename }}", "[".repeat(62), "]".repeat(62)),
+            vec!["GRAPHQL_VALIDATION_FAILED"; 2],
+        ),
+        (format!("{{ {} }}", inside(31, "...{ @ }", "__typename")), vec![]),
+    ] {
+        let answer = app.ask(&document).await;
+        assert_eq!(
+            (answer.status, error_codes(&answer.json())),
+            (200, codes.into_iter().map(str::to_owned).collect()),
+            "{document:.80}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn fragments_that_unfold_without_end_are_refused_for_nothing() {
+    let app = TestApp::start().await;
+    let mut documents: Vec<(String, Value)> = (10..=31).map(|levels| (unfolding(levels, 2), json!({}))).collect();
+    for (levels, width) in [(40, 2), (12, 3), (7, 6), (31, 10), (300, 2), (1, 200)] {
+        documents.push((unfolding(levels, width), json!({})));
+    }
+    for answer in refused_for_nothing(&app, &documents).await {
+        assert!(error_codes(&answer.json())[0].starts_with("QUERY_TOO_"), "{answer:?}");
+    }
+    let cycle = [
+        ("{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }".to_owned(), json!({})),
+        ("{ __typename } fragment A on Query { ...A ...A }".to_owned(), json!({})),
+    ];
+    let app = TestApp::start().await;
+    for answer in refused_for_nothing(&app, &cycle).await {
+        assert_eq!(error_codes(&answer.json()), ["GRAPHQL_VALIDATION_FAILED"]);
+    }
+}
+
+#[tokio::test]
+async fn repeating_and_aliasing_is_refused_for_nothing() {
+    let app = TestApp::start().await;
+    let log_in = "a#: logIn(input: { login: \"ada\", password: \"guess #\" }) { userErrors { code } } ";
+    let documents = [
+        format!("{{ {} }}", each(101, "a#: viewer { id } ")),
+        each(10_000, "a#:b ").chars().take(16_000).collect::<String>(),
+        format!("{{ {} }}", "viewer { id } ".repeat(500)),
+        format!("mutation {{ {} }}", each(100, log_in)),
+        format!("mutation {{ {} }}", each(30, &log_in.replace("logIn", "...on Mutation { logIn").replace("} } ", "} } } "))),
+        format!("query {} {{ __typename }}", "@aa".repeat(51)),
+        format!("query($a: Int {}) {{ __typename }}", "@aa".repeat(51)),
+        format!("{{ ...F {} }} fragment F on Query {{ __typename }}", "@aa".repeat(51)),
+        format!("{{ ... {} {{ __typename }} }}", "@include(if: true)".repeat(51)),
+        format!("{{ ...F }} fragment F on Query {} {{ __typename }}", "@aa".repeat(51)),
+    ];
+    let documents: Vec<(String, Value)> = documents.into_iter().map(|document| (document, json!({}))).collect();
+    for answer in refused_for_nothing(&app, &documents).await {
+        let code = error_codes(&answer.json());
+        assert!(code[0].starts_with("QUERY_TOO_") || code[0] == "GRAPHQL_PARSE_FAILED", "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn pages_multiply_wherever_their_size_comes_from() {
+    let app = TestApp::start().await;
+    let page = |size: &str| format!("followers(first: {size}) {{ edges {{ node {{ @ }} }} }}");
+    let document =
+        |head: &str, size: &str| format!("{head} {{ user(login: \"ada\") {{ {} }} }}", inside(3, &page(size), "login"));
+    let hundred = "query($n: Int = 100)";
+    let documents = [
+        (document("query", "100"), json!({})),
+        (document("query($n: Int)", "$n"), json!({ "n": 100 })),
+        (document(hundred, "$n"), json!({})),
+        (document("query($n: Int)", "$n").replace("first", "last"), json!({ "n": 100 })),
+        (document("query($n: Int)", "$n"), json!({ "n": 2_147_483_647_u64 })),
+        (format!("{} query A($n: Int = 1) {{ __typename }}", document("query B($n: Int = 100)", "$n")), json!({})),
+    ];
+    for (answer, (document, _)) in refused_for_nothing(&app, &documents).await.iter().zip(&documents) {
+        assert_eq!(over(answer).1, "cost", "{document}");
+    }
+    let answer = app.post().json(&json!({ "query": document("query($n: Int = 100)", "$n"), "variables": { "n": 5 } }));
+    let answer = Answer::of(answer).await.json();
+    assert_eq!(answer["data"]["user"]["followers"]["edges"], json!([]), "a small page is answered: {answer}");
+}
+
+#[tokio::test]
+async fn of_many_errors_ten_are_told_and_none_at_length() {
+    let app = TestApp::start().await;
+    let long = "x".repeat(5_000);
+    for document in [
+        format!("{{ viewer {{ {} }} }}", each(900, "nope# ")),
+        format!("{{ viewer {{ {} }} }}", format_args!("login(a: \"{long}\") {long}")),
+        format!("query({}) {{ __typename }}", each(200, "$a#: Int ")),
+        format!("query({}) {{ __typename }}", each(200, "$a#: Nope ")),
+        format!("{{ viewer({}) {{ id }} }}", each(200, "a#: 1 ")),
+        format!("{{ {} }}", each(15, "...F# ")),
+        long.clone(),
+        format!("{{ a(b: \"{long}"),
+    ] {
+        let answer = Answer::of(app.post().header("accept", MODERN).json(&json!({ "query": document }))).await;
+        let count = answer.json()["errors"].as_array().map_or(0, Vec::len);
+        assert!((1..=10).contains(&count) && answer.text.len() < 8 << 10 && answer.status == 400, "{document:.60} {answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_tells_its_cost_when_it_is_asked_to() {
+    let app = TestApp::start().await;
+    let query = json!({ "query": "{ user(login: \"a\") { followers(first: 7) { edges { cursor } } } }" });
+    let told = Answer::of(app.post().header("waxwing-cost", "1").json(&query)).await.json();
+    assert_eq!(told["extensions"], json!({ "cost": { "charged": 1 + 1 + 7 * 2, "limit": 20_000 } }));
+    assert_eq!(Answer::of(app.post().json(&query)).await.json().get("extensions"), None);
+}

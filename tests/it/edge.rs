@@ -1,0 +1,409 @@
+//! The edge when clients are slow, many, foreign or curious: time limits, overload, compression, CORS, named documents, profiles.
+
+use crate::support::{Answer, START, TestApp, error_codes};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use waxwing::app::App;
+use waxwing::clock::Clock;
+use waxwing::config::Config;
+use waxwing::db::{Db, Timing};
+use waxwing::server::{Documents, EdgeConfig};
+
+/// Short enough that a test which waits for it is quick, long enough that a busy machine does not run into it by itself.
+const SOON: Duration = Duration::from_millis(200);
+
+async fn connect(app: &TestApp) -> TcpStream {
+    TcpStream::connect(app.url.trim_start_matches("http://")).await.expect("a connection")
+}
+
+/// Everything until the server closes the connection.
+async fn rest(stream: &mut TcpStream) -> String {
+    let mut text = Vec::new();
+    let _ = stream.read_to_end(&mut text).await;
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+fn refused(status: u16, code: &str) -> (u16, Vec<String>, bool) {
+    (status, vec![code.to_owned()], false)
+}
+
+async fn at_edge(edge: EdgeConfig) -> TestApp {
+    TestApp::at_edge(Config::default(), edge).await
+}
+
+const SMALL: &str = "POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 26\r\n\r\n{\"query\":\"{ __typename }\"}";
+
+/// Sends the small request on an open connection, and reads its answer.
+async fn exchange(stream: &mut TcpStream) -> String {
+    stream.write_all(SMALL.as_bytes()).await.expect("it is open");
+    let mut text = String::new();
+    while !text.ends_with("}}") {
+        let mut buffer = [0; 1024];
+        let count = stream.read(&mut buffer).await.expect("it is open");
+        assert!(count > 0, "closed after {text}");
+        text.push_str(&String::from_utf8_lossy(&buffer[..count]));
+    }
+    text
+}
+
+#[tokio::test]
+async fn headers_that_come_slowly_are_cut_off_and_idle_connections_are_not() {
+    let app = at_edge(EdgeConfig { header_timeout: SOON, ..EdgeConfig::default() }).await;
+    let mut idle = connect(&app).await;
+    assert!(exchange(&mut idle).await.starts_with("HTTP/1.1 200"));
+    let mut slow = Vec::new();
+    for _ in 0..300 {
+        let mut stream = connect(&app).await;
+        stream.write_all(b"POST /graphql HTTP/1.1\r\nhost: ").await.expect("it is open");
+        slow.push(stream);
+    }
+    assert_eq!(app.ask("{ __typename }").await.status, 200, "others are served meanwhile");
+    for stream in &mut slow {
+        assert_eq!(rest(stream).await, "", "cut off without an answer");
+    }
+    assert!(exchange(&mut idle).await.starts_with("HTTP/1.1 200"), "it stood idle for as long");
+    let mut second = connect(&app).await;
+    exchange(&mut second).await;
+    second.write_all(&SMALL.as_bytes()[..20]).await.expect("it is open");
+    assert_eq!(rest(&mut second).await, "", "the second request's headers have no more time than the first's");
+}
+
+#[tokio::test]
+async fn connections_that_stand_idle_are_closed_in_the_end() {
+    let app = at_edge(EdgeConfig { idle_timeout: SOON, ..EdgeConfig::default() }).await;
+    let mut used = connect(&app).await;
+    exchange(&mut used).await;
+    assert_eq!(rest(&mut used).await, "");
+    assert_eq!(rest(&mut connect(&app).await).await, "");
+}
+
+#[tokio::test]
+async fn a_body_that_comes_slowly_is_given_up() {
+    let app = at_edge(EdgeConfig { body_timeout: SOON, ..EdgeConfig::default() }).await;
+    for head in ["content-length: 26", "transfer-encoding: chunked"] {
+        let mut stream = connect(&app).await;
+        let request = format!("POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{head}\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.expect("it is open");
+        let answer = rest(&mut stream).await;
+        assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("REQUEST_TIMEOUT"), "{head}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_long_body_is_refused_by_its_length_before_it_comes() {
+    let app = TestApp::start().await;
+    let mut stream = connect(&app).await;
+    let head = "POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1048577\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.expect("it is open");
+    let answer = rest(&mut stream).await;
+    assert!(answer.starts_with("HTTP/1.1 413") && answer.contains("PAYLOAD_TOO_LARGE"), "{answer}");
+}
+
+#[tokio::test]
+async fn long_bodies_have_a_bound_together_and_short_ones_go_by() {
+    let app = TestApp::start().await;
+    let head = "POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
+    let mut held = Vec::new();
+    for at in 0..64 {
+        let mut stream = connect(&app).await;
+        let length = if at % 2 == 0 { "content-length: 1048576" } else { "transfer-encoding: chunked" };
+        // The server asks for the body once it has room for it.
+        let request = format!("{head}expect: 100-continue\r\n{length}\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.expect("it is open");
+        let mut line = [0; 12];
+        stream.read_exact(&mut line).await.expect("an answer");
+        assert_eq!(&line, b"HTTP/1.1 100");
+        held.push(stream);
+    }
+    let body = json!({ "query": "{ __typename }", "variables": { "x": "x".repeat(20_000) } });
+    let refusal = Answer::of(app.post().json(&body)).await;
+    assert_eq!((refusal.refusal(), refusal.header("retry-after")), (refused(503, "OVERLOADED"), "1"));
+    assert_eq!(app.ask("{ __typename }").await.status, 200);
+    drop(held);
+    while Answer::of(app.post().json(&body)).await.status == 503 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn more_requests_than_there_is_room_for_are_refused_at_once() {
+    let app = at_edge(EdgeConfig { max_requests: 3, ..EdgeConfig::default() }).await;
+    app.user("ada").await;
+    app.drain().await;
+    app.redis.signal("STOP");
+    let query = "{ user(login: \"ada\") { login } }";
+    // As many as there is room for hang in Redis; whoever comes beyond is told so, and Redis is not asked.
+    let (first, second, third, refusal) = tokio::join!(app.ask(query), app.ask(query), app.ask(query), async {
+        loop {
+            let answer = app.ask("{ __typename }").await;
+            if answer.status == 503 {
+                break answer;
+            }
+        }
+    });
+    assert_eq!((refusal.refusal(), refusal.header("retry-after")), (refused(503, "OVERLOADED"), "1"));
+    for answer in [first, second, third] {
+        assert_eq!(error_codes(&answer.json()), ["STORAGE_UNAVAILABLE"]);
+    }
+    app.redis.signal("CONT");
+    assert_eq!(Answer::of(app.get("/healthz")).await.status, 200);
+    while app.ask(query).await.json()["data"]["user"]["login"] != "ada" {}
+}
+
+#[tokio::test]
+async fn more_connections_than_there_is_room_for_wait() {
+    let app = at_edge(EdgeConfig { max_connections: 2, ..EdgeConfig::default() }).await;
+    let (mut first, mut second, mut third) = (connect(&app).await, connect(&app).await, connect(&app).await);
+    exchange(&mut first).await;
+    exchange(&mut second).await;
+    third.write_all(SMALL.as_bytes()).await.expect("the system takes it");
+    let mut byte = [0; 1];
+    assert!(tokio::time::timeout(SOON, third.read(&mut byte)).await.is_err(), "nobody answers yet");
+    drop(first);
+    assert_eq!(third.read(&mut byte).await.expect("an answer"), 1);
+}
+
+/// A server whose Redis may take its time, and whose requests may not.
+async fn impatient() -> TestApp {
+    let redis = std::sync::Arc::new(crate::support::RedisServer::start());
+    let timing = Timing { response: Duration::from_secs(60), ..Timing::default() };
+    let (db, clock) = (Db::open(&redis.target(), timing).await.expect("a store"), Clock::manual(START));
+    let app = App::new(db, clock.clone(), Config::default());
+    TestApp::of(app, clock, EdgeConfig { request_timeout: SOON, ..EdgeConfig::default() }, redis).await
+}
+
+#[tokio::test]
+async fn a_request_has_a_deadline_and_a_change_that_has_begun_is_finished() {
+    let app = impatient().await;
+    let ada = app.user("ada").await;
+    ada.post("before").await;
+    app.redis.signal("STOP");
+    let query = app.ask("{ user(login: \"ada\") { login } }").await;
+    assert_eq!(query.refusal(), refused(504, "DEADLINE_EXCEEDED"));
+    let sign_up =
+        "mutation { signUp(input: { login: \"bob\", name: \"b\", password: \"correct horse\" }) { session { token } } }";
+    let change = app.ask(sign_up).await;
+    assert_eq!(change.refusal(), refused(503, "OUTCOME_UNKNOWN"));
+    app.redis.signal("CONT");
+    app.drain().await;
+    let bob = app.ask("{ user(login: \"bob\") { login } }").await.json();
+    assert_eq!(bob["data"]["user"]["login"], "bob", "what had begun was done");
+}
+
+#[tokio::test]
+async fn a_mistake_of_ours_can_be_quoted() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    app.redis.run::<()>(&["SET", &format!("user:{{{}}}", ada.user_id().0), "spoiled"]);
+    let answer = app.ask("{ user(login: \"ada\") { login } }").await;
+    let error = &answer.json()["errors"][0];
+    assert_eq!(error["extensions"], json!({ "code": "INTERNAL_SERVER_ERROR", "requestId": answer.header("x-request-id") }));
+    assert_eq!(app.ask("{ nope }").await.json()["errors"][0]["extensions"].get("requestId"), None);
+}
+
+#[tokio::test]
+async fn long_answers_are_compressed_for_those_who_can_read_it() {
+    let app = TestApp::start().await;
+    let ask = async |query: &str, encoding: &str| {
+        let request = app.post().header("accept-encoding", encoding).json(&json!({ "query": query }));
+        let response = request.send().await.expect("an answer");
+        let encoding = response.headers().get("content-encoding").map(|value| value.to_str().expect("text").to_owned());
+        (encoding, response.bytes().await.expect("a body"))
+    };
+    let long = "{ __schema { types { name description } } }";
+    let (none, plain) = ask(long, "identity").await;
+    assert!(none.is_none() && plain.len() > 4_096);
+    for (accepted, encoding, magic) in [("gzip", "gzip", [0x1f, 0x8b]), ("zstd, gzip;q=0.5", "zstd", [0x28, 0xb5])] {
+        let (used, body) = ask(long, accepted).await;
+        assert_eq!((used.as_deref(), &body[..2]), (Some(encoding), &magic[..]));
+        assert!(body.len() < plain.len() / 2, "{} of {}", body.len(), plain.len());
+    }
+    assert_eq!(ask("{ __typename }", "gzip, zstd").await.0, None, "a short one is not worth it");
+}
+
+#[tokio::test]
+async fn pages_of_other_origins_may_ask_only_where_they_are_named() {
+    let preflight = async |app: &TestApp, origin: &str| {
+        let url = format!("{}/graphql", app.url);
+        let request = app.http.request(reqwest::Method::OPTIONS, url).header("origin", origin);
+        let wanted = request.header("access-control-request-method", "POST");
+        Answer::of(wanted.header("access-control-request-headers", "content-type, authorization")).await
+    };
+    let ask = async |app: &TestApp, origin: &str| {
+        Answer::of(app.post().header("origin", origin).json(&json!({ "query": "{ __typename }" }))).await
+    };
+    let closed = TestApp::start().await;
+    for answer in [preflight(&closed, "https://app.example").await, ask(&closed, "https://app.example").await] {
+        assert!(answer.headers.keys().all(|name| !name.as_str().starts_with("access-control")), "{answer:?}");
+    }
+    let with = async |origins: &[&str]| {
+        let cors_origins = origins.iter().map(|origin| origin.parse().expect("an origin")).collect();
+        at_edge(EdgeConfig { cors_origins, ..EdgeConfig::default() }).await
+    };
+    let named = with(&["https://app.example", "http://localhost:5173"]).await;
+    for answer in [preflight(&named, "https://app.example").await, ask(&named, "https://app.example").await] {
+        assert_eq!(answer.header("access-control-allow-origin"), "https://app.example");
+        assert_eq!(answer.header("access-control-allow-credentials"), "");
+        assert!(answer.header("vary").contains("origin") || answer.headers.get_all("vary").iter().any(|it| it == "origin"));
+    }
+    let headers = preflight(&named, "http://localhost:5173").await;
+    assert!(headers.header("access-control-allow-headers").contains("authorization"), "{headers:?}");
+    for foreign in ["https://evil.example", "https://app.example.evil.example", "null", "https://app.example:444"] {
+        assert_eq!(preflight(&named, foreign).await.header("access-control-allow-origin"), "", "{foreign}");
+    }
+    let open = with(&["*"]).await;
+    let answer = ask(&open, "https://anybody.example").await;
+    assert_eq!((answer.header("access-control-allow-origin"), answer.header("access-control-allow-credentials")), ("*", ""));
+    for wrong in ["app.example", "https://app.example/", "https://App.example", "https://", "", "https://a,https://b"] {
+        assert!(wrong.parse::<waxwing::server::Origin>().is_err(), "{wrong}");
+    }
+}
+
+/// The SHA-256 of `{ __typename }` in hexadecimal.
+const TYPENAME: &str = "7f56e67dd21ab3f30d1ff8b7bed08893f0a0db86449836189b361dd1e56ddb4b";
+
+/// A body that names a document as Apollo's clients do.
+fn named(hash: &str, query: Option<&str>) -> Value {
+    let extensions = json!({ "persistedQuery": { "version": 1, "sha256Hash": hash } });
+    match query {
+        Some(query) => json!({ "query": query, "extensions": extensions }),
+        None => json!({ "extensions": extensions }),
+    }
+}
+
+#[tokio::test]
+async fn a_document_that_was_sent_once_can_be_named() {
+    let app = TestApp::start().await;
+    let send = async |body: Value| Answer::of(app.post().json(&body)).await;
+    let missing = send(named(TYPENAME, None)).await;
+    assert_eq!(missing.refusal(), refused(200, "PERSISTED_QUERY_NOT_FOUND"));
+    assert_eq!(missing.json()["errors"][0]["message"], "PersistedQueryNotFound");
+    let wrong = send(named(&TYPENAME.replace('7', "8"), Some("{ __typename }"))).await;
+    assert_eq!(wrong.refusal(), refused(400, "PERSISTED_QUERY_MISMATCH"));
+    let known = json!({ "data": { "__typename": "Query" } });
+    assert_eq!(send(named(TYPENAME, Some("{ __typename }"))).await.json(), known);
+    assert_eq!(send(named(TYPENAME, None)).await.json(), known);
+    assert_eq!(send(named(&TYPENAME.to_uppercase(), None)).await.json(), known);
+    let parameters =
+        format!("/graphql?extensions=%7B%22persistedQuery%22:%7B%22version%22:1,%22sha256Hash%22:%22{TYPENAME}%22%7D%7D");
+    assert_eq!(Answer::of(app.get(&parameters)).await.json(), known);
+    let sibling = app.sibling().await;
+    let elsewhere = Answer::of(sibling.post().json(&named(TYPENAME, None))).await;
+    assert_eq!(error_codes(&elsewhere.json()), ["PERSISTED_QUERY_NOT_FOUND"], "every server has its own");
+    for version in [json!(2), json!(0)] {
+        let body = json!({ "extensions": { "persistedQuery": { "version": version, "sha256Hash": TYPENAME } } });
+        assert_eq!(send(body).await.refusal(), refused(400, "PERSISTED_QUERY_NOT_SUPPORTED"));
+    }
+    let broken = json!({ "query": "{ __typename }", "extensions": { "persistedQuery": 1 } });
+    assert_eq!(send(broken).await.refusal(), refused(400, "BAD_REQUEST"));
+}
+
+#[tokio::test]
+async fn a_document_that_is_refused_is_not_kept() {
+    let app = TestApp::start().await;
+    let send = async |body: Value| Answer::of(app.post().json(&body)).await.refusal();
+    // The SHA-256 of 65 opening brackets.
+    let (hash, deep) = ("b242e2287a93862cec4bdf7412e74e5b1c013cc306f3b906294064651b9957bf", "[".repeat(65));
+    assert_eq!(send(named(hash, Some(&deep))).await, refused(200, "QUERY_TOO_DEEP"));
+    assert_eq!(send(named(hash, None)).await, refused(200, "PERSISTED_QUERY_NOT_FOUND"));
+}
+
+async fn trusting(manifest: Value) -> TestApp {
+    let documents = Documents::trusted(&manifest.to_string()).expect("a manifest").into();
+    at_edge(EdgeConfig { documents, ..EdgeConfig::default() }).await
+}
+
+#[tokio::test]
+async fn only_registered_documents_run_where_documents_are_trusted() {
+    let by_id = json!({ "typename": "{ __typename }", "other": "query Named { viewer { id } }" });
+    let apollo = json!({ "format": "apollo-persisted-query-manifest", "version": 1, "operations": [
+        { "id": "typename", "name": "T", "type": "query", "body": "{ __typename }" },
+        { "id": "other", "name": "Named", "type": "query", "body": "query Named { viewer { id } }" },
+    ] });
+    for manifest in [by_id, apollo] {
+        let app = trusting(manifest).await;
+        let send = async |body: Value| Answer::of(app.post().json(&body)).await;
+        let known = json!({ "data": { "__typename": "Query" } });
+        for body in [
+            json!({ "documentId": "typename" }),
+            json!({ "id": "typename" }),
+            json!({ "doc_id": "typename" }),
+            json!({ "query": "{ __typename }" }),
+            named("typename", None),
+            named(TYPENAME, None),
+            named(TYPENAME, Some("{ __typename }")),
+        ] {
+            assert_eq!(send(body.clone()).await.json(), known, "{body}");
+        }
+        assert_eq!(Answer::of(app.get("/graphql?documentId=typename")).await.json(), known);
+        for body in [
+            json!({ "query": "{ viewer { id } }" }),
+            json!({ "query": "{  __typename }" }),
+            json!({ "documentId": "typename", "query": "{ viewer { id } }" }),
+            json!({ "documentId": "nope" }),
+            named(&TYPENAME.replace('7', "8"), None),
+        ] {
+            assert_eq!(send(body.clone()).await.refusal(), refused(400, "DOCUMENT_NOT_TRUSTED"), "{body}");
+        }
+    }
+    for wrong in ["", "[]", "{}", "{\"a\":1}", "{\"format\":\"x\"}", "{\"format\":\"x\",\"operations\":[{\"id\":\"a\"}]}"] {
+        assert!(Documents::trusted(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn production_says_nothing_of_the_schema() {
+    let config = Config { introspection: false, suggestions: false, ..Config::default() };
+    let app = TestApp::at_edge(config, EdgeConfig { playground: false, ..EdgeConfig::default() }).await;
+    let fixed =
+        json!([{ "message": "The document does not fit the schema.", "extensions": { "code": "GRAPHQL_VALIDATION_FAILED" } }]);
+    for document in [
+        "{ nope }",
+        "{ viewe { id } }",
+        "{ viewer { logi } }",
+        "{ viewer }",
+        "{ viewer { id { x } } }",
+        "{ user { id } }",
+        "{ user(logi: \"a\") { id } }",
+        "{ user(login: 1) { id } }",
+        "query($a: Nope) { __typename }",
+        "query($a: Int) { __typename }",
+        "{ ... on Nope { id } }",
+        "{ ...F } fragment F on User { id }",
+        "{ viewer @nope { id } }",
+        "mutation { nope }",
+        "{ a: viewer { id } a: serverLimits { depth } }",
+    ] {
+        assert_eq!(app.ask(document).await.json()["errors"], fixed, "{document}");
+    }
+    for document in [
+        "{ __schema { types { name } } }",
+        "{ __type(name: \"User\") { name } }",
+        "{ ...F } fragment F on Query { __schema { types { name } } }",
+    ] {
+        let answer = app.ask(document).await.json();
+        assert_eq!(answer["errors"][0]["message"], "Introspection is switched off on this server.", "{answer}");
+        assert!(answer.get("data").is_none());
+    }
+    assert_eq!(app.ask("{ __typename }").await.json(), json!({ "data": { "__typename": "Query" } }));
+    for path in ["/", "/graphql", "/playground.json", "/assets/index.js"] {
+        let page = Answer::of(app.get(path).header("accept", "text/html,*/*;q=0.8")).await;
+        assert!([400, 404].contains(&page.status) && !page.text.contains("<html"), "{path}: {page:?}");
+    }
+    let told = TestApp::start().await.ask("{ viewe { id } }").await.json();
+    assert!(told["errors"][0]["message"].as_str().is_some_and(|it| it.contains("viewer")), "development helps: {told}");
+}
+
+#[tokio::test]
+async fn the_switches_are_independent() {
+    let edge = EdgeConfig { playground: false, ..EdgeConfig::default() };
+    let app = TestApp::at_edge(Config { introspection: true, suggestions: false, ..Config::default() }, edge).await;
+    assert!(app.ask("{ __schema { queryType { name } } }").await.json().get("data").is_some());
+    assert_eq!(app.ask("{ nope }").await.json()["errors"][0]["message"], "The document does not fit the schema.");
+    let app = TestApp::with(Config { introspection: false, ..Config::default() }).await;
+    assert!(app.ask("{ __schema { queryType { name } } }").await.json().get("data").is_none());
+    assert!(app.ask("{ viewe { id } }").await.text.contains("viewer"));
+    assert_eq!(Answer::of(app.get("/").header("accept", "text/html")).await.status, 200);
+}
