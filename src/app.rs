@@ -5,11 +5,13 @@ use crate::config::Config;
 use crate::db::Db;
 use crate::error::Error;
 use crate::ids::source::Ids;
+use crate::metrics::Metrics;
 use crate::page::Cursors;
 use std::future::Future;
 use std::sync::Arc;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 use tokio_util::task::TaskTracker;
+use tracing::Instrument;
 
 /// The application. Cheap to clone.
 #[derive(Clone)]
@@ -23,6 +25,7 @@ struct Inner {
     cursors: OnceCell<Cursors>,
     hashing: Semaphore,
     background: TaskTracker,
+    metrics: Metrics,
 }
 
 impl App {
@@ -30,7 +33,8 @@ impl App {
     pub fn new(db: Db, clock: Clock, config: Config) -> Self {
         let hashing = Semaphore::new(config.hashes_at_once.max(1));
         let (ids, cursors, background) = (Ids::default(), OnceCell::new(), TaskTracker::new());
-        Self(Arc::new(Inner { db, clock, config, ids, cursors, hashing, background }))
+        let metrics = Metrics::new(db.meters(), clock.now());
+        Self(Arc::new(Inner { db, clock, config, ids, cursors, hashing, background, metrics }))
     }
 
     /// The store.
@@ -69,14 +73,32 @@ impl App {
         self.0.cursors.get_or_try_init(|| async { self.0.db.cursor_secret().await.map(Cursors::new) }).await.copied()
     }
 
-    /// Leave to hash a password: only so many at once, so that a flood of log-ins leaves the cores to the others.
-    pub fn hashing(&self) -> &Semaphore {
-        &self.0.hashing
+    /// What is counted.
+    pub fn metrics(&self) -> &Metrics {
+        &self.0.metrics
+    }
+
+    /// Everything that is counted, and what is under way now, in the text format of OpenMetrics. Asks nothing of Redis.
+    ///
+    /// # Errors
+    /// Internal: it could not be written.
+    pub fn exposition(&self) -> Result<String, Error> {
+        let hashing = self.0.config.hashes_at_once.max(1) - self.0.hashing.available_permits();
+        self.0.metrics.exposition(self.0.background.len(), hashing).map_err(Error::internal)
+    }
+
+    /// Leave to hash a password, until it is dropped: only so many at once, so that a flood of log-ins leaves the cores to the others.
+    ///
+    /// # Errors
+    /// Internal: never, as long as the application stands.
+    pub async fn leave_to_hash(&self) -> Result<SemaphorePermit<'_>, Error> {
+        let _waiting = self.0.metrics.hash_waits();
+        self.0.hashing.acquire().await.map_err(Error::internal)
     }
 
     /// Runs `work` after the answer. It ends with the process, and [`Self::drain`] waits for it.
     pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
-        self.0.background.spawn(work);
+        self.0.background.spawn(work.in_current_span());
     }
 
     /// Runs `work` to its end, also when whoever waits for it goes away: a change that has begun is not left half done.
@@ -84,7 +106,6 @@ impl App {
     /// # Errors
     /// Internal: the work panicked.
     pub async fn finish<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T, Error> {
-        use tracing::Instrument;
         self.0.background.spawn(work.in_current_span()).await.map_err(Error::internal)
     }
 

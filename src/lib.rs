@@ -58,6 +58,7 @@ pub mod clock;
 pub mod quota;
 pub mod config;
 pub mod error;
+pub mod metrics;
 pub mod text;
 pub mod ids;
 pub mod page;

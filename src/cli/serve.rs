@@ -7,10 +7,12 @@ use super::rates::RateOptions;
 use super::storage::Storage;
 use crate::app::App;
 use crate::clock::Clock;
-use crate::db::Timing;
-use crate::server::{self, DemoLogin, EdgeConfig, State};
+use crate::config::Config;
+use crate::db::{Target, Timing};
+use crate::server::{self, DemoLogin, EdgeConfig, Endpoint, State, Traces};
 use anyhow::{Context, bail};
 use clap::Args;
+use std::io::Write;
 use std::net::SocketAddr;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -24,6 +26,14 @@ pub(super) struct Options {
     /// knows that password.
     #[arg(long, env = "WAXWING_DEMO", value_parser = clap::builder::FalseyValueParser::new())]
     demo: bool,
+    /// Serve /metrics (for Prometheus) on this address alone. Without it, it is served with everything else: then a proxy should keep it
+    /// from the public, for it tells how much the server has to do and which operations it knows.
+    #[arg(long, value_name = "ADDRESS", env = "WAXWING_METRICS_LISTEN")]
+    metrics_listen: Option<SocketAddr>,
+    /// Send a span of each request to this OpenTelemetry collector (OTLP over HTTP), such as http://127.0.0.1:4318. The variables
+    /// OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER and OTEL_EXPORTER_OTLP_HEADERS hold.
+    #[arg(long, value_name = "URL", env = "WAXWING_OTLP_ENDPOINT")]
+    otlp_endpoint: Option<Endpoint>,
     #[command(flatten)]
     storage: StorageOptions,
     #[command(flatten)]
@@ -36,12 +46,29 @@ pub(super) struct Options {
     rates: RateOptions,
 }
 
+impl Options {
+    /// What cannot be started with although every option has the right form.
+    pub(super) fn problems(&self) -> Vec<String> {
+        let redis = self.storage.redis.as_ref().map_or(Ok(()), |url| url.parse::<Target>().map(drop).context("redis"));
+        let edge = self.edge.config(&self.config()).map(drop);
+        [redis, edge].into_iter().filter_map(Result::err).map(|error| format!("{error:#}")).collect()
+    }
+
+    fn config(&self) -> Config {
+        self.rates.set(self.documents.apply(self.edge.apply(self.domains.config())))
+    }
+}
+
 pub(super) async fn run(options: Options) -> anyhow::Result<()> {
-    let config = options.rates.set(options.documents.apply(options.edge.apply(options.domains.config())));
+    let config = options.config();
     let edge = options.edge.config(&config)?;
     // A taken port is told before anything else is started. It is let go again: a connection that nobody answers, while Redis
     // reads its data in, looks like a dead server to whoever watches.
-    drop(bind(options.listen).await?);
+    let mut free = vec![bind(options.listen).await?];
+    if let Some(address) = options.metrics_listen {
+        free.push(bind(address).await?);
+    }
+    drop(free);
     let stop = server::on_signal().context("signals cannot be listened to")?;
     let connections = std::thread::available_parallelism().map_or(2, usize::from);
     let timing = Timing { connections, ..Timing::default() };
@@ -64,9 +91,20 @@ async fn serve(options: &Options, app: App, edge: EdgeConfig, stop: Cancellation
         Some(demo) => state.demo = demo?,
         None => return Ok(()),
     }
+    if let Some(address) = options.metrics_listen {
+        let (listener, app) = (bind(address).await?, app.clone());
+        tracing::info!(address = %listener.local_addr()?, "/metrics is served here alone");
+        state.metrics_apart = true;
+        tokio::spawn(server::serve_metrics(listener, app, stop.clone()));
+    }
+    let traces = options.otlp_endpoint.as_ref().map(Traces::to).transpose().context("--otlp-endpoint")?;
+    state.traces.clone_from(&traces);
     let listener = bind(options.listen).await?;
     announce(listener.local_addr()?, &state);
     server::run(listener, state, stop).await;
+    if let Some(traces) = traces {
+        traces.close().await;
+    }
     Ok(())
 }
 
@@ -89,18 +127,20 @@ fn offered() -> DemoLogin {
     DemoLogin { login: PEOPLE_LOGIN.into(), password: PEOPLE_PASSWORD.into() }
 }
 
-/// What somebody who has just typed the command wants to know. On stdout, apart from the log.
+/// What somebody who has just typed the command wants to know. On stdout, apart from the log; nobody need read it.
 fn announce(address: SocketAddr, state: &State) {
     let host = if address.ip().is_unspecified() { format!("localhost:{}", address.port()) } else { address.to_string() };
-    println!("Waxwing is ready.");
+    let mut text = "Waxwing is ready.\n".to_owned();
     if state.edge.playground {
-        println!("  Playground  http://{host}/");
+        text += &format!("  Playground  http://{host}/\n");
     }
-    println!("  API         http://{host}/graphql");
+    text += &format!("  API         http://{host}/graphql\n");
     if let Some(demo) = &state.demo {
-        println!("  Log in as   {} with the password {}", demo.login, demo.password);
+        text += &format!("  Log in as   {} with the password {}\n", demo.login, demo.password);
         if !address.ip().is_loopback() {
             tracing::warn!("--demo on {address}: whoever reaches it can log in");
         }
     }
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "ready");
 }

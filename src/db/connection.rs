@@ -7,6 +7,7 @@
 
 use super::{Target, pipeline_of};
 use crate::error::Error;
+use crate::metrics::{Fault, StorageMeters};
 use redis::aio::MultiplexedConnection;
 use redis::cluster_async::ClusterConnection;
 use redis::{AsyncConnectionConfig, Client, Cmd, PushKind, RedisError, Value};
@@ -46,35 +47,73 @@ impl Timing {
     }
 }
 
-/// Where commands go.
-pub(super) enum Topology {
+/// Where commands go, and what is counted of it.
+pub(super) struct Topology {
+    nodes: Nodes,
+    meters: Arc<StorageMeters>,
+}
+
+enum Nodes {
     Single(Vec<Slot>),
     Cluster(ClusterConnection),
 }
 
 impl Topology {
-    pub(super) async fn open(target: &Target, timing: Timing) -> Result<Self, RedisError> {
-        match target {
+    pub(super) async fn open(target: &Target, timing: Timing, meters: Arc<StorageMeters>) -> Result<Self, RedisError> {
+        let nodes = match target {
             Target::Single(info) => {
                 let client = Client::open((**info).clone())?;
-                Ok(Self::Single((0..timing.connections.max(1)).map(|_| Slot::new(client.clone(), timing)).collect()))
+                let slot = |_| Slot::new(client.clone(), timing, meters.clone());
+                Nodes::Single((0..timing.connections.max(1)).map(slot).collect())
             }
-            Target::Cluster(nodes) => Ok(Self::Cluster(open_cluster(nodes, timing).await?)),
-        }
+            Target::Cluster(nodes) => Nodes::Cluster(open_cluster(nodes, timing).await?),
+        };
+        Ok(Self { nodes, meters })
+    }
+
+    /// What an error of Redis means to a client; see [`classify`].
+    pub(super) fn classify(&self, error: &RedisError, access: Access) -> Error {
+        classify(&self.meters, error, access)
     }
 
     /// Sends commands as one pipeline (singles on a cluster, whose pipelines hold one slot only); answers in order.
     pub(super) async fn send(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
-        match self {
-            Self::Single(slots) => slots[slot_of_thread(slots.len())].send(&commands, access).await,
-            Self::Cluster(connection) => send_singles(connection, commands, access).await,
+        match &self.nodes {
+            Nodes::Single(slots) => slots[slot_of_thread(slots.len())].send(&commands, access).await,
+            Nodes::Cluster(connection) => self.send_singles(connection, commands, access).await,
         }
+    }
+
+    async fn send_singles(
+        &self,
+        connection: &ClusterConnection,
+        commands: Vec<Cmd>,
+        access: Access,
+    ) -> Result<Vec<Value>, Error> {
+        use futures_util::stream::{StreamExt, TryStreamExt, iter};
+        iter(commands)
+            .map(|command| {
+                let mut connection = connection.clone();
+                async move {
+                    match command.query_async::<Value>(&mut connection).await {
+                        Err(error) if error.code() == Some("NOSCRIPT") => Ok(super::script::unknown()),
+                        // About this one key, so it stays in its place as in a pipeline.
+                        Err(error) if error.code() == Some("WRONGTYPE") => redis::ServerError::try_from(error)
+                            .map(Value::ServerError)
+                            .map_err(|error| self.classify(&error, access)),
+                        reply => reply.map_err(|error| self.classify(&error, access)),
+                    }
+                }
+            })
+            .buffered(64)
+            .try_collect()
+            .await
     }
 
     /// Loads scripts on every primary.
     pub(super) async fn load_scripts(&self, loads: Vec<Cmd>) -> Result<(), Error> {
         for reply in self.send(loads, Access::Read).await? {
-            reply.extract_error().map_err(|error| classify(&error, Access::Read))?;
+            reply.extract_error().map_err(|error| self.classify(&error, Access::Read))?;
         }
         Ok(())
     }
@@ -85,7 +124,7 @@ impl Topology {
 
     /// Answers of every primary, in the order of their addresses.
     pub(super) async fn each_primary(&self, command: &Cmd) -> Result<Vec<Value>, Error> {
-        let Self::Cluster(_) = self else { return self.send(vec![command.clone()], Access::Read).await };
+        let Nodes::Cluster(_) = self.nodes else { return self.send(vec![command.clone()], Access::Read).await };
         let mut answers = Vec::new();
         for (host, port) in self.addresses().await? {
             answers.push(self.at_address(host, port, command.clone()).await?);
@@ -94,7 +133,7 @@ impl Topology {
     }
 
     pub(super) async fn on_primary(&self, node: usize, command: Cmd) -> Result<Value, Error> {
-        let Self::Cluster(_) = self else {
+        let Nodes::Cluster(_) = self.nodes else {
             return Ok(self.send(vec![command], Access::Read).await?.pop().unwrap_or_default());
         };
         let mut addresses = self.addresses().await?;
@@ -107,18 +146,18 @@ impl Topology {
 
     async fn at_address(&self, host: String, port: u16, command: Cmd) -> Result<Value, Error> {
         use redis::cluster_routing::{RoutingInfo, SingleNodeRoutingInfo};
-        let Self::Cluster(connection) = self else { return Err(Error::StorageUnavailable) };
+        let Nodes::Cluster(connection) = &self.nodes else { return Err(Error::StorageUnavailable) };
         let route = RoutingInfo::SingleNode(SingleNodeRoutingInfo::ByAddress { host, port });
-        connection.clone().route_command(command, route).await.map_err(|error| classify(&error, Access::Read))
+        connection.clone().route_command(command, route).await.map_err(|error| self.classify(&error, Access::Read))
     }
 
     /// The primaries' addresses, sorted, from CLUSTER SLOTS.
     async fn addresses(&self) -> Result<Vec<(String, u16)>, Error> {
-        let Self::Cluster(connection) = self else { return Ok(Vec::new()) };
+        let Nodes::Cluster(connection) = &self.nodes else { return Ok(Vec::new()) };
         let mut command = redis::cmd("CLUSTER");
         command.arg("SLOTS");
         let slots: Vec<Vec<Value>> =
-            command.query_async(&mut connection.clone()).await.map_err(|error| classify(&error, Access::Read))?;
+            command.query_async(&mut connection.clone()).await.map_err(|error| self.classify(&error, Access::Read))?;
         let primary = |range: Vec<Value>| {
             let fields: Vec<Value> = redis::from_redis_value(range.into_iter().nth(2)?).ok()?;
             let mut fields = fields.into_iter();
@@ -145,27 +184,6 @@ async fn open_cluster(nodes: &[redis::ConnectionInfo], timing: Timing) -> Result
         .await
 }
 
-async fn send_singles(connection: &ClusterConnection, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
-    use futures_util::stream::{StreamExt, TryStreamExt, iter};
-    iter(commands)
-        .map(|command| {
-            let mut connection = connection.clone();
-            async move {
-                match command.query_async::<Value>(&mut connection).await {
-                    Err(error) if error.code() == Some("NOSCRIPT") => Ok(super::script::unknown()),
-                    // About this one key, so it stays in its place as in a pipeline.
-                    Err(error) if error.code() == Some("WRONGTYPE") => {
-                        redis::ServerError::try_from(error).map(Value::ServerError).map_err(|error| classify(&error, access))
-                    }
-                    reply => reply.map_err(|error| classify(&error, access)),
-                }
-            }
-        })
-        .buffered(64)
-        .try_collect()
-        .await
-}
-
 /// Threads keep to a connection of their own, in turn.
 fn slot_of_thread(slots: usize) -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
@@ -177,6 +195,7 @@ fn slot_of_thread(slots: usize) -> usize {
 pub(super) struct Slot {
     client: Client,
     timing: Timing,
+    meters: Arc<StorageMeters>,
     current: Arc<RwLock<Current>>,
     /// Held while connecting; the last failure stands in it.
     connecting: tokio::sync::Mutex<Option<Instant>>,
@@ -190,8 +209,8 @@ struct Current {
 }
 
 impl Slot {
-    fn new(client: Client, timing: Timing) -> Self {
-        Self { client, timing, current: Arc::default(), connecting: tokio::sync::Mutex::default() }
+    fn new(client: Client, timing: Timing, meters: Arc<StorageMeters>) -> Self {
+        Self { client, timing, meters, current: Arc::default(), connecting: tokio::sync::Mutex::default() }
     }
 
     async fn send(&self, commands: &[Cmd], access: Access) -> Result<Vec<Value>, Error> {
@@ -206,7 +225,7 @@ impl Slot {
                         self.empty(generation);
                     }
                     if !(error.is_connection_dropped() && std::mem::take(&mut again)) {
-                        return Err(classify(&error, access));
+                        return Err(classify(&self.meters, &error, access));
                     }
                 }
             }
@@ -231,6 +250,7 @@ impl Slot {
             return Ok(held);
         }
         if failed.is_some_and(|at| at.elapsed() < Duration::from_millis(50)) {
+            self.meters.failed(Fault::Unreachable);
             return Err(Error::StorageUnavailable);
         }
         self.connect().await.inspect_err(|_| *failed = Some(Instant::now()))
@@ -252,8 +272,8 @@ impl Slot {
         // The timeout of the client covers the socket, not the handshake after it.
         let connection = tokio::time::timeout(self.timing.connect, connecting)
             .await
-            .map_err(|_| Error::StorageUnavailable)?
-            .map_err(|error| refused(&error))?;
+            .map_err(|_| unreachable(&self.meters, &"no answer in time"))?
+            .map_err(|error| unreachable(&self.meters, &error))?;
         let mut slot = self.current.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         *slot = Current { generation, connection: Some(connection.clone()) };
         Ok((generation, connection))
@@ -267,13 +287,34 @@ fn empty(current: &RwLock<Current>, generation: u64) {
     }
 }
 
-fn refused(error: &RedisError) -> Error {
-    tracing::warn!(%error, "Redis cannot be reached");
+fn unreachable(meters: &StorageMeters, why: &dyn std::fmt::Display) -> Error {
+    meters.failed(Fault::Unreachable);
+    tracing::warn!(error = %why, "Redis cannot be reached");
     Error::StorageUnavailable
 }
 
 /// What an error of Redis means to a client. Its text goes to the log, never further.
-pub(super) fn classify(error: &RedisError, access: Access) -> Error {
+fn classify(meters: &StorageMeters, error: &RedisError, access: Access) -> Error {
+    let fault = fault(error);
+    meters.failed(fault);
+    match fault {
+        Fault::Timeout | Fault::Lost if access == Access::Write => {
+            tracing::warn!(%error, "a write was not confirmed");
+            Error::OutcomeUnknown
+        }
+        Fault::Reply => Error::internal(anyhow::Error::msg(error.to_string())),
+        Fault::Refused => {
+            tracing::warn!(%error, "Redis does not serve now");
+            Error::StorageUnavailable
+        }
+        _ => {
+            tracing::warn!(%error, "Redis cannot be reached");
+            Error::StorageUnavailable
+        }
+    }
+}
+
+fn fault(error: &RedisError) -> Fault {
     const REFUSING: [&str; 12] = [
         "LOADING",
         "MASTERDOWN",
@@ -288,14 +329,15 @@ pub(super) fn classify(error: &RedisError, access: Access) -> Error {
         "ASK",
         "NOAUTH",
     ];
-    let lost = error.is_timeout() || error.is_connection_dropped();
-    if lost && access == Access::Write {
-        tracing::warn!(%error, "a write was not confirmed");
-        Error::OutcomeUnknown
-    } else if lost || error.is_io_error() || error.is_cluster_error() || error.code().is_some_and(|code| REFUSING.contains(&code))
-    {
-        refused(error)
+    if error.is_timeout() {
+        Fault::Timeout
+    } else if error.is_connection_dropped() {
+        Fault::Lost
+    } else if error.is_io_error() || error.is_cluster_error() {
+        Fault::Unreachable
+    } else if error.code().is_some_and(|code| REFUSING.contains(&code)) {
+        Fault::Refused
     } else {
-        Error::internal(anyhow::Error::msg(error.to_string()))
+        Fault::Reply
     }
 }

@@ -1,4 +1,5 @@
-//! Replies into our types, without intermediate maps.
+//! Replies into our types, without intermediate maps. What cannot be read is told by its type alone: it may be somebody's text, and errors
+//! are logged.
 
 use crate::error::Error;
 use crate::page::Row;
@@ -9,7 +10,9 @@ use redis::{FromRedisValue, Value};
 /// # Errors
 /// Internal: the reply is of another type than its command gives.
 pub fn one<T: FromRedisValue>(reply: Value) -> Result<T, Error> {
-    redis::from_redis_value(reply).map_err(|error| Error::corrupt(error.to_string()))
+    let found = kind(&reply);
+    redis::from_redis_value(reply)
+        .map_err(|_| Error::corrupt(format!("{found} cannot be read as {}", std::any::type_name::<T>())))
 }
 
 /// The members and scores of a sorted set whose members and scores are ids, in the reply's order.
@@ -40,7 +43,7 @@ pub fn fields(reply: Value, mut visit: impl FnMut(&str, Text) -> Result<(), Erro
             }
         }
         Value::Nil => {}
-        other => return Err(Error::corrupt(format!("not a hash: {other:?}"))),
+        other => return Err(Error::corrupt(format!("{} instead of a hash", kind(&other)))),
     }
     Ok(any)
 }
@@ -54,15 +57,26 @@ impl Text {
     /// # Errors
     /// Internal: it is none.
     pub fn number<T: std::str::FromStr>(&self) -> Result<T, Error> {
-        self.0.parse().map_err(|_| Error::corrupt(format!("not a number: {}", self.0)))
+        self.0.parse().map_err(|_| Error::corrupt("a text that is no number"))
     }
 }
 
 fn text(value: Value) -> Result<Text, Error> {
     match value {
-        Value::BulkString(bytes) => String::from_utf8(bytes).map(Text).map_err(Error::corrupt),
+        Value::BulkString(bytes) => String::from_utf8(bytes).map(Text).map_err(|_| Error::corrupt("bytes instead of a text")),
         Value::SimpleString(text) => Ok(Text(text)),
         Value::Int(number) => Ok(Text(number.to_string())),
-        other => Err(Error::corrupt(format!("not text: {other:?}"))),
+        other => Err(Error::corrupt(format!("{} instead of a text", kind(&other)))),
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Nil => "nothing",
+        Value::Int(_) => "a number",
+        Value::BulkString(_) | Value::SimpleString(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Map(_) => "a map",
+        _ => "another type",
     }
 }

@@ -20,12 +20,13 @@ pub mod workers;
 pub mod world;
 
 use crate::error::Error;
+use crate::metrics::StorageMeters;
 pub use connection::Timing;
 use connection::{Access, Topology};
 use redis::{Cmd, FromRedisValue, Pipeline, RedisError, Value};
 use script::Call;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 pub use target::Target;
 
 /// The largest number of commands in one pipeline; longer lists are sent in several.
@@ -35,7 +36,7 @@ pub const PIPELINE: usize = 2_000;
 #[derive(Clone)]
 pub struct Db {
     topology: Arc<Topology>,
-    trips: Arc<AtomicU64>,
+    meters: Arc<StorageMeters>,
 }
 
 impl Db {
@@ -44,13 +45,19 @@ impl Db {
     /// # Errors
     /// When the target's address cannot be used at all (a cluster that is down is such a case).
     pub async fn open(target: &Target, timing: Timing) -> Result<Self, RedisError> {
-        let topology = Topology::open(target, timing).await?;
-        Ok(Self { topology: Arc::new(topology), trips: Arc::default() })
+        let meters = Arc::new(StorageMeters::default());
+        let topology = Topology::open(target, timing, meters.clone()).await?;
+        Ok(Self { topology: Arc::new(topology), meters })
     }
 
-    /// How often this handle has waited for Redis so far: a command, a script or a pipeline is one. For tests and metrics.
+    /// How often this handle has waited for Redis so far: a command, a script or a pipeline is one.
     pub fn round_trips(&self) -> u64 {
-        self.trips.load(Ordering::Relaxed)
+        self.meters.round_trips()
+    }
+
+    /// What is counted of this handle's use.
+    pub fn meters(&self) -> &StorageMeters {
+        &self.meters
     }
 
     /// One reading command.
@@ -79,7 +86,7 @@ impl Db {
     pub async fn peek(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Error> {
         let sound = |reply: Value| match reply {
             Value::ServerError(error) if error.code() == "WRONGTYPE" => Ok(Value::ServerError(error)),
-            reply => reply.extract_error().map_err(|error| connection::classify(&error, Access::Read)),
+            reply => reply.extract_error().map_err(|error| self.topology.classify(&error, Access::Read)),
         };
         self.send(commands, Access::Read).await?.into_iter().map(sound).collect()
     }
@@ -128,7 +135,7 @@ impl Db {
         }
         replies
             .into_iter()
-            .map(|reply| reply.extract_error().map_err(|error| connection::classify(&error, Access::Write)))
+            .map(|reply| reply.extract_error().map_err(|error| self.topology.classify(&error, Access::Write)))
             .collect()
     }
 
@@ -136,13 +143,22 @@ impl Db {
         let mut commands: Vec<(&str, Cmd)> = calls.map(|call| (call.digest(), call.load())).collect();
         commands.sort_by_key(|(digest, _)| *digest);
         commands.dedup_by_key(|(digest, _)| *digest);
-        self.trips.fetch_add(1, Ordering::Relaxed);
-        self.topology.load_scripts(commands.into_iter().map(|(_, command)| command).collect()).await
+        let commands = commands.into_iter().map(|(_, command)| command).collect();
+        self.timed(self.topology.load_scripts(commands)).await
     }
 
     async fn pipeline(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
         let replies = self.send(commands, access).await?;
-        replies.into_iter().map(|reply| reply.extract_error().map_err(|error| connection::classify(&error, access))).collect()
+        replies.into_iter().map(|reply| reply.extract_error().map_err(|error| self.topology.classify(&error, access))).collect()
+    }
+
+    /// Counts one round trip, and how long it took. One that nobody waits for to its end is counted all the same.
+    async fn timed<T>(&self, trip: impl Future<Output = T>) -> T {
+        self.meters.sent();
+        let began = Instant::now();
+        let answer = trip.await;
+        self.meters.answered(began.elapsed());
+        answer
     }
 
     /// Sends commands in pipelines; a command's own error stays in its place.
@@ -150,8 +166,7 @@ impl Db {
         let mut replies = Vec::with_capacity(commands.len());
         while !commands.is_empty() {
             let rest = commands.split_off(commands.len().min(PIPELINE));
-            self.trips.fetch_add(1, Ordering::Relaxed);
-            replies.extend(self.topology.send(commands, access).await?);
+            replies.extend(self.timed(self.topology.send(commands, access)).await?);
             commands = rest;
         }
         Ok(replies)
@@ -191,7 +206,7 @@ impl Db {
         let mut command = redis::cmd("SCAN");
         command.arg(cursor).arg("COUNT").arg(count);
         let reply = self.topology.on_primary(node, command).await?.extract_error();
-        let reply = reply.map_err(|error| connection::classify(&error, Access::Read))?;
+        let reply = reply.map_err(|error| self.topology.classify(&error, Access::Read))?;
         let (next, keys): (u64, Vec<Vec<u8>>) = decode::one(reply)?;
         Ok((next, keys.iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect()))
     }

@@ -6,6 +6,7 @@ mod errors;
 mod execute;
 mod limits;
 mod node;
+mod operation;
 mod page;
 mod scalars;
 
@@ -14,6 +15,7 @@ pub use context::request;
 pub use errors::{UserError, UserErrorCode, refuse};
 pub use execute::execute;
 pub use node::Node;
+pub use operation::operation_name;
 pub use page::{PageInfo, page_info};
 pub use scalars::DateTime;
 

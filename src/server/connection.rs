@@ -2,6 +2,7 @@
 //! proxy in front, which TLS asks for anyway.
 
 use super::config::EdgeConfig;
+use crate::app::App;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
@@ -25,13 +26,14 @@ use tokio_util::task::TaskTracker;
 use tower_service::Service;
 
 /// Takes connections until `stop` is cancelled, and tells them then to end behind their answers. Ends when all have.
-pub(super) async fn serve(listener: TcpListener, router: Router, config: &EdgeConfig, stop: CancellationToken) {
+pub(super) async fn serve(listener: TcpListener, router: Router, config: &EdgeConfig, app: &App, stop: CancellationToken) {
     let (connections, room) = (TaskTracker::new(), Arc::new(Semaphore::new(config.max_connections)));
     while let Some((stream, peer, place)) = stop.run_until_cancelled(next(&listener, &room)).await {
         let connection = Connection { router: router.clone(), peer, config: config.clone(), stop: stop.clone() };
+        let open = app.metrics().connection();
         connections.spawn(async move {
             connection.run(stream).await;
-            drop(place);
+            drop((place, open));
         });
     }
     drop(listener);

@@ -6,7 +6,7 @@ use super::documents::Found;
 use super::logging::RequestId;
 use super::media::{self, Media};
 use super::response::{self, Refusal};
-use super::{State, auth, origin, overload, playground, rates};
+use super::{State, auth, facts, origin, overload, playground, rates};
 use crate::error::Error;
 use crate::schema::{self, Checked};
 use async_graphql::parser::types::OperationType;
@@ -103,6 +103,7 @@ impl Call<'_> {
             Ok(checked) => checked,
             Err(refused) => return Ok(response::executed(self.media, self.id, *refused)),
         };
+        facts::operation(checked.kind, schema::operation_name(&mut request));
         if self.is_get && checked.kind != OperationType::Query {
             let message = "Only queries can be sent by GET.";
             return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", message));

@@ -1,36 +1,140 @@
-//! One line a request, under an id that the client gets too and can quote.
+//! One line a request, under an id that the client gets too and can quote, and its counters.
 
-use axum::extract::Request;
+use super::facts::{self, Facts};
+use super::router::State;
+use super::traces::{self, Ended};
+use crate::app::App;
+use crate::metrics::{Held, Kind};
+use axum::extract::{Request, State as Extract};
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tracing::Instrument;
 
 pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The target of the span that holds a request's id. What is logged keeps it whatever else it leaves out.
+pub const SPAN: &str = "waxwing::request";
+/// The outcome of a request that nobody waits for any more.
+const CANCELLED: &str = "CANCELLED";
+/// The longest text of a client's that a line holds, in characters.
+const SHOWN: usize = 64;
 
 /// The id of a request.
 #[derive(Clone, Debug)]
 pub(super) struct RequestId(pub(super) String);
 
-/// Gives a request its id (the proxy's, if it is a plain one) and logs how it went. No header, no body, no query string.
-pub(super) async fn trace(mut request: Request, next: Next) -> Response {
+/// Gives a request its id (the proxy's, if it is a plain one), and logs and counts how it went. No header, no body, no query string.
+/// Stands outside of everything that can answer.
+pub(super) async fn trace(Extract(state): Extract<State>, mut request: Request, next: Next) -> Response {
     let id = given(request.headers().get(REQUEST_ID)).unwrap_or_else(|| format!("{:016x}", rand::random::<u64>()));
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     request.extensions_mut().insert(RequestId(id.clone()));
-    let span = tracing::info_span!("request", request_id = id);
-    let began = Instant::now();
-    let mut response = next.run(request).instrument(span.clone()).await;
-    let duration_ms = began.elapsed().as_secs_f64() * 1_000.0;
-    span.in_scope(|| tracing::info!(%method, path, status = response.status().as_u16(), duration_ms, "request"));
+    // The level of errors, so that a filter that lets only those through leaves them their id.
+    let span = tracing::error_span!(target: SPAN, "request", request_id = id);
+    let watched = async {
+        let watch = Watch::begin(&state, &request, &id);
+        let response = next.run(request).await;
+        watch.end(&response);
+        response
+    };
+    let mut response = facts::gather(watched).instrument(span).await;
     if let Ok(id) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(REQUEST_ID, id);
     }
     response
 }
 
+/// A request that is being answered.
+struct Watch {
+    app: App,
+    id: String,
+    method: String,
+    path: String,
+    began: Instant,
+    status: Option<u16>,
+    span: Option<traces::Span>,
+    _in_flight: Held,
+}
+
+impl Watch {
+    fn begin(state: &State, request: &Request, id: &str) -> Self {
+        Self {
+            app: state.app.clone(),
+            id: id.to_owned(),
+            method: shown(request.method().as_str()),
+            path: shown(request.uri().path()),
+            began: Instant::now(),
+            status: None,
+            span: state.traces.as_ref().map(|traces| traces.begin(request.headers())),
+            _in_flight: state.app.metrics().in_flight(),
+        }
+    }
+
+    fn end(mut self, response: &Response) {
+        self.status = Some(response.status().as_u16());
+    }
+
+    fn count(&self, facts: &Facts, took: Duration) {
+        let (kind, name) = facts.operation.as_ref().map_or((Kind::Unknown, None), |(kind, name)| (*kind, name.as_deref()));
+        if let Some(outcome) = &facts.outcome {
+            self.app.metrics().request(name, kind, outcome, took);
+        }
+        if let Some(status) = self.status {
+            self.app.metrics().answered(status);
+        }
+    }
+}
+
+/// Also where the client goes away and the work is given up.
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let (took, mut facts) = (self.began.elapsed(), facts::take());
+        if self.status.is_none() {
+            facts.outcome = Some(CANCELLED.into());
+        }
+        self.count(&facts, took);
+        let name = facts.operation.as_ref().and_then(|(_, name)| name.as_deref()).map(shown);
+        let kind = facts.operation.as_ref().map(|(kind, _)| kind.as_str());
+        let (status, outcome, duration_ms) = (self.status, facts.outcome.as_deref(), took.as_secs_f64() * 1_000.0);
+        let trace_id = self.span.as_ref().map(traces::Span::trace_id);
+        tracing::info!(method = %self.method, path = self.path, status, duration_ms, kind, operation = name, outcome, trace_id, "request");
+        if let Some(span) = self.span.take() {
+            let (request_id, method, path) = (&self.id, &self.method, &self.path);
+            span.end(&Ended { request_id, method, path, status, operation: kind.map(|kind| (kind, name.as_deref())), outcome });
+        }
+    }
+}
+
+/// A client's text as a line may hold it: cut, and with nothing in it that ends a line, moves a terminal's cursor or turns its writing.
+fn shown(text: &str) -> String {
+    let plain = |character: char| character.is_ascii_graphic() || character.is_alphanumeric();
+    let shown = text.chars().map(|character| if plain(character) { character } else { char::REPLACEMENT_CHARACTER });
+    let cut = text.chars().nth(SHOWN).map(|_| '…');
+    shown.take(SHOWN).chain(cut).collect()
+}
+
 fn given(header: Option<&HeaderValue>) -> Option<String> {
     let id = header?.to_str().ok()?;
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     ((1..=64).contains(&id.len()) && id.bytes().all(plain)).then(|| id.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_forge_a_line_is_replaced() {
+        for (text, expected) in [
+            ("/graphql", "/graphql"),
+            ("Straße_1", "Straße_1"),
+            ("a b\nc\r\td", "a\u{fffd}b\u{fffd}c\u{fffd}\u{fffd}d"),
+            ("\u{1b}[31m", "\u{fffd}[31m"),
+            ("\u{9b}2J\u{7f}\u{202e}\u{2028}\0", "\u{fffd}2J\u{fffd}\u{fffd}\u{fffd}\u{fffd}"),
+        ] {
+            assert_eq!(shown(text), expected);
+        }
+        assert_eq!(shown(&"x".repeat(64)), "x".repeat(64));
+        assert_eq!(shown(&"é".repeat(65)), format!("{}…", "é".repeat(64)));
+    }
 }

@@ -6,10 +6,12 @@ mod auth;
 mod config;
 mod connection;
 mod documents;
+mod facts;
 mod graphql;
 mod health;
 mod logging;
 mod media;
+mod metrics;
 mod origin;
 mod overload;
 mod playground;
@@ -17,12 +19,16 @@ mod rates;
 mod response;
 mod router;
 mod shutdown;
+mod traces;
 
 pub use config::{EdgeConfig, Origin};
 pub use documents::Documents;
+pub use logging::SPAN;
+pub use metrics::serve_metrics;
 pub use playground::DemoLogin;
 pub use router::{State, router};
 pub use shutdown::on_signal;
+pub use traces::{Endpoint, Traces};
 
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -37,7 +43,7 @@ const GRACE: Duration = Duration::from_secs(8);
 /// for eight seconds at most.
 pub async fn run(listener: TcpListener, state: State, stop: CancellationToken) {
     let (app, edge) = (state.app.clone(), state.edge.clone());
-    let serving = connection::serve(listener, router(state), &edge, stop.clone());
+    let serving = connection::serve(listener, router(state), &edge, &app, stop.clone());
     let stopped = async {
         stop.cancelled().await;
         Instant::now() + GRACE

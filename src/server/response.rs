@@ -1,5 +1,6 @@
 //! GraphQL answers on the wire.
 
+use super::facts;
 use super::logging::RequestId;
 use super::media::Media;
 use crate::error::Error;
@@ -33,6 +34,7 @@ impl Refusal {
             extensions["retryAfter"] = json!(retry_after);
         }
         let body = json!({ "errors": [{ "message": self.message, "extensions": extensions }] });
+        facts::outcome(self.code);
         let mut response = with_status(media, self.status, body.to_string());
         let headers = response.headers_mut();
         match self.status {
@@ -66,6 +68,7 @@ impl From<&Error> for Refusal {
 
 /// What an operation came to. A request error has no `data`; its status is 400 where the media type lets it tell.
 pub(super) fn executed(media: Media, id: &RequestId, mut response: async_graphql::Response) -> Response {
+    facts::executed(&response);
     let request_error =
         !response.errors.is_empty() && response.data == Value::Null && response.errors.iter().all(|error| error.path.is_empty());
     let ours = quote(&mut response, id);

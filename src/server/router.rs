@@ -2,7 +2,7 @@
 
 use super::config::{EdgeConfig, Origin};
 use super::overload::Room;
-use super::{DemoLogin, graphql, health, logging, playground};
+use super::{DemoLogin, Traces, graphql, health, logging, metrics, playground};
 use crate::app::App;
 use crate::config::BODY_BYTES;
 use crate::rates::Leases;
@@ -10,7 +10,7 @@ use crate::schema::Schema;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderName, Method, StatusCode, header};
-use axum::middleware::from_fn;
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use std::sync::Arc;
@@ -37,6 +37,10 @@ pub struct State {
     pub demo: Option<DemoLogin>,
     /// What this process has in hand of its clients' allowances.
     pub leases: Leases,
+    /// Whether `/metrics` is served on a listener of its own, and so not here.
+    pub metrics_apart: bool,
+    /// Where the spans of requests go, if anywhere.
+    pub traces: Option<Traces>,
     pub(super) room: Room,
 }
 
@@ -44,7 +48,8 @@ impl State {
     /// The edge over `app`, without a demo.
     pub fn new(app: App, edge: EdgeConfig) -> Self {
         let schema = crate::schema::build(app.config().suggestions);
-        Self { app, schema, room: Room::new(&edge), edge: Arc::new(edge), leases: Leases::default(), demo: None }
+        let (room, edge) = (Room::new(&edge), Arc::new(edge));
+        Self { app, schema, room, edge, leases: Leases::default(), demo: None, metrics_apart: false, traces: None }
     }
 }
 
@@ -54,6 +59,9 @@ pub fn router(state: State) -> Router {
         .route("/graphql", get(graphql::get).post(graphql::post))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready));
+    if !state.metrics_apart {
+        router = router.route(metrics::PATH, get(metrics::here));
+    }
     if state.edge.playground {
         router = router
             .route("/", get(playground::page))
@@ -64,7 +72,7 @@ pub fn router(state: State) -> Router {
     if !state.edge.cors_origins.is_empty() {
         router = router.layer(cors(&state.edge.cors_origins));
     }
-    router.layer(compression()).layer(from_fn(logging::trace)).with_state(state)
+    router.layer(compression()).layer(from_fn_with_state(state.clone(), logging::trace)).with_state(state)
 }
 
 /// A panic outside of any resolver. What it said was printed by the panic itself, and is no client's affair.

@@ -40,6 +40,6 @@ fn hash_now(password: &str) -> Result<String, Error> {
 }
 
 async fn off_thread<T: Send + 'static>(app: &App, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
-    let _leave = app.hashing().acquire().await.map_err(Error::internal)?;
+    let _leave = app.leave_to_hash().await?;
     tokio::task::spawn_blocking(work).await.map_err(Error::internal)
 }

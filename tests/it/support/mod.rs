@@ -5,6 +5,7 @@ mod actor;
 mod cluster;
 mod bulk;
 mod listing;
+mod process;
 mod redis_server;
 pub mod texts;
 mod wire;
@@ -12,6 +13,7 @@ mod wire;
 pub use actor::{Actor, codes, definitions};
 pub use cluster::Cluster;
 pub use listing::{Listing, Page};
+pub use process::{Process, ran, waxwing};
 pub use redis_server::RedisServer;
 pub use wire::{Answer, error_codes};
 

@@ -57,6 +57,22 @@ impl RedisServer {
         redis::cmd(command[0]).arg(&command[1..]).query(&mut connection).expect("an answer")
     }
 
+    /// The same with arguments that are no text.
+    pub fn run_bytes(&self, command: &[&[u8]]) {
+        let mut connection = self.client().get_connection().expect("a connection");
+        let mut packed = redis::Cmd::new();
+        for argument in command {
+            packed.arg(*argument);
+        }
+        packed.exec(&mut connection).expect("an answer");
+    }
+
+    /// The same where a password is asked for.
+    pub fn run_as<T: redis::FromRedisValue>(&self, password: &str, command: &[&str]) -> T {
+        let client = redis::Client::open(format!("{}?pass={password}", self.url())).expect("an address");
+        redis::cmd(command[0]).arg(&command[1..]).query(&mut client.get_connection().expect("a connection")).expect("an answer")
+    }
+
     /// Every key there is. For small stores.
     pub fn keys(&self) -> Vec<String> {
         let mut keys: Vec<String> = self.run(&["KEYS", "*"]);

@@ -1,0 +1,100 @@
+//! `waxwing config check`: what `serve` would start with, and everything that is wrong with it.
+
+use super::file::File;
+use super::options::{self, Options};
+use super::{SERVE, layered};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command, FromArgMatches};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Prints every option of `serve` with its value, or everything that is wrong.
+pub(super) fn run(command: &Command, path: Option<&Path>) -> anyhow::Result<ExitCode> {
+    let (file, mut wrong) = match path.map(File::read).transpose() {
+        Ok(file) => (file, Vec::new()),
+        Err(wrong) => (None, wrong),
+    };
+    let (layered, warnings) = match &file {
+        Some(file) => layered(command.clone(), file, SERVE).unwrap_or_else(|also| {
+            wrong.extend(also);
+            (command.clone(), Vec::new())
+        }),
+        None => (command.clone(), Vec::new()),
+    };
+    let known = Options::of(command);
+    wrong.extend(known.of_command(SERVE).filter_map(|option| wrong_variable(command, option)));
+    if wrong.is_empty() {
+        // Each value is right for itself. Now all of them together, as `serve` parses them.
+        match layered.try_get_matches_from(["waxwing", SERVE]) {
+            Ok(matches) => {
+                wrong.extend(beyond(&matches));
+                if wrong.is_empty() {
+                    print(&known, file.as_ref(), &matches);
+                }
+            }
+            Err(error) => wrong.push(error.to_string().trim().to_owned()),
+        }
+    }
+    for warning in warnings.into_iter().chain(unknown_variables(&known)) {
+        eprintln!("warning: {warning}");
+    }
+    for error in &wrong {
+        eprintln!("error: {error}");
+    }
+    Ok(if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What clap has against an option's variable, looked at alone.
+fn wrong_variable(command: &Command, option: &Arg) -> Option<String> {
+    let variable = option.get_env().filter(|name| std::env::var_os(name).is_some())?.to_owned();
+    let (own, name) = (option.get_id().clone(), variable.to_string_lossy().into_owned());
+    let keep = |other: Arg| if *other.get_id() == own { other } else { other.env(None::<&'static str>) };
+    let alone = command.clone().mut_args(keep).mut_subcommands(|part| part.mut_args(keep));
+    let error = alone.try_get_matches_from(["waxwing", SERVE]).err()?;
+    Some(format!("{name}: {}", options::told(&error, option)))
+}
+
+/// What `serve` refuses although every value has the right form.
+fn beyond(matches: &ArgMatches) -> Vec<String> {
+    match crate::cli::Cli::from_arg_matches(matches) {
+        Ok(cli) => cli.problems(),
+        Err(error) => vec![error.to_string()],
+    }
+}
+
+/// Variables that look like ours and are not. No error: container runtimes make such names from those of services.
+fn unknown_variables(known: &Options) -> Vec<String> {
+    let ours = |name: &str| known.all().any(|(_, option)| option.get_env().is_some_and(|variable| variable == name));
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let strange = names.filter(|name| name.starts_with("WAXWING_") && name != "WAXWING_CONFIG" && !ours(name));
+    let mut told: Vec<String> = strange.map(|name| format!("no option reads the variable {name}")).collect();
+    told.sort();
+    told
+}
+
+/// A line an option, as a file would have it, with its source behind.
+fn print(known: &Options, file: Option<&File>, matches: &ArgMatches) {
+    let Some((_, matches)) = matches.subcommand() else { return };
+    let lines: Vec<(String, String)> = known.of_command(SERVE).map(|option| line(option, file, matches)).collect();
+    let width = lines.iter().map(|(setting, _)| setting.chars().count()).filter(|width| *width < 60).max().unwrap_or_default();
+    for (setting, source) in lines {
+        println!("{setting:width$}  # {source}");
+    }
+}
+
+fn line(option: &Arg, file: Option<&File>, matches: &ArgMatches) -> (String, String) {
+    let name = option.get_long().unwrap_or_default();
+    let values = super::example::values(option, matches);
+    let in_file = file.and_then(|file| file.settings.iter().find(|setting| setting.key == name).map(|it| (file, it.line)));
+    let source = match (matches.value_source(option.get_id().as_str()), in_file) {
+        (Some(ValueSource::EnvVariable), _) => option.get_env().unwrap_or_default().to_string_lossy().into_owned(),
+        (Some(_), Some((file, line))) => format!("{}:{line}", file.path.display()),
+        _ => "default".to_owned(),
+    };
+    let setting = match values {
+        None => format!("# {name} is not set"),
+        Some(_) if options::is_secret(option) => format!("{name} = \"(hidden)\""),
+        Some(values) => format!("{name} = {values}"),
+    };
+    (setting, source)
+}

@@ -1,0 +1,107 @@
+//! `waxwing config example`: a file with every option, made from what clap knows of them.
+
+use super::SERVE;
+use super::options::{Options, is_list, is_number, is_switch};
+use clap::{Arg, ArgMatches, Command};
+use std::ffi::OsStr;
+use std::fmt::Write;
+
+const HEAD: &str = "\
+# The configuration of Waxwing: every option and its default. Remove the # before a line to set it.
+#
+# Use it with `waxwing serve --config FILE`, or name it in WAXWING_CONFIG; `waxwing config check FILE` says what it comes to.
+# An option's variable wins over this file, and the option on the command line wins over both. Where a switch is on here, its
+# variable switches it off: WAXWING_ALLOW_VOLATILE=false.
+";
+
+/// The text of the file.
+pub(super) fn text(command: &Command) -> String {
+    let known = Options::of(command);
+    let mut text = HEAD.to_owned();
+    let mut heading = None;
+    for option in known.of_command(SERVE) {
+        let own = option.get_help_heading().unwrap_or("Serving");
+        if heading != Some(own) {
+            let _ = write!(text, "\n# ==== {own} ====\n");
+            heading = Some(own);
+        }
+        describe(&mut text, option);
+    }
+    text
+}
+
+fn describe(text: &mut String, option: &Arg) {
+    let help = option.get_long_help().or_else(|| option.get_help()).map(ToString::to_string).unwrap_or_default();
+    text.push('\n');
+    let end = if help.ends_with(['.', '`']) { "" } else { "." }; // clap takes it away.
+    for line in wrapped(&format!("{help}{end}"), 110) {
+        let _ = writeln!(text, "# {line}");
+    }
+    if let Some(variable) = option.get_env() {
+        let _ = writeln!(text, "# Variable: {}.", variable.to_string_lossy());
+    }
+    let fitting: Vec<String> = option.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+    if !fitting.is_empty() && !is_switch(option) {
+        let _ = writeln!(text, "# One of: {}.", fitting.join(", "));
+    }
+    let name = option.get_long().unwrap_or_default();
+    let value = match option.get_default_values() {
+        [] if is_switch(option) => "false".to_owned(),
+        [] => {
+            text.push_str("# Not set by default.\n");
+            let form = option.get_value_names().and_then(|names| names.first()).map_or("VALUE", |name| name.as_str());
+            let form = if is_number(option) { form.to_owned() } else { format!("\"{form}\"") };
+            if is_list(option) { format!("[{form}]") } else { form }
+        }
+        defaults => written(option, defaults.iter().map(|value| value.as_os_str())),
+    };
+    let _ = writeln!(text, "#{name} = {value}");
+}
+
+/// What an option was set to, as TOML; `None` when it is not set.
+pub(super) fn values(option: &Arg, matches: &ArgMatches) -> Option<String> {
+    let id = option.get_id().as_str();
+    if is_switch(option) {
+        return matches.try_get_one::<bool>(id).ok().flatten().map(ToString::to_string);
+    }
+    let raw = matches.try_get_raw(id).ok().flatten()?;
+    Some(written(option, raw))
+}
+
+fn written<'a>(option: &Arg, values: impl Iterator<Item = &'a OsStr>) -> String {
+    let one = |value: &OsStr| match (value.to_string_lossy(), is_number(option) || is_switch(option)) {
+        (value, true) => value.into_owned(),
+        (value, false) => quoted(&value),
+    };
+    let values: Vec<String> = values.map(one).collect();
+    if is_list(option) { format!("[{}]", values.join(", ")) } else { values.join(", ") }
+}
+
+/// A text as TOML writes it: on one line.
+fn quoted(text: &str) -> String {
+    let escape = |character: char| match character {
+        '"' | '\\' => format!("\\{character}"),
+        control if control.is_control() => format!("\\u{:04X}", u32::from(control)),
+        other => other.to_string(),
+    };
+    format!("\"{}\"", text.chars().map(escape).collect::<String>())
+}
+
+/// Breaks a text into lines at its spaces.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for paragraph in text.lines() {
+        let mut line = String::new();
+        for word in paragraph.split_whitespace() {
+            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+                lines.push(std::mem::take(&mut line));
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        lines.push(line);
+    }
+    lines
+}

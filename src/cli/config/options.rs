@@ -1,0 +1,198 @@
+//! The options that can be configured, as clap knows them, and whether a value fits one.
+
+use super::file::Value;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, ArgAction, Command};
+use std::any::TypeId;
+use std::error::Error;
+
+/// Every option of the command line.
+pub(super) struct Options {
+    command: Command,
+    /// With the command that has it; `None` for one that all have.
+    all: Vec<(Option<String>, Arg)>,
+}
+
+impl Options {
+    /// The options of a command line and all its commands.
+    pub(super) fn of(command: &Command) -> Self {
+        // Built, clap has filled every detail in, and has given the options of all commands to each of them.
+        let mut built = command.clone();
+        built.build();
+        let mut all: Vec<_> = settable(&built).map(|option| (None, option.clone())).collect();
+        for part in built.get_subcommands() {
+            let own = settable(part).filter(|option| !option.is_global_set());
+            all.extend(own.map(|option| (Some(part.get_name().to_owned()), option.clone())));
+        }
+        Self { command: command.clone().mut_args(without_variable), all }
+    }
+
+    /// Each with the command that has it.
+    pub(super) fn all(&self) -> impl Iterator<Item = (Option<&str>, &Arg)> {
+        self.all.iter().map(|(command, option)| (command.as_deref(), option))
+    }
+
+    /// Those that a command takes, in the order of its help.
+    pub(super) fn of_command(&self, name: &str) -> impl Iterator<Item = &Arg> {
+        let own = self.all.iter().filter(move |(command, _)| command.as_deref() == Some(name));
+        own.chain(self.all.iter().filter(|(command, _)| command.is_none())).map(|(_, option)| option)
+    }
+
+    /// What a value of the file comes to: the words that the option would be given on a command line.
+    ///
+    /// # Errors
+    /// A sentence on what is wrong and what would fit.
+    pub(super) fn words(&self, key: &str, value: &Value, at_hand: &str) -> Result<Vec<String>, String> {
+        if matches!(value, Value::Other("a table")) {
+            return Err(format!("`{key}` is a table: every option stands for itself, at the top of the file"));
+        }
+        let (command, option) = self.definition(key, at_hand).ok_or_else(|| self.unknown(key))?;
+        let words = words(option, value)
+            .map_err(|expected| format!("`{key}` is {}, where {expected} is expected{}", value.kind(), example(option)))?;
+        if !is_switch(option) {
+            self.probe(command.unwrap_or(at_hand), option, &words).map_err(|why| format!("`{key}`: {why}{}", example(option)))?;
+        }
+        Ok(words)
+    }
+
+    /// The option of this name, that of the command at hand before others.
+    pub(super) fn definition(&self, key: &str, at_hand: &str) -> Option<(Option<&str>, &Arg)> {
+        let named = || self.all().filter(|(_, option)| option.get_long() == Some(key));
+        named().find(|(command, _)| command.is_none_or(|name| name == at_hand)).or_else(|| named().next())
+    }
+
+    fn unknown(&self, key: &str) -> String {
+        if key == super::OPTION {
+            return format!("`{key}` cannot be set here: a file does not name another");
+        }
+        // clap looks for the nearest name among those of the options. It sees them all under one roof here.
+        let mut roof = Command::new("all").no_binary_name(true).disable_help_flag(true);
+        for (_, option) in &self.all {
+            let name = option.get_long().unwrap_or_default().to_owned();
+            if !roof.get_arguments().any(|other| other.get_long() == Some(&name)) {
+                roof = roof.arg(Arg::new(name.clone()).long(name));
+            }
+        }
+        let meant = roof.try_get_matches_from([format!("--{key}")]).err();
+        match meant.as_ref().and_then(|error| error.get(ContextKind::SuggestedArg)) {
+            Some(ContextValue::String(name)) => {
+                format!("`{key}` is not an option. Did you mean `{}`?", name.trim_start_matches('-'))
+            }
+            _ => format!("`{key}` is not an option"),
+        }
+    }
+
+    /// Has clap parse the words as it will, with nothing else set.
+    fn probe(&self, command: &str, option: &Arg, words: &[String]) -> Result<(), String> {
+        let parser = self.command.find_subcommand(command).cloned().unwrap_or_default().mut_args(without_variable);
+        let has_it = parser.get_arguments().any(|other| other.get_long() == option.get_long());
+        let parser = if has_it { parser } else { parser.arg(option.clone()) }; // One that all commands have.
+        let parser = super::with_default(parser, option.get_long().unwrap_or_default(), words);
+        match parser.no_binary_name(true).try_get_matches_from(std::iter::empty::<String>()) {
+            Err(error) if !matches!(error.kind(), ErrorKind::MissingRequiredArgument) => Err(told(&error, option)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What clap has against a value. One that is secret is not repeated.
+pub(super) fn told(error: &clap::Error, option: &Arg) -> String {
+    let value = match error.get(ContextKind::InvalidValue) {
+        Some(ContextValue::String(value)) => value.as_str(),
+        _ => "",
+    };
+    let given = if is_secret(option) || value.is_empty() { "the value".to_owned() } else { format!("`{value}`") };
+    match error.source().map(ToString::to_string) {
+        Some(why) if is_secret(option) && why.contains(value) => return format!("{given} does not fit"),
+        // The parsers of numbers begin with the value themselves.
+        Some(why) if why.starts_with(value) && !value.is_empty() => return why,
+        Some(why) => return format!("{given}: {why}"),
+        None => {}
+    }
+    match error.get(ContextKind::ValidValue) {
+        Some(ContextValue::Strings(fitting)) if !fitting.is_empty() => {
+            let meant = match error.get(ContextKind::SuggestedValue) {
+                Some(ContextValue::String(value)) => format!(". Did you mean `{value}`?"),
+                _ => String::new(),
+            };
+            format!("{given} is not one of: {}{meant}", fitting.join(", "))
+        }
+        _ => format!("{given} does not fit"),
+    }
+}
+
+/// Whether its value is kept out of what is printed.
+pub(super) fn is_secret(option: &Arg) -> bool {
+    option.is_hide_env_values_set()
+}
+
+/// Whether it is there or not, without a value.
+pub(super) fn is_switch(option: &Arg) -> bool {
+    matches!(option.get_action(), ArgAction::SetTrue | ArgAction::SetFalse)
+}
+
+/// Whether it takes several values.
+pub(super) fn is_list(option: &Arg) -> bool {
+    let many = option.get_num_args().is_some_and(|count| count.max_values() > 1);
+    many || option.get_value_delimiter().is_some() || matches!(option.get_action(), ArgAction::Append)
+}
+
+/// Whether its value is written without quotes.
+pub(super) fn is_number(option: &Arg) -> bool {
+    is_whole(option) || is_any(option, &[TypeId::of::<f32>(), TypeId::of::<f64>()])
+}
+
+fn is_whole(option: &Arg) -> bool {
+    let signed = [TypeId::of::<i8>(), TypeId::of::<i16>(), TypeId::of::<i32>(), TypeId::of::<i64>(), TypeId::of::<isize>()];
+    let unsigned = [TypeId::of::<u8>(), TypeId::of::<u16>(), TypeId::of::<u32>(), TypeId::of::<u64>(), TypeId::of::<usize>()];
+    is_any(option, &signed) || is_any(option, &unsigned)
+}
+
+fn is_text(option: &Arg) -> bool {
+    is_any(option, &[TypeId::of::<String>(), TypeId::of::<std::path::PathBuf>(), TypeId::of::<std::ffi::OsString>()])
+}
+
+fn is_any(option: &Arg, types: &[TypeId]) -> bool {
+    types.iter().any(|kind| option.get_value_parser().type_id() == *kind)
+}
+
+/// The options of one command that a file may set.
+fn settable(command: &Command) -> impl Iterator<Item = &Arg> {
+    let own = ["help", "version", super::OPTION];
+    command.get_arguments().filter(move |option| option.get_long().is_some_and(|name| !own.contains(&name)))
+}
+
+/// The words of a value, or what kind of value was expected.
+fn words(option: &Arg, value: &Value) -> Result<Vec<String>, &'static str> {
+    match value {
+        Value::List(items) if is_list(option) => items.iter().map(|item| word(option, item)).collect(),
+        value => word(option, value).map(|word| vec![word]),
+    }
+}
+
+fn word(option: &Arg, value: &Value) -> Result<String, &'static str> {
+    match value {
+        Value::Boolean(value) if is_switch(option) => Ok(value.to_string()),
+        _ if is_switch(option) => Err("true or false"),
+        Value::Text(text) if !is_number(option) => Ok(text.clone()),
+        Value::Integer(number) if !is_text(option) => Ok(number.clone()),
+        Value::Float(number) if !is_text(option) && !is_whole(option) => Ok(number.clone()),
+        _ if is_whole(option) => Err("a whole number without quotes"),
+        _ if is_number(option) => Err("a number without quotes"),
+        _ if is_list(option) => Err("a list of texts in quotes"),
+        _ => Err("a text in quotes"),
+    }
+}
+
+/// Something that fits, for the end of a sentence.
+fn example(option: &Arg) -> String {
+    let defaults: Vec<&str> = option.get_default_values().iter().filter_map(|value| value.to_str()).collect();
+    match &defaults[..] {
+        [one] if !is_switch(option) => format!(" (the default is {one})"),
+        _ => String::new(),
+    }
+}
+
+fn without_variable(option: Arg) -> Arg {
+    option.env(None::<&'static str>)
+}

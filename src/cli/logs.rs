@@ -1,0 +1,158 @@
+//! What is logged, and how: one line an event on stderr, and nothing in it that a client keeps secret.
+
+use crate::server::SPAN;
+use clap::Args;
+use std::backtrace::{Backtrace, BacktraceStatus};
+use std::io::IsTerminal;
+use std::panic::PanicHookInfo;
+use tracing::Subscriber;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::FilterFn;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, registry};
+
+#[derive(Args)]
+#[command(next_help_heading = "Logs")]
+pub(super) struct Options {
+    /// How logs are written: for people, or as JSON lines for machines.
+    #[arg(long, global = true, env = "WAXWING_LOG_FORMAT", default_value = "text")]
+    log_format: Format,
+    /// What is logged: `error`, `warn`, `info`, `debug` or `trace`, also by module: `info,waxwing::db=debug`, or
+    /// `info,waxwing::server::logging=warn` for all but the line of each request. Passwords, tokens, cookies and messages are in no line
+    /// at any level.
+    #[arg(long, global = true, value_name = "FILTER", env = "WAXWING_LOG", default_value = "info", value_parser = filter)]
+    log_filter: String,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+fn filter(text: &str) -> Result<String, String> {
+    EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
+}
+
+/// Logs from now on, panics too.
+pub(super) fn start(options: &Options) {
+    subscriber(options, std::io::stderr, std::io::stderr().is_terminal()).init();
+    std::panic::set_hook(Box::new(panicked));
+}
+
+fn subscriber<W>(options: &Options, writer: W, colours: bool) -> impl Subscriber + Send + Sync + use<W>
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    registry().with(ours()).with(chosen(&options.log_filter)).with(lines(options.log_format, writer, colours))
+}
+
+/// What the operator wants to see. The span of a request is always there, so that each line has its id.
+fn chosen(text: &str) -> EnvFilter {
+    let span = format!("{SPAN}=error").parse();
+    let filter = EnvFilter::try_new(text).unwrap_or_default();
+    span.map(|span| filter.clone().add_directive(span)).unwrap_or(filter)
+}
+
+/// Libraries are heard up to `debug`, whatever the operator wants: at `trace` they print what goes over the wire.
+fn ours<S: Subscriber>() -> impl Layer<S> {
+    let ours = |target: &str| target == "waxwing" || target.starts_with("waxwing::");
+    FilterFn::new(move |event| *event.level() <= LevelFilter::DEBUG || ours(event.target()))
+}
+
+fn lines<S, W>(format: Format, writer: W, colours: bool) -> Box<dyn Layer<S> + Send + Sync>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    let lines = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(colours);
+    match format {
+        Format::Text => lines.with_target(false).boxed(),
+        Format::Json => lines.json().flatten_event(true).with_current_span(false).boxed(),
+    }
+}
+
+/// Logs where a panic was, and its text only when that stands in the source: a formatted one can hold what a client has sent, as that of a
+/// string cut in the middle of a character does.
+fn panicked(panic: &PanicHookInfo<'_>) {
+    let text =
+        panic.payload().downcast_ref::<&'static str>().copied().unwrap_or("(its text is kept back: it may hold a client's)");
+    let place = panic.location().map(ToString::to_string);
+    let backtrace = Backtrace::capture();
+    let backtrace = (backtrace.status() == BacktraceStatus::Captured).then(|| backtrace.to_string());
+    tracing::error!(place, backtrace, "a panic: {text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::sync::{Arc, Mutex};
+
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl Lines {
+        fn text(&self) -> String {
+            String::from_utf8(self.0.lock().expect("no panic while held").clone()).expect("text")
+        }
+    }
+
+    impl Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().expect("no panic while held").write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn logged(filter: &str, work: impl FnOnce()) -> String {
+        let lines = Lines::default();
+        let (options, writer) = (Options { log_format: Format::Text, log_filter: filter.to_owned() }, lines.clone());
+        tracing::subscriber::with_default(subscriber(&options, move || writer.clone(), false), work);
+        lines.text()
+    }
+
+    #[test]
+    fn libraries_are_never_heard_at_trace() {
+        for filter in ["trace", "h2=trace", "trace,h2::codec=trace"] {
+            let log = logged(filter, || {
+                tracing::trace!(target: "h2::codec", "on the wire");
+                tracing::debug!(target: "h2::codec", "in short");
+                tracing::trace!(target: "waxwingish", "on the wire");
+            });
+            assert!(log.contains("in short") && !log.contains("on the wire"), "{filter}: {log}");
+        }
+        assert!(logged("trace", || tracing::trace!("our own")).contains("our own"));
+    }
+
+    #[test]
+    fn whatever_is_logged_of_a_request_has_its_id() {
+        for filter in ["error", "waxwing::cli=warn", "off,waxwing::cli=error", "waxwing::request=off,error"] {
+            let log = logged(filter, || {
+                let span = tracing::error_span!(target: SPAN, "request", request_id = "abc");
+                span.in_scope(|| tracing::error!("something"));
+            });
+            assert!(log.contains("request_id=\"abc\"") && log.contains("something"), "{filter}: {log}");
+        }
+    }
+
+    #[test]
+    fn a_panic_is_logged_without_the_text_of_a_client() {
+        let log = logged("info", || {
+            let before = std::panic::take_hook();
+            std::panic::set_hook(Box::new(panicked));
+            let text = std::hint::black_box("schöner Geheimtext").to_owned();
+            assert!(std::panic::catch_unwind(|| text[..4].len()).is_err());
+            assert!(std::panic::catch_unwind(|| panic!("as it stands in the source")).is_err());
+            std::panic::set_hook(before);
+        });
+        assert_eq!(log.lines().filter(|line| line.contains("a panic") && line.contains("logs.rs:")).count(), 2, "{log}");
+        assert!(log.contains("as it stands in the source") && !log.contains("Geheimtext"), "{log}");
+    }
+}

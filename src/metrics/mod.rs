@@ -1,0 +1,251 @@
+//! What is counted, for Prometheus: requests, answers, Redis, background work, the process.
+//!
+//! It knows neither HTTP nor Redis; those who do call it. Every label has a bounded set of values whatever clients send: of the
+//! operations' names, which clients choose, the first [`OPERATIONS`] of a process are kept ([`names`]). Counting costs a few
+//! atomics and short locks, and allocates for a label that was not there before.
+
+mod names;
+mod process;
+mod storage;
+
+pub use storage::{Fault, StorageMeters};
+
+use crate::clock::Millis;
+use names::Names;
+use process::Process;
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Registry, Unit};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How many names of operations are kept apart; requests of further ones are counted under [`OTHER`].
+pub const OPERATIONS: usize = 200;
+/// How many outcomes are kept apart. They are our own codes, of which there are some two dozen.
+const OUTCOMES: usize = 64;
+/// The operation of requests whose name is not kept: too many, too long, or no name at all.
+pub const OTHER: &str = "other";
+/// The operation of requests that name none.
+pub const ANONYMOUS: &str = "anonymous";
+/// The operation of requests that were refused before it was known.
+pub const UNKNOWN: &str = "unknown";
+/// The outcome of requests without an error.
+pub const OK: &str = "ok";
+
+/// From half a millisecond to ten seconds, the deadline of a request.
+const SECONDS: [f64; 14] = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+
+/// The kind of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// It reads.
+    Query,
+    /// It changes something.
+    Mutation,
+    /// It goes on.
+    Subscription,
+    /// It was refused before that was known.
+    Unknown,
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [Self::Query, Self::Mutation, Self::Subscription, Self::Unknown];
+
+    /// Its name in labels and logs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Query => "query",
+            Self::Mutation => "mutation",
+            Self::Subscription => "subscription",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl EncodeLabelValue for Kind {
+    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> std::fmt::Result {
+        EncodeLabelValue::encode(&self.as_str(), encoder)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    operation: Arc<str>,
+    kind: Kind,
+    outcome: Arc<str>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct KindLabel {
+    kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StatusLabel {
+    status: u16,
+}
+
+/// What one application counts.
+pub struct Metrics {
+    registry: Registry,
+    operations: Names,
+    outcomes: Names,
+    requests: Family<RequestLabels, Counter>,
+    /// In the order of [`Kind::ALL`].
+    durations: [Histogram; 4],
+    answers: Family<StatusLabel, Counter>,
+    in_flight: Gauge,
+    connections: Gauge,
+    background: Gauge,
+    hashes_waiting: Gauge,
+    hashes_running: Gauge,
+}
+
+impl Metrics {
+    /// Nothing counted yet, in a process that began at `began`; with what is counted of the storage.
+    pub fn new(storage: &StorageMeters, began: Millis) -> Self {
+        let durations = Family::<KindLabel, Histogram>::new_with_constructor(histogram as fn() -> Histogram);
+        let mut metrics = Self {
+            registry: Registry::default(),
+            operations: Names::new(OPERATIONS, &[OTHER, ANONYMOUS, UNKNOWN]),
+            outcomes: Names::new(OUTCOMES, &[OTHER, OK]),
+            requests: Family::default(),
+            durations: Kind::ALL.map(|kind| durations.get_or_create_owned(&KindLabel { kind })),
+            answers: Family::default(),
+            in_flight: Gauge::default(),
+            connections: Gauge::default(),
+            background: Gauge::default(),
+            hashes_waiting: Gauge::default(),
+            hashes_running: Gauge::default(),
+        };
+        metrics.register(durations, storage, began);
+        metrics
+    }
+
+    fn register(&mut self, durations: Family<KindLabel, Histogram, fn() -> Histogram>, storage: &StorageMeters, began: Millis) {
+        let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        self.registry.register("waxwing_build", "The running version", build);
+        let ours = self.registry.sub_registry_with_prefix("waxwing");
+        ours.register("requests", "GraphQL requests by operation, kind and outcome", self.requests.clone());
+        let help = "From the request's head to its answer, by kind of operation";
+        ours.register_with_unit("request_duration", help, Unit::Seconds, durations);
+        ours.register("http_responses", "HTTP answers by status", self.answers.clone());
+        ours.register(
+            "http_requests_in_flight",
+            "HTTP requests that are not answered yet, this one included",
+            self.in_flight.clone(),
+        );
+        ours.register("http_connections", "Connections that are open", self.connections.clone());
+        ours.register("background_tasks", "Work that goes on after its answer, and mutations under way", self.background.clone());
+        ours.register("password_hashes_waiting", "Passwords that wait to be hashed", self.hashes_waiting.clone());
+        ours.register("password_hashes_running", "Passwords that are being hashed", self.hashes_running.clone());
+        storage.register(ours);
+        self.registry.register_collector(Box::new(Process { began }));
+    }
+
+    /// One GraphQL request: what it was (no name for an anonymous one), what came of it (a code, [`OK`] without an error), and
+    /// how long it took.
+    pub fn request(&self, operation: Option<&str>, kind: Kind, outcome: &str, took: Duration) {
+        let operation = match (operation, kind) {
+            (None, Kind::Unknown) => UNKNOWN,
+            (None, _) => ANONYMOUS,
+            (Some(name), _) => name,
+        };
+        let (operation, outcome) = (self.operations.admit(operation), self.outcomes.admit(outcome));
+        self.requests.get_or_create(&RequestLabels { operation, kind, outcome }).inc();
+        self.durations[kind as usize].observe(took.as_secs_f64());
+    }
+
+    /// One answer over HTTP.
+    pub fn answered(&self, status: u16) {
+        self.answers.get_or_create(&StatusLabel { status }).inc();
+    }
+
+    /// A request over HTTP that is under way until what this gives is dropped.
+    pub fn in_flight(&self) -> Held {
+        Held::new(&self.in_flight)
+    }
+
+    /// A connection that is open until what this gives is dropped.
+    pub fn connection(&self) -> Held {
+        Held::new(&self.connections)
+    }
+
+    /// A password that waits to be hashed until what this gives is dropped.
+    pub fn hash_waits(&self) -> Held {
+        Held::new(&self.hashes_waiting)
+    }
+
+    /// Everything in the text format of OpenMetrics, with what is under way at this moment.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn exposition(&self, background: usize, hashes_running: usize) -> Result<String, std::fmt::Error> {
+        self.background.set(background as i64);
+        self.hashes_running.set(hashes_running as i64);
+        let mut text = String::new();
+        prometheus_client::encoding::text::encode(&mut text, &self.registry)?;
+        Ok(text)
+    }
+}
+
+fn histogram() -> Histogram {
+    Histogram::new(SECONDS)
+}
+
+/// One more in a gauge, until it is dropped.
+pub struct Held(Gauge);
+
+impl Held {
+    fn new(gauge: &Gauge) -> Self {
+        gauge.inc();
+        Self(gauge.clone())
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_counted_under_its_labels_and_in_its_histogram() {
+        let metrics = Metrics::new(&StorageMeters::default(), 1_500);
+        metrics.request(Some("Home"), Kind::Query, OK, Duration::from_millis(2));
+        metrics.request(Some("Home"), Kind::Query, OK, Duration::from_secs(11));
+        metrics.request(None, Kind::Mutation, "OUTCOME_UNKNOWN", Duration::ZERO);
+        metrics.request(None, Kind::Unknown, "BAD_REQUEST", Duration::ZERO);
+        metrics.answered(503);
+        let held = metrics.in_flight();
+        let text = metrics.exposition(3, 1).expect("text");
+        for line in [
+            "waxwing_requests_total{operation=\"Home\",kind=\"query\",outcome=\"ok\"} 2",
+            "waxwing_requests_total{operation=\"anonymous\",kind=\"mutation\",outcome=\"OUTCOME_UNKNOWN\"} 1",
+            "waxwing_requests_total{operation=\"unknown\",kind=\"unknown\",outcome=\"BAD_REQUEST\"} 1",
+            "waxwing_request_duration_seconds_bucket{le=\"0.001\",kind=\"query\"} 0",
+            "waxwing_request_duration_seconds_bucket{le=\"0.0025\",kind=\"query\"} 1",
+            "waxwing_request_duration_seconds_bucket{le=\"10.0\",kind=\"query\"} 1",
+            "waxwing_request_duration_seconds_bucket{le=\"+Inf\",kind=\"query\"} 2",
+            "waxwing_request_duration_seconds_count{kind=\"subscription\"} 0",
+            "waxwing_http_responses_total{status=\"503\"} 1",
+            "waxwing_http_requests_in_flight 1",
+            "waxwing_background_tasks 3",
+            "waxwing_password_hashes_running 1",
+            "process_start_time_seconds 1.5",
+            "# EOF",
+        ] {
+            assert!(text.lines().any(|other| other == line), "{line} is not in\n{text}");
+        }
+        drop(held);
+        assert!(metrics.exposition(0, 0).expect("text").contains("waxwing_http_requests_in_flight 0"));
+    }
+}

@@ -1,0 +1,79 @@
+//! Names that others choose, as labels: only so many of them.
+
+use super::OTHER;
+use std::collections::HashSet;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// The longest name that is kept, in bytes.
+const LONGEST: usize = 64;
+
+/// The first names that came, up to a number; every further one is [`OTHER`].
+pub(super) struct Names {
+    known: RwLock<HashSet<Arc<str>>>,
+    room: usize,
+    other: Arc<str>,
+}
+
+impl Names {
+    /// Room for so many names beside those that are known from the start.
+    pub(super) fn new(room: usize, own: &[&str]) -> Self {
+        let known = own.iter().map(|name| Arc::from(*name)).collect();
+        Self { known: RwLock::new(known), room: room + own.len(), other: OTHER.into() }
+    }
+
+    /// The name itself while there is room and it is one in GraphQL, else [`OTHER`]. Allocates for a new name only.
+    pub(super) fn admit(&self, name: &str) -> Arc<str> {
+        {
+            let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(known) = known.get(name) {
+                return known.clone();
+            }
+            if known.len() >= self.room || !is_name(name) {
+                return self.other.clone();
+            }
+        }
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= self.room && !known.contains(name) {
+            return self.other.clone(); // Others took the last place meanwhile.
+        }
+        let name: Arc<str> = known.get(name).cloned().unwrap_or_else(|| name.into());
+        known.insert(name.clone());
+        name
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    let letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    name.len() <= LONGEST && bytes.next().is_some_and(letter) && bytes.all(|byte| letter(byte) || byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_name_or_too_long_is_other() {
+        let names = Names::new(10, &[OTHER]);
+        for name in ["Home", "_", "a1", &"x".repeat(64)] {
+            assert_eq!(&*names.admit(name), name);
+        }
+        for name in ["", "1a", "a b", "a\"} 1\nfake{x=\"", "\u{1b}[31m", "é", &"x".repeat(65)] {
+            assert_eq!(&*names.admit(name), OTHER, "{name}");
+        }
+    }
+
+    #[test]
+    fn only_so_many_are_kept_also_when_threads_race_for_the_last_place() {
+        let names = Names::new(20, &[OTHER, "ok"]);
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let names = &names;
+                scope.spawn(move || (0..100).for_each(|at| drop(names.admit(&format!("n{thread}_{at}")))));
+            }
+        });
+        assert_eq!(names.known.read().expect("no panic while held").len(), 22);
+        assert_eq!(&*names.admit("late"), OTHER);
+        assert_eq!(&*names.admit("ok"), "ok");
+    }
+}

@@ -1,0 +1,90 @@
+//! What is counted of the storage: how often it was waited for, how long, and what went wrong.
+
+use super::histogram;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+use std::time::Duration;
+
+/// What can go wrong with the storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// There is no connection and none can be made.
+    Unreachable,
+    /// It did not answer in time.
+    Timeout,
+    /// The connection broke while an answer was awaited.
+    Lost,
+    /// It answers that it cannot serve now: loading, full, read-only, a cluster that is down.
+    Refused,
+    /// It answered with an error that only a defect of ours, or a spoiled key, explains.
+    Reply,
+}
+
+impl Fault {
+    const ALL: [Self; 5] = [Self::Unreachable, Self::Timeout, Self::Lost, Self::Refused, Self::Reply];
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unreachable => "unreachable",
+            Self::Timeout => "timeout",
+            Self::Lost => "lost",
+            Self::Refused => "refused",
+            Self::Reply => "reply",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct FaultLabel {
+    kind: &'static str,
+}
+
+/// The meters of one handle to the storage.
+pub struct StorageMeters {
+    trips: Counter,
+    duration: Histogram,
+    errors: Family<FaultLabel, Counter>,
+    /// The same counters, in the order of [`Fault::ALL`].
+    by_fault: [Counter; 5],
+}
+
+impl Default for StorageMeters {
+    fn default() -> Self {
+        let errors = Family::<FaultLabel, Counter>::default();
+        let by_fault = Fault::ALL.map(|fault| errors.get_or_create_owned(&FaultLabel { kind: fault.as_str() }));
+        Self { trips: Counter::default(), duration: histogram(), errors, by_fault }
+    }
+}
+
+impl StorageMeters {
+    /// A command, a script or a pipeline goes out.
+    pub fn sent(&self) {
+        self.trips.inc();
+    }
+
+    /// It came back, well or not.
+    pub fn answered(&self, took: Duration) {
+        self.duration.observe(took.as_secs_f64());
+    }
+
+    /// Something went wrong.
+    pub fn failed(&self, fault: Fault) {
+        self.by_fault[fault as usize].inc();
+    }
+
+    /// How many went out so far.
+    pub fn round_trips(&self) -> u64 {
+        self.trips.get()
+    }
+
+    pub(super) fn register(&self, registry: &mut Registry) {
+        let help = "Times that Redis was waited for: a command, a script or a pipeline is one";
+        registry.register("redis_round_trips", help, self.trips.clone());
+        let help = "From sending a command, a script or a pipeline to its answer, a new connection included";
+        registry.register_with_unit("redis_round_trip_duration", help, Unit::Seconds, self.duration.clone());
+        registry.register("redis_errors", "What went wrong with Redis, by kind", self.errors.clone());
+    }
+}

@@ -1,0 +1,16 @@
+//! The name under which an operation is counted and logged.
+
+use async_graphql::Request;
+use async_graphql::parser::types::DocumentOperations;
+
+/// The name of the operation that a request runs; `None` for an anonymous one. For a request that has passed [`super::check()`]: another's
+/// document would be parsed here.
+pub fn operation_name(request: &mut Request) -> Option<String> {
+    if request.operation_name.is_some() {
+        return request.operation_name.clone();
+    }
+    match &request.parsed_query().ok()?.operations {
+        DocumentOperations::Multiple(named) => named.keys().next().map(ToString::to_string),
+        DocumentOperations::Single(_) => None,
+    }
+}

@@ -1,0 +1,65 @@
+//! What is found out about a request while it is answered, for its log line, its counters and its span.
+//!
+//! The places that know it are far apart, so it is gathered in the request's task. Outside of one nothing is noted.
+
+use crate::metrics::Kind;
+use async_graphql::parser::types::OperationType;
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::future::Future;
+
+/// What is known of a request by its end.
+#[derive(Default)]
+pub(super) struct Facts {
+    /// The kind and the name of its operation, once its document was accepted. The name is a client's text.
+    pub(super) operation: Option<(Kind, Option<String>)>,
+    /// Its error's code, or [`crate::metrics::OK`]; `None` when it did not ask for an operation.
+    pub(super) outcome: Option<Cow<'static, str>>,
+}
+
+tokio::task_local! {
+    static FACTS: RefCell<Facts>;
+}
+
+/// Runs a request's work, which can note facts.
+pub(super) async fn gather<T>(work: impl Future<Output = T>) -> T {
+    FACTS.scope(RefCell::default(), work).await
+}
+
+/// Notes what a request runs.
+pub(super) fn operation(kind: OperationType, name: Option<String>) {
+    let kind = match kind {
+        OperationType::Query => Kind::Query,
+        OperationType::Mutation => Kind::Mutation,
+        OperationType::Subscription => Kind::Subscription,
+    };
+    note(|facts| facts.operation = Some((kind, name)));
+}
+
+/// Notes what came of it: the code of its error.
+pub(super) fn outcome(code: &str) {
+    note(|facts| facts.outcome = Some(code.to_owned().into()));
+}
+
+/// The same from an executed operation: the code of its first error, if there is one.
+pub(super) fn executed(response: &async_graphql::Response) {
+    let code = |error: &async_graphql::ServerError| match error.extensions.as_ref()?.get("code")? {
+        async_graphql::Value::String(code) => Some(code.clone()),
+        _ => None,
+    };
+    let outcome = match response.errors.first() {
+        Some(error) => code(error).map_or(Cow::Borrowed(crate::metrics::OTHER), Cow::Owned),
+        None => Cow::Borrowed(crate::metrics::OK),
+    };
+    note(|facts| facts.outcome = Some(outcome));
+}
+
+/// Everything that was noted.
+pub(super) fn take() -> Facts {
+    FACTS.try_with(RefCell::take).unwrap_or_default()
+}
+
+fn note(fact: impl FnOnce(&mut Facts)) {
+    // Outside of a request there is nobody to tell.
+    let _ = FACTS.try_with(|facts| fact(&mut facts.borrow_mut()));
+}

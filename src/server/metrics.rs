@@ -1,0 +1,40 @@
+//! `/metrics`, on the main listener or on one of its own.
+
+use super::State;
+use crate::app::App;
+use axum::Router;
+use axum::extract::State as Extract;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+/// Where it is found.
+pub(super) const PATH: &str = "/metrics";
+const MEDIA: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// On the main listener.
+pub(super) async fn here(Extract(state): Extract<State>) -> Response {
+    exposition(&state.app)
+}
+
+/// Everything that is counted. Costs Redis nothing.
+fn exposition(app: &App) -> Response {
+    match app.exposition() {
+        Ok(text) => ([(header::CONTENT_TYPE, MEDIA), (header::CACHE_CONTROL, "no-store")], text).into_response(),
+        Err(error) => {
+            tracing::error!(%error, "the metrics cannot be written");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+/// Serves `/metrics` and nothing else until `stop` is cancelled. What it answers is neither logged nor counted.
+///
+/// # Errors
+/// When the listener fails.
+pub async fn serve_metrics(listener: TcpListener, app: App, stop: CancellationToken) -> std::io::Result<()> {
+    let router = Router::new().route(PATH, get(async |Extract(app): Extract<App>| exposition(&app))).with_state(app);
+    axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await
+}

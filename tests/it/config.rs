@@ -1,0 +1,271 @@
+//! The configuration: file, environment and command line, what is wrong with one, and what is printed of it.
+
+use crate::support::{Process, RedisServer, ran, waxwing};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// A configuration file of one's own, which nobody else may read.
+struct File {
+    folder: TempDir,
+    path: PathBuf,
+}
+
+impl File {
+    fn new(text: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("waxwing.toml");
+        fs::write(&path, text).expect("a file");
+        let file = Self { folder, path };
+        file.permit(0o600);
+        file
+    }
+
+    fn permit(&self, mode: u32) {
+        fs::set_permissions(&self.path, fs::Permissions::from_mode(mode)).expect("one's own file");
+    }
+
+    fn path(&self) -> &str {
+        self.path.to_str().expect("text")
+    }
+
+    /// `config check` on it: the exit code, stdout and stderr.
+    fn check(&self, variables: &[(&str, &str)]) -> (i32, String, String) {
+        ran(waxwing(&["config", "check", self.path()]).envs(variables.iter().copied()))
+    }
+}
+
+/// The value of an option and where it comes from, from what `config check` prints.
+fn option<'a>(printed: &'a str, name: &str) -> (&'a str, &'a str) {
+    let line =
+        printed.lines().find(|line| line.starts_with(&format!("{name} = "))).unwrap_or_else(|| panic!("{name}: {printed}"));
+    let (setting, source) = line.rsplit_once("# ").expect("a source");
+    (setting.split_once(" = ").expect("a value").1.trim(), source)
+}
+
+#[test]
+fn the_command_line_wins_over_the_environment_and_that_over_the_file() {
+    let file = File::new("data-dir = \"/nowhere/file\"\n");
+    // It ends at once, and names the folder that it was to look at.
+    let folder = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let (code, _, stderr) = ran(waxwing(&[&["fsck"], arguments].concat()).envs(variables.iter().copied()));
+        assert_eq!(code, 1, "{stderr}");
+        stderr
+            .split("no data folder ")
+            .nth(1)
+            .and_then(|rest| rest.split(':').next())
+            .unwrap_or_else(|| panic!("{stderr}"))
+            .to_owned()
+    };
+    let variable = ("WAXWING_DATA_DIR", "/nowhere/variable");
+    assert_eq!(folder(&[], &[]), "waxwing-data");
+    assert_eq!(folder(&["--config", file.path()], &[]), "/nowhere/file");
+    assert_eq!(folder(&[], &[("WAXWING_CONFIG", file.path())]), "/nowhere/file");
+    assert_eq!(folder(&["--config", file.path()], &[variable]), "/nowhere/variable");
+    assert_eq!(folder(&["--config", file.path(), "--data-dir", "/nowhere/flag"], &[variable]), "/nowhere/flag");
+    assert_eq!(folder(&["--data-dir", "/nowhere/flag", "--config", file.path()], &[]), "/nowhere/flag");
+    let other = File::new("data-dir = \"/nowhere/other\"\n");
+    assert_eq!(folder(&["--config", other.path()], &[("WAXWING_CONFIG", file.path())]), "/nowhere/other");
+}
+
+#[tokio::test]
+async fn a_server_starts_from_a_file_alone() {
+    let redis = RedisServer::start();
+    let text = format!(
+        "# What another command takes is no mistake.\nstatuses-per-user = 3\nlisten = \"127.0.0.1:0\"\nredis = \"{}\"\nallow-volatile = true\ndemo = true\n",
+        redis.url()
+    );
+    let server = Process::start(&mut waxwing(&["serve", "--config", File::new(&text).path()]));
+    let settings = reqwest::get(format!("{}/playground.json", server.url)).await.expect("an answer").text().await.expect("text");
+    assert!(settings.contains("waxwing-demo"), "{settings}");
+    server.stop();
+    // A switch has no word for off on the command line; its variable has.
+    let server = Process::start(waxwing(&["serve", "--config", File::new(&text).path()]).env("WAXWING_DEMO", "false"));
+    let settings = reqwest::get(format!("{}/playground.json", server.url)).await.expect("an answer").text().await.expect("text");
+    assert_eq!(settings, "{}");
+    server.stop();
+}
+
+#[test]
+fn a_file_that_is_named_must_be_there_and_none_need_be_named() {
+    for arguments in [&["schema", "--config", "/nowhere/x.toml"][..], &["--config", "/nowhere/x.toml", "schema"]] {
+        let (code, stdout, stderr) = ran(&mut waxwing(arguments));
+        assert!((code, stdout.as_str()) == (1, "") && stderr.contains("/nowhere/x.toml: No such file"), "{stderr}");
+    }
+    assert_eq!(ran(waxwing(&["schema"]).env("WAXWING_CONFIG", "/nowhere/x.toml")).0, 1);
+    let (code, _, stderr) = ran(&mut waxwing(&["config", "check", "/nowhere/x.toml"]));
+    assert!(code == 1 && stderr.contains("/nowhere/x.toml: No such file"), "{stderr}");
+    // No file is looked for where none is named.
+    let file = File::new("home-window = 5");
+    let at = |directory: &Path| ran(waxwing(&["config", "check"]).current_dir(directory));
+    assert_eq!(at(file.folder.path()), at(Path::new("/")));
+    assert_eq!(at(Path::new("/")).0, 0);
+}
+
+#[test]
+fn everything_that_is_wrong_is_told_at_once_with_what_would_fit() {
+    let file = File::new(
+        "home-windw = 500\nhome_window = 500\nlisten = \"nowhere\"\nredis = 5\ndemo = \"yes\"\nlog-format = \"jsno\"\n\
+         hashes-at-once = 65\nsession-idle-days = \"30\"\ndata-dir = [\"x\"]\nconfig = \"y\"\nlog-filter = \"waxwing=loud\"\n\
+         session-absolute-days = 1.5\nallow-volatile = 1\nxyzzy = 1\n[limits]\nx = 1\n",
+    );
+    let (code, stdout, stderr) = file.check(&[("WAXWING_HASHES_AT_ONCE", "many"), ("WAXWING_HOME_WINDOW", "99")]);
+    assert_eq!((code, stdout.as_str()), (1, ""));
+    let expected = [
+        (1, "`home-windw` is not an option. Did you mean `home-window`?"),
+        (2, "`home_window` is not an option. Did you mean `home-window`?"),
+        (3, "`listen`: `nowhere`: invalid socket address syntax (the default is 127.0.0.1:4000)"),
+        (4, "`redis` is a whole number, where a text in quotes is expected"),
+        (5, "`demo` is a text, where true or false is expected"),
+        (6, "`log-format`: `jsno` is not one of: text, json. Did you mean `json`? (the default is text)"),
+        (7, "`hashes-at-once`: 65 is not in 1..=64 (the default is 2)"),
+        (8, "`session-idle-days` is a text, where a whole number without quotes is expected (the default is 30)"),
+        (9, "`data-dir` is a list, where a text in quotes is expected (the default is waxwing-data)"),
+        (10, "`config` cannot be set here: a file does not name another"),
+        (
+            11,
+            "`log-filter`: `waxwing=loud`: error parsing level filter: expected one of \"off\", \"error\", \"warn\", \"info\", \"debug\", \"trace\", or a number 0-5 (the default is info)",
+        ),
+        (12, "`session-absolute-days` is a number, where a whole number without quotes is expected (the default is 90)"),
+        (13, "`allow-volatile` is a whole number, where true or false is expected"),
+        (14, "`xyzzy` is not an option"),
+        (15, "`limits` is a table: every option stands for itself, at the top of the file"),
+    ];
+    let file_lines = expected.map(|(line, text)| format!("{}:{line}: {text}", file.path()));
+    let variables =
+        ["WAXWING_HOME_WINDOW: 99 is not in 100..=10000", "WAXWING_HASHES_AT_ONCE: `many`: invalid digit found in string"];
+    let expected: Vec<String> =
+        file_lines.into_iter().chain(variables.map(str::to_owned)).map(|text| format!("error: {text}")).collect();
+    assert_eq!(stderr.lines().collect::<Vec<_>>(), expected);
+    // A command refuses the same before it does anything.
+    let (code, stdout, stderr) = ran(&mut waxwing(&["schema", "--config", file.path()]));
+    assert_eq!((code, stdout.as_str()), (1, ""));
+    assert!(expected[..15].iter().all(|line| stderr.contains(line.trim_start_matches("error: "))), "{stderr}");
+}
+
+#[test]
+fn a_check_prints_every_option_with_its_source() {
+    let file = File::new("home-window = 0x200\nlisten = \"127.0.0.1:1\"\nlog-format = \"json\"\n");
+    let (code, stdout, stderr) = file.check(&[("WAXWING_LISTEN", "127.0.0.1:2"), ("WAXWING_DEMO", "1")]);
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    assert_eq!(option(&stdout, "home-window"), ("512", format!("{}:1", file.path()).as_str()));
+    assert_eq!(option(&stdout, "listen"), ("\"127.0.0.1:2\"", "WAXWING_LISTEN"));
+    assert_eq!(option(&stdout, "log-format"), ("\"json\"", format!("{}:3", file.path()).as_str()));
+    assert_eq!(option(&stdout, "demo"), ("true", "WAXWING_DEMO"));
+    assert_eq!(option(&stdout, "session-idle-days"), ("30", "default"));
+    assert!(stdout.contains("# redis is not set"), "{stdout}");
+    let named = ran(waxwing(&["config", "check"]).env("WAXWING_CONFIG", file.path()).env("WAXWING_DEMO", "1"));
+    assert_eq!(option(&named.1, "home-window").0, "512");
+    // What only an open storage could tell is left alone, what a start would refuse by itself is not.
+    let (code, stdout, stderr) = File::new("redis = \"http://h\"").check(&[]);
+    assert!((code, stdout.as_str()) == (1, "") && stderr.contains("redis: Unknown scheme `http`"), "{stderr}");
+    let (code, _, stderr) = File::new("trusted-documents = \"/nowhere.json\"").check(&[]);
+    assert!(code == 1 && stderr.contains("--trusted-documents /nowhere.json: No such file"), "{stderr}");
+    let (code, _, stderr) = File::new("").check(&[("WAXWING_HOME_WINDW", "1"), ("WAXWING_SERVICE_HOST", "10.0.0.1")]);
+    assert_eq!(code, 0);
+    assert_eq!(
+        stderr.lines().collect::<Vec<_>>(),
+        ["HOME_WINDW", "SERVICE_HOST"].map(|name| format!("warning: no option reads the variable WAXWING_{name}"))
+    );
+}
+
+#[test]
+fn a_list_is_an_array() {
+    let file = File::new("cors-origins = [\"https://a.example\", \"https://b.example\"]");
+    let (code, stdout, stderr) = file.check(&[]);
+    let origins = option(&stdout, "cors-origins");
+    assert_eq!((code, origins.0), (0, "[\"https://a.example\", \"https://b.example\"]"), "{stderr}");
+    let (_, stdout, _) = file.check(&[("WAXWING_CORS_ORIGINS", "https://c.example,https://d.example")]);
+    assert_eq!(option(&stdout, "cors-origins"), ("[\"https://c.example\", \"https://d.example\"]", "WAXWING_CORS_ORIGINS"));
+    let (code, _, stderr) = File::new("cors-origins = [\"https://a.example\", \"b.example/path\"]").check(&[]);
+    assert!(code == 1 && stderr.contains(":1: `cors-origins`: `b.example/path`: an origin is a scheme and a host"), "{stderr}");
+}
+
+#[test]
+fn no_secret_is_printed() {
+    let texts = [
+        "redis = \"redis://:hunter2@h:1\"",
+        "redis = \"http://:hunter2@h:1\"",
+        "redis = \"redis://:hunter2@h:1",
+        "redis = [\"redis://:hunter2@h:1\"]",
+        "redis = \"redis://:hunter2@h:1\"\nhome-window = 1",
+    ];
+    for text in texts {
+        let file = File::new(text);
+        let runs = [
+            file.check(&[]),
+            ran(&mut waxwing(&["schema", "--config", file.path()])),
+            ran(&mut waxwing(&["serve", "--help", "--config", file.path()])),
+        ];
+        for (_, stdout, stderr) in runs {
+            assert!(!stdout.contains("hunter2") && !stderr.contains("hunter2"), "{text}: {stdout}{stderr}");
+        }
+    }
+    let (code, stdout, stderr) = File::new("").check(&[("WAXWING_REDIS", "redis://:hunter2@h:1")]);
+    assert_eq!((code, option(&stdout, "redis")), (0, ("\"(hidden)\"", "WAXWING_REDIS")), "{stderr}");
+    assert!(!stdout.contains("hunter2") && !stderr.contains("hunter2"));
+}
+
+#[test]
+fn a_secret_in_a_file_that_all_may_read_is_warned_of() {
+    for (text, mode, warned) in [
+        ("redis = \"redis://:hunter2@h:1\"", 0o644, true),
+        ("redis = \"redis://:hunter2@h:1\"", 0o640, false),
+        ("redis = \"redis://h:1\"", 0o644, false),
+        ("home-window = 100", 0o644, false),
+    ] {
+        let file = File::new(text);
+        file.permit(mode);
+        let (code, _, stderr) = file.check(&[]);
+        assert_eq!((code, stderr.contains("every user may read")), (0, warned), "{text} {mode:o}: {stderr}");
+        let (code, _, stderr) = ran(&mut waxwing(&["schema", "--config", file.path()]));
+        assert_eq!((code, stderr.contains("every user may read")), (0, warned), "{text} {mode:o}: {stderr}");
+    }
+}
+
+#[test]
+fn the_example_names_every_option_and_its_default() {
+    let (code, example, _) = ran(&mut waxwing(&["config", "example"]));
+    assert_eq!(code, 0);
+    // As it stands it sets nothing; with every default uncommented it sets what is set without it.
+    let lines: Vec<&str> = example.lines().collect();
+    let unset = |at: usize| at > 0 && lines[at - 1] == "# Not set by default.";
+    let setting = |line: &&str| {
+        line.strip_prefix('#').filter(|rest| rest.starts_with(|first: char| first.is_ascii_lowercase())).map(str::to_owned)
+    };
+    let uncommented: Vec<String> = (0..lines.len()).filter(|at| !unset(*at)).filter_map(|at| setting(&lines[at])).collect();
+    let (_, without, _) = File::new("").check(&[]);
+    assert_eq!(File::new(&example).check(&[]), (0, without.clone(), String::new()));
+    let (code, with, stderr) = File::new(&uncommented.join("\n")).check(&[]);
+    assert_eq!(code, 0, "{stderr}");
+    let settings = |printed: &str| {
+        printed.lines().map(|line| line.split("# ").next().unwrap_or_default().trim().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(settings(&with), settings(&without));
+    let sources = with.lines().filter(|line| line.ends_with("# default")).count();
+    assert_eq!(sources, with.lines().filter(|line| line.contains("is not set")).count(), "{with}");
+    // Every option of `serve` is in it, once.
+    let (_, help, _) = ran(&mut waxwing(&["serve", "--help"]));
+    let words = help
+        .split_whitespace()
+        .filter_map(|word| word.strip_prefix("--"))
+        .filter(|word| !["help", "version", "config"].contains(word));
+    let mut options: Vec<&str> =
+        words.filter(|word| word.chars().all(|letter| letter.is_ascii_lowercase() || letter == '-')).collect();
+    options.sort_unstable();
+    options.dedup();
+    assert!(options.len() > 10, "{options:?}");
+    for name in options {
+        let count = lines.iter().filter(|line| line.starts_with(&format!("#{name} = "))).count();
+        assert_eq!(count, 1, "{name}: {example}");
+    }
+}
+
+#[test]
+fn help_texts_show_the_defaults_that_are_built_in() {
+    let file = File::new("home-window = 500");
+    let with = ran(&mut waxwing(&["serve", "--help", "--config", file.path()]));
+    assert_eq!(with, ran(&mut waxwing(&["serve", "--help"])));
+    assert!(with.1.contains("[default: 1000]"));
+}

@@ -1,0 +1,87 @@
+//! The real binary as a process of its own, with nothing in its environment but what the test puts there.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A command line of the binary. It sees no variable of the tests' own surroundings, save where programs are.
+pub fn waxwing(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_waxwing"));
+    command.args(arguments).env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path))).stdin(Stdio::null());
+    command
+}
+
+/// What a run came to: its exit code, stdout and stderr.
+pub fn ran(command: &mut Command) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = command.output().expect("it is built");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+    (status.code().expect("no signal"), text(stdout), text(stderr))
+}
+
+/// A running `waxwing serve`.
+pub struct Process {
+    child: Child,
+    /// Where it listens, as it has told.
+    pub url: String,
+    folder: TempDir,
+    /// Open as long as it runs.
+    stdout: Option<BufReader<ChildStdout>>,
+}
+
+impl Process {
+    /// Starts it and waits until it says that it is ready.
+    pub fn start(command: &mut Command) -> Self {
+        let mut process = Self::spawn(command.stdout(Stdio::piped()));
+        let stdout = process.stdout.as_mut().expect("it is piped");
+        let mut lines = stdout.lines().map_while(Result::ok);
+        let url =
+            lines.find_map(|line| line.trim().strip_prefix("API").map(|url| url.trim().trim_end_matches("/graphql").to_owned()));
+        process.url = url.unwrap_or_else(|| panic!("it did not start: {}", process.log()));
+        process
+    }
+
+    /// Starts it with nobody to read what it says, and waits until its log has where it listens.
+    pub fn start_unheard(command: &mut Command) -> Self {
+        let (nobody, stdout) = std::io::pipe().expect("a pipe");
+        drop(nobody);
+        let mut process = Self::spawn(command.stdout(stdout));
+        let began = Instant::now();
+        while process.url.is_empty() {
+            assert!(began.elapsed() < Duration::from_secs(10), "it did not start: {}", process.log());
+            std::thread::sleep(Duration::from_millis(5));
+            let log = process.log();
+            let ready = log.lines().filter(|line| line.contains(" ready ")).find_map(|line| line.split("address=").nth(1));
+            process.url = ready.and_then(|rest| rest.split(' ').next()).map(|at| format!("http://{at}")).unwrap_or_default();
+        }
+        process
+    }
+
+    fn spawn(command: &mut Command) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let log = std::fs::File::create(folder.path().join("stderr")).expect("a file");
+        let mut child = command.stderr(log).spawn().expect("it is built");
+        let stdout = child.stdout.take().map(BufReader::new);
+        Self { child, url: String::new(), folder, stdout }
+    }
+
+    /// What it has logged so far.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("stderr")).expect("text")
+    }
+
+    /// Ends it in order, and gives its whole log.
+    pub fn stop(mut self) -> String {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().expect("kill is everywhere").success());
+        assert!(self.child.wait().expect("it ran").success());
+        self.log()
+    }
+}
+
+/// A failed test leaves no server behind.
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.child.kill().and_then(|()| self.child.wait()).ok();
+    }
+}
