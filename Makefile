@@ -21,7 +21,7 @@ build: playground
 
 ## Everything that is checked: format, lints, docs, the suite, the playground in a browser.
 test: check
-	@$(MAKE) --no-print-directory suite e2e
+	@$(MAKE) --no-print-directory suite suite-acl e2e
 
 # Formatting, clippy with warnings as errors, docs without warnings. The schema check is a test.
 check: playground
@@ -36,6 +36,11 @@ ifdef NEXTEST
 else
 	cargo test --locked
 endif
+
+## The suite once more, over Redis users that may do what the server needs and nothing else.
+.PHONY: suite-acl
+suite-acl:
+	@WAXWING_TEST_ACL=1 $(MAKE) --no-print-directory suite
 
 ## The playground in headless Chromium, against a server of its own.
 e2e: need-redis need-chromium playground

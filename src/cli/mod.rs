@@ -1,5 +1,6 @@
 //! The command line. Every option is also an environment variable, `WAXWING_` and its name.
 
+mod acl;
 mod demo;
 mod fsck;
 mod options;
@@ -38,6 +39,8 @@ enum Command {
     Demo(demo::Options),
     /// Check that nothing in the store is broken. Reads only; servers may go on working.
     Fsck(fsck::Options),
+    /// Print the line of an ACL file for a Redis user with no more rights than the server needs.
+    Acl(acl::Options),
     /// Print the GraphQL schema in the schema definition language.
     Schema,
 }
@@ -66,6 +69,7 @@ async fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Serve(options) => serve::run(options).await?,
         Command::Demo(options) => demo::run(options).await?,
         Command::Fsck(options) => return fsck::run(options).await,
+        Command::Acl(options) => acl::run(&options)?,
         Command::Schema => print!("{}", crate::schema::sdl()),
     }
     Ok(ExitCode::SUCCESS)

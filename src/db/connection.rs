@@ -153,8 +153,8 @@ async fn send_singles(connection: &ClusterConnection, commands: Vec<Cmd>, access
             async move {
                 match command.query_async::<Value>(&mut connection).await {
                     Err(error) if error.code() == Some("NOSCRIPT") => Ok(super::script::unknown()),
-                    // About this one key, so it stays in its place as in a pipeline.
-                    Err(error) if error.code() == Some("WRONGTYPE") => {
+                    // It stays in its place, as in a pipeline.
+                    Err(error) if error.code().is_some_and(is_about_one_key) => {
                         redis::ServerError::try_from(error).map(Value::ServerError).map_err(|error| classify(&error, access))
                     }
                     reply => reply.map_err(|error| classify(&error, access)),
@@ -164,6 +164,11 @@ async fn send_singles(connection: &ClusterConnection, commands: Vec<Cmd>, access
         .buffered(64)
         .try_collect()
         .await
+}
+
+/// Whether an error is about a command's key and says nothing of the others: of another type, or not granted to our user.
+pub(super) fn is_about_one_key(code: &str) -> bool {
+    matches!(code, "WRONGTYPE" | "NOPERM")
 }
 
 /// Threads keep to a connection of their own, in turn.

@@ -71,14 +71,14 @@ impl Db {
         self.pipeline(commands, Access::Read).await
     }
 
-    /// As [`Self::read_many`], but the reply that a key is of another type stays in its place: for audits, which must come past what is
-    /// broken.
+    /// As [`Self::read_many`], but the reply that a key is of another type, or not ours to read, stays in its place: for audits, which
+    /// must come past what is broken.
     ///
     /// # Errors
     /// As [`Self::read_many`], but for that reply.
     pub async fn peek(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Error> {
         let sound = |reply: Value| match reply {
-            Value::ServerError(error) if error.code() == "WRONGTYPE" => Ok(Value::ServerError(error)),
+            Value::ServerError(error) if connection::is_about_one_key(error.code()) => Ok(Value::ServerError(error)),
             reply => reply.extract_error().map_err(|error| connection::classify(&error, Access::Read)),
         };
         self.send(commands, Access::Read).await?.into_iter().map(sound).collect()

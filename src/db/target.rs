@@ -29,7 +29,8 @@ impl Target {
 
     fn single(info: ConnectionInfo) -> Self {
         // RESP3 is what tells us of a disconnection at once, and later of invalidated keys.
-        let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3);
+        // The library's name is not told: a user of least privilege may not, and Redis would note the try each time.
+        let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3).set_skip_set_lib_name();
         let tcp = info.tcp_settings().clone().set_nodelay(true);
         Self::Single(Box::new(info.set_redis_settings(settings).set_tcp_settings(tcp)))
     }

@@ -3,6 +3,7 @@
 mod support;
 
 mod accounts;
+mod acl;
 mod architecture;
 mod cluster;
 mod conformance;
@@ -11,6 +12,7 @@ mod demo;
 mod embedded;
 mod fsck;
 mod follows;
+mod hostile;
 mod http;
 mod inspect;
 mod nodes;

@@ -1,6 +1,6 @@
 //! A Redis Cluster of three primaries on loopback, on free ports, gone with the test.
 
-use super::redis_server::spawn;
+use super::redis_server::{acl_file, credentials, spawn, suite_is_restricted};
 use std::net::TcpListener;
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -21,10 +21,15 @@ impl Cluster {
         for (port, bus) in ports.iter().zip(buses) {
             let dir = folder.path().join(port.to_string());
             std::fs::create_dir(&dir).expect("a folder");
-            let options = format!(
+            let mut options = format!(
                 "--port {port} --cluster-port {bus} --bind 127.0.0.1 --dir {} --save  --appendonly no --cluster-enabled yes --cluster-node-timeout 5000",
                 dir.display()
             );
+            if suite_is_restricted() {
+                let file = dir.join("users.acl");
+                std::fs::write(&file, acl_file()).expect("it is written");
+                options.push_str(&format!(" --aclfile {}", file.display()));
+            }
             nodes.push(spawn(&options.split(' ').map(str::to_owned).collect::<Vec<_>>()));
         }
         let cluster = Self { nodes, ports: ports.to_vec(), _folder: folder };
@@ -34,7 +39,8 @@ impl Cluster {
 
     /// The form that `--redis` takes; one seed is enough to find the others.
     pub fn url(&self) -> String {
-        format!("redis-cluster://127.0.0.1:{}?node=127.0.0.1:{}", self.ports[0], self.ports[1])
+        let user = if suite_is_restricted() { format!("{}@", credentials()) } else { String::new() };
+        format!("redis-cluster://{user}127.0.0.1:{}?node=127.0.0.1:{}", self.ports[0], self.ports[1])
     }
 
     /// The same command to every node; an answer each.

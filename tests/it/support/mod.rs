@@ -4,7 +4,9 @@
 mod actor;
 mod cluster;
 mod bulk;
+pub mod inputs;
 mod listing;
+pub mod monitor;
 mod redis_server;
 pub mod texts;
 mod wire;
