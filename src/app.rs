@@ -5,11 +5,16 @@ use crate::config::Config;
 use crate::db::Db;
 use crate::error::Error;
 use crate::ids::source::Ids;
+use crate::lane::Lane;
 use crate::page::Cursors;
 use std::future::Future;
 use std::sync::Arc;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+
+/// How many may wait for a password hash: what two cores get done in a second, more or less.
+const HASHES_WAITING: usize = 64;
 
 /// The application. Cheap to clone.
 #[derive(Clone)]
@@ -21,14 +26,14 @@ struct Inner {
     config: Config,
     ids: Ids,
     cursors: OnceCell<Cursors>,
-    hashing: Semaphore,
+    hashing: Lane,
     background: TaskTracker,
 }
 
 impl App {
     /// An application over `db`. Asks nothing of Redis yet.
     pub fn new(db: Db, clock: Clock, config: Config) -> Self {
-        let hashing = Semaphore::new(config.hashes_at_once.max(1));
+        let hashing = Lane::new(config.hashes_at_once.max(1), HASHES_WAITING);
         let (ids, cursors, background) = (Ids::default(), OnceCell::new(), TaskTracker::new());
         Self(Arc::new(Inner { db, clock, config, ids, cursors, hashing, background }))
     }
@@ -69,8 +74,8 @@ impl App {
         self.0.cursors.get_or_try_init(|| async { self.0.db.cursor_secret().await.map(Cursors::new) }).await.copied()
     }
 
-    /// Leave to hash a password: only so many at once, so that a flood of log-ins leaves the cores to the others.
-    pub fn hashing(&self) -> &Semaphore {
+    /// Where passwords are hashed: only so many at once, so that a flood of log-ins leaves the cores to the others.
+    pub fn hashing(&self) -> &Lane {
         &self.0.hashing
     }
 
@@ -79,13 +84,24 @@ impl App {
         self.0.background.spawn(work);
     }
 
-    /// Runs `work` to its end, also when whoever waits for it goes away: a change that has begun is not left half done.
+    /// Runs `work` to its end, also when whoever waits for it goes away: a change that has begun is not left half done. What has not
+    /// begun to change anything may ask for [`Self::nobody_waits`].
     ///
     /// # Errors
     /// Internal: the work panicked.
     pub async fn finish<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T, Error> {
         use tracing::Instrument;
-        self.0.background.spawn(work.in_current_span()).await.map_err(Error::internal)
+        let gone = CancellationToken::new();
+        let _gone_with_the_caller = gone.clone().drop_guard();
+        self.0.background.spawn(CALLER_IS_GONE.scope(gone, work).in_current_span()).await.map_err(Error::internal)
+    }
+
+    /// Ends when nobody waits any more for the work of [`Self::finish`] that asks; never where that is not known.
+    pub async fn nobody_waits() {
+        match CALLER_IS_GONE.try_with(Clone::clone) {
+            Ok(gone) => gone.cancelled().await,
+            Err(_) => std::future::pending().await,
+        }
     }
 
     /// Waits until no background work is left.
@@ -94,4 +110,9 @@ impl App {
         self.0.background.wait().await;
         self.0.background.reopen();
     }
+}
+
+tokio::task_local! {
+    /// Whether whoever waits for this task has gone away.
+    static CALLER_IS_GONE: CancellationToken;
 }

@@ -18,6 +18,9 @@ pub enum Error {
     /// A write was sent and its answer never came: it may or may not have happened.
     #[error("The storage did not confirm the change in time: it may have happened. Read again before you retry.")]
     OutcomeUnknown,
+    /// Too many want the same at once. Nothing was changed.
+    #[error("The server has too much to do. Try again in a second.")]
+    Overloaded,
     /// A defect of ours. The cause is logged once and never shown.
     #[error("Something went wrong on the server.")]
     Internal(Arc<anyhow::Error>),
@@ -31,6 +34,7 @@ impl Error {
             Self::Unauthenticated => "UNAUTHENTICATED",
             Self::StorageUnavailable => "STORAGE_UNAVAILABLE",
             Self::OutcomeUnknown => "OUTCOME_UNKNOWN",
+            Self::Overloaded => "OVERLOADED",
             Self::Internal(_) => "INTERNAL_SERVER_ERROR",
         }
     }

@@ -62,6 +62,7 @@ pub mod page;
 pub mod audit;
 pub mod viewer;
 pub mod loader;
+pub mod lane;
 pub mod app;
 pub mod request;
 

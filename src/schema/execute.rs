@@ -6,6 +6,9 @@ use async_graphql::{ErrorExtensionValues, ObjectType, Response, Schema, ServerEr
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 
+/// After how many seconds one may come again when the server has too much to do.
+const RETRY_AFTER: u64 = 1;
+
 /// Runs a request. A panic of ours becomes one error; every error gets its `extensions.code`.
 pub async fn execute<Q, M, S>(schema: &Schema<Q, M, S>, request: async_graphql::Request) -> Response
 where
@@ -46,6 +49,11 @@ fn complete(error: &mut ServerError) {
         Some(Error::Internal(cause)) => {
             tracing::error!(cause = format!("{cause:#}"), path = ?error.path, "internal error");
             "INTERNAL_SERVER_ERROR"
+        }
+        Some(ours @ Error::Overloaded) => {
+            let code = ours.code();
+            error.extensions.get_or_insert_with(ErrorExtensionValues::default).set("retryAfter", RETRY_AFTER);
+            code
         }
         Some(ours) => ours.code(),
         // The library's own: what has a path was refused while executing, the rest before it.

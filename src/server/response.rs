@@ -19,7 +19,7 @@ pub(super) fn failed(media: Media, error: &Error) -> Response {
     let status = match error {
         Error::Unauthenticated => StatusCode::UNAUTHORIZED,
         Error::BadUserInput(_) => StatusCode::BAD_REQUEST,
-        Error::StorageUnavailable | Error::OutcomeUnknown => StatusCode::SERVICE_UNAVAILABLE,
+        Error::StorageUnavailable | Error::OutcomeUnknown | Error::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
         Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
     };
     let mut response = refused(media, status, error.code(), &error.to_string());

@@ -12,6 +12,7 @@ mod demo;
 mod embedded;
 mod fsck;
 mod follows;
+mod hashing;
 mod hostile;
 mod http;
 mod inspect;
