@@ -5,10 +5,10 @@
 //! half-open connection would otherwise stay for ever; whoever comes next connects again, one at a time, and a failed
 //! attempt answers for the next 50 ms, so that a dead Redis costs nobody a queue.
 
+use super::cluster::Cluster;
 use super::{Target, pipeline_of};
 use crate::error::Error;
 use redis::aio::MultiplexedConnection;
-use redis::cluster_async::ClusterConnection;
 use redis::{AsyncConnectionConfig, Client, Cmd, PushKind, RedisError, Value};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, RwLock};
@@ -49,7 +49,7 @@ impl Timing {
 /// Where commands go.
 pub(super) enum Topology {
     Single(Vec<Slot>),
-    Cluster(ClusterConnection),
+    Cluster(Cluster),
 }
 
 impl Topology {
@@ -59,7 +59,7 @@ impl Topology {
                 let client = Client::open((**info).clone())?;
                 Ok(Self::Single((0..timing.connections.max(1)).map(|_| Slot::new(client.clone(), timing)).collect()))
             }
-            Target::Cluster(nodes) => Ok(Self::Cluster(open_cluster(nodes, timing).await?)),
+            Target::Cluster(nodes) => Ok(Self::Cluster(Cluster::open(nodes, timing).await?)),
         }
     }
 
@@ -67,7 +67,7 @@ impl Topology {
     pub(super) async fn send(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
         match self {
             Self::Single(slots) => slots[slot_of_thread(slots.len())].send(&commands, access).await,
-            Self::Cluster(connection) => send_singles(connection, commands, access).await,
+            Self::Cluster(cluster) => cluster.send(commands, access).await,
         }
     }
 
@@ -85,85 +85,24 @@ impl Topology {
 
     /// Answers of every primary, in the order of their addresses.
     pub(super) async fn each_primary(&self, command: &Cmd) -> Result<Vec<Value>, Error> {
-        let Self::Cluster(_) = self else { return self.send(vec![command.clone()], Access::Read).await };
+        let Self::Cluster(cluster) = self else { return self.send(vec![command.clone()], Access::Read).await };
         let mut answers = Vec::new();
-        for (host, port) in self.addresses().await? {
-            answers.push(self.at_address(host, port, command.clone()).await?);
+        for address in cluster.addresses().await? {
+            answers.push(cluster.at(address, command.clone()).await?);
         }
         Ok(answers)
     }
 
     pub(super) async fn on_primary(&self, node: usize, command: Cmd) -> Result<Value, Error> {
-        let Self::Cluster(_) = self else {
+        let Self::Cluster(cluster) = self else {
             return Ok(self.send(vec![command], Access::Read).await?.pop().unwrap_or_default());
         };
-        let mut addresses = self.addresses().await?;
+        let mut addresses = cluster.addresses().await?;
         if node >= addresses.len() {
             return Err(Error::StorageUnavailable); // The cluster lost a primary meanwhile.
         }
-        let (host, port) = addresses.swap_remove(node);
-        self.at_address(host, port, command).await
+        cluster.at(addresses.swap_remove(node), command).await
     }
-
-    async fn at_address(&self, host: String, port: u16, command: Cmd) -> Result<Value, Error> {
-        use redis::cluster_routing::{RoutingInfo, SingleNodeRoutingInfo};
-        let Self::Cluster(connection) = self else { return Err(Error::StorageUnavailable) };
-        let route = RoutingInfo::SingleNode(SingleNodeRoutingInfo::ByAddress { host, port });
-        connection.clone().route_command(command, route).await.map_err(|error| classify(&error, Access::Read))
-    }
-
-    /// The primaries' addresses, sorted, from CLUSTER SLOTS.
-    async fn addresses(&self) -> Result<Vec<(String, u16)>, Error> {
-        let Self::Cluster(connection) = self else { return Ok(Vec::new()) };
-        let mut command = redis::cmd("CLUSTER");
-        command.arg("SLOTS");
-        let slots: Vec<Vec<Value>> =
-            command.query_async(&mut connection.clone()).await.map_err(|error| classify(&error, Access::Read))?;
-        let primary = |range: Vec<Value>| {
-            let fields: Vec<Value> = redis::from_redis_value(range.into_iter().nth(2)?).ok()?;
-            let mut fields = fields.into_iter();
-            Some((redis::from_redis_value(fields.next()?).ok()?, redis::from_redis_value(fields.next()?).ok()?))
-        };
-        let mut addresses: Vec<(String, u16)> = slots.into_iter().filter_map(primary).collect();
-        addresses.sort();
-        addresses.dedup();
-        Ok(addresses)
-    }
-}
-
-async fn open_cluster(nodes: &[redis::ConnectionInfo], timing: Timing) -> Result<ClusterConnection, RedisError> {
-    redis::cluster::ClusterClientBuilder::new(nodes.to_vec())
-        .connection_timeout(timing.connect)
-        .response_timeout(timing.response)
-        .overall_response_timeout(Some(timing.connect + timing.response))
-        // Its default waits 1.28 s before the first retry; a resharded slot answers in milliseconds.
-        .min_retry_wait(10)
-        .max_retry_wait(200)
-        .retries(5)
-        .build()?
-        .get_async_connection()
-        .await
-}
-
-async fn send_singles(connection: &ClusterConnection, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
-    use futures_util::stream::{StreamExt, TryStreamExt, iter};
-    iter(commands)
-        .map(|command| {
-            let mut connection = connection.clone();
-            async move {
-                match command.query_async::<Value>(&mut connection).await {
-                    Err(error) if error.code() == Some("NOSCRIPT") => Ok(super::script::unknown()),
-                    // It stays in its place, as in a pipeline.
-                    Err(error) if error.code().is_some_and(is_about_one_key) => {
-                        redis::ServerError::try_from(error).map(Value::ServerError).map_err(|error| classify(&error, access))
-                    }
-                    reply => reply.map_err(|error| classify(&error, access)),
-                }
-            }
-        })
-        .buffered(64)
-        .try_collect()
-        .await
 }
 
 /// Whether an error is about a command's key and says nothing of the others: of another type, or not granted to our user.

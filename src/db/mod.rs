@@ -6,6 +6,7 @@
 
 pub mod audit;
 pub mod check;
+mod cluster;
 pub mod connection;
 pub mod decode;
 pub mod embedded;
@@ -25,17 +26,22 @@ use connection::{Access, Topology};
 use redis::{Cmd, FromRedisValue, Pipeline, RedisError, Value};
 use script::Call;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 pub use target::Target;
 
 /// The largest number of commands in one pipeline; longer lists are sent in several.
 pub const PIPELINE: usize = 2_000;
+
+/// How many pipelines wait for Redis at once. One that does not keep up is asked no more: the questions would fill the memory, and
+/// nobody would be left to hear most of the answers.
+pub const IN_FLIGHT: usize = 4_096;
 
 /// The handle to Redis. Cheap to clone.
 #[derive(Clone)]
 pub struct Db {
     topology: Arc<Topology>,
     trips: Arc<AtomicU64>,
+    in_flight: Arc<AtomicUsize>,
 }
 
 impl Db {
@@ -45,12 +51,17 @@ impl Db {
     /// When the target's address cannot be used at all (a cluster that is down is such a case).
     pub async fn open(target: &Target, timing: Timing) -> Result<Self, RedisError> {
         let topology = Topology::open(target, timing).await?;
-        Ok(Self { topology: Arc::new(topology), trips: Arc::default() })
+        Ok(Self { topology: Arc::new(topology), trips: Arc::default(), in_flight: Arc::default() })
     }
 
     /// How often this handle has waited for Redis so far: a command, a script or a pipeline is one. For tests and metrics.
     pub fn round_trips(&self) -> u64 {
         self.trips.load(Ordering::Relaxed)
+    }
+
+    /// How many pipelines wait for Redis now. For tests and metrics.
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.load(Ordering::Relaxed)
     }
 
     /// One reading command.
@@ -146,6 +157,7 @@ impl Db {
         let mut replies = Vec::with_capacity(commands.len());
         while !commands.is_empty() {
             let rest = commands.split_off(commands.len().min(PIPELINE));
+            let _one = InFlight::begin(&self.in_flight)?;
             self.trips.fetch_add(1, Ordering::Relaxed);
             replies.extend(self.topology.send(commands, access).await?);
             commands = rest;
@@ -161,7 +173,7 @@ impl Db {
         self.topology.each_primary(&redis::cmd("PING")).await.map(drop)
     }
 
-    /// Asks every primary the same ; answers in the order of their addresses. For INFO and checks.
+    /// Asks every primary the same; answers in the order of their addresses. For INFO and checks.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -198,6 +210,26 @@ impl Db {
     /// As [`Self::read`].
     pub async fn primaries(&self) -> Result<usize, Error> {
         self.topology.primaries().await
+    }
+}
+
+/// A pipeline that waits for its answer.
+struct InFlight<'a>(&'a AtomicUsize);
+
+impl<'a> InFlight<'a> {
+    fn begin(all: &'a AtomicUsize) -> Result<Self, Error> {
+        let one = Self(all);
+        if all.fetch_add(1, Ordering::Relaxed) < IN_FLIGHT {
+            return Ok(one);
+        }
+        tracing::warn!("Redis does not keep up: {IN_FLIGHT} pipelines wait for it");
+        Err(Error::StorageUnavailable)
+    }
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -11,6 +11,7 @@ mod cost;
 mod demo;
 mod embedded;
 mod fsck;
+mod faults;
 mod follows;
 mod hashing;
 mod hostile;

@@ -7,6 +7,7 @@ mod bulk;
 pub mod inputs;
 mod listing;
 pub mod monitor;
+pub mod proxy;
 mod redis_server;
 pub mod texts;
 mod wire;

@@ -84,6 +84,12 @@ impl RedisServer {
         format!("{}{user}", self.operator_url())
     }
 
+    /// The same by way of a port on loopback.
+    pub fn tcp_url(&self, port: u16) -> String {
+        let user = if self.restricted { format!("{}@", credentials()) } else { String::new() };
+        format!("redis://{user}127.0.0.1:{port}")
+    }
+
     /// As the operator uses it.
     pub fn operator_url(&self) -> String {
         format!("unix:{}/redis.sock", self.folder.path().display())
