@@ -42,6 +42,11 @@ endif
 suite-acl:
 	@WAXWING_TEST_ACL=1 $(MAKE) --no-print-directory suite
 
+## What a flood of log-ins does to those who only read. For a quiet machine.
+.PHONY: bench-logins
+bench-logins: need-redis build
+	node tests/bench/logins.mjs target/release/waxwing
+
 ## The playground in headless Chromium, against a server of its own.
 e2e: need-redis need-chromium playground
 	cargo build --locked
