@@ -71,6 +71,9 @@ try {
   const logIn = (name, secret) => send(url, { query: LOG_IN, variables: { login: name, password: secret } });
   const first = await logIn(login, password);
   const authorization = `Bearer ${first.body.data.logIn.session.token}`;
+  // Others log in: of somebody's sessions the oldest end when there are too many, and the readers' must not.
+  const others = await send(url, { query: `{ user(login: "${login}") { following(first: 100) { edges { node { login } } } } }` });
+  const crowd = others.body.data.user.following.edges.map((edge) => edge.node.login);
   const query = readFileSync(new URL('../../playground/operations/Home.graphql', import.meta.url), 'utf8');
   const read = async () => {
     const { took, body } = await send(url, { query, operationName: 'Home', variables: { first: 30 } }, { authorization });
@@ -96,8 +99,8 @@ try {
   const took = { alone: [], beside: [], done: [], refused: [] };
   for (let round = 0; round < rounds; round += 1) {
     took.alone.push(...(await steadily(reads, read)));
-    const flood = steadily(logins, async () => {
-      const { took: spent, body } = await logIn(login, password);
+    const flood = steadily(logins, async (number) => {
+      const { took: spent, body } = await logIn(crowd[number % crowd.length], password);
       const code = body.errors?.[0]?.extensions?.code;
       if (code && code !== 'OVERLOADED') throw new Error(JSON.stringify(body));
       took[code ? 'refused' : 'done'].push(spent);
