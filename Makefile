@@ -52,6 +52,54 @@ e2e: need-redis need-chromium playground
 	cargo build --locked
 	CHROMIUM="$${CHROMIUM:-$$(command -v chromium)}" node playground/test/run.mjs target/debug/waxwing
 
+## What is built in: licences and sources, on every platform. (The suite holds the same for this platform, without a download.)
+.PHONY: licences
+licences:
+	@command -v cargo-deny >/dev/null || cargo install cargo-deny --locked
+	cargo deny --locked --config .deny.toml check bans licenses sources
+
+## Known holes in what is built in. Fetches the list of them.
+.PHONY: advisories
+advisories:
+	@command -v cargo-deny >/dev/null || cargo install cargo-deny --locked
+	cargo deny --locked --config .deny.toml check advisories
+
+## A bill of materials of the server, as CycloneDX: target/dist/waxwing.cdx.json.
+.PHONY: sbom
+sbom:
+	@command -v cargo-cyclonedx >/dev/null || cargo install cargo-cyclonedx --locked
+	@mkdir -p target/dist
+	SOURCE_DATE_EPOCH=$(SOURCE_DATE) cargo cyclonedx --format json --describe crate --no-build-deps --override-filename waxwing.cdx
+	mv waxwing.cdx.json target/dist/waxwing.cdx.json
+
+# The same sources give the same binary, wherever they are built: no path and no date of this machine is in it.
+SOURCE_DATE = $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+RELEASE_TARGET ?= $(CURDIR)/target/reproducible
+CARGO_DIR = $(or $(CARGO_HOME),$(HOME)/.cargo)
+RELEASE_FLAGS = --remap-path-prefix=$(RELEASE_TARGET)=target --remap-path-prefix=$(CURDIR)=waxwing --remap-path-prefix=$(CARGO_DIR)=cargo
+RELEASE_CFLAGS = -ffile-prefix-map=$(RELEASE_TARGET)=target -ffile-prefix-map=$(CURDIR)=waxwing -ffile-prefix-map=$(CARGO_DIR)=cargo
+
+.PHONY: release-build
+release-build: playground
+	SOURCE_DATE_EPOCH=$(SOURCE_DATE) RUSTFLAGS="$(RELEASE_FLAGS)" CFLAGS="$(RELEASE_CFLAGS)" \
+	  cargo build --release --locked --target-dir $(RELEASE_TARGET)
+
+## What is given away, in target/dist: the binary, its bill of materials, and their checksums.
+.PHONY: release
+release: release-build sbom
+	install -m 0755 $(RELEASE_TARGET)/release/waxwing target/dist/waxwing
+	cd target/dist && sha256sum waxwing waxwing.cdx.json > SHA256SUMS && cat SHA256SUMS
+
+## Builds it twice, from two folders, and compares. Takes as long as that.
+.PHONY: reproduce
+reproduce: release-build
+	@rm -rf target/twice && mkdir -p target/twice
+	git ls-files -z | xargs -0 cp --parents -t target/twice
+	@[ ! -d playground/dist ] || cp -r playground/dist target/twice/playground/
+	cd target/twice && $(MAKE) --no-print-directory release-build RELEASE_TARGET=$(CURDIR)/target/twice/elsewhere playground=
+	cmp $(RELEASE_TARGET)/release/waxwing target/twice/elsewhere/release/waxwing
+	@echo "Both are the same, byte for byte."
+
 fmt:
 	cargo fmt
 

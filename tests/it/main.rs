@@ -23,4 +23,5 @@ mod schema;
 mod sessions;
 mod statuses;
 mod storage_down;
+mod supply;
 mod timelines;
