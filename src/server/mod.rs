@@ -10,6 +10,8 @@ mod response;
 mod router;
 mod shutdown;
 
+#[doc(hidden)]
+pub use auth::token_in;
 pub use playground::DemoLogin;
 pub use router::{State, router};
 pub use shutdown::on_signal;

@@ -13,6 +13,7 @@ mod embedded;
 mod fsck;
 mod faults;
 mod follows;
+mod fuzz;
 mod hashing;
 mod hostile;
 mod http;
