@@ -85,8 +85,8 @@ advisories:
 sbom:
 	@command -v cargo-cyclonedx >/dev/null || cargo install cargo-cyclonedx --locked
 	@mkdir -p target/dist
-	SOURCE_DATE_EPOCH=$(SOURCE_DATE) cargo cyclonedx --format json --describe crate --no-build-deps --override-filename waxwing.cdx
-	mv waxwing.cdx.json target/dist/waxwing.cdx.json
+	SOURCE_DATE_EPOCH=$(SOURCE_DATE) cargo cyclonedx --format json --spec-version 1.5 --override-filename waxwing.cdx
+	sed 's|file://$(CURDIR)|file:///waxwing|g' waxwing.cdx.json > target/dist/waxwing.cdx.json && rm waxwing.cdx.json
 
 # The same sources give the same binary, wherever they are built: no path and no date of this machine is in it.
 SOURCE_DATE = $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
