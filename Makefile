@@ -21,7 +21,7 @@ build: playground
 
 ## Everything that is checked: format, lints, docs, the suite, the playground in a browser.
 test: check
-	@$(MAKE) --no-print-directory suite e2e
+	@$(MAKE) --no-print-directory suite suite-acl e2e
 
 # Formatting, clippy with warnings as errors, docs without warnings. The schema check is a test.
 check: playground
@@ -37,6 +37,16 @@ else
 	cargo test --locked
 endif
 
+## The suite once more, over Redis users that may do what the server needs and nothing else.
+.PHONY: suite-acl
+suite-acl:
+	@WAXWING_TEST_ACL=1 $(MAKE) --no-print-directory suite
+
+## What a flood of log-ins does to those who only read. For a quiet machine.
+.PHONY: bench-logins
+bench-logins: need-redis build
+	node tests/bench/logins.mjs target/release/waxwing
+
 ## The playground in headless Chromium, against a server of its own.
 e2e: need-redis need-chromium playground
 	cargo build --locked
@@ -46,6 +56,71 @@ e2e: need-redis need-chromium playground
 .PHONY: bench
 bench:
 	cargo bench --locked --bench documents
+
+# What strangers send, mutated for so many seconds each: make fuzz SECONDS=600. The compiler's own fuzzing is not stable yet, which is no
+# matter for a program that is never shipped.
+SECONDS ?= 60
+FUZZ ?= document cursor token
+FUZZ_FLAGS = -timeout=10 -rss_limit_mb=2048 -max_len=20000
+
+## Fuzzes what strangers send; new inputs go to target/fuzz/corpus, what was found is told.
+.PHONY: fuzz
+fuzz:
+	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked
+	@for target in $(FUZZ); do \
+	  mkdir -p target/fuzz/corpus/$$target && \
+	  RUSTC_BOOTSTRAP=1 nice -n 19 cargo fuzz run --fuzz-dir tests/fuzz --target-dir target/fuzz $$target \
+	    target/fuzz/corpus/$$target tests/fuzz/corpus/$$target -- -max_total_time=$(SECONDS) $(FUZZ_FLAGS) || exit 1; \
+	done
+
+## What is built in: licences and sources, on every platform. (The suite holds the same for this platform, without a download.)
+.PHONY: licences
+licences:
+	@command -v cargo-deny >/dev/null || cargo install cargo-deny --locked
+	cargo deny --locked --config .deny.toml check bans licenses sources
+
+## Known holes in what is built in. Fetches the list of them.
+.PHONY: advisories
+advisories:
+	@command -v cargo-deny >/dev/null || cargo install cargo-deny --locked
+	cargo deny --locked --config .deny.toml check advisories
+
+## A bill of materials of the server, as CycloneDX: target/dist/waxwing.cdx.json.
+.PHONY: sbom
+sbom:
+	@command -v cargo-cyclonedx >/dev/null || cargo install cargo-cyclonedx --locked
+	@mkdir -p target/dist
+	SOURCE_DATE_EPOCH=$(SOURCE_DATE) cargo cyclonedx --format json --spec-version 1.5 --override-filename waxwing.cdx
+	sed 's|file://$(CURDIR)|file:///waxwing|g' waxwing.cdx.json > target/dist/waxwing.cdx.json && rm waxwing.cdx.json
+
+# The same sources give the same binary, wherever they are built: no path and no date of this machine is in it.
+SOURCE_DATE = $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+RELEASE_TARGET ?= $(CURDIR)/target/reproducible
+CARGO_DIR = $(or $(CARGO_HOME),$(HOME)/.cargo)
+# Of several that fit, the last one counts.
+RELEASE_FLAGS = --remap-path-prefix=$(CARGO_DIR)=cargo --remap-path-prefix=$(CURDIR)=waxwing --remap-path-prefix=$(RELEASE_TARGET)=target
+RELEASE_CFLAGS = -ffile-prefix-map=$(CARGO_DIR)=cargo -ffile-prefix-map=$(CURDIR)=waxwing -ffile-prefix-map=$(RELEASE_TARGET)=target
+
+.PHONY: release-build
+release-build:
+	SOURCE_DATE_EPOCH=$(SOURCE_DATE) RUSTFLAGS="$(RELEASE_FLAGS)" CFLAGS="$(RELEASE_CFLAGS)" \
+	  cargo build --release --locked --target-dir $(RELEASE_TARGET)
+
+## What is given away, in target/dist: the binary, its bill of materials, and their checksums.
+.PHONY: release
+release: playground release-build sbom
+	install -m 0755 $(RELEASE_TARGET)/release/waxwing target/dist/waxwing
+	cd target/dist && sha256sum waxwing waxwing.cdx.json > SHA256SUMS && cat SHA256SUMS
+
+## Builds it twice, from two folders, and compares. Takes as long as that.
+.PHONY: reproduce
+reproduce: playground release-build
+	@rm -rf target/twice && mkdir -p target/twice
+	git ls-files -z | xargs -0 cp --parents -t target/twice
+	@[ ! -d playground/dist ] || cp -r playground/dist target/twice/playground/
+	cd target/twice && $(MAKE) --no-print-directory release-build RELEASE_TARGET=$(CURDIR)/target/twice/elsewhere SOURCE_DATE=$(SOURCE_DATE)
+	cmp $(RELEASE_TARGET)/release/waxwing target/twice/elsewhere/release/waxwing
+	@echo "Both are the same, byte for byte."
 
 fmt:
 	cargo fmt

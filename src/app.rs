@@ -5,13 +5,18 @@ use crate::config::Config;
 use crate::db::Db;
 use crate::error::Error;
 use crate::ids::source::Ids;
+use crate::lane::Lane;
 use crate::metrics::Metrics;
 use crate::page::Cursors;
 use std::future::Future;
 use std::sync::Arc;
-use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
+use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
+
+/// How many may wait for a password hash: what two cores get done in a second, more or less.
+const HASHES_WAITING: usize = 64;
 
 /// The application. Cheap to clone.
 #[derive(Clone)]
@@ -23,7 +28,7 @@ struct Inner {
     config: Config,
     ids: Ids,
     cursors: OnceCell<Cursors>,
-    hashing: Semaphore,
+    hashing: Lane,
     background: TaskTracker,
     metrics: Metrics,
 }
@@ -31,7 +36,7 @@ struct Inner {
 impl App {
     /// An application over `db`. Asks nothing of Redis yet.
     pub fn new(db: Db, clock: Clock, config: Config) -> Self {
-        let hashing = Semaphore::new(config.hashes_at_once.max(1));
+        let hashing = Lane::new(config.hashes_at_once.max(1), HASHES_WAITING);
         let (ids, cursors, background) = (Ids::default(), OnceCell::new(), TaskTracker::new());
         let metrics = Metrics::new(db.meters(), clock.now());
         Self(Arc::new(Inner { db, clock, config, ids, cursors, hashing, background, metrics }))
@@ -83,17 +88,13 @@ impl App {
     /// # Errors
     /// Internal: it could not be written.
     pub fn exposition(&self) -> Result<String, Error> {
-        let hashing = self.0.config.hashes_at_once.max(1) - self.0.hashing.available_permits();
-        self.0.metrics.exposition(self.0.background.len(), hashing).map_err(Error::internal)
+        let (lane, background) = (&self.0.hashing, self.0.background.len());
+        self.0.metrics.exposition(background, lane.waiting(), lane.working()).map_err(Error::internal)
     }
 
-    /// Leave to hash a password, until it is dropped: only so many at once, so that a flood of log-ins leaves the cores to the others.
-    ///
-    /// # Errors
-    /// Internal: never, as long as the application stands.
-    pub async fn leave_to_hash(&self) -> Result<SemaphorePermit<'_>, Error> {
-        let _waiting = self.0.metrics.hash_waits();
-        self.0.hashing.acquire().await.map_err(Error::internal)
+    /// Where passwords are hashed: only so many at once, so that a flood of log-ins leaves the cores to the others.
+    pub fn hashing(&self) -> &Lane {
+        &self.0.hashing
     }
 
     /// Runs `work` after the answer. It ends with the process, and [`Self::drain`] waits for it.
@@ -101,12 +102,23 @@ impl App {
         self.0.background.spawn(work.in_current_span());
     }
 
-    /// Runs `work` to its end, also when whoever waits for it goes away: a change that has begun is not left half done.
+    /// Runs `work` to its end, also when whoever waits for it goes away: a change that has begun is not left half done. What has not
+    /// begun to change anything may ask for [`Self::nobody_waits`].
     ///
     /// # Errors
     /// Internal: the work panicked.
     pub async fn finish<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T, Error> {
-        self.0.background.spawn(work.in_current_span()).await.map_err(Error::internal)
+        let gone = CancellationToken::new();
+        let _gone_with_the_caller = gone.clone().drop_guard();
+        self.0.background.spawn(CALLER_IS_GONE.scope(gone, work).in_current_span()).await.map_err(Error::internal)
+    }
+
+    /// Ends when nobody waits any more for the work of [`Self::finish`] that asks; never where that is not known.
+    pub async fn nobody_waits() {
+        match CALLER_IS_GONE.try_with(Clone::clone) {
+            Ok(gone) => gone.cancelled().await,
+            Err(_) => std::future::pending().await,
+        }
     }
 
     /// Waits until no background work is left.
@@ -115,4 +127,9 @@ impl App {
         self.0.background.wait().await;
         self.0.background.reopen();
     }
+}
+
+tokio::task_local! {
+    /// Whether whoever waits for this task has gone away.
+    static CALLER_IS_GONE: CancellationToken;
 }

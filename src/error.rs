@@ -31,6 +31,9 @@ pub enum Error {
         /// How long to wait, in seconds, rounded up.
         retry_after: u64,
     },
+    /// Too many want the same at once. Nothing was changed.
+    #[error("The server has too much to do. Try again in a second.")]
+    Overloaded,
     /// A defect of ours. The cause is logged once and never shown.
     #[error("Something went wrong on the server.")]
     Internal(Arc<anyhow::Error>),
@@ -46,6 +49,7 @@ impl Error {
             Self::OutcomeUnknown => "OUTCOME_UNKNOWN",
             Self::DeadlineExceeded => "DEADLINE_EXCEEDED",
             Self::RateLimited { .. } => "RATE_LIMITED",
+            Self::Overloaded => "OVERLOADED",
             Self::Internal(_) => "INTERNAL_SERVER_ERROR",
         }
     }

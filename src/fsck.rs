@@ -128,7 +128,21 @@ impl Fsck<'_> {
     }
 }
 
-fn is_ours(key: &str) -> bool {
+/// What stands before the colon of every key that there may be: what a Redis user of least privilege is granted.
+pub fn key_kinds() -> Vec<&'static str> {
+    let domains: [&[&'static str]; 6] = [
+        &db::audit::KINDS,
+        &users::audit::KINDS,
+        &sessions::audit::KINDS,
+        &graph::audit::KINDS,
+        &statuses::audit::KINDS,
+        &timelines::audit::KINDS,
+    ];
+    domains.concat()
+}
+
+/// Whether a key has a form that Waxwing gives to keys, be it there or not.
+pub fn is_ours(key: &str) -> bool {
     let owners = [
         db::audit::owns,
         rates::audit::owns,

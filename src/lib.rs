@@ -65,6 +65,7 @@ pub mod page;
 pub mod audit;
 pub mod viewer;
 pub mod loader;
+pub mod lane;
 pub mod app;
 pub mod request;
 

@@ -1,5 +1,6 @@
 //! The command line. Every option is also an environment variable, `WAXWING_` and its name, and a key of the configuration file.
 
+mod acl;
 mod config;
 mod demo;
 mod edge;
@@ -36,6 +37,8 @@ enum Command {
     Fsck(fsck::Options),
     /// Check a configuration, or print one to start from.
     Config(config::Options),
+    /// Print the line of an ACL file for a Redis user with no more rights than the server needs.
+    Acl(acl::Options),
     /// Print the GraphQL schema in the schema definition language.
     Schema,
 }
@@ -67,6 +70,7 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Demo(options) => demo::run(options).await?,
         Command::Fsck(options) => return fsck::run(options).await,
         Command::Config(options) => return config::run(options, cli.config, &Cli::command()),
+        Command::Acl(options) => acl::run(&options)?,
         Command::Schema => print!("{}", crate::schema::sdl()),
     }
     Ok(ExitCode::SUCCESS)

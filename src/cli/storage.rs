@@ -4,6 +4,7 @@ use super::options::StorageOptions;
 use crate::db::embedded::{self, Embedded};
 use crate::db::inspect::{Finding, Severity};
 use crate::db::{Db, Target, Timing, check};
+use crate::fsck;
 use anyhow::{Context, bail};
 
 /// An open storage.
@@ -37,7 +38,7 @@ impl Storage {
 }
 
 async fn examine(target: &Target, allow_volatile: bool) -> anyhow::Result<()> {
-    let findings = check::examine(target).await.context("this Redis cannot be reached")?;
+    let findings = check::examine(target, &fsck::key_kinds()).await.context("this Redis cannot be reached")?;
     for finding in &findings {
         tell(finding);
     }

@@ -7,6 +7,8 @@ use crate::error::Error;
 use crate::ids::source::WORKERS;
 use redis::cmd;
 
+pub use super::keys::KINDS;
+
 /// Whether a key is one of these.
 pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()

@@ -9,18 +9,18 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What is to be said of a Redis, the worst of each node first, each thing once. Replicas among a cluster's seeds are passed over:
-/// the cluster routes to their primaries.
+/// the cluster routes to their primaries. `kinds` are the kinds of keys that our user must be allowed to use.
 ///
 /// # Errors
 /// When no node that was named answers, or one does not let us in.
-pub async fn examine(target: &Target) -> Result<Vec<Finding>, RedisError> {
+pub async fn examine(target: &Target, kinds: &[&str]) -> Result<Vec<Finding>, RedisError> {
     let (nodes, cluster) = match target {
         Target::Single(info) => (std::slice::from_ref(&**info), false),
         Target::Cluster(nodes) => (nodes.as_slice(), true),
     };
     let (mut findings, mut reached, mut failed) = (Vec::new(), false, None);
     for node in nodes {
-        match look(node.clone(), cluster).await {
+        match look(node.clone(), cluster, kinds).await {
             Ok(found) => {
                 reached = true;
                 findings.extend(found);
@@ -39,10 +39,10 @@ pub async fn examine(target: &Target) -> Result<Vec<Finding>, RedisError> {
     }
 }
 
-async fn look(node: redis::ConnectionInfo, cluster: bool) -> Result<Vec<Finding>, RedisError> {
+async fn look(node: redis::ConnectionInfo, cluster: bool, kinds: &[&str]) -> Result<Vec<Finding>, RedisError> {
     let config = AsyncConnectionConfig::new().set_connection_timeout(Some(PATIENCE)).set_response_timeout(Some(PATIENCE));
     let mut connection = Client::open(node)?.get_multiplexed_async_connection_with_config(&config).await?;
-    let report = inspect(&mut connection).await?;
+    let report = inspect(&mut connection, kinds).await?;
     let passed_over = cluster && report.facts.replica == Some(true);
     Ok(if passed_over { Vec::new() } else { report.findings })
 }

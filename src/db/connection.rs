@@ -5,11 +5,11 @@
 //! half-open connection would otherwise stay for ever; whoever comes next connects again, one at a time, and a failed
 //! attempt answers for the next 50 ms, so that a dead Redis costs nobody a queue.
 
+use super::cluster::Cluster;
 use super::{Target, pipeline_of};
 use crate::error::Error;
 use crate::metrics::{Fault, StorageMeters};
 use redis::aio::MultiplexedConnection;
-use redis::cluster_async::ClusterConnection;
 use redis::{AsyncConnectionConfig, Client, Cmd, PushKind, RedisError, Value};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, RwLock};
@@ -55,7 +55,7 @@ pub(super) struct Topology {
 
 enum Nodes {
     Single(Vec<Slot>),
-    Cluster(ClusterConnection),
+    Cluster(Cluster),
 }
 
 impl Topology {
@@ -66,7 +66,7 @@ impl Topology {
                 let slot = |_| Slot::new(client.clone(), timing, meters.clone());
                 Nodes::Single((0..timing.connections.max(1)).map(slot).collect())
             }
-            Target::Cluster(nodes) => Nodes::Cluster(open_cluster(nodes, timing).await?),
+            Target::Cluster(nodes) => Nodes::Cluster(Cluster::open(nodes, timing, meters.clone()).await?),
         };
         Ok(Self { nodes, meters })
     }
@@ -80,34 +80,8 @@ impl Topology {
     pub(super) async fn send(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
         match &self.nodes {
             Nodes::Single(slots) => slots[slot_of_thread(slots.len())].send(&commands, access).await,
-            Nodes::Cluster(connection) => self.send_singles(connection, commands, access).await,
+            Nodes::Cluster(cluster) => cluster.send(commands, access).await,
         }
-    }
-
-    async fn send_singles(
-        &self,
-        connection: &ClusterConnection,
-        commands: Vec<Cmd>,
-        access: Access,
-    ) -> Result<Vec<Value>, Error> {
-        use futures_util::stream::{StreamExt, TryStreamExt, iter};
-        iter(commands)
-            .map(|command| {
-                let mut connection = connection.clone();
-                async move {
-                    match command.query_async::<Value>(&mut connection).await {
-                        Err(error) if error.code() == Some("NOSCRIPT") => Ok(super::script::unknown()),
-                        // About this one key, so it stays in its place as in a pipeline.
-                        Err(error) if error.code() == Some("WRONGTYPE") => redis::ServerError::try_from(error)
-                            .map(Value::ServerError)
-                            .map_err(|error| self.classify(&error, access)),
-                        reply => reply.map_err(|error| self.classify(&error, access)),
-                    }
-                }
-            })
-            .buffered(64)
-            .try_collect()
-            .await
     }
 
     /// Loads scripts on every primary.
@@ -124,64 +98,29 @@ impl Topology {
 
     /// Answers of every primary, in the order of their addresses.
     pub(super) async fn each_primary(&self, command: &Cmd) -> Result<Vec<Value>, Error> {
-        let Nodes::Cluster(_) = self.nodes else { return self.send(vec![command.clone()], Access::Read).await };
+        let Nodes::Cluster(cluster) = &self.nodes else { return self.send(vec![command.clone()], Access::Read).await };
         let mut answers = Vec::new();
-        for (host, port) in self.addresses().await? {
-            answers.push(self.at_address(host, port, command.clone()).await?);
+        for address in cluster.addresses().await? {
+            answers.push(cluster.at(address, command.clone()).await?);
         }
         Ok(answers)
     }
 
     pub(super) async fn on_primary(&self, node: usize, command: Cmd) -> Result<Value, Error> {
-        let Nodes::Cluster(_) = self.nodes else {
+        let Nodes::Cluster(cluster) = &self.nodes else {
             return Ok(self.send(vec![command], Access::Read).await?.pop().unwrap_or_default());
         };
-        let mut addresses = self.addresses().await?;
+        let mut addresses = cluster.addresses().await?;
         if node >= addresses.len() {
             return Err(Error::StorageUnavailable); // The cluster lost a primary meanwhile.
         }
-        let (host, port) = addresses.swap_remove(node);
-        self.at_address(host, port, command).await
-    }
-
-    async fn at_address(&self, host: String, port: u16, command: Cmd) -> Result<Value, Error> {
-        use redis::cluster_routing::{RoutingInfo, SingleNodeRoutingInfo};
-        let Nodes::Cluster(connection) = &self.nodes else { return Err(Error::StorageUnavailable) };
-        let route = RoutingInfo::SingleNode(SingleNodeRoutingInfo::ByAddress { host, port });
-        connection.clone().route_command(command, route).await.map_err(|error| self.classify(&error, Access::Read))
-    }
-
-    /// The primaries' addresses, sorted, from CLUSTER SLOTS.
-    async fn addresses(&self) -> Result<Vec<(String, u16)>, Error> {
-        let Nodes::Cluster(connection) = &self.nodes else { return Ok(Vec::new()) };
-        let mut command = redis::cmd("CLUSTER");
-        command.arg("SLOTS");
-        let slots: Vec<Vec<Value>> =
-            command.query_async(&mut connection.clone()).await.map_err(|error| self.classify(&error, Access::Read))?;
-        let primary = |range: Vec<Value>| {
-            let fields: Vec<Value> = redis::from_redis_value(range.into_iter().nth(2)?).ok()?;
-            let mut fields = fields.into_iter();
-            Some((redis::from_redis_value(fields.next()?).ok()?, redis::from_redis_value(fields.next()?).ok()?))
-        };
-        let mut addresses: Vec<(String, u16)> = slots.into_iter().filter_map(primary).collect();
-        addresses.sort();
-        addresses.dedup();
-        Ok(addresses)
+        cluster.at(addresses.swap_remove(node), command).await
     }
 }
 
-async fn open_cluster(nodes: &[redis::ConnectionInfo], timing: Timing) -> Result<ClusterConnection, RedisError> {
-    redis::cluster::ClusterClientBuilder::new(nodes.to_vec())
-        .connection_timeout(timing.connect)
-        .response_timeout(timing.response)
-        .overall_response_timeout(Some(timing.connect + timing.response))
-        // Its default waits 1.28 s before the first retry; a resharded slot answers in milliseconds.
-        .min_retry_wait(10)
-        .max_retry_wait(200)
-        .retries(5)
-        .build()?
-        .get_async_connection()
-        .await
+/// Whether an error is about a command's key and says nothing of the others: of another type, or not granted to our user.
+pub(super) fn is_about_one_key(code: &str) -> bool {
+    matches!(code, "WRONGTYPE" | "NOPERM")
 }
 
 /// Threads keep to a connection of their own, in turn.
@@ -294,7 +233,7 @@ fn unreachable(meters: &StorageMeters, why: &dyn std::fmt::Display) -> Error {
 }
 
 /// What an error of Redis means to a client. Its text goes to the log, never further.
-fn classify(meters: &StorageMeters, error: &RedisError, access: Access) -> Error {
+pub(super) fn classify(meters: &StorageMeters, error: &RedisError, access: Access) -> Error {
     let fault = fault(error);
     meters.failed(fault);
     match fault {

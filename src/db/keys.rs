@@ -2,6 +2,9 @@
 
 use crate::audit;
 
+/// What stands before the colon of each of them.
+pub const KINDS: [&str; 3] = ["worker", "secret", "world"];
+
 /// STRING, the milliseconds up to which ids of worker `n` are given out. 64 keys, no time to live.
 pub(super) fn worker(n: u64) -> String {
     format!("worker:{{{n}}}")

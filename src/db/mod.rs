@@ -6,6 +6,7 @@
 
 pub mod audit;
 pub mod check;
+mod cluster;
 pub mod connection;
 pub mod decode;
 pub mod embedded;
@@ -26,17 +27,23 @@ use connection::{Access, Topology};
 use redis::{Cmd, FromRedisValue, Pipeline, RedisError, Value};
 use script::Call;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 pub use target::Target;
 
 /// The largest number of commands in one pipeline; longer lists are sent in several.
 pub const PIPELINE: usize = 2_000;
 
+/// How many pipelines wait for Redis at once. One that does not keep up is asked no more: the questions would fill the memory, and
+/// nobody would be left to hear most of the answers.
+pub const IN_FLIGHT: usize = 4_096;
+
 /// The handle to Redis. Cheap to clone.
 #[derive(Clone)]
 pub struct Db {
     topology: Arc<Topology>,
     meters: Arc<StorageMeters>,
+    in_flight: Arc<AtomicUsize>,
 }
 
 impl Db {
@@ -47,7 +54,7 @@ impl Db {
     pub async fn open(target: &Target, timing: Timing) -> Result<Self, RedisError> {
         let meters = Arc::new(StorageMeters::default());
         let topology = Topology::open(target, timing, meters.clone()).await?;
-        Ok(Self { topology: Arc::new(topology), meters })
+        Ok(Self { topology: Arc::new(topology), meters, in_flight: Arc::default() })
     }
 
     /// How often this handle has waited for Redis so far: a command, a script or a pipeline is one.
@@ -58,6 +65,11 @@ impl Db {
     /// What is counted of this handle's use.
     pub fn meters(&self) -> &StorageMeters {
         &self.meters
+    }
+
+    /// How many pipelines wait for Redis now. For tests and metrics.
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.load(Ordering::Relaxed)
     }
 
     /// One reading command.
@@ -78,14 +90,14 @@ impl Db {
         self.pipeline(commands, Access::Read).await
     }
 
-    /// As [`Self::read_many`], but the reply that a key is of another type stays in its place: for audits, which must come past what is
-    /// broken.
+    /// As [`Self::read_many`], but the reply that a key is of another type, or not ours to read, stays in its place: for audits, which
+    /// must come past what is broken.
     ///
     /// # Errors
     /// As [`Self::read_many`], but for that reply.
     pub async fn peek(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Error> {
         let sound = |reply: Value| match reply {
-            Value::ServerError(error) if error.code() == "WRONGTYPE" => Ok(Value::ServerError(error)),
+            Value::ServerError(error) if connection::is_about_one_key(error.code()) => Ok(Value::ServerError(error)),
             reply => reply.extract_error().map_err(|error| self.topology.classify(&error, Access::Read)),
         };
         self.send(commands, Access::Read).await?.into_iter().map(sound).collect()
@@ -166,6 +178,7 @@ impl Db {
         let mut replies = Vec::with_capacity(commands.len());
         while !commands.is_empty() {
             let rest = commands.split_off(commands.len().min(PIPELINE));
+            let _one = InFlight::begin(&self.in_flight)?;
             replies.extend(self.timed(self.topology.send(commands, access)).await?);
             commands = rest;
         }
@@ -180,7 +193,7 @@ impl Db {
         self.topology.each_primary(&redis::cmd("PING")).await.map(drop)
     }
 
-    /// Asks every primary the same ; answers in the order of their addresses. For INFO and checks.
+    /// Asks every primary the same; answers in the order of their addresses. For INFO and checks.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -217,6 +230,26 @@ impl Db {
     /// As [`Self::read`].
     pub async fn primaries(&self) -> Result<usize, Error> {
         self.topology.primaries().await
+    }
+}
+
+/// A pipeline that waits for its answer.
+struct InFlight<'a>(&'a AtomicUsize);
+
+impl<'a> InFlight<'a> {
+    fn begin(all: &'a AtomicUsize) -> Result<Self, Error> {
+        let one = Self(all);
+        if all.fetch_add(1, Ordering::Relaxed) < IN_FLIGHT {
+            return Ok(one);
+        }
+        tracing::warn!("Redis does not keep up: {IN_FLIGHT} pipelines wait for it");
+        Err(Error::StorageUnavailable)
+    }
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -1,8 +1,11 @@
 //! Which Redis: `redis://`, `rediss://`, `unix:` or a cluster, as URLs say it.
 
+use redis::io::tcp::TcpSettings;
+use redis::io::tcp::socket2::TcpKeepalive;
 use redis::{ConnectionInfo, IntoConnectionInfo, ProtocolVersion};
 use std::path::Path;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// A Redis to connect to.
 #[derive(Clone, Debug)]
@@ -29,10 +32,20 @@ impl Target {
 
     fn single(info: ConnectionInfo) -> Self {
         // RESP3 is what tells us of a disconnection at once, and later of invalidated keys.
-        let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3);
-        let tcp = info.tcp_settings().clone().set_nodelay(true);
-        Self::Single(Box::new(info.set_redis_settings(settings).set_tcp_settings(tcp)))
+        // The library's name is not told: a user of least privilege may not, and Redis would note the try each time.
+        let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3).set_skip_set_lib_name();
+        Self::Single(Box::new(info.set_redis_settings(settings).set_tcp_settings(tcp_settings())))
     }
+}
+
+/// What the system is to do about connections: send at once, and notice within ten seconds that the other side is gone without a word,
+/// be it that it acknowledges nothing that was sent or, where nothing is sent, that it answers no probe.
+pub(super) fn tcp_settings() -> TcpSettings {
+    let probes = TcpKeepalive::new().with_time(Duration::from_secs(4)).with_interval(Duration::from_secs(2));
+    let settings = TcpSettings::default().set_nodelay(true).set_keepalive(probes.with_retries(3));
+    #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+    let settings = settings.set_user_timeout(Duration::from_secs(8));
+    settings
 }
 
 impl FromStr for Target {

@@ -9,6 +9,8 @@ use crate::ids::UserId;
 use crate::users::{user_key, user_of_key};
 use redis::cmd;
 
+pub use super::keys::KINDS;
+
 type Set = (Direction, UserId);
 
 /// Whether a key is of this domain.

@@ -4,6 +4,9 @@ use super::model::Direction;
 use crate::audit;
 use crate::ids::UserId;
 
+/// What stands before the colon of each of them.
+pub const KINDS: [&str; 2] = ["following", "followers"];
+
 /// ZSET, user id → follow id. At most [`super::MAX_FOLLOWING`], no time to live.
 pub fn following(id: UserId) -> String {
     format!("following:{{{}}}", id.0)

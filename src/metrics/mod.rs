@@ -175,17 +175,13 @@ impl Metrics {
         Held::new(&self.connections)
     }
 
-    /// A password that waits to be hashed until what this gives is dropped.
-    pub fn hash_waits(&self) -> Held {
-        Held::new(&self.hashes_waiting)
-    }
-
     /// Everything in the text format of OpenMetrics, with what is under way at this moment.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn exposition(&self, background: usize, hashes_running: usize) -> Result<String, std::fmt::Error> {
+    pub fn exposition(&self, background: usize, hashes_waiting: usize, hashes_running: usize) -> Result<String, std::fmt::Error> {
         self.background.set(background as i64);
+        self.hashes_waiting.set(hashes_waiting as i64);
         self.hashes_running.set(hashes_running as i64);
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &self.registry)?;
@@ -226,7 +222,7 @@ mod tests {
         metrics.request(None, Kind::Unknown, "BAD_REQUEST", Duration::ZERO);
         metrics.answered(503);
         let held = metrics.in_flight();
-        let text = metrics.exposition(3, 1).expect("text");
+        let text = metrics.exposition(3, 2, 1).expect("text");
         for line in [
             "waxwing_requests_total{operation=\"Home\",kind=\"query\",outcome=\"ok\"} 2",
             "waxwing_requests_total{operation=\"anonymous\",kind=\"mutation\",outcome=\"OUTCOME_UNKNOWN\"} 1",
@@ -239,6 +235,7 @@ mod tests {
             "waxwing_http_responses_total{status=\"503\"} 1",
             "waxwing_http_requests_in_flight 1",
             "waxwing_background_tasks 3",
+            "waxwing_password_hashes_waiting 2",
             "waxwing_password_hashes_running 1",
             "process_start_time_seconds 1.5",
             "# EOF",
@@ -246,6 +243,6 @@ mod tests {
             assert!(text.lines().any(|other| other == line), "{line} is not in\n{text}");
         }
         drop(held);
-        assert!(metrics.exposition(0, 0).expect("text").contains("waxwing_http_requests_in_flight 0"));
+        assert!(metrics.exposition(0, 0, 0).expect("text").contains("waxwing_http_requests_in_flight 0"));
     }
 }

@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::request::Request;
 use crate::sessions;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use std::net::IpAddr;
 
 /// The request context of these headers, from this address. Without Authorization nobody asks; one HGETALL with it.
@@ -15,12 +15,23 @@ pub(super) async fn context(app: &App, headers: &HeaderMap, address: Option<IpAd
     let viewer = match headers.get(header::AUTHORIZATION) {
         None => None,
         Some(value) => {
-            let token = value.to_str().ok().and_then(bearer).ok_or(Error::Unauthenticated)?;
+            let token = token(value).ok_or(Error::Unauthenticated)?;
             Some(sessions::service::viewer(app, token).await?.ok_or(Error::Unauthenticated)?)
         }
     };
     let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).map(str::to_owned);
     Ok(Request::new(app.clone(), viewer, agent, address))
+}
+
+/// The token in an Authorization header.
+fn token(value: &HeaderValue) -> Option<&str> {
+    value.to_str().ok().and_then(bearer)
+}
+
+/// The same of any bytes: what the fuzzer reaches.
+#[doc(hidden)]
+pub fn token_in(authorization: &[u8]) -> Option<String> {
+    HeaderValue::from_bytes(authorization).ok().and_then(|value| token(&value).map(str::to_owned))
 }
 
 fn bearer(value: &str) -> Option<&str> {

@@ -21,6 +21,8 @@ mod router;
 mod shutdown;
 mod traces;
 
+#[doc(hidden)]
+pub use auth::token_in;
 pub use config::{EdgeConfig, Origin};
 pub use documents::Documents;
 pub use logging::SPAN;

@@ -8,6 +8,8 @@ use crate::error::Error;
 use crate::ids::UserId;
 use redis::cmd;
 
+pub use super::keys::KINDS;
+
 const FIELDS: [&str; 4] = ["id", "uid", "seen", "agent"];
 
 /// Whether a key is of this domain.

@@ -3,6 +3,9 @@
 use crate::audit;
 use crate::ids::UserId;
 
+/// What stands before the colon of each of them.
+pub const KINDS: [&str; 2] = ["session", "sessions"];
+
 /// HASH `id uid seen agent` (seen in ms since the epoch). Time to live: until the session would end.
 pub(super) fn session(digest: &str) -> String {
     format!("session:{{{digest}}}")

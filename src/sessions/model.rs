@@ -57,6 +57,11 @@ pub(super) fn digest(token: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(token.as_bytes()))
 }
 
+/// The digest of what a client sent; `None` for what is no token by its length.
+pub fn digest_of(token: &str) -> Option<String> {
+    (token.len() == 43).then(|| digest(token))
+}
+
 /// A User-Agent as it is kept: cut, and without what could disturb a log or a page.
 pub(super) fn tidy_agent(agent: &str) -> String {
     let mut end = agent.len().min(MAX_AGENT);

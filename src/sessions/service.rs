@@ -70,10 +70,8 @@ pub async fn begin_many(app: &App, users: &[UserId]) -> Result<Vec<String>, Erro
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn viewer(app: &App, token: &str) -> Result<Option<Viewer>, Error> {
-    if token.len() != 43 {
-        return Ok(None);
-    }
-    let Some(session) = live(app, vec![model::digest(token)]).await?.pop() else { return Ok(None) };
+    let Some(digest) = model::digest_of(token) else { return Ok(None) };
+    let Some(session) = live(app, vec![digest]).await?.pop() else { return Ok(None) };
     touch(app, &session);
     Ok(Some(Viewer { user: session.user, session: session.id, digest: session.digest }))
 }

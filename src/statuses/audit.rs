@@ -10,6 +10,8 @@ use crate::users::{user_key, user_of_key};
 use redis::cmd;
 use std::collections::HashMap;
 
+pub use super::keys::KINDS;
+
 const FIELDS: [&str; 8] = ["id", "uid", "message", "posted", "likes", "comments", "lat", "lon"];
 
 /// Whether a key is of this domain.

@@ -3,6 +3,9 @@
 use crate::audit;
 use crate::ids::{StatusId, UserId};
 
+/// What stands before the colon of each of them.
+pub const KINDS: [&str; 5] = ["status", "gone", "likers", "profile", "idempotency"];
+
 /// HASH `id uid message posted likes comments [lat lon]` (posted in ms since the epoch). No time to live.
 pub(super) fn status(id: StatusId) -> String {
     format!("status:{{{}}}", id.0)

@@ -9,6 +9,8 @@ use crate::ids::{StatusId, UserId};
 use crate::statuses::audit::{Standing, standings};
 use redis::cmd;
 
+pub use super::keys::KINDS;
+
 /// Whether a key is of this domain.
 pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()

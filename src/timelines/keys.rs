@@ -3,6 +3,9 @@
 use crate::audit;
 use crate::ids::UserId;
 
+/// What stands before the colon of each of them.
+pub const KINDS: [&str; 1] = ["home"];
+
 /// ZSET, status id → itself. At most `home_window` entries, no time to live.
 pub(super) fn home(id: UserId) -> String {
     format!("home:{{{}}}", id.0)

@@ -7,6 +7,8 @@ use crate::error::Error;
 use crate::ids::UserId;
 use redis::cmd;
 
+pub use super::keys::KINDS;
+
 const FIELDS: [&str; 8] = ["id", "login", "name", "bio", "signup", "followers", "following", "posts"];
 
 /// Whether a key is of this domain.

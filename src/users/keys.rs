@@ -3,6 +3,9 @@
 use crate::audit;
 use crate::ids::UserId;
 
+/// What stands before the colon of each of them.
+pub const KINDS: [&str; 3] = ["user", "users", "password"];
+
 /// How many HASHes the logins are spread over. Fixed for ever: a login's shard must not move.
 const SHARDS: u32 = 4_096;
 

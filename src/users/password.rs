@@ -1,4 +1,5 @@
-//! Password hashing: argon2id with OWASP's parameters, off the async threads and only so many at once.
+//! Password hashing: argon2id with OWASP's parameters, off the async threads, only so many at once, and behind the requests' own work
+//! ([`crate::lane`]).
 
 use crate::app::App;
 use crate::error::Error;
@@ -39,7 +40,10 @@ fn hash_now(password: &str) -> Result<String, Error> {
     Ok(hash.to_string())
 }
 
+/// Does the work when its turn comes; gives up the place in the line when the client goes away, since nothing was changed yet.
 async fn off_thread<T: Send + 'static>(app: &App, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
-    let _leave = app.leave_to_hash().await?;
-    tokio::task::spawn_blocking(work).await.map_err(Error::internal)
+    tokio::select! {
+        done = app.hashing().run(work) => done,
+        () = App::nobody_waits() => Err(Error::Overloaded),
+    }
 }

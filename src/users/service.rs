@@ -18,13 +18,17 @@ pub use super::model::{ProfileChange as Change, Registration as NewAccount};
 /// After this long a claim whose account never came is taken for abandoned: its process died in between.
 const ABANDONED_AFTER: Millis = 10_000;
 
+/// An account that is not there: no id was made in the first millisecond that there are ids for.
+const NOBODY: UserId = UserId(1);
+
 /// Creates an account for somebody at this address. Of many who want one login at once, in any case, exactly one gets it.
 ///
 /// Costs a charge, a look, one claim, one pipeline and a look again, and one password hash; a taken login costs the charge and
 /// the first look only.
 ///
 /// # Errors
-/// `LOGIN_TAKEN`, `INVALID_LOGIN`, `INVALID_NAME`, `INVALID_PASSWORD`, as many as apply; `RATE_LIMITED`.
+/// `LOGIN_TAKEN`, `INVALID_LOGIN`, `INVALID_NAME`, `INVALID_PASSWORD`, as many as apply; `RATE_LIMITED`; `OVERLOADED` when too many wait
+/// for a hash.
 pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>) -> Outcome<User> {
     let registration = registration.check().map_err(Refusal::User)?;
     charge(app, from.map(|from| (Limit::SignUps, Subject::address(from))).as_slice()).await?;
@@ -67,20 +71,21 @@ fn new_user(id: UserId, login: String, name: String, signed_up: Millis) -> User 
     User { id, login, name, bio: String::new(), signed_up, followers: 0, following: 0, posts: 0 }
 }
 
-/// The account that a login and a password prove. An unknown login gives the same answer as a wrong password, takes as long, and
-/// is charged alike. A token is taken before anything is compared and given back when it was right, so that of many guesses at
-/// once no more are looked at than there are tokens.
+/// The account that a login and a password prove. An unknown login gives the same answer as a wrong password for the same work: two
+/// looks and one hash (what cannot be a login is looked for nowhere: that it is nobody's is no secret), and is charged alike. A
+/// token is taken before anything is compared and given back when it was right, so that of many guesses at once no more are looked at
+/// than there are tokens.
 ///
 /// # Errors
-/// `WRONG_CREDENTIALS`; `RATE_LIMITED`.
+/// `WRONG_CREDENTIALS`; `RATE_LIMITED`; `OVERLOADED` when too many wait to be proven.
 pub async fn authenticate(app: &App, login: &str, password: &str, from: Option<IpAddr>) -> Outcome<User> {
     let tokens = attempt(login, from);
     charge(app, &tokens).await?;
-    let id = if model::is_login(login) { store::find(app.db(), login).await? } else { None };
-    let hash = match id {
-        Some(id) => store::password(app.db(), id).await?,
-        None => None,
-    };
+    let (mut id, mut hash) = (None, None);
+    if model::is_login(login) {
+        id = store::find(app.db(), login).await?;
+        hash = store::password(app.db(), id.unwrap_or(NOBODY)).await?;
+    }
     // What cannot be a password is nobody's: nothing is compared in its place, which takes as long.
     let tried = model::password(password).unwrap_or_default();
     let right = password::verify(app, tried, hash).await?;

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 /// The domains and their floors.
 const FLOORS: [(&str, u8); 6] = [("rates", 0), ("users", 1), ("sessions", 1), ("graph", 2), ("statuses", 3), ("timelines", 4)];
 /// What names no domain. `request` bundles the loaders, so it may name those.
-const FOUNDATION: [&str; 13] =
-    ["app", "audit", "clock", "config", "error", "ids", "loader", "metrics", "page", "quota", "request", "text", "viewer"];
+const FOUNDATION: [&str; 14] = [
+    "app", "audit", "clock", "config", "error", "ids", "lane", "loader", "metrics", "page", "quota", "request", "text", "viewer",
+];
 
 /// A source file: its path below src, its lines that are code (no comments, no tests).
 struct Source {
@@ -240,15 +241,80 @@ fn every_command_in_use_is_asked_for_at_start() {
     for source in sources().iter().filter(|it| !audit(it) && !apart(it)) {
         used.extend(source.lines.iter().flat_map(|line| quoted(line, "cmd(\"", '"')));
     }
-    for (domain, _) in FLOORS.iter().chain(&[("db", 0)]) {
-        for entry in fs::read_dir(root.join(domain).join("lua")).into_iter().flatten() {
-            let script = fs::read_to_string(entry.expect("a script").path()).expect("a script");
-            used.extend(script.lines().flat_map(|line| quoted(line, "redis.call('", '\'')));
-        }
-    }
+    used.extend(scripts().iter().flat_map(|(_, script)| quoted(script, "redis.call('", '\'')));
     assert!(used.len() > 15, "{used:?}");
     let unasked = used.into_iter().filter(|name| !own.contains(&name.as_str()) && !rights.contains(&format!("&[\"{name}\"")));
     hold("a command that inspect/rights.rs does not ask for", unasked);
+}
+
+#[test]
+fn every_command_that_is_asked_for_is_in_use() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let rights = fs::read_to_string(root.join("db/inspect/rights.rs")).expect("the rights");
+    let asked: Vec<String> = rights.lines().flat_map(|line| quoted(line, "    &[\"", '"')).collect();
+    assert!(asked.len() > 15, "{asked:?}");
+    let mut texts: Vec<String> = sources().into_iter().filter(|it| !it.path.starts_with("db/inspect")).map(|it| it.all).collect();
+    texts.extend(scripts().into_iter().map(|(_, script)| script));
+    let used = |name: &String| {
+        [format!("cmd(\"{name}\")"), format!("redis.call('{name}'")].iter().any(|call| texts.iter().any(|it| it.contains(call)))
+    };
+    hold("a right that nothing uses", asked.into_iter().filter(|name| !used(name)));
+}
+
+#[test]
+fn every_kind_of_key_is_listed() {
+    let mut kinds = Vec::new();
+    for source in sources().iter().filter(|it| it.path.ends_with("keys.rs")) {
+        // A key is a kind, a colon and a brace, two of them in a format.
+        let spelled = source.lines.iter().flat_map(|line| line.split('"').skip(1).step_by(2));
+        kinds.extend(spelled.filter_map(|text| text.split_once(":{")).map(|(kind, _)| kind.to_owned()));
+    }
+    assert!(kinds.len() > 12, "{kinds:?}");
+    let listed = waxwing::fsck::key_kinds();
+    hold("a kind of keys that is not in KINDS", kinds.iter().filter(|kind| !listed.contains(&kind.as_str())).cloned());
+    let spelled = |kind: &&str| kinds.iter().any(|other| other == kind);
+    hold("a kind in KINDS without a key", listed.iter().filter(|kind| !spelled(kind)).map(|kind| (*kind).to_owned()));
+}
+
+#[test]
+fn no_script_and_no_pattern_is_made_of_text() {
+    for word in ["EVAL", "MATCH", "KEYS", "PSUBSCRIBE", "SORT"] {
+        let word = format!("\"{word}\"");
+        let broken = sources().into_iter().filter(|it| it.lines.iter().any(|line| line.contains(&word)));
+        hold("a command that takes Lua or a pattern", broken.map(|it| format!("{}: {word}", it.path)));
+    }
+    let made = |line: &String| line.contains("Script::new(") && !line.contains("Script::new(include_str!(");
+    let broken = sources().into_iter().filter(|it| it.path != "db/script.rs" && it.lines.iter().any(made));
+    hold("a script that is no file", broken.map(|it| it.path));
+    for (path, script) in scripts() {
+        let code = script.lines().filter(|line| !line.starts_with("--"));
+        let makes_code = |line: &&str| ["load(", "loadstring(", "pcall("].iter().any(|word| line.contains(word));
+        let touches_others = |line: &&str| {
+            let calls = line.matches("redis.call(").count();
+            calls
+                != line
+                    .split("redis.call('")
+                    .skip(1)
+                    .filter(|call| call.split_once("', ").is_some_and(|it| it.1.starts_with("KEYS[")))
+                    .count()
+        };
+        hold(&path, code.filter(|line| makes_code(line) || touches_others(line)).map(str::to_owned));
+    }
+}
+
+/// Every Lua script: its path below src, its text.
+fn scripts() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = Vec::new();
+    for (domain, _) in FLOORS.iter().chain(&[("db", 0)]) {
+        for entry in fs::read_dir(root.join(domain).join("lua")).into_iter().flatten() {
+            let path = entry.expect("a script").path();
+            let script = fs::read_to_string(&path).expect("a script");
+            found.push((path.strip_prefix(&root).expect("below src").display().to_string(), script));
+        }
+    }
+    assert!(found.len() > 15, "the scripts were not found");
+    found
 }
 
 /// What stands between `open` and `close` on a line, each time.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use waxwing::db::inspect::{Missing, Report, Severity, inspect};
+use waxwing::fsck::key_kinds;
 
 /// A Redis with these settings, on a socket in a folder of its own.
 struct Redis {
@@ -43,11 +44,11 @@ impl Redis {
     }
 
     async fn report(&self) -> Report {
-        inspect(&mut self.try_connect("").await.expect("it listens")).await.expect("it answers")
+        inspect(&mut self.try_connect("").await.expect("it listens"), &key_kinds()).await.expect("it answers")
     }
 
     async fn report_as(&self, query: &str) -> Report {
-        inspect(&mut self.try_connect(query).await.expect("it listens")).await.expect("it answers")
+        inspect(&mut self.try_connect(query).await.expect("it listens"), &key_kinds()).await.expect("it answers")
     }
 }
 
@@ -128,22 +129,32 @@ async fn a_replica_is_refused() {
 #[tokio::test]
 async fn missing_rights_are_named() {
     let redis = Redis::start(GOOD).await;
-    redis.run(&["ACL", "SETUSER", "app", "on", ">secret", "~*", "&*", "+@all", "-hset", "-script|load", "-publish"]).await;
+    redis.run(&["ACL", "SETUSER", "app", "on", ">secret", "~*", "+@all", "-hset", "-script|load", "-zadd"]).await;
     let report = redis.report_as("?user=app&pass=secret").await;
     assert!(report.refuses(true));
     let mut missing = report.facts.missing.clone();
     missing.sort_by_key(ToString::to_string);
-    assert_eq!(missing, ["hset", "publish", "script|load"].map(|name| Missing::Command(name.to_owned())));
-    find(&report, "`ACL SETUSER app +script|load +hset +publish`");
+    assert_eq!(missing, ["hset", "script|load", "zadd"].map(|name| Missing::Command(name.to_owned())));
+    find(&report, "`ACL SETUSER app +script|load +hset +zadd`");
 }
 
 #[tokio::test]
-async fn missing_keys_and_channels_are_named() {
+async fn missing_keys_are_named_kind_by_kind_and_the_advice_mends_it() {
     let redis = Redis::start(GOOD).await;
-    redis.run(&["ACL", "SETUSER", "app", "on", ">secret", "~app:*", "resetchannels", "+@all"]).await;
+    let patterns: Vec<String> = key_kinds().iter().map(|kind| format!("~{kind}:{{*")).collect();
+    let without = |left_out: &[&str]| -> Vec<&str> {
+        patterns.iter().map(String::as_str).filter(|pattern| !left_out.contains(pattern)).collect()
+    };
+    let lacking = ["~home:{*", "~user:{*"];
+    redis.run(&[&["ACL", "SETUSER", "app", "on", ">secret", "resetkeys", "+@all"][..], &without(&lacking)].concat()).await;
     let report = redis.report_as("?user=app&pass=secret").await;
-    find(&report, "`ACL SETUSER app ~*`");
-    assert!(find(&report, "every channel").contains("`ACL SETUSER app &*`"));
+    assert!(report.refuses(true));
+    find(&report, "`ACL SETUSER app ~user:{* ~home:{*`");
+    redis.run(&["ACL", "SETUSER", "app", "~user:{*", "~home:{*"]).await;
+    assert_eq!(redis.report_as("?user=app&pass=secret").await.facts.missing, []);
+    // To read is not enough.
+    redis.run(&[&["ACL", "SETUSER", "app", "resetkeys", "%R~home:{*"][..], &without(&["~home:{*"])].concat()).await;
+    find(&redis.report_as("?user=app&pass=secret").await, "`ACL SETUSER app ~home:{*`");
 }
 
 #[tokio::test]
@@ -179,10 +190,10 @@ async fn a_refused_password_is_an_error() {
     redis.run(&["ACL", "SETUSER", "default", "resetpass", ">secret"]).await;
     let mut stranger = redis.try_connect("").await;
     if let Ok(stranger) = &mut stranger {
-        inspect(stranger).await.expect_err("it wants a password");
+        inspect(stranger, &key_kinds()).await.expect_err("it wants a password");
     }
     // The earlier connection stays logged in.
-    inspect(&mut connection).await.expect("it answers");
+    inspect(&mut connection, &key_kinds()).await.expect("it answers");
 }
 
 #[tokio::test]
@@ -222,6 +233,6 @@ async fn a_server_that_speaks_no_tls_is_an_error_and_no_panic() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let target: waxwing::db::Target = format!("rediss://{}", listener.local_addr().expect("an address")).parse().expect("a URL");
     let hanging_up = tokio::spawn(async move { listener.accept().await.map(drop) });
-    waxwing::db::check::examine(&target).await.expect_err("no TLS");
+    waxwing::db::check::examine(&target, &key_kinds()).await.expect_err("no TLS");
     hanging_up.await.expect("no panic").expect("a connection");
 }

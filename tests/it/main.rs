@@ -3,6 +3,7 @@
 mod support;
 
 mod accounts;
+mod acl;
 mod architecture;
 mod cluster;
 mod config;
@@ -13,7 +14,11 @@ mod documents;
 mod edge;
 mod embedded;
 mod fsck;
+mod faults;
 mod follows;
+mod fuzz;
+mod hashing;
+mod hostile;
 mod http;
 
 mod inspect;
@@ -26,5 +31,6 @@ mod schema;
 mod sessions;
 mod statuses;
 mod storage_down;
+mod supply;
 mod timelines;
 mod traces;

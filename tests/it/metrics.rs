@@ -203,7 +203,11 @@ async fn a_request_that_nobody_waits_for_is_cancelled_and_no_longer_in_flight() 
 #[tokio::test]
 async fn what_is_under_way_is_seen() {
     let app = TestApp::start().await;
-    let held = [app.app.leave_to_hash().await.expect("leave"), app.app.leave_to_hash().await.expect("leave")];
+    let held = [(); 2].map(|()| {
+        let (go, wait) = std::sync::mpsc::channel::<()>();
+        let app = app.app.clone();
+        (tokio::spawn(async move { app.hashing().run(move || drop(wait.recv())).await }), go)
+    });
     let see = |waiting: f64, running: f64, background: f64| {
         move |samples: &Samples| {
             samples.get("waxwing_password_hashes_waiting") == waiting

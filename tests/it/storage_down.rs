@@ -178,7 +178,7 @@ impl CutShort {
 
     async fn after_it(&self) -> async_graphql::Result<i32> {
         let mut write = redis::cmd("SET");
-        write.arg("half:{1}").arg("done");
+        write.arg("gone:{1}").arg("done");
         self.0.app.db().write_many(vec![write]).await?;
         Err(waxwing::error::Error::StorageUnavailable.into())
     }

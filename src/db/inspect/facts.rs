@@ -9,7 +9,7 @@ use super::{Facts, Product, Version, rights};
 
 const CONFIG: [&str; 6] = ["appendonly", "appendfsync", "save", "port", "bind", "protected-mode"];
 
-pub(super) async fn gather(connection: &mut impl ConnectionLike) -> RedisResult<Facts> {
+pub(super) async fn gather(connection: &mut impl ConnectionLike, kinds: &[&str]) -> RedisResult<Facts> {
     let info: Option<InfoDict> = ask(connection, &cmd("INFO")).await?;
     let config: Option<HashMap<String, String>> = ask(connection, cmd("CONFIG").arg("GET").arg(&CONFIG)).await?;
     let default_user: Option<HashMap<String, Value>> = ask(connection, cmd("ACL").arg("GETUSER").arg("default")).await?;
@@ -19,7 +19,7 @@ pub(super) async fn gather(connection: &mut impl ConnectionLike) -> RedisResult<
         facts.open = default_user.map(|user| has_no_password(&user) && is_exposed(&config));
     }
     facts.user = ask(connection, cmd("ACL").arg("WHOAMI")).await?;
-    facts.missing = rights::missing(connection).await?;
+    facts.missing = rights::missing(connection, kinds).await?;
     Ok(facts)
 }
 

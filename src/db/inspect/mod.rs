@@ -17,6 +17,7 @@
 //!   holes.
 //! - **Noted**: what is as it should be but good to know, above all how much a power cut would lose.
 
+pub mod acl;
 mod facts;
 mod judge;
 mod rights;
@@ -113,12 +114,12 @@ impl Report {
     }
 }
 
-/// Asks one node; five round trips.
+/// Asks one node; five round trips. `kinds` are the kinds of keys that our user must be allowed to use.
 ///
 /// # Errors
 /// When the connection fails or the node does not let us in. What our user may not ask is no error but a `None`.
-pub async fn inspect(connection: &mut impl ConnectionLike) -> Result<Report, RedisError> {
-    let facts = facts::gather(connection).await?;
+pub async fn inspect(connection: &mut impl ConnectionLike, kinds: &[&str]) -> Result<Report, RedisError> {
+    let facts = facts::gather(connection, kinds).await?;
     let findings = judge(&facts);
     Ok(Report { facts, findings })
 }

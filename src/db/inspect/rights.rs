@@ -6,36 +6,38 @@
 use std::fmt;
 
 use redis::aio::ConnectionLike;
-use redis::{ErrorKind, Pipeline, RedisError, RedisResult, ServerErrorKind, Value, cmd};
+use redis::{Cmd, ErrorKind, Pipeline, RedisError, RedisResult, ServerErrorKind, Value};
 
-/// Something that our user may not do.
+/// Something that our user may not do. `Display` is the ACL rule that grants it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// To run this command, as an ACL names it ("hset", "script|load").
     Command(String),
-    /// To use a key like this one.
-    Key(String),
-    /// To use a channel like this one.
-    Channel(String),
+    /// To read and write keys of this kind.
+    Keys(String),
 }
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Command(name) => write!(f, "+{name}"),
-            Self::Key(key) => write!(f, "~{key}"),
-            Self::Channel(channel) => write!(f, "&{channel}"),
+            Self::Keys(kind) => f.write_str(&pattern(kind)),
         }
     }
 }
 
-/// A key as they all are: a kind and an owner as hash tag.
-const KEY: &str = "user:{0}";
-const CHANNEL: &str = "waxwing:probe";
+/// The rule for the keys of a kind: every key is a kind and, in braces, its owner.
+pub(super) fn pattern(kind: &str) -> String {
+    format!("~{kind}:{{*")
+}
+
+/// Stands where a command takes a key: which one it is, is tried apart.
+const KEY: &str = "";
 
 /// One of each command the stores and their scripts use, with as many arguments as it takes at least: Redis counts them
 /// before it looks at rights. (A script's commands are checked like ours.)
 const NEEDED: &[&[&str]] = &[
+    &["PING"],
     &["EVALSHA", "ffffffffffffffffffffffffffffffffffffffff", "1", KEY],
     &["SCRIPT", "LOAD", "return 1"],
     &["SCAN", "0"],
@@ -65,21 +67,34 @@ const NEEDED: &[&[&str]] = &[
     &["GETRANGE", KEY, "0", "0"],
     &["HSCAN", KEY, "0"],
     &["ZCOUNT", KEY, "0", "0"],
-    &["PUBLISH", CHANNEL, ""],
-    &["SUBSCRIBE", CHANNEL],
 ];
 
-/// All that is missing, each once.
-pub(super) async fn missing(connection: &mut impl ConnectionLike) -> RedisResult<Vec<Missing>> {
+/// What Redis names together with its first argument.
+const CONTAINERS: [&str; 1] = ["SCRIPT"];
+
+/// The needed commands, as an ACL names them.
+pub(super) fn commands() -> impl Iterator<Item = String> {
+    NEEDED.iter().map(|args| {
+        let words = if CONTAINERS.contains(&args[0]) { 2 } else { 1 };
+        args[..words].join("|").to_lowercase()
+    })
+}
+
+/// All that is missing, each once; keys are tried of every kind.
+pub(super) async fn missing(connection: &mut impl ConnectionLike, kinds: &[&str]) -> RedisResult<Vec<Missing>> {
     // First alone: without it, what follows would not be queued but done.
     let opened: RedisResult<Vec<Value>> = Pipeline::new().cmd("MULTI").cmd("DISCARD").query_async(connection).await;
     if let Err(error) = opened {
         return if is_denial(&error) { Ok(vec![Missing::Command("multi".to_owned())]) } else { Err(error) };
     }
-    let answers: Vec<RedisResult<Value>> = trial().query_async(connection).await?;
+    let keys: Vec<String> = kinds.iter().map(|kind| format!("{kind}:{{0}}")).collect();
+    let answers: Vec<RedisResult<Value>> = trial(&keys).query_async(connection).await?;
     let mut missing = Vec::new();
-    for (args, answer) in NEEDED.iter().zip(answers.into_iter().skip(1)) {
-        if let Some(denied) = answer.err().and_then(|error| denied(args, &error))
+    // After MULTI's own come those of the kinds, then those of the commands.
+    let of_kinds = kinds.iter().map(|kind| Missing::Keys((*kind).to_owned()));
+    let of_commands = commands().map(Missing::Command);
+    for (tried, answer) in of_kinds.chain(of_commands).zip(answers.into_iter().skip(1)) {
+        if let Some(denied) = answer.err().and_then(|error| denied(tried, &error))
             && !missing.contains(&denied)
         {
             missing.push(denied);
@@ -88,14 +103,18 @@ pub(super) async fn missing(connection: &mut impl ConnectionLike) -> RedisResult
     Ok(missing)
 }
 
-fn trial() -> Pipeline {
+/// A command that reads and writes on a key of every kind, then each needed command on a key of the first kind.
+fn trial(keys: &[String]) -> Pipeline {
     let mut trial = Pipeline::new();
     // Each answer by itself: the rights are the errors.
     trial.ignore_errors().cmd("MULTI");
+    for key in keys {
+        trial.cmd("HINCRBY").arg(key).arg("a").arg(1);
+    }
+    let first = keys.first().map_or("", String::as_str);
     for args in NEEDED {
-        let mut command = cmd(args.first().copied().unwrap_or_default());
-        command.arg(args.get(1..).unwrap_or_default());
-        trial.add_command(command);
+        let args = args.iter().map(|arg| if *arg == KEY { first } else { arg });
+        trial.add_command(args.fold(Cmd::new(), |mut command, arg| command.arg(arg).take()));
     }
     trial.cmd("DISCARD");
     trial
@@ -107,9 +126,9 @@ fn is_denial(error: &RedisError) -> bool {
 }
 
 /// Other refusals (MOVED, out of memory, loading) do not speak of rights. The wording differs between versions: "...
-/// has no permissions to run the 'hset' command", "... to access one of the keys used as arguments", "No permissions to
-/// access a channel".
-fn denied(args: &[&str], error: &RedisError) -> Option<Missing> {
+/// has no permissions to run the 'hset' command", "... to access one of the keys used as arguments". A command that is
+/// denied says nothing of its key, nor the other way round.
+fn denied(tried: Missing, error: &RedisError) -> Option<Missing> {
     if !is_denial(error) {
         return None;
     }
@@ -118,6 +137,6 @@ fn denied(args: &[&str], error: &RedisError) -> Option<Missing> {
         let name = rest.split('\'').next().unwrap_or_default();
         return Some(Missing::Command(name.to_owned()));
     }
-    let argument = |place: usize| args.get(place).copied().unwrap_or_default().to_owned();
-    Some(if args.contains(&CHANNEL) { Missing::Channel(argument(1)) } else { Missing::Key(KEY.to_owned()) })
+    // Of a command that was denied its key only, the kind has been told.
+    matches!(tried, Missing::Keys(_)).then_some(tried)
 }

@@ -1,6 +1,7 @@
 //! A Redis Cluster of three primaries on loopback, on free ports, gone with the test.
 
-use super::redis_server::spawn;
+use super::proxy::Proxy;
+use super::redis_server::{acl_file, credentials, spawn, suite_is_restricted};
 use std::net::TcpListener;
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -21,10 +22,15 @@ impl Cluster {
         for (port, bus) in ports.iter().zip(buses) {
             let dir = folder.path().join(port.to_string());
             std::fs::create_dir(&dir).expect("a folder");
-            let options = format!(
+            let mut options = format!(
                 "--port {port} --cluster-port {bus} --bind 127.0.0.1 --dir {} --save  --appendonly no --cluster-enabled yes --cluster-node-timeout 5000",
                 dir.display()
             );
+            if suite_is_restricted() {
+                let file = dir.join("users.acl");
+                std::fs::write(&file, acl_file()).expect("it is written");
+                options.push_str(&format!(" --aclfile {}", file.display()));
+            }
             nodes.push(spawn(&options.split(' ').map(str::to_owned).collect::<Vec<_>>()));
         }
         let cluster = Self { nodes, ports: ports.to_vec(), _folder: folder };
@@ -34,7 +40,33 @@ impl Cluster {
 
     /// The form that `--redis` takes; one seed is enough to find the others.
     pub fn url(&self) -> String {
-        format!("redis-cluster://127.0.0.1:{}?node=127.0.0.1:{}", self.ports[0], self.ports[1])
+        format!("{}?node=127.0.0.1:{}", self.url_through(self.ports[0]), self.ports[1])
+    }
+
+    /// The same by way of a proxy on this port.
+    pub fn url_through(&self, port: u16) -> String {
+        let user = if suite_is_restricted() { format!("{}@", credentials()) } else { String::new() };
+        format!("redis-cluster://{user}127.0.0.1:{port}")
+    }
+
+    /// Puts a proxy before every node: clients are told of these.
+    pub async fn behind_proxies(&self) -> Vec<Proxy> {
+        let mut proxies = Vec::new();
+        for port in &self.ports {
+            let proxy = Proxy::before_port(*port).await;
+            for (setting, value) in [("cluster-announce-ip", "127.0.0.1"), ("cluster-announce-port", &proxy.port.to_string())] {
+                ask::<()>(*port, &["CONFIG", "SET", setting, value]).expect("an answer");
+            }
+            proxies.push(proxy);
+        }
+        let began = Instant::now();
+        let told = |port: &u16| ask::<String>(*port, &["CLUSTER", "NODES"]).expect("an answer");
+        let known = |port: &u16| proxies.iter().all(|proxy| told(port).contains(&format!("127.0.0.1:{}@", proxy.port)));
+        while !self.ports.iter().all(known) {
+            assert!(began.elapsed() < Duration::from_secs(30), "the nodes do not tell each other of the proxies");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        proxies
     }
 
     /// The same command to every node; an answer each.

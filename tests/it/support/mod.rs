@@ -4,8 +4,11 @@
 mod actor;
 mod cluster;
 mod bulk;
+pub mod inputs;
 mod listing;
+pub mod monitor;
 mod process;
+pub mod proxy;
 mod redis_server;
 pub mod texts;
 mod wire;

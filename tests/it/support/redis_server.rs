@@ -1,15 +1,39 @@
 //! A redis-server of one test: on a unix socket in a temporary folder, gone with the test.
+//!
+//! The application may be given a user of least privilege: always, by [`RedisServer::restricted`], or throughout the suite, by the
+//! variable `WAXWING_TEST_ACL`. The test itself is the operator, and stays the user `default` who may do everything.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use waxwing::db::Target;
+use waxwing::db::inspect::acl;
+
+/// The application's user under least privilege, its password, and the digest of that.
+const USER: [&str; 3] = ["waxwing", "secret", "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"];
+
+/// The lines of an ACL file by which the suite gives the application no more rights than it needs.
+pub(super) fn acl_file() -> String {
+    format!("user default on nopass ~* &* +@all\n{}\n", acl::line(USER[0], Some(USER[2]), &waxwing::fsck::key_kinds()))
+}
+
+/// Whether the whole suite runs so.
+pub(super) fn suite_is_restricted() -> bool {
+    std::env::var_os("WAXWING_TEST_ACL").is_some_and(|value| !value.is_empty())
+}
+
+/// What a URL says of the application's user.
+pub(super) fn credentials() -> String {
+    format!("{}:{}", USER[0], USER[1])
+}
 
 pub struct RedisServer {
     child: Mutex<Child>,
     arguments: Vec<String>,
+    restricted: bool,
     /// Last, so that the folder outlives the server.
     folder: TempDir,
 }
@@ -21,26 +45,58 @@ impl RedisServer {
 
     /// With options of the test's choice.
     pub fn with(options: &[&str]) -> Self {
+        Self::spawn(options, suite_is_restricted())
+    }
+
+    /// One that gives the application no more rights than it needs.
+    pub fn restricted() -> Self {
+        Self::spawn(&["--appendonly", "no"], true)
+    }
+
+    /// With users of the test's choice.
+    pub fn with_acl_file(file: &Path) -> Self {
+        Self::spawn(&["--appendonly", "no", "--aclfile", &file.display().to_string()], false)
+    }
+
+    fn spawn(options: &[&str], restricted: bool) -> Self {
         let folder = tempfile::Builder::new().prefix("wx").tempdir_in("/tmp").expect("a folder");
         let path = folder.path().display();
         let socket = format!("{path}/redis.sock");
         let own = ["--port", "0", "--unixsocket", &socket, "--dir", &path.to_string(), "--save", "", "--daemonize", "no"];
-        let arguments: Vec<String> = own.iter().chain(options).map(|option| (*option).to_owned()).collect();
-        let server = Self { child: Mutex::new(spawn(&arguments)), arguments, folder };
+        let mut arguments: Vec<String> = own.iter().chain(options).map(|option| (*option).to_owned()).collect();
+        if restricted {
+            let file = folder.path().join("users.acl");
+            std::fs::write(&file, acl_file()).expect("it is written");
+            arguments.extend(["--aclfile".to_owned(), file.display().to_string()]);
+        }
+        let server = Self { child: Mutex::new(spawn(&arguments)), arguments, restricted, folder };
         server.wait();
         server
     }
 
     pub fn target(&self) -> Target {
-        Target::socket(&self.folder.path().join("redis.sock"))
+        self.url().parse().expect("an address")
     }
 
+    /// As the application is given it.
     pub fn url(&self) -> String {
+        let user = if self.restricted { format!("?user={}&pass={}", USER[0], USER[1]) } else { String::new() };
+        format!("{}{user}", self.operator_url())
+    }
+
+    /// The same by way of a port on loopback.
+    pub fn tcp_url(&self, port: u16) -> String {
+        let user = if self.restricted { format!("{}@", credentials()) } else { String::new() };
+        format!("redis://{user}127.0.0.1:{port}")
+    }
+
+    /// As the operator uses it.
+    pub fn operator_url(&self) -> String {
         format!("unix:{}/redis.sock", self.folder.path().display())
     }
 
     fn client(&self) -> redis::Client {
-        redis::Client::open(self.url()).expect("an address")
+        redis::Client::open(self.operator_url()).expect("an address")
     }
 
     fn wait(&self) {

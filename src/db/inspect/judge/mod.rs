@@ -6,7 +6,7 @@ mod holes;
 #[cfg(test)]
 mod tests;
 
-use super::{Facts, Finding, Missing, Severity, Version};
+use super::{Facts, Finding, Severity, Version};
 
 /// Everything worth saying of these facts, the worst first.
 pub fn judge(facts: &Facts) -> Vec<Finding> {
@@ -15,7 +15,6 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
         too_old,
         replica,
         rights,
-        channels,
         durability::eviction,
         durability::no_aof,
         durability::aof_write_failed,
@@ -73,11 +72,10 @@ fn replica(facts: &Facts) -> Option<Finding> {
 }
 
 fn rights(facts: &Facts) -> Option<Finding> {
-    let missing: Vec<_> = facts.missing.iter().filter(|missing| !matches!(missing, Missing::Channel(_))).collect();
-    if missing.is_empty() {
+    if facts.missing.is_empty() {
         return None;
     }
-    let rules: Vec<_> = missing.iter().map(|missing| grant(missing)).collect();
+    let rules: Vec<_> = facts.missing.iter().map(ToString::to_string).collect();
     finding(
         Severity::Refusal,
         format!(
@@ -85,30 +83,6 @@ fn rights(facts: &Facts) -> Option<Finding> {
              SETUSER {0} {1}`.",
             user(facts),
             rules.join(" ")
-        ),
-    )
-}
-
-/// Which key was tried says nothing of the others, so all are asked for.
-fn grant(missing: &Missing) -> String {
-    match missing {
-        Missing::Key(_) => "~*".to_owned(),
-        Missing::Channel(_) => "&*".to_owned(),
-        Missing::Command(_) => missing.to_string(),
-    }
-}
-
-/// Only a warning: the channel that was tried is none of those in use, which may be granted by name.
-fn channels(facts: &Facts) -> Option<Finding> {
-    if !facts.missing.iter().any(|missing| matches!(missing, Missing::Channel(_))) {
-        return None;
-    }
-    finding(
-        Severity::Warning,
-        format!(
-            "The Redis user {0} may not use every channel, so subscriptions may stay silent. Grant them with `ACL \
-             SETUSER {0} &*`.",
-            user(facts)
         ),
     )
 }

@@ -1,0 +1,7 @@
+#![no_main]
+
+#[path = "../checks.rs"]
+#[allow(dead_code)] // Each target has its own check.
+mod checks;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| checks::document(bytes));

@@ -1,0 +1,94 @@
+//! The Redis user of least privilege that `waxwing acl` describes: it can do what the server does, and nothing else.
+
+use crate::support::RedisServer;
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+use waxwing::db::check::examine;
+use waxwing::fsck::key_kinds;
+
+fn acl(arguments: &[&str], stdin: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_waxwing"));
+    let command = command.arg("acl").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = command.spawn().expect("it runs");
+    // One that refuses its arguments reads nothing.
+    let _ = running.stdin.take().expect("a pipe").write_all(stdin.as_bytes());
+    running.wait_with_output().expect("it ends")
+}
+
+fn line(arguments: &[&str], stdin: &str) -> String {
+    let output = acl(arguments, stdin);
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert_eq!(text.lines().count(), 1, "{text}");
+    text.trim_end().to_owned()
+}
+
+/// A Redis whose ACL file is what the command printed, and the URL of that user.
+fn with_file() -> (RedisServer, String, tempfile::TempDir) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("users.acl");
+    std::fs::write(&file, line(&["--user", "feed", "--password-file", "-"], "pass word\n")).expect("it is written");
+    let redis = RedisServer::with_acl_file(&file);
+    let url = format!("{}?user=feed&pass=pass%20word", redis.operator_url());
+    (redis, url, folder)
+}
+
+#[tokio::test]
+async fn the_line_makes_a_user_of_whom_nothing_is_missing() {
+    let (_redis, url, _folder) = with_file();
+    let findings = examine(&url.parse().expect("a URL"), &key_kinds()).await.expect("it lets us in");
+    assert!(findings.iter().all(|finding| !finding.refuses(true)), "{findings:?}");
+    assert!(findings.iter().all(|finding| !finding.message.contains("could not be checked")), "{findings:?}");
+}
+
+/// An operator's commands, those that take Lua, patterns or what blocks, and keys that are not ours.
+const DENIED: &str = "FLUSHALL; FLUSHDB; KEYS *; CONFIG GET requirepass; CONFIG SET save x; SHUTDOWN; MONITOR; ACL LIST; \
+    ACL GETUSER default; ACL SETUSER feed +@all; EVAL return 0; SCRIPT FLUSH; SCRIPT KILL; FUNCTION LOAD x; MODULE LIST; \
+    CLIENT LIST; CLIENT KILL ID 1; CLIENT PAUSE 1; REPLICAOF no one; SLAVEOF no one; SAVE; BGSAVE; BGREWRITEAOF; SWAPDB 0 1; \
+    SELECT 1; MIGRATE h 1 k 0 1; RESTORE user:{1} 0 x; DUMP user:{1}; SORT user:{1}; RENAME user:{1} user:{2}; DEL user:{1}; \
+    BLPOP user:{1} 0; PUBLISH c x; SUBSCRIBE c; PSUBSCRIBE *; CLUSTER RESET; GET foreign; SET foreign 2; GET user; GET user:1; \
+    HGETALL users; GET secret; EXISTS userx:{1}";
+
+#[tokio::test]
+async fn what_the_server_does_not_do_is_denied() {
+    let (redis, url, _folder) = with_file();
+    let mut connection = redis::Client::open(url).expect("a URL").get_connection().expect("it lets us in");
+    redis.run::<()>(&["SET", "foreign", "1"]);
+    for command in DENIED.split("; ") {
+        let words: Vec<&str> = command.split(' ').collect();
+        let answer = redis::cmd(words[0]).arg(&words[1..]).query::<redis::Value>(&mut connection);
+        let text = answer.err().unwrap_or_else(|| panic!("{command} was done")).to_string();
+        assert!(text.contains("NOPERM") || text.contains("permissions"), "{command}: {text}");
+    }
+    assert_eq!(redis.run::<String>(&["GET", "foreign"]), "1");
+}
+
+#[test]
+fn only_the_digest_of_a_password_is_printed() {
+    let without = line(&[], "");
+    assert!(without.starts_with("user waxwing on resetchannels -@all +") && !without.contains('#'), "{without}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("password");
+    std::fs::write(&file, "secret\n").expect("it is written");
+    let with = line(&["--password-file", file.to_str().expect("text")], "");
+    let digest = " #2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b";
+    assert_eq!(with, without.replacen(" on", &format!(" on{digest}"), 1));
+    for (arguments, stdin) in [
+        (&["--password-file", "-"][..], "\n"),
+        (&["--user", "a b"], ""),
+        (&["--user", ""], ""),
+        (&["--password-file", "/none"], ""),
+    ] {
+        let output = acl(arguments, stdin);
+        assert!(!output.status.success() && output.stdout.is_empty() && !output.stderr.is_empty(), "{arguments:?}: {output:?}");
+    }
+}
+
+#[test]
+fn a_foreign_key_is_found_without_being_read() {
+    let redis = RedisServer::restricted();
+    redis.run::<()>(&["SET", "stray", "1"]);
+    let fsck = Command::new(env!("CARGO_BIN_EXE_waxwing")).args(["fsck", "--redis", &redis.url()]).output().expect("it runs");
+    let told = String::from_utf8_lossy(&fsck.stdout);
+    assert_eq!(told, "stray: is no key of Waxwing's\n1 key read, 1 finding.\n", "{fsck:?}");
+}

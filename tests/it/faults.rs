@@ -1,0 +1,323 @@
+//! Networks and clients that fail by halves: a Redis that stands still under a crowd, a connection that swallows what it carries, a
+//! client that goes away in the middle. Everything ends, nothing piles up, and all is well afterwards.
+
+use crate::support::proxy::{Flow, Proxy};
+use crate::support::{Actor, Answer, Cluster, RedisServer, START, Served, TestApp, error_codes};
+use futures_util::future::join_all;
+use serde_json::json;
+use std::time::{Duration, Instant};
+use waxwing::app::App;
+use waxwing::clock::Clock;
+use waxwing::config::Config;
+use waxwing::db::{Db, IN_FLIGHT, Timing};
+use waxwing::error::Error;
+
+/// What takes longer than this hangs. Far above every bound, so that a slow machine breaks nothing.
+const HANGS: Duration = Duration::from_secs(20);
+
+async fn until(so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !so() {
+        assert!(began.elapsed() < HANGS, "it never comes");
+        tokio::task::yield_now().await;
+    }
+}
+
+/// A server whose way to Redis leads through a proxy.
+struct Through {
+    served: Served,
+    proxy: Proxy,
+    redis: RedisServer,
+}
+
+impl Through {
+    async fn start(timing: Timing) -> Self {
+        let redis = RedisServer::start();
+        let proxy = Proxy::before(&redis).await;
+        let db = Db::open(&redis.tcp_url(proxy.port).parse().expect("a URL"), timing).await.expect("a store");
+        let clock = Clock::manual(START);
+        let served = Served::start(App::new(db, clock.clone(), Config::default()), clock).await;
+        Self { served, proxy, redis }
+    }
+
+    fn db(&self) -> &Db {
+        self.served.app.db()
+    }
+
+    /// Somebody with a status, for whom everything has been done once.
+    async fn ada(&self) -> Actor {
+        let ada = self.served.user("ada").await;
+        ada.post("first").await;
+        self.served.drain().await;
+        ada
+    }
+}
+
+/// One that never gives up by itself, so that a test sees what else ends a wait.
+fn patient() -> Timing {
+    Timing { response: 3 * HANGS, ..Timing::default() }
+}
+
+const READ: &str = "{ user(login: \"ada\") { login } }";
+const HOME: &str = "{ homeTimeline { entries { edges { node { id } } } } }";
+const POST: &str = "mutation { postStatus(input: { message: \"x\" }) { userErrors { code } } }";
+const LOG_IN: &str = "mutation { logIn(input: { login: \"ada\", password: \"battery staple\" }) { userErrors { code } } }";
+
+async fn send(app: &Served, actor: Option<&Actor>, query: &str) -> (u16, Vec<String>) {
+    let mut request = app.http.post(format!("{}/graphql", app.url)).json(&json!({ "query": query }));
+    if let Some(token) = actor.and_then(|actor| actor.token.as_deref()) {
+        request = request.bearer_auth(token);
+    }
+    let answer = tokio::time::timeout(HANGS, Answer::of(request)).await.unwrap_or_else(|_| panic!("{query} hangs"));
+    (answer.status, error_codes(&answer.json()))
+}
+
+async fn health(app: &Served) -> (u16, u16) {
+    let status = async |path: &str| Answer::of(app.http.get(format!("{}{path}", app.url))).await.status;
+    (status("/healthz").await, status("/readyz").await)
+}
+
+/// Asks until it is answered; how often it was not.
+async fn eventually(app: &Served, actor: &Actor, query: &str) -> usize {
+    for failed in 0.. {
+        match send(app, Some(actor), query).await {
+            (200, codes) if codes.is_empty() => return failed,
+            (status, codes) => assert!(failed < 100, "not well again: {status} {codes:?}"),
+        }
+    }
+    0
+}
+
+#[tokio::test]
+async fn a_crowd_before_a_frozen_redis_gets_its_answers_and_asks_no_more_than_once() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    ada.post("before").await;
+    app.drain().await;
+    app.redis.reset_calls();
+    let connections = || app.redis.run::<redis::InfoDict>(&["INFO", "stats"]).get::<u64>("total_connections_received");
+    let connected = connections().expect("a number");
+    app.redis.signal("STOP");
+    let kinds = [(None, READ), (Some(&ada), HOME), (Some(&ada), POST), (None, LOG_IN)];
+    let crowd = join_all((0..400).map(|at| kinds[at % kinds.len()]).map(|(actor, query)| send(&app, actor, query)));
+    let (answers, state) = tokio::join!(crowd, health(&app));
+    assert_eq!(state, (200, 503));
+    for (status, codes) in &answers {
+        let known = ["STORAGE_UNAVAILABLE", "OUTCOME_UNKNOWN"];
+        assert!(matches!(status, 200 | 503) && codes.len() == 1 && known.contains(&codes[0].as_str()), "{status} {codes:?}");
+    }
+    assert_eq!(app.app.db().in_flight(), 0, "nobody is left to wait");
+    app.redis.signal("CONT");
+    let failed = eventually(&app, &ada, HOME).await;
+    app.drain().await;
+    assert_eq!(health(&app).await, (200, 200));
+    // Each request asked for one thing before it gave up; the pings of the health checks, and the last home with its five, besides.
+    let seen: u64 = app.redis.calls().values().sum();
+    assert!(seen <= 400 + failed as u64 + 20, "{seen} commands came for 400 requests: {:?}", app.redis.calls());
+    // Nor did each try to connect. (Some of these are the test's own.)
+    let connected = connections().expect("a number") - connected;
+    assert!(connected < 40, "{connected} connections for 400 requests");
+    ada.post("after").await;
+    assert!(ada.home().await.starts_with(&["after".to_owned()]));
+}
+
+#[tokio::test]
+async fn only_so_much_waits_for_redis() {
+    let app = TestApp::start().await;
+    app.app.db().ping().await.expect("it answers");
+    app.redis.signal("STOP");
+    let read = || app.app.db().read::<Option<String>>(redis::cmd("GET").arg("secret:{cursor}").take());
+    let over = 500;
+    let mut all: Vec<_> = (0..IN_FLIGHT + over).map(|_| Box::pin(read())).collect();
+    let mut refused = 0;
+    for one in &mut all {
+        // Those over the bound are told at the first look, the others wait.
+        if let Some(answer) = futures_util::FutureExt::now_or_never(one) {
+            assert!(matches!(answer, Err(Error::StorageUnavailable)), "{answer:?}");
+            refused += 1;
+        }
+    }
+    assert_eq!((refused, app.app.db().in_flight()), (over, IN_FLIGHT));
+    drop(all);
+    assert_eq!(app.app.db().in_flight(), 0);
+    app.redis.signal("CONT");
+    let began = Instant::now();
+    while read().await.is_err() {
+        assert!(began.elapsed() < HANGS);
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_swallows_what_it_carries_is_replaced() {
+    for (to_redis, to_server) in
+        [(Flow::Swallow, Flow::Swallow), (Flow::Swallow, Flow::Pass), (Flow::Pass, Flow::Swallow), (Flow::Hold, Flow::Hold)]
+    {
+        let app = Through::start(Timing::default()).await;
+        let ada = app.ada().await;
+        let before = app.proxy.accepted();
+        app.proxy.set(to_redis, to_server);
+        assert_eq!(send(&app.served, Some(&ada), HOME).await, (503, vec!["STORAGE_UNAVAILABLE".to_owned()]));
+        // One wait for an answer is all it costs: who comes next has a new connection.
+        assert_eq!(send(&app.served, Some(&ada), HOME).await, (200, vec![]), "{to_redis:?} {to_server:?}");
+        assert_eq!(app.proxy.accepted(), before + 1);
+        ada.post("second").await;
+        assert_eq!(ada.home().await, ["second", "first"]);
+        if to_redis != Flow::Hold {
+            // The old one was hung up. (What is held is not read either, so there the proxy does not see it.)
+            until(|| app.proxy.open() == 1).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_crowd_on_a_connection_that_swallows_brings_one_new_connection() {
+    let app = Through::start(Timing::default()).await;
+    let ada = app.ada().await;
+    let before = app.proxy.accepted();
+    app.redis.reset_calls();
+    app.proxy.set(Flow::Swallow, Flow::Swallow);
+    let crowd = join_all((0..200).map(|_| send(&app.served, Some(&ada), HOME))).await;
+    let lost = crowd.iter().filter(|answer| **answer == (503, vec!["STORAGE_UNAVAILABLE".to_owned()])).count();
+    let done = crowd.iter().filter(|answer| **answer == (200, vec![])).count();
+    assert!(lost > 0 && lost + done == 200, "{lost} lost, {done} done");
+    for (status, codes) in join_all((0..200).map(|_| send(&app.served, Some(&ada), HOME))).await {
+        assert_eq!((status, codes), (200, vec![]));
+    }
+    assert_eq!(app.proxy.accepted(), before + 1);
+}
+
+#[tokio::test]
+async fn a_change_whose_answer_was_swallowed_may_have_happened_and_says_so() {
+    let app = Through::start(Timing::default()).await;
+    let ada = app.ada().await;
+    app.proxy.set_after(b"EVALSHA", Flow::Swallow);
+    let input = json!({ "input": { "message": "second", "idempotencyKey": "k" } });
+    let answer = ada.run("PostStatus", input.clone()).await;
+    assert_eq!(error_codes(&answer), ["OUTCOME_UNKNOWN"], "{answer}");
+    assert_eq!(answer["data"], json!({ "postStatus": null }));
+    // Looked at, or done again under its key: it is there once.
+    let again = ada.run("PostStatus", input).await;
+    assert_eq!(again["data"]["postStatus"]["status"]["message"], "second", "{again}");
+    assert_eq!(ada.home().await, ["second", "first"]);
+}
+
+/// The same where each node of a cluster has a connection of its own.
+#[tokio::test]
+async fn a_connection_to_a_node_that_swallows_what_it_carries_is_replaced() {
+    let cluster = Cluster::start();
+    let proxies = cluster.behind_proxies().await;
+    let target = cluster.url_through(proxies[0].port).parse().expect("a URL");
+    let db = Db::open(&target, Timing::default()).await.expect("a cluster");
+    // A key on every node.
+    let keys: Vec<String> = (1..=30).map(|id| format!("user:{{{id}}}")).collect();
+    let read_all = async || join_all(keys.iter().map(|key| db.read::<bool>(redis::cmd("EXISTS").arg(key).take()))).await;
+    assert!(read_all().await.iter().all(Result::is_ok));
+    for proxy in &proxies {
+        let before = proxy.accepted();
+        assert!(before > 0, "every node is reached through its proxy");
+        proxy.set(Flow::Swallow, Flow::Swallow);
+        let answers = read_all().await;
+        let lost = answers.iter().filter(|answer| matches!(answer, Err(Error::StorageUnavailable))).count();
+        assert!(lost > 0 && lost < keys.len(), "the other nodes answer: {lost} of {} lost", keys.len());
+        let began = Instant::now();
+        while !read_all().await.iter().all(Result::is_ok) {
+            assert!(began.elapsed() < Duration::from_secs(10), "it stays lost");
+        }
+        assert!(proxy.accepted() > before);
+    }
+}
+
+/// The established connections to a port of this machine: which timer of the system runs for each (2 is that of the probes), and
+/// in how many hundredths of a second it is due.
+#[cfg(target_os = "linux")]
+fn timers(port: u16) -> Vec<(u8, u32)> {
+    let table = std::fs::read_to_string("/proc/net/tcp").expect("a table");
+    let row = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let to = words.get(2)?.split_once(':')?.1;
+        let (timer, due) = words.get(5)?.split_once(':')?;
+        let number = |text| u32::from_str_radix(text, 16).ok();
+        (number(to) == Some(u32::from(port)) && words[3] == "01").then_some((number(timer)? as u8, number(due)?))
+    };
+    table.lines().filter_map(row).collect()
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn an_idle_connection_is_probed_by_the_system() {
+    let app = Through::start(Timing::default()).await;
+    app.db().ping().await.expect("it answers");
+    let cluster = Cluster::start();
+    let proxies = cluster.behind_proxies().await;
+    let target = cluster.url_through(proxies[0].port).parse().expect("a URL");
+    let db = Db::open(&target, Timing::default()).await.expect("a cluster");
+    db.ping().await.expect("it answers");
+    for port in proxies.iter().map(|proxy| proxy.port).chain([app.proxy.port]) {
+        let probed = |(timer, due): &(u8, u32)| *timer == 2 && *due <= 400;
+        let timers = timers(port);
+        assert!(!timers.is_empty() && timers.iter().all(probed), "{timers:?}");
+    }
+}
+
+/// Six levels, each of which asks Redis when the one above has been answered.
+const DEEP: &str = "{ user(login: \"ada\") { followers(first: 3) { edges { node { following(first: 3) { edges { node { followers(first: 3) { edges { node { \
+    profileTimeline { entries(first: 3) { edges { node { status { likers(first: 3) { edges { node { login } } } } } } } } } } } } } } } } } } }";
+
+#[tokio::test]
+async fn a_client_that_goes_away_ends_its_read_within_one_call() {
+    let app = Through::start(patient()).await;
+    let ada = app.ada().await;
+    for fan in app.served.users(["bob", "cyd"]).await {
+        fan.follow(&ada).await;
+        fan.like(&fan.post("hello").await).await;
+    }
+    app.served.drain().await;
+    let whole = app.db().round_trips();
+    assert_eq!(send(&app.served, None, DEEP).await, (200, vec![]));
+    let whole = app.db().round_trips() - whole;
+    assert!(whole >= 10, "{whole} round trips");
+    // Whatever it waits for when the client goes away: it asks for nothing more.
+    for answers in [0, 1, 4, 7] {
+        app.proxy.set(Flow::Pass, Flow::PassOnly(answers));
+        let request = app.served.http.post(format!("{}/graphql", app.served.url)).json(&json!({ "query": DEEP }));
+        let client = tokio::spawn(Answer::of(request));
+        until(|| app.proxy.holds_answers() && app.db().in_flight() > 0).await;
+        client.abort();
+        until(|| app.db().in_flight() == 0).await;
+        let asked = app.db().round_trips();
+        app.proxy.set(Flow::Pass, Flow::Pass);
+        // Whoever still worked for it would have gone on while others are served.
+        for _ in 0..10 {
+            assert_eq!(send(&app.served, None, READ).await, (200, vec![]));
+        }
+        assert_eq!(app.db().round_trips(), asked + 10 * 2, "after {answers} answers");
+    }
+}
+
+#[tokio::test]
+async fn a_change_that_has_begun_is_finished_for_nobody() {
+    let app = Through::start(patient()).await;
+    let ada = app.ada().await;
+    for fan in app.served.users(["bob", "cyd"]).await {
+        fan.follow(&ada).await;
+    }
+    app.served.drain().await;
+    app.proxy.set_after(b"EVALSHA", Flow::Hold);
+    let mutation = json!({ "query": "mutation { postStatus(input: { message: \"second\" }) { userErrors { code } } }" });
+    let request = app.served.http.post(format!("{}/graphql", app.served.url)).bearer_auth(ada.token.as_ref().expect("a token"));
+    let client = tokio::spawn(Answer::of(request.json(&mutation)));
+    let script = || app.redis.calls().get("evalsha").copied().unwrap_or_default();
+    let before = script();
+    until(|| script() > before).await;
+    client.abort();
+    assert!(client.await.expect_err("it was aborted").is_cancelled());
+    app.proxy.set(Flow::Pass, Flow::Pass);
+    app.served.drain().await;
+    for reader in app.served.users(["dan"]).await.iter().chain([&ada]) {
+        let profile = reader.run("Profile", json!({ "login": "ada", "first": 5 })).await;
+        assert_eq!(profile["data"]["user"]["statusesCount"], 2, "{profile}");
+    }
+    assert_eq!(ada.home().await, ["second", "first"]);
+    let found = waxwing::fsck::run(&app.served.app, waxwing::fsck::Options::default(), |_| ()).await.expect("it is read");
+    assert_eq!(found.findings, 0);
+}

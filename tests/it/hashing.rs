@@ -1,0 +1,133 @@
+//! Password hashes are work for a core: who waits for one, for how long, and what it tells about an account.
+
+use crate::support::{Answer, TestApp, codes, error_codes};
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use std::sync::mpsc::{Sender, channel};
+use std::time::{Duration, Instant};
+use tokio::task::JoinHandle;
+use waxwing::config::Config;
+use waxwing::error::Error;
+
+/// Work that lasts until it is let go, in the place of a hash.
+fn blocker(app: &TestApp) -> (JoinHandle<Result<(), Error>>, Sender<()>) {
+    let (go, wait) = channel();
+    let app = app.app.clone();
+    (tokio::spawn(async move { app.hashing().run(move || wait.recv().unwrap_or(())).await }), go)
+}
+
+async fn until(so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !so() {
+        assert!(began.elapsed() < Duration::from_secs(20), "it never comes");
+        tokio::task::yield_now().await;
+    }
+}
+
+const LOG_IN: &str = "mutation($login: String!, $password: String!) { logIn(input: { login: $login, password: $password }) { session { token } userErrors { code } } }";
+const SIGN_UP: &str = "mutation($login: String!, $password: String!) { signUp(input: { login: $login, name: \"n\", password: $password }) { session { token } userErrors { code } } }";
+
+async fn ask(app: &TestApp, query: &str, login: &str) -> Answer {
+    let variables = json!({ "login": login, "password": "correct horse" });
+    Answer::of(app.post().json(&json!({ "query": query, "variables": variables }))).await
+}
+
+#[tokio::test]
+async fn who_finds_the_line_full_is_told_at_once_and_nothing_was_changed() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let held: Vec<_> = (0..66).map(|_| blocker(&app)).collect();
+    until(|| app.app.hashing().occupied() == 66).await;
+    let keys = app.redis.keys();
+    for (query, field, login) in [(LOG_IN, "logIn", "ada"), (LOG_IN, "logIn", "nobody"), (SIGN_UP, "signUp", "new")] {
+        let answer = ask(&app, query, login).await;
+        assert_eq!((answer.status, error_codes(&answer.json())), (200, vec!["OVERLOADED".to_owned()]), "{answer:?}");
+        let body = answer.json();
+        assert_eq!((&body["errors"][0]["extensions"]["retryAfter"], &body["data"]), (&json!(1), &json!({ field: Value::Null })));
+        assert_eq!(body["errors"][0]["path"], json!([field]));
+    }
+    assert_eq!(app.redis.keys(), keys);
+    // Whoever needs no hash is served.
+    assert_eq!(codes(&ask(&app, SIGN_UP, "Ada").await.json()["data"]["signUp"]), ["LOGIN_TAKEN"]);
+    ada.post("All is well.").await;
+    assert_eq!(ada.home().await, ["All is well."]);
+    for (_, go) in &held {
+        go.send(()).expect("it waits");
+    }
+    for (work, _) in held {
+        work.await.expect("no panic").expect("it was done");
+    }
+    assert!(ask(&app, LOG_IN, "ada").await.json()["data"]["logIn"]["session"].is_object());
+}
+
+#[tokio::test]
+async fn sixty_four_wait_for_their_turn_and_get_it() {
+    let app = TestApp::with(Config { hashes_at_once: 1, ..Config::default() }).await;
+    app.user("ada").await;
+    let (held, go) = blocker(&app);
+    until(|| app.app.hashing().occupied() == 1).await;
+    let crowd = join_all((0..80).map(|_| ask(&app, LOG_IN, "ada")));
+    let release = async {
+        until(|| app.app.hashing().occupied() == 65).await;
+        go.send(()).expect("it works");
+    };
+    let (answers, ()) = tokio::join!(crowd, release);
+    held.await.expect("no panic").expect("it was done");
+    let in_session = |answer: &&Answer| answer.json()["data"]["logIn"]["session"].is_object();
+    let refused = |answer: &&Answer| error_codes(&answer.json()) == ["OVERLOADED"];
+    let (done, over) = (answers.iter().filter(in_session).count(), answers.iter().filter(refused).count());
+    assert!(done >= 64 && done + over == 80, "{done} of 80 logged in, {over} were refused");
+}
+
+#[tokio::test]
+async fn an_unknown_login_and_a_wrong_password_cost_the_same() {
+    let app = TestApp::start().await;
+    for login in ["ada", "half"] {
+        app.user(login).await;
+    }
+    let half = app.redis.keys().into_iter().filter(|key| key.starts_with("user:{")).max().expect("an account");
+    app.redis.run::<()>(&["DEL", &half, &half.replace("user", "password")]);
+    app.drain().await;
+    let cost = async |login: &str| {
+        app.redis.reset_calls();
+        let (begun, trips) = (app.app.hashing().begun(), app.app.db().round_trips());
+        let variables = json!({ "login": login, "password": "battery staple" });
+        let answer = Answer::of(app.post().json(&json!({ "query": LOG_IN, "variables": variables }))).await;
+        assert_eq!(codes(&answer.json()["data"]["logIn"]), ["WRONG_CREDENTIALS"]);
+        let mut calls: Vec<(String, u64)> = app.redis.calls().into_iter().collect();
+        calls.sort();
+        (calls, app.app.hashing().begun() - begun, app.app.db().round_trips() - trips)
+    };
+    let wrong = cost("ada").await;
+    assert_eq!(wrong, (vec![("get".to_owned(), 1), ("hget".to_owned(), 1)], 1, 2));
+    for login in ["nobody", "half", "ADA", "z_9"] {
+        assert_eq!(cost(login).await, wrong, "{login}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_goes_away_leaves_the_line() {
+    let app = TestApp::with(Config { hashes_at_once: 1, ..Config::default() }).await;
+    let ada = app.user("ada").await;
+    let (held, go) = blocker(&app);
+    until(|| app.app.hashing().occupied() == 1).await;
+    let begun = app.app.hashing().begun();
+    let requests: Vec<_> = (0..20)
+        .map(|at| {
+            let (query, login) = if at % 2 == 0 { (LOG_IN, "ada") } else { (SIGN_UP, "new") };
+            let request =
+                app.post().json(&json!({ "query": query, "variables": { "login": login, "password": "correct horse" } }));
+            tokio::spawn(Answer::of(request))
+        })
+        .collect();
+    until(|| app.app.hashing().occupied() == 21).await;
+    for request in requests {
+        request.abort();
+    }
+    until(|| app.app.hashing().occupied() == 1).await;
+    go.send(()).expect("it works");
+    held.await.expect("no panic").expect("it was done");
+    app.drain().await;
+    assert_eq!(app.app.hashing().begun(), begun, "nothing was hashed for nobody");
+    assert_eq!(ada.run("Viewer", json!({})).await["data"]["viewerSessions"].as_array().map(Vec::len), Some(1));
+}

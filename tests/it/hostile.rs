@@ -1,0 +1,138 @@
+//! Text of clients never becomes Lua, the name of a key, or a pattern, wherever the schema lets them write it.
+
+use crate::support::inputs::{Inputs, Place};
+use crate::support::monitor::Monitor;
+use crate::support::{Actor, Answer, RedisServer, START, TestApp, error_codes};
+use serde_json::{Value, json};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use waxwing::clock::Clock;
+use waxwing::config::Config;
+use waxwing::fsck;
+
+/// Stands in every hostile text, so that it is known again wherever it comes out.
+const MARK: &str = "ZqX7";
+
+fn texts() -> Vec<String> {
+    let mut texts: Vec<String> = [
+        "{}*?[]\0",
+        "{1}",
+        "*",
+        "?[a-z]*\\",
+        "\n",
+        "\r\nFLUSHALL\r\n",
+        "\r\n*1\r\n$8\r\nFLUSHALL\r\n",
+        "' .. redis.call('FLUSHALL') .. '",
+        "\") redis.call('FLUSHALL') --",
+        "user:{1}",
+        "session:{*}",
+        "\u{202e}\u{200b}é🦀",
+        "../../etc/passwd",
+    ]
+    .map(|text| format!("{MARK}{text}{MARK}"))
+    .into();
+    texts.push(MARK.to_owned());
+    texts.push(format!("{{{MARK}}}").repeat(10_000 / 6));
+    texts
+}
+
+/// Ada, with a status and a session, and the places where she may write.
+async fn scene() -> (TestApp, Actor, Inputs) {
+    let app = TestApp::over(Arc::new(RedisServer::restricted()), Clock::manual(START), Config::default()).await;
+    let ada = app.user("ada").await;
+    let status = ada.post("Hello.").await;
+    let sessions = ada.run("Viewer", json!({})).await;
+    let session = sessions["data"]["viewerSessions"][0]["id"].as_str().expect("a session").to_owned();
+    let ids = HashMap::from([("User", ada.id.clone()), ("Status", status), ("Session", session)]);
+    (app, ada, Inputs::of(include_str!("../../schema.graphql"), ids))
+}
+
+/// Sends one, and checks what came.
+async fn put(app: &TestApp, ada: &Actor, inputs: &Inputs, place: &Place, text: &str) {
+    let request = inputs.request(place, text);
+    let answer = Answer::of(app.post().bearer_auth(ada.token.as_ref().expect("a token")).json(&request)).await;
+    let body = answer.json();
+    let told = || format!("{place:?} {:?}: {} {}", text.chars().take(40).collect::<String>(), answer.status, answer.text);
+    let fatal = ["INTERNAL_SERVER_ERROR", "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "UNAUTHENTICATED"];
+    assert!(answer.status == 200 && error_codes(&body).iter().all(|code| !fatal.contains(&code.as_str())), "{}", told());
+    // It came to the field: that has a value, or an error.
+    let is_there = |value: &Value| holds(value, &place.field);
+    let is_told = body["errors"]
+        .as_array()
+        .is_some_and(|errors| errors.iter().any(|error| error["path"].to_string().contains(&place.field)));
+    assert!(is_there(&body["data"]) || is_told, "{}", told());
+}
+
+fn holds(value: &Value, field: &str) -> bool {
+    match value {
+        Value::Object(fields) => fields.contains_key(field) || fields.values().any(|value| holds(value, field)),
+        _ => false,
+    }
+}
+
+/// The keys of a command, as Redis finds them.
+fn keys_of(redis: &mut redis::Connection, command: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let mut ask = redis::cmd("COMMAND");
+    // What has no keys is an error to it.
+    ask.arg("GETKEYS").arg(command).query(redis).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn what_clients_write_never_becomes_lua_a_key_or_a_pattern() {
+    let (app, ada, inputs) = scene().await;
+    let places = inputs.places();
+    for known in
+        ["user login", "signUp input login", "postStatus input message", "postStatus input idempotencyKey", "entries after"]
+    {
+        let named = |place: &Place| format!("{} {}", place.field, place.path.join(" "));
+        assert!(places.iter().any(|place| named(place) == known), "{known} was not found among {places:?}");
+    }
+    let monitor = Monitor::of(&app.redis);
+    for place in &places {
+        for text in texts() {
+            put(&app, &ada, &inputs, place, &text).await;
+        }
+    }
+    for text in texts().iter().filter(|text| text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')) {
+        for token in [text.clone(), format!("{text:x<43.43}")] {
+            let answer = Answer::of(
+                app.post()
+                    .bearer_auth(&token)
+                    .header("user-agent", text)
+                    .header("x-request-id", text)
+                    .json(&json!({ "query": "{ viewer { id } }" })),
+            )
+            .await;
+            assert_eq!(answer.status, 401, "{answer:?}");
+        }
+    }
+    app.drain().await;
+    let commands: BTreeSet<Vec<Vec<u8>>> = monitor.end(&app.redis).into_iter().collect();
+    assert!(commands.len() > 500, "the record has {}", commands.len());
+    let mut operator = redis::Client::open(app.redis.operator_url()).expect("a URL").get_connection().expect("it listens");
+    let (mut names, mut keys, mut marked) = (BTreeSet::new(), 0, 0);
+    for command in &commands {
+        let text = |at: usize| String::from_utf8_lossy(&command[at]).to_uppercase();
+        names.insert(if text(0) == "SCRIPT" { format!("{} {}", text(0), text(1)) } else { text(0) });
+        let is_marked = command.iter().any(|word| String::from_utf8_lossy(word).contains(MARK));
+        marked += usize::from(is_marked);
+        assert!(!(is_marked && ["SCRIPT", "SCAN", "HELLO"].contains(&text(0).as_str())), "{command:?}");
+        for key in keys_of(&mut operator, command) {
+            let key = String::from_utf8(key).unwrap_or_else(|key| panic!("{key:?} in {}", text(0)));
+            assert!(fsck::is_ours(&key) && !key.contains(MARK), "{key:?} in {}", text(0));
+            keys += 1;
+        }
+    }
+    assert!(keys > 500 && marked > 20, "{keys} keys, {marked} commands with texts");
+    assert!(["EVAL", "KEYS", "FLUSHALL", "SORT", "PSUBSCRIBE"].iter().all(|name| !names.contains(*name)), "{names:?}");
+    app.clock.advance(120_000);
+    let mut found = Vec::new();
+    let report = fsck::run(&app.app, fsck::Options { home_window: Some(1_000), ..fsck::Options::default() }, |step| {
+        if let fsck::Step::Found(finding) = step {
+            found.push(finding.to_string());
+        }
+    });
+    assert!(report.await.expect("it is read").keys > 10);
+    assert_eq!(found, [""; 0]);
+    assert!(app.redis.keys().iter().all(|key| fsck::is_ours(key)));
+}

@@ -1,0 +1,78 @@
+//! What a Redis is told, command by command, scripts' own too: its MONITOR.
+
+use super::RedisServer;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+
+/// Ends a record.
+const END: &str = "end of the record";
+
+/// A record that is being made.
+pub struct Monitor {
+    lines: BufReader<UnixStream>,
+}
+
+impl Monitor {
+    /// Everything from now on.
+    pub fn of(redis: &RedisServer) -> Self {
+        let path = redis.operator_url();
+        let mut stream = UnixStream::connect(path.trim_start_matches("unix:")).expect("it listens");
+        stream.write_all(b"MONITOR\r\n").expect("it listens");
+        let mut lines = BufReader::new(stream);
+        let mut first = String::new();
+        lines.read_line(&mut first).expect("an answer");
+        assert_eq!(first, "+OK\r\n");
+        Self { lines }
+    }
+
+    /// The commands up to now, each with its arguments. Redis holds what was not read meanwhile.
+    pub fn end(self, redis: &RedisServer) -> Vec<Vec<Vec<u8>>> {
+        redis.run::<String>(&["ECHO", END]);
+        let mut commands = Vec::new();
+        for line in self.lines.split(b'\n') {
+            let command = words(&line.expect("a line"));
+            if command.last().is_some_and(|word| word == END.as_bytes()) {
+                return commands;
+            }
+            commands.push(command);
+        }
+        panic!("the record was cut off")
+    }
+}
+
+/// The quoted words of a line, as they were before Redis escaped them.
+fn words(line: &[u8]) -> Vec<Vec<u8>> {
+    let start = line.windows(2).position(|pair| pair == b"] ").expect("a client") + 2;
+    let (mut words, mut bytes) = (Vec::new(), line[start..].iter().copied());
+    while let Some(byte) = bytes.next() {
+        if byte != b'"' {
+            continue;
+        }
+        let mut word = Vec::new();
+        loop {
+            match bytes.next().expect("a closing quote") {
+                b'"' => break,
+                b'\\' => word.push(unescaped(&mut bytes)),
+                byte => word.push(byte),
+            }
+        }
+        words.push(word);
+    }
+    words
+}
+
+fn unescaped(bytes: &mut impl Iterator<Item = u8>) -> u8 {
+    match bytes.next().expect("what is escaped") {
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        b'a' => 7,
+        b'b' => 8,
+        b'x' => {
+            let digits =
+                [bytes.next(), bytes.next()].map(|digit| char::from(digit.expect("a digit")).to_digit(16).expect("a digit"));
+            (digits[0] * 16 + digits[1]) as u8
+        }
+        byte => byte,
+    }
+}

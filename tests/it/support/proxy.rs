@@ -1,0 +1,160 @@
+//! A TCP proxy before a test's Redis, or before a node of its cluster, that can fail as networks do: bytes vanish in one direction or in both while the connection
+//! stands, or come late. New connections pass.
+
+use super::RedisServer;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::sync::watch;
+
+/// What happens to bytes on their way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    Pass,
+    /// As many pieces pass as were sent at once; then they wait.
+    PassOnly(usize),
+    /// They wait until they may pass.
+    Hold,
+    /// They are gone.
+    Swallow,
+}
+
+/// Both directions of a connection.
+#[derive(Clone)]
+struct Pipe {
+    to_redis: watch::Sender<Flow>,
+    to_server: watch::Sender<Flow>,
+}
+
+/// What answers become as soon as some bytes have passed to Redis.
+type Trap = Option<(&'static [u8], Flow)>;
+
+#[derive(Default)]
+struct State {
+    pipes: Mutex<Vec<Pipe>>,
+    trap: Mutex<Trap>,
+    accepted: AtomicUsize,
+    open: AtomicUsize,
+}
+
+pub struct Proxy {
+    pub port: u16,
+    state: Arc<State>,
+    _running: tokio_util::sync::DropGuard,
+}
+
+impl Proxy {
+    pub async fn before(redis: &RedisServer) -> Self {
+        let path = redis.operator_url().trim_start_matches("unix:").to_owned();
+        Self::start(move || UnixStream::connect(path.clone())).await
+    }
+
+    pub async fn before_port(port: u16) -> Self {
+        Self::start(move || TcpStream::connect(("127.0.0.1", port))).await
+    }
+
+    async fn start<S, F>(connect: impl Fn() -> F + Send + 'static) -> Self
+    where
+        S: AsyncRead + AsyncWrite + Send + 'static,
+        F: Future<Output = std::io::Result<S>> + Send + 'static,
+    {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let state = Arc::new(State::default());
+        let stop = tokio_util::sync::CancellationToken::new();
+        tokio::spawn(stop.clone().run_until_cancelled_owned(listen(listener, connect, state.clone())));
+        Self { port, state, _running: stop.drop_guard() }
+    }
+
+    /// What becomes of bytes on the connections that stand now.
+    pub fn set(&self, to_redis: Flow, to_server: Flow) {
+        for pipe in self.state.pipes.lock().expect("no panic while held").iter() {
+            pipe.to_redis.send_replace(to_redis);
+            pipe.to_server.send_replace(to_server);
+        }
+    }
+
+    /// What becomes of the answers on a connection over which `bytes` have passed to Redis, once.
+    pub fn set_after(&self, bytes: &'static [u8], to_server: Flow) {
+        *self.state.trap.lock().expect("no panic while held") = Some((bytes, to_server));
+    }
+
+    /// Whether as many answers have passed as may.
+    pub fn holds_answers(&self) -> bool {
+        self.state.pipes.lock().expect("no panic while held").iter().all(|pipe| *pipe.to_server.borrow() == Flow::PassOnly(0))
+    }
+
+    /// How many connections there were so far.
+    pub fn accepted(&self) -> usize {
+        self.state.accepted.load(Ordering::SeqCst)
+    }
+
+    /// How many connections stand.
+    pub fn open(&self) -> usize {
+        self.state.open.load(Ordering::SeqCst)
+    }
+}
+
+async fn listen<S, F>(listener: TcpListener, connect: impl Fn() -> F, state: Arc<State>)
+where
+    S: AsyncRead + AsyncWrite + Send + 'static,
+    F: Future<Output = std::io::Result<S>> + Send + 'static,
+{
+    while let Ok((server, _)) = listener.accept().await {
+        state.accepted.fetch_add(1, Ordering::SeqCst);
+        let pipe = Pipe { to_redis: watch::Sender::new(Flow::Pass), to_server: watch::Sender::new(Flow::Pass) };
+        state.pipes.lock().expect("no panic while held").push(pipe.clone());
+        let (connecting, state) = (connect(), state.clone());
+        tokio::spawn(async move {
+            if let Ok(redis) = connecting.await {
+                carry(server, redis, pipe, state).await;
+            }
+        });
+    }
+}
+
+/// Carries until either side closes; then both are closed.
+async fn carry(server: TcpStream, redis: impl AsyncRead + AsyncWrite, pipe: Pipe, state: Arc<State>) {
+    state.open.fetch_add(1, Ordering::SeqCst);
+    let ((from_server, to_server), (from_redis, to_redis)) = (server.into_split(), tokio::io::split(redis));
+    let trap = |bytes: &[u8]| {
+        let mut trap = state.trap.lock().expect("no panic while held");
+        if let Some((_, flow)) = trap.take_if(|(wanted, _)| bytes.windows(wanted.len()).any(|window| window == *wanted)) {
+            pipe.to_server.send_replace(flow);
+        }
+    };
+    tokio::select! {
+        () = one_way(from_server, to_redis, &pipe.to_redis, trap) => {}
+        () = one_way(from_redis, to_server, &pipe.to_server, |_| ()) => {}
+    }
+    state.open.fetch_sub(1, Ordering::SeqCst);
+}
+
+async fn one_way(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    flow: &watch::Sender<Flow>,
+    before_it_passes: impl Fn(&[u8]),
+) {
+    let (mut buffer, mut changes) = (vec![0; 64 * 1024], flow.subscribe());
+    while let Ok(length @ 1..) = from.read(&mut buffer).await {
+        let Ok(now) = changes.wait_for(|flow| !matches!(flow, Flow::Hold | Flow::PassOnly(0))).await.map(|flow| *flow) else {
+            return;
+        };
+        if now == Flow::Swallow {
+            continue;
+        }
+        before_it_passes(&buffer[..length]);
+        if to.write_all(&buffer[..length]).await.is_err() {
+            return;
+        }
+        flow.send_if_modified(|flow| match flow {
+            Flow::PassOnly(left) => {
+                *left -= 1;
+                true
+            }
+            _ => false,
+        });
+    }
+}
