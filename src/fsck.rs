@@ -130,8 +130,9 @@ impl Fsck<'_> {
 
 /// What stands before the colon of every key that there may be: what a Redis user of least privilege is granted.
 pub fn key_kinds() -> Vec<&'static str> {
-    let domains: [&[&'static str]; 6] = [
+    let domains: [&[&'static str]; 7] = [
         &db::audit::KINDS,
+        &rates::audit::KINDS,
         &users::audit::KINDS,
         &sessions::audit::KINDS,
         &graph::audit::KINDS,

@@ -1,6 +1,7 @@
 //! The audit of buckets: each ends when it is full.
 
 use super::keys;
+pub use super::keys::KINDS;
 use crate::audit::{self, Entry, Findings, Lives};
 use crate::db::look::Look;
 use crate::error::Error;

@@ -7,6 +7,9 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use std::net::IpAddr;
 
+/// What stands before the colon of each.
+pub const KINDS: [&str; 1] = ["rate"];
+
 /// HASH `owed at window` (owed in tokens × ms, at in ms since the epoch, window in ms). Time to live: until the bucket is full
 /// again, at most the window.
 pub(super) fn rate(limit: Limit, subject: Subject) -> String {

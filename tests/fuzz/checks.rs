@@ -14,7 +14,7 @@ fn may_run(request: &mut Request) -> bool {
 
 /// A document, and after a zero byte its variables: it is refused or it is not, within the stack that there is. What passes is run
 /// through the library's validation and introspection, as far as that goes without anything to ask.
-pub fn document(bytes: &[u8]) {
+pub(crate) fn document(bytes: &[u8]) {
     static SCHEMA: LazyLock<waxwing::schema::Schema> = LazyLock::new(|| waxwing::schema::build(true));
     let mut parts = bytes.splitn(2, |byte| *byte == 0);
     let query = String::from_utf8_lossy(parts.next().unwrap_or_default());
@@ -29,7 +29,7 @@ pub fn document(bytes: &[u8]) {
 }
 
 /// A secret, a list, a place, and a text that claims to be a cursor or an id.
-pub fn cursor(bytes: &[u8]) {
+pub(crate) fn cursor(bytes: &[u8]) {
     let mut fixed = [0; 33];
     let length = bytes.len().min(fixed.len());
     fixed[..length].copy_from_slice(&bytes[..length]);
@@ -83,7 +83,7 @@ fn ids_come_back(list: ListId, position: u64) {
 }
 
 /// An Authorization header: it names a session's key or it does not, and that key is made of nothing that was sent.
-pub fn token(bytes: &[u8]) {
+pub(crate) fn token(bytes: &[u8]) {
     let Some(token) = waxwing::server::token_in(bytes) else { return };
     let text = std::str::from_utf8(bytes).expect("what is no text names nobody");
     assert!(text.len() > token.len() + "bearer".len() && text[.."bearer".len()].eq_ignore_ascii_case("bearer"));

@@ -1,16 +1,16 @@
 //! The same on a Redis Cluster of three nodes: no command or script spans two hash tags.
 
-use crate::support::{Cluster, Served};
+use crate::support::{CALM, Cluster, Served};
 use serde_json::json;
 use std::process::Command;
 use waxwing::app::App;
 use waxwing::clock::Clock;
 use waxwing::config::Config;
-use waxwing::db::{Db, Timing};
+use waxwing::db::Db;
 
 async fn app_on(cluster: &Cluster) -> App {
     let target = cluster.url().parse().expect("a cluster's URL");
-    App::new(Db::open(&target, Timing::default()).await.expect("a cluster"), Clock::System, Config::default())
+    App::new(Db::open(&target, CALM).await.expect("a cluster"), Clock::System, Config::default())
 }
 
 #[tokio::test]

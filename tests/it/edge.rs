@@ -180,20 +180,21 @@ async fn impatient(app: &TestApp) -> TestApp {
 #[tokio::test]
 async fn a_request_has_a_deadline_and_a_change_that_has_begun_is_finished() {
     let calm = TestApp::start().await;
-    calm.user("ada").await;
+    let ada = calm.user("ada").await;
     let app = impatient(&calm).await;
     app.app.next_id().await.expect("ids in stock");
     app.redis.signal("STOP");
     let query = app.ask("{ user(login: \"ada\") { login } }").await;
     assert_eq!(query.refusal(), refused(504, "DEADLINE_EXCEEDED"));
-    let sign_up =
-        "mutation { signUp(input: { login: \"bob\", name: \"b\", password: \"correct horse\" }) { session { token } } }";
-    let change = app.ask(sign_up).await;
-    assert_eq!(change.refusal(), refused(503, "OUTCOME_UNKNOWN"));
     app.redis.signal("CONT");
+    // Reads go on, writes wait.
+    app.redis.run::<()>(&["CLIENT", "PAUSE", "600000", "WRITE"]);
+    let post = json!({ "query": "mutation { postStatus(input: { message: \"late\" }) { status { id } } }" });
+    let change = app.post().bearer_auth(ada.token.as_deref().expect("a token")).json(&post);
+    assert_eq!(Answer::of(change).await.refusal(), refused(503, "OUTCOME_UNKNOWN"));
+    app.redis.run::<()>(&["CLIENT", "UNPAUSE"]);
     app.drain().await;
-    let bob = calm.ask("{ user(login: \"bob\") { login } }").await.json();
-    assert_eq!(bob["data"]["user"]["login"], "bob", "what had begun was done");
+    assert_eq!(ada.home().await, ["late"], "what had begun was done");
 }
 
 #[tokio::test]

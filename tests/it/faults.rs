@@ -8,7 +8,7 @@ use serde_json::json;
 use std::time::{Duration, Instant};
 use waxwing::app::App;
 use waxwing::clock::Clock;
-use waxwing::config::Config;
+use waxwing::config::{Config, DocumentLimits};
 use waxwing::db::{Db, IN_FLIGHT, Timing};
 use waxwing::error::Error;
 
@@ -32,11 +32,15 @@ struct Through {
 
 impl Through {
     async fn start(timing: Timing) -> Self {
+        Self::with(timing, Config::default()).await
+    }
+
+    async fn with(timing: Timing, config: Config) -> Self {
         let redis = RedisServer::start();
         let proxy = Proxy::before(&redis).await;
         let db = Db::open(&redis.tcp_url(proxy.port).parse().expect("a URL"), timing).await.expect("a store");
         let clock = Clock::manual(START);
-        let served = Served::start(App::new(db, clock.clone(), Config::default()), clock).await;
+        let served = Served::start(App::new(db, clock.clone(), config), clock).await;
         Self { served, proxy, redis }
     }
 
@@ -90,7 +94,7 @@ async fn eventually(app: &Served, actor: &Actor, query: &str) -> usize {
 
 #[tokio::test]
 async fn a_crowd_before_a_frozen_redis_gets_its_answers_and_asks_no_more_than_once() {
-    let app = TestApp::start().await;
+    let app = TestApp::hasty(Config::default()).await;
     let ada = app.user("ada").await;
     ada.post("before").await;
     app.drain().await;
@@ -123,7 +127,7 @@ async fn a_crowd_before_a_frozen_redis_gets_its_answers_and_asks_no_more_than_on
 
 #[tokio::test]
 async fn only_so_much_waits_for_redis() {
-    let app = TestApp::start().await;
+    let app = TestApp::hasty(Config::default()).await;
     app.app.db().ping().await.expect("it answers");
     app.redis.signal("STOP");
     let read = || app.app.db().read::<Option<String>>(redis::cmd("GET").arg("secret:{cursor}").take());
@@ -265,7 +269,9 @@ const DEEP: &str = "{ user(login: \"ada\") { followers(first: 3) { edges { node 
 
 #[tokio::test]
 async fn a_client_that_goes_away_ends_its_read_within_one_call() {
-    let app = Through::start(patient()).await;
+    // Deeper than documents may be: what counts here is how long it takes.
+    let documents = DocumentLimits { depth: 32, ..DocumentLimits::default() };
+    let app = Through::with(patient(), Config { documents, ..Config::default() }).await;
     let ada = app.ada().await;
     for fan in app.served.users(["bob", "cyd"]).await {
         fan.follow(&ada).await;
@@ -296,7 +302,9 @@ async fn a_client_that_goes_away_ends_its_read_within_one_call() {
 
 #[tokio::test]
 async fn a_change_that_has_begun_is_finished_for_nobody() {
-    let app = Through::start(patient()).await;
+    // Deeper than documents may be: what counts here is how long it takes.
+    let documents = DocumentLimits { depth: 32, ..DocumentLimits::default() };
+    let app = Through::with(patient(), Config { documents, ..Config::default() }).await;
     let ada = app.ada().await;
     for fan in app.served.users(["bob", "cyd"]).await {
         fan.follow(&ada).await;

@@ -20,7 +20,6 @@ mod fuzz;
 mod hashing;
 mod hostile;
 mod http;
-
 mod inspect;
 mod logs;
 mod metrics;

@@ -5,6 +5,7 @@ use futures_util::future::join_all;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
+use waxwing::config::Config;
 
 /// Every sample by its name and labels.
 struct Samples(BTreeMap<String, f64>);
@@ -166,7 +167,7 @@ async fn what_redis_costs_is_counted_and_metrics_cost_nothing() {
 
 #[tokio::test]
 async fn errors_of_redis_are_counted_by_their_kind() {
-    let app = TestApp::start().await;
+    let app = TestApp::hasty(Config::default()).await;
     let ada = app.user("ada").await;
     let errors = async |kind: &str| Samples::at(&app).await.get(&format!("waxwing_redis_errors_total{{kind=\"{kind}\"}}"));
     app.redis.run::<()>(&["SET", &format!("home:{{{}}}", ada.user_id().0), "spoiled"]);
@@ -206,7 +207,7 @@ async fn what_is_under_way_is_seen() {
     let held = [(); 2].map(|()| {
         let (go, wait) = std::sync::mpsc::channel::<()>();
         let app = app.app.clone();
-        (tokio::spawn(async move { app.hashing().run(move || drop(wait.recv())).await }), go)
+        (tokio::spawn(async move { app.hashing().run(move || _ = wait.recv()).await }), go)
     });
     let see = |waiting: f64, running: f64, background: f64| {
         move |samples: &Samples| {

@@ -3,14 +3,14 @@
 
 mod broken;
 
-use crate::support::{Actor, Cluster, START, Served, TestApp};
+use crate::support::{Actor, CALM, Cluster, START, Served, TestApp};
 use serde_json::json;
 use std::process::{Command, Output};
 use std::time::Duration;
 use waxwing::app::App;
 use waxwing::clock::Clock;
 use waxwing::config::Config;
-use waxwing::db::{Db, Timing, embedded};
+use waxwing::db::{Db, embedded};
 use waxwing::fsck::{Options, Step, run};
 use waxwing::ids::source::compose;
 use waxwing::ids::{StatusId, UserId};
@@ -231,7 +231,7 @@ async fn demo_worlds_are_sound() {
 #[tokio::test]
 async fn a_cluster_is_read_on_every_node() {
     let cluster = Cluster::start();
-    let db = Db::open(&cluster.url().parse().expect("a URL"), Timing::default()).await.expect("a cluster");
+    let db = Db::open(&cluster.url().parse().expect("a URL"), CALM).await.expect("a cluster");
     let app = Served::start(App::new(db, Clock::System, Config::default()), Clock::System).await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
     bob.follow(&ada).await;

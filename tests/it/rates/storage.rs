@@ -1,7 +1,7 @@
 //! Limits and the storage: what happens when Redis cannot be asked, on a cluster, and to the audit.
 
 use super::{asked_by, asking, by_default, limited, log_in, once, refused, sign_up};
-use crate::support::{Answer, Cluster, RedisServer, START, Served, TestApp, error_codes};
+use crate::support::{Answer, CALM, Cluster, RedisServer, START, Served, TestApp, error_codes};
 use futures_util::future::join_all;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -194,7 +194,7 @@ async fn a_charge_is_no_change_that_may_have_happened() {
 #[tokio::test]
 async fn buckets_lie_all_over_a_cluster() {
     let cluster = Cluster::start();
-    let db = Db::open(&cluster.url().parse().expect("a URL"), Timing::default()).await.expect("a cluster");
+    let db = Db::open(&cluster.url().parse().expect("a URL"), CALM).await.expect("a cluster");
     let clock = Clock::manual(START);
     let quotas = limited(&[(Limit::LogIns, "2/1h"), (Limit::LogInsFromAddress, "9/1h"), (Limit::Posts, "2/1h")]);
     let app = Served::start(App::new(db, clock.clone(), quotas), clock).await;

@@ -33,7 +33,7 @@ use waxwing::server::{self, EdgeConfig};
 pub const START: u64 = 1_772_323_200_000;
 
 /// How long Redis may take in most tests: a machine that is busy with other things must not look like a storage that is down.
-const CALM: Timing = Timing { connect: Duration::from_secs(5), response: Duration::from_secs(15), connections: 2 };
+pub const CALM: Timing = Timing { connect: Duration::from_secs(5), response: Duration::from_secs(15), connections: 2 };
 
 /// A running server.
 pub struct Served {
