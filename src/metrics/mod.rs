@@ -1,7 +1,7 @@
 //! What is counted, for Prometheus: requests, answers, Redis, background work, the process.
 //!
 //! It knows neither HTTP nor Redis; those who do call it. Every label has a bounded set of values whatever clients send: of the
-//! operations' names, which clients choose, the first [`OPERATIONS`] of a process are kept ([`names`]). Counting costs a few
+//! operations' names, which clients choose, the first [`OPERATIONS`] of a process are kept (`names`). Counting costs a few
 //! atomics and short locks, and allocates for a label that was not there before.
 
 mod names;

@@ -1,4 +1,4 @@
-//! The line of an ACL file for a user of least privilege: the commands that [`super::rights`] asks for, on the kinds of keys that
+//! The line of an ACL file for a user of least privilege: the commands that `super::rights` asks for, on the kinds of keys that
 //! there are, and nothing else. So one list is granted, asked for at start, and held by the tests.
 
 use super::rights;
