@@ -114,6 +114,16 @@ fn only_the_edge_knows_graphql() {
 }
 
 #[test]
+fn what_counts_and_what_traces_have_one_place_each() {
+    let outside = |place: &str, library: &str| {
+        let named = |it: &Source| !it.path.starts_with(place) && !it.names(library).is_empty();
+        sources().iter().filter(|it| named(it)).map(|it| format!("{} names {library}", it.path)).collect::<Vec<_>>()
+    };
+    hold("Prometheus outside of metrics/", outside("metrics/", "prometheus_client"));
+    hold("OpenTelemetry outside of server/traces.rs", outside("server/traces.rs", "opentelemetry"));
+}
+
+#[test]
 fn keys_are_named_by_their_own_store_alone() {
     let rooms = ["store", "audit", "mod", "keys"];
     let broken =
