@@ -59,6 +59,23 @@ impl Error {
         Self::RateLimited { limit: limit.name(), retry_after: wait.div_ceil(1_000).max(1) }
     }
 
+    /// After how many seconds it may go better, where that is known.
+    pub const fn retry_after(&self) -> Option<u64> {
+        match self {
+            Self::RateLimited { retry_after, .. } => Some(*retry_after),
+            Self::Overloaded => Some(1),
+            _ => None,
+        }
+    }
+
+    /// The limit that is used up.
+    pub const fn limit(&self) -> Option<&'static str> {
+        match self {
+            Self::RateLimited { limit, .. } => Some(limit),
+            _ => None,
+        }
+    }
+
     /// An [`Error::Internal`] with its cause.
     pub fn internal(cause: impl Into<anyhow::Error>) -> Self {
         Self::Internal(Arc::new(cause.into()))

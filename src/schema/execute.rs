@@ -11,8 +11,6 @@ use std::panic::AssertUnwindSafe;
 const MAX_ERRORS: usize = 10;
 /// The longest message of the library that is told, in bytes: it quotes the document.
 const MAX_MESSAGE: usize = 300;
-/// After how many seconds one may come again when the server has too much to do.
-const RETRY_AFTER: u64 = 1;
 
 /// Runs a request. A panic of ours becomes one error; every error gets its `extensions.code`.
 pub async fn execute<Q, M, S>(schema: &Schema<Q, M, S>, request: async_graphql::Request, config: &Config) -> Response
@@ -73,15 +71,13 @@ fn complete(error: &mut ServerError) {
             "INTERNAL_SERVER_ERROR"
         }
         Some(ours) => {
-            let (code, again) = match *ours {
-                Error::RateLimited { limit, retry_after } => (ours.code(), Some((Some(limit), retry_after))),
-                Error::Overloaded => (ours.code(), Some((None, RETRY_AFTER))),
-                _ => (ours.code(), None),
-            };
-            if let Some((limit, retry_after)) = again {
-                let extensions = error.extensions.get_or_insert_with(ErrorExtensionValues::default);
-                extensions.set("retryAfter", retry_after);
-                limit.into_iter().for_each(|limit| extensions.set("limit", limit));
+            let (code, limit, retry_after) = (ours.code(), ours.limit(), ours.retry_after());
+            let extensions = error.extensions.get_or_insert_with(ErrorExtensionValues::default);
+            if let Some(limit) = limit {
+                extensions.set("limit", limit);
+            }
+            if let Some(seconds) = retry_after {
+                extensions.set("retryAfter", seconds);
             }
             code
         }

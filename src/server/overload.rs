@@ -4,6 +4,7 @@
 use super::config::EdgeConfig;
 use super::response::Refusal;
 use crate::config::BODY_BYTES;
+use crate::error::Error;
 use axum::http::{HeaderMap, StatusCode, header};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -53,7 +54,5 @@ pub(super) fn too_long() -> Refusal {
 
 fn take(room: &Arc<Semaphore>, much: usize) -> Result<Taken, Refusal> {
     let much = u32::try_from(much).unwrap_or(u32::MAX);
-    let refused =
-        |_| Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "OVERLOADED", "The server has too much to do. Try again in a moment.");
-    Ok(Some(room.clone().try_acquire_many_owned(much).map_err(refused)?))
+    Ok(Some(room.clone().try_acquire_many_owned(much).map_err(|_| Refusal::from(&Error::Overloaded))?))
 }

@@ -17,21 +17,25 @@ pub(super) struct Refusal {
     pub(super) status: StatusCode,
     pub(super) code: &'static str,
     pub(super) message: String,
-    /// The limit that is used up, and after how many seconds there is more.
-    limited: Option<(&'static str, u64)>,
+    /// The limit that is used up.
+    limit: Option<&'static str>,
+    /// After how many seconds it may go better.
+    retry_after: Option<u64>,
 }
 
 impl Refusal {
     pub(super) fn new(status: StatusCode, code: &'static str, message: &str) -> Self {
-        Self { status, code, message: message.to_owned(), limited: None }
+        Self { status, code, message: message.to_owned(), limit: None, retry_after: None }
     }
 
     /// The answer, with the headers that its status asks for.
     pub(super) fn answer(self, media: Media) -> Response {
         let mut extensions = json!({ "code": self.code });
-        if let Some((limit, retry_after)) = self.limited {
+        if let Some(limit) = self.limit {
             extensions["limit"] = json!(limit);
-            extensions["retryAfter"] = json!(retry_after);
+        }
+        if let Some(seconds) = self.retry_after {
+            extensions["retryAfter"] = json!(seconds);
         }
         let body = json!({ "errors": [{ "message": self.message, "extensions": extensions }] });
         facts::outcome(self.code);
@@ -40,9 +44,13 @@ impl Refusal {
         match self.status {
             StatusCode::METHOD_NOT_ALLOWED => headers.insert(header::ALLOW, HeaderValue::from_static("POST")),
             StatusCode::UNAUTHORIZED => headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
-            StatusCode::SERVICE_UNAVAILABLE => headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1")),
-            _ => self.limited.and_then(|(_, retry_after)| headers.insert(header::RETRY_AFTER, retry_after.into())),
+            _ => None,
         };
+        // A storage that is down may be back any moment.
+        let passes = self.status == StatusCode::SERVICE_UNAVAILABLE;
+        if let Some(seconds) = self.retry_after.or(passes.then_some(1)) {
+            headers.insert(header::RETRY_AFTER, seconds.into());
+        }
         response
     }
 }
@@ -58,11 +66,8 @@ impl From<&Error> for Refusal {
             Error::DeadlineExceeded => StatusCode::GATEWAY_TIMEOUT,
             Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        let limited = match error {
-            Error::RateLimited { limit, retry_after } => Some((*limit, *retry_after)),
-            _ => None,
-        };
-        Self { limited, ..Self::new(status, error.code(), &error.to_string()) }
+        let plain = Self::new(status, error.code(), &error.to_string());
+        Self { limit: error.limit(), retry_after: error.retry_after(), ..plain }
     }
 }
 

@@ -9,6 +9,11 @@ use std::process::ExitCode;
 use waxwing::config::Config;
 use waxwing::schema;
 
+/// What clients send most: here it is parsed and validated, and its resolvers fail at once.
+const SCREEN: &str = "query Home { viewer { id login followersCount } homeTimeline { entries(first: 30) { edges { cursor node { status { \
+    id message postedAt likeCount commentCount viewerHasLiked author { id login name followersCount } } } } \
+    pageInfo { hasNextPage endCursor } } } }";
+
 const ROUNDS: usize = 50;
 /// What one may cost, in microseconds.
 const BOUND: f64 = 5_000.0;
@@ -60,6 +65,7 @@ fn unfolding(levels: usize, width: usize) -> String {
 fn documents() -> Vec<(String, String)> {
     let mut all = Vec::new();
     let mut add = |name: &str, document: String| all.push((name.to_owned(), document));
+    add("a first screen", SCREEN.to_owned());
     for part in [4, 2, 1] {
         let (tokens, of) = (1_950 / part, format!("1/{part}"));
         let fields = 990 / part;

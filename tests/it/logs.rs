@@ -23,7 +23,7 @@ const REDIS: &str = "zqredis";
 
 impl Server {
     fn start(variables: &[(&str, &str)]) -> Self {
-        let redis = RedisServer::start();
+        let redis = RedisServer::with_one_user();
         redis.run::<()>(&["CONFIG", "SET", "requirepass", REDIS]);
         let url = format!("{}?pass={REDIS}", redis.url());
         let mut command = waxwing(&["serve", "--listen", "127.0.0.1:0", "--allow-volatile", "--redis", &url]);

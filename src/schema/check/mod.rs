@@ -1,12 +1,14 @@
 //! The pre-pass: what is looked at before anything runs, so that no document can hurt the server. First its bytes ([`mod@scan`]),
 //! then, once it is parsed, its shape ([`mod@walk`]). Both are linear. What passes is small enough for the library's own validation.
 
+mod parsed;
 mod scan;
 mod walk;
 mod weight;
 
 use super::execute::{set_code, shorten};
 use crate::config::{Config, DocumentLimits};
+use async_graphql::parser::parse_query;
 use async_graphql::parser::types::{ExecutableDocument, OperationType};
 use async_graphql::{ErrorExtensionValues, Request, Response, ServerError, Value, Variables};
 use scan::scan;
@@ -32,17 +34,21 @@ const MAX_INTROSPECTION_LISTS: usize = 2;
 /// # Errors
 /// The whole answer: a request error with its code. A limit's says in `extensions` which one it is, its value, and what was counted.
 pub fn check(request: &mut Request, config: &Config) -> Result<Checked, Refused> {
-    let limits = &config.documents;
-    check_bytes(&request.query, limits)?;
-    let wanted = request.operation_name.clone();
-    let variables = std::mem::take(&mut request.variables);
-    let document = match request.parsed_query() {
-        Ok(document) => document,
-        Err(error) => return refuse("GRAPHQL_PARSE_FAILED", error.message.clone()),
+    check_bytes(&request.query, &config.documents)?;
+    let (document, is_new) = match parsed::known(&request.query) {
+        Some(document) => (document, false),
+        None => match parse_query(&request.query) {
+            Ok(document) => (document, true),
+            Err(error) => return refuse("GRAPHQL_PARSE_FAILED", error.to_string()),
+        },
     };
-    let checked = check_shape(document, &with_defaults(document, &variables), wanted.as_deref(), config);
-    request.variables = variables;
-    checked
+    let variables = with_defaults(&document, &request.variables);
+    let checked = check_shape(&document, &variables, request.operation_name.as_deref(), config)?;
+    if is_new {
+        parsed::keep(&request.query, &document);
+    }
+    request.set_parsed_query(document);
+    Ok(checked)
 }
 
 /// Holds a document to the limits without a request: for documents that are known beforehand. Any of its operations may run.
@@ -52,7 +58,7 @@ pub fn check(request: &mut Request, config: &Config) -> Result<Checked, Refused>
 pub fn check_document(document: &str, config: &Config) -> Result<(), String> {
     let why = |refused: Refused| refused.errors.into_iter().map(|error| error.message).collect::<Vec<_>>().join(" ");
     check_bytes(document, &config.documents).map_err(why)?;
-    let document = async_graphql::parser::parse_query(document).map_err(|error| error.to_string())?;
+    let document = parse_query(document).map_err(|error| error.to_string())?;
     let first = document.operations.iter().next().and_then(|(name, _)| name.map(ToString::to_string));
     check_shape(&document, &with_defaults(&document, &Variables::default()), first.as_deref(), config).map(drop).map_err(why)
 }

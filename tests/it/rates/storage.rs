@@ -112,8 +112,8 @@ async fn a_frozen_redis_does_not_hold_up_what_reads_nothing() {
 
 /// A Redis that is far away: every answer comes 20 ms late.
 async fn far_away(redis: &RedisServer) -> String {
-    let (path, listener) = (redis.url().replace("unix:", ""), TcpListener::bind("127.0.0.1:0").await.expect("a port"));
-    let url = format!("redis://{}", listener.local_addr().expect("an address"));
+    let (path, listener) = (redis.operator_url().replace("unix:", ""), TcpListener::bind("127.0.0.1:0").await.expect("a port"));
+    let url = redis.tcp_url(listener.local_addr().expect("an address").port());
     tokio::spawn(async move {
         while let Ok((client, _)) = listener.accept().await {
             let server = UnixStream::connect(&path).await.expect("a Redis");

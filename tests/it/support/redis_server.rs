@@ -53,6 +53,11 @@ impl RedisServer {
         Self::spawn(&["--appendonly", "no"], true)
     }
 
+    /// One whose only user is the operator, for tests of their own passwords.
+    pub fn with_one_user() -> Self {
+        Self::spawn(&["--appendonly", "no"], false)
+    }
+
     /// With users of the test's choice.
     pub fn with_acl_file(file: &Path) -> Self {
         Self::spawn(&["--appendonly", "no", "--aclfile", &file.display().to_string()], false)
