@@ -2,10 +2,11 @@
 //! then, once it is parsed, its shape ([`mod@walk`]). Both are linear. What passes is small enough for the library's own validation.
 
 mod scan;
+mod types;
 mod walk;
 mod weight;
 
-use super::execute::{set_code, shorten};
+use super::execute::{UNFIT, set_code, shorten};
 use crate::config::{Config, DocumentLimits};
 use async_graphql::parser::types::{ExecutableDocument, OperationType};
 use async_graphql::{ErrorExtensionValues, Request, Response, ServerError, Value, Variables};
@@ -84,6 +85,10 @@ fn check_shape(
         Err(Unmeasured::TooManyLevels) => return over("QUERY_TOO_DEEP", "levels", MAX_LEVELS, MAX_LEVELS + 1),
     };
     hold("QUERY_TOO_COMPLEX", "operations", limits.operations, operations.len())?;
+    if let Some(name) = types::unknown(document) {
+        let told = format!("Unknown type `{name}`.");
+        return refuse("GRAPHQL_VALIDATION_FAILED", if config.suggestions { told } else { UNFIT.into() });
+    }
     let all = operations.iter().fold(fragment, |largest, (_, measure)| largest.larger(*measure));
     let fields = operations.iter().fold(0_usize, |sum, (_, measure)| sum.saturating_add(measure.fields));
     if all.introspection > 0 && !config.introspection {
