@@ -9,6 +9,8 @@ use std::panic::AssertUnwindSafe;
 
 /// The most errors of validation that an answer tells. Those of execution are told all: each says why a field is null.
 const MAX_ERRORS: usize = 10;
+/// All that is said of a document that does not fit, where nothing is told of the schema.
+pub(super) const UNFIT: &str = "The document does not fit the schema.";
 /// The longest message of the library that is told, in bytes: it quotes the document.
 const MAX_MESSAGE: usize = 300;
 
@@ -48,7 +50,7 @@ where
 fn hush(response: &mut Response) {
     let code = |error: &ServerError| error.extensions.as_ref().and_then(|extensions| extensions.get("code").cloned());
     if response.errors.iter().any(|error| code(error) == Some("GRAPHQL_VALIDATION_FAILED".into())) {
-        let mut error = ServerError::new("The document does not fit the schema.", None);
+        let mut error = ServerError::new(UNFIT, None);
         set_code(&mut error, "GRAPHQL_VALIDATION_FAILED");
         response.errors = vec![error];
     }

@@ -271,6 +271,29 @@ async fn of_many_errors_ten_are_told_and_none_at_length() {
 }
 
 #[tokio::test]
+async fn a_variable_of_an_unknown_type_is_the_clients_mistake_however_it_is_wrapped() {
+    let app = TestApp::start().await;
+    for kind in ["Nope", "Nope!", "[Nope]", "[Nope!]!", "[[Nope]]", "[string]"] {
+        for default in ["", " = 1", " = [1]", " = [[\"x\"]]", " = {}", " = [null]"] {
+            let document = format!("query($a: {kind}{default}) {{ __typename }}");
+            let answer = Answer::of(app.post().header("accept", MODERN).json(&json!({ "query": document }))).await;
+            assert_eq!(
+                (answer.status, error_codes(&answer.json())),
+                (400, vec!["GRAPHQL_VALIDATION_FAILED".into()]),
+                "{document}"
+            );
+        }
+    }
+    for known in
+        ["[Int] = [1]", "[ID!]! = [\"a\"]", "Boolean = true", "Float = 1.5", "String", "[LocationInput] = [null]", "DateTime"]
+    {
+        let answer = app.ask(&format!("query($a: {known}) {{ __typename }}")).await;
+        let told = answer.json()["errors"].to_string();
+        assert!(!told.contains("Unknown type") && !told.contains("INTERNAL"), "{known}: {told}");
+    }
+}
+
+#[tokio::test]
 async fn a_request_tells_its_cost_when_it_is_asked_to() {
     let app = TestApp::start().await;
     let query = json!({ "query": "{ user(login: \"a\") { followers(first: 7) { edges { cursor } } } }" });

@@ -368,6 +368,7 @@ async fn production_says_nothing_of_the_schema() {
         "{ nope }",
         "{ viewe { id } }",
         "{ viewer { logi } }",
+        "query($a: [Nope] = [1]) { __typename }",
         "{ viewer }",
         "{ viewer { id { x } } }",
         "{ user { id } }",

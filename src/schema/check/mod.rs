@@ -3,10 +3,11 @@
 
 mod parsed;
 mod scan;
+mod types;
 mod walk;
 mod weight;
 
-use super::execute::{set_code, shorten};
+use super::execute::{UNFIT, set_code, shorten};
 use crate::config::{Config, DocumentLimits};
 use async_graphql::parser::parse_query;
 use async_graphql::parser::types::{ExecutableDocument, OperationType};
@@ -90,6 +91,10 @@ fn check_shape(
         Err(Unmeasured::TooManyLevels) => return over("QUERY_TOO_DEEP", "levels", MAX_LEVELS, MAX_LEVELS + 1),
     };
     hold("QUERY_TOO_COMPLEX", "operations", limits.operations, operations.len())?;
+    if let Some(name) = types::unknown(document) {
+        let told = format!("Unknown type `{name}`.");
+        return refuse("GRAPHQL_VALIDATION_FAILED", if config.suggestions { told } else { UNFIT.into() });
+    }
     let all = operations.iter().fold(fragment, |largest, (_, measure)| largest.larger(*measure));
     let fields = operations.iter().fold(0_usize, |sum, (_, measure)| sum.saturating_add(measure.fields));
     if all.introspection > 0 && !config.introspection {

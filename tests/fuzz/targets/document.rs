@@ -1,3 +1,4 @@
+#![recursion_limit = "256"] // Futures of resolvers nest deeply.
 #![no_main]
 
 #[path = "../checks.rs"]
