@@ -35,6 +35,11 @@ async fn people_follow_and_talk_across_slots() {
     let profile = ada.run("Profile", json!({ "login": "BOB", "first": 5 })).await;
     assert_eq!(profile["data"]["user"]["statusesCount"], 0);
     assert_eq!(profile["data"]["user"]["followers"]["edges"][0]["node"]["login"], "ada");
+    // Few ids may all fall to two nodes; so many do not.
+    let [dan] = app.users(["dan"]).await;
+    for _ in 0..60 {
+        dan.post("more").await;
+    }
     let sizes: Vec<u64> = cluster.each(&["DBSIZE"]);
     assert!(sizes.iter().all(|size| *size > 0), "the keys lie on every node: {sizes:?}");
     // Every script is forgotten by every node in the middle of it all.
