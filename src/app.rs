@@ -10,7 +10,7 @@ use crate::metrics::Metrics;
 use crate::page::Cursors;
 use std::future::Future;
 use std::sync::Arc;
-use tokio::sync::OnceCell;
+use tokio::sync::{Notify, OnceCell};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
@@ -30,6 +30,7 @@ struct Inner {
     cursors: OnceCell<Cursors>,
     hashing: Lane,
     background: TaskTracker,
+    waking: Notify,
     metrics: Metrics,
 }
 
@@ -39,7 +40,8 @@ impl App {
         let hashing = Lane::new(config.hashes_at_once.max(1), HASHES_WAITING);
         let (ids, cursors, background) = (Ids::default(), OnceCell::new(), TaskTracker::new());
         let metrics = Metrics::new(db.meters(), clock.now());
-        Self(Arc::new(Inner { db, clock, config, ids, cursors, hashing, background, metrics }))
+        let waking = Notify::new();
+        Self(Arc::new(Inner { db, clock, config, ids, cursors, hashing, background, waking, metrics }))
     }
 
     /// The store.
@@ -95,6 +97,16 @@ impl App {
     /// Where passwords are hashed: only so many at once, so that a flood of log-ins leaves the cores to the others.
     pub fn hashing(&self) -> &Lane {
         &self.0.hashing
+    }
+
+    /// Tells this process's workers that there is something to do.
+    pub fn wake(&self) {
+        self.0.waking.notify_one();
+    }
+
+    /// Ends when [`Self::wake`] was called since the last time.
+    pub async fn woken(&self) {
+        self.0.waking.notified().await;
     }
 
     /// Runs `work` after the answer. It ends with the process, and [`Self::drain`] waits for it.

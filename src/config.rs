@@ -12,6 +12,11 @@ pub const BODY_BYTES: usize = 1 << 20;
 pub struct Config {
     /// Entries that a home keeps ready: 100 to 10,000.
     pub home_window: usize,
+    /// Nobody's statuses are pushed to homes past this many followers: those merge them when they are read. They are pushed again below
+    /// four fifths of it.
+    pub star_followers: u64,
+    /// A home that nobody has read for so long is dropped, and built again when it is read.
+    pub home_idle: Millis,
     /// How long a session lives without being used.
     pub session_idle: Millis,
     /// How long a session lives at most.
@@ -35,6 +40,8 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             home_window: 1_000,
+            star_followers: 10_000,
+            home_idle: 30 * DAY,
             session_idle: 30 * DAY,
             session_absolute: 90 * DAY,
             hashes_at_once: 2,

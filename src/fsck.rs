@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::audit::{Finding, Findings};
 use crate::db::look::Look;
 use crate::error::Error;
-use crate::{db, graph, rates, sessions, statuses, timelines, users};
+use crate::{db, graph, jobs, rates, sessions, statuses, timelines, users};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -97,6 +97,7 @@ impl Fsck<'_> {
             found.add(key, "is no key of Waxwing's");
         }
         db::audit::check(&look, &entries, &mut found).await?;
+        jobs::audit::check(&look, &entries, &mut found).await?;
         rates::audit::check(&look, &entries, &mut found).await?;
         users::audit::check(&look, &entries, &mut found).await?;
         sessions::audit::check(&look, &entries, &mut found).await?;
@@ -130,8 +131,9 @@ impl Fsck<'_> {
 
 /// What stands before the colon of every key that there may be: what a Redis user of least privilege is granted.
 pub fn key_kinds() -> Vec<&'static str> {
-    let domains: [&[&'static str]; 7] = [
+    let domains: [&[&'static str]; 8] = [
         &db::audit::KINDS,
+        &jobs::audit::KINDS,
         &rates::audit::KINDS,
         &users::audit::KINDS,
         &sessions::audit::KINDS,
@@ -146,6 +148,7 @@ pub fn key_kinds() -> Vec<&'static str> {
 pub fn is_ours(key: &str) -> bool {
     let owners = [
         db::audit::owns,
+        jobs::audit::owns,
         rates::audit::owns,
         users::audit::owns,
         sessions::audit::owns,

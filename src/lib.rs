@@ -71,6 +71,7 @@ pub mod request;
 
 pub mod db;
 
+pub mod jobs;
 pub mod rates;
 pub mod users;
 pub mod sessions;
@@ -78,6 +79,7 @@ pub mod graph;
 pub mod statuses;
 pub mod timelines;
 
+pub mod work;
 pub mod fsck;
 
 pub mod schema;

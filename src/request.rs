@@ -6,7 +6,7 @@ use crate::graph::FetchRelations;
 use crate::ids::UserId;
 use crate::loader::Loader;
 use crate::statuses::FetchStatuses;
-use crate::timelines::FetchHome;
+use crate::timelines::FetchFeed;
 use crate::users::FetchUsers;
 use crate::viewer::Viewer;
 use std::net::IpAddr;
@@ -20,8 +20,8 @@ pub struct Loaders {
     pub statuses: Loader<FetchStatuses>,
     /// How the viewer and an account stand to each other.
     pub relations: Loader<FetchRelations>,
-    /// Places in the viewer's home.
-    pub home: Loader<FetchHome>,
+    /// Parts of the viewer's feeds.
+    pub feeds: Loader<FetchFeed>,
 }
 
 /// One request.
@@ -74,7 +74,7 @@ impl Request {
             users: Loader::new(FetchUsers(db.clone())),
             statuses: Loader::new(FetchStatuses { db: db.clone(), viewer }),
             relations: Loader::new(FetchRelations { db: db.clone(), viewer }),
-            home: Loader::new(FetchHome { db: db.clone() }),
+            feeds: Loader::new(FetchFeed(app.clone())),
         }
     }
 }

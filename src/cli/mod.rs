@@ -10,6 +10,8 @@ mod options;
 mod rates;
 mod serve;
 mod storage;
+mod tasks;
+mod worker;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
@@ -35,6 +37,10 @@ enum Command {
     Demo(demo::Options),
     /// Check that nothing in the store is broken. Reads only; servers may go on working.
     Fsck(fsck::Options),
+    /// Show what is being worked on in the background and what was given up, and try that again.
+    Tasks(tasks::Options),
+    /// Work on what servers leave to the background, beside them or on a machine of its own. Servers do that too.
+    Worker(worker::Options),
     /// Check a configuration, or print one to start from.
     Config(config::Options),
     /// Print the line of an ACL file for a Redis user with no more rights than the server needs.
@@ -70,6 +76,8 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Demo(options) => demo::run(options).await?,
         Command::Fsck(options) => return fsck::run(options).await,
         Command::Config(options) => return config::run(options, cli.config, &Cli::command()),
+        Command::Tasks(options) => return tasks::run(options).await,
+        Command::Worker(options) => worker::run(options).await?,
         Command::Acl(options) => acl::run(&options)?,
         Command::Schema => print!("{}", crate::schema::sdl()),
     }

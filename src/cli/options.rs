@@ -31,6 +31,13 @@ pub(super) struct DomainOptions {
     /// How many entries a home timeline keeps ready.
     #[arg(long, value_name = "N", env = "WAXWING_HOME_WINDOW", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(100..=10_000))]
     home_window: u64,
+    /// Whoever has more followers than this is not pushed to their homes: homes merge those statuses when they are read. Posting then costs
+    /// the same however many follow.
+    #[arg(long, value_name = "N", env = "WAXWING_STAR_FOLLOWERS", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(10..=10_000_000))]
+    star_followers: u64,
+    /// A home that was not read for this many days is dropped to save memory and fan-out. The next read builds it again.
+    #[arg(long, value_name = "DAYS", env = "WAXWING_HOME_IDLE_DAYS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3_650))]
+    home_idle_days: u64,
     /// A session ends after this many days without use.
     #[arg(long, value_name = "DAYS", env = "WAXWING_SESSION_IDLE_DAYS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3_650))]
     session_idle_days: u64,
@@ -46,6 +53,8 @@ impl DomainOptions {
     pub(super) fn config(&self) -> Config {
         Config {
             home_window: self.home_window as usize,
+            star_followers: self.star_followers,
+            home_idle: self.home_idle_days * DAY,
             session_idle: self.session_idle_days * DAY,
             session_absolute: self.session_absolute_days * DAY,
             hashes_at_once: self.hashes_at_once as usize,

@@ -10,10 +10,12 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::{Target, Timing};
 use crate::server::{self, DemoLogin, EdgeConfig, Endpoint, State, Traces};
+use crate::work;
 use anyhow::{Context, bail};
 use clap::Args;
 use std::io::Write;
 use std::net::SocketAddr;
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -45,6 +47,9 @@ pub(super) struct Options {
     #[command(flatten)]
     rates: RateOptions,
 }
+
+/// How long a pass that is under way at the end may take.
+const PASS: Duration = Duration::from_secs(1);
 
 impl Options {
     /// What cannot be started with although every option has the right form.
@@ -99,9 +104,17 @@ async fn serve(options: &Options, app: App, edge: EdgeConfig, stop: Cancellation
     }
     let traces = options.otlp_endpoint.as_ref().map(Traces::to).transpose().context("--otlp-endpoint")?;
     state.traces.clone_from(&traces);
+    let working = tokio::spawn({
+        let (app, stop) = (app.clone(), stop.clone());
+        async move { work::run(&app, &stop).await }
+    });
     let listener = bind(options.listen).await?;
     announce(listener.local_addr()?, &state);
     server::run(listener, state, stop).await;
+    // What is cut off is taken over by whoever works next.
+    if tokio::time::timeout(PASS, working).await.is_err() {
+        tracing::warn!("work in the background did not end in {PASS:?}: it goes on when a server runs again");
+    }
     if let Some(traces) = traces {
         traces.close().await;
     }

@@ -41,6 +41,11 @@ impl Look {
         Self { db, now, account }
     }
 
+    /// The moment of the look.
+    pub const fn now(&self) -> Millis {
+        self.now
+    }
+
     /// Whether what this id names may still be on its way.
     pub const fn is_young(&self, id: u64) -> bool {
         self.now.saturating_sub(source::time_of(id)) < LEASE

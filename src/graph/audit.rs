@@ -15,7 +15,7 @@ type Set = (Direction, UserId);
 
 /// Whether a key is of this domain.
 pub fn owns(key: &str) -> bool {
-    keys::parse(key).is_some()
+    keys::parse(key).is_some() || keys::parse_left(key).is_some()
 }
 
 /// Both sides of follows, and the counts in accounts.
@@ -24,6 +24,7 @@ pub fn owns(key: &str) -> bool {
 /// As [`crate::db::Db::read_many`].
 pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
     check_counts(look, entries.iter().filter_map(|entry| user_of_key(&entry.key)).collect(), found).await?;
+    check_left(look, entries, found).await?;
     let mut sets = Vec::new();
     for entry in entries {
         if let Some(set) = keys::parse(&entry.key)
@@ -41,6 +42,18 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
         }
         check_edges(look, &parts, found).await?;
     }
+}
+
+/// Whoever was left is forgotten within seconds: how long ago it was is not written down, so a look that comes again tells.
+async fn check_left(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+    let left: Vec<(UserId, &Entry)> = entries.iter().filter_map(|entry| Some((keys::parse_left(&entry.key)?, entry))).collect();
+    let strangers = look.strangers(left.iter().map(|(id, _)| *id)).await?;
+    for (id, entry) in left {
+        if entry.is_a("zset", Lives::On, found) && strangers.contains(&id) {
+            found.add(&entry.key, "there is no such account");
+        }
+    }
+    Ok(())
 }
 
 fn set_key((side, id): Set) -> String {

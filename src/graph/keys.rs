@@ -5,7 +5,7 @@ use crate::audit;
 use crate::ids::UserId;
 
 /// What stands before the colon of each of them.
-pub const KINDS: [&str; 2] = ["following", "followers"];
+pub const KINDS: [&str; 3] = ["following", "followers", "left"];
 
 /// ZSET, user id → follow id. At most [`super::MAX_FOLLOWING`], no time to live.
 pub fn following(id: UserId) -> String {
@@ -17,7 +17,18 @@ pub(super) fn followers(id: UserId) -> String {
     format!("followers:{{{}}}", id.0)
 }
 
-/// The set that a key of this domain is.
+/// ZSET, user id → the follow that was undone: whom `id` follows no longer, until none of their statuses is in its home. Each has an entry
+/// in the journal; no time to live.
+pub fn left(id: UserId) -> String {
+    format!("left:{{{}}}", id.0)
+}
+
+/// Whose key of that kind it is.
+pub(super) fn parse_left(key: &str) -> Option<UserId> {
+    audit::id_in(key, "left").map(UserId)
+}
+
+/// The set of follows that a key of this domain is.
 pub(super) fn parse(key: &str) -> Option<(Direction, UserId)> {
     let side = |side, kind| audit::id_in(key, kind).map(|id| (side, UserId(id)));
     side(Direction::Following, "following").or_else(|| side(Direction::Followers, "followers"))

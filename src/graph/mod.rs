@@ -23,6 +23,6 @@ pub mod service;
 mod store;
 
 pub use graphql::{FollowConnection, FollowEdge, GraphMutation};
-pub use keys::following as following_key;
+pub use keys::{following as following_key, left as left_key};
 pub use load::{FetchRelations, Relation};
-pub use model::{Direction, MAX_FOLLOWING};
+pub use model::{Audience, Direction, Edge, MAX_FOLLOWING, Reach};

@@ -1,6 +1,6 @@
 //! The use cases of follows. What a follow does to a home is the timelines' part, one floor up.
 
-use super::model::Direction;
+use super::model::{Audience, Direction, Edge, Reach};
 use super::store::{self, Added, EdgeCommands};
 use crate::app::App;
 use crate::error::{Error, Outcome, UserError, UserErrorCode};
@@ -13,56 +13,92 @@ use crate::request::Loaders;
 use crate::users::User;
 use std::sync::Arc;
 
-/// Makes `a` follow `b` and returns the follow that stands: the old one when it was there already, `None` when it was undone
-/// meanwhile. A charge, two scripts and a look.
+/// Makes `a` follow `b`: the commit. The rest is the settling's. A charge and one script; the caller has written the journal.
 ///
 /// # Errors
-/// `NOT_FOUND` when `b` is gone; `CANNOT_FOLLOW_SELF`; `LIMIT_REACHED` past 10,000; `UNAUTHENTICATED` when `a` is gone;
-/// `RATE_LIMITED`.
-pub async fn follow(app: &App, a: UserId, b: UserId) -> Outcome<Option<u64>> {
+/// `LIMIT_REACHED` past 10,000; `UNAUTHENTICATED` when `a` is gone.
+pub async fn follow(app: &App, a: UserId, b: UserId) -> Outcome<()> {
+    match store::add_following(app.db(), a, b, app.next_id().await?).await? {
+        Added::Stands(_) => Ok(()),
+        Added::NoAccount => Err(Error::Unauthenticated.into()),
+        Added::LimitReached => Err(limit_reached().into()),
+    }
+}
+
+/// What must hold before `a` may follow or leave `b`, and is paid for. A charge.
+///
+/// # Errors
+/// `CANNOT_FOLLOW_SELF`; `RATE_LIMITED`.
+pub async fn may_change(app: &App, a: UserId, b: UserId) -> Outcome<()> {
     if a == b {
         return Err(UserError::new(UserErrorCode::CannotFollowSelf, "One cannot follow oneself.", &["userId"]).into());
     }
-    charge(app, &[(Limit::Follows, Subject::Account(a))]).await?;
-    let follow = match store::add_following(app.db(), a, b, app.next_id().await?).await? {
-        Added::Stands(follow) => follow,
-        Added::NoAccount => return Err(Error::Unauthenticated.into()),
-        Added::LimitReached => return Err(limit_reached().into()),
-    };
-    if !store::add_follower(app.db(), b, a, follow).await? {
-        store::remove_following(app.db(), a, b).await?;
-        return Err(not_found().into());
-    }
-    Ok(settle(app, a, b, Some(follow)).await?)
+    Ok(charge(app, &[(Limit::Follows, Subject::Account(a))]).await?)
 }
 
-/// Makes `a` follow `b` no longer and returns the follow that stands all the same, when it was begun again meanwhile. A charge, two
-/// scripts and a look. The other side is written also when `a`'s says that there is nothing to undo: an earlier try may have
-/// been cut off in between.
+/// Makes `a` follow `b` no longer: the commit. One script.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`; `RATE_LIMITED`.
-pub async fn unfollow(app: &App, a: UserId, b: UserId) -> Result<Option<u64>, Error> {
-    charge(app, &[(Limit::Follows, Subject::Account(a))]).await?;
-    store::remove_following(app.db(), a, b).await?;
-    store::remove_follower(app.db(), b, a).await?;
-    settle(app, a, b, None).await
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn unfollow(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
+    store::remove_following(app.db(), a, b).await.map(drop)
 }
 
-/// Makes `b`'s side say what `a`'s says, after `written` was put there. `a`'s side is the truth: whoever changes it writes `b`'s
-/// after it and looks again, so whoever writes `b`'s last has looked since, and both agree however steps overtake each other.
-async fn settle(app: &App, a: UserId, b: UserId, mut written: Option<u64>) -> Result<Option<u64>, Error> {
-    loop {
-        let stands = store::following(app.db(), a, b).await?;
-        if stands == written {
-            return Ok(stands);
-        }
-        match stands {
-            Some(follow) => drop(store::add_follower(app.db(), b, a, follow).await?),
-            None => store::remove_follower(app.db(), b, a).await?,
-        }
-        written = stands;
+/// Makes `b`'s side say what `a`'s says, and returns it; `None` when that account is gone, and then `a` follows it no longer. One script.
+/// The caller looks at `a`'s side before and after, and again if it has changed: whoever writes `b`'s last has looked since, so both
+/// agree however steps overtake each other.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle(app: &App, a: UserId, b: UserId, edge: Edge) -> Result<Option<Audience>, Error> {
+    let audience = match edge.follow {
+        Some(follow) => store::add_follower(app.db(), b, a, follow).await?,
+        None => Some(store::remove_follower(app.db(), b, a).await?),
+    };
+    if audience.is_none() {
+        store::remove_following(app.db(), a, b).await?;
     }
+    Ok(audience)
+}
+
+/// The follower's side of an edge. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn edge(app: &App, a: UserId, b: UserId) -> Result<Edge, Error> {
+    store::edge(app.db(), a, b).await
+}
+
+/// Nothing of `b` is in `a`'s home any more since that follow was undone. One script.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn forget_left(app: &App, a: UserId, b: UserId, undone: u64) -> Result<(), Error> {
+    store::forget_left(app.db(), a, b, undone).await
+}
+
+/// Whom `id` follows, all of them in no order, and how often that has changed so far. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn sources(app: &App, id: UserId) -> Result<(Vec<UserId>, u64), Error> {
+    store::sources(app.db(), id).await
+}
+
+/// How many follow `id`, and how statuses reach them. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn audience(app: &App, id: UserId) -> Result<Audience, Error> {
+    store::audience_of(app.db(), id).await
+}
+
+/// Sets how statuses of `id` reach its followers, if that was `from`; how it is now. One script.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn set_reach(app: &App, id: UserId, from: Reach, to: Reach) -> Result<Reach, Error> {
+    store::set_reach(app.db(), id, from, to).await
 }
 
 /// Up to `limit` follower ids below the follow `below`, newest first, and the place to go on from. For fan-out.
@@ -72,15 +108,6 @@ async fn settle(app: &App, a: UserId, b: UserId, mut written: Option<u64>) -> Re
 pub async fn followers_below(app: &App, id: UserId, below: u64, limit: usize) -> Result<Vec<Row>, Error> {
     let window = Window { below, above: 0, newest_first: true, limit };
     Ok(store::people(app.db(), id, Direction::Followers, &[window]).await?.pop().unwrap_or_default())
-}
-
-/// Up to `limit` of those whom `id` follows below the follow `below`, newest first, each with its follow's id as place.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`.
-pub async fn following_below(app: &App, id: UserId, below: u64, limit: usize) -> Result<Vec<Row>, Error> {
-    let window = Window { below, above: 0, newest_first: true, limit };
-    Ok(store::people(app.db(), id, Direction::Following, &[window]).await?.pop().unwrap_or_default())
 }
 
 /// A page of those who follow, or are followed by, `id`; newest follow first. Each comes with its follow's id as place.
@@ -122,7 +149,8 @@ impl Listing for People<'_> {
     }
 }
 
-fn not_found() -> UserError {
+/// The row for an account that is not there.
+pub fn not_found() -> UserError {
     UserError::new(UserErrorCode::NotFound, "There is no such account.", &["userId"])
 }
 

@@ -1,7 +1,7 @@
 //! Follows in Redis.
 
 use super::keys;
-use super::model::{Direction, MAX_FOLLOWING};
+use super::model::{Audience, Direction, Edge, MAX_FOLLOWING, Reach};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode, ranges};
 use crate::error::Error;
@@ -14,6 +14,8 @@ static ADD_FOLLOWING: Script = Script::new(include_str!("lua/add_following.lua")
 static REMOVE_FOLLOWING: Script = Script::new(include_str!("lua/remove_following.lua"));
 static ADD_FOLLOWER: Script = Script::new(include_str!("lua/add_follower.lua"));
 static REMOVE_FOLLOWER: Script = Script::new(include_str!("lua/remove_follower.lua"));
+static FORGET_LEFT: Script = Script::new(include_str!("lua/forget_left.lua"));
+static SET_REACH: Script = Script::new(include_str!("lua/set_reach.lua"));
 
 /// What the follower's side of a follow came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +28,7 @@ pub(super) enum Added {
     LimitReached,
 }
 
-/// Step 1 of a follow, on the follower's tag.
+/// The commit of a follow, on the follower's tag.
 pub(super) async fn add_following(db: &Db, a: UserId, b: UserId, follow: u64) -> Result<Added, Error> {
     let call = Call::new(&ADD_FOLLOWING, [keys::following(a), user_key(a)]).arg(b.0).arg(follow).arg(MAX_FOLLOWING);
     Ok(match db.call::<i64>(call).await? {
@@ -36,26 +38,66 @@ pub(super) async fn add_following(db: &Db, a: UserId, b: UserId, follow: u64) ->
     })
 }
 
-/// Step 2 of a follow, on the followed one's tag; `false` when that account is gone.
-pub(super) async fn add_follower(db: &Db, b: UserId, a: UserId, follow: u64) -> Result<bool, Error> {
-    db.call(Call::new(&ADD_FOLLOWER, [keys::followers(b), user_key(b)]).arg(a.0).arg(follow)).await
+/// The other side of a follow; `None` when that account is gone.
+pub(super) async fn add_follower(db: &Db, b: UserId, a: UserId, follow: u64) -> Result<Option<Audience>, Error> {
+    let call = Call::new(&ADD_FOLLOWER, [keys::followers(b), user_key(b)]).arg(a.0).arg(follow);
+    let audience = audience(db.call(call).await?)?;
+    Ok((audience.followers > 0).then_some(audience))
 }
 
-/// Step 1 of an unfollow; the follow that was removed.
+/// The commit of an unfollow, on the follower's tag; the follow that was removed.
 pub(super) async fn remove_following(db: &Db, a: UserId, b: UserId) -> Result<Option<u64>, Error> {
-    let removed: u64 = db.call(Call::new(&REMOVE_FOLLOWING, [keys::following(a), user_key(a)]).arg(b.0)).await?;
+    let keys = [keys::following(a), user_key(a), keys::left(a)];
+    let removed: u64 = db.call(Call::new(&REMOVE_FOLLOWING, keys).arg(b.0)).await?;
     Ok((removed > 0).then_some(removed))
 }
 
-/// Step 2 of an unfollow.
-pub(super) async fn remove_follower(db: &Db, b: UserId, a: UserId) -> Result<(), Error> {
-    db.call::<u64>(Call::new(&REMOVE_FOLLOWER, [keys::followers(b), user_key(b)]).arg(a.0)).await.map(drop)
+/// The other side of an unfollow.
+pub(super) async fn remove_follower(db: &Db, b: UserId, a: UserId) -> Result<Audience, Error> {
+    audience(db.call(Call::new(&REMOVE_FOLLOWER, [keys::followers(b), user_key(b)]).arg(a.0)).await?)
 }
 
-/// The follow that stands from `a` to `b`.
-pub(super) async fn following(db: &Db, a: UserId, b: UserId) -> Result<Option<u64>, Error> {
-    let score: Option<f64> = db.read(cmd("ZSCORE").arg(keys::following(a)).arg(b.0).take()).await?;
-    Ok(score.map(|score| score as u64))
+fn audience((followers, reach): (u64, String)) -> Result<Audience, Error> {
+    Ok(Audience { followers, reach: Reach::of(&reach)? })
+}
+
+/// How many follow `id`, and how statuses reach them. One pipeline.
+pub(super) async fn audience_of(db: &Db, id: UserId) -> Result<Audience, Error> {
+    let commands = vec![cmd("ZCARD").arg(keys::followers(id)).take(), cmd("HGET").arg(user_key(id)).arg("reach").take()];
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let (followers, reach): (u64, Option<String>) = (decode::one(reply())?, decode::one(reply())?);
+    audience((followers, reach.unwrap_or_default()))
+}
+
+/// How statuses of `id` reach its followers, if that was `from`: `to` then, else as it is. One script.
+pub(super) async fn set_reach(db: &Db, id: UserId, from: Reach, to: Reach) -> Result<Reach, Error> {
+    Reach::of(&db.call::<String>(Call::new(&SET_REACH, [user_key(id)]).arg(from.text()).arg(to.text())).await?)
+}
+
+/// The follower's side of an edge. One pipeline.
+pub(super) async fn edge(db: &Db, a: UserId, b: UserId) -> Result<Edge, Error> {
+    let ask = |key: String| cmd("ZSCORE").arg(key).arg(b.0).take();
+    let mut replies = db.read_many(vec![ask(keys::following(a)), ask(keys::left(a))]).await?.into_iter();
+    let mut id = || decode::one::<Option<f64>>(replies.next().unwrap_or_default()).map(|score| score.map(|score| score as u64));
+    Ok(Edge { follow: id()?, left: id()? })
+}
+
+/// Nothing of `b` is in a home any more since that follow was undone. One script.
+pub(super) async fn forget_left(db: &Db, a: UserId, b: UserId, undone: u64) -> Result<(), Error> {
+    db.call::<u64>(Call::new(&FORGET_LEFT, [keys::left(a)]).arg(b.0).arg(undone)).await.map(drop)
+}
+
+/// Whom `id` follows, all of them, and how often that has changed so far. One pipeline of two commands; at most 10,000 rows.
+pub(super) async fn sources(db: &Db, id: UserId) -> Result<(Vec<UserId>, u64), Error> {
+    let commands = vec![
+        cmd("HGET").arg(user_key(id)).arg("edges").take(),
+        cmd("ZRANGE").arg(keys::following(id)).arg(0).arg(MAX_FOLLOWING - 1).take(),
+    ];
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let (edges, ids): (Option<u64>, Vec<u64>) = (decode::one(reply())?, decode::one(reply())?);
+    Ok((ids.into_iter().map(UserId).collect(), edges.unwrap_or(0)))
 }
 
 /// Windows of a list of people. One pipeline.

@@ -9,6 +9,7 @@ use crate::clock::Millis;
 use crate::error::Error;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
 
 /// What kind of thing a global id names: its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,19 +21,21 @@ pub enum Kind {
     Status = b'S',
     /// A session.
     Session = b'D',
+    /// A named list of accounts.
+    List = b'L',
     /// A place in a timeline.
     TimelineEntry = b'E',
 }
 
 impl Kind {
-    const ALL: [Self; 4] = [Self::User, Self::Status, Self::Session, Self::TimelineEntry];
+    const ALL: [Self; 5] = [Self::User, Self::Status, Self::Session, Self::List, Self::TimelineEntry];
 }
 
 /// Declares a typed id.
 macro_rules! typed {
     ($($(#[$doc:meta])* $name:ident = $kind:ident;)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub struct $name(pub u64);
 
         impl $name {
@@ -53,6 +56,8 @@ typed! {
     UserId = User;
     /// A status's id.
     StatusId = Status;
+    /// A list's id.
+    UserListId = List;
     /// A session's id; its time is when the session began.
     SessionId = Session;
 }

@@ -53,7 +53,7 @@ async fn find(request: &Request, id: &str) -> Result<Option<Node>, Error> {
         Kind::User => loaders.users.load(UserId(id)).await?.map(|user| Node::User(UserObject(user))),
         Kind::Status => loaders.statuses.load(StatusId(id)).await?.map(|seen| Node::Status(StatusObject(seen))),
         Kind::Session => session(request, SessionId(id)).await?.map(Node::Session),
-        Kind::TimelineEntry => None,
+        Kind::List | Kind::TimelineEntry => None,
     })
 }
 

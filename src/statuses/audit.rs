@@ -4,8 +4,10 @@ use super::keys::{self, Owned};
 use super::model::{GONE_FOR, MAX_STATUSES};
 use crate::audit::{self, Entry, Findings, LEASE, Lives};
 use crate::db::look::{Look, Part, Walk};
+use crate::db::ranges;
 use crate::error::Error;
 use crate::ids::{StatusId, UserId};
+use crate::page::Window;
 use crate::users::{user_key, user_of_key};
 use redis::cmd;
 use std::collections::HashMap;
@@ -70,6 +72,16 @@ pub async fn standings(look: &Look, ids: impl Iterator<Item = StatusId>) -> Resu
         None => Standing::Dead,
     };
     Ok(ids.iter().map(|id| (*id, standing(id))).collect())
+}
+
+/// The newest statuses of authors in a window, as their profiles say. One pipeline.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn newest_of(look: &Look, authors: &[UserId], window: &Window) -> Result<Vec<(UserId, Vec<u64>)>, Error> {
+    let rows = look.ask(authors.iter().copied(), |author| ranges::command(&keys::profile(author), window)).await?;
+    let ids = |author: &UserId| rows.read::<Vec<(u64, f64)>>(author).unwrap_or_default().into_iter().map(|(id, _)| id).collect();
+    Ok(authors.iter().map(|author| (*author, ids(author))).collect())
 }
 
 async fn check_counts(look: &Look, users: Vec<UserId>, found: &mut Findings) -> Result<(), Error> {

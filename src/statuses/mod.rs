@@ -27,3 +27,4 @@ mod store;
 pub use graphql::{LikerConnection, StatusMutation, StatusObject};
 pub use load::{FetchStatuses, Seen};
 pub use model::{Draft, Location, Status};
+pub use service::Posted;

@@ -2,10 +2,13 @@
 
 use super::load::Seen;
 use super::model::{Draft, Status};
-use super::store::{self, BulkCommands, Deleted, Indexed};
+use super::store::{self, BulkCommands, Indexed};
 use crate::app::App;
 use crate::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
+use crate::graph::Reach;
 use crate::ids::{StatusId, UserId};
+use crate::jobs::service as jobs;
+use crate::jobs::{Task, Ticket};
 use crate::page::{self, ListId, Listing, Page, PageArgs, Row, Window};
 use crate::quota::Limit;
 use crate::rates::Subject;
@@ -17,14 +20,25 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// Writes a status and lists it in its author's profile. A charge and two scripts; one more and a look with an idempotency key.
+/// A status that is there, and whose way to the followers is the caller's to settle.
+pub struct Posted {
+    /// The status.
+    pub id: StatusId,
+    /// How it reaches the author's followers.
+    pub reach: Reach,
+    /// Its entry in the journal.
+    pub ticket: Ticket,
+}
+
+/// Writes a status (the commit) and lists it in its author's profile. A charge, the journal and two scripts; one more and a look with
+/// an idempotency key.
 ///
-/// With a key that was used in the last 24 hours the same status comes back and its steps are done again, which changes
-/// nothing; `None` when it has been deleted since.
+/// With a key that was used in the last 24 hours the same status comes back and is settled again, which changes nothing; `None`
+/// when it has been deleted since.
 ///
 /// # Errors
 /// `INVALID_MESSAGE`, `INVALID_LOCATION`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`, `LIMIT_REACHED`; `RATE_LIMITED`, also for a repetition.
-pub async fn create(app: &App, author: UserId, draft: Draft) -> Outcome<Option<StatusId>> {
+pub async fn create(app: &App, author: UserId, draft: Draft) -> Outcome<Option<Posted>> {
     let draft = draft.check().map_err(Refusal::User)?;
     charge(app, &[(Limit::Posts, Subject::Account(author))]).await?;
     let mut id = StatusId(app.next_id().await?);
@@ -37,24 +51,66 @@ pub async fn create(app: &App, author: UserId, draft: Draft) -> Outcome<Option<S
         }
         id = tied;
     }
+    let ticket = jobs::begin(app, Task::Status { author, status: id }).await?;
     let status =
         Status { id, author, message: draft.message, posted_at: id.time(), likes: 0, comments: 0, location: draft.location };
     if !store::create(app.db(), &status).await? {
+        ticket.done(app);
         return Ok(None);
     }
     match store::index(app.db(), author, id).await? {
         // A first answer has told the id, so a repetition may meet its deletion between the two steps.
-        Indexed::Listed if key.is_some() && !store::exists(app.db(), id).await? => {
+        Indexed::Listed(_) if key.is_some() && !is_by(app, author, id).await? => {
             store::unindex(app.db(), author, id).await?;
+            ticket.done(app);
             Ok(None)
         }
-        Indexed::Listed => Ok(Some(id)),
+        Indexed::Listed(reach) => Ok(Some(Posted { id, reach, ticket })),
         refused => {
             store::delete(app.db(), id, author).await?;
             if let Some(key) = &key {
                 store::forget(app.db(), author, key).await?;
             }
+            ticket.done(app);
             Err(if refused == Indexed::NoAccount { Error::Unauthenticated.into() } else { limit_reached().into() })
+        }
+    }
+}
+
+/// What settling a status found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// It is there, and reaches the author's followers in this way.
+    There(Reach),
+    /// It is not there, or no longer.
+    Gone,
+    /// It is there, and somebody else's.
+    NotTheirs,
+}
+
+/// Makes the author's profile agree with whether a status is there. A look, a script and a look, as often as that changes meanwhile.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<Settled, Error> {
+    loop {
+        let by = store::author(app.db(), id).await?;
+        let settled = match by {
+            Some(by) if by != author => return Ok(Settled::NotTheirs),
+            Some(_) => match store::index(app.db(), author, id).await? {
+                Indexed::Listed(reach) => Settled::There(reach),
+                Indexed::NoAccount | Indexed::LimitReached => {
+                    store::delete(app.db(), id, author).await?;
+                    continue;
+                }
+            },
+            None => {
+                store::unindex(app.db(), author, id).await?;
+                Settled::Gone
+            }
+        };
+        if store::author(app.db(), id).await? == by {
+            return Ok(settled);
         }
     }
 }
@@ -77,18 +133,19 @@ fn limit_reached() -> UserError {
     UserError::new(UserErrorCode::LimitReached, "An account has at most a million statuses. Delete some first.", &[])
 }
 
-/// Takes a status away: from the moment this answers nobody sees it. Two scripts. `false` when it had been deleted already: its
-/// steps are done again then, since a deletion that was cut off is asked for again.
+/// Takes a status away (the commit): from the moment this answers nobody sees it. The journal and two scripts; where it
+/// was is the caller's to settle.
 ///
 /// # Errors
-/// `NOT_FOUND` when there is no such status of `author`.
-pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<bool> {
-    let deleted = store::delete(app.db(), id, author).await?;
-    if deleted == Deleted::NotThere {
+/// `NOT_FOUND` when there is no such status of `author`, also the second time.
+pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<Ticket> {
+    let ticket = jobs::begin(app, Task::Status { author, status: id }).await?;
+    if !store::delete(app.db(), id, author).await? {
+        ticket.done(app);
         return Err(not_found().into());
     }
     store::unindex(app.db(), author, id).await?;
-    Ok(deleted == Deleted::Now)
+    Ok(ticket)
 }
 
 /// Likes a status, or takes the like back; doing so again changes nothing. A charge and one script.
@@ -156,30 +213,28 @@ pub async fn latest_below(app: &App, author: UserId, below: u64, limit: usize) -
     Ok(rows.into_iter().map(|row| StatusId(row.member)).collect())
 }
 
-/// The same of several authors, a list each. One pipeline.
+/// Windows of several authors' statuses, in their order. One pipeline.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn latest_of(app: &App, authors: &[UserId], below: u64, limit: usize) -> Result<Vec<Vec<StatusId>>, Error> {
-    let window = Window { below, above: 0, newest_first: true, limit };
-    let rows = store::profiles(app.db(), authors, &window).await?;
-    Ok(rows.into_iter().map(|rows| rows.into_iter().map(|row| StatusId(row.member)).collect()).collect())
+pub async fn windows(app: &App, windows: &[(UserId, Window)]) -> Result<Vec<Vec<Row>>, Error> {
+    store::profiles(app.db(), windows).await
 }
 
-/// Which of `ids` an author still has, in their order. One command.
+/// Which of `ids` are there, in their order. One pipeline.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn listed(app: &App, author: UserId, ids: &[StatusId]) -> Result<Vec<bool>, Error> {
-    store::listed(app.db(), author, ids).await
+pub async fn exist(app: &App, ids: &[StatusId]) -> Result<Vec<bool>, Error> {
+    store::exist(app.db(), ids).await
 }
 
-/// Whether a status is there.
+/// Whether a status is there and by `author`. One command.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn exists(app: &App, id: StatusId) -> Result<bool, Error> {
-    store::exists(app.db(), id).await
+pub async fn is_by(app: &App, author: UserId, id: StatusId) -> Result<bool, Error> {
+    Ok(store::author(app.db(), id).await? == Some(author))
 }
 
 /// A page of who likes a status, newest like first.

@@ -5,6 +5,7 @@ use super::model::{GONE_FOR, Location, MAX_STATUSES, REMEMBER_FOR, Status};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode, ranges};
 use crate::error::Error;
+use crate::graph::Reach;
 use crate::ids::{StatusId, UserId};
 use crate::page::{Row, Window};
 use crate::users::user_key;
@@ -80,28 +81,17 @@ fn hash_of(status: &Status) -> Vec<(&'static str, String)> {
     fields
 }
 
-/// What taking a status away came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Deleted {
-    Now,
-    Before,
-    NotThere,
-}
-
-/// Takes a status of `author` away.
-pub(super) async fn delete(db: &Db, id: StatusId, author: UserId) -> Result<Deleted, Error> {
+/// Takes a status of `author` away: the commit. `false` when there is none.
+pub(super) async fn delete(db: &Db, id: StatusId, author: UserId) -> Result<bool, Error> {
     let keys = [keys::status(id), keys::gone(id), keys::likers(id)];
-    Ok(match db.call::<u64>(Call::new(&DELETE_STATUS, keys).arg(author.0).arg(GONE_FOR)).await? {
-        1 => Deleted::Now,
-        2 => Deleted::Before,
-        _ => Deleted::NotThere,
-    })
+    db.call(Call::new(&DELETE_STATUS, keys).arg(author.0).arg(GONE_FOR)).await
 }
 
 /// What listing a status in its author's profile came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Indexed {
-    Listed,
+    /// It is listed, and statuses that are listed now reach the author's followers in this way.
+    Listed(Reach),
     NoAccount,
     LimitReached,
 }
@@ -109,8 +99,9 @@ pub(super) enum Indexed {
 /// Lists a status in its author's profile.
 pub(super) async fn index(db: &Db, author: UserId, id: StatusId) -> Result<Indexed, Error> {
     let call = Call::new(&INDEX_STATUS, [keys::profile(author), user_key(author)]).arg(id.0).arg(MAX_STATUSES);
-    Ok(match db.call::<i64>(call).await? {
-        1 => Indexed::Listed,
+    let (listed, reach): (i64, String) = db.call(call).await?;
+    Ok(match listed {
+        1 => Indexed::Listed(Reach::of(&reach)?),
         0 => Indexed::NoAccount,
         _ => Indexed::LimitReached,
     })
@@ -137,25 +128,21 @@ pub(super) async fn profile(db: &Db, author: UserId, windows: &[Window]) -> Resu
     ranges::read(db, &keys::profile(author), windows).await
 }
 
-/// The same window of several authors' statuses, in their order. One pipeline.
-pub(super) async fn profiles(db: &Db, authors: &[UserId], window: &Window) -> Result<Vec<Vec<Row>>, Error> {
-    let commands = authors.iter().map(|author| ranges::command(&keys::profile(*author), window)).collect();
+/// Windows of several authors' statuses, in their order. One pipeline.
+pub(super) async fn profiles(db: &Db, windows: &[(UserId, Window)]) -> Result<Vec<Vec<Row>>, Error> {
+    let commands = windows.iter().map(|(author, window)| ranges::command(&keys::profile(*author), window)).collect();
     db.read_many(commands).await?.into_iter().map(decode::rows).collect()
 }
 
-/// Which of `ids` stand in an author's profile, in their order.
-pub(super) async fn listed(db: &Db, author: UserId, ids: &[StatusId]) -> Result<Vec<bool>, Error> {
-    if ids.is_empty() {
-        return Ok(Vec::new());
-    }
-    let members: Vec<u64> = ids.iter().map(|id| id.0).collect();
-    let scores: Vec<Option<f64>> = db.read(cmd("ZMSCORE").arg(keys::profile(author)).arg(members).take()).await?;
-    Ok(scores.into_iter().map(|score| score.is_some()).collect())
+/// Whose a status is; `None` when it is not there.
+pub(super) async fn author(db: &Db, id: StatusId) -> Result<Option<UserId>, Error> {
+    Ok(db.read::<Option<u64>>(cmd("HGET").arg(keys::status(id)).arg("uid").take()).await?.map(UserId))
 }
 
-/// Whether a status is there.
-pub(super) async fn exists(db: &Db, id: StatusId) -> Result<bool, Error> {
-    db.read(cmd("EXISTS").arg(keys::status(id)).take()).await
+/// Which of `ids` are there, in their order. One pipeline; none costs nothing.
+pub(super) async fn exist(db: &Db, ids: &[StatusId]) -> Result<Vec<bool>, Error> {
+    let commands = ids.iter().map(|id| cmd("EXISTS").arg(keys::status(*id)).take()).collect();
+    db.read_many(commands).await?.into_iter().map(decode::one).collect()
 }
 
 /// Ties an idempotency key to `status`, unless it is tied already; what it is tied to: a fingerprint and a status.

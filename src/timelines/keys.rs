@@ -2,16 +2,43 @@
 
 use crate::audit;
 use crate::ids::UserId;
+use crate::jobs::Feed;
 
 /// What stands before the colon of each of them.
-pub const KINDS: [&str; 1] = ["home"];
+pub const KINDS: [&str; 3] = ["home", "feed", "marked"];
 
-/// ZSET, status id → itself. At most `home_window` entries, no time to live.
-pub(super) fn home(id: UserId) -> String {
+/// ZSET, status id → itself. At most the window and a tenth, no time to live; dropped when nobody reads it.
+pub(super) fn entries(feed: Feed) -> String {
+    let Feed::Home(id) = feed;
     format!("home:{{{}}}", id.0)
 }
 
-/// Whose home a key is; `None` when it is not of this domain.
-pub(super) fn parse(key: &str) -> Option<UserId> {
-    audit::id_in(key, "home").map(UserId)
+/// HASH `floor seen is`, see [`super::model::State`]. No time to live.
+pub(super) fn state(feed: Feed) -> String {
+    format!("feed:{{{}}}", feed.tag())
+}
+
+/// ZSET, user id → itself: whose statuses are merged when the feed is read. At most as many as it has sources, no time to live.
+pub(super) fn marked(feed: Feed) -> String {
+    format!("marked:{{{}}}", feed.tag())
+}
+
+/// What a key of this domain is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owned {
+    Entries(Feed),
+    State(u64),
+    Marked(u64),
+}
+
+/// What a key is about; `None` when it is not of this domain.
+pub(super) fn parse(key: &str) -> Option<Owned> {
+    let (kind, _) = key.split_once(':')?;
+    let id = || audit::id_in(key, kind);
+    match kind {
+        "home" => id().map(|id| Owned::Entries(Feed::Home(UserId(id)))),
+        "feed" => id().map(Owned::State),
+        "marked" => id().map(Owned::Marked),
+        _ => None,
+    }
 }

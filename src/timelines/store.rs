@@ -1,81 +1,191 @@
-//! Homes in Redis.
+//! Feeds in Redis.
 
 use super::keys;
-use super::load::{HomeKey, HomePart};
+use super::model::{Glance, State, most};
+use crate::clock::Millis;
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode, ranges};
 use crate::error::Error;
-use crate::graph::following_key;
+use crate::graph::{following_key, left_key};
 use crate::ids::{StatusId, UserId};
+use crate::jobs::Feed;
 use crate::page::{Row, Window};
-use redis::{Cmd, cmd};
+use crate::users::user_key;
+use redis::{Cmd, Value, cmd};
 
-static PUSH_HOME: Script = Script::new(include_str!("lua/push_home.lua"));
-static SWEEP_HOME: Script = Script::new(include_str!("lua/sweep_home.lua"));
+static PUSH_FEED: Script = Script::new(include_str!("lua/push_feed.lua"));
+static SWEEP_FEED: Script = Script::new(include_str!("lua/sweep_feed.lua"));
+static MARK_SOURCE: Script = Script::new(include_str!("lua/mark_source.lua"));
+static UNMARK_SOURCE: Script = Script::new(include_str!("lua/unmark_source.lua"));
+static LOWER_FEED: Script = Script::new(include_str!("lua/lower_feed.lua"));
+static TOUCH_FEED: Script = Script::new(include_str!("lua/touch_feed.lua"));
 
-/// The most statuses that one script puts into a home.
+/// The most statuses that one script puts into a feed.
 pub(super) const MERGE: usize = 1_000;
 
-/// Parts of homes, in their order. One pipeline; what a head costs is a window of one.
-pub(super) async fn read(db: &Db, parts: &[HomeKey]) -> Result<Vec<Vec<Row>>, Error> {
-    let newest = Window { below: u64::MAX, above: 0, newest_first: true, limit: 1 };
-    let command = |part: &HomeKey| match part.part {
-        HomePart::Head => ranges::command(&keys::home(part.owner), &newest),
-        HomePart::Window(window) => ranges::command(&keys::home(part.owner), &window),
-    };
-    db.read_many(parts.iter().map(command).collect()).await?.into_iter().map(decode::rows).collect()
+/// The set of those whose statuses a feed shows, on its tag.
+fn sources(feed: Feed) -> String {
+    let Feed::Home(id) = feed;
+    following_key(id)
 }
 
-/// Puts one status into many homes, each while its owner follows the author. One pipeline of scripts.
-pub(super) async fn push(db: &Db, owners: &[UserId], author: UserId, status: StatusId, window: usize) -> Result<(), Error> {
-    let call = |owner: &UserId| {
-        let follow = if *owner == author { -1 } else { 0 };
-        Call::new(&PUSH_HOME, [keys::home(*owner), following_key(*owner)]).arg(author.0).arg(follow).arg(window).arg(status.0)
-    };
-    db.call_many(owners.iter().map(call).collect()).await.map(drop)
+/// The set of those whose statuses it shows no longer.
+fn left(feed: Feed) -> String {
+    let Feed::Home(id) = feed;
+    left_key(id)
 }
 
-/// How many entries a home has, and the place of its oldest (0 without any). One pipeline.
-pub(super) async fn extent(db: &Db, owner: UserId) -> Result<(usize, u64), Error> {
-    let oldest = Window { below: u64::MAX, above: 0, newest_first: false, limit: 1 };
-    let commands = vec![cmd("ZCARD").arg(keys::home(owner)).take(), ranges::command(&keys::home(owner), &oldest)];
+/// The hash that counts how often its sources have changed.
+fn owner(feed: Feed) -> String {
+    let Feed::Home(id) = feed;
+    user_key(id)
+}
+
+/// Windows of feeds, in their order, and what each of `feeds` is besides. One pipeline.
+///
+/// The state is asked before the entries and after them, and what is complete by both counts: the entries may be cut or filled up in between.
+/// Marks and those who were left come first: statuses are among the entries before a mark goes, and swept before a leaving is forgotten.
+pub(super) async fn read(db: &Db, feeds: &[Feed], windows: &[(Feed, Window)]) -> Result<(Vec<Glance>, Vec<Vec<Row>>), Error> {
+    let mut commands: Vec<Cmd> = feeds.iter().flat_map(|feed| [marked_command(*feed), left_command(*feed)]).collect();
+    commands.extend(feeds.iter().map(|feed| state_command(*feed)));
+    commands.extend(windows.iter().map(|(feed, window)| ranges::command(&keys::entries(*feed), window)));
+    commands.extend(feeds.iter().map(|feed| state_command(*feed)));
     let mut replies = db.read_many(commands).await?.into_iter();
-    let count = decode::one(replies.next().unwrap_or_default())?;
-    let oldest = decode::rows(replies.next().unwrap_or_default())?;
-    Ok((count, oldest.first().map_or(0, |row| row.position)))
+    let mut reply = || replies.next().unwrap_or_default();
+    let mut glances = Vec::with_capacity(feeds.len());
+    for _ in feeds {
+        glances.push(Glance { marked: users(reply())?, left: users(reply())?, ..Glance::default() });
+    }
+    for glance in &mut glances {
+        glance.state = state_of(reply())?;
+    }
+    let rows = windows.iter().map(|_| decode::rows(reply())).collect::<Result<_, _>>()?;
+    for glance in &mut glances {
+        let after = state_of(reply())?;
+        if after.complete_from() > glance.state.complete_from() {
+            glance.state = after;
+        }
+    }
+    Ok((glances, rows))
 }
 
-/// Puts statuses of an author into one home, while that very follow stands (`None` for the owner's own). One script.
-pub(super) async fn merge(
-    db: &Db,
-    owner: UserId,
-    author: UserId,
-    follow: Option<u64>,
-    window: usize,
-    ids: &[StatusId],
-) -> Result<bool, Error> {
-    let ids = numbers(ids);
-    let keys = [keys::home(owner), following_key(owner)];
-    let follow = follow.map_or_else(|| "-1".to_owned(), |follow| follow.to_string());
-    db.call(Call::new(&PUSH_HOME, keys).arg(author.0).arg(follow).arg(window).arg(ids)).await
+fn marked_command(feed: Feed) -> Cmd {
+    cmd("ZINTER").arg(2).arg(keys::marked(feed)).arg(sources(feed)).take()
 }
 
-/// Takes an author's statuses out of one home, unless its owner follows them (again): `false` then. One script.
-pub(super) async fn sweep(db: &Db, owner: UserId, author: UserId, ids: &[StatusId]) -> Result<bool, Error> {
-    db.call(Call::new(&SWEEP_HOME, [keys::home(owner), following_key(owner)]).arg(author.0).arg(numbers(ids))).await
+fn left_command(feed: Feed) -> Cmd {
+    cmd("ZDIFF").arg(2).arg(left(feed)).arg(sources(feed)).take()
+}
+
+fn state_command(feed: Feed) -> Cmd {
+    cmd("HMGET").arg(keys::state(feed)).arg(&["floor", "seen", "is"]).take()
+}
+
+fn users(reply: Value) -> Result<Vec<UserId>, Error> {
+    Ok(decode::one::<Vec<u64>>(reply)?.into_iter().map(UserId).collect())
+}
+
+fn state_of(reply: Value) -> Result<State, Error> {
+    let (floor, seen, is): (Option<u64>, Option<u64>, Option<String>) = decode::one(reply)?;
+    State::of(floor, seen, is.as_deref())
+}
+
+/// States of feeds, in their order. One pipeline.
+pub(super) async fn states(db: &Db, feeds: &[Feed]) -> Result<Vec<State>, Error> {
+    db.read_many(feeds.iter().map(|feed| state_command(*feed)).collect()).await?.into_iter().map(state_of).collect()
+}
+
+/// How a feed stands, how many entries it has, and whose statuses are merged when it is read. One pipeline.
+pub(super) async fn extent(db: &Db, feed: Feed) -> Result<(State, usize, Vec<UserId>), Error> {
+    let commands = vec![state_command(feed), cmd("ZCARD").arg(keys::entries(feed)).take(), marked_command(feed)];
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    Ok((state_of(reply())?, decode::one(reply())?, users(reply())?))
+}
+
+/// What every push is held to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Terms {
+    /// How many entries a feed keeps.
+    pub(super) window: usize,
+    /// A feed that was not read since then is dropped.
+    pub(super) read_since: Millis,
+}
+
+/// Statuses for a feed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Push<'a> {
+    pub(super) feed: Feed,
+    pub(super) author: UserId,
+    /// The follow that must stand; `None` for any.
+    pub(super) follow: Option<u64>,
+    /// At most [`MERGE`].
+    pub(super) ids: &'a [StatusId],
+}
+
+/// Puts statuses into feeds, each while the author is one of its sources: for each, whether that is so. One pipeline of scripts.
+pub(super) async fn push(db: &Db, terms: Terms, pushes: &[Push<'_>]) -> Result<Vec<bool>, Error> {
+    let call = |push: &Push<'_>| {
+        let Feed::Home(owner) = push.feed;
+        let follow = if owner == push.author { "-1".to_owned() } else { push.follow.unwrap_or(0).to_string() };
+        Call::new(&PUSH_FEED, [keys::entries(push.feed), sources(push.feed), keys::state(push.feed)])
+            .arg(push.author.0)
+            .arg(follow)
+            .arg(terms.window)
+            .arg(most(terms.window))
+            .arg(terms.read_since)
+            .arg(owner.time())
+            .arg(numbers(push.ids))
+    };
+    let replies = db.call_many(pushes.iter().map(call).collect()).await?;
+    replies.into_iter().map(|reply| Ok(decode::one::<u64>(reply)? > 0)).collect()
+}
+
+/// Takes an author's statuses and the author's mark out of one feed, unless the author is one of its sources (again): `false` then. One
+/// script.
+pub(super) async fn sweep(db: &Db, feed: Feed, author: UserId, ids: &[StatusId]) -> Result<bool, Error> {
+    let keys = [keys::entries(feed), sources(feed), keys::marked(feed)];
+    db.call(Call::new(&SWEEP_FEED, keys).arg(author.0).arg(numbers(ids))).await
+}
+
+/// Marks an author in feeds of which the author is a source. One pipeline of scripts.
+pub(super) async fn mark(db: &Db, feeds: &[Feed], author: UserId) -> Result<(), Error> {
+    let call = |feed: &Feed| Call::new(&MARK_SOURCE, [sources(*feed), keys::marked(*feed)]).arg(author.0);
+    db.call_many(feeds.iter().map(call).collect()).await.map(drop)
+}
+
+/// Takes an author's marks away from feeds, each of which holds the author's statuses down to this floor: for each, whether it does
+/// still. One pipeline of scripts.
+pub(super) async fn unmark(db: &Db, feeds: &[(Feed, u64)], author: UserId) -> Result<Vec<bool>, Error> {
+    let call = |(feed, floor): &(Feed, u64)| {
+        Call::new(&UNMARK_SOURCE, [keys::marked(*feed), keys::state(*feed), owner(*feed)]).arg(author.0).arg(*floor)
+    };
+    db.call_many(feeds.iter().map(call).collect()).await?.into_iter().map(decode::one).collect()
+}
+
+/// Puts what was gathered below the floor into a feed, if its sources have changed this often still: `false` else. One script.
+pub(super) async fn lower(db: &Db, feed: Feed, edges: u64, floor: u64, window: usize, ids: &[StatusId]) -> Result<bool, Error> {
+    let keys = [keys::entries(feed), keys::state(feed), owner(feed)];
+    db.call(Call::new(&LOWER_FEED, keys).arg(edges).arg(floor).arg(window).arg(numbers(ids))).await
+}
+
+/// Notes that somebody reads a feed; whether it must be filled up now. One script.
+pub(super) async fn touch(db: &Db, feed: Feed, now: Millis) -> Result<bool, Error> {
+    let mut replies = db.call_aside(vec![Call::new(&TOUCH_FEED, [keys::state(feed)]).arg(now)]).await?;
+    decode::one(replies.pop().unwrap_or_default())
 }
 
 fn numbers(ids: &[StatusId]) -> Vec<u64> {
     ids.iter().take(MERGE).map(|id| id.0).collect()
 }
 
-/// Takes statuses out of homes. One pipeline; none costs nothing.
-pub(super) async fn remove(db: &Db, owners: &[UserId], ids: &[StatusId]) -> Result<(), Error> {
+/// Takes statuses out of feeds. One pipeline; none costs nothing.
+pub(super) async fn remove(db: &Db, feeds: &[Feed], ids: &[StatusId]) -> Result<(), Error> {
     if ids.is_empty() {
         return Ok(());
     }
     let members = numbers(ids);
-    let commands = owners.iter().map(|owner| cmd("ZREM").arg(keys::home(*owner)).arg(&members).take()).collect();
+    let commands = feeds.iter().map(|feed| cmd("ZREM").arg(keys::entries(*feed)).arg(&members).take()).collect();
     db.write_many(commands).await.map(drop)
 }
 
@@ -83,13 +193,18 @@ pub(super) async fn remove(db: &Db, owners: &[UserId], ids: &[StatusId]) -> Resu
 pub(super) struct BulkCommands;
 
 impl BulkCommands {
-    /// Statuses of a home, no more than its window.
-    pub(super) fn home(owner: UserId, ids: &[StatusId]) -> Cmd {
+    /// Statuses of a feed, no more than its window.
+    pub(super) fn entries(feed: Feed, ids: &[StatusId]) -> Cmd {
         let mut command = cmd("ZADD");
-        command.arg(keys::home(owner));
+        command.arg(keys::entries(feed));
         for id in ids {
             command.arg(id.0).arg(id.0);
         }
         command
+    }
+
+    /// How it is to be read.
+    pub(super) fn state(feed: Feed, floor: u64, seen: Millis) -> Cmd {
+        cmd("HSET").arg(keys::state(feed)).arg("floor").arg(floor).arg("seen").arg(seen).take()
     }
 }

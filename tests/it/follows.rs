@@ -5,6 +5,7 @@ use futures_util::future::{join, join_all};
 use serde_json::{Value, json};
 use waxwing::graph::service as graph;
 use waxwing::ids::UserId;
+use waxwing::timelines::service as timelines;
 
 async fn profile(of: &Actor, to: &Actor) -> Value {
     let mut answer = to.run("Profile", json!({ "login": of.login, "first": 100 })).await;
@@ -145,9 +146,9 @@ async fn however_follow_and_unfollow_overtake_each_other_both_sides_agree() {
             let app = app.app.clone();
             tokio::spawn(async move {
                 if follow {
-                    graph::follow(&app, a, b).await.expect("a follow");
+                    timelines::follow(&app, a, b).await.expect("a follow");
                 } else {
-                    graph::unfollow(&app, a, b).await.expect("no follow");
+                    timelines::unfollow(&app, a, b).await.expect("no follow");
                 }
             })
         };

@@ -103,7 +103,7 @@ async fn last_seen_is_written_once_a_minute_at_most() {
         app.redis.reset_calls();
         for _ in 0..requests {
             lives(&app, &ada).await;
-            app.drain().await;
+            app.app.drain().await;
         }
         let calls = app.redis.calls();
         ["hset", "evalsha"].map(|name| calls.get(name).copied().unwrap_or(0))

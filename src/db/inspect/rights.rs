@@ -53,6 +53,9 @@ const NEEDED: &[&[&str]] = &[
     &["HGETALL", KEY],
     &["HMGET", KEY, "a"],
     &["HINCRBY", KEY, "a", "1"],
+    &["HDEL", KEY, "a"],
+    &["HEXISTS", KEY, "a"],
+    &["HLEN", KEY],
     &["ZADD", KEY, "0", "a"],
     &["ZREM", KEY, "a"],
     &["ZREMRANGEBYRANK", KEY, "0", "0"],
@@ -60,6 +63,8 @@ const NEEDED: &[&[&str]] = &[
     &["ZSCORE", KEY, "a"],
     &["ZMSCORE", KEY, "a"],
     &["ZCARD", KEY],
+    &["ZINTER", "1", KEY],
+    &["ZDIFF", "1", KEY],
     // What an audit reads with besides.
     &["TYPE", KEY],
     &["PTTL", KEY],

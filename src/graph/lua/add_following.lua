@@ -1,4 +1,4 @@
--- add_following.lua - the follower's side of a follow.
+-- add_following.lua - the follower's side of a follow: what counts.
 -- KEYS 1 following:{a}  2 user:{a}
 -- ARGV 1 b  2 follow id  3 the most one may follow
 -- Returns the id of the follow that stands now | -1 no account a | -2 the limit is reached
@@ -8,4 +8,5 @@ if redis.call('EXISTS', KEYS[2]) == 0 then return '-1' end
 if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[3]) then return '-2' end
 redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
 redis.call('HINCRBY', KEYS[2], 'following', 1)
+redis.call('HINCRBY', KEYS[2], 'edges', 1)
 return ARGV[2]

@@ -1,9 +1,13 @@
--- remove_following.lua - takes back the follower's side of a follow.
--- KEYS 1 following:{a}  2 user:{a}
+-- remove_following.lua - takes back the follower's side of a follow: what counts. From here on no reader is shown what b says.
+-- KEYS 1 following:{a}  2 user:{a}  3 left:{a}
 -- ARGV 1 b
 -- Returns the id of the follow that was removed | 0 there was none
 local held = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not held then return '0' end
 redis.call('ZREM', KEYS[1], ARGV[1])
-if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('HINCRBY', KEYS[2], 'following', -1) end
+redis.call('ZADD', KEYS[3], held, ARGV[1])
+if redis.call('EXISTS', KEYS[2]) == 1 then
+  redis.call('HINCRBY', KEYS[2], 'following', -1)
+  redis.call('HINCRBY', KEYS[2], 'edges', 1)
+end
 return string.format('%.0f', held)

@@ -46,9 +46,9 @@ pub struct Served {
 }
 
 impl Served {
-    /// A server of an application over whatever storage.
+    /// A server of an application over whatever storage. Its deadline is as calm as [`CALM`].
     pub async fn start(app: App, clock: Clock) -> Self {
-        Self::at_edge(app, clock, EdgeConfig::default()).await
+        Self::at_edge(app, clock, EdgeConfig { request_timeout: Duration::from_secs(60), ..EdgeConfig::default() }).await
     }
 
     /// The same with an edge of the test's choice.
@@ -61,9 +61,9 @@ impl Served {
         Self { app, clock, url, http: reqwest::Client::new(), _running: stop.drop_guard() }
     }
 
-    /// Waits until no background work is left.
+    /// Works until nothing is left to do: after the answers, and in the journal.
     pub async fn drain(&self) {
-        self.app.drain().await;
+        waxwing::work::drain(&self.app).await.expect("a store");
     }
 
     /// Somebody who is not logged in.

@@ -1,0 +1,75 @@
+//! The audit of the journal: no entry past its lease, nothing among the dead, queues and entries belong together.
+
+use super::keys::{self, Owned};
+use super::model::{Entry as Job, LEASE, Queue};
+use crate::audit::{self, Entry, Findings, Lives};
+use crate::clock::Millis;
+use crate::db::look::Look;
+use crate::error::Error;
+use redis::cmd;
+use std::collections::HashMap;
+
+pub use super::keys::KINDS;
+
+/// How long past its lease an entry may be: as long as a back-off and somebody's next look.
+const PATIENCE: Millis = 2 * LEASE;
+
+/// Whether a key is of this domain.
+pub fn owns(key: &str) -> bool {
+    keys::parse(key).is_some()
+}
+
+/// Journals.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+    for entry in entries {
+        match keys::parse(&entry.key) {
+            Some(Owned::Journal(shard)) if entry.is_a("hash", Lives::On, found) => check_shard(look, shard, found).await?,
+            Some(Owned::Due(_)) => drop(entry.is_a("zset", Lives::On, found)),
+            Some(Owned::Dead(_)) if entry.is_a("hash", Lives::On, found) => check_dead(look, &entry.key, found).await?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+async fn check_shard(look: &Look, shard: u64, found: &mut Findings) -> Result<(), Error> {
+    let mut due: HashMap<String, Millis> = HashMap::new();
+    for queue in Queue::ALL {
+        let key = keys::due(shard, queue);
+        let range = |key: &str| cmd("ZRANGE").arg(key).arg(0).arg(super::model::MAX_ENTRIES - 1).arg("WITHSCORES").take();
+        let rows: Vec<(String, f64)> = look.ask([key.as_str()], range).await?.read(&key.as_str()).unwrap_or_default();
+        due.extend(rows.into_iter().map(|(id, due)| (id, due as Millis)));
+    }
+    let key = keys::journal(shard);
+    let mut records: HashMap<String, String> = HashMap::new();
+    look.fields(vec![key.clone()], async |page| {
+        records.extend(page.into_iter().map(|(_, id, record)| (id, record)));
+        Ok(())
+    })
+    .await?;
+    for (id, record) in &records {
+        let job = audit::id(id).and_then(|id| Job::of(id, record));
+        match (job, due.get(id)) {
+            (None, _) => found.add_with(&key, format!("entry {id:?} cannot be read"), record.clone()),
+            (_, None) => found.add(&key, format!("entry {id} waits in no queue")),
+            (Some(job), Some(due)) if due + PATIENCE < look.now() => {
+                found.add_with(&key, format!("entry {id} is overdue: does a server run?"), format!("{:?}", job.task));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+async fn check_dead(look: &Look, key: &str, found: &mut Findings) -> Result<(), Error> {
+    look.fields(vec![key.to_owned()], async |page| {
+        for (key, id, text) in page {
+            found.add_with(&key, format!("entry {id} could not be settled: see `waxwing tasks`"), text.replace('\n', " "));
+        }
+        Ok(())
+    })
+    .await
+}

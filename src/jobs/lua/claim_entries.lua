@@ -1,0 +1,20 @@
+-- claim_entries.lua - takes over what is overdue, the longest overdue first.
+-- KEYS 1 journal:{n}  2 due:{n}:queue
+-- ARGV 1 now, ms  2 until when it is ours, ms  3 how many at most
+-- Returns id, record, id, record, …; the record counts this claim already
+local due = redis.call('ZRANGE', KEYS[2], '-inf', ARGV[1], 'BYSCORE', 'LIMIT', 0, ARGV[3])
+local taken = {}
+for _, id in ipairs(due) do
+  local record = redis.call('HGET', KEYS[1], id)
+  if record then
+    local claims, rest = string.match(record, '^(%d+)( .*)$')
+    record = string.format('%d', claims + 1) .. rest
+    redis.call('HSET', KEYS[1], id, record)
+    redis.call('ZADD', KEYS[2], ARGV[2], id)
+    taken[#taken + 1] = id
+    taken[#taken + 1] = record
+  else
+    redis.call('ZREM', KEYS[2], id)
+  end
+end
+return taken

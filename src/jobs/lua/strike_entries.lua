@@ -1,0 +1,7 @@
+-- strike_entries.lua - all agrees again.
+-- KEYS 1 journal:{n}  2 due:{n}:short  3 due:{n}:long
+-- ARGV entry ids
+-- Returns how many were there
+redis.call('ZREM', KEYS[2], unpack(ARGV))
+redis.call('ZREM', KEYS[3], unpack(ARGV))
+return redis.call('HDEL', KEYS[1], unpack(ARGV))

@@ -1,0 +1,178 @@
+//! What there is to settle: plain types.
+
+use crate::clock::Millis;
+use crate::ids::{StatusId, UserId};
+use serde::{Deserialize, Serialize};
+
+/// How long an entry belongs to whoever wrote or took it.
+pub const LEASE: Millis = 10_000;
+/// Parts of the journal, each a hash tag of its own.
+pub(super) const SHARDS: u64 = 8;
+/// Entries of a shard.
+pub(super) const MAX_ENTRIES: usize = 100_000;
+/// Entries of a shard that could not be settled.
+pub(super) const MAX_DEAD: usize = 10_000;
+/// How often a pass is tried.
+pub(super) const MAX_TRIES: u64 = 5;
+/// How often an entry is taken over without getting on.
+pub(super) const MAX_CLAIMS: u64 = 20;
+
+/// Somewhere that statuses are gathered: its kind and whose it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Feed {
+    /// A home.
+    Home(UserId),
+}
+
+impl Feed {
+    /// The id in its hash tag. Ids are unique over all kinds of things.
+    pub const fn tag(self) -> u64 {
+        match self {
+            Self::Home(id) => id.0,
+        }
+    }
+}
+
+/// What may disagree. Settling it is described where it is done: `work` names the place of each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Task {
+    /// Whether `source` is followed by the home's owner (is on the list), and what the other side and the feed say of it.
+    Source {
+        /// The feed.
+        feed: Feed,
+        /// Whose statuses come or go.
+        source: UserId,
+    },
+    /// Whether a status is there, and the profile, homes and lists that hold it.
+    Status {
+        /// Its author.
+        author: UserId,
+        /// The status.
+        status: StatusId,
+    },
+    /// A feed that holds less than it has room for, or was dropped and is read again.
+    Refill {
+        /// The feed.
+        feed: Feed,
+    },
+    /// Whether an author's statuses are pushed to feeds, or merged into them when they are read.
+    Reach {
+        /// The author.
+        author: UserId,
+    },
+}
+
+/// How far the passes over a task have come. Zero at the beginning; what the numbers mean is the task's own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Which part of the work.
+    pub stage: u8,
+    /// Where in it: places below this one are still to do; 0 for all.
+    pub below: u64,
+    /// What the passes were begun for: when that has changed they begin again.
+    pub mark: u64,
+}
+
+/// An entry of the journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its id. Tells when it was written.
+    pub id: u64,
+    /// What to settle.
+    pub task: Task,
+    /// How far it has come.
+    pub place: Place,
+    /// How often its pass has failed.
+    pub tries: u64,
+    /// How often it was taken over since it last got on.
+    pub claims: u64,
+}
+
+/// An entry among the dead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Burial {
+    /// The entry.
+    pub entry: Entry,
+    /// Why it could not be settled.
+    pub error: String,
+}
+
+/// Entries wait in two queues, so that what takes long is never in the way of what somebody waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Queue {
+    /// The rest of a change that has been answered.
+    Short,
+    /// What takes its time: refills, crossings, everything of an account.
+    Long,
+}
+
+impl Queue {
+    pub(super) const ALL: [Self; 2] = [Self::Short, Self::Long];
+
+    /// Its name, in keys and metrics.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Short => "short",
+            Self::Long => "long",
+        }
+    }
+}
+
+impl Task {
+    /// Where it waits.
+    pub const fn queue(&self) -> Queue {
+        match self {
+            Self::Source { .. } | Self::Status { .. } => Queue::Short,
+            Self::Refill { .. } | Self::Reach { .. } => Queue::Long,
+        }
+    }
+}
+
+impl Entry {
+    /// The shard that it lies in.
+    pub(super) const fn shard(&self) -> u64 {
+        shard_of(self.id)
+    }
+
+    /// As it is stored: `claims tries place task`.
+    pub(super) fn record(&self) -> String {
+        let json = |text: Result<String, serde_json::Error>| text.unwrap_or_default();
+        let (place, task) = (json(serde_json::to_string(&self.place)), json(serde_json::to_string(&self.task)));
+        format!("{} {} {place} {task}", self.claims, self.tries)
+    }
+
+    /// The other way.
+    pub(super) fn of(id: u64, record: &str) -> Option<Self> {
+        let mut parts = record.splitn(4, ' ');
+        let mut part = || parts.next();
+        let (claims, tries) = (part()?.parse().ok()?, part()?.parse().ok()?);
+        let (place, task) = (serde_json::from_str(part()?).ok()?, serde_json::from_str(part()?).ok()?);
+        Some(Self { id, task, place, tries, claims })
+    }
+}
+
+/// The shard of an entry. The low bits of ids are not even: a sequence, and the number of a worker.
+pub(super) const fn shard_of(id: u64) -> u64 {
+    (id ^ (id >> 6) ^ (id >> 12)) % SHARDS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_is_read_as_it_was_written() {
+        let task = Task::Source { feed: Feed::Home(UserId(crate::ids::source::MAX)), source: UserId(2) };
+        let place = Place { stage: 1, below: crate::ids::source::MAX, mark: 7 };
+        let entry = Entry { id: 9, task, place, tries: 4, claims: 19 };
+        assert_eq!(Entry::of(9, &entry.record()), Some(entry));
+        assert_eq!(Entry::of(9, "1 2 {} {}"), None);
+    }
+
+    #[test]
+    fn entries_spread_over_all_shards() {
+        let of_one_process = |ms: u64| shard_of(crate::ids::source::compose(crate::ids::source::EPOCH + ms, 17, 0));
+        let used: std::collections::HashSet<u64> = (1..50).map(of_one_process).collect();
+        assert_eq!(used.len() as u64, SHARDS);
+    }
+}

@@ -1,0 +1,182 @@
+//! Writing, taking over, striking out. What settles each task stands one floor above everything, in [`crate::work`].
+
+use super::model::{Burial, Entry, LEASE, MAX_CLAIMS, MAX_TRIES, Place, Queue, Task};
+use super::store;
+use crate::app::App;
+use crate::clock::Millis;
+use crate::error::Error;
+
+/// A task that is in the journal: ours until its lease runs out. Dropped without a word, somebody settles it then.
+#[must_use]
+#[derive(Clone, Debug)]
+pub struct Ticket(Entry);
+
+/// Notes what may disagree from now on. One round trip; nothing has happened when it fails.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`; `OVERLOADED` when the journal is full.
+pub async fn begin(app: &App, task: Task) -> Result<Ticket, Error> {
+    let entry = Entry { id: app.next_id().await?, task, place: Place::default(), tries: 0, claims: 0 };
+    if !store::write(app.db(), &entry, app.now() + LEASE).await? {
+        tracing::error!("the journal is full: settling does not keep up with the changes");
+        return Err(Error::Overloaded);
+    }
+    Ok(Ticket(entry))
+}
+
+/// Leaves a task to the workers, from the beginning. One round trip.
+///
+/// # Errors
+/// As [`begin`].
+pub async fn leave(app: &App, task: Task) -> Result<(), Error> {
+    let ticket = begin(app, task).await?;
+    ticket.hand_over(app, Place::default()).await;
+    Ok(())
+}
+
+impl Ticket {
+    /// All agrees: strikes it out, for which nobody waits. Should that fail, it is settled once more, which changes nothing.
+    pub fn done(self, app: &App) {
+        let own = app.clone();
+        app.spawn(async move {
+            if let Err(error) = store::strike(own.db(), &[self.0.id]).await {
+                tracing::warn!(%error, entry = self.0.id, "an entry that is settled stays in the journal until it is settled again");
+            }
+        });
+    }
+
+    /// Leaves the rest to the workers. Should that fail, they take it over when the lease runs out.
+    pub async fn hand_over(mut self, app: &App, place: Place) {
+        self.0.place = place;
+        match store::keep(app.db(), &self.0, app.now()).await {
+            Ok(()) => app.wake(),
+            Err(error) => tracing::warn!(%error, entry = self.0.id, "work is taken up when its lease has run out"),
+        }
+    }
+}
+
+/// Takes over what is overdue, for as long as a lease. One round trip, also when there is nothing.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn claim(app: &App, queue: Queue, most: usize) -> Result<Vec<Entry>, Error> {
+    let now = app.now();
+    store::claim(app.db(), queue, now, now + LEASE, most).await
+}
+
+/// Notes that an entry has got on, and renews the lease. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn renew(app: &App, entry: &mut Entry, place: Place) -> Result<(), Error> {
+    (entry.place, entry.tries, entry.claims) = (place, 0, 0);
+    store::keep(app.db(), entry, app.now() + LEASE).await
+}
+
+/// Puts an entry back, behind what is due by now. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn put_back(app: &App, entry: &Entry) -> Result<(), Error> {
+    store::keep(app.db(), entry, app.now()).await
+}
+
+/// Strikes an entry out. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`: it will be settled once more.
+pub async fn strike(app: &App, entry: &Entry) -> Result<(), Error> {
+    store::strike(app.db(), &[entry.id]).await
+}
+
+/// What becomes of an entry whose pass has failed: it waits for another try, or is laid among the dead. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`: somebody takes it over when its lease has run out.
+pub async fn fail(app: &App, mut entry: Entry, error: &Error) -> Result<(), Error> {
+    if is_of_the_storage(error) {
+        entry.claims = entry.claims.saturating_sub(1);
+        return store::keep(app.db(), &entry, app.now() + 1_000).await;
+    }
+    entry.tries += 1;
+    let why = match error {
+        Error::Internal(cause) => format!("{cause:#}"),
+        error => error.to_string(),
+    };
+    if entry.tries < MAX_TRIES {
+        tracing::warn!(error = %why, entry = entry.id, task = ?entry.task, tries = entry.tries, "settling failed");
+        return store::keep(app.db(), &entry, app.now() + pause(entry.tries)).await;
+    }
+    bury(app, &entry, &why).await
+}
+
+/// Lays an entry among the dead that was taken over again and again and never got on; `false` when it is not one.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn bury_the_hopeless(app: &App, entry: &Entry) -> Result<bool, Error> {
+    if entry.claims <= MAX_CLAIMS {
+        return Ok(false);
+    }
+    bury(app, entry, "it was taken over again and again and never got on").await?;
+    Ok(true)
+}
+
+async fn bury(app: &App, entry: &Entry, why: &str) -> Result<(), Error> {
+    tracing::error!(error = why, entry = entry.id, task = ?entry.task, "settling was given up: see `waxwing tasks`");
+    if !store::bury(app.db(), entry, why).await? {
+        store::keep(app.db(), entry, app.now() + 60 * LEASE).await?;
+    }
+    Ok(())
+}
+
+/// 1, 2, 4, 8 s.
+const fn pause(tries: u64) -> Millis {
+    1_000 << (tries - 1)
+}
+
+/// Whether an error says nothing of the work.
+const fn is_of_the_storage(error: &Error) -> bool {
+    matches!(error, Error::StorageUnavailable | Error::OutcomeUnknown | Error::Overloaded)
+}
+
+/// How many entries wait or are worked on. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn waiting(app: &App, queue: Queue) -> Result<u64, Error> {
+    store::waiting(app.db(), queue).await
+}
+
+/// Up to `most` entries of each shard of a queue, with when each is anybody's. Two round trips.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn entries(app: &App, queue: Queue, most: usize) -> Result<Vec<(Entry, Millis)>, Error> {
+    store::entries(app.db(), queue, most).await
+}
+
+/// What could not be settled. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn dead(app: &App) -> Result<Vec<Burial>, Error> {
+    store::dead(app.db()).await
+}
+
+/// Gives one of the dead another try, from where it stood; `false` when it is not among them.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn revive(app: &App, mut entry: Entry) -> Result<bool, Error> {
+    (entry.tries, entry.claims) = (0, 0);
+    store::revive(app.db(), &entry, app.now()).await
+}
+
+/// Forgets one of the dead: what it names stays as it is. `false` when it is not among them.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn forget(app: &App, id: u64) -> Result<bool, Error> {
+    store::forget(app.db(), id).await
+}

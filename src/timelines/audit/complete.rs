@@ -1,0 +1,110 @@
+//! That homes hold everything from their floor on: what those say whom the owner follows, unless they are marked, and the owner.
+
+use super::super::keys;
+use super::super::model::{CEILING, State};
+use crate::audit::Findings;
+use crate::db::look::Look;
+use crate::db::ranges;
+use crate::error::Error;
+use crate::graph::{MAX_FOLLOWING, Reach, following_key};
+use crate::ids::{StatusId, UserId};
+use crate::jobs::Feed;
+use crate::page::{Row, Window};
+use crate::statuses::audit::{Standing, newest_of, standings};
+use crate::users::user_key;
+use redis::cmd;
+use std::collections::{HashMap, HashSet};
+
+/// The largest home there can be. (A server's window is its own business.)
+const LARGEST: usize = 11_000;
+/// Authors that are asked about in one pipeline.
+const AUTHORS: usize = 1_000;
+
+/// Homes of accounts, one after the other: each costs some round trips, and one more for each thousand whom the owner follows.
+pub(super) async fn check(look: &Look, owners: Vec<UserId>, found: &mut Findings) -> Result<(), Error> {
+    for owner in owners {
+        check_home(look, owner, found).await?;
+    }
+    Ok(())
+}
+
+async fn check_home(look: &Look, owner: UserId, found: &mut Findings) -> Result<(), Error> {
+    let feed = Feed::Home(owner);
+    let (authors, marked) = sources(look, owner).await?;
+    let Some(floor) = floor(look, feed).await? else { return Ok(()) };
+    check_marks(look, feed, &authors, &marked, found).await?;
+    if floor == CEILING {
+        return Ok(());
+    }
+    let pushed: Vec<UserId> = authors.iter().map(|(author, _)| *author).filter(|author| !marked.contains(author)).collect();
+    let mut missing: HashMap<u64, UserId> = HashMap::new();
+    for authors in pushed.chunks(AUTHORS) {
+        let window = Window { below: u64::MAX, above: floor.saturating_sub(1), newest_first: true, limit: LARGEST };
+        for (author, ids) in newest_of(look, authors, &window).await? {
+            missing.extend(ids.into_iter().filter(|id| !look.is_young(*id)).map(|id| (id, author)));
+        }
+    }
+    let key = keys::entries(feed);
+    let all = Window { below: u64::MAX, above: 0, newest_first: true, limit: LARGEST };
+    let held = look.ask([key.as_str()], |key| ranges::command(key, &all)).await?;
+    let held: Vec<(u64, f64)> = held.read(&key.as_str()).unwrap_or_default();
+    for (id, _) in &held {
+        missing.remove(id);
+    }
+    // A follow that has just begun brings its statuses in; a deletion takes one out of the profile last.
+    let young: HashSet<UserId> = authors.iter().filter(|(_, follow)| look.is_young(*follow)).map(|(author, _)| *author).collect();
+    missing.retain(|_, author| !young.contains(author));
+    for (id, standing) in standings(look, missing.keys().copied().map(StatusId)).await? {
+        if let (Standing::Of(author), Some(_)) = (standing, missing.get(&id.0)) {
+            found.add(&key, format!("status {} of {} is missing", id.0, author.0));
+        }
+    }
+    Ok(())
+}
+
+/// Those whose statuses a home shows, each with its follow (the owner with none), and those whose statuses it merges.
+async fn sources(look: &Look, owner: UserId) -> Result<(Vec<(UserId, u64)>, HashSet<UserId>), Error> {
+    let (following, marked) = (following_key(owner), keys::marked(Feed::Home(owner)));
+    let all = Window { below: u64::MAX, above: 0, newest_first: true, limit: MAX_FOLLOWING };
+    let rows = look.ask([following.as_str(), marked.as_str()], |key| ranges::command(key, &all)).await?;
+    let read = |key: &str| -> Vec<Row> {
+        let pairs: Vec<(u64, f64)> = rows.read(&key).unwrap_or_default();
+        pairs.into_iter().map(|(member, score)| Row { member, position: score as u64 }).collect()
+    };
+    let mut authors: Vec<(UserId, u64)> = read(&following).iter().map(|row| (UserId(row.member), row.position)).collect();
+    authors.push((owner, 1));
+    Ok((authors, read(&marked).iter().map(|row| UserId(row.member)).collect()))
+}
+
+/// `None` for a state that is told elsewhere.
+async fn floor(look: &Look, feed: Feed) -> Result<Option<u64>, Error> {
+    let key = keys::state(feed);
+    let fields = look.ask([key.as_str()], |key| cmd("HMGET").arg(key).arg(&["floor", "seen", "is"]).take()).await?;
+    let fields: Option<(Option<u64>, Option<u64>, Option<String>)> = fields.read(&key.as_str());
+    Ok(fields.and_then(|(floor, seen, is)| State::of(floor, seen, is.as_deref()).ok()).map(State::complete_from))
+}
+
+/// Whose statuses are not pushed must be marked by all who follow.
+async fn check_marks(
+    look: &Look,
+    feed: Feed,
+    authors: &[(UserId, u64)],
+    marked: &HashSet<UserId>,
+    found: &mut Findings,
+) -> Result<(), Error> {
+    let Feed::Home(owner) = feed;
+    let others =
+        || authors.iter().filter(|(author, follow)| *author != owner && !look.is_young(*follow)).map(|(author, _)| *author);
+    let reaches = look.ask(others(), |author| cmd("HGET").arg(user_key(author)).arg("reach").take()).await?;
+    for author in others().filter(|author| !marked.contains(author)) {
+        let reach: Option<String> = reaches.read(&author).flatten();
+        match reach.as_deref().map(Reach::of) {
+            Some(Ok(Reach::Merged(_))) => {
+                found.add(&keys::marked(feed), format!("{} is not in it, whose statuses are not pushed", author.0));
+            }
+            Some(Err(_)) => found.add(&user_key(author), "its reach cannot be read"),
+            _ => {}
+        }
+    }
+    Ok(())
+}

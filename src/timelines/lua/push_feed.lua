@@ -1,0 +1,32 @@
+-- push_feed.lua - puts statuses of an author into a feed, while the author is one of its sources (or its owner).
+-- KEYS 1 home:{id}  2 following:{id}  3 feed:{id}
+-- ARGV 1 author  2 the follow that must stand, 0 for any, -1 for the owner's own  3 window  4 the most entries
+--      5 a feed that was read before this moment is dropped, ms  6 when the feed was made, ms  7… status ids
+-- Returns 1 | 0 not a source (any more) | 2 nobody reads it
+if ARGV[2] ~= '-1' then
+  local follow = redis.call('ZSCORE', KEYS[2], ARGV[1])
+  if not follow or (ARGV[2] ~= '0' and tonumber(follow) ~= tonumber(ARGV[2])) then return 0 end
+end
+local state = redis.call('HMGET', KEYS[3], 'floor', 'seen', 'is')
+if state[3] == 'dropped' then return 2 end
+if tonumber(state[2] or 0) < tonumber(ARGV[5]) and tonumber(ARGV[6]) < tonumber(ARGV[5]) then
+  redis.call('UNLINK', KEYS[1])
+  redis.call('HDEL', KEYS[3], 'floor')
+  redis.call('HSET', KEYS[3], 'is', 'dropped')
+  return 2
+end
+local floor = state[3] and 0 or tonumber(state[1] or 0)
+local entries = {}
+for i = 7, #ARGV do
+  if tonumber(ARGV[i]) >= floor then
+    entries[#entries + 1] = ARGV[i]
+    entries[#entries + 1] = ARGV[i]
+  end
+end
+if #entries == 0 then return 1 end
+redis.call('ZADD', KEYS[1], unpack(entries))
+if redis.call('ZCARD', KEYS[1]) > tonumber(ARGV[4]) then
+  redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -tonumber(ARGV[3]) - 1)
+  redis.call('HSET', KEYS[3], 'floor', redis.call('ZRANGE', KEYS[1], 0, 0)[1])
+end
+return 1

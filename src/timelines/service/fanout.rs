@@ -1,0 +1,106 @@
+//! Posting and deleting, and the walk over all homes that a status goes to.
+
+use super::super::store::{self, Push};
+use super::{PASS, terms};
+use crate::app::App;
+use crate::error::{Error, Outcome};
+use crate::graph::service as graph;
+use crate::ids::{StatusId, UserId};
+use crate::jobs::{Feed, Place};
+use crate::statuses::service as statuses;
+use crate::statuses::service::Settled;
+use crate::statuses::{Draft, Posted};
+
+/// Posts a status: when this answers it is in the author's home and profile and in the homes of the first 1,000 followers; the
+/// others get it within seconds. Of an author whose statuses are merged it is in all homes. The same status for a repeated idempotency
+/// key, `None` when that was deleted since.
+///
+/// # Errors
+/// As [`statuses::create`].
+pub async fn post(app: &App, author: UserId, draft: Draft) -> Outcome<Option<StatusId>> {
+    let Some(Posted { id, reach, ticket }) = statuses::create(app, author, draft).await? else { return Ok(None) };
+    let walk = Walk { author, id, pushed: reach.is_pushed(), there: Some(true) };
+    match walk.pass(app, Place::default()).await? {
+        Some(rest) => ticket.hand_over(app, rest).await,
+        None => ticket.done(app),
+    }
+    Ok(Some(id))
+}
+
+/// Deletes a status: nobody sees it from the moment this answers; homes are swept like a post fills them.
+///
+/// # Errors
+/// `NOT_FOUND` when there is no such status of `author`, also the second time.
+pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<()> {
+    let ticket = statuses::delete(app, author, id).await?;
+    let walk = Walk { author, id, pushed: true, there: Some(false) };
+    match walk.pass(app, Place::default()).await? {
+        Some(rest) => ticket.hand_over(app, rest).await,
+        None => ticket.done(app),
+    }
+    Ok(())
+}
+
+/// Makes the profile and the homes agree with whether a status is there: a pass, at most a thousand homes; `None` at the end.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle(app: &App, author: UserId, id: StatusId, place: Place) -> Result<Option<Place>, Error> {
+    let pushed = match statuses::settle(app, author, id).await? {
+        Settled::NotTheirs => return Ok(None),
+        Settled::There(reach) => reach.is_pushed(),
+        Settled::Gone => true,
+    };
+    Walk { author, id, pushed, there: None }.pass(app, place).await
+}
+
+/// The way of a status to the homes, or out of them.
+struct Walk {
+    author: UserId,
+    id: StatusId,
+    /// Whether it goes to the followers, or only to its author.
+    pushed: bool,
+    /// Whether it is there, as far as is known.
+    there: Option<bool>,
+}
+
+impl Walk {
+    /// One pass over the followers, newest first, the first one over the author too; the place to go on from. Looks again at the end:
+    /// a deletion may have swept these homes before the status came to them.
+    async fn pass(&self, app: &App, place: Place) -> Result<Option<Place>, Error> {
+        let mut feeds = Vec::new();
+        let mut next = None;
+        if self.pushed {
+            let below = if place.below == 0 { u64::MAX } else { place.below };
+            let followers = graph::followers_below(app, self.author, below, PASS).await?;
+            feeds.extend(followers.iter().map(|row| Feed::Home(UserId(row.member))));
+            let last = followers.last().filter(|_| followers.len() == PASS);
+            next = last.map(|row| Place { below: row.position, ..Place::default() });
+        }
+        if place.below == 0 {
+            feeds.push(Feed::Home(self.author));
+        }
+        let mut there = match self.there {
+            Some(there) => there,
+            None => statuses::is_by(app, self.author, self.id).await?,
+        };
+        loop {
+            self.bring(app, &feeds, there).await?;
+            let now = statuses::is_by(app, self.author, self.id).await?;
+            if now == there {
+                return Ok(next);
+            }
+            there = now;
+        }
+    }
+
+    async fn bring(&self, app: &App, feeds: &[Feed], there: bool) -> Result<(), Error> {
+        if !there {
+            return store::remove(app.db(), feeds, &[self.id]).await;
+        }
+        let ids = [self.id];
+        let push = |feed: &Feed| Push { feed: *feed, author: self.author, follow: None, ids: &ids };
+        let pushes: Vec<Push<'_>> = feeds.iter().map(push).collect();
+        store::push(app.db(), terms(app), &pushes).await.map(drop)
+    }
+}

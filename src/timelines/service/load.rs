@@ -1,0 +1,116 @@
+//! The batch loader of parts of feeds, a service since feeds are put together from profiles: what the fields of one timeline ask for comes in one pipeline, and fits together.
+
+use super::read;
+use crate::app::App;
+use crate::error::Error;
+use crate::jobs::Feed;
+use crate::loader::Fetch;
+use crate::page::{Row, Window};
+
+/// A window of a feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FeedKey {
+    /// The feed.
+    pub feed: Feed,
+    /// The window.
+    pub window: Window,
+}
+
+/// A part of a feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FeedPart {
+    /// Its newest entry, or nothing.
+    Head(Feed),
+    /// A window of it.
+    Window(FeedKey),
+    /// Those whose statuses are not shown, although some may be among its entries still: a row each.
+    Left(Feed),
+}
+
+/// Parts of feeds.
+pub struct FetchFeed(pub App);
+
+impl FeedPart {
+    const fn feed(self) -> Feed {
+        match self {
+            Self::Head(feed) | Self::Left(feed) => feed,
+            Self::Window(key) => key.feed,
+        }
+    }
+}
+
+impl Fetch for FetchFeed {
+    type Key = FeedPart;
+    type Value = Vec<Row>;
+
+    async fn fetch(&self, parts: &[FeedPart]) -> Result<Vec<Vec<Row>>, Error> {
+        let newest = Window { below: u64::MAX, above: 0, newest_first: true, limit: 1 };
+        let mut feeds: Vec<Feed> = parts.iter().map(|part| part.feed()).collect();
+        feeds.sort_unstable();
+        feeds.dedup();
+        let window = |part: &FeedPart| match *part {
+            FeedPart::Head(feed) => Some(FeedKey { feed, window: newest }),
+            FeedPart::Window(key) => Some(key),
+            FeedPart::Left(_) => None,
+        };
+        let windows: Vec<FeedKey> = parts.iter().filter_map(window).collect();
+        let (left, rows) = read::windows(&self.0, &feeds, &windows).await?;
+        let mut rows = rows.into_iter();
+        let of_feed = |feed| feeds.iter().position(|it| *it == feed).and_then(|at| left.get(at).cloned()).unwrap_or_default();
+        let answer = |part: &FeedPart| match part {
+            FeedPart::Left(feed) => of_feed(*feed),
+            FeedPart::Head(_) | FeedPart::Window(_) => rows.next().unwrap_or_default(),
+        };
+        let mut found: Vec<Vec<Row>> = parts.iter().map(answer).collect();
+        for at in 0..parts.len() {
+            if let FeedPart::Head(feed) = parts[at] {
+                found[at] = agree(feed, parts, &found).into_iter().collect();
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The head that fits what the same answer shows, whatever was posted between two commands of the pipeline: the top of its
+/// first page where it has one, else nothing older than any entry it shows.
+fn agree(feed: Feed, parts: &[FeedPart], found: &[Vec<Row>]) -> Option<Row> {
+    let shown = |part: &FeedPart| part.feed() == feed && !matches!(part, FeedPart::Left(_));
+    let same = || parts.iter().zip(found).filter(|(part, _)| shown(part));
+    let is_first = |window: Window| window.newest_first && window.below == u64::MAX && window.above == 0;
+    let is_first_page = |part: &FeedPart| matches!(part, FeedPart::Window(key) if is_first(key.window));
+    match same().find(|(part, _)| is_first_page(part)) {
+        Some((_, rows)) => rows.first().copied(),
+        None => same().flat_map(|(_, rows)| rows).max_by_key(|row| row.position).copied(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::UserId;
+
+    const FEED: Feed = Feed::Home(UserId(1));
+
+    fn window(below: u64, newest_first: bool) -> FeedPart {
+        FeedPart::Window(FeedKey { feed: FEED, window: Window { below, above: 0, newest_first, limit: 2 } })
+    }
+
+    fn rows(positions: &[u64]) -> Vec<Row> {
+        positions.iter().map(|at| Row { member: *at, position: *at }).collect()
+    }
+
+    #[test]
+    fn a_head_never_claims_more_nor_less_than_the_answer_shows() {
+        let head = FeedPart::Head(FEED);
+        let at = |parts: &[FeedPart], found: &[Vec<Row>]| agree(FEED, parts, found).map(|row| row.position);
+        // A status came between the commands, before or after the page was read.
+        assert_eq!(at(&[head, window(u64::MAX, true)], &[rows(&[9]), rows(&[8, 7])]), Some(8));
+        assert_eq!(at(&[head, window(u64::MAX, true)], &[rows(&[8]), rows(&[9, 8])]), Some(9));
+        assert_eq!(at(&[head, window(u64::MAX, true)], &[rows(&[8]), rows(&[])]), None);
+        // Pages further down do not move it; what is newer than it does.
+        assert_eq!(at(&[head, window(5, true)], &[rows(&[9]), rows(&[4, 3])]), Some(9));
+        assert_eq!(at(&[head, window(u64::MAX, false)], &[rows(&[8]), rows(&[9])]), Some(9));
+        assert_eq!(at(&[head, FeedPart::Head(Feed::Home(UserId(2)))], &[rows(&[3]), rows(&[9])]), Some(3));
+        assert_eq!(at(&[head, FeedPart::Left(FEED)], &[rows(&[]), rows(&[7])]), None);
+    }
+}

@@ -1,0 +1,128 @@
+//! Reading a feed as what it stands for: everything that its sources and its owner say, newest first, without an end.
+//!
+//! From the floor up that is the entries, and beside them what marked authors say; below the floor it is gathered from profiles. A page
+//! that lies above the floor costs one round trip, with marked authors two; one that goes below costs two or three more.
+
+use super::super::model::{CEILING, Glance, Kept};
+use super::super::store;
+use super::load::FeedKey;
+use super::{absence, merge};
+use crate::app::App;
+use crate::clock::{MINUTE, Millis};
+use crate::error::Error;
+use crate::graph::service as graph;
+use crate::ids::UserId;
+use crate::jobs::Feed;
+use crate::page::{Row, Window};
+use crate::statuses::service as statuses;
+
+/// How exactly it is noted when a feed was read.
+const SEEN: Millis = 60 * MINUTE;
+
+/// For each of `feeds`, whose statuses are not shown; for each of `windows`, its rows, in its order.
+pub(super) async fn windows(app: &App, feeds: &[Feed], windows: &[FeedKey]) -> Result<(Vec<Vec<Row>>, Vec<Vec<Row>>), Error> {
+    let (glances, entries) =
+        store::read(app.db(), feeds, &windows.iter().map(|key| (key.feed, key.window)).collect::<Vec<_>>()).await?;
+    for (feed, glance) in feeds.iter().zip(&glances) {
+        if glance.state.kept == Kept::Dropped || glance.state.seen + SEEN <= app.now() {
+            absence::touch(app, *feed);
+        }
+    }
+    let glance = |feed| feeds.iter().position(|it| *it == feed).and_then(|at| glances.get(at)).cloned().unwrap_or_default();
+    let asked = windows.iter().zip(entries).map(|(key, entries)| Asked { key: *key, glance: glance(key.feed), rows: entries });
+    let mut asked: Vec<Asked> = asked.collect();
+    above_the_floor(app, &mut asked).await?;
+    for one in &mut asked {
+        below_the_floor(app, one).await?;
+    }
+    let left = glances.into_iter().map(|glance| glance.left.into_iter().map(row_of).collect()).collect();
+    Ok((left, asked.into_iter().map(|one| one.rows).collect()))
+}
+
+const fn row_of(user: UserId) -> Row {
+    Row { member: user.0, position: user.0 }
+}
+
+struct Asked {
+    key: FeedKey,
+    glance: Glance,
+    rows: Vec<Row>,
+}
+
+impl Asked {
+    fn floor(&self) -> u64 {
+        self.glance.state.complete_from()
+    }
+
+    /// The part of its window from the floor up.
+    fn upper(&self) -> Window {
+        let window = self.key.window;
+        Window { above: window.above.max(self.floor().saturating_sub(1)), ..window }
+    }
+
+    /// The part below, where there is one.
+    fn lower(&self) -> Option<Window> {
+        let window = self.key.window;
+        let below = window.below.min(self.floor());
+        (window.above.saturating_add(1) < below && window.above < self.floor()).then_some(Window { below, ..window })
+    }
+
+    /// Takes rows in, in the window's order, no more than it asks for.
+    fn take(&mut self, rows: impl IntoIterator<Item = Row>) {
+        self.rows.extend(rows);
+        sort(&mut self.rows, self.key.window.newest_first);
+        self.rows.truncate(self.key.window.limit);
+    }
+}
+
+/// In order, each place once.
+pub(super) fn sort(rows: &mut Vec<Row>, newest_first: bool) {
+    if newest_first {
+        rows.sort_unstable_by_key(|row| std::cmp::Reverse(row.position));
+    } else {
+        rows.sort_unstable_by_key(|row| row.position);
+    }
+    rows.dedup_by_key(|row| row.position);
+}
+
+/// Leaves of the entries what may be believed, and puts beside it what marked authors say. One round trip for all, none without marks.
+async fn above_the_floor(app: &App, asked: &mut [Asked]) -> Result<(), Error> {
+    let mut wanted = Vec::new();
+    for (at, one) in asked.iter_mut().enumerate() {
+        let floor = one.floor();
+        one.rows.retain(|row| row.position >= floor);
+        let upper = one.upper();
+        if floor < CEILING && upper.above.saturating_add(1) < upper.below {
+            wanted.extend(one.glance.marked.iter().map(|author| (at, (*author, upper))));
+        }
+    }
+    let windows: Vec<(UserId, Window)> = wanted.iter().map(|(_, window)| *window).collect();
+    let found = statuses::windows(app, &windows).await?;
+    for ((at, _), rows) in wanted.into_iter().zip(found) {
+        asked[at].rows.extend(rows);
+    }
+    for one in asked {
+        one.take([]);
+    }
+    Ok(())
+}
+
+/// Gathers from profiles what a window asks for below the floor.
+async fn below_the_floor(app: &App, one: &mut Asked) -> Result<(), Error> {
+    let window = one.key.window;
+    // An older page comes first when the oldest are asked for first.
+    let missing = if window.newest_first { window.limit.saturating_sub(one.rows.len()) } else { window.limit };
+    let Some(lower) = one.lower().filter(|_| missing > 0) else { return Ok(()) };
+    let authors = authors(app, one.key.feed).await?.0;
+    let rows = merge::gather(app, &authors, Window { limit: missing, ..lower }).await?;
+    one.take(rows);
+    Ok(())
+}
+
+/// All whose statuses a feed shows, and how often its sources have changed so far. One round trip.
+pub(super) async fn authors(app: &App, feed: Feed) -> Result<(Vec<UserId>, u64), Error> {
+    let Feed::Home(owner) = feed;
+    let (mut authors, edges) = graph::sources(app, owner).await?;
+    authors.push(owner);
+    Ok((authors, edges))
+}

@@ -1,0 +1,128 @@
+//! The workers: they take over what is overdue in the journal, and settle it. As many of them as there are processes may look at once.
+
+use crate::app::App;
+use crate::error::Error;
+use crate::jobs::service as jobs;
+use crate::jobs::{Entry, Feed, Place, Queue, Task};
+use crate::timelines::service as timelines;
+use futures_util::FutureExt;
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+/// Entries of a queue that a process works on at once.
+const AT_ONCE: [(Queue, usize); 2] = [(Queue::Short, 8), (Queue::Long, 2)];
+/// Passes over an entry before it goes back behind the others.
+const PASSES: usize = 16;
+/// How often a process looks for what others have left behind.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Works until `stop` is cancelled, then finishes the passes that are under way.
+pub async fn run(app: &App, stop: &CancellationToken) {
+    let queues = AT_ONCE.map(|(queue, most)| (queue, Arc::new(Semaphore::new(most)), most));
+    while !stop.is_cancelled() {
+        let mut busy = false;
+        for (queue, room, _) in &queues {
+            busy |= take(app, *queue, room).await;
+        }
+        // What was found may not have been all.
+        let pause = if busy { Duration::from_millis(20) } else { LOOK };
+        tokio::select! {
+            () = stop.cancelled() => break,
+            () = app.woken() => {}
+            () = tokio::time::sleep(pause) => {}
+        }
+    }
+    for (_, room, most) in queues {
+        // Each that works holds one.
+        drop(room.acquire_many(u32::try_from(most).unwrap_or(u32::MAX)).await);
+    }
+}
+
+/// Takes over as much as there is room for, and begins to work on it; whether there was anything.
+async fn take(app: &App, queue: Queue, room: &Arc<Semaphore>) -> bool {
+    let free = room.available_permits();
+    if free == 0 {
+        return false;
+    }
+    let taken = match jobs::claim(app, queue, free).await {
+        Ok(taken) => taken,
+        Err(error) => {
+            tracing::debug!(%error, "the journal cannot be read");
+            return false;
+        }
+    };
+    let any = !taken.is_empty();
+    for entry in taken {
+        let (app, room) = (app.clone(), room.clone());
+        tokio::spawn(async move {
+            let _one = room.acquire_owned().await;
+            work(&app, entry).await;
+        });
+    }
+    any
+}
+
+/// Works on everything that is due now, until nothing is: for tests, and for what must be done before something else begins.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn drain(app: &App) -> Result<(), Error> {
+    loop {
+        app.drain().await;
+        let mut any = false;
+        for queue in [Queue::Short, Queue::Long] {
+            for entry in jobs::claim(app, queue, 100).await? {
+                any = true;
+                work(app, entry).await;
+            }
+        }
+        if !any {
+            return Ok(());
+        }
+    }
+}
+
+/// Works on an entry until it is settled, has failed, or has had its turn.
+async fn work(app: &App, mut entry: Entry) {
+    let done = async {
+        if jobs::bury_the_hopeless(app, &entry).await? {
+            return Ok(());
+        }
+        for _ in 0..PASSES {
+            match pass(app, &entry).await? {
+                Some(place) => jobs::renew(app, &mut entry, place).await?,
+                None => return jobs::strike(app, &entry).await,
+            }
+        }
+        jobs::put_back(app, &entry).await
+    };
+    let done = AssertUnwindSafe(done).catch_unwind().await;
+    let error = match done {
+        Ok(Ok(())) => return,
+        Ok(Err(error)) => error,
+        Err(_) => Error::internal(anyhow::anyhow!("it panicked")),
+    };
+    if let Err(error) = jobs::fail(app, entry, &error).await {
+        tracing::warn!(%error, "an entry is taken over when its lease has run out");
+    }
+}
+
+/// One pass; the place to go on from, `None` when all agrees.
+fn pass(app: &App, entry: &Entry) -> impl Future<Output = Result<Option<Place>, Error>> {
+    let (task, place) = (entry.task.clone(), entry.place);
+    async move {
+        match task {
+            Task::Source { feed: Feed::Home(owner), source } => {
+                timelines::settle_source(app, owner, source).await?;
+                Ok(None)
+            }
+            Task::Status { author, status } => timelines::settle_status(app, author, status, place).await,
+            Task::Refill { feed } => timelines::refill(app, feed, place).await,
+            Task::Reach { author } => timelines::cross(app, author, place).await,
+        }
+    }
+}

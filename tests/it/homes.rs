@@ -1,0 +1,252 @@
+//! Homes without an end, authors whose statuses are merged, absences; and the journal, when whoever wrote an entry is gone.
+
+use crate::support::{Actor, TestApp};
+use serde_json::json;
+use std::time::Duration;
+use waxwing::config::Config;
+use waxwing::fsck;
+use waxwing::graph::service as graph;
+use waxwing::jobs::service as jobs;
+use waxwing::jobs::{Feed, Queue, Task};
+
+const DAY_MS: i64 = 24 * 3_600_000;
+
+fn small() -> Config {
+    Config { home_window: 20, star_followers: 4, ..Config::default() }
+}
+
+/// A home to its end, in pages.
+async fn whole(reader: &Actor) -> Vec<String> {
+    let (mut all, mut after) = (Vec::new(), json!(null));
+    loop {
+        let answer = reader.run("Home", json!({ "first": 7, "after": after })).await;
+        let entries = &answer["data"]["homeTimeline"]["entries"];
+        let edges = entries["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        all.extend(edges.iter().map(|edge| edge["node"]["status"]["message"].as_str().expect("a message").to_owned()));
+        if entries["pageInfo"]["hasNextPage"] == false {
+            return all;
+        }
+        assert_eq!(edges.len(), 7, "a page is short only at the end");
+        after = entries["pageInfo"]["endCursor"].clone();
+    }
+}
+
+fn field(app: &TestApp, key: &str, field: &str) -> Option<String> {
+    app.redis.run(&["HGET", key, field])
+}
+
+fn size(app: &TestApp, kind: &str, actor: &Actor) -> usize {
+    app.redis.run(&["ZCARD", &format!("{kind}:{{{}}}", actor.user_id().0)])
+}
+
+async fn is_sound(app: &TestApp) {
+    app.clock.advance(61_000);
+    let mut found = Vec::new();
+    let options = fsck::Options { home_window: Some(app.app.config().home_window), pause: Duration::ZERO };
+    let tell = |step: fsck::Step<'_>| {
+        if let fsck::Step::Found(finding) = step {
+            found.push(finding.to_string());
+        }
+    };
+    fsck::run(&app.app, options, tell).await.expect("a store");
+    assert_eq!(found, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_home_has_no_end() {
+    let app = TestApp::with(small()).await;
+    let crowd = app.crowd("c", 3).await;
+    crowd[0].follow(&crowd[1]).await;
+    let mut said = Vec::new();
+    for number in 0..60 {
+        app.clock.advance(1_000);
+        crowd[1 + number % 2].post(&number.to_string()).await;
+        said.insert(0, number.to_string());
+    }
+    let of_both = said.clone();
+    assert_eq!(whole(&crowd[0]).await.len(), 30);
+    // What was said before one follows, and has no place in the window, is there too.
+    crowd[0].follow(&crowd[2]).await;
+    assert_eq!(whole(&crowd[0]).await, of_both);
+    assert!(size(&app, "home", &crowd[0]) <= 22);
+    crowd[0].unfollow(&crowd[2]).await;
+    let odd: Vec<String> = said.iter().filter(|text| text.parse::<usize>().expect("a number") % 2 == 0).cloned().collect();
+    assert_eq!(whole(&crowd[0]).await, odd, "before it is filled up");
+    app.drain().await;
+    assert_eq!((whole(&crowd[0]).await, size(&app, "home", &crowd[0])), (odd, 20), "and after");
+    is_sound(&app).await;
+}
+
+#[tokio::test]
+async fn a_star_is_not_pushed_and_nothing_is_lost_or_doubled_on_either_way() {
+    let app = TestApp::with(small()).await;
+    let crowd = app.crowd("c", 6).await;
+    let (star, fans) = crowd.split_first().expect("people");
+    let reach = || field(&app, &format!("user:{{{}}}", star.user_id().0), "reach");
+    let mut said: Vec<String> = Vec::new();
+    let mut say = async |text: &str| {
+        app.clock.advance(1_000);
+        star.post(text).await;
+        said.insert(0, text.to_owned());
+        said.clone()
+    };
+    for fan in &fans[..3] {
+        fan.follow(star).await;
+    }
+    say("pushed").await;
+    assert_eq!((reach(), size(&app, "home", &fans[0])), (None, 1));
+    fans[3].follow(star).await;
+    let all = say("while it rises").await;
+    for fan in &fans[..4] {
+        assert_eq!(whole(fan).await, all);
+    }
+    app.drain().await;
+    assert!(reach().is_some_and(|reach| reach.starts_with("merged ")));
+    let before = size(&app, "home", &fans[0]);
+    let all = say("merged").await;
+    assert_eq!(size(&app, "home", &fans[0]), before, "it goes to no home");
+    fans[4].follow(star).await;
+    for fan in fans {
+        assert_eq!(whole(fan).await, all);
+    }
+    fans[4].unfollow(star).await;
+    assert_eq!(whole(&fans[4]).await, [""; 0]);
+    for fan in &fans[2..4] {
+        fan.unfollow(star).await;
+    }
+    let all = say("while it falls").await;
+    assert_eq!((whole(&fans[0]).await, whole(&fans[2]).await), (all.clone(), vec![]));
+    app.drain().await;
+    assert_eq!((reach(), size(&app, "marked", &fans[0]), size(&app, "home", &fans[0])), (None, 0, 4));
+    assert_eq!(whole(&fans[0]).await, all);
+    is_sound(&app).await;
+}
+
+#[tokio::test]
+async fn posting_costs_the_same_however_many_follow_a_star() {
+    let app = TestApp::with(Config { star_followers: 50, ..Config::default() }).await;
+    let crowd = app.crowd("c", 302).await;
+    let (star, other) = (&crowd[300], &crowd[301]);
+    app.follows(&crowd[..300].iter().map(|fan| (fan, star)).chain([(&crowd[0], other)]).collect::<Vec<_>>()).await;
+    jobs::leave(&app.app, Task::Reach { author: star.user_id() }).await.expect("a store");
+    app.drain().await;
+    let cost = async |author: &Actor| {
+        author.post("once, so that scripts are known").await;
+        app.app.drain().await;
+        app.redis.reset_calls();
+        author.post("x").await;
+        app.app.drain().await;
+        app.redis.calls()
+    };
+    assert_eq!(cost(star).await["evalsha"], cost(other).await["evalsha"] - 1, "the one follower's home is all the difference");
+    assert_eq!(crowd[299].home().await, ["x", "once, so that scripts are known"]);
+}
+
+#[tokio::test]
+async fn a_home_that_nobody_reads_is_dropped_and_whole_at_the_first_read() {
+    let app = TestApp::with(Config { session_idle: 60 * DAY_MS as u64, ..small() }).await;
+    let crowd = app.crowd("c", 3).await;
+    for author in &crowd[1..] {
+        crowd[0].follow(author).await;
+    }
+    let mut said = Vec::new();
+    let mut say = async |count: usize| {
+        for _ in 0..count {
+            app.clock.advance(1_000);
+            let text = said.len().to_string();
+            crowd[1 + said.len() % 2].post(&text).await;
+            said.insert(0, text);
+        }
+        said.clone()
+    };
+    say(5).await;
+    assert_eq!(crowd[0].home().await.len(), 5);
+    app.drain().await;
+    app.clock.advance(30 * DAY_MS + 3_600_000);
+    let all = say(40).await;
+    assert_eq!(size(&app, "home", &crowd[0]), 0);
+    assert_eq!(field(&app, &format!("feed:{{{}}}", crowd[0].user_id().0), "is").as_deref(), Some("dropped"));
+    assert_eq!(whole(&crowd[0]).await, all, "at once and whole");
+    let all = say(3).await;
+    assert_eq!(whole(&crowd[0]).await, all);
+    app.drain().await;
+    assert!(size(&app, "home", &crowd[0]) >= 20, "and it is kept again");
+    assert_eq!(whole(&crowd[0]).await, all);
+    is_sound(&app).await;
+}
+
+#[tokio::test]
+async fn whom_one_has_left_is_not_shown_even_if_nothing_was_swept() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 2).await;
+    let (reader, author) = (&crowd[0], &crowd[1]);
+    reader.follow(author).await;
+    author.post("said").await;
+    // A process that dies after the first step.
+    let task = Task::Source { feed: Feed::Home(reader.user_id()), source: author.user_id() };
+    let _lost = jobs::begin(&app.app, task).await.expect("an entry");
+    graph::unfollow(&app.app, reader.user_id(), author.user_id()).await.expect("the commit");
+    assert_eq!((reader.home().await, size(&app, "home", reader)), (vec![], 1));
+    app.drain().await;
+    assert_eq!(size(&app, "followers", author), 1, "it is somebody's for ten seconds");
+    app.clock.advance(10_000);
+    app.drain().await;
+    assert_eq!((size(&app, "followers", author), size(&app, "home", reader), size(&app, "left", reader)), (0, 0, 0));
+    is_sound(&app).await;
+}
+
+#[tokio::test]
+async fn work_that_fails_is_tried_again_then_laid_aside_and_may_be_revived() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 2).await;
+    let (a, b) = (crowd[0].user_id(), crowd[1].user_id());
+    let _lost = jobs::begin(&app.app, Task::Source { feed: Feed::Home(a), source: b }).await.expect("an entry");
+    // What no code of ours writes.
+    app.redis.run::<()>(&["SET", &format!("followers:{{{}}}", b.0), "nonsense"]);
+    for pause in [10_000, 1_000, 2_000, 4_000, 8_000] {
+        assert_eq!(jobs::dead(&app.app).await.expect("a store"), []);
+        app.clock.advance(pause - 1);
+        app.drain().await;
+        app.clock.advance(1);
+        app.drain().await;
+    }
+    let dead = jobs::dead(&app.app).await.expect("a store");
+    assert!(dead.len() == 1 && dead[0].error.contains("WRONGTYPE"), "{dead:?}");
+    assert_eq!(jobs::waiting(&app.app, Queue::Short).await.expect("a store"), 0);
+    app.redis.run::<()>(&["DEL", &format!("followers:{{{}}}", b.0)]);
+    assert!(jobs::revive(&app.app, dead[0].entry.clone()).await.expect("a store"));
+    app.drain().await;
+    assert_eq!(jobs::dead(&app.app).await.expect("a store"), []);
+    assert_eq!(jobs::waiting(&app.app, Queue::Short).await.expect("a store"), 0);
+    assert!(!jobs::forget(&app.app, dead[0].entry.id).await.expect("a store"));
+}
+
+#[tokio::test]
+async fn work_is_done_by_whoever_comes_first_and_a_dead_owner_is_succeeded() {
+    let app = TestApp::start().await;
+    let other = app.sibling().await;
+    let crowd = app.crowd("c", 2).await;
+    let task = Task::Source { feed: Feed::Home(crowd[0].user_id()), source: crowd[1].user_id() };
+    let _lost = jobs::begin(&app.app, task).await.expect("an entry");
+    app.clock.advance(10_000);
+    let taken = jobs::claim(&other.app, Queue::Short, 10).await.expect("a store");
+    assert_eq!((taken.len(), taken[0].claims), (1, 1));
+    assert_eq!(jobs::claim(&app.app, Queue::Short, 10).await.expect("a store"), [], "it is the other's");
+    app.clock.advance(10_000);
+    assert_eq!(jobs::claim(&app.app, Queue::Short, 10).await.expect("a store")[0].claims, 2, "who never came back");
+}
+
+#[tokio::test]
+async fn an_entry_that_kills_whoever_takes_it_is_laid_aside() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 2).await;
+    let task = Task::Source { feed: Feed::Home(crowd[0].user_id()), source: crowd[1].user_id() };
+    let _lost = jobs::begin(&app.app, task).await.expect("an entry");
+    for _ in 0..20 {
+        app.clock.advance(10_000);
+        assert_eq!(jobs::claim(&app.app, Queue::Short, 10).await.expect("a store").len(), 1);
+    }
+    app.clock.advance(10_000);
+    app.drain().await;
+    assert_eq!(jobs::dead(&app.app).await.expect("a store").len(), 1);
+}

@@ -1,0 +1,47 @@
+//! Random changes against a plain model in memory: whole homes, profiles, lists of people and counts must be the same, read in whatever
+//! pages, at every moment, drained or not. `WAXWING_MODEL_SECONDS` says for how long, `WAXWING_MODEL_SEED` which seed to begin with.
+
+mod play;
+mod plain;
+
+use crate::support::{CALM, RedisServer, START};
+use play::Play;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use waxwing::app::App;
+use waxwing::clock::Clock;
+use waxwing::config::Config;
+use waxwing::db::Db;
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
+}
+
+/// Small windows and a low threshold, so that everything happens that takes millions elsewhere.
+fn settings() -> Config {
+    Config { home_window: 20, star_followers: 5, ..Config::default() }
+}
+
+async fn app() -> (App, Clock, Arc<RedisServer>) {
+    let (redis, clock) = (Arc::new(RedisServer::start()), Clock::manual(START));
+    let db = Db::open(&redis.target(), CALM).await.expect("a store");
+    (App::new(db, clock.clone(), settings()), clock, redis)
+}
+
+#[tokio::test]
+async fn whatever_happens_is_what_a_plain_model_says() {
+    let patience = Duration::from_secs(number("WAXWING_MODEL_SECONDS").unwrap_or(15));
+    let (began, mut seed) = (Instant::now(), number("WAXWING_MODEL_SEED").unwrap_or_else(|| rand::random_range(0..1_000_000)));
+    let mut steps = 0;
+    while began.elapsed() < patience {
+        println!("seed {seed}");
+        let (app, clock, _redis) = app().await;
+        let mut play = Play::begin(app, clock, seed).await;
+        for _ in 0..60 {
+            steps += play.round().await;
+        }
+        play.end().await;
+        seed += 1;
+    }
+    println!("{steps} changes");
+}

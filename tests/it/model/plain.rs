@@ -1,0 +1,39 @@
+//! What Waxwing stands for, in memory and without a thought for speed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use waxwing::ids::{StatusId, UserId};
+
+#[derive(Default)]
+pub(super) struct Plain {
+    pub(super) people: Vec<UserId>,
+    /// Who follows whom.
+    pub(super) follows: BTreeSet<(UserId, UserId)>,
+    pub(super) statuses: BTreeMap<StatusId, UserId>,
+    pub(super) likes: BTreeSet<(StatusId, UserId)>,
+}
+
+impl Plain {
+    /// Newest first.
+    pub(super) fn home(&self, owner: UserId) -> Vec<u64> {
+        let shown = |author: UserId| author == owner || self.follows.contains(&(owner, author));
+        self.statuses.iter().rev().filter(|(_, author)| shown(**author)).map(|(id, _)| id.0).collect()
+    }
+
+    /// Newest first.
+    pub(super) fn profile(&self, author: UserId) -> Vec<u64> {
+        self.statuses.iter().rev().filter(|(_, by)| **by == author).map(|(id, _)| id.0).collect()
+    }
+
+    pub(super) fn following(&self, id: UserId) -> BTreeSet<UserId> {
+        self.follows.iter().filter(|(a, _)| *a == id).map(|(_, b)| *b).collect()
+    }
+
+    pub(super) fn followers(&self, id: UserId) -> BTreeSet<UserId> {
+        self.follows.iter().filter(|(_, b)| *b == id).map(|(a, _)| *a).collect()
+    }
+
+    pub(super) fn delete(&mut self, id: StatusId) {
+        self.statuses.remove(&id);
+        self.likes.retain(|(status, _)| *status != id);
+    }
+}
