@@ -9,6 +9,7 @@ mod cluster;
 mod config;
 mod conformance;
 mod cost;
+mod crashes;
 mod demo;
 mod documents;
 mod edge;

@@ -4,6 +4,7 @@
 mod actor;
 mod cluster;
 mod bulk;
+mod guillotine;
 pub mod inputs;
 mod listing;
 pub mod monitor;
@@ -15,6 +16,7 @@ mod wire;
 
 pub use actor::{Actor, codes, definitions};
 pub use cluster::Cluster;
+pub use guillotine::Guillotine;
 pub use listing::{Listing, Page};
 pub use process::{Process, ran, waxwing};
 pub use redis_server::RedisServer;

@@ -1,0 +1,187 @@
+//! A process that dies between any two of its writes: whoever comes after the lease finishes what was begun. Nothing that was
+//! acknowledged is lost, nothing is doubled, and the whole store is sound.
+
+use crate::support::{Actor, Guillotine, TestApp};
+use std::time::Duration;
+use waxwing::app::App;
+use waxwing::config::Config;
+use waxwing::db::{Db, Timing};
+use waxwing::error::Refusal;
+use waxwing::fsck;
+use waxwing::graph::service as graph;
+use waxwing::ids::StatusId;
+use waxwing::statuses::{Draft, service as statuses};
+use waxwing::timelines::service as timelines;
+use waxwing::work;
+
+/// The changes that are cut off, each in a world of its own: six people of whom the second and third follow the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    Follow,
+    Unfollow,
+    Post,
+    PostOnce,
+    Delete,
+    /// The follow with which the first of them becomes a star, and the crossing.
+    Rise,
+    /// The unfollow with which it is none any more, and the crossing.
+    Fall,
+    /// The first read after a long absence, and what follows from it.
+    Return,
+}
+
+const STAR: u64 = 4;
+
+struct World {
+    people: Vec<Actor>,
+    status: StatusId,
+}
+
+fn settings() -> Config {
+    Config { home_window: 20, star_followers: STAR, session_idle: 400 * 86_400_000, ..Config::default() }
+}
+
+fn draft(key: Option<&str>) -> Draft {
+    Draft { message: "new".into(), location: None, idempotency_key: key.map(Into::into) }
+}
+
+impl World {
+    async fn make(app: &TestApp, number: usize, change: Change) -> Self {
+        let people = app.crowd(&format!("p{number}x"), 6).await;
+        let (first, fans) = people.split_first().expect("people");
+        let followers = match change {
+            Change::Rise => 3,
+            Change::Fall => 4,
+            _ => 2,
+        };
+        for fan in &fans[..followers] {
+            timelines::follow(&app.app, fan.user_id(), first.user_id()).await.expect("a follow");
+        }
+        let mut status = None;
+        for _ in 0..if change == Change::Return { 30 } else { 3 } {
+            app.clock.advance(10);
+            status = timelines::post(&app.app, first.user_id(), draft(None)).await.expect("a status");
+        }
+        app.drain().await;
+        if change == Change::Return {
+            fans[0].home().await;
+            app.drain().await;
+            app.clock.advance(40 * 86_400_000);
+            timelines::post(&app.app, first.user_id(), draft(None)).await.expect("a status");
+            app.drain().await;
+        }
+        if change == Change::Fall {
+            timelines::unfollow(&app.app, fans[3].user_id(), first.user_id()).await.expect("no follow");
+        }
+        Self { people, status: status.expect("a status") }
+    }
+
+    /// Makes the change, and works off what it leaves.
+    async fn make_it(&self, app: &App, change: Change) -> Result<(), Refusal> {
+        let id = |at: usize| self.people[at].user_id();
+        match change {
+            Change::Follow => timelines::follow(app, id(4), id(0)).await?,
+            Change::Unfollow => timelines::unfollow(app, id(1), id(0)).await?,
+            Change::Post => drop(timelines::post(app, id(0), draft(None)).await?),
+            Change::PostOnce => drop(timelines::post(app, id(0), draft(Some("once"))).await?),
+            Change::Delete => timelines::delete(app, id(0), self.status).await?,
+            Change::Rise => timelines::follow(app, id(4), id(0)).await?,
+            Change::Fall => timelines::unfollow(app, id(3), id(0)).await?,
+            Change::Return => drop(self.home(app, 1).await?),
+        }
+        Ok(())
+    }
+
+    async fn home(&self, app: &App, at: usize) -> Result<usize, waxwing::error::Error> {
+        let owner = self.people[at].user_id();
+        let request = waxwing::request::Request::new(app.clone(), None, None, None);
+        let args = waxwing::page::PageArgs { first: Some(100), ..Default::default() };
+        Ok(timelines::home(app, &request.loaders(), owner, &args).await?.items.len())
+    }
+
+    /// What was acknowledged is there.
+    async fn holds(&self, app: &App, change: Change) -> bool {
+        let follows = async |at: usize| {
+            let edge = graph::edge(app, self.people[at].user_id(), self.people[0].user_id()).await.expect("a store");
+            edge.follow.is_some()
+        };
+        match change {
+            Change::Follow | Change::Rise => follows(4).await && self.home(app, 4).await.expect("a store") == 3,
+            Change::Unfollow => !follows(1).await && self.home(app, 1).await.expect("a store") == 0,
+            Change::Fall => !follows(3).await && self.home(app, 3).await.expect("a store") == 0,
+            Change::Post | Change::PostOnce => self.home(app, 1).await.expect("a store") == 4,
+            Change::Delete => {
+                let there = statuses::exist(app, &[self.status]).await.expect("a store");
+                there == [false] && self.home(app, 1).await.expect("a store") == 2
+            }
+            Change::Return => self.home(app, 1).await.expect("a store") == 31,
+        }
+    }
+}
+
+async fn is_sound(app: &TestApp, when: &str) {
+    app.clock.advance(61_000);
+    let mut found = Vec::new();
+    let options = fsck::Options { home_window: Some(20), pause: Duration::ZERO };
+    let tell = |step: fsck::Step<'_>| {
+        if let fsck::Step::Found(finding) = step {
+            found.push(finding.to_string());
+        }
+    };
+    fsck::run(&app.app, options, tell).await.expect("a store");
+    assert!(found.is_empty(), "{when}: {found:#?}");
+}
+
+/// Cuts the change off before its first write, before its second, and so on, until it comes through.
+async fn cut_off_everywhere(change: Change) {
+    let app = TestApp::with(settings()).await;
+    for writes in 0.. {
+        let when = format!("{change:?} after {writes} writes");
+        let world = World::make(&app, writes, change).await;
+        let guillotine = Guillotine::before(&app.redis, writes).await;
+        let target = app.redis.tcp_url(guillotine.port).parse().expect("an address");
+        let timing = Timing { connections: 1, ..Timing::default() };
+        let doomed = App::new(Db::open(&target, timing).await.expect("a store"), app.clock.clone(), settings());
+        let acknowledged = world.make_it(&doomed, change).await.is_ok();
+        doomed.drain().await;
+        let _ = work::drain(&doomed).await;
+        if acknowledged {
+            assert!(world.holds(&app.app, change).await, "{when}: what was acknowledged is lost");
+        }
+        app.clock.advance(10_000);
+        app.drain().await;
+        if acknowledged {
+            assert!(world.holds(&app.app, change).await, "{when}: what was acknowledged is lost later");
+        }
+        is_sound(&app, &when).await;
+        if change == Change::PostOnce {
+            world.make_it(&app.app, change).await.expect("the same again");
+            app.drain().await;
+            assert!(world.holds(&app.app, change).await, "{when}: once, whatever happened to the first try");
+        }
+        if !guillotine.fell() {
+            assert!(writes > 3 && acknowledged, "{when}: it has steps");
+            return;
+        }
+    }
+}
+
+macro_rules! cut_off {
+    ($($name:ident = $change:ident;)*) => {$(
+        #[tokio::test]
+        async fn $name() {
+            cut_off_everywhere(Change::$change).await;
+        }
+    )*};
+}
+
+cut_off! {
+    a_follow_may_be_cut_off_anywhere = Follow;
+    an_unfollow_may_be_cut_off_anywhere = Unfollow;
+    a_post_may_be_cut_off_anywhere = Post;
+    a_post_under_a_key_may_be_cut_off_anywhere = PostOnce;
+    a_deletion_may_be_cut_off_anywhere = Delete;
+    a_rise_may_be_cut_off_anywhere = Rise;
+    a_fall_may_be_cut_off_anywhere = Fall;
+    a_return_may_be_cut_off_anywhere = Return;
+}

@@ -1,0 +1,100 @@
+//! A TCP proxy before a test's Redis that lets so many writing commands pass and then cuts every connection for good: to Redis it
+//! looks as if the process behind it had died at that very moment, between two commands of a pipeline too.
+
+use super::RedisServer;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio_util::sync::CancellationToken;
+
+pub struct Guillotine {
+    pub port: u16,
+    fell: Arc<AtomicBool>,
+    _running: tokio_util::sync::DropGuard,
+}
+
+struct State {
+    left: AtomicUsize,
+    fell: Arc<AtomicBool>,
+    cut: CancellationToken,
+}
+
+/// What changes something.
+const WRITES: [&[u8]; 6] = [b"EVALSHA", b"ZREM", b"UNLINK", b"HSET", b"ZADD", b"HDEL"];
+
+impl Guillotine {
+    /// Lets `writes` of them pass.
+    pub async fn before(redis: &RedisServer, writes: usize) -> Self {
+        let path = redis.operator_url().trim_start_matches("unix:").to_owned();
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let (fell, stop) = (Arc::new(AtomicBool::new(false)), CancellationToken::new());
+        let state = Arc::new(State { left: AtomicUsize::new(writes), fell: fell.clone(), cut: stop.child_token() });
+        tokio::spawn(stop.clone().run_until_cancelled_owned(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                if !state.fell.load(Ordering::SeqCst) {
+                    tokio::spawn(carry(client, UnixStream::connect(path.clone()).await.expect("a Redis"), state.clone()));
+                }
+            }
+        }));
+        Self { port, fell, _running: stop.drop_guard() }
+    }
+
+    /// Whether more was tried than passed.
+    pub fn fell(&self) -> bool {
+        self.fell.load(Ordering::SeqCst)
+    }
+}
+
+async fn carry(client: TcpStream, redis: UnixStream, state: Arc<State>) {
+    let ((mut from_client, mut to_client), (mut from_redis, mut to_redis)) = (client.into_split(), redis.into_split());
+    let down = async { drop(tokio::io::copy(&mut from_redis, &mut to_client).await) };
+    let up = async {
+        let (mut held, mut piece) = (Vec::new(), vec![0; 64 * 1024]);
+        while let Ok(length @ 1..) = from_client.read(&mut piece).await {
+            held.extend_from_slice(&piece[..length]);
+            while let Some((command, is_write)) = next(&held) {
+                if is_write && state.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_err() {
+                    state.fell.store(true, Ordering::SeqCst);
+                    state.cut.cancel();
+                    return;
+                }
+                let rest = held.split_off(command);
+                if to_redis.write_all(&std::mem::replace(&mut held, rest)).await.is_err() {
+                    return;
+                }
+            }
+        }
+    };
+    tokio::select! {
+        () = state.cut.cancelled() => {}
+        () = down => {}
+        () = up => {}
+    }
+}
+
+/// The length of the first command in the protocol's form, and whether it writes; `None` when it has not all come.
+fn next(bytes: &[u8]) -> Option<(usize, bool)> {
+    let (count, mut at) = number(bytes, 0, b'*')?;
+    let mut name = &bytes[..0];
+    for part in 0..count {
+        let (length, begin) = number(bytes, at, b'$')?;
+        at = begin + length + 2;
+        if at > bytes.len() {
+            return None;
+        }
+        if part == 0 {
+            name = &bytes[begin..begin + length];
+        }
+    }
+    Some((at, WRITES.iter().any(|write| write.eq_ignore_ascii_case(name))))
+}
+
+/// A number after its mark, and where the line after it begins.
+fn number(bytes: &[u8], at: usize, mark: u8) -> Option<(usize, usize)> {
+    let line = bytes.get(at..)?;
+    let end = line.windows(2).position(|pair| pair == b"\r\n")?;
+    assert_eq!(line[0], mark, "the protocol of Redis");
+    Some((std::str::from_utf8(&line[1..end]).ok()?.parse().expect("a number"), at + end + 2))
+}
