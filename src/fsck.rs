@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::audit::{Finding, Findings};
 use crate::db::look::Look;
 use crate::error::Error;
-use crate::{db, graph, jobs, rates, sessions, statuses, timelines, users};
+use crate::{db, graph, idempotency, jobs, rates, sessions, statuses, timelines, users};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -101,6 +101,7 @@ impl Fsck<'_> {
         rates::audit::check(&look, &entries, &mut found).await?;
         users::audit::check(&look, &entries, &mut found).await?;
         sessions::audit::check(&look, &entries, &mut found).await?;
+        idempotency::audit::check(&look, &entries, &mut found).await?;
         graph::audit::check(&look, &entries, &mut found).await?;
         statuses::audit::check(&look, &entries, &mut found).await?;
         timelines::audit::check(&look, &entries, self.options.home_window, &mut found).await?;
@@ -131,12 +132,13 @@ impl Fsck<'_> {
 
 /// What stands before the colon of every key that there may be: what a Redis user of least privilege is granted.
 pub fn key_kinds() -> Vec<&'static str> {
-    let domains: [&[&'static str]; 8] = [
+    let domains: [&[&'static str]; 9] = [
         &db::audit::KINDS,
         &jobs::audit::KINDS,
         &rates::audit::KINDS,
         &users::audit::KINDS,
         &sessions::audit::KINDS,
+        &idempotency::audit::KINDS,
         &graph::audit::KINDS,
         &statuses::audit::KINDS,
         &timelines::audit::KINDS,
@@ -152,6 +154,7 @@ pub fn is_ours(key: &str) -> bool {
         rates::audit::owns,
         users::audit::owns,
         sessions::audit::owns,
+        idempotency::audit::owns,
         graph::audit::owns,
         statuses::audit::owns,
         timelines::audit::owns,

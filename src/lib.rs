@@ -10,7 +10,7 @@
 //! | floor | domains | |
 //! |---|---|---|
 //! | 0 | [`rates`] | how much one may ask |
-//! | 1 | [`users`], [`sessions`] | who one is |
+//! | 1 | [`users`], [`sessions`], [`idempotency`] | who one is, and what one has asked for before |
 //! | 2 | [`graph`] | who follows whom |
 //! | 3 | [`statuses`] | what one says |
 //! | 4 | [`timelines`] | where it goes |
@@ -75,6 +75,7 @@ pub mod jobs;
 pub mod rates;
 pub mod users;
 pub mod sessions;
+pub mod idempotency;
 pub mod graph;
 pub mod statuses;
 pub mod timelines;

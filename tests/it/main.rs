@@ -21,6 +21,7 @@ mod hashing;
 mod homes;
 mod hostile;
 mod http;
+mod idempotency;
 mod inspect;
 mod logs;
 mod metrics;

@@ -146,8 +146,36 @@ const OF_STATUSES: &[Case] = &[
     (&["SET gone:{$status} 1 PX 90000"], &["gone:{$status}: status:{$status} stands beside it"]),
     (&["SET gone:{$gone} ada PX 90000"], &["gone:{$gone}: does not say whose status it was"]),
     (&["PERSIST gone:{$gone}"], &["gone:{$gone}: has no time to live"]),
-    (&["PERSIST $record"], &["$record: has no time to live"]),
-    (&["SET $record broken PX 90000"], &["$record: is no fingerprint and status"]),
+];
+
+const OF_IDEMPOTENCY: &[Case] = &[
+    (&["PERSIST idempotency:{$ada}"], &["idempotency:{$ada}: has no time to live"]),
+    (&["PERSIST idempotent:{$ada}"], &["idempotent:{$ada}: has no time to live"]),
+    (&["HSET idempotency:{$ada} $record broken"], &["idempotency:{$ada}: $record in it is no fingerprint and id"]),
+    (
+        &["HSET|idempotency:{$ada}|in the clear|$record 5", "ZADD|idempotent:{$ada}|5|in the clear"],
+        &["idempotency:{$ada}: holds what is no digest"],
+    ),
+    (
+        &["ZADD idempotent:{$ada} 5 $record,", "ZREM idempotent:{$ada} $record"],
+        &["idempotency:{$ada}: $record has no time in idempotent:{$ada}"],
+    ),
+    (
+        &["DEL idempotent:{$ada}"],
+        &[
+            "idempotency:{$ada}: $record has no time in idempotent:{$ada}",
+            "idempotency:{$ada}: is not of the size of idempotent:{$ada}",
+        ],
+    ),
+    (&["DEL idempotency:{$ada}"], &["idempotent:{$ada}: is not of the size of idempotency:{$ada}"]),
+    (
+        &["EVAL|for n = 1, 10000 do local id = string.format('%022d', n) redis.call('HSET', KEYS[1], id, id .. ' ' .. n) \
+            redis.call('ZADD', KEYS[2], n, id) end|2|idempotency:{$ada}|idempotent:{$ada}"],
+        &["idempotency:{$ada}: holds more than 10000"],
+    ),
+    (&["COPY idempotency:{$ada} idempotency:{$old}", "COPY idempotent:{$ada} idempotent:{$old}"], &[]),
+    (&["SET idempotency:{$bob} 1 PX 90000"], &["idempotency:{$bob}: should be a hash"]),
+    (&["SET idempotency:{$ada}:$record 1 PX 90000"], &["idempotency:{$ada}:$record: is no key of Waxwing's"]),
 ];
 
 /// A bucket as a server writes it, and what may be wrong with one.
@@ -222,6 +250,11 @@ async fn follows_are_checked() {
 #[tokio::test]
 async fn statuses_are_checked() {
     hold(OF_STATUSES).await;
+}
+
+#[tokio::test]
+async fn what_was_made_under_keys_is_checked() {
+    hold(OF_IDEMPOTENCY).await;
 }
 
 #[tokio::test]

@@ -73,11 +73,11 @@ impl Scene {
         let ada = self.names[0].1.clone();
         let shard = keys.iter().filter(|key| key.starts_with("users:")).find(|key| holds(key, "ada", &ada));
         let session = keys.iter().filter(|key| key.starts_with("session:")).find(|key| holds(key, "uid", &ada));
-        let record = keys.iter().find(|key| key.starts_with("idempotency:"));
+        let record: Vec<String> = self.app.redis.run(&["HKEYS", &self.fill("idempotency:{$ada}")]);
         let digest = session.and_then(|key| key.strip_prefix("session:{")?.strip_suffix('}')).expect("a session").to_owned();
         self.names.push(("$shard", shard.expect("a claim").clone()));
         self.names.push(("$digest", digest));
-        self.names.push(("$record", record.expect("a record").clone()));
+        self.names.push(("$record", record.first().expect("a record").clone()));
     }
 
     fn fill(&self, template: &str) -> String {
@@ -141,7 +141,7 @@ async fn what_the_api_has_written_is_sound() {
     for kind in ["user", "users", "password", "session", "sessions", "following", "followers", "status", "likers", "profile"] {
         assert!(scene.app.redis.keys().iter().any(|key| key.starts_with(&format!("{kind}:{{"))), "the scene has no {kind}");
     }
-    for kind in ["home", "gone", "idempotency", "worker", "secret"] {
+    for kind in ["home", "gone", "idempotency", "idempotent", "worker", "secret"] {
         let any = kind == "secret" || scene.app.redis.keys().iter().any(|key| key.starts_with(&format!("{kind}:{{")));
         assert!(any, "the scene has no {kind}");
     }
@@ -172,8 +172,8 @@ async fn an_audit_writes_nothing() {
     scene.app.redis.reset_calls();
     scene.findings(QUICK).await;
     let reading = [
-        "scan", "type", "pttl", "hmget", "hget", "hscan", "exists", "zcard", "zscore", "zcount", "zrange", "getrange", "strlen",
-        "ping",
+        "scan", "type", "pttl", "hmget", "hget", "hscan", "hlen", "exists", "zcard", "zscore", "zcount", "zrange", "getrange",
+        "strlen", "ping",
     ];
     let calls = scene.app.redis.calls();
     assert!(calls.keys().all(|name| reading.contains(&name.as_str())), "{calls:?}");
