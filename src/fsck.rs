@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::audit::{Finding, Findings};
 use crate::db::look::Look;
 use crate::error::Error;
-use crate::{db, graph, idempotency, jobs, rates, sessions, statuses, timelines, users};
+use crate::{db, graph, idempotency, jobs, lists, rates, sessions, statuses, timelines, users};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -104,6 +104,7 @@ impl Fsck<'_> {
         idempotency::audit::check(&look, &entries, &mut found).await?;
         graph::audit::check(&look, &entries, &mut found).await?;
         statuses::audit::check(&look, &entries, &mut found).await?;
+        lists::audit::check(&look, &entries, &mut found).await?;
         timelines::audit::check(&look, &entries, self.options.home_window, &mut found).await?;
         Ok(found.into_vec())
     }
@@ -132,7 +133,7 @@ impl Fsck<'_> {
 
 /// What stands before the colon of every key that there may be: what a Redis user of least privilege is granted.
 pub fn key_kinds() -> Vec<&'static str> {
-    let domains: [&[&'static str]; 9] = [
+    let domains: [&[&'static str]; 10] = [
         &db::audit::KINDS,
         &jobs::audit::KINDS,
         &rates::audit::KINDS,
@@ -141,6 +142,7 @@ pub fn key_kinds() -> Vec<&'static str> {
         &idempotency::audit::KINDS,
         &graph::audit::KINDS,
         &statuses::audit::KINDS,
+        &lists::audit::KINDS,
         &timelines::audit::KINDS,
     ];
     domains.concat()
@@ -157,6 +159,7 @@ pub fn is_ours(key: &str) -> bool {
         idempotency::audit::owns,
         graph::audit::owns,
         statuses::audit::owns,
+        lists::audit::owns,
         timelines::audit::owns,
     ];
     owners.iter().any(|owns: &fn(&str) -> bool| owns(key))

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The domains and their floors.
-const FLOORS: [(&str, u8); 8] = [
+const FLOORS: [(&str, u8); 9] = [
     ("jobs", 0),
     ("rates", 0),
     ("users", 1),
@@ -12,6 +12,7 @@ const FLOORS: [(&str, u8); 8] = [
     ("idempotency", 1),
     ("graph", 2),
     ("statuses", 3),
+    ("lists", 3),
     ("timelines", 4),
 ];
 /// What names no domain. `request` bundles the loaders, so it may name those.

@@ -23,6 +23,7 @@ mod hostile;
 mod http;
 mod idempotency;
 mod inspect;
+mod lists;
 mod logs;
 mod metrics;
 mod model;

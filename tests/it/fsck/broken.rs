@@ -178,6 +178,45 @@ const OF_IDEMPOTENCY: &[Case] = &[
     (&["SET idempotency:{$ada}:$record 1 PX 90000"], &["idempotency:{$ada}:$record: is no key of Waxwing's"]),
 ];
 
+const OF_LISTS: &[Case] = &[
+    (&["HDEL list:{$list} name"], &["list:{$list}: has no name"]),
+    (&["HSET list:{$list} edges some"], &["list:{$list}: its edges is no number"]),
+    (&["HSET list:{$list} id 7"], &["list:{$list}: has another id"]),
+    (&["EXPIRE list:{$list} 1000"], &["list:{$list}: should have no time to live"]),
+    (
+        &["HSET list:{$list} uid $old"],
+        &[
+            "list:{$list}: its owner $old does not exist",
+            "list:{$list}: does not stand in lists:{$old}",
+            "lists:{$ada}: list $list is of $old",
+        ],
+    ),
+    (&["ZREM lists:{$ada} $list"], &["list:{$list}: does not stand in lists:{$ada}"]),
+    (&["DEL list:{$list}"], &["lists:{$ada}: there is no list $list", "members:{$list}: there is no such list"]),
+    (&["ZADD lists:{$ada} $old $old"], &["lists:{$ada}: there is no list $old"]),
+    (&["ZADD lists:{$ada} 77 $list"], &["lists:{$ada}: list $list does not stand at its own place"]),
+    (&["COPY lists:{$ada} lists:{$old}"], &["lists:{$old}: there is no such account", "lists:{$old}: list $list is of $ada"]),
+    (&["ZREM memberships:{$bob} $list"], &["members:{$list}: $bob is in it, but memberships:{$bob} has no $list"]),
+    (&["ZREM members:{$list} $bob"], &["memberships:{$bob}: $list is in it, but members:{$list} has no $bob"]),
+    (&["ZADD members:{$list} $old $bob"], &["members:{$list}: $bob is in it with another membership than in memberships:{$bob}"]),
+    (&["ZADD members:{$list} $old 4242"], &["members:{$list}: 4242 in it is no account"]),
+    (
+        &["COPY memberships:{$bob} memberships:{$old}"],
+        &["memberships:{$old}: $list is in it, but members:{$list} has no $old", "memberships:{$old}: there is no such account"],
+    ),
+    (&["ZADD left:{$list} $old $ada"], &["left:{$list}: $ada left it, and was not swept"]),
+    (&["ZADD left:{$old} $young $ada"], &["left:{$old}: there is no such list"]),
+    (&["PERSIST dropped:{$ada}"], &["dropped:{$ada}: has no time to live"]),
+    (
+        &["EVAL|for n = 1, 20000 do redis.call('ZADD', KEYS[1], 5, n) end|1|dropped:{$ada}"],
+        &["dropped:{$ada}: holds more than 20000"],
+    ),
+    (
+        &["DEL memberships:{$cyd}", "SET memberships:{$cyd} 1"],
+        &["memberships:{$cyd}: should be a zset", "members:{$list}: $cyd is in it, but memberships:{$cyd} has no $list"],
+    ),
+];
+
 /// A bucket as a server writes it, and what may be wrong with one.
 const OF_RATES: &[Case] = &[
     (&["HSET rate:{$ada}:posts owed 5 at 5 window 90000", "PEXPIRE rate:{$ada}:posts 90000"], &[]),
@@ -255,6 +294,21 @@ async fn statuses_are_checked() {
 #[tokio::test]
 async fn what_was_made_under_keys_is_checked() {
     hold(OF_IDEMPOTENCY).await;
+}
+
+#[tokio::test]
+async fn lists_are_checked() {
+    hold(OF_LISTS).await;
+    let scene = Scene::play().await;
+    // Bounds, with members that are no accounts: what is told besides is no matter here.
+    scene.break_it(&[
+        "EVAL|for n = 1, 50 do redis.call('ZADD', KEYS[1], n, n) end|1|lists:{$ada}",
+        "EVAL|for n = 1, 499 do redis.call('ZADD', KEYS[1], n, n) end|1|members:{$list}",
+    ]);
+    let found = scene.findings(QUICK).await;
+    for line in ["lists:{$ada}: holds more than 50", "members:{$list}: holds more than 500"] {
+        assert!(found.contains(&scene.fill(line)), "{line}: {found:?}");
+    }
 }
 
 #[tokio::test]
