@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::audit::{Finding, Findings};
 use crate::db::look::Look;
 use crate::error::Error;
-use crate::{db, graph, jobs, rates, sessions, statuses, timelines, users};
+use crate::{db, graph, idempotency, jobs, lists, rates, sessions, statuses, timelines, users};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -101,8 +101,10 @@ impl Fsck<'_> {
         rates::audit::check(&look, &entries, &mut found).await?;
         users::audit::check(&look, &entries, &mut found).await?;
         sessions::audit::check(&look, &entries, &mut found).await?;
+        idempotency::audit::check(&look, &entries, &mut found).await?;
         graph::audit::check(&look, &entries, &mut found).await?;
         statuses::audit::check(&look, &entries, &mut found).await?;
+        lists::audit::check(&look, &entries, &mut found).await?;
         timelines::audit::check(&look, &entries, self.options.home_window, &mut found).await?;
         Ok(found.into_vec())
     }
@@ -131,14 +133,16 @@ impl Fsck<'_> {
 
 /// What stands before the colon of every key that there may be: what a Redis user of least privilege is granted.
 pub fn key_kinds() -> Vec<&'static str> {
-    let domains: [&[&'static str]; 8] = [
+    let domains: [&[&'static str]; 10] = [
         &db::audit::KINDS,
         &jobs::audit::KINDS,
         &rates::audit::KINDS,
         &users::audit::KINDS,
         &sessions::audit::KINDS,
+        &idempotency::audit::KINDS,
         &graph::audit::KINDS,
         &statuses::audit::KINDS,
+        &lists::audit::KINDS,
         &timelines::audit::KINDS,
     ];
     domains.concat()
@@ -152,8 +156,10 @@ pub fn is_ours(key: &str) -> bool {
         rates::audit::owns,
         users::audit::owns,
         sessions::audit::owns,
+        idempotency::audit::owns,
         graph::audit::owns,
         statuses::audit::owns,
+        lists::audit::owns,
         timelines::audit::owns,
     ];
     owners.iter().any(|owns: &fn(&str) -> bool| owns(key))

@@ -1,6 +1,6 @@
 //! # Waxwing
 //!
-//! Users, statuses, follows and timelines as one GraphQL API: one binary beside one Redis, or one Redis Cluster.
+//! Users, statuses, follows, timelines and lists as one GraphQL API: one binary beside one Redis, or one Redis Cluster.
 //!
 //! ## The house
 //!
@@ -10,9 +10,9 @@
 //! | floor | domains | |
 //! |---|---|---|
 //! | 0 | [`rates`] | how much one may ask |
-//! | 1 | [`users`], [`sessions`] | who one is |
+//! | 1 | [`users`], [`sessions`], [`idempotency`] | who one is, and what one has asked for before |
 //! | 2 | [`graph`] | who follows whom |
-//! | 3 | [`statuses`] | what one says |
+//! | 3 | [`statuses`], [`lists`] | what one says, and whom one reads together |
 //! | 4 | [`timelines`] | where it goes |
 //!
 //! | room | what is in it | who may name it |
@@ -75,8 +75,10 @@ pub mod jobs;
 pub mod rates;
 pub mod users;
 pub mod sessions;
+pub mod idempotency;
 pub mod graph;
 pub mod statuses;
+pub mod lists;
 pub mod timelines;
 
 pub mod work;

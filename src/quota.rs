@@ -140,6 +140,8 @@ limits! {
     Follows = "follows" by Account, 400 / DAY;
     /// Likes and their taking back together: a person's longest evening, and no machine's.
     Likes = "likes" by Account, 1_000 / HOUR;
+    /// Changes of lists: made, renamed, deleted, somebody put on one or taken off. Two full lists in an hour, by hand or from a file.
+    Lists = "lists" by Account, 1_000 / HOUR;
 }
 
 impl Limit {

@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::graph::FetchRelations;
 use crate::ids::UserId;
+use crate::lists::FetchLists;
 use crate::loader::Loader;
 use crate::statuses::FetchStatuses;
 use crate::timelines::FetchFeed;
@@ -22,6 +23,8 @@ pub struct Loaders {
     pub relations: Loader<FetchRelations>,
     /// Parts of the viewer's feeds.
     pub feeds: Loader<FetchFeed>,
+    /// The viewer's lists.
+    pub lists: Loader<FetchLists>,
 }
 
 /// One request.
@@ -75,6 +78,7 @@ impl Request {
             statuses: Loader::new(FetchStatuses { db: db.clone(), viewer }),
             relations: Loader::new(FetchRelations { db: db.clone(), viewer }),
             feeds: Loader::new(FetchFeed(app.clone())),
+            lists: Loader::new(FetchLists { db: db.clone(), viewer }),
         }
     }
 }

@@ -35,6 +35,9 @@ pub(super) struct RateOptions {
     /// Likes of an account, and likes that it takes back.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LIKES", default_value_t = Limit::Likes.default_quota())]
     rate_likes: Quota,
+    /// Changes that an account makes to its lists: made, renamed, deleted, people put on one or taken off.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LISTS", default_value_t = Limit::Lists.default_quota())]
+    rate_lists: Quota,
     /// Proxies whose X-Forwarded-For is believed: addresses and networks such as 10.0.0.0/8, parted by commas. An address is the
     /// peer's without them.
     #[arg(long, value_name = "NETWORKS", env = "WAXWING_TRUSTED_PROXIES", value_delimiter = ',', value_parser = network)]
@@ -63,6 +66,7 @@ impl RateOptions {
             Limit::Posts => self.rate_posts,
             Limit::Follows => self.rate_follows,
             Limit::Likes => self.rate_likes,
+            Limit::Lists => self.rate_lists,
         }
     }
 }

@@ -20,6 +20,7 @@ pub use page::{PageInfo, page_info};
 pub use scalars::DateTime;
 
 use crate::graph::GraphMutation;
+use crate::lists::{ListMutation, ListQuery};
 use crate::sessions::{SessionMutation, SessionQuery};
 use crate::statuses::StatusMutation;
 use crate::timelines::TimelineQuery;
@@ -31,12 +32,12 @@ use node::NodeQuery;
 /// What can be read.
 #[derive(MergedObject, Default)]
 #[graphql(name = "Query")]
-pub struct Query(UserQuery, SessionQuery, TimelineQuery, NodeQuery, LimitQuery);
+pub struct Query(UserQuery, SessionQuery, TimelineQuery, ListQuery, NodeQuery, LimitQuery);
 
 /// What can be changed. Several mutations of one request run one after the other.
 #[derive(MergedObject, Default)]
 #[graphql(name = "Mutation")]
-pub struct Mutation(UserMutation, SessionMutation, StatusMutation, GraphMutation);
+pub struct Mutation(UserMutation, SessionMutation, StatusMutation, GraphMutation, ListMutation);
 
 /// The schema of Waxwing.
 pub type Schema = async_graphql::Schema<Query, Mutation, EmptySubscription>;

@@ -2,7 +2,8 @@
 
 use super::request;
 use crate::error::Error;
-use crate::ids::{self, Kind, SessionId, StatusId, UserId};
+use crate::ids::{self, Kind, SessionId, StatusId, UserId, UserListId};
+use crate::lists::UserListObject;
 use crate::request::Request;
 use crate::sessions::{self, SessionObject};
 use crate::statuses::StatusObject;
@@ -23,6 +24,8 @@ pub enum Node {
     Status(StatusObject),
     /// A session of the viewer.
     Session(SessionObject),
+    /// A list of the viewer.
+    UserList(UserListObject),
 }
 
 #[derive(Default)]
@@ -53,7 +56,8 @@ async fn find(request: &Request, id: &str) -> Result<Option<Node>, Error> {
         Kind::User => loaders.users.load(UserId(id)).await?.map(|user| Node::User(UserObject(user))),
         Kind::Status => loaders.statuses.load(StatusId(id)).await?.map(|seen| Node::Status(StatusObject(seen))),
         Kind::Session => session(request, SessionId(id)).await?.map(Node::Session),
-        Kind::List | Kind::TimelineEntry => None,
+        Kind::List => loaders.lists.load(UserListId(id)).await?.map(|list| Node::UserList(UserListObject(list))),
+        Kind::TimelineEntry => None,
     })
 }
 

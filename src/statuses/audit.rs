@@ -21,17 +21,16 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Statuses with their likers, profiles, marks of deleted ones, idempotency keys; and the counts of statuses in accounts.
+/// Statuses with their likers, profiles, marks of deleted ones; and the counts of statuses in accounts.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
 pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
-    let (mut statuses, mut gone, mut records, mut sets) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut statuses, mut gone, mut sets) = (Vec::new(), Vec::new(), Vec::new());
     for entry in entries {
         match keys::parse(&entry.key) {
             Some(Owned::Status(id)) if entry.is_a("hash", Lives::On, found) => statuses.push(id),
             Some(Owned::Gone(id)) if entry.is_a("string", Lives::AWhile, found) => gone.push(id),
-            Some(Owned::Idempotency) if entry.is_a("string", Lives::AWhile, found) => records.push(entry.key.as_str()),
             Some(Owned::Likers(id)) if entry.is_a("zset", Lives::On, found) => sets.push((Set::Likers(id), entry.key.clone())),
             Some(Owned::Profile(id)) if entry.is_a("zset", Lives::On, found) => sets.push((Set::Profile(id), entry.key.clone())),
             _ => {}
@@ -40,7 +39,6 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
     check_counts(look, entries.iter().filter_map(|entry| user_of_key(&entry.key)).collect(), found).await?;
     check_statuses(look, &statuses, found).await?;
     check_gone(look, &gone, found).await?;
-    check_records(look, &records, found).await?;
     check_sets(look, sets, found).await
 }
 
@@ -161,18 +159,6 @@ async fn check_gone(look: &Look, ids: &[StatusId], found: &mut Findings) -> Resu
         }
         if authors.read::<String>(id).as_deref().and_then(audit::id).is_none() {
             found.add(&keys::gone(*id), "does not say whose status it was");
-        }
-    }
-    Ok(())
-}
-
-async fn check_records(look: &Look, records: &[&str], found: &mut Findings) -> Result<(), Error> {
-    let values = look.ask(records.iter().copied(), |key| cmd("GETRANGE").arg(key).arg(0).arg(99).take()).await?;
-    for key in records {
-        let value: Option<String> = values.read(key);
-        let tied = value.as_deref().and_then(|value| value.split_once(' '));
-        if !tied.is_some_and(|(fingerprint, id)| audit::is_digest(fingerprint, 22) && audit::id(id).is_some()) {
-            found.add(key, "is no fingerprint and status");
         }
     }
     Ok(())

@@ -4,7 +4,7 @@ use crate::audit;
 use crate::ids::{StatusId, UserId};
 
 /// What stands before the colon of each of them.
-pub const KINDS: [&str; 5] = ["status", "gone", "likers", "profile", "idempotency"];
+pub const KINDS: [&str; 4] = ["status", "gone", "likers", "profile"];
 
 /// HASH `id uid message posted likes comments [lat lon]` (posted in ms since the epoch). No time to live.
 pub(super) fn status(id: StatusId) -> String {
@@ -26,11 +26,6 @@ pub(super) fn profile(author: UserId) -> String {
     format!("profile:{{{}}}", author.0)
 }
 
-/// STRING `fingerprint status-id state`. Time to live: 24 hours. The client's key is in it as a digest only.
-pub(super) fn idempotency(account: UserId, digest: &str) -> String {
-    format!("idempotency:{{{}}}:{digest}", account.0)
-}
-
 /// What a key of this domain is about.
 #[derive(Clone, Copy)]
 pub(super) enum Owned {
@@ -38,22 +33,17 @@ pub(super) enum Owned {
     Gone(StatusId),
     Likers(StatusId),
     Profile(UserId),
-    Idempotency,
 }
 
 /// What a key is about; `None` when it is not of this domain.
 pub(super) fn parse(key: &str) -> Option<Owned> {
-    let (kind, rest) = key.split_once(':')?;
+    let (kind, _) = key.split_once(':')?;
     let id = || audit::id_in(key, kind);
     match kind {
         "status" => id().map(|id| Owned::Status(StatusId(id))),
         "gone" => id().map(|id| Owned::Gone(StatusId(id))),
         "likers" => id().map(|id| Owned::Likers(StatusId(id))),
         "profile" => id().map(|id| Owned::Profile(UserId(id))),
-        "idempotency" => {
-            let (account, digest) = rest.strip_prefix('{')?.split_once("}:")?;
-            (audit::id(account).is_some() && audit::is_digest(digest, 22)).then_some(Owned::Idempotency)
-        }
         _ => None,
     }
 }

@@ -6,7 +6,6 @@
 //! | `gone:{id}` | STRING | the mark of a deleted status, so that a late step does not bring it back | 25 h |
 //! | `likers:{id}` | ZSET | who likes it → the like's id | the number of accounts |
 //! | `profile:{uid}` | ZSET | status id → itself: the author's statuses | 1,000,000, then `LIMIT_REACHED` |
-//! | `idempotency:{uid}:{digest}` | STRING | what a mutation with this key made | 24 h |
 //!
 //! "Redis in Action" 8.2 and 8.4; likes after the votes of its chapter 1. A status is a tag of its own, so that a famous author's
 //! statuses spread over a cluster.

@@ -2,6 +2,7 @@
 
 use crate::clock::{MINUTE, Millis};
 use crate::error::{UserError, UserErrorCode};
+use crate::idempotency::check_key;
 use crate::ids::{StatusId, UserId};
 use crate::text::Rules;
 
@@ -10,8 +11,6 @@ const MESSAGE: Rules = Rules { what: "The message", min: 1, max: 500, newlines: 
 pub(super) const MAX_STATUSES: usize = 1_000_000;
 /// How long the mark of a deleted status stays: longer than an idempotency key, which could otherwise bring it back.
 pub(super) const GONE_FOR: Millis = 25 * 60 * MINUTE;
-/// How long an idempotency key is remembered.
-pub(super) const REMEMBER_FOR: Millis = 24 * 60 * MINUTE;
 
 /// A status.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,16 +69,9 @@ impl Draft {
             check("latitude", place.latitude, 90.0);
             check("longitude", place.longitude, 180.0);
         }
-        if self.idempotency_key.as_deref().is_some_and(|key| !is_key(key)) {
-            let message = "An idempotency key is 1 to 64 visible ASCII characters.";
-            errors.push(UserError::new(UserErrorCode::InvalidInput, message, &["idempotencyKey"]));
-        }
+        errors.extend(self.idempotency_key.as_deref().and_then(|key| check_key(key).err()));
         if errors.is_empty() { Ok(Self { message, ..self }) } else { Err(errors) }
     }
-}
-
-fn is_key(key: &str) -> bool {
-    (1..=64).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 #[cfg(test)]

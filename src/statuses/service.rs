@@ -6,6 +6,7 @@ use super::store::{self, BulkCommands, Indexed};
 use crate::app::App;
 use crate::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::graph::Reach;
+use crate::idempotency::{Keyed, service as idempotency};
 use crate::ids::{StatusId, UserId};
 use crate::jobs::service as jobs;
 use crate::jobs::{Task, Ticket};
@@ -15,9 +16,6 @@ use crate::rates::Subject;
 use crate::rates::service::charge;
 use crate::request::Loaders;
 use crate::users::User;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// A status that is there, and whose way to the followers is the caller's to settle.
@@ -42,14 +40,9 @@ pub async fn create(app: &App, author: UserId, draft: Draft) -> Outcome<Option<P
     let draft = draft.check().map_err(Refusal::User)?;
     charge(app, &[(Limit::Posts, Subject::Account(author))]).await?;
     let mut id = StatusId(app.next_id().await?);
-    let key = draft.idempotency_key.as_deref().map(digest);
-    if let Some(key) = &key {
-        let fingerprint = fingerprint(&draft);
-        let (first, tied) = store::remember(app.db(), author, key, &fingerprint, id).await?;
-        if first != fingerprint {
-            return Err(mismatch().into());
-        }
-        id = tied;
+    let keyed = keyed(&draft);
+    if let Some(keyed) = &keyed {
+        id = StatusId(idempotency::remember(app, author, keyed, id.0).await?);
     }
     let ticket = jobs::begin(app, Task::Status { author, status: id }).await?;
     let status =
@@ -60,7 +53,7 @@ pub async fn create(app: &App, author: UserId, draft: Draft) -> Outcome<Option<P
     }
     match store::index(app.db(), author, id).await? {
         // A first answer has told the id, so a repetition may meet its deletion between the two steps.
-        Indexed::Listed(_) if key.is_some() && !is_by(app, author, id).await? => {
+        Indexed::Listed(_) if keyed.is_some() && !is_by(app, author, id).await? => {
             store::unindex(app.db(), author, id).await?;
             ticket.done(app);
             Ok(None)
@@ -68,8 +61,8 @@ pub async fn create(app: &App, author: UserId, draft: Draft) -> Outcome<Option<P
         Indexed::Listed(reach) => Ok(Some(Posted { id, reach, ticket })),
         refused => {
             store::delete(app.db(), id, author).await?;
-            if let Some(key) = &key {
-                store::forget(app.db(), author, key).await?;
+            if let Some(keyed) = &keyed {
+                idempotency::forget(app, author, keyed, id.0).await?;
             }
             ticket.done(app);
             Err(if refused == Indexed::NoAccount { Error::Unauthenticated.into() } else { limit_reached().into() })
@@ -115,18 +108,9 @@ pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<Settled, 
     }
 }
 
-fn digest(text: &str) -> String {
-    URL_SAFE_NO_PAD.encode(&Sha256::digest(text.as_bytes())[..16])
-}
-
-/// What must be the same for a repeated request to be the same one.
-fn fingerprint(draft: &Draft) -> String {
-    digest(&format!("{:?} {}", draft.location, draft.message))
-}
-
-fn mismatch() -> UserError {
-    let message = "This idempotency key was used for another status. Use a new one.";
-    UserError::new(UserErrorCode::IdempotencyMismatch, message, &["idempotencyKey"])
+fn keyed(draft: &Draft) -> Option<Keyed> {
+    let key = draft.idempotency_key.as_deref()?;
+    Some(Keyed::new("postStatus", key, &format!("{:?} {}", draft.location, draft.message)))
 }
 
 fn limit_reached() -> UserError {

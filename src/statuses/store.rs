@@ -1,7 +1,7 @@
 //! Statuses in Redis.
 
 use super::keys;
-use super::model::{GONE_FOR, Location, MAX_STATUSES, REMEMBER_FOR, Status};
+use super::model::{GONE_FOR, Location, MAX_STATUSES, Status};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode, ranges};
 use crate::error::Error;
@@ -16,7 +16,6 @@ static DELETE_STATUS: Script = Script::new(include_str!("lua/delete_status.lua")
 static LIKE_STATUS: Script = Script::new(include_str!("lua/like_status.lua"));
 static INDEX_STATUS: Script = Script::new(include_str!("lua/index_status.lua"));
 static UNINDEX_STATUS: Script = Script::new(include_str!("lua/unindex_status.lua"));
-static REMEMBER_STATUS: Script = Script::new(include_str!("lua/remember_status.lua"));
 
 /// Statuses by id with whether `viewer` likes each, in their order; `None` for what is not there. One pipeline.
 pub(super) async fn load(db: &Db, ids: &[StatusId], viewer: Option<UserId>) -> Result<Vec<Option<(Status, bool)>>, Error> {
@@ -143,26 +142,6 @@ pub(super) async fn author(db: &Db, id: StatusId) -> Result<Option<UserId>, Erro
 pub(super) async fn exist(db: &Db, ids: &[StatusId]) -> Result<Vec<bool>, Error> {
     let commands = ids.iter().map(|id| cmd("EXISTS").arg(keys::status(*id)).take()).collect();
     db.read_many(commands).await?.into_iter().map(decode::one).collect()
-}
-
-/// Ties an idempotency key to `status`, unless it is tied already; what it is tied to: a fingerprint and a status.
-pub(super) async fn remember(
-    db: &Db,
-    account: UserId,
-    digest: &str,
-    fingerprint: &str,
-    status: StatusId,
-) -> Result<(String, StatusId), Error> {
-    let tied = format!("{fingerprint} {}", status.0);
-    let call = Call::new(&REMEMBER_STATUS, [keys::idempotency(account, digest)]).arg(tied).arg(REMEMBER_FOR);
-    let tied: String = db.call(call).await?;
-    let (fingerprint, id) = tied.split_once(' ').ok_or_else(|| Error::corrupt("an idempotency record"))?;
-    Ok((fingerprint.to_owned(), StatusId(id.parse().map_err(Error::corrupt)?)))
-}
-
-/// Forgets an idempotency key whose request came to nothing.
-pub(super) async fn forget(db: &Db, account: UserId, digest: &str) -> Result<(), Error> {
-    db.write_many(vec![cmd("UNLINK").arg(keys::idempotency(account, digest)).take()]).await.map(drop)
 }
 
 /// Plain writes for bulk loads, which set the counts themselves.

@@ -14,6 +14,8 @@ pub enum Timeline {
     Home(UserId),
     /// What one says oneself.
     Profile(UserId),
+    /// What those on a list say; for its owner alone.
+    List(ids::UserListId),
 }
 
 /// Statuses, newest first.
@@ -28,6 +30,7 @@ impl Timeline {
         let position = match self {
             Self::Home(owner) => service::head(&request.loaders(), *owner).await?,
             Self::Profile(author) => statuses::service::newest(&request.app, *author).await?.map_or(0, |id| id.0),
+            Self::List(list) => service::list_head(&request.app, *list).await?,
         };
         Ok(cursors.encode(self.list(), position))
     }
@@ -50,6 +53,7 @@ impl Timeline {
         match self {
             Self::Home(owner) => service::home_id(*owner),
             Self::Profile(author) => statuses::service::profile_id(*author),
+            Self::List(list) => service::list_id(*list),
         }
     }
 
@@ -69,6 +73,7 @@ impl Timeline {
         match self {
             Self::Home(owner) => service::home(&request.app, &loaders, *owner, args).await,
             Self::Profile(author) => statuses::service::profile(&request.app, &loaders, *author, args).await,
+            Self::List(list) => service::list(&request.app, &loaders, *list, args).await,
         }
     }
 }

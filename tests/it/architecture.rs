@@ -4,8 +4,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The domains and their floors.
-const FLOORS: [(&str, u8); 7] =
-    [("jobs", 0), ("rates", 0), ("users", 1), ("sessions", 1), ("graph", 2), ("statuses", 3), ("timelines", 4)];
+const FLOORS: [(&str, u8); 9] = [
+    ("jobs", 0),
+    ("rates", 0),
+    ("users", 1),
+    ("sessions", 1),
+    ("idempotency", 1),
+    ("graph", 2),
+    ("statuses", 3),
+    ("lists", 3),
+    ("timelines", 4),
+];
 /// What names no domain. `request` bundles the loaders, so it may name those.
 const FOUNDATION: [&str; 14] = [
     "app", "audit", "clock", "config", "error", "ids", "lane", "loader", "metrics", "page", "quota", "request", "text", "viewer",

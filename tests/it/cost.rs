@@ -66,6 +66,47 @@ async fn a_page_of_people_costs_the_same_for_one_and_for_many() {
 }
 
 #[tokio::test]
+async fn lists_cost_the_same_for_one_and_for_many() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 30).await;
+    let ada = &crowd[0];
+    let mut list = String::new();
+    for number in 0..25 {
+        let made = ada.run("CreateList", json!({ "input": { "name": number.to_string() } })).await;
+        list = made["data"]["createUserList"]["userList"]["id"].as_str().expect("an id").to_owned();
+    }
+    let round_trips = async |query: &str, variables: serde_json::Value, pointer: &str, edges: usize| {
+        app.drain().await;
+        let before = app.app.db().round_trips();
+        let answer = ada.gql(query, variables).await;
+        let found = answer.pointer(pointer).and_then(|edges| edges.as_array().map(Vec::len));
+        assert_eq!(found, Some(edges), "{answer}");
+        app.app.db().round_trips() - before
+    };
+    let query = "query($n: Int) { viewerLists(first: $n) { edges { node { name members { totalCount } } } } }";
+    for n in [1, 24] {
+        let of_members = n as u64; // A page of members is a skeleton of its own, as a page of followers is.
+        let trips = round_trips(query, json!({ "n": n }), "/data/viewerLists/edges", n).await;
+        assert_eq!(trips - of_members, 3, "session, skeleton, lists");
+    }
+    let change = "mutation($i: AddUserToListInput!) { addUserToList(input: $i) { userList { name members(first: 100) { edges { node { login } } } } } }";
+    // Redis learns the scripts.
+    let learned = json!({ "i": { "listId": list, "userId": crowd[26].id } });
+    round_trips(change, learned, "/data/addUserToList/userList/members/edges", 1).await;
+    for (number, member) in crowd[1..=25].iter().enumerate() {
+        let input = json!({ "i": { "listId": list, "userId": member.id } });
+        let trips = round_trips(change, input, "/data/addUserToList/userList/members/edges", number + 2).await;
+        assert_eq!(trips, 9, "session, account, list, member, membership, look; list, skeleton, accounts");
+        member.post("x").await;
+    }
+    let query = "query($id: ID!, $n: Int) { node(id: $id) { ... on UserList { timeline { entries(first: $n) { edges { node { status { message author { login } } } } } } } } }";
+    for n in [1, 20] {
+        let trips = round_trips(query, json!({ "id": list, "n": n }), "/data/node/timeline/entries/edges", n).await;
+        assert_eq!(trips, 6, "session, list, members, their profiles, statuses, authors");
+    }
+}
+
+#[tokio::test]
 async fn a_document_that_is_refused_costs_redis_nothing() {
     let app = TestApp::start().await;
     let reader = app.user("reader").await;

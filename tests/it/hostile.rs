@@ -36,14 +36,16 @@ fn texts() -> Vec<String> {
     texts
 }
 
-/// Ada, with a status and a session, and the places where she may write.
+/// Ada, with a status, a session and a list, and the places where she may write.
 async fn scene() -> (TestApp, Actor, Inputs) {
     let app = TestApp::over(Arc::new(RedisServer::restricted()), Clock::manual(START), Config::default()).await;
     let ada = app.user("ada").await;
     let status = ada.post("Hello.").await;
     let sessions = ada.run("Viewer", json!({})).await;
     let session = sessions["data"]["viewerSessions"][0]["id"].as_str().expect("a session").to_owned();
-    let ids = HashMap::from([("User", ada.id.clone()), ("Status", status), ("Session", session)]);
+    let list = ada.run("CreateList", json!({ "input": { "name": "Birds" } })).await;
+    let list = list["data"]["createUserList"]["userList"]["id"].as_str().expect("a list").to_owned();
+    let ids = HashMap::from([("User", ada.id.clone()), ("Status", status), ("Session", session), ("UserList", list)]);
     (app, ada, Inputs::of(include_str!("../../schema.graphql"), ids))
 }
 

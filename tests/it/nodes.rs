@@ -2,7 +2,7 @@
 
 use crate::support::{Actor, TestApp, error_codes};
 use serde_json::{Value, json};
-use waxwing::ids::{SessionId, StatusId, UserId};
+use waxwing::ids::{SessionId, StatusId, UserId, UserListId};
 
 async fn nodes(actor: &Actor, ids: &[&str]) -> Vec<Value> {
     let mut answer = actor.run("Nodes", json!({ "ids": ids })).await;
@@ -43,7 +43,8 @@ async fn what_is_not_there_is_null_in_its_place() {
     let ada = app.user("ada").await;
     let deleted = ada.post("going").await;
     ada.delete(&deleted).await;
-    let unknown = [UserId(4_242).global(), StatusId(4_242).global(), SessionId(4_242).global(), UserId((1 << 53) - 1).global()];
+    let mut unknown = vec![UserId(4_242).global(), StatusId(4_242).global(), SessionId(4_242).global()];
+    unknown.extend([UserListId(4_242).global(), UserId((1 << 53) - 1).global()]);
     for id in unknown.iter().chain([&deleted]) {
         assert_eq!(nodes(&ada, &[id, &ada.id]).await[0], Value::Null);
         assert_eq!(node(&ada, id).await, json!({ "data": { "node": null } }));

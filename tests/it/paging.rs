@@ -45,6 +45,30 @@ impl World {
         self.listing(&format!("node(id: \"{status}\") {{ ... on Status {{ @ }} }}"), "likers", "/data/node/list")
     }
 
+    fn lists(&self) -> Listing {
+        self.listing("@", "viewerLists", "/data/list")
+    }
+
+    fn members(&self, list: &str) -> Listing {
+        self.listing(&format!("node(id: \"{list}\") {{ ... on UserList {{ @ }} }}"), "members", "/data/node/list")
+    }
+
+    fn timeline(&self, list: &str) -> Listing {
+        let path = format!("node(id: \"{list}\") {{ ... on UserList {{ timeline {{ @ }} }} }}");
+        self.listing(&path, "entries", "/data/node/timeline/list")
+    }
+
+    /// The reader has made a list.
+    async fn list(&self) -> String {
+        let answer = self.reader.run("CreateList", json!({ "input": { "name": "x" } })).await;
+        answer["data"]["createUserList"]["userList"]["id"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+    }
+
+    async fn put_on(&self, list: &str, other: &Actor) {
+        let answer = self.reader.run("AddToList", json!({ "input": { "listId": list, "userId": other.id } })).await;
+        assert_eq!(answer["data"]["addUserToList"]["userErrors"], json!([]), "{answer}");
+    }
+
     /// The first of the crowd follow the reader.
     async fn followed(&self) -> Listing {
         self.app.follows(&self.crowd[..LEN].iter().map(|fan| (fan, &self.reader)).collect::<Vec<_>>()).await;
@@ -169,6 +193,46 @@ async fn likers_page_as_one() {
 }
 
 #[tokio::test]
+async fn lists_page_as_one() {
+    let world = World::new().await;
+    let mut made = Vec::new();
+    for _ in 0..43 {
+        made.insert(0, world.list().await);
+    }
+    world.lists().check(&made).await;
+    world.lists().check_between().await;
+}
+
+#[tokio::test]
+async fn members_page_as_one() {
+    let world = World::new().await;
+    let id = world.list().await;
+    for member in &world.crowd[..LEN] {
+        world.put_on(&id, member).await;
+    }
+    let list = world.members(&id);
+    list.check(&world.newest_first()).await;
+    list.check_between().await;
+    check_while_written(&list, async |number| world.put_on(&id, &world.crowd[LEN + number]).await).await;
+}
+
+#[tokio::test]
+async fn timelines_of_lists_page_as_one() {
+    let world = World::new().await;
+    let id = world.list().await;
+    for number in 0..LEN {
+        world.crowd[number % 10].post(&number.to_string()).await;
+    }
+    for member in &world.crowd[..10] {
+        world.put_on(&id, member).await;
+    }
+    let list = world.timeline(&id);
+    list.check(&one_page(&list).await).await;
+    list.check_between().await;
+    check_while_written(&list, async |number| drop(world.crowd[number % 10].post(&format!("new {number}")).await)).await;
+}
+
+#[tokio::test]
 async fn a_cursor_outlives_what_it_pointed_at() {
     let world = World::new().await;
     world.told().await;
@@ -203,6 +267,10 @@ async fn what_no_page_can_be_is_refused_by_every_list() {
     let other = world.crowd[1].post("liked").await;
     world.reader.like(&other).await;
     world.crowd[0].follow(&world.crowd[1]).await;
+    let (list, another) = (world.list().await, world.list().await);
+    for id in [&list, &another] {
+        world.put_on(id, &world.crowd[0]).await;
+    }
     let lists = || {
         [
             world.home(),
@@ -210,6 +278,9 @@ async fn what_no_page_can_be_is_refused_by_every_list() {
             world.people("reader0", "followers"),
             world.people("reader0", "following"),
             world.likers(&status),
+            world.lists(),
+            world.members(&list),
+            world.timeline(&list),
         ]
     };
     let others = [
@@ -218,6 +289,8 @@ async fn what_no_page_can_be_is_refused_by_every_list() {
         world.people("c1", "followers"),
         world.people("c0", "following"),
         world.likers(&other),
+        world.members(&another),
+        world.timeline(&another),
     ];
     let mut cursors = Vec::new();
     for list in lists().iter().chain(&others) {

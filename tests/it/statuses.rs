@@ -246,21 +246,6 @@ async fn the_same_key_gives_the_first_answer_and_other_input_is_refused() {
 }
 
 #[tokio::test]
-async fn a_key_is_remembered_for_a_day_and_lies_nowhere_in_the_clear() {
-    let app = TestApp::start().await;
-    let ada = app.crowd("ada", 1).await.remove(0);
-    let input = json!({ "message": "x", "idempotencyKey": "a-telling-key" });
-    let first = post(&ada, input.clone()).await;
-    assert!(!app.redis.dump().contains("a-telling-key"));
-    let keys = app.redis.keys();
-    let key = keys.iter().find(|key| key.starts_with("idempotency:")).expect("a note");
-    let left: u64 = app.redis.run(&["PTTL", key]);
-    assert!((86_340_000..=86_400_000).contains(&left), "{left}");
-    app.redis.run::<()>(&["DEL", key]);
-    assert_ne!(post(&ada, input).await["status"]["id"], first["status"]["id"]);
-}
-
-#[tokio::test]
 async fn what_was_refused_is_not_kept_under_its_key() {
     let app = TestApp::start().await;
     let ada = app.crowd("ada", 1).await.remove(0);

@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn connections_are_read_off_the_schema() {
         let known = super::connections();
-        for name in ["entries", "followers", "following", "likers"] {
+        for name in ["entries", "followers", "following", "likers", "members", "viewerLists"] {
             assert!(known.contains(name), "{name} in {known:?}");
         }
         assert!(!known.contains("edges") && !known.contains("viewer"));

@@ -1,8 +1,9 @@
-//! The use cases that move statuses: read a home here, post and delete in `fanout`, follow and unfollow in `follow`.
+//! The use cases that move statuses: read a home here, post and delete in `fanout`, follow and unfollow in `follow`, lists in `list`.
 
 mod absence;
 mod fanout;
 mod follow;
+mod list;
 mod load;
 mod merge;
 mod reach;
@@ -11,6 +12,7 @@ mod read;
 pub use absence::refill;
 pub use fanout::{delete, post, settle as settle_status};
 pub use follow::{follow, settle as settle_source, unfollow};
+pub use list::{add_to_list, delete_list, list, list_head, list_id, remove_from_list};
 pub use load::FetchFeed;
 pub use reach::cross;
 

@@ -146,8 +146,75 @@ const OF_STATUSES: &[Case] = &[
     (&["SET gone:{$status} 1 PX 90000"], &["gone:{$status}: status:{$status} stands beside it"]),
     (&["SET gone:{$gone} ada PX 90000"], &["gone:{$gone}: does not say whose status it was"]),
     (&["PERSIST gone:{$gone}"], &["gone:{$gone}: has no time to live"]),
-    (&["PERSIST $record"], &["$record: has no time to live"]),
-    (&["SET $record broken PX 90000"], &["$record: is no fingerprint and status"]),
+];
+
+const OF_IDEMPOTENCY: &[Case] = &[
+    (&["PERSIST idempotency:{$ada}"], &["idempotency:{$ada}: has no time to live"]),
+    (&["PERSIST idempotent:{$ada}"], &["idempotent:{$ada}: has no time to live"]),
+    (&["HSET idempotency:{$ada} $record broken"], &["idempotency:{$ada}: $record in it is no fingerprint and id"]),
+    (
+        &["HSET|idempotency:{$ada}|in the clear|$record 5", "ZADD|idempotent:{$ada}|5|in the clear"],
+        &["idempotency:{$ada}: holds what is no digest"],
+    ),
+    (
+        &["ZADD idempotent:{$ada} 5 $record,", "ZREM idempotent:{$ada} $record"],
+        &["idempotency:{$ada}: $record has no time in idempotent:{$ada}"],
+    ),
+    (
+        &["DEL idempotent:{$ada}"],
+        &[
+            "idempotency:{$ada}: $record has no time in idempotent:{$ada}",
+            "idempotency:{$ada}: is not of the size of idempotent:{$ada}",
+        ],
+    ),
+    (&["DEL idempotency:{$ada}"], &["idempotent:{$ada}: is not of the size of idempotency:{$ada}"]),
+    (
+        &["EVAL|for n = 1, 10000 do local id = string.format('%022d', n) redis.call('HSET', KEYS[1], id, id .. ' ' .. n) \
+            redis.call('ZADD', KEYS[2], n, id) end|2|idempotency:{$ada}|idempotent:{$ada}"],
+        &["idempotency:{$ada}: holds more than 10000"],
+    ),
+    (&["COPY idempotency:{$ada} idempotency:{$old}", "COPY idempotent:{$ada} idempotent:{$old}"], &[]),
+    (&["SET idempotency:{$bob} 1 PX 90000"], &["idempotency:{$bob}: should be a hash"]),
+    (&["SET idempotency:{$ada}:$record 1 PX 90000"], &["idempotency:{$ada}:$record: is no key of Waxwing's"]),
+];
+
+const OF_LISTS: &[Case] = &[
+    (&["HDEL list:{$list} name"], &["list:{$list}: has no name"]),
+    (&["HSET list:{$list} edges some"], &["list:{$list}: its edges is no number"]),
+    (&["HSET list:{$list} id 7"], &["list:{$list}: has another id"]),
+    (&["EXPIRE list:{$list} 1000"], &["list:{$list}: should have no time to live"]),
+    (
+        &["HSET list:{$list} uid $old"],
+        &[
+            "list:{$list}: its owner $old does not exist",
+            "list:{$list}: does not stand in lists:{$old}",
+            "lists:{$ada}: list $list is of $old",
+        ],
+    ),
+    (&["ZREM lists:{$ada} $list"], &["list:{$list}: does not stand in lists:{$ada}"]),
+    (&["DEL list:{$list}"], &["lists:{$ada}: there is no list $list", "members:{$list}: there is no such list"]),
+    (&["ZADD lists:{$ada} $old $old"], &["lists:{$ada}: there is no list $old"]),
+    (&["ZADD lists:{$ada} 77 $list"], &["lists:{$ada}: list $list does not stand at its own place"]),
+    (&["COPY lists:{$ada} lists:{$old}"], &["lists:{$old}: there is no such account", "lists:{$old}: list $list is of $ada"]),
+    (&["ZREM memberships:{$bob} $list"], &["members:{$list}: $bob is in it, but memberships:{$bob} has no $list"]),
+    (&["ZREM members:{$list} $bob"], &["memberships:{$bob}: $list is in it, but members:{$list} has no $bob"]),
+    (&["ZADD members:{$list} $old $bob"], &["members:{$list}: $bob is in it with another membership than in memberships:{$bob}"]),
+    (&["ZADD members:{$list} $old 4242"], &["members:{$list}: 4242 in it is no account"]),
+    (
+        &["COPY memberships:{$bob} memberships:{$old}"],
+        &["memberships:{$old}: $list is in it, but members:{$list} has no $old", "memberships:{$old}: there is no such account"],
+    ),
+    (&["ZADD left:{$list} $old $ada"], &["left:{$list}: $ada left it, and was not swept"]),
+    (&["ZADD left:{$old} $young $ada"], &["left:{$old}: there is no such list"]),
+    (&["PERSIST dropped:{$ada}"], &["dropped:{$ada}: has no time to live"]),
+    (
+        &["EVAL|for n = 1, 20000 do redis.call('ZADD', KEYS[1], 5, n) end|1|dropped:{$ada}"],
+        &["dropped:{$ada}: holds more than 20000"],
+    ),
+    (
+        &["DEL memberships:{$cyd}", "SET memberships:{$cyd} 1"],
+        &["memberships:{$cyd}: should be a zset", "members:{$list}: $cyd is in it, but memberships:{$cyd} has no $list"],
+    ),
 ];
 
 /// A bucket as a server writes it, and what may be wrong with one.
@@ -222,6 +289,26 @@ async fn follows_are_checked() {
 #[tokio::test]
 async fn statuses_are_checked() {
     hold(OF_STATUSES).await;
+}
+
+#[tokio::test]
+async fn what_was_made_under_keys_is_checked() {
+    hold(OF_IDEMPOTENCY).await;
+}
+
+#[tokio::test]
+async fn lists_are_checked() {
+    hold(OF_LISTS).await;
+    let scene = Scene::play().await;
+    // Bounds, with members that are no accounts: what is told besides is no matter here.
+    scene.break_it(&[
+        "EVAL|for n = 1, 50 do redis.call('ZADD', KEYS[1], n, n) end|1|lists:{$ada}",
+        "EVAL|for n = 1, 499 do redis.call('ZADD', KEYS[1], n, n) end|1|members:{$list}",
+    ]);
+    let found = scene.findings(QUICK).await;
+    for line in ["lists:{$ada}: holds more than 50", "members:{$list}: holds more than 500"] {
+        assert!(found.contains(&scene.fill(line)), "{line}: {found:?}");
+    }
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use waxwing::config::Config;
 use waxwing::db::{Db, embedded};
 use waxwing::fsck::{Options, Step, run};
 use waxwing::ids::source::compose;
-use waxwing::ids::{StatusId, UserId};
+use waxwing::ids::{StatusId, UserId, UserListId};
 
 const QUICK: Options = Options { home_window: Some(1_000), pause: Duration::from_millis(2) };
 
@@ -26,7 +26,7 @@ struct Scene {
 
 impl Scene {
     /// Bob and Cyd follow Ada. She has two statuses, of which Bob likes the first, and two sessions; Bob has one status. What else
-    /// there was is gone again.
+    /// there was is gone again. Bob and Cyd are on a list of Ada's.
     async fn play() -> Self {
         let app = TestApp::start().await;
         let people = app.users(["Ada", "bob", "cyd"]).await;
@@ -48,12 +48,16 @@ impl Scene {
         for actor in [ada, ada, bob] {
             log_in(&app, actor).await;
         }
+        let (list, deleted) = (make_list(ada, &[bob, cyd, ada]).await, make_list(ada, &[bob]).await);
+        ada.run("RemoveFromList", json!({ "input": { "listId": list, "userId": ada.id } })).await;
+        ada.run("DeleteList", json!({ "input": { "listId": deleted } })).await;
         let token = log_in(&app, ada).await;
         ada.with_token(&token).run("LogOut", json!({})).await;
         app.drain().await;
         app.clock.advance(120_000);
         let mut scene = Self { app, people: people.clone(), names: Vec::new() };
         scene.name(&[("$status", &status), ("$second", &second), ("$ofbob", &of_bob), ("$gone", &gone)]);
+        scene.names.push(("$list", UserListId::from_global(&list).expect("an id").0.to_string()));
         scene
     }
 
@@ -73,11 +77,11 @@ impl Scene {
         let ada = self.names[0].1.clone();
         let shard = keys.iter().filter(|key| key.starts_with("users:")).find(|key| holds(key, "ada", &ada));
         let session = keys.iter().filter(|key| key.starts_with("session:")).find(|key| holds(key, "uid", &ada));
-        let record = keys.iter().find(|key| key.starts_with("idempotency:"));
+        let record: Vec<String> = self.app.redis.run(&["HKEYS", &self.fill("idempotency:{$ada}")]);
         let digest = session.and_then(|key| key.strip_prefix("session:{")?.strip_suffix('}')).expect("a session").to_owned();
         self.names.push(("$shard", shard.expect("a claim").clone()));
         self.names.push(("$digest", digest));
-        self.names.push(("$record", record.expect("a record").clone()));
+        self.names.push(("$record", record.first().expect("a record").clone()));
     }
 
     fn fill(&self, template: &str) -> String {
@@ -119,6 +123,15 @@ impl Scene {
     }
 }
 
+async fn make_list(owner: &Actor, members: &[&Actor]) -> String {
+    let made = owner.run("CreateList", json!({ "input": { "name": "A list" } })).await;
+    let id = made["data"]["createUserList"]["userList"]["id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();
+    for member in members {
+        owner.run("AddToList", json!({ "input": { "listId": id, "userId": member.id } })).await;
+    }
+    id
+}
+
 async fn log_in(app: &Served, actor: &Actor) -> String {
     let input = json!({ "login": actor.login, "password": "correct horse" });
     let answer = app.anonymous().run("LogIn", json!({ "input": input })).await;
@@ -141,7 +154,9 @@ async fn what_the_api_has_written_is_sound() {
     for kind in ["user", "users", "password", "session", "sessions", "following", "followers", "status", "likers", "profile"] {
         assert!(scene.app.redis.keys().iter().any(|key| key.starts_with(&format!("{kind}:{{"))), "the scene has no {kind}");
     }
-    for kind in ["home", "gone", "idempotency", "worker", "secret"] {
+    for kind in
+        ["home", "gone", "idempotency", "idempotent", "lists", "dropped", "list", "members", "memberships", "worker", "secret"]
+    {
         let any = kind == "secret" || scene.app.redis.keys().iter().any(|key| key.starts_with(&format!("{kind}:{{")));
         assert!(any, "the scene has no {kind}");
     }
@@ -172,8 +187,8 @@ async fn an_audit_writes_nothing() {
     scene.app.redis.reset_calls();
     scene.findings(QUICK).await;
     let reading = [
-        "scan", "type", "pttl", "hmget", "hget", "hscan", "exists", "zcard", "zscore", "zcount", "zrange", "getrange", "strlen",
-        "ping",
+        "scan", "type", "pttl", "hmget", "hget", "hscan", "hlen", "exists", "zcard", "zscore", "zcount", "zrange", "getrange",
+        "strlen", "ping",
     ];
     let calls = scene.app.redis.calls();
     assert!(calls.keys().all(|name| reading.contains(&name.as_str())), "{calls:?}");
@@ -282,6 +297,9 @@ const HALVES: (&[&str], &[&str]) = (
         "ZADD home:{$ada} $old $old",
         "ZADD profile:{$ada} $old $old",
         "HINCRBY user:{$ada} posts 1",
+        "ZADD lists:{$ada} $young $young",
+        "ZADD members:{$list} $young $ada",
+        "ZADD left:{$list} $young $ada",
     ],
     &[
         "$shard: the login \"zed\" is claimed by $young, which is no account",
@@ -291,6 +309,9 @@ const HALVES: (&[&str], &[&str]) = (
         "home:{$bob}: there is no status $young9",
         "home:{$ada}: there is no status $old",
         "profile:{$ada}: there is no status $old",
+        "lists:{$ada}: there is no list $young",
+        "members:{$list}: $ada is in it, but memberships:{$ada} has no $list",
+        "left:{$list}: $ada left it, and was not swept",
     ],
 );
 

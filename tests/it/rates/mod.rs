@@ -77,6 +77,17 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> Answer
             let field = if even { "likeStatus" } else { "unlikeStatus" };
             asked_by(app, ada, &format!("mutation {{ {field}(input: {{ statusId: {id:?} }}) {{ userErrors {{ code }} }} }}"))
         }
+        Limit::Lists => {
+            let list = waxwing::ids::UserListId(app.app.next_id().await.expect("an id")).global();
+            let mutation = match n % 5 {
+                0 => "createUserList(input: { name: \"x\" })".to_owned(),
+                1 => format!("renameUserList(input: {{ listId: {list:?}, name: \"x\" }})"),
+                2 => format!("deleteUserList(input: {{ listId: {list:?} }})"),
+                3 => format!("addUserToList(input: {{ listId: {list:?}, userId: {:?} }})", other.id),
+                _ => format!("removeUserFromList(input: {{ listId: {list:?}, userId: {:?} }})", other.id),
+            };
+            asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
+        }
     };
     Answer::of(request).await
 }
@@ -131,7 +142,7 @@ async fn every_limit_fires_at_its_edge_and_lets_in_again_what_has_come_back() {
 
 #[tokio::test]
 async fn every_limit_fires_at_its_default() {
-    for limit in [Limit::SignUps, Limit::Posts, Limit::Follows, Limit::Likes] {
+    for limit in [Limit::SignUps, Limit::Posts, Limit::Follows, Limit::Likes, Limit::Lists] {
         let app = TestApp::with(by_default()).await;
         let people = app.crowd("c", 2).await;
         let quota = limit.default_quota();
@@ -145,11 +156,12 @@ async fn every_limit_fires_at_its_default() {
 
 #[tokio::test]
 async fn what_is_limited_is_ones_own() {
-    let config = limited(&[(Limit::Posts, "1/1h"), (Limit::Follows, "1/1h"), (Limit::Likes, "1/1h")]);
+    let limits = [Limit::Posts, Limit::Follows, Limit::Likes, Limit::Lists];
+    let config = limited(&limits.map(|limit| (limit, "1/1h")));
     let app = TestApp::with(config).await;
     let people = app.crowd("c", 2).await;
     let others = [people[1].clone(), people[0].clone()];
-    for limit in [Limit::Posts, Limit::Follows, Limit::Likes] {
+    for limit in limits {
         for (whose, expected) in [(&people, None), (&people, Some(3_600)), (&others.to_vec(), None)] {
             assert_eq!(refused(&once(&app, limit, whose, 0).await, limit), expected, "{limit:?}");
         }

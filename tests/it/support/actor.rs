@@ -16,7 +16,11 @@ pub struct Actor {
 }
 
 /// The contract's documents: every operation can be sent by its name.
-const CONTRACT: [&str; 2] = [include_str!("../contract/accounts.graphql"), include_str!("../contract/timelines.graphql")];
+const CONTRACT: [&str; 3] = [
+    include_str!("../contract/accounts.graphql"),
+    include_str!("../contract/timelines.graphql"),
+    include_str!("../contract/lists.graphql"),
+];
 
 impl Actor {
     pub(super) fn new(app: &Served, session: Option<&Value>) -> Self {

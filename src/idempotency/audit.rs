@@ -1,0 +1,82 @@
+//! The audit of what was made under clients' keys: both keys of an account hold the same, and each says what was made.
+
+use super::keys::{self, Owned};
+use super::model::{DIGEST, MAX_KEYS};
+use crate::audit::{self, Entry, Findings, Lives};
+use crate::db::look::Look;
+use crate::error::Error;
+use crate::ids::UserId;
+use redis::cmd;
+use std::collections::HashSet;
+
+pub use super::keys::KINDS;
+
+/// Whether a key is of this domain.
+pub fn owns(key: &str) -> bool {
+    keys::parse(key).is_some()
+}
+
+/// The answers of accounts and their times. An account may be gone before what it made under keys has ended.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+    let (mut answers, mut accounts) = (Vec::new(), HashSet::new());
+    for entry in entries {
+        match keys::parse(&entry.key) {
+            Some(Owned::Answers(account)) if entry.is_a("hash", Lives::AWhile, found) => {
+                answers.push(entry.key.clone());
+                accounts.insert(account);
+            }
+            Some(Owned::Times(account)) if entry.is_a("zset", Lives::AWhile, found) => drop(accounts.insert(account)),
+            _ => {}
+        }
+    }
+    check_sizes(look, accounts, found).await?;
+    look.fields(answers, async |page| check_answers(look, page, found).await).await
+}
+
+async fn check_sizes(look: &Look, accounts: HashSet<UserId>, found: &mut Findings) -> Result<(), Error> {
+    let answers = look.ask(accounts.iter().copied(), |id| cmd("HLEN").arg(keys::answers(id)).take()).await?;
+    let times = look.ask(accounts.iter().copied(), |id| cmd("ZCARD").arg(keys::times(id)).take()).await?;
+    for account in &accounts {
+        // What is of another type is told elsewhere.
+        let (Some(size), Some(other)) = (answers.read::<usize>(account), times.read::<usize>(account)) else { continue };
+        if size != other {
+            // Told of the one that is there: a key that is gone is not looked at again.
+            let (answers, times) = (keys::answers(*account), keys::times(*account));
+            let (key, of) = if size > 0 { (answers, times) } else { (times, answers) };
+            found.add_with(&key, format!("is not of the size of {of}"), format!("{size} answers, {other} times"));
+        }
+        if size > MAX_KEYS {
+            found.add_with(&keys::answers(*account), format!("holds more than {MAX_KEYS}"), size.to_string());
+        }
+    }
+    Ok(())
+}
+
+async fn check_answers(look: &Look, page: Vec<(String, String, String)>, found: &mut Findings) -> Result<(), Error> {
+    let rows: Vec<_> = page.iter().filter_map(|(key, digest, _)| Some((account_of(key)?, digest.as_str()))).collect();
+    let times = look.ask(rows, |(id, digest)| cmd("ZSCORE").arg(keys::times(id)).arg(digest).take()).await?;
+    for (key, digest, value) in &page {
+        let tied = value.split_once(' ');
+        if !audit::is_digest(digest, DIGEST) {
+            found.add(key, "holds what is no digest");
+        }
+        if !tied.is_some_and(|(fingerprint, id)| audit::is_digest(fingerprint, DIGEST) && audit::id(id).is_some()) {
+            found.add(key, format!("{digest} in it is no fingerprint and id"));
+        }
+        if let Some(account) = account_of(key)
+            && times.score(&(account, digest.as_str())).is_none()
+        {
+            found.add(key, format!("{digest} has no time in {}", keys::times(account)));
+        }
+    }
+    Ok(())
+}
+
+fn account_of(key: &str) -> Option<UserId> {
+    match keys::parse(key)? {
+        Owned::Answers(account) | Owned::Times(account) => Some(account),
+    }
+}

@@ -1,0 +1,24 @@
+-- remember_answer.lua - ties a client's key to what its first request is to make.
+-- KEYS 1 idempotency:{uid}  2 idempotent:{uid}
+-- ARGV 1 digest  2 "fingerprint id"  3 now, ms  4 how long it is remembered, ms  5 the most that are
+-- Returns what the key is tied to: ARGV[2], or what came first
+local function drop(digests)
+  if #digests == 0 then return end
+  redis.call('HDEL', KEYS[1], unpack(digests))
+  redis.call('ZREM', KEYS[2], unpack(digests))
+end
+local past = ARGV[3] - ARGV[4]
+drop(redis.call('ZRANGE', KEYS[2], '-inf', past, 'BYSCORE', 'LIMIT', 0, 100))
+-- Where more than a hundred are past, this one may be among those left.
+local since = tonumber(redis.call('ZSCORE', KEYS[2], ARGV[1]))
+local tied = since and since > past and redis.call('HGET', KEYS[1], ARGV[1])
+if not tied then
+  tied = ARGV[2]
+  local over = redis.call('ZCARD', KEYS[2]) - ARGV[5] + 1
+  if over > 0 then drop(redis.call('ZRANGE', KEYS[2], 0, math.min(over, 100) - 1)) end
+  redis.call('HSET', KEYS[1], ARGV[1], tied)
+  redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+redis.call('PEXPIRE', KEYS[2], ARGV[4])
+return tied

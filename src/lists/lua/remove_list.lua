@@ -1,0 +1,17 @@
+-- remove_list.lua - takes a list from its owner: from here on it is gone, and no late step brings it back.
+-- KEYS 1 lists:{uid}  2 dropped:{uid}
+-- ARGV 1 list id  2 now, ms  3 how long a deletion is known, ms  4 the most deletions that are known
+-- Returns 1 | 2 it was deleted already | 0 there is no such list of this account
+if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then
+  if redis.call('ZSCORE', KEYS[2], ARGV[1]) then return 2 end
+  return 0
+end
+local function trim(ids)
+  if #ids > 0 then redis.call('ZREM', KEYS[2], unpack(ids)) end
+end
+trim(redis.call('ZRANGE', KEYS[2], '-inf', ARGV[2] - ARGV[3], 'BYSCORE', 'LIMIT', 0, 100))
+local over = redis.call('ZCARD', KEYS[2]) - ARGV[4] + 1
+if over > 0 then trim(redis.call('ZRANGE', KEYS[2], 0, math.min(over, 100) - 1)) end
+redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
+redis.call('PEXPIRE', KEYS[2], ARGV[3])
+return 1

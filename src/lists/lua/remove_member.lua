@@ -1,0 +1,11 @@
+-- remove_member.lua - takes somebody off a list, and notes that their statuses may still stand in its timeline.
+-- KEYS 1 members:{lid}  2 list:{lid}  3 left:{lid}
+-- ARGV 1 user id  2 id of the removal
+-- Returns the id of the removal to sweep after: this one, or an earlier one that was not | 0 there is none
+if redis.call('EXISTS', KEYS[2]) == 0 then return '0' end
+if redis.call('ZREM', KEYS[1], ARGV[1]) == 1 then
+  redis.call('ZADD', KEYS[3], ARGV[2], ARGV[1])
+  redis.call('HINCRBY', KEYS[2], 'edges', 1)
+end
+local removal = redis.call('ZSCORE', KEYS[3], ARGV[1])
+return removal and string.format('%.0f', removal) or '0'

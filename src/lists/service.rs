@@ -1,0 +1,328 @@
+//! The use cases of lists. What a change does to a list's timeline is the timelines' part, one floor up.
+//!
+//! Each change of several steps is a *commit*, one script that is the truth, and a *settling*, which makes the rest agree with it. A
+//! journal entry is to be written before the commit ([`create`], [`delete`], [`add`] and [`remove`] each make one) and to be struck out
+//! after the settling; whoever finds one that was left calls [`settle_list`] or [`settle_member`] again.
+
+use super::model::{MAX_LISTS, MAX_MEMBERS, NewList, UserList, name};
+use super::store::{self, Added, Given, Taken};
+use crate::app::App;
+use crate::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
+use crate::idempotency::{Keyed, service as idempotency};
+use crate::ids::{UserId, UserListId};
+use crate::page::{self, Listing, Page, PageArgs, Row, Window};
+use crate::quota::Limit;
+use crate::rates::Subject;
+use crate::rates::service::charge;
+use crate::request::Loaders;
+use crate::users::User;
+use std::sync::Arc;
+
+/// Makes a list. A charge, two scripts and a look; one script more with an idempotency key.
+///
+/// With a key that was used in the last 24 hours the same list comes back and its steps are done again, which changes nothing; `None`
+/// when it has been deleted since.
+///
+/// # Errors
+/// `INVALID_NAME`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`; `LIMIT_REACHED` past 50; `RATE_LIMITED`, also for a repetition.
+pub async fn create(app: &App, owner: UserId, new: NewList) -> Outcome<Option<UserListId>> {
+    let new = new.check().map_err(Refusal::User)?;
+    charge(app, &[(Limit::Lists, Subject::Account(owner))]).await?;
+    let mut id = UserListId(app.next_id().await?);
+    let keyed = new.idempotency_key.as_deref().map(|key| Keyed::new("createUserList", key, &new.name));
+    if let Some(keyed) = &keyed {
+        id = UserListId(idempotency::remember(app, owner, keyed, id.0).await?);
+    }
+    match store::add_list(app.db(), owner, id).await? {
+        Given::Stands => {
+            store::write_list(app.db(), owner, id, &new.name).await?;
+            Ok(agree_on_list(app, owner, id, &new.name, Some(true)).await?.then_some(id))
+        }
+        Given::Dropped => Ok(None),
+        refused => {
+            if let Some(keyed) = &keyed {
+                idempotency::forget(app, owner, keyed, id.0).await?;
+            }
+            Err(if refused == Given::NoAccount { Error::Unauthenticated.into() } else { too_many_lists().into() })
+        }
+    }
+}
+
+/// Gives a list another name. A charge, a look and one script.
+///
+/// # Errors
+/// `INVALID_NAME`; `NOT_FOUND` when there is no such list of `owner`; `RATE_LIMITED`.
+pub async fn rename(app: &App, owner: UserId, id: UserListId, new: &str) -> Outcome<()> {
+    let name = name(new)?;
+    charge(app, &[(Limit::Lists, Subject::Account(owner))]).await?;
+    owned(app, owner, id).await?;
+    if store::rename_list(app.db(), id, &name).await? { Ok(()) } else { Err(not_found().into()) }
+}
+
+/// Deletes a list: nobody sees it from the moment this answers. A charge, a script, a look at the members, three pipelines, a look. What
+/// was deleted before is settled again, since a deletion that was cut off is asked for again.
+///
+/// # Errors
+/// `NOT_FOUND` when there is no such list of `owner`, also the second time; `RATE_LIMITED`.
+pub async fn delete(app: &App, owner: UserId, id: UserListId) -> Outcome<()> {
+    charge(app, &[(Limit::Lists, Subject::Account(owner))]).await?;
+    let taken = store::remove_list(app.db(), owner, id, app.now()).await?;
+    if taken == Taken::NotThere {
+        return Err(not_found().into());
+    }
+    erase(app, id).await?;
+    agree_on_list(app, owner, id, "", Some(false)).await?;
+    if taken == Taken::Now { Ok(()) } else { Err(not_found().into()) }
+}
+
+/// Puts somebody on a list, and returns the membership that stands: the old one when they were on it already, `None` when they were taken
+/// off meanwhile. A charge, a look, two scripts and a look.
+///
+/// # Errors
+/// `NOT_FOUND` when there is no such list of `owner`, or no such account; `LIMIT_REACHED` past 500; `RATE_LIMITED`.
+pub async fn add(app: &App, owner: UserId, id: UserListId, user: UserId) -> Outcome<Option<u64>> {
+    charge(app, &[(Limit::Lists, Subject::Account(owner))]).await?;
+    owned(app, owner, id).await?;
+    let membership = match store::add_member(app.db(), id, user, app.next_id().await?).await? {
+        Added::Stands(membership) => membership,
+        Added::NoList => return Err(not_found().into()),
+        Added::LimitReached => return Err(too_many_members().into()),
+    };
+    if !store::add_membership(app.db(), user, id, membership).await? {
+        take_off(app, id, user).await?;
+        return Err(no_account().into());
+    }
+    Ok(agree_on_member(app, id, user, Some(Some(membership))).await?)
+}
+
+/// Takes somebody off a list, and returns the removal after which its timeline is to be swept of their statuses, if any; [`swept`] notes
+/// that it was. A charge, a look, a script, a command and a look. The other side is written also when there is nothing to undo: an
+/// earlier try may have been cut off in between.
+///
+/// # Errors
+/// `NOT_FOUND` when there is no such list of `owner`; `RATE_LIMITED`.
+pub async fn remove(app: &App, owner: UserId, id: UserListId, user: UserId) -> Outcome<Option<u64>> {
+    charge(app, &[(Limit::Lists, Subject::Account(owner))]).await?;
+    owned(app, owner, id).await?;
+    let removal = store::remove_member(app.db(), id, user, app.next_id().await?).await?;
+    store::remove_membership(app.db(), user, id).await?;
+    agree_on_member(app, id, user, Some(None)).await?;
+    Ok(removal)
+}
+
+/// Notes that a list's timeline holds nothing any more of somebody who left it by this removal, or an earlier one. One script.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn swept(app: &App, id: UserListId, user: UserId, removal: u64) -> Result<(), Error> {
+    store::sweep_left(app.db(), id, user, removal).await
+}
+
+/// Makes everything agree with whether `owner` has this list, which had this name when it was made, and returns whether they do. At any
+/// time, and as often as one likes.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
+pub async fn settle_list(app: &App, owner: UserId, id: UserListId, name: &str) -> Result<bool, Error> {
+    agree_on_list(app, owner, id, name, None).await
+}
+
+/// Makes `user`'s side agree with whether they are on this list, and returns the membership that stands. At any time, and as often as one
+/// likes. An account that is gone is taken off.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
+pub async fn settle_member(app: &App, id: UserListId, user: UserId) -> Result<Option<u64>, Error> {
+    agree_on_member(app, id, user, None).await
+}
+
+/// Goes on until what was `written` is what the owner's side says.
+async fn agree_on_list(app: &App, owner: UserId, id: UserListId, name: &str, mut written: Option<bool>) -> Result<bool, Error> {
+    loop {
+        let stands = store::has_list(app.db(), owner, id).await?;
+        if written == Some(stands) {
+            return Ok(stands);
+        }
+        if stands {
+            store::write_list(app.db(), owner, id, name).await?;
+        } else {
+            erase(app, id).await?;
+        }
+        written = Some(stands);
+    }
+}
+
+/// Goes on until what was `written` on the member's side is what the list's side says. Whoever changes that one writes the member's after it
+/// and looks again, so whoever writes last has looked since.
+async fn agree_on_member(
+    app: &App,
+    id: UserListId,
+    user: UserId,
+    mut written: Option<Option<u64>>,
+) -> Result<Option<u64>, Error> {
+    loop {
+        let stands = store::membership(app.db(), id, user).await?;
+        if written == Some(stands) {
+            return Ok(stands);
+        }
+        match stands {
+            Some(membership) if !store::add_membership(app.db(), user, id, membership).await? => {
+                take_off(app, id, user).await?;
+            }
+            Some(_) => {}
+            None => store::remove_membership(app.db(), user, id).await?,
+        }
+        written = Some(stands);
+    }
+}
+
+/// Takes an account that is gone off a list.
+async fn take_off(app: &App, id: UserListId, user: UserId) -> Result<(), Error> {
+    store::remove_member(app.db(), id, user, app.next_id().await?).await.map(drop)
+}
+
+/// Takes away all that follows from a list. From its first command on nobody is on it; those who were are found until the last one has
+/// ended.
+async fn erase(app: &App, id: UserListId) -> Result<(), Error> {
+    store::erase_list(app.db(), id).await?;
+    loop {
+        let rows = members_below(app, id, u64::MAX, MAX_MEMBERS).await?;
+        let users: Vec<UserId> = rows.iter().map(|row| UserId(row.member)).collect();
+        store::erase_members(app.db(), id, &users).await?;
+        if users.len() < MAX_MEMBERS {
+            return Ok(());
+        }
+    }
+}
+
+/// A list of `owner`. One pipeline.
+async fn owned(app: &App, owner: UserId, id: UserListId) -> Outcome<UserList> {
+    let list = store::load(app.db(), owner, &[id]).await?.pop().flatten();
+    list.ok_or_else(|| not_found().into())
+}
+
+/// How many lists an account has. One command.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn count(app: &App, owner: UserId) -> Result<u64, Error> {
+    store::count(app.db(), owner).await
+}
+
+/// Up to `limit` of the lists that somebody is on, below the membership `below`, newest first, each with its membership as place. For
+/// fan-out.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn memberships_below(app: &App, user: UserId, below: u64, limit: usize) -> Result<Vec<Row>, Error> {
+    first(store::memberships(app.db(), user, &[newest(below, limit)]).await)
+}
+
+/// Up to `limit` of those on a list below the membership `below`, newest first, each with its membership as place.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn members_below(app: &App, id: UserListId, below: u64, limit: usize) -> Result<Vec<Row>, Error> {
+    first(store::members(app.db(), id, &[newest(below, limit)]).await)
+}
+
+/// Up to `limit` of those who left a list and are not swept from its timeline below the removal `below`, newest first, each with its
+/// removal as place.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn left_below(app: &App, id: UserListId, below: u64, limit: usize) -> Result<Vec<Row>, Error> {
+    first(store::left(app.db(), id, &[newest(below, limit)]).await)
+}
+
+const fn newest(below: u64, limit: usize) -> Window {
+    Window { below, above: 0, newest_first: true, limit }
+}
+
+fn first(windows: Result<Vec<Vec<Row>>, Error>) -> Result<Vec<Row>, Error> {
+    Ok(windows?.pop().unwrap_or_default())
+}
+
+/// A page of an account's lists, newest first. For itself alone: to others there are none.
+///
+/// # Errors
+/// `BAD_USER_INPUT` for the page's arguments.
+pub async fn lists(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs) -> Result<Page<Arc<UserList>>, Error> {
+    let request = args.check(&app.cursors().await?, lists_id(owner))?;
+    page::fill(&Lists { app, loaders, owner }, request).await
+}
+
+/// The list that a cursor of [`lists`] belongs to.
+pub const fn lists_id(owner: UserId) -> page::ListId {
+    page::ListId { kind: b'n', owner: owner.0 }
+}
+
+struct Lists<'a> {
+    app: &'a App,
+    loaders: &'a Loaders,
+    owner: UserId,
+}
+
+impl Listing for Lists<'_> {
+    type Item = Arc<UserList>;
+
+    async fn skeleton(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+        store::lists(self.app.db(), self.owner, windows).await
+    }
+
+    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<UserList>>>, Error> {
+        self.loaders.lists.load_many(rows.iter().map(|row| UserListId(row.member))).await
+    }
+}
+
+/// A page of those on a list, newest membership first, each with its membership as place.
+///
+/// # Errors
+/// `BAD_USER_INPUT` for the page's arguments.
+pub async fn members(app: &App, loaders: &Loaders, id: UserListId, args: &PageArgs) -> Result<Page<Arc<User>>, Error> {
+    let request = args.check(&app.cursors().await?, members_id(id))?;
+    page::fill(&Members { app, loaders, id }, request).await
+}
+
+/// The list that a cursor of [`members`] belongs to.
+pub const fn members_id(id: UserListId) -> page::ListId {
+    page::ListId { kind: b'm', owner: id.0 }
+}
+
+struct Members<'a> {
+    app: &'a App,
+    loaders: &'a Loaders,
+    id: UserListId,
+}
+
+impl Listing for Members<'_> {
+    type Item = Arc<User>;
+
+    async fn skeleton(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+        store::members(self.app.db(), self.id, windows).await
+    }
+
+    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<User>>>, Error> {
+        self.loaders.users.load_many(rows.iter().map(|row| UserId(row.member))).await
+    }
+}
+
+/// The row for a list that is not there, or another's.
+pub fn not_found() -> UserError {
+    UserError::new(UserErrorCode::NotFound, "There is no such list of yours.", &["listId"])
+}
+
+/// The row for somebody who is not there.
+pub fn no_account() -> UserError {
+    UserError::new(UserErrorCode::NotFound, "There is no such account.", &["userId"])
+}
+
+fn too_many_lists() -> UserError {
+    let message = format!("One has at most {MAX_LISTS} lists. Delete one first.");
+    UserError::new(UserErrorCode::LimitReached, message, &[])
+}
+
+fn too_many_members() -> UserError {
+    let message = format!("A list has at most {MAX_MEMBERS} members. Take somebody off it first.");
+    UserError::new(UserErrorCode::LimitReached, message, &["listId"])
+}

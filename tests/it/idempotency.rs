@@ -1,0 +1,144 @@
+//! Keys under which clients repeat their requests: what is remembered, how long, how much of it, and for whom.
+
+use crate::support::{TestApp, codes};
+use futures_util::future::join_all;
+use serde_json::json;
+use waxwing::app::App;
+
+use waxwing::error::{Outcome, Refusal, UserErrorCode};
+use waxwing::idempotency::{Keyed, service};
+use waxwing::ids::UserId;
+
+const ADA: UserId = UserId(7);
+/// As the clock is moved.
+const DAY: i64 = 24 * 3_600_000;
+
+async fn remember(app: &App, account: UserId, mutation: &str, key: &str, id: u64) -> u64 {
+    tied(service::remember(app, account, &Keyed::new(mutation, key, "input"), id).await)
+}
+
+fn tied(outcome: Outcome<u64>) -> u64 {
+    outcome.unwrap_or_else(|refusal| panic!("{refusal:?}"))
+}
+
+/// How many keys are remembered, on both sides.
+fn sizes(app: &TestApp) -> (usize, usize) {
+    (app.redis.run(&["HLEN", "idempotency:{7}"]), app.redis.run(&["ZCARD", "idempotent:{7}"]))
+}
+
+#[tokio::test]
+async fn a_key_is_tied_once_to_its_account_and_its_mutation() {
+    let app = TestApp::start().await;
+    assert_eq!(remember(&app.app, ADA, "postStatus", "k", 1).await, 1);
+    assert_eq!(remember(&app.app, ADA, "postStatus", "k", 2).await, 1);
+    assert_eq!(remember(&app.app, ADA, "createUserList", "k", 3).await, 3, "two mutations do not meet");
+    assert_eq!(remember(&app.app, UserId(8), "postStatus", "k", 4).await, 4, "nor do two accounts");
+    assert_eq!(remember(&app.app, ADA, "postStatus", "l", 5).await, 5);
+    let other = service::remember(&app.app, ADA, &Keyed::new("postStatus", "k", "other input"), 6).await;
+    let Err(Refusal::User(rows)) = other else { panic!("{other:?}") };
+    assert_eq!((rows.len(), rows[0].code), (1, UserErrorCode::IdempotencyMismatch));
+    assert_eq!(
+        (rows[0].path.as_slice(), remember(&app.app, ADA, "postStatus", "k", 7).await),
+        (["idempotencyKey"].as_slice(), 1)
+    );
+}
+
+#[tokio::test]
+async fn of_many_at_once_one_is_first_on_all_servers() {
+    let app = TestApp::start().await;
+    let other = app.sibling().await;
+    for round in 0..20 {
+        let key = round.to_string();
+        let tries = (1..=20).map(|id| remember(if id % 2 == 0 { &app.app } else { &other.app }, ADA, "postStatus", &key, id));
+        let ids = join_all(tries).await;
+        assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+    }
+    assert_eq!(sizes(&app), (20, 20));
+}
+
+#[tokio::test]
+async fn a_key_is_remembered_for_a_day_from_its_first_use() {
+    let app = TestApp::start().await;
+    assert_eq!(remember(&app.app, ADA, "postStatus", "k", 1).await, 1);
+    app.clock.advance(DAY - 1);
+    assert_eq!(remember(&app.app, ADA, "postStatus", "k", 2).await, 1);
+    app.clock.advance(1);
+    assert_eq!(remember(&app.app, ADA, "postStatus", "k", 3).await, 3, "its use meanwhile is no matter");
+    app.clock.advance(DAY - 1);
+    assert_eq!(remember(&app.app, ADA, "postStatus", "k", 4).await, 3);
+}
+
+#[tokio::test]
+async fn both_sides_end_a_day_after_their_last_use_and_hold_nothing_in_the_clear() {
+    let app = TestApp::start().await;
+    let ada = app.crowd("ada", 1).await.remove(0);
+    let input = json!({ "message": "x", "idempotencyKey": "a-telling-key" });
+    let post = async || ada.run("PostStatus", json!({ "input": input })).await["data"]["postStatus"].take();
+    let first = post().await;
+    assert_eq!(codes(&first), [""; 0]);
+    assert!(!app.redis.dump().contains("a-telling-key"));
+    let keys = app.redis.keys();
+    for kind in ["idempotency:{", "idempotent:{"] {
+        let key = keys.iter().find(|key| key.starts_with(kind)).expect("a note");
+        for _ in 0..2 {
+            let left: u64 = app.redis.run(&["PTTL", key]);
+            assert!((86_340_000..=86_400_000).contains(&left), "{key}: {left}");
+            app.redis.run::<()>(&["PEXPIRE", key, "90000"]);
+            assert_eq!(post().await, first);
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_past_is_trimmed_a_hundred_at_a_time_and_counts_as_gone() {
+    let app = TestApp::start().await;
+    for id in 1..=150 {
+        remember(&app.app, ADA, "postStatus", &id.to_string(), id).await;
+        app.clock.advance(1);
+    }
+    app.clock.advance(DAY);
+    // One that is past and not trimmed by its own call: a hundred older ones are.
+    assert_eq!(remember(&app.app, ADA, "postStatus", "150", 1_150).await, 1_150);
+    assert_eq!(sizes(&app), (50, 50));
+    assert_eq!(remember(&app.app, ADA, "postStatus", "new", 2_000).await, 2_000);
+    assert_eq!(sizes(&app), (2, 2));
+    assert_eq!(remember(&app.app, ADA, "postStatus", "150", 3_000).await, 1_150);
+}
+
+#[tokio::test]
+async fn the_oldest_make_room_past_ten_thousand() {
+    let app = TestApp::start().await;
+    remember(&app.app, ADA, "postStatus", "oldest", 1).await;
+    app.clock.advance(1);
+    remember(&app.app, ADA, "postStatus", "second", 2).await;
+    let now = app.app.now() + 1;
+    let fill = "for n = 3, 10000 do redis.call('HSET', KEYS[1], n, 'x 1') redis.call('ZADD', KEYS[2], ARGV[1] + n, n) end";
+    app.redis.run::<redis::Value>(&["EVAL", fill, "2", "idempotency:{7}", "idempotent:{7}", &now.to_string()]);
+    app.clock.advance(60_000);
+    assert_eq!(remember(&app.app, ADA, "postStatus", "oldest", 3).await, 1, "ten thousand are kept");
+    assert_eq!(remember(&app.app, ADA, "postStatus", "new", 4).await, 4, "one more is not refused");
+    assert_eq!(sizes(&app), (10_000, 10_000));
+    assert_eq!(remember(&app.app, ADA, "postStatus", "second", 5).await, 2);
+    assert_eq!(remember(&app.app, ADA, "postStatus", "oldest", 6).await, 6);
+    // Whatever came from a server without the bound goes a hundred at a time.
+    let more =
+        "for n = 1, 150 do redis.call('HSET', KEYS[1], 'm' .. n, 'x 1') redis.call('ZADD', KEYS[2], ARGV[1], 'm' .. n) end";
+    app.redis.run::<redis::Value>(&["EVAL", more, "2", "idempotency:{7}", "idempotent:{7}", &now.to_string()]);
+    assert_eq!(remember(&app.app, ADA, "postStatus", "more", 7).await, 7);
+    assert_eq!(sizes(&app), (10_051, 10_051));
+    assert_eq!(remember(&app.app, ADA, "postStatus", "and more", 8).await, 8);
+    assert_eq!(sizes(&app), (10_000, 10_000));
+}
+
+#[tokio::test]
+async fn what_has_come_to_nothing_is_forgotten_if_it_is_still_that() {
+    let app = TestApp::start().await;
+    let keyed = Keyed::new("postStatus", "k", "input");
+    assert_eq!(tied(service::remember(&app.app, ADA, &keyed, 1).await), 1);
+    service::forget(&app.app, ADA, &keyed, 2).await.expect("a store");
+    service::forget(&app.app, ADA, &Keyed::new("postStatus", "k", "other input"), 1).await.expect("a store");
+    assert_eq!(tied(service::remember(&app.app, ADA, &keyed, 3).await), 1, "another's is not forgotten");
+    service::forget(&app.app, ADA, &keyed, 1).await.expect("a store");
+    assert_eq!(sizes(&app), (0, 0));
+    assert_eq!(tied(service::remember(&app.app, ADA, &Keyed::new("postStatus", "k", "better input"), 4).await), 4);
+}

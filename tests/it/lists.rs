@@ -1,0 +1,502 @@
+//! Lists: named, private, bounded; who is on them, what those say, and doing all of it twice.
+
+use crate::support::{Actor, TestApp, codes, error_codes, texts};
+use futures_util::future::{join, join_all};
+use serde_json::{Value, json};
+use waxwing::ids::{StatusId, UserId, UserListId};
+use waxwing::lists::service as lists;
+
+/// Sends a mutation of the contract; its payload.
+async fn change(actor: &Actor, operation: &str, input: Value) -> Value {
+    let mut answer = actor.run(operation, json!({ "input": input })).await;
+    assert_eq!(answer.get("errors"), None, "{operation}: {answer}");
+    answer["data"].as_object_mut().and_then(|data| data.values_mut().next().map(Value::take)).expect("a payload")
+}
+
+async fn create(actor: &Actor, name: &str) -> String {
+    let made = change(actor, "CreateList", json!({ "name": name })).await;
+    made["userList"]["id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned()
+}
+
+async fn add(actor: &Actor, list: &str, user: &Actor) -> Value {
+    change(actor, "AddToList", json!({ "listId": list, "userId": user.id })).await
+}
+
+async fn remove(actor: &Actor, list: &str, user: &Actor) -> Value {
+    change(actor, "RemoveFromList", json!({ "listId": list, "userId": user.id })).await
+}
+
+async fn delete(actor: &Actor, list: &str) -> Value {
+    change(actor, "DeleteList", json!({ "listId": list })).await
+}
+
+/// The names of somebody's lists.
+async fn names(actor: &Actor) -> Vec<String> {
+    let answer = actor.run("Lists", json!({})).await;
+    let edges = answer["data"]["viewerLists"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    edges.iter().map(|edge| edge["node"]["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+/// Who is on a list, and how many are said to be.
+async fn members(actor: &Actor, list: &str) -> (Vec<String>, u64) {
+    let query =
+        "query($id: ID!) { node(id: $id) { ... on UserList { members(first: 100) { totalCount edges { node { login } } } } } }";
+    let answer = actor.gql(query, json!({ "id": list })).await;
+    let members = &answer["data"]["node"]["members"];
+    let edges = members["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let logins = edges.iter().map(|edge| edge["node"]["login"].as_str().expect("a login").to_owned()).collect();
+    (logins, members["totalCount"].as_u64().expect("a number"))
+}
+
+/// The messages of a list's timeline.
+async fn timeline(actor: &Actor, list: &str) -> Vec<String> {
+    let answer = actor.run("ListTimeline", json!({ "id": list, "first": 100 })).await;
+    let edges = answer["data"]["node"]["timeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    edges.iter().map(|edge| edge["node"]["status"]["message"].as_str().expect("a message").to_owned()).collect()
+}
+
+fn inner(list: &str) -> UserListId {
+    UserListId::from_global(list).expect("a list's id")
+}
+
+/// The keys that a list, and being on one, leaves.
+fn traces(app: &TestApp) -> Vec<String> {
+    let kinds = ["lists:", "list:", "members:", "memberships:", "left:"];
+    app.redis.keys().into_iter().filter(|key| kinds.iter().any(|kind| key.starts_with(kind))).collect()
+}
+
+#[tokio::test]
+async fn a_list_lives_as_the_contract_says_on_every_server() {
+    let app = TestApp::start().await;
+    let other = app.sibling().await;
+    let [ada, bea, cyd] = app.users(["ada", "bea", "cyd"]).await;
+    app.clock.advance(5_000);
+    let made = change(&ada, "CreateList", json!({ "name": " Birds\u{3000}" })).await;
+    let id = made["userList"]["id"].as_str().expect("an id").to_owned();
+    assert_eq!(made, json!({ "userList": { "id": id, "name": "Birds", "members": { "totalCount": 0 } }, "userErrors": [] }));
+    app.clock.advance(5_000);
+    add(&ada, &id, &bea).await;
+    let added = add(&ada, &id, &cyd).await;
+    let edge = |actor: &Actor| json!({ "node": { "id": actor.id, "login": actor.login } });
+    let expected = json!({ "totalCount": 2, "edges": [edge(&cyd), edge(&bea)] });
+    assert_eq!(added, json!({ "userList": { "id": id, "members": expected }, "userErrors": [] }));
+    let ada = ada.at(&other);
+    bea.post("one").await;
+    cyd.post("two").await;
+    bea.post("three").await;
+    ada.post("not on it").await;
+    assert_eq!(timeline(&ada, &id).await, ["three", "two", "one"], "one need not follow them");
+    assert_eq!(ada.home().await, ["not on it"]);
+    let query = "query($id: ID!) { node(id: $id) { __typename ... on UserList { createdAt members { edges { addedAt } } } } }";
+    let node = ada.gql(query, json!({ "id": id })).await["data"]["node"].take();
+    assert_eq!((&node["__typename"], &node["createdAt"]), (&json!("UserList"), &json!("2026-03-01T00:00:05.000Z")));
+    assert_eq!(node["members"]["edges"][0]["addedAt"], "2026-03-01T00:00:10.000Z");
+    let renamed = change(&ada, "RenameList", json!({ "listId": id, "name": "Waxwings" })).await;
+    assert_eq!(renamed, json!({ "userList": { "id": id, "name": "Waxwings" }, "userErrors": [] }));
+    assert_eq!(names(&ada).await, ["Waxwings"]);
+    let removed = remove(&ada, &id, &bea).await;
+    assert_eq!(removed, json!({ "userList": { "id": id }, "userErrors": [] }));
+    assert_eq!((members(&ada, &id).await, timeline(&ada, &id).await), ((vec!["cyd".to_owned()], 1), vec!["two".to_owned()]));
+    assert_eq!(delete(&ada, &id).await, json!({ "deletedUserListId": id, "userErrors": [] }));
+    assert_eq!((names(&ada).await, traces(&app)), (vec![], vec![]));
+    assert_eq!(ada.gql(query, json!({ "id": id })).await, json!({ "data": { "node": null } }));
+}
+
+#[tokio::test]
+async fn doing_it_again_or_undoing_what_is_not_changes_nothing() {
+    let app = TestApp::start().await;
+    let [ada, bea] = app.users(["ada", "bea"]).await;
+    let id = create(&ada, "Birds").await;
+    let key = format!("list:{{{}}}", inner(&id).0);
+    let edges = || app.redis.run::<u64>(&["HGET", &key, "edges"]);
+    assert_eq!((codes(&remove(&ada, &id, &bea).await), edges()), (vec![], 0));
+    let first = add(&ada, &id, &bea).await;
+    let since = app.redis.run::<f64>(&["ZSCORE", &key.replace("list", "members"), &bea.user_id().0.to_string()]);
+    app.clock.advance(60_000);
+    assert_eq!((add(&ada, &id, &bea).await, edges()), (first, 1));
+    let now = app.redis.run::<f64>(&["ZSCORE", &key.replace("list", "members"), &bea.user_id().0.to_string()]);
+    assert_eq!(now.to_bits(), since.to_bits(), "it is the old membership");
+    for _ in 0..2 {
+        assert_eq!((codes(&remove(&ada, &id, &bea).await), members(&ada, &id).await.1, edges()), (vec![], 0, 2));
+    }
+    assert!(!traces(&app).iter().any(|key| key.starts_with("memberships:") || key.starts_with("left:")));
+    assert_eq!(codes(&delete(&ada, &id).await), [""; 0]);
+    let again = delete(&ada, &id).await;
+    assert_eq!((codes(&again), &again["deletedUserListId"]), (vec!["NOT_FOUND"], &Value::Null));
+    // Oneself may be on it, and several lists may have one name.
+    let (one, _) = (create(&ada, "Same").await, create(&ada, "Same").await);
+    assert_eq!(add(&ada, &one, &ada).await["userList"]["members"]["totalCount"], 1);
+    assert_eq!(names(&ada).await, ["Same", "Same"]);
+}
+
+#[tokio::test]
+async fn a_name_is_any_text_that_shows_something() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let id = create(&ada, "Birds").await;
+    let store = app.redis.dump();
+    for name in texts::refused(50).into_iter().chain(["".to_owned(), "a\nb".to_owned()]) {
+        for (operation, input) in [("CreateList", json!({ "name": name })), ("RenameList", json!({ "listId": id, "name": name }))]
+        {
+            let payload = change(&ada, operation, input).await;
+            assert_eq!((codes(&payload), &payload["userList"]), (vec!["INVALID_NAME"], &Value::Null), "{name:.40?}");
+            assert_eq!(payload["userErrors"][0]["path"], json!(["name"]));
+        }
+    }
+    assert_eq!(app.redis.dump(), store);
+    for (name, kept) in texts::kept(50) {
+        let made = change(&ada, "CreateList", json!({ "name": name })).await;
+        let renamed = change(&ada, "RenameList", json!({ "listId": id, "name": name })).await;
+        assert_eq!((&made["userList"]["name"], &renamed["userList"]["name"]), (&json!(kept), &json!(kept)));
+    }
+    let both = change(&ada, "CreateList", json!({ "name": " ", "idempotencyKey": " " })).await;
+    assert_eq!(codes(&both), ["INVALID_NAME", "INVALID_INPUT"]);
+}
+
+#[tokio::test]
+async fn nobody_else_learns_that_a_list_is_there() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 2).await;
+    let [ada, bea] = &crowd[..] else { unreachable!() };
+    let id = create(ada, "Birds").await;
+    add(ada, &id, bea).await;
+    let store = app.redis.dump();
+    for stranger in [bea, &app.anonymous()] {
+        let found = stranger.run("ListTimeline", json!({ "id": id, "first": 5 })).await;
+        assert_eq!(found, json!({ "data": { "node": null } }));
+        assert_eq!(stranger.run("Nodes", json!({ "ids": [id] })).await, json!({ "data": { "nodes": [null] } }));
+    }
+    let unknown = UserListId(4_242_424_242).global();
+    for list in [&id, &unknown, &bea.id, "garbage", "", &"x".repeat(10_000)] {
+        for (operation, input) in [
+            ("RenameList", json!({ "listId": list, "name": "Mine" })),
+            ("DeleteList", json!({ "listId": list })),
+            ("AddToList", json!({ "listId": list, "userId": ada.id })),
+            ("RemoveFromList", json!({ "listId": list, "userId": bea.id })),
+        ] {
+            let payload = change(bea, operation, input.clone()).await;
+            let told = payload["userErrors"][0].clone();
+            let expected = json!({ "code": "NOT_FOUND", "message": "There is no such list of yours.", "path": ["listId"] });
+            assert_eq!(told, expected, "{operation} {list:.40}");
+            let nobody = app.anonymous().run(operation, json!({ "input": input })).await;
+            assert_eq!(error_codes(&nobody), ["UNAUTHENTICATED"], "{nobody}");
+        }
+    }
+    assert_eq!((names(bea).await, app.redis.dump()), (vec![], store));
+    let query = "{ viewerLists { totalCount edges { cursor } } user(login: \"c0\") { login } }";
+    let nobody = app.anonymous().gql(query, json!({})).await;
+    assert_eq!(
+        (error_codes(&nobody), &nobody["data"]),
+        (vec!["UNAUTHENTICATED".to_owned()], &json!({ "viewerLists": null, "user": { "login": "c0" } }))
+    );
+}
+
+#[tokio::test]
+async fn whom_one_cannot_put_on_it_is_told_and_nothing_is_changed() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let id = create(&ada, "Birds").await;
+    let status = ada.post("x").await;
+    let store = app.redis.dump();
+    for user in [UserId(4_242_424_242).global().as_str(), &status, &id, "garbage", "", &"x".repeat(10_000)] {
+        for operation in ["AddToList", "RemoveFromList"] {
+            let payload = change(&ada, operation, json!({ "listId": id, "userId": user })).await;
+            assert_eq!((codes(&payload), &payload["userList"]), (vec!["NOT_FOUND"], &Value::Null), "{user:.40}");
+            assert_eq!(payload["userErrors"][0]["path"], json!(["userId"]));
+        }
+    }
+    assert_eq!(app.redis.dump(), store);
+}
+
+#[tokio::test]
+async fn one_has_fifty_lists_and_no_more() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let made =
+        join_all((0..60).map(|number| change(&ada, "CreateList", json!({ "name": "x", "idempotencyKey": number.to_string() }))))
+            .await;
+    let refused: Vec<usize> = (0..60).filter(|at| codes(&made[*at]) == ["LIMIT_REACHED"]).collect();
+    assert_eq!((refused.len(), names(&ada).await.len()), (10, 20), "a page is twenty");
+    let count = "{ viewerLists(first: 100) { totalCount edges { node { id } } } }";
+    let all = ada.gql(count, json!({})).await["data"]["viewerLists"].take();
+    assert_eq!((&all["totalCount"], all["edges"].as_array().map(Vec::len)), (&json!(50), Some(50)));
+    let one = all["edges"][49]["node"]["id"].as_str().expect("an id").to_owned();
+    assert_eq!(codes(&delete(&ada, &one).await), [""; 0]);
+    // What was refused is not kept under its key.
+    let key = refused[0].to_string();
+    let other = change(&ada, "CreateList", json!({ "name": "y", "idempotencyKey": key })).await;
+    assert_eq!((codes(&other), &other["userList"]["name"]), (vec![], &json!("y")));
+    assert_eq!(codes(&change(&ada, "CreateList", json!({ "name": "z" })).await), ["LIMIT_REACHED"]);
+    assert_eq!(traces(&app).iter().filter(|key| key.starts_with("list:")).count(), 50);
+}
+
+#[tokio::test]
+async fn a_list_has_five_hundred_members_and_no_more() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 502).await;
+    let (ada, id) = (&crowd[0], create(&crowd[0], "Crowd").await);
+    let list = inner(&id);
+    for chunk in crowd[1..500].chunks(50) {
+        let added = chunk.iter().map(|user| lists::add(&app.app, ada.user_id(), list, user.user_id()));
+        assert!(join_all(added).await.iter().all(Result::is_ok));
+    }
+    let last = join(add(ada, &id, &crowd[500]), add(ada, &id, &crowd[501])).await;
+    let mut told = [codes(&last.0), codes(&last.1)].concat();
+    assert_eq!((told.pop(), told.pop(), members(ada, &id).await.1), (Some("LIMIT_REACHED"), None, 500));
+    let refused = if codes(&last.0).is_empty() { &crowd[501] } else { &crowd[500] };
+    let again = add(ada, &id, refused).await;
+    assert_eq!((codes(&again), &again["userErrors"][0]["path"]), (vec!["LIMIT_REACHED"], &json!(["listId"])));
+    assert_eq!(codes(&add(ada, &id, &crowd[1]).await), [""; 0], "they are on it already");
+    for (at, actor) in crowd[1..500].iter().step_by(100).enumerate() {
+        actor.post(&at.to_string()).await;
+    }
+    assert_eq!(timeline(ada, &id).await, ["4", "3", "2", "1", "0"]);
+    remove(ada, &id, &crowd[1]).await;
+    assert_eq!(codes(&add(ada, &id, refused).await), [""; 0]);
+    assert_eq!(codes(&delete(ada, &id).await), [""; 0]);
+    assert_eq!(traces(&app), [""; 0], "all five hundred are off it");
+}
+
+#[tokio::test]
+async fn the_same_key_gives_the_first_list_and_other_input_is_refused() {
+    let app = TestApp::start().await;
+    let other = app.sibling().await;
+    let crowd = app.crowd("c", 2).await;
+    let ada = &crowd[0];
+    let input = json!({ "name": "Birds", "idempotencyKey": "k" });
+    let tries = (0..20).map(|number| {
+        let actor = if number % 2 == 0 { ada.clone() } else { ada.at(&other) };
+        let input = input.clone();
+        async move { change(&actor, "CreateList", input).await }
+    });
+    let answers = join_all(tries).await;
+    assert!(answers.iter().all(|answer| answer == &answers[0] && answer["userList"].is_object()), "{answers:?}");
+    let id = answers[0]["userList"]["id"].as_str().expect("an id").to_owned();
+    assert_eq!(change(ada, "CreateList", json!({ "name": " Birds ", "idempotencyKey": "k" })).await, answers[0], "the same name");
+    let refused = change(ada, "CreateList", json!({ "name": "Bees", "idempotencyKey": "k" })).await;
+    assert_eq!((codes(&refused), &refused["userList"]), (vec!["IDEMPOTENCY_MISMATCH"], &Value::Null));
+    let post = ada.run("PostStatus", json!({ "input": { "message": "Birds", "idempotencyKey": "k" } })).await;
+    assert!(post["data"]["postStatus"]["status"].is_object(), "a key belongs to its mutation: {post}");
+    assert!(change(&crowd[1], "CreateList", input.clone()).await["userList"].is_object(), "and to its account");
+    change(ada, "RenameList", json!({ "listId": id, "name": "Waxwings" })).await;
+    assert_eq!(change(ada, "CreateList", input.clone()).await["userList"]["name"], "Waxwings", "as it is now");
+    assert_eq!(names(ada).await, ["Waxwings"]);
+    delete(ada, &id).await;
+    assert_eq!(change(ada, "CreateList", input.clone()).await, json!({ "userList": null, "userErrors": [] }));
+    app.clock.advance(24 * 3_600_000);
+    let anew = change(ada, "CreateList", input).await;
+    assert!(anew["userList"]["id"].is_string() && anew["userList"]["id"] != id.as_str(), "{anew}");
+}
+
+#[tokio::test]
+async fn a_creation_that_was_cut_off_anywhere_is_finished_by_its_repetition() {
+    let app = TestApp::start().await;
+    let ada = app.crowd("c", 1).await.remove(0);
+    let input = json!({ "name": "Birds", "idempotencyKey": "k" });
+    let first = change(&ada, "CreateList", input.clone()).await;
+    let id = inner(first["userList"]["id"].as_str().expect("an id")).0.to_string();
+    let lists = format!("lists:{{{}}}", ada.user_id().0);
+    // What is left when the process dies before the second step, and before the first.
+    for commands in [vec![vec!["DEL", "list:{@}"]], vec![vec!["DEL", "list:{@}"], vec!["DEL", &lists]]] {
+        for command in commands {
+            let command: Vec<String> = command.iter().map(|word| word.replace('@', &id)).collect();
+            app.redis.run::<()>(&command.iter().map(String::as_str).collect::<Vec<_>>());
+        }
+        assert_eq!(names(&ada).await, [""; 0]);
+        assert_eq!(change(&ada, "CreateList", input.clone()).await, first);
+        assert_eq!(names(&ada).await, ["Birds"]);
+    }
+}
+
+#[tokio::test]
+async fn what_was_cut_off_is_settled_by_whoever_finds_it() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 4).await;
+    let (ada, list) = (&crowd[0], inner(&create(&crowd[0], "Birds").await));
+    let (id, owner) = (list.0.to_string(), ada.user_id());
+    let run = |command: &str| {
+        let command = command.replace('@', &id).replace("%", &owner.0.to_string());
+        app.redis.run::<redis::Value>(&command.split(' ').collect::<Vec<_>>());
+    };
+    let seen = async || lists::memberships_below(&app.app, crowd[1].user_id(), u64::MAX, 9).await.expect("a store").len();
+    // A list that is listed and not written; its name comes with the entry, and one that was changed since stays.
+    run("DEL list:{@}");
+    assert_eq!(names(ada).await, [""; 0]);
+    assert!(lists::settle_list(&app.app, owner, list, "Birds").await.expect("a store"));
+    assert_eq!(names(ada).await, ["Birds"]);
+    lists::rename(&app.app, owner, list, "Bees").await.expect("renamed");
+    lists::settle_list(&app.app, owner, list, "Birds").await.expect("a store");
+    assert_eq!(names(ada).await, ["Bees"]);
+    // Somebody who is on it and does not know.
+    let bob = crowd[1].user_id();
+    let membership = lists::add(&app.app, owner, list, bob).await.expect("added");
+    run(&format!("DEL memberships:{{{}}}", bob.0));
+    assert_eq!((lists::settle_member(&app.app, list, bob).await.expect("a store"), seen().await), (membership, 1));
+    // Somebody who is off it and does not know.
+    run(&format!("ZREM members:{{@}} {}", bob.0));
+    assert_eq!((lists::settle_member(&app.app, list, bob).await.expect("a store"), seen().await), (None, 0));
+    // An account that is gone is taken off, and to be swept.
+    let cyd = crowd[2].user_id();
+    lists::add(&app.app, owner, list, cyd).await.expect("added");
+    run(&format!("DEL user:{{{}}}", cyd.0));
+    assert_eq!(lists::settle_member(&app.app, list, cyd).await.expect("a store"), None);
+    assert_eq!(members(ada, &list.global()).await, (vec![], 0));
+    assert_eq!(lists::left_below(&app.app, list, u64::MAX, 9).await.expect("a store").len(), 1);
+    // A list that is deleted and still written, with its members.
+    lists::add(&app.app, owner, list, bob).await.expect("added");
+    run("ZREM lists:{%} @");
+    assert_eq!(
+        (names(ada).await, ada.run("Nodes", json!({ "ids": [list.global()] })).await["data"]["nodes"][0].take()),
+        (vec![], Value::Null)
+    );
+    assert!(!lists::settle_list(&app.app, owner, list, "Birds").await.expect("a store"));
+    // Of the account that was made to be gone, its own side would go with it.
+    run(&format!("DEL memberships:{{{}}}", cyd.0));
+    assert_eq!((seen().await, traces(&app)), (0, vec![]));
+}
+
+#[tokio::test]
+async fn a_removal_is_known_until_its_sweep() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 2).await;
+    let (owner, bob) = (crowd[0].user_id(), crowd[1].user_id());
+    let list = inner(&create(&crowd[0], "Birds").await);
+    let left = async || lists::left_below(&app.app, list, u64::MAX, 9).await.expect("a store");
+    let removed = async || lists::remove(&app.app, owner, list, bob).await.expect("removed");
+    assert_eq!((removed().await, left().await), (None, vec![]));
+    lists::add(&app.app, owner, list, bob).await.expect("added");
+    let first = removed().await;
+    assert_eq!(
+        left().await.iter().map(|row| (row.member, row.position)).collect::<Vec<_>>(),
+        [(bob.0, first.expect("a removal"))]
+    );
+    assert_eq!(removed().await, first, "whoever repeats it has it to sweep");
+    lists::add(&app.app, owner, list, bob).await.expect("added");
+    assert_eq!(left().await.len(), 1, "coming back is no sweep");
+    let second = removed().await;
+    assert!(second > first);
+    lists::swept(&app.app, list, bob, first.expect("a removal")).await.expect("a store");
+    assert_eq!(left().await.len(), 1, "the later one is not swept by the earlier");
+    lists::swept(&app.app, list, bob, second.expect("a removal")).await.expect("a store");
+    assert_eq!(left().await, []);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn however_changes_of_members_overtake_each_other_both_sides_agree() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 2).await;
+    let (owner, bob) = (crowd[0].user_id(), crowd[1].user_id());
+    for round in 0..60 {
+        let list = inner(&create(&crowd[0], "x").await);
+        let change = |at: usize| {
+            let app = app.app.clone();
+            // A third of the rounds ends with the list's deletion in the midst of it.
+            tokio::spawn(async move {
+                match (at + round) % 9 {
+                    0 if round % 3 == 0 => drop(lists::delete(&app, owner, list).await),
+                    1 => drop(lists::settle_list(&app, owner, list, "x").await),
+                    2 => drop(lists::settle_member(&app, list, bob).await),
+                    3 | 5 | 7 => drop(lists::remove(&app, owner, list, bob).await),
+                    _ => drop(lists::add(&app, owner, list, bob).await),
+                }
+            })
+        };
+        join_all((0..18).map(change)).await;
+        let score = |key: String, member: u64| app.redis.run::<Option<f64>>(&["ZSCORE", &key, &member.to_string()]);
+        let out = score(format!("members:{{{}}}", list.0), bob.0);
+        assert_eq!(out, score(format!("memberships:{{{}}}", bob.0), list.0), "round {round}");
+        let there = score(format!("lists:{{{}}}", owner.0), list.0).is_some();
+        assert_eq!(app.redis.run::<bool>(&["EXISTS", &format!("list:{{{}}}", list.0)]), there, "round {round}");
+        assert!(there != (round % 3 == 0) && (there || out.is_none()), "round {round}");
+        drop(lists::delete(&app.app, owner, list).await);
+        assert_eq!(traces(&app), [""; 0], "round {round}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn who_is_put_on_a_list_while_it_goes_is_on_none() {
+    let app = TestApp::start().await;
+    let other = app.sibling().await;
+    let crowd = app.crowd("c", 13).await;
+    let owner = crowd[0].user_id();
+    for round in 0..80 {
+        let list = inner(&create(&crowd[0], "x").await);
+        let added = crowd[1..].iter().enumerate().map(|(at, member)| {
+            let (app, member) = (if at % 2 == 0 { app.app.clone() } else { other.app.clone() }, member.user_id());
+            tokio::spawn(async move { drop(lists::add(&app, owner, list, member).await) })
+        });
+        let added: Vec<_> = added.collect();
+        let gone = lists::delete(if round % 2 == 0 { &app.app } else { &other.app }, owner, list).await;
+        assert!(gone.is_ok());
+        join_all(added).await;
+        assert_eq!(traces(&app), [""; 0], "round {round}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_repetition_that_meets_a_deletion_brings_nothing_back() {
+    let app = TestApp::start().await;
+    let ada = app.crowd("ada", 1).await.remove(0);
+    for round in 0..40 {
+        let input = json!({ "name": "x", "idempotencyKey": round.to_string() });
+        let made = change(&ada, "CreateList", input.clone()).await;
+        let id = made["userList"]["id"].as_str().expect("an id").to_owned();
+        let repeat = join_all((0..6).map(|_| change(&ada, "CreateList", input.clone())));
+        join(repeat, delete(&ada, &id)).await;
+        assert_eq!((names(&ada).await, traces(&app)), (vec![], vec![]), "round {round}");
+    }
+}
+
+#[tokio::test]
+async fn deletions_are_known_for_a_day_and_an_hour_and_only_so_many() {
+    let app = TestApp::start().await;
+    let ada = app.crowd("ada", 1).await.remove(0);
+    let key = format!("dropped:{{{}}}", ada.user_id().0);
+    let first = create(&ada, "x").await;
+    delete(&ada, &first).await;
+    let left: u64 = app.redis.run(&["PTTL", &key]);
+    assert!((89_940_000..=90_000_000).contains(&left), "{left}");
+    app.clock.advance(25 * 3_600_000);
+    delete(&ada, &create(&ada, "x").await).await;
+    assert_eq!(app.redis.run::<u64>(&["ZCARD", &key]), 1, "the first is past");
+    let fill = "for n = 1, 20000 do redis.call('ZADD', KEYS[1], ARGV[1] + 1, n) end";
+    app.redis.run::<redis::Value>(&["EVAL", fill, "1", &key, &app.app.now().to_string()]);
+    delete(&ada, &create(&ada, "x").await).await;
+    assert_eq!(app.redis.run::<u64>(&["ZCARD", &key]), 20_000, "the oldest make room");
+}
+
+#[tokio::test]
+async fn a_timeline_is_that_of_its_members_as_they_are_now() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 4).await;
+    let [ada, bob, cyd, dan] = &crowd[..] else { unreachable!() };
+    let id = create(ada, "Birds").await;
+    let sync = async || ada.run("ListTimeline", json!({ "id": id })).await["data"]["node"]["timeline"]["syncCursor"].take();
+    let since = "query($id: ID!, $before: String) { node(id: $id) { ... on UserList { timeline { entries(last: 9, before: $before) { edges { node { status { message } } } } } } } }";
+    let newer = async |cursor: &Value| {
+        let answer = ada.gql(since, json!({ "id": id, "before": cursor })).await;
+        answer["data"]["node"]["timeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}")).len()
+    };
+    let empty = sync().await;
+    assert_eq!(timeline(ada, &id).await, [""; 0]);
+    bob.post("before").await;
+    for other in [bob, cyd] {
+        add(ada, &id, other).await;
+    }
+    let cursor = sync().await;
+    assert_eq!((newer(&empty).await, newer(&cursor).await), (1, 0));
+    let gone = cyd.post("deleted").await;
+    cyd.post("after").await;
+    dan.post("a stranger's").await;
+    cyd.delete(&gone).await;
+    assert_eq!((timeline(ada, &id).await, newer(&cursor).await), (vec!["after".to_owned(), "before".to_owned()], 1));
+    let entry = ada.run("ListTimeline", json!({ "id": id, "first": 1 })).await;
+    let entry = &entry["data"]["node"]["timeline"]["entries"]["edges"][0]["node"];
+    assert!(StatusId::from_global(entry["status"]["id"].as_str().expect("an id")).is_some());
+    let found = ada.run("Nodes", json!({ "ids": [entry["id"]] })).await;
+    assert_eq!(found, json!({ "data": { "nodes": [null] } }), "a place has an id that no one finds again");
+    remove(ada, &id, cyd).await;
+    assert_eq!(timeline(ada, &id).await, ["before"]);
+    add(ada, &id, cyd).await;
+    assert_eq!(timeline(ada, &id).await, ["after", "before"]);
+}
