@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::error::Error;
 use crate::jobs::service as jobs;
-use crate::jobs::{Entry, Feed, Place, Queue, Task};
+use crate::jobs::{Entry, Place, Queue, Task};
 use crate::timelines::service as timelines;
 use futures_util::FutureExt;
 use std::future::Future;
@@ -116,10 +116,8 @@ fn pass(app: &App, entry: &Entry) -> impl Future<Output = Result<Option<Place>, 
     let (task, place) = (entry.task.clone(), entry.place);
     async move {
         match task {
-            Task::Source { feed: Feed::Home(owner), source } => {
-                timelines::settle_source(app, owner, source).await?;
-                Ok(None)
-            }
+            Task::Source { feed, source } => timelines::settle_source(app, feed, source).await.map(|_| None),
+            Task::List { owner, list, name } => timelines::settle_list(app, owner, list, &name).await.map(|()| None),
             Task::Status { author, status } => timelines::settle_status(app, author, status, place).await,
             Task::Refill { feed } => timelines::refill(app, feed, place).await,
             Task::Reach { author } => timelines::cross(app, author, place).await,

@@ -1,7 +1,7 @@
 //! What there is to settle: plain types.
 
 use crate::clock::Millis;
-use crate::ids::{StatusId, UserId};
+use crate::ids::{StatusId, UserId, UserListId};
 use serde::{Deserialize, Serialize};
 
 /// How long an entry belongs to whoever wrote or took it.
@@ -22,6 +22,8 @@ pub(super) const MAX_CLAIMS: u64 = 20;
 pub enum Feed {
     /// A home.
     Home(UserId),
+    /// A list's timeline.
+    List(UserListId),
 }
 
 impl Feed {
@@ -29,6 +31,7 @@ impl Feed {
     pub const fn tag(self) -> u64 {
         match self {
             Self::Home(id) => id.0,
+            Self::List(id) => id.0,
         }
     }
 }
@@ -49,6 +52,15 @@ pub enum Task {
         author: UserId,
         /// The status.
         status: StatusId,
+    },
+    /// Whether a list is there, and those on it and its timeline.
+    List {
+        /// Whose it is.
+        owner: UserId,
+        /// The list.
+        list: UserListId,
+        /// What it was called when it was made.
+        name: String,
     },
     /// A feed that holds less than it has room for, or was dropped and is read again.
     Refill {
@@ -122,7 +134,7 @@ impl Task {
     /// Where it waits.
     pub const fn queue(&self) -> Queue {
         match self {
-            Self::Source { .. } | Self::Status { .. } => Queue::Short,
+            Self::Source { .. } | Self::Status { .. } | Self::List { .. } => Queue::Short,
             Self::Refill { .. } | Self::Reach { .. } => Queue::Long,
         }
     }

@@ -97,7 +97,7 @@ async fn check_dropped(look: &Look, dropped: &[&str], found: &mut Findings) -> R
 fn owner_of(set: Owned) -> (String, &'static str, usize) {
     match set {
         Owned::Members(id) => (keys::list(id), "there is no such list", MAX_MEMBERS),
-        Owned::Left(id) | Owned::List(id) => (keys::list(id), "there is no such list", usize::MAX),
+        Owned::Removed(id) | Owned::List(id) => (keys::list(id), "there is no such list", usize::MAX),
         Owned::Lists(user) => (user_key(user), "there is no such account", MAX_LISTS),
         Owned::Memberships(user) | Owned::Dropped(user) => (user_key(user), "there is no such account", usize::MAX),
     }
@@ -130,14 +130,14 @@ async fn check_entries(look: &Look, parts: &[Part<Owned>], found: &mut Findings)
         for row in &part.rows {
             match part.of {
                 Owned::Lists(owner) => check_listed(look, part, row, owner, &owners, found),
-                Owned::Left(_) if !look.is_young(row.position) => {
+                Owned::Removed(_) if !look.is_young(row.position) => {
                     found.add(&part.key, format!("{} left it, and was not swept", row.member));
                 }
                 Owned::Members(_) if strangers.contains(&UserId(row.member)) => {
                     found.add(&part.key, format!("{} in it is no account", row.member));
                 }
                 Owned::Members(_) | Owned::Memberships(_) => check_side(look, part, row, &sides, found),
-                Owned::Left(_) | Owned::List(_) | Owned::Dropped(_) => {}
+                Owned::Removed(_) | Owned::List(_) | Owned::Dropped(_) => {}
             }
         }
     }
@@ -169,7 +169,7 @@ const fn other_side(set: Owned, row: &Row) -> Option<Side> {
 
 fn side_key(side: Owned) -> String {
     match side {
-        Owned::Members(id) | Owned::List(id) | Owned::Left(id) => keys::members(id),
+        Owned::Members(id) | Owned::List(id) | Owned::Removed(id) => keys::members(id),
         Owned::Memberships(user) | Owned::Lists(user) | Owned::Dropped(user) => keys::memberships(user),
     }
 }

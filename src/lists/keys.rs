@@ -4,7 +4,7 @@ use crate::audit;
 use crate::ids::{UserId, UserListId};
 
 /// What stands before the colon of each of them.
-pub const KINDS: [&str; 6] = ["lists", "dropped", "list", "members", "memberships", "left"];
+pub const KINDS: [&str; 6] = ["lists", "dropped", "list", "members", "memberships", "removed"];
 
 /// ZSET, list id → itself: the lists of an account. At most [`super::MAX_LISTS`], no time to live.
 pub(super) fn lists(owner: UserId) -> String {
@@ -29,8 +29,8 @@ pub fn members(id: UserListId) -> String {
 
 /// ZSET, user id → id of the removal: who was taken off a list and whose statuses may still stand in its timeline. Entries go when that
 /// has been swept, all of them with the list.
-pub fn left(id: UserListId) -> String {
-    format!("left:{{{}}}", id.0)
+pub fn removed(id: UserListId) -> String {
+    format!("removed:{{{}}}", id.0)
 }
 
 /// ZSET, list id → membership id: the lists that an account is on. At most one a list there is, no time to live.
@@ -45,8 +45,13 @@ pub(super) enum Owned {
     Dropped(UserId),
     List(UserListId),
     Members(UserListId),
-    Left(UserListId),
+    Removed(UserListId),
     Memberships(UserId),
+}
+
+/// The list that a key is the hash of.
+pub fn of_key(key: &str) -> Option<UserListId> {
+    audit::id_in(key, "list").map(UserListId)
 }
 
 /// What a key is about; `None` when it is not of this domain.
@@ -58,7 +63,7 @@ pub(super) fn parse(key: &str) -> Option<Owned> {
         "dropped" => Owned::Dropped(UserId(id()?)),
         "list" => Owned::List(UserListId(id()?)),
         "members" => Owned::Members(UserListId(id()?)),
-        "left" => Owned::Left(UserListId(id()?)),
+        "removed" => Owned::Removed(UserListId(id()?)),
         "memberships" => Owned::Memberships(UserId(id()?)),
         _ => return None,
     })

@@ -6,7 +6,7 @@
 //! | `dropped:{uid}` | ZSET | id of a deleted list → when, so that a late step does not bring it back | 20,000, 25 h |
 //! | `list:{lid}` | HASH | `id uid name edges` | 4 fields, 2 KB |
 //! | `members:{lid}` | ZSET | who is on it → the membership's id | 500, then `LIMIT_REACHED` |
-//! | `left:{lid}` | ZSET | who was taken off and is not swept from its timeline → the removal's id | those under way |
+//! | `removed:{lid}` | ZSET | who was taken off and is not swept from its timeline → the removal's id | those under way |
 //! | `memberships:{uid}` | ZSET | the lists that somebody is on → the membership's id | the number of lists |
 //!
 //! **Truth.** A list is there when `lists:{uid}` says so, and somebody is on it when `list:{lid}` is there and `members:{lid}` says so:
@@ -28,6 +28,6 @@ pub mod service;
 mod store;
 
 pub use graphql::{ListMutation, ListQuery, UserListObject};
-pub use keys::{left as left_key, list as list_key, members as members_key};
+pub use keys::{list as list_key, members as members_key, of_key as list_of_key, removed as removed_key};
 pub use load::FetchLists;
 pub use model::{MAX_LISTS, MAX_MEMBERS, NewList, UserList};

@@ -1,15 +1,17 @@
 //! The use cases of lists. What a change does to a list's timeline is the timelines' part, one floor up.
 //!
-//! Each change of several steps is a *commit*, one script that is the truth, and a *settling*, which makes the rest agree with it. A
-//! journal entry is to be written before the commit ([`create`], [`delete`], [`add`] and [`remove`] each make one) and to be struck out
-//! after the settling; whoever finds one that was left calls [`settle_list`] or [`settle_member`] again.
+//! Each change of several steps is a *commit*, one script that is the truth, and a *settling*, which makes the rest agree with it. An
+//! entry of the journal is written before the commit and struck out after the settling.
 
 use super::model::{MAX_LISTS, MAX_MEMBERS, NewList, UserList, name};
 use super::store::{self, Added, Given, Taken};
 use crate::app::App;
 use crate::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
+use crate::graph::Edge;
 use crate::idempotency::{Keyed, service as idempotency};
 use crate::ids::{UserId, UserListId};
+use crate::jobs::Task;
+use crate::jobs::service as jobs;
 use crate::page::{self, Listing, Page, PageArgs, Row, Window};
 use crate::quota::Limit;
 use crate::rates::Subject;
@@ -18,7 +20,7 @@ use crate::request::Loaders;
 use crate::users::User;
 use std::sync::Arc;
 
-/// Makes a list. A charge, two scripts and a look; one script more with an idempotency key.
+/// Makes a list. A charge, the journal, two scripts and a look; one script more with an idempotency key.
 ///
 /// With a key that was used in the last 24 hours the same list comes back and its steps are done again, which changes nothing; `None`
 /// when it has been deleted since.
@@ -33,13 +35,20 @@ pub async fn create(app: &App, owner: UserId, new: NewList) -> Outcome<Option<Us
     if let Some(keyed) = &keyed {
         id = UserListId(idempotency::remember(app, owner, keyed, id.0).await?);
     }
+    let ticket = jobs::begin(app, Task::List { owner, list: id, name: new.name.clone() }).await?;
     match store::add_list(app.db(), owner, id).await? {
         Given::Stands => {
             store::write_list(app.db(), owner, id, &new.name).await?;
-            Ok(agree_on_list(app, owner, id, &new.name, Some(true)).await?.then_some(id))
+            let stands = agree_on_list(app, owner, id, &new.name, Some(true)).await?;
+            ticket.done(app);
+            Ok(stands.then_some(id))
         }
-        Given::Dropped => Ok(None),
+        Given::Dropped => {
+            ticket.done(app);
+            Ok(None)
+        }
         refused => {
+            ticket.done(app);
             if let Some(keyed) = &keyed {
                 idempotency::forget(app, owner, keyed, id.0).await?;
             }
@@ -59,63 +68,85 @@ pub async fn rename(app: &App, owner: UserId, id: UserListId, new: &str) -> Outc
     if store::rename_list(app.db(), id, &name).await? { Ok(()) } else { Err(not_found().into()) }
 }
 
-/// Deletes a list: nobody sees it from the moment this answers. A charge, a script, a look at the members, three pipelines, a look. What
-/// was deleted before is settled again, since a deletion that was cut off is asked for again.
+/// Takes a list from its owner: the commit. Nobody sees it from here on. One script.
 ///
 /// # Errors
-/// `NOT_FOUND` when there is no such list of `owner`, also the second time; `RATE_LIMITED`.
+/// `NOT_FOUND` when there is no such list of `owner`, also the second time.
 pub async fn delete(app: &App, owner: UserId, id: UserListId) -> Outcome<()> {
-    charge(app, &[(Limit::Lists, Subject::Account(owner))]).await?;
-    let taken = store::remove_list(app.db(), owner, id, app.now()).await?;
-    if taken == Taken::NotThere {
-        return Err(not_found().into());
+    match store::remove_list(app.db(), owner, id, app.now()).await? {
+        Taken::Now => Ok(()),
+        Taken::Before | Taken::NotThere => Err(not_found().into()),
     }
-    erase(app, id).await?;
-    agree_on_list(app, owner, id, "", Some(false)).await?;
-    if taken == Taken::Now { Ok(()) } else { Err(not_found().into()) }
 }
 
-/// Puts somebody on a list, and returns the membership that stands: the old one when they were on it already, `None` when they were taken
-/// off meanwhile. A charge, a look, two scripts and a look.
-///
-/// # Errors
-/// `NOT_FOUND` when there is no such list of `owner`, or no such account; `LIMIT_REACHED` past 500; `RATE_LIMITED`.
-pub async fn add(app: &App, owner: UserId, id: UserListId, user: UserId) -> Outcome<Option<u64>> {
-    charge(app, &[(Limit::Lists, Subject::Account(owner))]).await?;
-    owned(app, owner, id).await?;
-    let membership = match store::add_member(app.db(), id, user, app.next_id().await?).await? {
-        Added::Stands(membership) => membership,
-        Added::NoList => return Err(not_found().into()),
-        Added::LimitReached => return Err(too_many_members().into()),
-    };
-    if !store::add_membership(app.db(), user, id, membership).await? {
-        take_off(app, id, user).await?;
-        return Err(no_account().into());
-    }
-    Ok(agree_on_member(app, id, user, Some(Some(membership))).await?)
-}
-
-/// Takes somebody off a list, and returns the removal after which its timeline is to be swept of their statuses, if any; [`swept`] notes
-/// that it was. A charge, a look, a script, a command and a look. The other side is written also when there is nothing to undo: an
-/// earlier try may have been cut off in between.
+/// What must hold before `owner` may change a list, and is paid for. A charge and a look.
 ///
 /// # Errors
 /// `NOT_FOUND` when there is no such list of `owner`; `RATE_LIMITED`.
-pub async fn remove(app: &App, owner: UserId, id: UserListId, user: UserId) -> Outcome<Option<u64>> {
+pub async fn may_change(app: &App, owner: UserId, id: UserListId) -> Outcome<()> {
     charge(app, &[(Limit::Lists, Subject::Account(owner))]).await?;
-    owned(app, owner, id).await?;
-    let removal = store::remove_member(app.db(), id, user, app.next_id().await?).await?;
-    store::remove_membership(app.db(), user, id).await?;
-    agree_on_member(app, id, user, Some(None)).await?;
-    Ok(removal)
+    owned(app, owner, id).await.map(drop)
 }
 
-/// Notes that a list's timeline holds nothing any more of somebody who left it by this removal, or an earlier one. One script.
+/// Puts somebody on a list: the commit. One script.
+///
+/// # Errors
+/// `NOT_FOUND` when there is no such list; `LIMIT_REACHED` past 500.
+pub async fn add(app: &App, id: UserListId, user: UserId) -> Outcome<()> {
+    match store::add_member(app.db(), id, user, app.next_id().await?).await? {
+        Added::Stands(_) => Ok(()),
+        Added::NoList => Err(not_found().into()),
+        Added::LimitReached => Err(too_many_members().into()),
+    }
+}
+
+/// Takes somebody off a list: the commit. One script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn swept(app: &App, id: UserListId, user: UserId, removal: u64) -> Result<(), Error> {
-    store::sweep_left(app.db(), id, user, removal).await
+pub async fn remove(app: &App, id: UserListId, user: UserId) -> Result<(), Error> {
+    store::remove_member(app.db(), id, user, app.next_id().await?).await.map(drop)
+}
+
+/// Whether somebody is on a list, and whether something of them may be in its timeline still. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn edge(app: &App, id: UserListId, user: UserId) -> Result<Edge, Error> {
+    store::edge(app.db(), id, user).await
+}
+
+/// Makes the member's side say what the list's says; `false` when that account is gone, and then it is on the list no longer. One script. The
+/// caller looks at the list's side before and after, and again if it has changed.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle_member(app: &App, id: UserListId, user: UserId, edge: Edge) -> Result<bool, Error> {
+    let Some(membership) = edge.follow else {
+        store::remove_membership(app.db(), user, id).await?;
+        return Ok(true);
+    };
+    let there = store::add_membership(app.db(), user, id, membership).await?;
+    if !there {
+        remove(app, id, user).await?;
+    }
+    Ok(there)
+}
+
+/// Nothing of somebody is in a list's timeline any more who was taken off it by this removal, or an earlier one. One script.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn forget_removed(app: &App, id: UserListId, user: UserId, removal: u64) -> Result<(), Error> {
+    store::forget_removed(app.db(), id, user, removal).await
+}
+
+/// Who is on a list, all of them in no order, and how often that has changed so far. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn sources(app: &App, id: UserListId) -> Result<(Vec<UserId>, u64), Error> {
+    store::sources(app.db(), id).await
 }
 
 /// Makes everything agree with whether `owner` has this list, which had this name when it was made, and returns whether they do. At any
@@ -125,15 +156,6 @@ pub async fn swept(app: &App, id: UserListId, user: UserId, removal: u64) -> Res
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
 pub async fn settle_list(app: &App, owner: UserId, id: UserListId, name: &str) -> Result<bool, Error> {
     agree_on_list(app, owner, id, name, None).await
-}
-
-/// Makes `user`'s side agree with whether they are on this list, and returns the membership that stands. At any time, and as often as one
-/// likes. An account that is gone is taken off.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
-pub async fn settle_member(app: &App, id: UserListId, user: UserId) -> Result<Option<u64>, Error> {
-    agree_on_member(app, id, user, None).await
 }
 
 /// Goes on until what was `written` is what the owner's side says.
@@ -150,35 +172,6 @@ async fn agree_on_list(app: &App, owner: UserId, id: UserListId, name: &str, mut
         }
         written = Some(stands);
     }
-}
-
-/// Goes on until what was `written` on the member's side is what the list's side says. Whoever changes that one writes the member's after it
-/// and looks again, so whoever writes last has looked since.
-async fn agree_on_member(
-    app: &App,
-    id: UserListId,
-    user: UserId,
-    mut written: Option<Option<u64>>,
-) -> Result<Option<u64>, Error> {
-    loop {
-        let stands = store::membership(app.db(), id, user).await?;
-        if written == Some(stands) {
-            return Ok(stands);
-        }
-        match stands {
-            Some(membership) if !store::add_membership(app.db(), user, id, membership).await? => {
-                take_off(app, id, user).await?;
-            }
-            Some(_) => {}
-            None => store::remove_membership(app.db(), user, id).await?,
-        }
-        written = Some(stands);
-    }
-}
-
-/// Takes an account that is gone off a list.
-async fn take_off(app: &App, id: UserListId, user: UserId) -> Result<(), Error> {
-    store::remove_member(app.db(), id, user, app.next_id().await?).await.map(drop)
 }
 
 /// Takes away all that follows from a list. From its first command on nobody is on it; those who were are found until the last one has
@@ -224,15 +217,6 @@ pub async fn memberships_below(app: &App, user: UserId, below: u64, limit: usize
 /// `STORAGE_UNAVAILABLE`.
 pub async fn members_below(app: &App, id: UserListId, below: u64, limit: usize) -> Result<Vec<Row>, Error> {
     first(store::members(app.db(), id, &[newest(below, limit)]).await)
-}
-
-/// Up to `limit` of those who left a list and are not swept from its timeline below the removal `below`, newest first, each with its
-/// removal as place.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`.
-pub async fn left_below(app: &App, id: UserListId, below: u64, limit: usize) -> Result<Vec<Row>, Error> {
-    first(store::left(app.db(), id, &[newest(below, limit)]).await)
 }
 
 const fn newest(below: u64, limit: usize) -> Window {

@@ -6,6 +6,7 @@ use crate::clock::Millis;
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode, ranges};
 use crate::error::Error;
+use crate::graph::Edge;
 use crate::ids::{UserId, UserListId};
 use crate::page::{Row, Window};
 use crate::users::user_key;
@@ -18,7 +19,7 @@ static RENAME_LIST: Script = Script::new(include_str!("lua/rename_list.lua"));
 static ADD_MEMBER: Script = Script::new(include_str!("lua/add_member.lua"));
 static REMOVE_MEMBER: Script = Script::new(include_str!("lua/remove_member.lua"));
 static ADD_MEMBERSHIP: Script = Script::new(include_str!("lua/add_membership.lua"));
-static SWEEP_LEFT: Script = Script::new(include_str!("lua/sweep_left.lua"));
+static FORGET_REMOVED: Script = Script::new(include_str!("lua/forget_removed.lua"));
 
 /// Lists of `owner` by id, in their order; `None` for what is not there, or another's. One pipeline.
 pub(super) async fn load(db: &Db, owner: UserId, ids: &[UserListId]) -> Result<Vec<Option<UserList>>, Error> {
@@ -124,7 +125,7 @@ pub(super) async fn erase_list(db: &Db, id: UserListId) -> Result<(), Error> {
 pub(super) async fn erase_members(db: &Db, id: UserListId, users: &[UserId]) -> Result<(), Error> {
     let sides = users.iter().map(|user| cmd("ZREM").arg(keys::memberships(*user)).arg(id.0).take());
     db.write_many(sides.collect()).await?;
-    let mut rest = vec![cmd("UNLINK").arg(keys::left(id)).take()];
+    let mut rest = vec![cmd("UNLINK").arg(keys::removed(id)).take()];
     if !users.is_empty() {
         let members: Vec<u64> = users.iter().map(|user| user.0).collect();
         rest.push(cmd("ZREM").arg(keys::members(id)).arg(members).take());
@@ -156,23 +157,37 @@ pub(super) async fn add_member(db: &Db, id: UserListId, user: UserId, membership
 /// Takes somebody off a list: the truth of it. The removal whose statuses are to be swept from its timeline: this one, or an earlier
 /// one that was not; `None` when they were not on it. One script on the list's tag.
 pub(super) async fn remove_member(db: &Db, id: UserListId, user: UserId, removal: u64) -> Result<Option<u64>, Error> {
-    let keys = [keys::members(id), keys::list(id), keys::left(id)];
+    let keys = [keys::members(id), keys::list(id), keys::removed(id)];
     let removal: u64 = db.call(Call::new(&REMOVE_MEMBER, keys).arg(user.0).arg(removal)).await?;
     Ok((removal > 0).then_some(removal))
 }
 
 /// Notes that a removal was swept. One script.
-pub(super) async fn sweep_left(db: &Db, id: UserListId, user: UserId, removal: u64) -> Result<(), Error> {
-    db.call::<u64>(Call::new(&SWEEP_LEFT, [keys::left(id)]).arg(user.0).arg(removal)).await.map(drop)
+pub(super) async fn forget_removed(db: &Db, id: UserListId, user: UserId, removal: u64) -> Result<(), Error> {
+    db.call::<u64>(Call::new(&FORGET_REMOVED, [keys::removed(id)]).arg(user.0).arg(removal)).await.map(drop)
 }
 
-/// The membership that stands, as the list's side says. One pipeline on its tag.
-pub(super) async fn membership(db: &Db, id: UserListId, user: UserId) -> Result<Option<u64>, Error> {
-    let score = cmd("ZSCORE").arg(keys::members(id)).arg(user.0).take();
-    let mut replies = db.read_many(vec![cmd("EXISTS").arg(keys::list(id)).take(), score]).await?.into_iter();
-    let there: bool = decode::one(replies.next().unwrap_or_default())?;
-    let score: Option<f64> = decode::one(replies.next().unwrap_or_default())?;
-    Ok(score.filter(|_| there).map(|score| score as u64))
+/// Whether somebody is on a list, as the list's side says. One pipeline on its tag.
+pub(super) async fn edge(db: &Db, id: UserListId, user: UserId) -> Result<Edge, Error> {
+    let score = |key: String| cmd("ZSCORE").arg(key).arg(user.0).take();
+    let commands = vec![cmd("EXISTS").arg(keys::list(id)).take(), score(keys::members(id)), score(keys::removed(id))];
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let there: bool = decode::one(reply())?;
+    let mut score = || decode::one::<Option<f64>>(reply()).map(|score| score.map(|score| score as u64));
+    Ok(Edge { follow: score()?.filter(|_| there), left: score()? })
+}
+
+/// Who is on a list, all of them in no order, and how often that has changed so far. One pipeline.
+pub(super) async fn sources(db: &Db, id: UserListId) -> Result<(Vec<UserId>, u64), Error> {
+    let commands = vec![
+        cmd("HGET").arg(keys::list(id)).arg("edges").take(),
+        cmd("ZRANGE").arg(keys::members(id)).arg(0).arg(MAX_MEMBERS - 1).take(),
+    ];
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let (edges, ids): (Option<u64>, Vec<u64>) = (decode::one(reply())?, decode::one(reply())?);
+    Ok((ids.into_iter().map(UserId).collect(), edges.unwrap_or(0)))
 }
 
 /// Writes the member's side; `false` when their account is gone. One script on the member's tag.
@@ -198,9 +213,4 @@ pub(super) async fn members(db: &Db, id: UserListId, windows: &[Window]) -> Resu
 /// Windows of the lists that somebody is on. One pipeline.
 pub(super) async fn memberships(db: &Db, user: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
     ranges::read(db, &keys::memberships(user), windows).await
-}
-
-/// Windows of who left a list and is not swept from its timeline. One pipeline.
-pub(super) async fn left(db: &Db, id: UserListId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-    ranges::read(db, &keys::left(id), windows).await
 }

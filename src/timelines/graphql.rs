@@ -30,7 +30,7 @@ impl Timeline {
         let position = match self {
             Self::Home(owner) => service::head(&request.loaders(), *owner).await?,
             Self::Profile(author) => statuses::service::newest(&request.app, *author).await?.map_or(0, |id| id.0),
-            Self::List(list) => service::list_head(&request.app, *list).await?,
+            Self::List(list) => service::list_head(&request.loaders(), *list).await?,
         };
         Ok(cursors.encode(self.list(), position))
     }

@@ -1,16 +1,18 @@
 //! Every key of this domain.
 
 use crate::audit;
-use crate::ids::UserId;
+use crate::ids::{UserId, UserListId};
 use crate::jobs::Feed;
 
 /// What stands before the colon of each of them.
-pub const KINDS: [&str; 3] = ["home", "feed", "marked"];
+pub const KINDS: [&str; 4] = ["home", "timeline", "feed", "marked"];
 
 /// ZSET, status id → itself. At most the window and a tenth, no time to live; dropped when nobody reads it.
 pub(super) fn entries(feed: Feed) -> String {
-    let Feed::Home(id) = feed;
-    format!("home:{{{}}}", id.0)
+    match feed {
+        Feed::Home(id) => format!("home:{{{}}}", id.0),
+        Feed::List(id) => format!("timeline:{{{}}}", id.0),
+    }
 }
 
 /// HASH `floor seen is`, see [`super::model::State`]. No time to live.
@@ -37,6 +39,7 @@ pub(super) fn parse(key: &str) -> Option<Owned> {
     let id = || audit::id_in(key, kind);
     match kind {
         "home" => id().map(|id| Owned::Entries(Feed::Home(UserId(id)))),
+        "timeline" => id().map(|id| Owned::Entries(Feed::List(UserListId(id)))),
         "feed" => id().map(Owned::State),
         "marked" => id().map(Owned::Marked),
         _ => None,

@@ -3,6 +3,7 @@
 //! | key | type | what | bound |
 //! |---|---|---|---|
 //! | `home:{id}` | ZSET | status id → itself | the window and a tenth: 1,100 unless configured |
+//! | `timeline:{lid}` | ZSET | the same of a list | the same |
 //! | `feed:{id}` | HASH | `floor seen is`: how the entries are to be read | 3 fields |
 //! | `marked:{id}` | ZSET | whose statuses are merged when it is read → itself | whom one follows: 10,000 |
 //!
@@ -14,6 +15,9 @@
 //! profiles, so that a home has no end. Authors with very many followers are not pushed; their followers' homes are *marked* and merge those
 //! profiles above the floor too. A home that nobody has read for a month is dropped by the push that finds it so; the next read gathers
 //! everything from profiles, and has it filled again.
+//!
+//! **Lists' timelines** are the same with the members of a list for those whom one follows, and nobody's own. Both are called *feeds*; those
+//! whose statuses they show are their *sources*.
 //!
 //! **Invariants.** Every status at the floor or above is among the entries, or its author is marked: a post lists the status before it
 //! reads the followers, a follow stands on both sides before it reads the statuses, so one of the two sees the other; the floor is

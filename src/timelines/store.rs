@@ -7,8 +7,9 @@ use crate::db::script::{Call, Script};
 use crate::db::{Db, decode, ranges};
 use crate::error::Error;
 use crate::graph::{following_key, left_key};
-use crate::ids::{StatusId, UserId};
+use crate::ids::{StatusId, UserId, source};
 use crate::jobs::Feed;
+use crate::lists::{list_key, members_key, removed_key};
 use crate::page::{Row, Window};
 use crate::users::user_key;
 use redis::{Cmd, Value, cmd};
@@ -24,21 +25,27 @@ static TOUCH_FEED: Script = Script::new(include_str!("lua/touch_feed.lua"));
 pub(super) const MERGE: usize = 1_000;
 
 /// The set of those whose statuses a feed shows, on its tag.
-fn sources(feed: Feed) -> String {
-    let Feed::Home(id) = feed;
-    following_key(id)
+pub(super) fn sources(feed: Feed) -> String {
+    match feed {
+        Feed::Home(id) => following_key(id),
+        Feed::List(id) => members_key(id),
+    }
 }
 
 /// The set of those whose statuses it shows no longer.
-fn left(feed: Feed) -> String {
-    let Feed::Home(id) = feed;
-    left_key(id)
+pub(super) fn left(feed: Feed) -> String {
+    match feed {
+        Feed::Home(id) => left_key(id),
+        Feed::List(id) => removed_key(id),
+    }
 }
 
 /// The hash that counts how often its sources have changed.
-fn owner(feed: Feed) -> String {
-    let Feed::Home(id) = feed;
-    user_key(id)
+pub(super) fn owner(feed: Feed) -> String {
+    match feed {
+        Feed::Home(id) => user_key(id),
+        Feed::List(id) => list_key(id),
+    }
 }
 
 /// Windows of feeds, in their order, and what each of `feeds` is besides. One pipeline.
@@ -126,15 +133,15 @@ pub(super) struct Push<'a> {
 /// Puts statuses into feeds, each while the author is one of its sources: for each, whether that is so. One pipeline of scripts.
 pub(super) async fn push(db: &Db, terms: Terms, pushes: &[Push<'_>]) -> Result<Vec<bool>, Error> {
     let call = |push: &Push<'_>| {
-        let Feed::Home(owner) = push.feed;
-        let follow = if owner == push.author { "-1".to_owned() } else { push.follow.unwrap_or(0).to_string() };
+        let is_own = push.feed == Feed::Home(push.author);
+        let follow = if is_own { "-1".to_owned() } else { push.follow.unwrap_or(0).to_string() };
         Call::new(&PUSH_FEED, [keys::entries(push.feed), sources(push.feed), keys::state(push.feed)])
             .arg(push.author.0)
             .arg(follow)
             .arg(terms.window)
             .arg(most(terms.window))
             .arg(terms.read_since)
-            .arg(owner.time())
+            .arg(source::time_of(push.feed.tag()))
             .arg(numbers(push.ids))
     };
     let replies = db.call_many(pushes.iter().map(call).collect()).await?;
@@ -171,7 +178,7 @@ pub(super) async fn lower(db: &Db, feed: Feed, edges: u64, floor: u64, window: u
 
 /// Notes that somebody reads a feed; whether it must be filled up now. One script.
 pub(super) async fn touch(db: &Db, feed: Feed, now: Millis) -> Result<bool, Error> {
-    let mut replies = db.call_aside(vec![Call::new(&TOUCH_FEED, [keys::state(feed)]).arg(now)]).await?;
+    let mut replies = db.call_aside(vec![Call::new(&TOUCH_FEED, [keys::state(feed), owner(feed)]).arg(now)]).await?;
     decode::one(replies.pop().unwrap_or_default())
 }
 
@@ -187,6 +194,12 @@ pub(super) async fn remove(db: &Db, feeds: &[Feed], ids: &[StatusId]) -> Result<
     let members = numbers(ids);
     let commands = feeds.iter().map(|feed| cmd("ZREM").arg(keys::entries(*feed)).arg(&members).take()).collect();
     db.write_many(commands).await.map(drop)
+}
+
+/// Takes away a feed whose owner is no more. One command.
+pub(super) async fn erase(db: &Db, feed: Feed) -> Result<(), Error> {
+    let keys = [keys::entries(feed), keys::state(feed), keys::marked(feed)];
+    db.write_many(vec![cmd("UNLINK").arg(&keys).take()]).await.map(drop)
 }
 
 /// Plain writes for bulk loads.

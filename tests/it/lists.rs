@@ -3,8 +3,11 @@
 use crate::support::{Actor, TestApp, codes, error_codes, texts};
 use futures_util::future::{join, join_all};
 use serde_json::{Value, json};
+use waxwing::graph::Edge;
 use waxwing::ids::{StatusId, UserId, UserListId};
+use waxwing::jobs::Feed;
 use waxwing::lists::service as lists;
+use waxwing::timelines::service as timelines;
 
 /// Sends a mutation of the contract; its payload.
 async fn change(actor: &Actor, operation: &str, input: Value) -> Value {
@@ -237,7 +240,7 @@ async fn a_list_has_five_hundred_members_and_no_more() {
     let (ada, id) = (&crowd[0], create(&crowd[0], "Crowd").await);
     let list = inner(&id);
     for chunk in crowd[1..500].chunks(50) {
-        let added = chunk.iter().map(|user| lists::add(&app.app, ada.user_id(), list, user.user_id()));
+        let added = chunk.iter().map(|user| timelines::add_to_list(&app.app, ada.user_id(), list, user.user_id()));
         assert!(join_all(added).await.iter().all(Result::is_ok));
     }
     let last = join(add(ada, &id, &crowd[500]), add(ada, &id, &crowd[501])).await;
@@ -329,21 +332,21 @@ async fn what_was_cut_off_is_settled_by_whoever_finds_it() {
     assert_eq!(names(ada).await, ["Bees"]);
     // Somebody who is on it and does not know.
     let bob = crowd[1].user_id();
-    let membership = lists::add(&app.app, owner, list, bob).await.expect("added");
+    timelines::add_to_list(&app.app, owner, list, bob).await.expect("added");
     run(&format!("DEL memberships:{{{}}}", bob.0));
-    assert_eq!((lists::settle_member(&app.app, list, bob).await.expect("a store"), seen().await), (membership, 1));
+    assert_eq!((timelines::settle_source(&app.app, Feed::List(list), bob).await.expect("a store"), seen().await), (true, 1));
     // Somebody who is off it and does not know.
     run(&format!("ZREM members:{{@}} {}", bob.0));
-    assert_eq!((lists::settle_member(&app.app, list, bob).await.expect("a store"), seen().await), (None, 0));
-    // An account that is gone is taken off, and to be swept.
+    assert_eq!((timelines::settle_source(&app.app, Feed::List(list), bob).await.expect("a store"), seen().await), (true, 0));
+    // An account that is gone is taken off.
     let cyd = crowd[2].user_id();
-    lists::add(&app.app, owner, list, cyd).await.expect("added");
+    timelines::add_to_list(&app.app, owner, list, cyd).await.expect("added");
     run(&format!("DEL user:{{{}}}", cyd.0));
-    assert_eq!(lists::settle_member(&app.app, list, cyd).await.expect("a store"), None);
+    assert!(!timelines::settle_source(&app.app, Feed::List(list), cyd).await.expect("a store"));
     assert_eq!(members(ada, &list.global()).await, (vec![], 0));
-    assert_eq!(lists::left_below(&app.app, list, u64::MAX, 9).await.expect("a store").len(), 1);
+    assert_eq!(lists::edge(&app.app, list, cyd).await.expect("a store"), Edge::default(), "and swept");
     // A list that is deleted and still written, with its members.
-    lists::add(&app.app, owner, list, bob).await.expect("added");
+    timelines::add_to_list(&app.app, owner, list, bob).await.expect("added");
     run("ZREM lists:{%} @");
     assert_eq!(
         (names(ada).await, ada.run("Nodes", json!({ "ids": [list.global()] })).await["data"]["nodes"][0].take()),
@@ -359,26 +362,27 @@ async fn what_was_cut_off_is_settled_by_whoever_finds_it() {
 async fn a_removal_is_known_until_its_sweep() {
     let app = TestApp::start().await;
     let crowd = app.crowd("c", 2).await;
-    let (owner, bob) = (crowd[0].user_id(), crowd[1].user_id());
+    let bob = crowd[1].user_id();
     let list = inner(&create(&crowd[0], "Birds").await);
-    let left = async || lists::left_below(&app.app, list, u64::MAX, 9).await.expect("a store");
-    let removed = async || lists::remove(&app.app, owner, list, bob).await.expect("removed");
-    assert_eq!((removed().await, left().await), (None, vec![]));
-    lists::add(&app.app, owner, list, bob).await.expect("added");
-    let first = removed().await;
-    assert_eq!(
-        left().await.iter().map(|row| (row.member, row.position)).collect::<Vec<_>>(),
-        [(bob.0, first.expect("a removal"))]
-    );
-    assert_eq!(removed().await, first, "whoever repeats it has it to sweep");
-    lists::add(&app.app, owner, list, bob).await.expect("added");
-    assert_eq!(left().await.len(), 1, "coming back is no sweep");
-    let second = removed().await;
+    let left = async || lists::edge(&app.app, list, bob).await.expect("a store").left;
+    let remove = async || lists::remove(&app.app, list, bob).await.expect("removed");
+    remove().await;
+    assert_eq!(left().await, None);
+    lists::add(&app.app, list, bob).await.expect("added");
+    remove().await;
+    let first = left().await;
+    assert!(first.is_some());
+    remove().await;
+    assert_eq!(left().await, first, "it is the same removal");
+    lists::add(&app.app, list, bob).await.expect("added");
+    assert_eq!(left().await, first, "coming back is no sweep");
+    remove().await;
+    let second = left().await;
     assert!(second > first);
-    lists::swept(&app.app, list, bob, first.expect("a removal")).await.expect("a store");
-    assert_eq!(left().await.len(), 1, "the later one is not swept by the earlier");
-    lists::swept(&app.app, list, bob, second.expect("a removal")).await.expect("a store");
-    assert_eq!(left().await, []);
+    lists::forget_removed(&app.app, list, bob, first.expect("a removal")).await.expect("a store");
+    assert_eq!(left().await, second, "the later one is not swept by the earlier");
+    lists::forget_removed(&app.app, list, bob, second.expect("a removal")).await.expect("a store");
+    assert_eq!(left().await, None);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -393,11 +397,11 @@ async fn however_changes_of_members_overtake_each_other_both_sides_agree() {
             // A third of the rounds ends with the list's deletion in the midst of it.
             tokio::spawn(async move {
                 match (at + round) % 9 {
-                    0 if round % 3 == 0 => drop(lists::delete(&app, owner, list).await),
-                    1 => drop(lists::settle_list(&app, owner, list, "x").await),
-                    2 => drop(lists::settle_member(&app, list, bob).await),
-                    3 | 5 | 7 => drop(lists::remove(&app, owner, list, bob).await),
-                    _ => drop(lists::add(&app, owner, list, bob).await),
+                    0 if round % 3 == 0 => drop(timelines::delete_list(&app, owner, list).await),
+                    1 => drop(timelines::settle_list(&app, owner, list, "x").await),
+                    2 => drop(timelines::settle_source(&app, Feed::List(list), bob).await),
+                    3 | 5 | 7 => drop(timelines::remove_from_list(&app, owner, list, bob).await),
+                    _ => drop(timelines::add_to_list(&app, owner, list, bob).await),
                 }
             })
         };
@@ -408,7 +412,7 @@ async fn however_changes_of_members_overtake_each_other_both_sides_agree() {
         let there = score(format!("lists:{{{}}}", owner.0), list.0).is_some();
         assert_eq!(app.redis.run::<bool>(&["EXISTS", &format!("list:{{{}}}", list.0)]), there, "round {round}");
         assert!(there != (round % 3 == 0) && (there || out.is_none()), "round {round}");
-        drop(lists::delete(&app.app, owner, list).await);
+        drop(timelines::delete_list(&app.app, owner, list).await);
         assert_eq!(traces(&app), [""; 0], "round {round}");
     }
 }
@@ -423,10 +427,10 @@ async fn who_is_put_on_a_list_while_it_goes_is_on_none() {
         let list = inner(&create(&crowd[0], "x").await);
         let added = crowd[1..].iter().enumerate().map(|(at, member)| {
             let (app, member) = (if at % 2 == 0 { app.app.clone() } else { other.app.clone() }, member.user_id());
-            tokio::spawn(async move { drop(lists::add(&app, owner, list, member).await) })
+            tokio::spawn(async move { drop(timelines::add_to_list(&app, owner, list, member).await) })
         });
         let added: Vec<_> = added.collect();
-        let gone = lists::delete(if round % 2 == 0 { &app.app } else { &other.app }, owner, list).await;
+        let gone = timelines::delete_list(if round % 2 == 0 { &app.app } else { &other.app }, owner, list).await;
         assert!(gone.is_ok());
         join_all(added).await;
         assert_eq!(traces(&app), [""; 0], "round {round}");

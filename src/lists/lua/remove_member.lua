@@ -1,5 +1,5 @@
 -- remove_member.lua - takes somebody off a list, and notes that their statuses may still stand in its timeline.
--- KEYS 1 members:{lid}  2 list:{lid}  3 left:{lid}
+-- KEYS 1 members:{lid}  2 list:{lid}  3 removed:{lid}
 -- ARGV 1 user id  2 id of the removal
 -- Returns the id of the removal to sweep after: this one, or an earlier one that was not | 0 there is none
 if redis.call('EXISTS', KEYS[2]) == 0 then return '0' end

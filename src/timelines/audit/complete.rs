@@ -1,12 +1,13 @@
-//! That homes hold everything from their floor on: what those say whom the owner follows, unless they are marked, and the owner.
+//! That feeds hold everything from their floor on: what their sources say, unless they are marked, and a home's owner.
 
 use super::super::keys;
 use super::super::model::{CEILING, State};
+use super::super::store;
 use crate::audit::Findings;
 use crate::db::look::Look;
 use crate::db::ranges;
 use crate::error::Error;
-use crate::graph::{MAX_FOLLOWING, Reach, following_key};
+use crate::graph::{MAX_FOLLOWING, Reach};
 use crate::ids::{StatusId, UserId};
 use crate::jobs::Feed;
 use crate::page::{Row, Window};
@@ -17,20 +18,21 @@ use std::collections::{HashMap, HashSet};
 
 /// The largest home there can be. (A server's window is its own business.)
 const LARGEST: usize = 11_000;
-/// Authors that are asked about in one pipeline.
+/// Authors, or statuses, that are asked about at once.
 const AUTHORS: usize = 1_000;
 
-/// Homes of accounts, one after the other: each costs some round trips, and one more for each thousand whom the owner follows.
-pub(super) async fn check(look: &Look, owners: Vec<UserId>, found: &mut Findings) -> Result<(), Error> {
-    for owner in owners {
-        check_home(look, owner, found).await?;
+/// Findings are about the owner's key, which is there even if the feed's is not.
+///
+/// One after the other: each costs some round trips, and one more for each thousand sources.
+pub(super) async fn check(look: &Look, feeds: Vec<Feed>, found: &mut Findings) -> Result<(), Error> {
+    for feed in feeds {
+        check_feed(look, feed, found).await?;
     }
     Ok(())
 }
 
-async fn check_home(look: &Look, owner: UserId, found: &mut Findings) -> Result<(), Error> {
-    let feed = Feed::Home(owner);
-    let (authors, marked) = sources(look, owner).await?;
+async fn check_feed(look: &Look, feed: Feed, found: &mut Findings) -> Result<(), Error> {
+    let (authors, marked) = sources(look, feed).await?;
     let Some(floor) = floor(look, feed).await? else { return Ok(()) };
     check_marks(look, feed, &authors, &marked, found).await?;
     if floor == CEILING {
@@ -45,26 +47,28 @@ async fn check_home(look: &Look, owner: UserId, found: &mut Findings) -> Result<
         }
     }
     let key = keys::entries(feed);
-    let all = Window { below: u64::MAX, above: 0, newest_first: true, limit: LARGEST };
-    let held = look.ask([key.as_str()], |key| ranges::command(key, &all)).await?;
-    let held: Vec<(u64, f64)> = held.read(&key.as_str()).unwrap_or_default();
-    for (id, _) in &held {
-        missing.remove(id);
+    let asked: Vec<u64> = missing.keys().copied().collect();
+    for ids in asked.chunks(AUTHORS) {
+        let held = look.ask([key.as_str()], |key| cmd("ZMSCORE").arg(key).arg(ids).take()).await?;
+        let held: Vec<Option<f64>> = held.read(&key.as_str()).unwrap_or_default();
+        for (id, _) in ids.iter().zip(held).filter(|(_, score)| score.is_some()) {
+            missing.remove(id);
+        }
     }
     // A follow that has just begun brings its statuses in; a deletion takes one out of the profile last.
     let young: HashSet<UserId> = authors.iter().filter(|(_, follow)| look.is_young(*follow)).map(|(author, _)| *author).collect();
     missing.retain(|_, author| !young.contains(author));
     for (id, standing) in standings(look, missing.keys().copied().map(StatusId)).await? {
         if let (Standing::Of(author), Some(_)) = (standing, missing.get(&id.0)) {
-            found.add(&key, format!("status {} of {} is missing", id.0, author.0));
+            found.add(&store::owner(feed), format!("status {} of {} is missing in {key}", id.0, author.0));
         }
     }
     Ok(())
 }
 
-/// Those whose statuses a home shows, each with its follow (the owner with none), and those whose statuses it merges.
-async fn sources(look: &Look, owner: UserId) -> Result<(Vec<(UserId, u64)>, HashSet<UserId>), Error> {
-    let (following, marked) = (following_key(owner), keys::marked(Feed::Home(owner)));
+/// Those whose statuses a feed shows, each with its edge (a home's owner with none), and those whose statuses it merges.
+async fn sources(look: &Look, feed: Feed) -> Result<(Vec<(UserId, u64)>, HashSet<UserId>), Error> {
+    let (following, marked) = (store::sources(feed), keys::marked(feed));
     let all = Window { below: u64::MAX, above: 0, newest_first: true, limit: MAX_FOLLOWING };
     let rows = look.ask([following.as_str(), marked.as_str()], |key| ranges::command(key, &all)).await?;
     let read = |key: &str| -> Vec<Row> {
@@ -72,7 +76,9 @@ async fn sources(look: &Look, owner: UserId) -> Result<(Vec<(UserId, u64)>, Hash
         pairs.into_iter().map(|(member, score)| Row { member, position: score as u64 }).collect()
     };
     let mut authors: Vec<(UserId, u64)> = read(&following).iter().map(|row| (UserId(row.member), row.position)).collect();
-    authors.push((owner, 1));
+    if let Feed::Home(owner) = feed {
+        authors.push((owner, 1));
+    }
     Ok((authors, read(&marked).iter().map(|row| UserId(row.member)).collect()))
 }
 
@@ -92,15 +98,19 @@ async fn check_marks(
     marked: &HashSet<UserId>,
     found: &mut Findings,
 ) -> Result<(), Error> {
-    let Feed::Home(owner) = feed;
-    let others =
-        || authors.iter().filter(|(author, follow)| *author != owner && !look.is_young(*follow)).map(|(author, _)| *author);
+    let others = || {
+        authors
+            .iter()
+            .filter(|(author, follow)| Feed::Home(*author) != feed && !look.is_young(*follow))
+            .map(|(author, _)| *author)
+    };
     let reaches = look.ask(others(), |author| cmd("HGET").arg(user_key(author)).arg("reach").take()).await?;
     for author in others().filter(|author| !marked.contains(author)) {
         let reach: Option<String> = reaches.read(&author).flatten();
         match reach.as_deref().map(Reach::of) {
             Some(Ok(Reach::Merged(_))) => {
-                found.add(&keys::marked(feed), format!("{} is not in it, whose statuses are not pushed", author.0));
+                let what = format!("{} is not in {}, whose statuses are not pushed", author.0, keys::marked(feed));
+                found.add(&store::owner(feed), what);
             }
             Some(Err(_)) => found.add(&user_key(author), "its reach cannot be read"),
             _ => {}

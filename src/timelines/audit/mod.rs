@@ -1,18 +1,19 @@
-//! The audit of homes: they hold living statuses of their owners and of those whom these follow, no others, and all of them from their
-//! floor on ([`complete`]).
+//! The audit of feeds: they hold living statuses of their sources (a home of its owner too), no others, and all of them from their floor on
+//! ([`complete`]).
 
 mod complete;
 
 use super::keys::{self, Owned};
 use super::model::most;
+use super::store::{left as left_key, sources as sources_key};
 use crate::audit::{self, Entry, Findings, Lives};
 use crate::db::look::{Look, Part, Walk};
 use crate::error::Error;
-use crate::graph::{following_key, left_key};
-use crate::ids::{StatusId, UserId};
+use crate::ids::{StatusId, UserId, UserListId};
 use crate::jobs::Feed;
+use crate::lists::{list_key, list_of_key};
 use crate::statuses::audit::{Standing, standings};
-use crate::users::user_of_key;
+use crate::users::{user_key, user_of_key};
 use redis::cmd;
 
 pub use super::keys::KINDS;
@@ -27,22 +28,24 @@ pub fn owns(key: &str) -> bool {
 /// # Errors
 /// As [`crate::db::Db::read_many`].
 pub async fn check(look: &Look, entries: &[Entry], window: Option<usize>, found: &mut Findings) -> Result<(), Error> {
-    let (mut homes, mut states, mut marked) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut feeds, mut states, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for entry in entries {
         match keys::parse(&entry.key) {
-            Some(Owned::Entries(Feed::Home(owner))) if entry.is_a("zset", Lives::On, found) => {
-                homes.push((owner, entry.key.clone()))
-            }
-            Some(Owned::State(owner)) if entry.is_a("hash", Lives::On, found) => states.push((UserId(owner), entry.key.clone())),
-            Some(Owned::Marked(owner)) if entry.is_a("zset", Lives::On, found) => marked.push((UserId(owner), entry.key.clone())),
+            Some(Owned::Entries(feed)) if entry.is_a("zset", Lives::On, found) => feeds.push((feed, entry.key.clone())),
+            Some(Owned::State(tag)) if entry.is_a("hash", Lives::On, found) => states.push((tag, entry.key.clone())),
+            Some(Owned::Marked(tag)) if entry.is_a("zset", Lives::On, found) => others.push((tag, entry.key.clone())),
             _ => {}
         }
     }
-    check_owners(look, homes.iter().chain(&states).chain(&marked), found).await?;
-    check_sizes(look, homes.iter().map(|(owner, _)| *owner).collect(), window, found).await?;
+    let tagged = feeds.iter().map(|(feed, key)| (feed.tag(), key.clone()));
+    others.extend(tagged.chain(states.iter().cloned()));
+    check_owners(look, &others, found).await?;
+    check_sizes(look, &feeds, window, found).await?;
     check_states(look, &states, found).await?;
-    complete::check(look, entries.iter().filter_map(|entry| user_of_key(&entry.key)).collect(), found).await?;
-    let mut walk = Walk::over(look, homes, found).await?;
+    let of_users = entries.iter().filter_map(|entry| user_of_key(&entry.key)).map(Feed::Home);
+    let of_lists = entries.iter().filter_map(|entry| list_of_key(&entry.key)).map(Feed::List);
+    complete::check(look, of_users.chain(of_lists).collect(), found).await?;
+    let mut walk = Walk::over(look, feeds, found).await?;
     loop {
         let parts = walk.next(look, found).await?;
         if parts.is_empty() {
@@ -52,31 +55,31 @@ pub async fn check(look: &Look, entries: &[Entry], window: Option<usize>, found:
     }
 }
 
-async fn check_owners(
-    look: &Look,
-    of: impl Iterator<Item = &(UserId, String)> + Clone,
-    found: &mut Findings,
-) -> Result<(), Error> {
-    let strangers = look.strangers(of.clone().map(|(owner, _)| *owner)).await?;
-    for (_, key) in of.filter(|(owner, _)| strangers.contains(owner)) {
-        found.add(key, "there is no such account");
-    }
-    Ok(())
-}
-
-async fn check_sizes(look: &Look, owners: Vec<UserId>, window: Option<usize>, found: &mut Findings) -> Result<(), Error> {
-    let Some(most) = window.map(most) else { return Ok(()) };
-    let key = |owner| keys::entries(Feed::Home(owner));
-    let sizes = look.ask(owners.iter().copied(), |owner| cmd("ZCARD").arg(key(owner)).take()).await?;
-    for owner in &owners {
-        if let Some(size) = sizes.read::<usize>(owner).filter(|size| *size > most) {
-            found.add_with(&key(*owner), format!("holds more than {most}"), size.to_string());
+/// A feed's tag is the id of an account or of a list.
+async fn check_owners(look: &Look, of: &[(u64, String)], found: &mut Findings) -> Result<(), Error> {
+    let owners = |(tag, _): &(u64, String)| [user_key(UserId(*tag)), list_key(UserListId(*tag))];
+    let asked: Vec<[String; 2]> = of.iter().map(owners).collect();
+    let there = look.ask(asked.iter().flatten().map(String::as_str), |key| cmd("EXISTS").arg(key).take()).await?;
+    for ((_, key), owners) in of.iter().zip(&asked) {
+        if owners.iter().all(|owner| there.read::<u64>(&owner.as_str()) != Some(1)) {
+            found.add(key, "there is no such account or list");
         }
     }
     Ok(())
 }
 
-async fn check_states(look: &Look, states: &[(UserId, String)], found: &mut Findings) -> Result<(), Error> {
+async fn check_sizes(look: &Look, feeds: &[(Feed, String)], window: Option<usize>, found: &mut Findings) -> Result<(), Error> {
+    let Some(most) = window.map(most) else { return Ok(()) };
+    let sizes = look.ask(feeds.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCARD").arg(key).take()).await?;
+    for (_, key) in feeds {
+        if let Some(size) = sizes.read::<usize>(&key.as_str()).filter(|size| *size > most) {
+            found.add_with(key, format!("holds more than {most}"), size.to_string());
+        }
+    }
+    Ok(())
+}
+
+async fn check_states(look: &Look, states: &[(u64, String)], found: &mut Findings) -> Result<(), Error> {
     let ask = |key: &str| cmd("HMGET").arg(key).arg(&["floor", "seen", "is"]).take();
     let fields = look.ask(states.iter().map(|(_, key)| key.as_str()), ask).await?;
     for (_, key) in states {
@@ -89,7 +92,7 @@ async fn check_states(look: &Look, states: &[(UserId, String)], found: &mut Find
     Ok(())
 }
 
-async fn check_entries(look: &Look, parts: &[Part<UserId>], found: &mut Findings) -> Result<(), Error> {
+async fn check_entries(look: &Look, parts: &[Part<Feed>], found: &mut Findings) -> Result<(), Error> {
     let ids = parts.iter().flat_map(|part| part.rows.iter().map(|row| StatusId(row.member)));
     let standings = standings(look, ids).await?;
     let mut foreign = Vec::new();
@@ -103,19 +106,19 @@ async fn check_entries(look: &Look, parts: &[Part<UserId>], found: &mut Findings
                 );
             }
             match standings.get(&StatusId(row.member)) {
-                Some(Standing::Of(author)) if *author != part.of => foreign.push((part, row.member, *author)),
+                Some(Standing::Of(author)) if Feed::Home(*author) != part.of => foreign.push((part, row.member, *author)),
                 Some(Standing::Dead) => found.add(&part.key, format!("there is no status {}", row.member)),
                 _ => {}
             }
         }
     }
     let edges = || foreign.iter().map(|(part, _, author)| (part.of, *author));
-    let follows = look.ask(edges(), |(owner, author)| cmd("ZSCORE").arg(following_key(owner)).arg(author.0).take()).await?;
+    let follows = look.ask(edges(), |(feed, author)| cmd("ZSCORE").arg(sources_key(feed)).arg(author.0).take()).await?;
     // Whom the owner has just left is not shown; the journal sees to the sweeping.
-    let left = look.ask(edges(), |(owner, author)| cmd("ZSCORE").arg(left_key(owner)).arg(author.0).take()).await?;
+    let left = look.ask(edges(), |(feed, author)| cmd("ZSCORE").arg(left_key(feed)).arg(author.0).take()).await?;
     for (part, status, author) in foreign {
         if follows.score(&(part.of, author)).is_none() && left.score(&(part.of, author)).is_none() {
-            found.add(&part.key, format!("status {status} is by {}, whom the owner does not follow", author.0));
+            found.add(&part.key, format!("status {status} is by {}, who is no source of it", author.0));
         }
     }
     Ok(())

@@ -1,9 +1,9 @@
 -- lower_feed.lua - puts what lies below the floor into a feed and lowers the floor to it, if the sources are what they were when it was
 -- gathered. A feed that is being opened stands open then.
--- KEYS 1 home:{id}  2 feed:{id}  3 user:{id}
+-- KEYS 1 home:{id}, or timeline:{id}  2 feed:{id}  3 user:{id}, or list:{id}
 -- ARGV 1 how often the sources had changed  2 the new floor  3 window  4… status ids
--- Returns 1 | 0 the sources have changed, or nobody reads it
-if (redis.call('HGET', KEYS[3], 'edges') or '0') ~= ARGV[1] then return 0 end
+-- Returns 1 | 0 the sources have changed, nobody reads it, or its owner is no more
+if redis.call('EXISTS', KEYS[3]) == 0 or (redis.call('HGET', KEYS[3], 'edges') or '0') ~= ARGV[1] then return 0 end
 local state = redis.call('HMGET', KEYS[2], 'floor', 'is')
 if state[2] == 'dropped' then return 0 end
 local entries = {}

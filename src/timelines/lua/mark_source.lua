@@ -1,5 +1,5 @@
 -- mark_source.lua - from now on an author's statuses are merged when the feed is read, if the author is one of its sources.
--- KEYS 1 following:{id}  2 marked:{id}
+-- KEYS 1 following:{id}, or members:{id}  2 marked:{id}
 -- ARGV 1 author
 -- Returns 1 | 0 not a source
 if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end

@@ -1,5 +1,5 @@
 -- push_feed.lua - puts statuses of an author into a feed, while the author is one of its sources (or its owner).
--- KEYS 1 home:{id}  2 following:{id}  3 feed:{id}
+-- KEYS 1 home:{id}, or timeline:{id}  2 following:{id}, or members:{id}  3 feed:{id}
 -- ARGV 1 author  2 the follow that must stand, 0 for any, -1 for the owner's own  3 window  4 the most entries
 --      5 a feed that was read before this moment is dropped, ms  6 when the feed was made, ms  7… status ids
 -- Returns 1 | 0 not a source (any more) | 2 nobody reads it

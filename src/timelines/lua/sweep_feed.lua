@@ -1,5 +1,5 @@
 -- sweep_feed.lua - takes an author's statuses out of a feed, unless the author is one of its sources (again).
--- KEYS 1 home:{id}  2 following:{id}  3 marked:{id}
+-- KEYS 1 home:{id}, or timeline:{id}  2 following:{id}, or members:{id}  3 marked:{id}
 -- ARGV 1 author  2… status ids
 -- Returns 1 | 0 still a source, nothing was taken out
 if redis.call('ZSCORE', KEYS[2], ARGV[1]) then return 0 end

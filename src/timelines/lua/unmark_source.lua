@@ -1,6 +1,6 @@
 -- unmark_source.lua - an author's statuses are among the entries, down to the floor, and are not merged any more. Whoever fills the feed
 -- up at this moment has left them out, and must begin again: so this counts as a change of the sources.
--- KEYS 1 marked:{id}  2 feed:{id}  3 user:{id}
+-- KEYS 1 marked:{id}  2 feed:{id}  3 user:{id}, or list:{id}
 -- ARGV 1 author  2 the floor that they were put in for
 -- Returns 1 | 0 there is room for more of them by now
 local state = redis.call('HMGET', KEYS[2], 'floor', 'is')

@@ -1,12 +1,14 @@
-//! Posting and deleting, and the walk over all homes that a status goes to.
+//! Posting and deleting, and the walk over all feeds that a status goes to.
 
 use super::super::store::{self, Push};
 use super::{PASS, terms};
 use crate::app::App;
 use crate::error::{Error, Outcome};
 use crate::graph::service as graph;
-use crate::ids::{StatusId, UserId};
+use crate::ids::{StatusId, UserId, UserListId};
 use crate::jobs::{Feed, Place};
+use crate::lists::service as lists;
+use crate::page::Row;
 use crate::statuses::service as statuses;
 use crate::statuses::service::Settled;
 use crate::statuses::{Draft, Posted};
@@ -54,6 +56,10 @@ pub async fn settle(app: &App, author: UserId, id: StatusId, place: Place) -> Re
     Walk { author, id, pushed, there: None }.pass(app, place).await
 }
 
+/// The stages of a walk.
+const FOLLOWERS: u8 = 0;
+const LISTS: u8 = 1;
+
 /// The way of a status to the homes, or out of them.
 struct Walk {
     author: UserId,
@@ -68,18 +74,7 @@ impl Walk {
     /// One pass over the followers, newest first, the first one over the author too; the place to go on from. Looks again at the end:
     /// a deletion may have swept these homes before the status came to them.
     async fn pass(&self, app: &App, place: Place) -> Result<Option<Place>, Error> {
-        let mut feeds = Vec::new();
-        let mut next = None;
-        if self.pushed {
-            let below = if place.below == 0 { u64::MAX } else { place.below };
-            let followers = graph::followers_below(app, self.author, below, PASS).await?;
-            feeds.extend(followers.iter().map(|row| Feed::Home(UserId(row.member))));
-            let last = followers.last().filter(|_| followers.len() == PASS);
-            next = last.map(|row| Place { below: row.position, ..Place::default() });
-        }
-        if place.below == 0 {
-            feeds.push(Feed::Home(self.author));
-        }
+        let (feeds, next) = self.feeds(app, place).await?;
         let mut there = match self.there {
             Some(there) => there,
             None => statuses::is_by(app, self.author, self.id).await?,
@@ -92,6 +87,35 @@ impl Walk {
             }
             there = now;
         }
+    }
+
+    /// The feeds of a pass, and where the next one goes on: followers first, then the lists that the author is on. The author's own home
+    /// and the first lists come with the first followers, where there is room for them.
+    async fn feeds(&self, app: &App, place: Place) -> Result<(Vec<Feed>, Option<Place>), Error> {
+        if !self.pushed {
+            return Ok((vec![Feed::Home(self.author)], None));
+        }
+        let below = if place.below == 0 { u64::MAX } else { place.below };
+        let place_of = |stage, rows: &[Row]| {
+            rows.last().filter(|_| rows.len() == PASS).map(|row| Place { stage, below: row.position, ..Place::default() })
+        };
+        let list = |row: &Row| Feed::List(UserListId(row.member));
+        if place.stage == LISTS {
+            let rows = lists::memberships_below(app, self.author, below, PASS).await?;
+            return Ok((rows.iter().map(list).collect(), place_of(LISTS, &rows)));
+        }
+        let followers = graph::followers_below(app, self.author, below, PASS);
+        let on_lists = lists::memberships_below(app, self.author, u64::MAX, PASS);
+        let (followers, on_lists) = futures_util::try_join!(followers, on_lists)?;
+        let mut feeds: Vec<Feed> = followers.iter().map(|row| Feed::Home(UserId(row.member))).collect();
+        if place.below == 0 {
+            feeds.push(Feed::Home(self.author));
+        }
+        if let Some(next) = place_of(FOLLOWERS, &followers) {
+            return Ok((feeds, Some(next)));
+        }
+        feeds.extend(on_lists.iter().map(list));
+        Ok((feeds, place_of(LISTS, &on_lists)))
     }
 
     async fn bring(&self, app: &App, feeds: &[Feed], there: bool) -> Result<(), Error> {

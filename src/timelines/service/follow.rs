@@ -1,4 +1,4 @@
-//! Following and unfollowing, and what they do to a home.
+//! Following and unfollowing, and what becoming a source of a feed, or ceasing to be one, does to it.
 
 use super::super::model::{CEILING, Kept, most};
 use super::super::store::{self, Push};
@@ -7,9 +7,11 @@ use super::{reach, terms};
 use crate::app::App;
 use crate::error::{Error, Outcome, Refusal};
 use crate::graph::service as graph;
+use crate::graph::{Audience, Edge};
 use crate::ids::UserId;
 use crate::jobs::service as jobs;
 use crate::jobs::{Feed, Task, Ticket};
+use crate::lists::service as lists;
 
 /// Makes `viewer` follow `other`, and puts the other's statuses into the viewer's home before it answers: as many as it has room for.
 /// Doing so again changes nothing.
@@ -26,7 +28,7 @@ pub async fn follow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
         }
         return Err(refusal);
     }
-    let is_there = settle(app, viewer, other).await?;
+    let is_there = settle(app, Feed::Home(viewer), other).await?;
     ticket.done(app);
     if is_there { Ok(()) } else { Err(graph::not_found().into()) }
 }
@@ -43,7 +45,7 @@ pub async fn unfollow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     graph::may_change(app, viewer, other).await?;
     let ticket = begin(app, viewer, other).await?;
     graph::unfollow(app, viewer, other).await?;
-    settle(app, viewer, other).await?;
+    settle(app, Feed::Home(viewer), other).await?;
     ticket.done(app);
     Ok(())
 }
@@ -52,46 +54,72 @@ async fn begin(app: &App, viewer: UserId, other: UserId) -> Result<Ticket, Error
     jobs::begin(app, Task::Source { feed: Feed::Home(viewer), source: other }).await
 }
 
-/// Makes the other side of an edge and the home agree with the follower's side, however often that changes meanwhile; `false` when
-/// `other` is no account.
+/// Makes the other side of an edge and the feed agree with the feed's side, however often that changes meanwhile; `false` when
+/// `source` is no account.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle(app: &App, owner: UserId, other: UserId) -> Result<bool, Error> {
-    let mut edge = graph::edge(app, owner, other).await?;
+pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<bool, Error> {
+    let (mut edge, mut is_there) = (look(app, feed, source).await?, true);
     loop {
-        let audience = graph::settle(app, owner, other, edge).await?;
+        let audience = other_side(app, feed, source, edge).await?;
         match (edge.follow, audience) {
-            (Some(_), Some(audience)) if audience.reach.is_marked() => {
-                store::mark(app.db(), &[Feed::Home(owner)], other).await?;
-            }
-            (Some(follow), Some(_)) => bring_in(app, owner, other, follow).await?,
-            _ => sweep(app, owner, other).await?,
+            (Some(_), Some(audience)) if audience.reach.is_marked() => store::mark(app.db(), &[feed], source).await?,
+            (Some(follow), Some(_)) => bring_in(app, feed, source, follow).await?,
+            _ => sweep(app, feed, source).await?,
         }
+        // What was written there has been taken back, and is settled too.
+        is_there &= audience.is_some();
         if let Some(undone) = edge.left {
-            graph::forget_left(app, owner, other, undone).await?;
+            forget(app, feed, source, undone).await?;
         }
         if let Some(audience) = audience {
-            reach::look(app, other, audience).await?;
+            reach::look(app, source, audience).await?;
         }
-        let now = graph::edge(app, owner, other).await?;
+        let now = look(app, feed, source).await?;
         if now.follow == edge.follow && now.left.is_none() {
-            return Ok(audience.is_some());
+            return Ok(is_there);
         }
         edge = now;
     }
 }
 
-/// Puts another's statuses into a home, down to its floor, while that follow stands.
-async fn bring_in(app: &App, owner: UserId, other: UserId, follow: u64) -> Result<(), Error> {
-    let feed = Feed::Home(owner);
+/// Whether somebody is a source, as the feed's side says.
+async fn look(app: &App, feed: Feed, source: UserId) -> Result<Edge, Error> {
+    match feed {
+        Feed::Home(owner) => graph::edge(app, owner, source).await,
+        Feed::List(list) => lists::edge(app, list, source).await,
+    }
+}
+
+/// Writes the source's side, and tells how the source's statuses reach feeds; `None` when that account is gone.
+async fn other_side(app: &App, feed: Feed, source: UserId, edge: Edge) -> Result<Option<Audience>, Error> {
+    match feed {
+        Feed::Home(owner) => graph::settle(app, owner, source, edge).await,
+        // How they reach feeds is asked after the list stands there: a crossing that begins since finds it.
+        Feed::List(list) => match lists::settle_member(app, list, source, edge).await? {
+            true => graph::audience(app, source).await.map(Some),
+            false => Ok(None),
+        },
+    }
+}
+
+async fn forget(app: &App, feed: Feed, source: UserId, undone: u64) -> Result<(), Error> {
+    match feed {
+        Feed::Home(owner) => graph::forget_left(app, owner, source, undone).await,
+        Feed::List(list) => lists::forget_removed(app, list, source, undone).await,
+    }
+}
+
+/// Puts a source's statuses into a feed, down to its floor, while that edge stands.
+async fn bring_in(app: &App, feed: Feed, source: UserId, follow: u64) -> Result<(), Error> {
     let floor = floor(app, feed).await?;
     if floor == CEILING {
         return Ok(()); // It is filled when it is read.
     }
-    let mut latest = Latest::new(other, floor, app.config().home_window);
+    let mut latest = Latest::new(source, floor, app.config().home_window);
     while let Some(ids) = latest.next(app).await? {
-        let push = Push { feed, author: other, follow: Some(follow), ids: &ids };
+        let push = Push { feed, author: source, follow: Some(follow), ids: &ids };
         if store::push(app.db(), terms(app), &[push]).await? != [true] {
             break; // Unfollowed meanwhile.
         }
@@ -100,18 +128,17 @@ async fn bring_in(app: &App, owner: UserId, other: UserId, follow: u64) -> Resul
     Ok(())
 }
 
-/// Takes another's statuses out of a home. From here on none of theirs enters; what is there stands among their latest, since a
-/// home is a window of the newest.
-async fn sweep(app: &App, owner: UserId, other: UserId) -> Result<(), Error> {
-    let feed = Feed::Home(owner);
-    if !store::sweep(app.db(), feed, other, &[]).await? {
+/// Takes a source's statuses out of a feed. From here on none of theirs enters; what is there stands among their latest, since a
+/// feed is a window of the newest.
+async fn sweep(app: &App, feed: Feed, source: UserId) -> Result<(), Error> {
+    if !store::sweep(app.db(), feed, source, &[]).await? {
         return Ok(()); // Followed again meanwhile.
     }
     let state = store::states(app.db(), &[feed]).await?.pop().unwrap_or_default();
     let floor = if state.kept == Kept::Yes { state.floor } else { 0 };
-    let mut latest = Latest::new(other, floor, most(app.config().home_window));
+    let mut latest = Latest::new(source, floor, most(app.config().home_window));
     while let Some(ids) = latest.next(app).await? {
-        if !store::sweep(app.db(), feed, other, &ids).await? {
+        if !store::sweep(app.db(), feed, source, &ids).await? {
             return Ok(());
         }
     }

@@ -1,54 +1,80 @@
-//! Lists' timelines, and what changes of lists do to them. A list's timeline is not kept yet: a page is merged from its members' profiles.
+//! Lists' timelines, and what changes of lists do to them.
 
+use super::super::store;
+use super::{Shown, follow, head_of};
 use crate::app::App;
-use crate::error::{Error, Outcome};
-use crate::ids::{StatusId, UserId, UserListId};
-use crate::lists::{MAX_MEMBERS, service as lists};
-use crate::page::{self, Listing, Page, PageArgs, Row, Window};
+use crate::error::{Error, Outcome, Refusal};
+use crate::ids::{UserId, UserListId};
+use crate::jobs::service as jobs;
+use crate::jobs::{Feed, Task};
+use crate::lists::service as lists;
+use crate::page::{self, Page, PageArgs};
 use crate::request::Loaders;
-use crate::statuses::{Seen, service as statuses};
+use crate::statuses::Seen;
 
-/// Puts somebody on a list of `owner`: their latest statuses are in its timeline when this answers.
+/// Puts somebody on a list of `owner`: their statuses are in its timeline when this answers, as many as it has room for.
 ///
 /// # Errors
-/// As [`lists::add`].
+/// As [`lists::may_change`] and [`lists::add`]; `NOT_FOUND` when `user` is gone.
 pub async fn add_to_list(app: &App, owner: UserId, list: UserListId, user: UserId) -> Outcome<()> {
-    // Journal: (list, user), from before the commit in `add` to the end.
-    lists::add(app, owner, list, user).await?;
-    // Here a kept timeline is filled with their latest, while the membership that `add` returned stands.
-    Ok(())
+    lists::may_change(app, owner, list).await?;
+    let ticket = jobs::begin(app, Task::Source { feed: Feed::List(list), source: user }).await?;
+    if let Err(refusal) = lists::add(app, list, user).await {
+        if !matches!(refusal, Refusal::Fatal(Error::OutcomeUnknown)) {
+            ticket.done(app);
+        }
+        return Err(refusal);
+    }
+    let is_there = follow::settle(app, Feed::List(list), user).await?;
+    ticket.done(app);
+    if is_there { Ok(()) } else { Err(lists::no_account().into()) }
 }
 
-/// Takes somebody off a list of `owner`: their statuses are out of its timeline when this answers.
+/// Takes somebody off a list of `owner`: their statuses are not shown from the first step on, and out of its timeline when this answers.
 ///
 /// # Errors
-/// As [`lists::remove`].
+/// As [`lists::may_change`].
 pub async fn remove_from_list(app: &App, owner: UserId, list: UserListId, user: UserId) -> Outcome<()> {
-    // Journal: (list, user), from before the commit in `remove` to the end.
-    if let Some(removal) = lists::remove(app, owner, list, user).await? {
-        // Here a kept timeline is swept of them and filled up again. One that is merged when it is read holds nothing of theirs.
-        lists::swept(app, list, user, removal).await?;
-    }
+    lists::may_change(app, owner, list).await?;
+    let ticket = jobs::begin(app, Task::Source { feed: Feed::List(list), source: user }).await?;
+    lists::remove(app, list, user).await?;
+    follow::settle(app, Feed::List(list), user).await?;
+    ticket.done(app);
     Ok(())
 }
 
 /// Deletes a list of `owner`, and its timeline.
 ///
 /// # Errors
-/// As [`lists::delete`].
+/// As [`lists::may_change`], and `NOT_FOUND` the second time.
 pub async fn delete_list(app: &App, owner: UserId, list: UserListId) -> Outcome<()> {
-    // Journal: (owner, list), from before the commit in `delete` to the end.
-    lists::delete(app, owner, list).await
-    // Here a kept timeline is taken away.
+    lists::may_change(app, owner, list).await?;
+    let ticket = jobs::begin(app, Task::List { owner, list, name: String::new() }).await?;
+    lists::delete(app, owner, list).await?;
+    settle_list(app, owner, list, "").await?;
+    ticket.done(app);
+    Ok(())
 }
 
-/// A page of a list's timeline, newest first. One command for the members, one pipeline over their profiles, one batch of statuses.
+/// Makes those on a list and its timeline agree with whether it is there.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle_list(app: &App, owner: UserId, list: UserListId, name: &str) -> Result<(), Error> {
+    if !lists::settle_list(app, owner, list, name).await? {
+        // Nobody is on it any more, so that nothing enters.
+        store::erase(app.db(), Feed::List(list)).await?;
+    }
+    Ok(())
+}
+
+/// A page of a list's timeline, newest first; empty while nobody on it has said anything. Costs what a home does.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn list(app: &App, loaders: &Loaders, list: UserListId, args: &PageArgs) -> Result<Page<Seen>, Error> {
     let request = args.check(&app.cursors().await?, list_id(list))?;
-    page::fill(&Merged { app, loaders, authors: authors(app, list).await? }, request).await
+    page::fill(&Shown { loaders, feed: Feed::List(list) }, request).await
 }
 
 /// The list that a cursor of [`list()`] belongs to.
@@ -56,51 +82,10 @@ pub const fn list_id(list: UserListId) -> page::ListId {
     page::ListId { kind: b't', owner: list.0 }
 }
 
-/// The place of a list's newest status, 0 without any.
+/// The place of a list's newest status, 0 without any. Costs no round trip of its own beside a page asked in the same answer.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn list_head(app: &App, list: UserListId) -> Result<u64, Error> {
-    let newest = Window { below: u64::MAX, above: 0, newest_first: true, limit: 1 };
-    let rows = merge(app, &authors(app, list).await?, &newest).await?;
-    Ok(rows.first().map_or(0, |row| row.position))
-}
-
-async fn authors(app: &App, list: UserListId) -> Result<Vec<UserId>, Error> {
-    let rows = lists::members_below(app, list, u64::MAX, MAX_MEMBERS).await?;
-    Ok(rows.into_iter().map(|row| UserId(row.member)).collect())
-}
-
-struct Merged<'a> {
-    app: &'a App,
-    loaders: &'a Loaders,
-    authors: Vec<UserId>,
-}
-
-impl Listing for Merged<'_> {
-    type Item = Seen;
-
-    async fn skeleton(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-        let mut found = Vec::with_capacity(windows.len());
-        for window in windows {
-            found.push(merge(self.app, &self.authors, window).await?);
-        }
-        Ok(found)
-    }
-
-    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Seen>>, Error> {
-        self.loaders.statuses.load_many(rows.iter().map(|row| StatusId(row.member))).await
-    }
-}
-
-/// One window over several profiles.
-async fn merge(app: &App, authors: &[UserId], window: &Window) -> Result<Vec<Row>, Error> {
-    let windows: Vec<(UserId, Window)> = authors.iter().map(|author| (*author, *window)).collect();
-    let mut rows = statuses::windows(app, &windows).await?.concat();
-    rows.sort_unstable_by_key(|row| row.position);
-    if window.newest_first {
-        rows.reverse();
-    }
-    rows.truncate(window.limit);
-    Ok(rows)
+pub async fn list_head(loaders: &Loaders, list: UserListId) -> Result<u64, Error> {
+    head_of(loaders, Feed::List(list)).await
 }

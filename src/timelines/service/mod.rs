@@ -12,7 +12,7 @@ mod read;
 pub use absence::refill;
 pub use fanout::{delete, post, settle as settle_status};
 pub use follow::{follow, settle as settle_source, unfollow};
-pub use list::{add_to_list, delete_list, list, list_head, list_id, remove_from_list};
+pub use list::{add_to_list, delete_list, list, list_head, list_id, remove_from_list, settle_list};
 pub use load::FetchFeed;
 pub use reach::cross;
 
@@ -49,7 +49,11 @@ pub const fn home_id(owner: UserId) -> ListId {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn head(loaders: &Loaders, owner: UserId) -> Result<u64, Error> {
-    let rows = loaders.feeds.load(FeedPart::Head(Feed::Home(owner))).await?;
+    head_of(loaders, Feed::Home(owner)).await
+}
+
+async fn head_of(loaders: &Loaders, feed: Feed) -> Result<u64, Error> {
+    let rows = loaders.feeds.load(FeedPart::Head(feed)).await?;
     Ok(rows.first().map_or(0, |row| row.position))
 }
 

@@ -12,9 +12,11 @@ use crate::app::App;
 use crate::error::Error;
 use crate::graph::service as graph;
 use crate::graph::{Audience, Reach};
-use crate::ids::UserId;
+use crate::ids::{UserId, UserListId};
 use crate::jobs::service as jobs;
 use crate::jobs::{Feed, Place, Task};
+use crate::lists::service as lists;
+use crate::page::Row;
 
 /// Homes that get an author's statuses back in one pipeline, up to a window's worth each.
 const AT_ONCE: usize = 50;
@@ -54,19 +56,34 @@ pub async fn cross(app: &App, author: UserId, place: Place) -> Result<Option<Pla
         Reach::Falling(mark) => (mark, Reach::Pushed),
         Reach::Pushed | Reach::Merged(_) => return Ok(None),
     };
-    let below = if place.mark == mark && place.below > 0 { place.below } else { u64::MAX };
-    let followers = graph::followers_below(app, author, below, PASS).await?;
-    let feeds: Vec<Feed> = followers.iter().map(|row| Feed::Home(UserId(row.member))).collect();
+    let place = if place.mark == mark { place } else { Place { mark, ..Place::default() } };
+    let (feeds, next) = feeds(app, author, place).await?;
     match reach {
         Reach::Rising(_) => store::mark(app.db(), &feeds, author).await?,
         _ => bring_back(app, author, &feeds).await?,
     }
-    if let Some(last) = followers.last().filter(|_| followers.len() == PASS) {
-        return Ok(Some(Place { stage: 0, below: last.position, mark }));
+    if next.is_some() {
+        return Ok(next);
     }
     graph::set_reach(app, author, reach, across).await?;
     // Followers may have gone, or come, while this was walking.
     Ok(Some(Place::default()))
+}
+
+/// The feeds of a pass, and where the next one goes on; `None` after the last. Followers first, then lists.
+async fn feeds(app: &App, author: UserId, place: Place) -> Result<(Vec<Feed>, Option<Place>), Error> {
+    let below = if place.below == 0 { u64::MAX } else { place.below };
+    let rows = match place.stage {
+        0 => graph::followers_below(app, author, below, PASS).await?,
+        _ => lists::memberships_below(app, author, below, PASS).await?,
+    };
+    let feed = |row: &Row| if place.stage == 0 { Feed::Home(UserId(row.member)) } else { Feed::List(UserListId(row.member)) };
+    let next = match rows.last().filter(|_| rows.len() == PASS) {
+        Some(last) => Some(Place { below: last.position, ..place }),
+        None if place.stage == 0 => Some(Place { stage: 1, below: 0, ..place }),
+        None => None,
+    };
+    Ok((rows.iter().map(feed).collect(), next))
 }
 
 /// Gives homes the statuses that they have merged so far, and takes the marks away.

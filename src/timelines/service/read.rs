@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::graph::service as graph;
 use crate::ids::UserId;
 use crate::jobs::Feed;
+use crate::lists::service as lists;
 use crate::page::{Row, Window};
 use crate::statuses::service as statuses;
 
@@ -121,8 +122,12 @@ async fn below_the_floor(app: &App, one: &mut Asked) -> Result<(), Error> {
 
 /// All whose statuses a feed shows, and how often its sources have changed so far. One round trip.
 pub(super) async fn authors(app: &App, feed: Feed) -> Result<(Vec<UserId>, u64), Error> {
-    let Feed::Home(owner) = feed;
-    let (mut authors, edges) = graph::sources(app, owner).await?;
-    authors.push(owner);
-    Ok((authors, edges))
+    match feed {
+        Feed::Home(owner) => {
+            let (mut authors, edges) = graph::sources(app, owner).await?;
+            authors.push(owner);
+            Ok((authors, edges))
+        }
+        Feed::List(list) => lists::sources(app, list).await,
+    }
 }

@@ -77,8 +77,8 @@ const OF_FOLLOWS: &[Case] = &[
         &["ZREM following:{$bob} $ada", "HINCRBY user:{$bob} following -1"],
         &[
             "followers:{$ada}: $bob is in it, but following:{$bob} has no $ada",
-            "home:{$bob}: status $second is by $ada, whom the owner does not follow",
-            "home:{$bob}: status $status is by $ada, whom the owner does not follow",
+            "home:{$bob}: status $second is by $ada, who is no source of it",
+            "home:{$bob}: status $status is by $ada, who is no source of it",
         ],
     ),
     (&["ZADD followers:{$ada} $old $bob"], &["following:{$bob}: $ada is in it with another follow than in followers:{$ada}"]),
@@ -114,9 +114,9 @@ const OF_STATUSES: &[Case] = &[
             "status:{$status}: its author $old does not exist",
             "status:{$status}: does not stand in profile:{$old}",
             "profile:{$ada}: status $status is by $old",
-            "home:{$ada}: status $status is by $old, whom the owner does not follow",
-            "home:{$bob}: status $status is by $old, whom the owner does not follow",
-            "home:{$cyd}: status $status is by $old, whom the owner does not follow",
+            "home:{$ada}: status $status is by $old, who is no source of it",
+            "home:{$bob}: status $status is by $old, who is no source of it",
+            "home:{$cyd}: status $status is by $old, who is no source of it",
         ],
     ),
     (
@@ -192,20 +192,33 @@ const OF_LISTS: &[Case] = &[
         ],
     ),
     (&["ZREM lists:{$ada} $list"], &["list:{$list}: does not stand in lists:{$ada}"]),
-    (&["DEL list:{$list}"], &["lists:{$ada}: there is no list $list", "members:{$list}: there is no such list"]),
+    (
+        &["DEL list:{$list}"],
+        &[
+            "lists:{$ada}: there is no list $list",
+            "members:{$list}: there is no such list",
+            "timeline:{$list}: there is no such account or list",
+        ],
+    ),
     (&["ZADD lists:{$ada} $old $old"], &["lists:{$ada}: there is no list $old"]),
     (&["ZADD lists:{$ada} 77 $list"], &["lists:{$ada}: list $list does not stand at its own place"]),
     (&["COPY lists:{$ada} lists:{$old}"], &["lists:{$old}: there is no such account", "lists:{$old}: list $list is of $ada"]),
     (&["ZREM memberships:{$bob} $list"], &["members:{$list}: $bob is in it, but memberships:{$bob} has no $list"]),
-    (&["ZREM members:{$list} $bob"], &["memberships:{$bob}: $list is in it, but members:{$list} has no $bob"]),
+    (
+        &["ZREM members:{$list} $bob"],
+        &[
+            "memberships:{$bob}: $list is in it, but members:{$list} has no $bob",
+            "timeline:{$list}: status $ofbob is by $bob, who is no source of it",
+        ],
+    ),
     (&["ZADD members:{$list} $old $bob"], &["members:{$list}: $bob is in it with another membership than in memberships:{$bob}"]),
     (&["ZADD members:{$list} $old 4242"], &["members:{$list}: 4242 in it is no account"]),
     (
         &["COPY memberships:{$bob} memberships:{$old}"],
         &["memberships:{$old}: $list is in it, but members:{$list} has no $old", "memberships:{$old}: there is no such account"],
     ),
-    (&["ZADD left:{$list} $old $ada"], &["left:{$list}: $ada left it, and was not swept"]),
-    (&["ZADD left:{$old} $young $ada"], &["left:{$old}: there is no such list"]),
+    (&["ZADD removed:{$list} $old $ada"], &["removed:{$list}: $ada left it, and was not swept"]),
+    (&["ZADD removed:{$old} $young $ada"], &["removed:{$old}: there is no such list"]),
     (&["PERSIST dropped:{$ada}"], &["dropped:{$ada}: has no time to live"]),
     (
         &["EVAL|for n = 1, 20000 do redis.call('ZADD', KEYS[1], 5, n) end|1|dropped:{$ada}"],
@@ -243,14 +256,58 @@ const OF_RATES: &[Case] = &[
 ];
 
 const OF_HOMES: &[Case] = &[
-    (&["ZADD home:{$cyd} $ofbob $ofbob"], &["home:{$cyd}: status $ofbob is by $bob, whom the owner does not follow"]),
+    (&["ZADD home:{$cyd} $ofbob $ofbob"], &["home:{$cyd}: status $ofbob is by $bob, who is no source of it"]),
     (&["ZADD home:{$cyd} $old $old"], &["home:{$cyd}: there is no status $old"]),
     (&["ZADD home:{$bob} 77 $status"], &["home:{$bob}: status $status does not stand at its own place"]),
     (
         &["ZADD home:{$old} $ofbob $ofbob"],
-        &["home:{$old}: there is no such account", "home:{$old}: status $ofbob is by $bob, whom the owner does not follow"],
+        &["home:{$old}: there is no such account or list", "home:{$old}: status $ofbob is by $bob, who is no source of it"],
     ),
-    (&["DEL home:{$bob}", "SET home:{$bob} 1"], &["home:{$bob}: should be a zset"]),
+    (
+        &["DEL home:{$bob}", "SET home:{$bob} 1"],
+        &[
+            "home:{$bob}: should be a zset",
+            "user:{$bob}: status $ofbob of $bob is missing in home:{$bob}",
+            "user:{$bob}: status $second of $ada is missing in home:{$bob}",
+            "user:{$bob}: status $status of $ada is missing in home:{$bob}",
+        ],
+    ),
+    (&["ZREM home:{$cyd} $status"], &["user:{$cyd}: status $status of $ada is missing in home:{$cyd}"]),
+    (&["ZREM home:{$ada} $second"], &["user:{$ada}: status $second of $ada is missing in home:{$ada}"]),
+    (&["ZREM timeline:{$list} $ofbob"], &["list:{$list}: status $ofbob of $bob is missing in timeline:{$list}"]),
+    // Above the floor only, and not what is merged when the home is read.
+    (&["ZREM home:{$cyd} $status", "HSET feed:{$cyd} floor $second"], &[]),
+    (&["DEL home:{$cyd}", "HSET feed:{$cyd} is dropped"], &[]),
+    (&["ZREM home:{$cyd} $status", "ZADD marked:{$cyd} $ada $ada"], &[]),
+    (
+        &["HSET|user:{$ada}|reach|merged 5", "ZADD marked:{$cyd} $ada $ada"],
+        &["user:{$bob}: $ada is not in marked:{$bob}, whose statuses are not pushed"],
+    ),
+    (&["HSET feed:{$bob} is odd"], &["feed:{$bob}: its floor, seen or is cannot be read"]),
+    (&["HSET feed:{$bob} floor -1"], &["feed:{$bob}: its floor, seen or is cannot be read"]),
+    (&["HSET feed:{$old} seen 1"], &["feed:{$old}: there is no such account or list"]),
+    (&["ZADD marked:{$old} 5 5"], &["marked:{$old}: there is no such account or list"]),
+    (&["ZADD left:{$old} 5 5"], &["left:{$old}: there is no such account"]),
+];
+
+const OF_THE_JOURNAL: &[Case] = &[
+    (&["HSET journal:{1} 5 nonsense"], &["journal:{1}: entry \"5\" cannot be read"]),
+    (
+        &["HSET|journal:{1}|5|0 0 {\"stage\":0,\"below\":0,\"mark\":0} {\"Refill\":{\"feed\":{\"Home\":5}}}"],
+        &["journal:{1}: entry 5 waits in no queue"],
+    ),
+    (
+        &[
+            "HSET|journal:{1}|5|0 0 {\"stage\":0,\"below\":0,\"mark\":0} {\"Refill\":{\"feed\":{\"Home\":5}}}",
+            "ZADD due:{1}:long 7 5",
+        ],
+        &["journal:{1}: entry 5 is overdue: does a server run?"],
+    ),
+    (&["HSET dead:{1} 5 why"], &["dead:{1}: entry 5 could not be settled: see `waxwing tasks`"]),
+    (&["SET dead:{2} 5"], &["dead:{2}: should be a hash"]),
+    (&["SET due:{2}:short 5"], &["due:{2}:short: should be a zset"]),
+    (&["SET due:{2}:other 5"], &["due:{2}:other: is no key of Waxwing's"]),
+    (&["SET journal:{8} 5"], &["journal:{8}: is no key of Waxwing's"]),
 ];
 
 async fn hold(cases: &[Case]) {
@@ -314,6 +371,11 @@ async fn lists_are_checked() {
 #[tokio::test]
 async fn buckets_are_checked() {
     hold(OF_RATES).await;
+}
+
+#[tokio::test]
+async fn the_journal_is_checked() {
+    hold(OF_THE_JOURNAL).await;
 }
 
 #[tokio::test]

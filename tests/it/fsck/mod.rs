@@ -187,8 +187,8 @@ async fn an_audit_writes_nothing() {
     scene.app.redis.reset_calls();
     scene.findings(QUICK).await;
     let reading = [
-        "scan", "type", "pttl", "hmget", "hget", "hscan", "hlen", "exists", "zcard", "zscore", "zcount", "zrange", "getrange",
-        "strlen", "ping",
+        "scan", "type", "pttl", "hmget", "hget", "hscan", "hlen", "exists", "zcard", "zscore", "zmscore", "zcount", "zrange",
+        "getrange", "strlen", "ping",
     ];
     let calls = scene.app.redis.calls();
     assert!(calls.keys().all(|name| reading.contains(&name.as_str())), "{calls:?}");
@@ -299,7 +299,7 @@ const HALVES: (&[&str], &[&str]) = (
         "HINCRBY user:{$ada} posts 1",
         "ZADD lists:{$ada} $young $young",
         "ZADD members:{$list} $young $ada",
-        "ZADD left:{$list} $young $ada",
+        "ZADD removed:{$list} $young $ada",
     ],
     &[
         "$shard: the login \"zed\" is claimed by $young, which is no account",
@@ -311,7 +311,9 @@ const HALVES: (&[&str], &[&str]) = (
         "profile:{$ada}: there is no status $old",
         "lists:{$ada}: there is no list $young",
         "members:{$list}: $ada is in it, but memberships:{$ada} has no $list",
-        "left:{$list}: $ada left it, and was not swept",
+        "removed:{$list}: $ada left it, and was not swept",
+        "list:{$list}: status $status of $ada is missing in timeline:{$list}",
+        "list:{$list}: status $second of $ada is missing in timeline:{$list}",
     ],
 );
 

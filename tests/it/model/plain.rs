@@ -1,7 +1,7 @@
 //! What Waxwing stands for, in memory and without a thought for speed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use waxwing::ids::{StatusId, UserId};
+use waxwing::ids::{StatusId, UserId, UserListId};
 
 #[derive(Default)]
 pub(super) struct Plain {
@@ -10,6 +10,8 @@ pub(super) struct Plain {
     pub(super) follows: BTreeSet<(UserId, UserId)>,
     pub(super) statuses: BTreeMap<StatusId, UserId>,
     pub(super) likes: BTreeSet<(StatusId, UserId)>,
+    /// Whose each list is, and who is on it.
+    pub(super) lists: BTreeMap<UserListId, (UserId, BTreeSet<UserId>)>,
 }
 
 impl Plain {
@@ -17,6 +19,12 @@ impl Plain {
     pub(super) fn home(&self, owner: UserId) -> Vec<u64> {
         let shown = |author: UserId| author == owner || self.follows.contains(&(owner, author));
         self.statuses.iter().rev().filter(|(_, author)| shown(**author)).map(|(id, _)| id.0).collect()
+    }
+
+    /// Newest first.
+    pub(super) fn timeline(&self, list: UserListId) -> Vec<u64> {
+        let members = &self.lists[&list].1;
+        self.statuses.iter().rev().filter(|(_, author)| members.contains(author)).map(|(id, _)| id.0).collect()
     }
 
     /// Newest first.

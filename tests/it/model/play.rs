@@ -11,7 +11,8 @@ use waxwing::app::App;
 use waxwing::clock::Clock;
 use waxwing::error::Error;
 use waxwing::graph::{self, Direction};
-use waxwing::ids::{SessionId, StatusId, UserId};
+use waxwing::ids::{SessionId, StatusId, UserId, UserListId};
+use waxwing::lists::{self, NewList};
 use waxwing::page::{Page, PageArgs};
 use waxwing::request::Request;
 use waxwing::statuses::{self, Draft};
@@ -29,6 +30,18 @@ enum Change {
     Post(UserId),
     Delete(StatusId, UserId),
     Like(StatusId, UserId, bool),
+    MakeList(UserId),
+    DropList(UserListId, UserId),
+    PutOn(UserListId, UserId, UserId),
+    TakeOff(UserListId, UserId, UserId),
+}
+
+/// What can be read to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Read {
+    Home(UserId),
+    Profile(UserId),
+    List(UserListId),
 }
 
 pub(super) struct Play {
@@ -61,7 +74,7 @@ impl Play {
         let changes = self.changes();
         self.tale.push(format!("{changes:?}"));
         let app = &self.app;
-        let done: Vec<Option<StatusId>> = join_all(changes.iter().map(|change| apply(app, *change))).await;
+        let done: Vec<Option<u64>> = join_all(changes.iter().map(|change| apply(app, *change))).await;
         for (change, id) in changes.iter().zip(done) {
             self.note(*change, id);
         }
@@ -85,6 +98,8 @@ impl Play {
                 (25..37, _) if a != b => Change::Unfollow(a, b),
                 (37..50, Some((id, author))) => Change::Delete(id, author),
                 (50..60, Some((id, _))) => Change::Like(id, a, self.random.random_bool(0.7)),
+                (60..65, _) => Change::MakeList(a),
+                (65..85, _) => self.change_of_list(b).unwrap_or(Change::Post(a)),
                 _ => Change::Post(a),
             };
             if !changes.iter().any(|other| touch(*other, change)) {
@@ -94,18 +109,34 @@ impl Play {
         changes.into_iter().collect()
     }
 
+    fn change_of_list(&mut self, who: UserId) -> Option<Change> {
+        let lists: Vec<(UserListId, UserId)> = self.plain.lists.iter().map(|(id, (owner, _))| (*id, *owner)).collect();
+        let (list, owner) = *lists.choose(&mut self.random)?;
+        Some(match self.random.random_range(0..100) {
+            0..60 => Change::PutOn(list, owner, who),
+            60..92 => Change::TakeOff(list, owner, who),
+            _ => Change::DropList(list, owner),
+        })
+    }
+
     fn somebody(&mut self) -> UserId {
         *self.plain.people.choose(&mut self.random).expect("people")
     }
 
-    fn note(&mut self, change: Change, made: Option<StatusId>) {
+    fn note(&mut self, change: Change, made: Option<u64>) {
         match change {
             Change::Follow(a, b) => drop(self.plain.follows.insert((a, b))),
             Change::Unfollow(a, b) => drop(self.plain.follows.remove(&(a, b))),
-            Change::Post(author) => drop(self.plain.statuses.insert(made.expect("a status"), author)),
+            Change::Post(author) => drop(self.plain.statuses.insert(StatusId(made.expect("a status")), author)),
             Change::Delete(id, _) => self.plain.delete(id),
             Change::Like(id, who, true) => drop(self.plain.likes.insert((id, who))),
             Change::Like(id, who, false) => drop(self.plain.likes.remove(&(id, who))),
+            Change::MakeList(owner) => {
+                self.plain.lists.insert(UserListId(made.expect("a list")), (owner, BTreeSet::new()));
+            }
+            Change::DropList(list, _) => drop(self.plain.lists.remove(&list)),
+            Change::PutOn(list, _, who) => drop(self.plain.lists.get_mut(&list).map(|(_, members)| members.insert(who))),
+            Change::TakeOff(list, _, who) => drop(self.plain.lists.get_mut(&list).map(|(_, members)| members.remove(&who))),
         }
     }
 
@@ -130,16 +161,22 @@ impl Play {
         let backward = self.random.random_bool(0.3);
         let request = Request::new(self.app.clone(), Some(viewer(who)), None, None);
         self.tale.push(format!("{who:?} reads by {size}{}", if backward { " backwards" } else { "" }));
-        let home = self.read(&request, who, size, backward, true).await;
+        let home = self.read(&request, Read::Home(who), size, backward).await;
         self.same("home", who, &home, &self.plain.home(who));
-        let profile = self.read(&request, who, size, backward, false).await;
+        let profile = self.read(&request, Read::Profile(who), size, backward).await;
         self.same("profile", who, &profile, &self.plain.profile(who));
         self.look_at_people(&request, who).await;
+        let own: Vec<UserListId> =
+            self.plain.lists.iter().filter(|(_, (owner, _))| *owner == who).map(|(list, _)| *list).collect();
+        for list in own {
+            let timeline = self.read(&request, Read::List(list), size, backward).await;
+            self.same(&format!("{list:?}"), who, &timeline, &self.plain.timeline(list));
+        }
         self.look_at_statuses(&request, &home).await;
     }
 
     /// A timeline to its end.
-    async fn read(&self, request: &Request, who: UserId, size: i32, backward: bool, home: bool) -> Vec<u64> {
+    async fn read(&self, request: &Request, what: Read, size: i32, backward: bool) -> Vec<u64> {
         let (mut all, mut cursor) = (Vec::new(), None);
         loop {
             let args = if backward {
@@ -148,13 +185,18 @@ impl Play {
                 PageArgs { first: Some(size), after: cursor, ..PageArgs::default() }
             };
             let loaders = request.loaders();
-            let page = if home {
-                timelines::service::home(&self.app, &loaders, who, &args).await
-            } else {
-                statuses::service::profile(&self.app, &loaders, who, &args).await
+            let (page, list) = match what {
+                Read::Home(who) => {
+                    (timelines::service::home(&self.app, &loaders, who, &args).await, timelines::service::home_id(who))
+                }
+                Read::Profile(who) => {
+                    (statuses::service::profile(&self.app, &loaders, who, &args).await, statuses::service::profile_id(who))
+                }
+                Read::List(list) => {
+                    (timelines::service::list(&self.app, &loaders, list, &args).await, timelines::service::list_id(list))
+                }
             };
             let page = page.expect("a page");
-            let list = if home { timelines::service::home_id(who) } else { statuses::service::profile_id(who) };
             let places: Vec<u64> = page.items.iter().map(|(place, _)| *place).collect();
             let (more, less) = if backward { (page.has_previous, page.has_next) } else { (page.has_next, page.has_previous) };
             assert_eq!(less, cursor_is_set(&args), "the other direction; {}", self.tale.join("\n"));
@@ -234,7 +276,16 @@ fn viewer(user: UserId) -> Viewer {
 
 /// Whether two changes are about the same, so that their order would matter.
 fn touch(one: Change, other: Change) -> bool {
-    use Change::{Delete, Follow, Like, Unfollow};
+    use Change::{Delete, DropList, Follow, Like, PutOn, TakeOff, Unfollow};
+    let list = |change| match change {
+        DropList(list, _) => Some((list, None)),
+        PutOn(list, _, who) | TakeOff(list, _, who) => Some((list, Some(who))),
+        _ => None,
+    };
+    let same_list = match (list(one), list(other)) {
+        (Some((a, who)), Some((b, whom))) => a == b && (who.is_none() || whom.is_none() || who == whom),
+        _ => false,
+    };
     let edge = |change| match change {
         Follow(a, b) | Unfollow(a, b) => Some((a, b)),
         _ => None,
@@ -243,18 +294,27 @@ fn touch(one: Change, other: Change) -> bool {
         Delete(id, _) | Like(id, ..) => Some(id),
         _ => None,
     };
-    edge(one).is_some() && edge(one) == edge(other) || status(one).is_some() && status(one) == status(other)
+    same_list || edge(one).is_some() && edge(one) == edge(other) || status(one).is_some() && status(one) == status(other)
 }
 
-async fn apply(app: &App, change: Change) -> Option<StatusId> {
+async fn apply(app: &App, change: Change) -> Option<u64> {
     match change {
         Change::Follow(a, b) => timelines::service::follow(app, a, b).await.expect("a follow"),
         Change::Unfollow(a, b) => timelines::service::unfollow(app, a, b).await.expect("no follow"),
         Change::Delete(id, author) => timelines::service::delete(app, author, id).await.expect("a deletion"),
         Change::Like(id, who, on) => statuses::service::like(app, who, id, on).await.expect("a like"),
+        Change::MakeList(owner) => {
+            let new = NewList { name: "friends".into(), idempotency_key: None };
+            return lists::service::create(app, owner, new).await.expect("a list").map(|id| id.0);
+        }
+        Change::DropList(list, owner) => timelines::service::delete_list(app, owner, list).await.expect("no list"),
+        Change::PutOn(list, owner, who) => timelines::service::add_to_list(app, owner, list, who).await.expect("a member"),
+        Change::TakeOff(list, owner, who) => {
+            timelines::service::remove_from_list(app, owner, list, who).await.expect("no member");
+        }
         Change::Post(author) => {
             let draft = Draft { message: "x".into(), location: None, idempotency_key: None };
-            return timelines::service::post(app, author, draft).await.expect("a post");
+            return timelines::service::post(app, author, draft).await.expect("a post").map(|id| id.0);
         }
     }
     None

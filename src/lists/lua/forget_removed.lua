@@ -1,5 +1,5 @@
--- sweep_left.lua - notes that a list's timeline holds nothing any more of somebody who left it.
--- KEYS 1 left:{lid}
+-- forget_removed.lua - notes that a list's timeline holds nothing any more of somebody who left it.
+-- KEYS 1 removed:{lid}
 -- ARGV 1 user id  2 id of the removal that was swept
 -- Returns 1 | 0 they have left it anew since, or were swept before
 local removal = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]))
