@@ -9,7 +9,7 @@
 //!
 //! | floor | domains | |
 //! |---|---|---|
-//! | 0 | [`rates`] | how much one may ask |
+//! | 0 | [`jobs`], [`rates`] | what is to be settled; how much one may ask |
 //! | 1 | [`users`], [`sessions`], [`idempotency`] | who one is, and what one has asked for before |
 //! | 2 | [`graph`] | who follows whom |
 //! | 3 | [`statuses`], [`lists`] | what one says, and whom one reads together |
@@ -40,9 +40,11 @@
 //! ## How a write goes
 //!
 //! Check, then *steps*. A step is one script on one hash tag and idempotent: what its ZADD or ZREM answers guards the counter
-//! beside it. Steps of one change are ordered so that whoever comes between them sees the old state or the new one; where two
-//! changes can overtake each other, the later look decides (see [`graph`] and [`timelines`]). Fan-out past the first thousand
-//! followers runs in the background of the process, which is not durable yet.
+//! beside it. One step of a change counts, its *commit*; what other tags say is derived from it. Before the commit the change is written
+//! into the journal ([`jobs`]) as what may disagree, then everything is made to agree (*settled*), then it is struck out. Settling
+//! looks at what was committed first and again afterwards, so it may be done twice, late, or by two at once; whoever finds an
+//! entry whose lease has run out does it again ([`work`]). Fan-out past the first thousand followers, refills and crossings go the same way,
+//! in passes.
 //!
 //! ## Keys and ids
 //!

@@ -61,7 +61,9 @@ impl Ticket {
 /// `STORAGE_UNAVAILABLE`.
 pub async fn claim(app: &App, queue: Queue, most: usize) -> Result<Vec<Entry>, Error> {
     let now = app.now();
-    store::claim(app.db(), queue, now, now + LEASE, most).await
+    let found = store::claim(app.db(), queue, now, now + LEASE, most).await?;
+    app.metrics().journal(queue.name(), found.waiting, found.dead);
+    Ok(found.taken)
 }
 
 /// Notes that an entry has got on, and renews the lease. One round trip.

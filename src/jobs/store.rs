@@ -27,21 +27,35 @@ pub(super) async fn write(db: &Db, entry: &Entry, due: Millis) -> Result<bool, E
     }
 }
 
+/// What a look into the journal has found.
+#[derive(Debug, Default)]
+pub(super) struct Claimed {
+    pub(super) taken: Vec<Entry>,
+    /// How many entries the queue has, these included.
+    pub(super) waiting: u64,
+    /// How many were given up, of either queue.
+    pub(super) dead: u64,
+}
+
 /// Takes over at most so many overdue entries of each shard. One pipeline of scripts.
-pub(super) async fn claim(db: &Db, queue: Queue, now: Millis, until: Millis, most: usize) -> Result<Vec<Entry>, Error> {
-    let call = |shard| Call::new(&CLAIM_ENTRIES, [keys::journal(shard), keys::due(shard, queue)]).arg(now).arg(until).arg(most);
-    let replies = db.call_aside((0..SHARDS).map(call).collect()).await?;
-    let mut taken = Vec::new();
-    for reply in replies {
-        let pairs: Vec<(u64, String)> = decode::one(reply)?;
+pub(super) async fn claim(db: &Db, queue: Queue, now: Millis, until: Millis, most: usize) -> Result<Claimed, Error> {
+    let keys = |shard| [keys::journal(shard), keys::due(shard, queue), keys::dead(shard)];
+    let call = |shard| Call::new(&CLAIM_ENTRIES, keys(shard)).arg(now).arg(until).arg(most);
+    let mut found = Claimed::default();
+    for reply in db.call_aside((0..SHARDS).map(call).collect()).await? {
+        let mut values = decode::one::<Vec<Value>>(reply)?.into_iter();
+        let mut value = || values.next().unwrap_or_default();
+        found.waiting += decode::one::<u64>(value())?;
+        found.dead += decode::one::<u64>(value())?;
+        let pairs: Vec<(u64, String)> = decode::one(Value::Array(values.collect()))?;
         for (id, record) in pairs {
             match Entry::of(id, &record) {
-                Some(entry) => taken.push(entry),
+                Some(entry) => found.taken.push(entry),
                 None => tracing::error!(entry = id, "an entry of the journal cannot be read"),
             }
         }
     }
-    Ok(taken)
+    Ok(found)
 }
 
 /// Notes how far an entry has come, and until when it is somebody's. One script.

@@ -89,6 +89,11 @@ struct StatusLabel {
     status: u16,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct QueueLabel {
+    queue: &'static str,
+}
+
 /// What one application counts.
 pub struct Metrics {
     registry: Registry,
@@ -101,6 +106,8 @@ pub struct Metrics {
     in_flight: Gauge,
     connections: Gauge,
     background: Gauge,
+    journal: Family<QueueLabel, Gauge>,
+    dead: Gauge,
     hashes_waiting: Gauge,
     hashes_running: Gauge,
 }
@@ -119,6 +126,8 @@ impl Metrics {
             in_flight: Gauge::default(),
             connections: Gauge::default(),
             background: Gauge::default(),
+            journal: Family::default(),
+            dead: Gauge::default(),
             hashes_waiting: Gauge::default(),
             hashes_running: Gauge::default(),
         };
@@ -141,6 +150,9 @@ impl Metrics {
         );
         ours.register("http_connections", "Connections that are open", self.connections.clone());
         ours.register("background_tasks", "Work that goes on after its answer, and mutations under way", self.background.clone());
+        let help = "Changes in the journal that are not settled yet, by queue, as this process has last seen it";
+        ours.register("journal_entries", help, self.journal.clone());
+        ours.register("journal_dead", "Changes that could not be settled, as this process has last seen it", self.dead.clone());
         ours.register("password_hashes_waiting", "Passwords that wait to be hashed", self.hashes_waiting.clone());
         ours.register("password_hashes_running", "Passwords that are being hashed", self.hashes_running.clone());
         storage.register(ours);
@@ -158,6 +170,12 @@ impl Metrics {
         let (operation, outcome) = (self.operations.admit(operation), self.outcomes.admit(outcome));
         self.requests.get_or_create(&RequestLabels { operation, kind, outcome }).inc();
         self.durations[kind as usize].observe(took.as_secs_f64());
+    }
+
+    /// What the journal holds: entries of a queue, and those of either that were given up.
+    pub fn journal(&self, queue: &'static str, entries: u64, dead: u64) {
+        self.journal.get_or_create(&QueueLabel { queue }).set(entries.try_into().unwrap_or(i64::MAX));
+        self.dead.set(dead.try_into().unwrap_or(i64::MAX));
     }
 
     /// One answer over HTTP.
@@ -221,6 +239,7 @@ mod tests {
         metrics.request(None, Kind::Mutation, "OUTCOME_UNKNOWN", Duration::ZERO);
         metrics.request(None, Kind::Unknown, "BAD_REQUEST", Duration::ZERO);
         metrics.answered(503);
+        metrics.journal("short", 7, 1);
         let held = metrics.in_flight();
         let text = metrics.exposition(3, 2, 1).expect("text");
         for line in [
@@ -235,6 +254,8 @@ mod tests {
             "waxwing_http_responses_total{status=\"503\"} 1",
             "waxwing_http_requests_in_flight 1",
             "waxwing_background_tasks 3",
+            "waxwing_journal_entries{queue=\"short\"} 7",
+            "waxwing_journal_dead 1",
             "waxwing_password_hashes_waiting 2",
             "waxwing_password_hashes_running 1",
             "process_start_time_seconds 1.5",

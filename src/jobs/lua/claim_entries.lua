@@ -1,9 +1,9 @@
 -- claim_entries.lua - takes over what is overdue, the longest overdue first.
--- KEYS 1 journal:{n}  2 due:{n}:queue
+-- KEYS 1 journal:{n}  2 due:{n}:queue  3 dead:{n}
 -- ARGV 1 now, ms  2 until when it is ours, ms  3 how many at most
--- Returns id, record, id, record, …; the record counts this claim already
+-- Returns how many there are, how many are dead, id, record, id, record, …; the record counts this claim already
 local due = redis.call('ZRANGE', KEYS[2], '-inf', ARGV[1], 'BYSCORE', 'LIMIT', 0, ARGV[3])
-local taken = {}
+local taken = {redis.call('ZCARD', KEYS[2]), redis.call('HLEN', KEYS[3])}
 for _, id in ipairs(due) do
   local record = redis.call('HGET', KEYS[1], id)
   if record then
