@@ -21,6 +21,9 @@
 //!
 //! **Costs.** A change: one round trip before it; the striking out waits for nobody.
 //!
+//! Job libraries were looked at (apalis-redis 1.0 has leases and runs on clusters): theirs is a queue that anybody may take from at once, on
+//! one hash tag. Here an entry is its writer's first, most are struck out before anybody else sees them, and they spread over slots.
+//!
 //! After the outbox and saga patterns, and the delayed tasks of "Redis in Action" 6.4.2.
 
 pub mod audit;

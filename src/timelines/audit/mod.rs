@@ -1,5 +1,5 @@
 //! The audit of feeds: they hold living statuses of their sources (a home of its owner too), no others, and all of them from their floor on
-//! ([`complete`]).
+//! (`complete`).
 
 mod complete;
 
