@@ -48,20 +48,28 @@ async fn take(app: &App, queue: Queue, room: &Arc<Semaphore>) -> bool {
     if free == 0 {
         return false;
     }
-    let taken = match jobs::claim(app, queue, free).await {
+    let mut taken = match jobs::claim(app, queue, free.div_ceil(4)).await {
         Ok(taken) => taken,
         Err(error) => {
             tracing::debug!(%error, "the journal cannot be read");
             return false;
         }
     };
+    // Each shard was asked for some. What there is no room for is for others, or for later.
+    let too_many = taken.split_off(taken.len().min(free));
     let any = !taken.is_empty();
     for entry in taken {
-        let (app, room) = (app.clone(), room.clone());
+        let Ok(one) = room.clone().try_acquire_owned() else { break };
+        let app = app.clone();
         tokio::spawn(async move {
-            let _one = room.acquire_owned().await;
             work(&app, entry).await;
+            drop(one);
         });
+    }
+    for entry in too_many {
+        if let Err(error) = jobs::decline(app, entry).await {
+            tracing::debug!(%error, "it is taken over when its lease has run out");
+        }
     }
     any
 }

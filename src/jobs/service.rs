@@ -83,6 +83,15 @@ pub async fn put_back(app: &App, entry: &Entry) -> Result<(), Error> {
     store::keep(app.db(), entry, app.now()).await
 }
 
+/// Puts an entry back that was taken over and not looked at: that is not held against it. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn decline(app: &App, mut entry: Entry) -> Result<(), Error> {
+    entry.claims = entry.claims.saturating_sub(1);
+    put_back(app, &entry).await
+}
+
 /// Strikes an entry out. One round trip.
 ///
 /// # Errors

@@ -237,6 +237,30 @@ async fn work_is_done_by_whoever_comes_first_and_a_dead_owner_is_succeeded() {
 }
 
 #[tokio::test]
+async fn more_work_than_there_is_room_for_is_done_bit_by_bit_and_nothing_of_it_is_given_up() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 60).await;
+    for reader in &crowd {
+        jobs::leave(&app.app, Task::Refill { feed: Feed::Home(reader.user_id()) }).await.expect("a store");
+        jobs::leave(&app.app, Task::Reach { author: reader.user_id() }).await.expect("a store");
+    }
+    let stop = tokio_util::sync::CancellationToken::new();
+    let working = tokio::spawn({
+        let (app, stop) = (app.app.clone(), stop.clone());
+        async move { waxwing::work::run(&app, &stop).await }
+    });
+    let began = std::time::Instant::now();
+    while jobs::waiting(&app.app, Queue::Long).await.expect("a store") > 0 {
+        let waiting = jobs::entries(&app.app, Queue::Long, 100).await.expect("a store");
+        assert!(waiting.iter().all(|(entry, _)| entry.claims <= 1), "what was declined is not held against it");
+        assert!(began.elapsed() < Duration::from_secs(30), "the workers work");
+    }
+    assert_eq!(jobs::dead(&app.app).await.expect("a store"), []);
+    stop.cancel();
+    working.await.expect("they stop");
+}
+
+#[tokio::test]
 async fn an_entry_that_kills_whoever_takes_it_is_laid_aside() {
     let app = TestApp::start().await;
     let crowd = app.crowd("c", 2).await;
