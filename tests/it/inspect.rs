@@ -34,7 +34,9 @@ impl Redis {
     }
 
     async fn try_connect(&self, query: &str) -> redis::RedisResult<MultiplexedConnection> {
-        redis::Client::open(format!("{}{query}", self.url))?.get_multiplexed_async_connection().await
+        // A machine that is busy with other things is no Redis that does not answer.
+        let patient = redis::AsyncConnectionConfig::new().set_response_timeout(Some(Duration::from_secs(15)));
+        redis::Client::open(format!("{}{query}", self.url))?.get_multiplexed_async_connection_with_config(&patient).await
     }
 
     async fn run(&self, command: &[&str]) {
