@@ -212,8 +212,10 @@ async fn a_request_has_a_deadline_and_a_change_that_has_begun_is_finished() {
     let app = impatient(&calm).await;
     app.app.next_id().await.expect("ids in stock");
     app.redis.signal("STOP");
+    let began = Instant::now();
     let query = app.ask("{ user(login: \"ada\") { login } }").await;
     assert_eq!(query.refusal(), refused(504, "DEADLINE_EXCEEDED"));
+    assert!(began.elapsed() < EdgeConfig::default().request_timeout, "it is the one that was set");
     app.redis.signal("CONT");
     // Reads go on, writes wait.
     app.redis.run::<()>(&["CLIENT", "PAUSE", "600000", "WRITE"]);
