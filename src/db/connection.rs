@@ -29,21 +29,26 @@ pub struct Timing {
     pub connect: Duration,
     /// For the answer to a command or a whole pipeline.
     pub response: Duration,
+    /// For a request to be charged what it costs. One that is not is free, so this is short.
+    pub charge: Duration,
     /// Connections to a single server.
     pub connections: usize,
 }
 
 impl Default for Timing {
-    /// Both together stay under the second within which a client is told that the storage is down.
+    /// Connecting and an answer together stay under the second within which a client is told that the storage is down; so do a charge
+    /// and an answer.
     fn default() -> Self {
-        Self { connect: Duration::from_millis(300), response: Duration::from_millis(600), connections: 2 }
+        let [connect, response, charge] = [300, 600, 200].map(Duration::from_millis);
+        Self { connect, response, charge, connections: 2 }
     }
 }
 
 impl Timing {
     /// For bulk work that no client waits for: patient, and wide pipelines may take their time.
     pub fn patient() -> Self {
-        Self { connect: Duration::from_secs(2), response: Duration::from_secs(30), connections: 2 }
+        let [connect, response, charge] = [2, 30, 30].map(Duration::from_secs);
+        Self { connect, response, charge, connections: 2 }
     }
 }
 

@@ -44,6 +44,7 @@ pub struct Db {
     topology: Arc<Topology>,
     meters: Arc<StorageMeters>,
     in_flight: Arc<AtomicUsize>,
+    timing: Timing,
 }
 
 impl Db {
@@ -54,12 +55,17 @@ impl Db {
     pub async fn open(target: &Target, timing: Timing) -> Result<Self, RedisError> {
         let meters = Arc::new(StorageMeters::default());
         let topology = Topology::open(target, timing, meters.clone()).await?;
-        Ok(Self { topology: Arc::new(topology), meters, in_flight: Arc::default() })
+        Ok(Self { topology: Arc::new(topology), meters, in_flight: Arc::default(), timing })
     }
 
     /// How often this handle has waited for Redis so far: a command, a script or a pipeline is one.
     pub fn round_trips(&self) -> u64 {
         self.meters.round_trips()
+    }
+
+    /// How long to wait for what.
+    pub const fn timing(&self) -> Timing {
+        self.timing
     }
 
     /// What is counted of this handle's use.

@@ -7,11 +7,6 @@ use crate::app::App;
 use crate::error::Error;
 use crate::quota::{Limit, Quota};
 use std::ops::RangeInclusive;
-use std::time::Duration;
-
-/// How long a request waits to be charged. A Redis that does not answer costs it this, and then the read's own patience: both
-/// together stay under the second within which a client is told.
-const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Takes a token out of each bucket, or out of none. Nothing happens where there are no limits. One round trip; one more when it
 /// is refused and something had been taken.
@@ -85,7 +80,8 @@ async fn renew(app: &App, lease: &Lease, subject: Subject, quota: Quota, cost: u
     }
     let need = lease.need(cost, quota, now);
     let asked = take(app, (Limit::Requests, subject), quota, need.least..=need.most);
-    match tokio::time::timeout(PATIENCE, asked).await.unwrap_or(Err(Error::StorageUnavailable)) {
+    let patience = app.db().timing().charge;
+    match tokio::time::timeout(patience, asked).await.unwrap_or(Err(Error::StorageUnavailable)) {
         Ok(answer) => lease.settle(need, answer, quota, now),
         Err(error) => {
             tracing::warn!(?error, "requests are not charged");

@@ -36,5 +36,7 @@ pub fn token_in(authorization: &[u8]) -> Option<String> {
 
 fn bearer(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    let token = token.trim();
+    // A header may hold blanks and tabs, a token may not.
+    (scheme.eq_ignore_ascii_case("bearer") && token.bytes().all(|byte| byte.is_ascii_graphic())).then_some(token)
 }

@@ -26,6 +26,8 @@ pub struct EdgeConfig {
     pub header_timeout: Duration,
     /// How long a body may take.
     pub body_timeout: Duration,
+    /// How long a client may read nothing of an answer that waits for it.
+    pub stall_timeout: Duration,
     /// How long a connection may stand idle: longer than what proxies keep theirs, which is sixty seconds.
     pub idle_timeout: Duration,
     /// Documents that clients name instead of sending them.
@@ -68,6 +70,7 @@ impl Default for EdgeConfig {
             request_timeout: Duration::from_secs(10),
             header_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
+            stall_timeout: Duration::from_secs(30),
             idle_timeout: Duration::from_secs(75),
             documents: Arc::default(),
         }

@@ -1,4 +1,4 @@
-//! Connections: taken up to a bound, each with a time for the headers of a request. HTTP/1.1 alone: whoever wants more puts a
+//! Connections: taken up to a bound, each with a time for the headers of a request and for the reading of its answer. HTTP/1.1 alone: whoever wants more puts a
 //! proxy in front, which TLS asks for anyway.
 
 use super::config::EdgeConfig;
@@ -76,7 +76,12 @@ impl Connection {
         // Small answers go out at once; without it the rest of the connection works all the same.
         let _ = stream.set_nodelay(true);
         let busy = Arc::new(AtomicBool::new(false));
-        let stream = Hurried { stream, busy: busy.clone(), limit: self.config.header_timeout, deadline: None };
+        let stream = Hurried {
+            stream,
+            busy: busy.clone(),
+            headers: Limit::new(self.config.header_timeout),
+            answers: Limit::new(self.config.stall_timeout),
+        };
         let (router, peer) = (self.router, self.peer);
         let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
@@ -106,44 +111,85 @@ impl Connection {
     }
 }
 
-/// A connection on which headers must come within `limit` from their first byte on.
+/// A connection on which headers must come within a time from their first byte on, and answers must be taken: who reads none of one
+/// for a while would otherwise hold a place for ever.
 struct Hurried {
     stream: TcpStream,
     /// Whether a request is being answered: what is read then is its body.
     busy: Arc<AtomicBool>,
-    limit: Duration,
+    headers: Limit,
+    answers: Limit,
+}
+
+/// A time that something may take, from when it begins.
+struct Limit {
+    length: Duration,
     deadline: Option<Pin<Box<Sleep>>>,
+}
+
+impl Limit {
+    const fn new(length: Duration) -> Self {
+        Self { length, deadline: None }
+    }
+
+    /// It has begun, now or before.
+    fn begin(&mut self) -> &mut Pin<Box<Sleep>> {
+        let length = self.length;
+        self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(length)))
+    }
+
+    /// It is over, or there is none.
+    fn end(&mut self) {
+        self.deadline = None;
+    }
+
+    /// The error of one that took too long, if it has begun.
+    fn poll<T>(&mut self, cx: &mut Context<'_>, slow: &'static str) -> Poll<io::Result<T>> {
+        let Some(deadline) = &mut self.deadline else { return Poll::Pending };
+        ready!(deadline.as_mut().poll(cx));
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, slow)))
+    }
+}
+
+impl Hurried {
+    /// What came of a write: one that cannot go on waits until it can, or until nobody is taken to read it.
+    fn written(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if written.is_ready() {
+            self.answers.end();
+            return written;
+        }
+        self.answers.begin();
+        self.answers.poll(cx, "nobody reads the answer")
+    }
 }
 
 impl AsyncRead for Hurried {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let (this, before) = (&mut *self, buffer.filled().len());
         if this.busy.load(Ordering::Relaxed) {
-            this.deadline = None;
+            this.headers.end();
         }
         match Pin::new(&mut this.stream).poll_read(cx, buffer) {
             Poll::Ready(read) => {
                 if buffer.filled().len() > before && !this.busy.load(Ordering::Relaxed) {
-                    this.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(this.limit)));
+                    this.headers.begin();
                 }
                 Poll::Ready(read)
             }
-            Poll::Pending => {
-                let Some(deadline) = &mut this.deadline else { return Poll::Pending };
-                ready!(deadline.as_mut().poll(cx));
-                Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the headers came too slowly")))
-            }
+            Poll::Pending => this.headers.poll(cx, "the headers came too slowly"),
         }
     }
 }
 
 impl AsyncWrite for Hurried {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
+        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.written(cx, written)
     }
 
     fn poll_write_vectored(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[io::IoSlice<'_>]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bytes)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, bytes);
+        self.written(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::support::{Answer, START, TestApp, error_codes};
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use waxwing::app::App;
@@ -77,6 +77,34 @@ async fn connections_that_stand_idle_are_closed_in_the_end() {
     exchange(&mut used).await;
     assert_eq!(rest(&mut used).await, "");
     assert_eq!(rest(&mut connect(&app).await).await, "");
+}
+
+/// How many connections are open, as the server counts them.
+async fn connections(app: &TestApp) -> u32 {
+    let metrics = Answer::of(app.get("/metrics")).await.text;
+    let line = metrics.lines().find_map(|line| line.strip_prefix("waxwing_http_connections ")).expect("a count");
+    line.parse().expect("a number")
+}
+
+#[tokio::test]
+async fn an_answer_that_nobody_reads_is_given_up() {
+    let app = at_edge(EdgeConfig { stall_timeout: SOON, ..EdgeConfig::default() }).await;
+    let own = connections(&app).await;
+    let mut stream = connect(&app).await;
+    let body = json!({ "query": "{ __schema { types { name description fields { name description } } } }" }).to_string();
+    let head =
+        format!("POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
+    // Far more than what the system keeps for a reader.
+    for _ in 0..1_000 {
+        stream.write_all(format!("{head}{body}").as_bytes()).await.expect("it is open");
+    }
+    let began = Instant::now();
+    while connections(&app).await > own {
+        assert!(began.elapsed() < Duration::from_secs(20), "its place is held for ever");
+        tokio::task::yield_now().await;
+    }
+    // Whoever reads, however late the answer began, gets all of it.
+    assert!(exchange(&mut connect(&app).await).await.starts_with("HTTP/1.1 200"));
 }
 
 #[tokio::test]
@@ -184,8 +212,10 @@ async fn a_request_has_a_deadline_and_a_change_that_has_begun_is_finished() {
     let app = impatient(&calm).await;
     app.app.next_id().await.expect("ids in stock");
     app.redis.signal("STOP");
+    let began = Instant::now();
     let query = app.ask("{ user(login: \"ada\") { login } }").await;
     assert_eq!(query.refusal(), refused(504, "DEADLINE_EXCEEDED"));
+    assert!(began.elapsed() < EdgeConfig::default().request_timeout, "it is the one that was set");
     app.redis.signal("CONT");
     // Reads go on, writes wait.
     app.redis.run::<()>(&["CLIENT", "PAUSE", "600000", "WRITE"]);

@@ -110,7 +110,7 @@ async fn what_clients_write_never_becomes_lua_a_key_or_a_pattern() {
     }
     app.drain().await;
     let commands: BTreeSet<Vec<Vec<u8>>> = monitor.end(&app.redis).into_iter().collect();
-    assert!(commands.len() > 500, "the record has {}", commands.len());
+    assert!(commands.len() > 400, "the record has {}", commands.len());
     let mut operator = redis::Client::open(app.redis.operator_url()).expect("a URL").get_connection().expect("it listens");
     let (mut names, mut keys, mut marked) = (BTreeSet::new(), 0, 0);
     for command in &commands {

@@ -34,6 +34,7 @@ async fn a_redis_that_refuses_writes_lets_reads_through_and_nothing_that_must_be
     for (begin, end) in REFUSING {
         let app = TestApp::hasty(by_default()).await;
         let people = app.crowd("c", 2).await;
+        app.app.next_id().await.expect("ids in stock");
         app.redis.run::<()>(begin);
         for _ in 0..3 {
             for request in [asking(&app, READ), asked_by(&app, &people[0], READ)] {
@@ -110,7 +111,10 @@ async fn a_frozen_redis_does_not_hold_up_what_reads_nothing() {
     app.redis.signal("CONT");
 }
 
-/// A Redis that is far away: every answer comes 20 ms late.
+/// By how much.
+const LATE: Duration = Duration::from_millis(100);
+
+/// A Redis that is far away: every answer comes late.
 async fn far_away(redis: &RedisServer) -> String {
     let (path, listener) = (redis.operator_url().replace("unix:", ""), TcpListener::bind("127.0.0.1:0").await.expect("a port"));
     let url = redis.tcp_url(listener.local_addr().expect("an address").port());
@@ -122,7 +126,7 @@ async fn far_away(redis: &RedisServer) -> String {
             tokio::spawn(async move {
                 let mut buffer = vec![0; 1 << 16];
                 while let Ok(count @ 1..) = from_server.read(&mut buffer).await {
-                    tokio::time::sleep(Duration::from_millis(20)).await;
+                    tokio::time::sleep(LATE).await;
                     to_client.write_all(&buffer[..count]).await.expect("the client is there");
                 }
             });
@@ -135,7 +139,8 @@ async fn far_away(redis: &RedisServer) -> String {
 async fn waiting_for_ones_turn_makes_nobody_free() {
     let redis = Arc::new(RedisServer::start());
     let target = far_away(&redis).await.parse().expect("a URL");
-    let (db, clock) = (Db::open(&target, Timing::default()).await.expect("a store"), Clock::manual(START));
+    let timing = Timing { charge: 10 * LATE, ..CALM };
+    let (db, clock) = (Db::open(&target, timing).await.expect("a store"), Clock::manual(START));
     let app = Served::start(App::new(db, clock.clone(), limited(&[(Limit::Requests, "50/1h")])), clock).await;
     // Each has to ask by itself, one after the other, for longer than Redis is waited for.
     let answers = join_all((0..60).map(|_| Answer::of(asking(&app, "{ a: __typename b: __typename }")))).await;

@@ -35,7 +35,17 @@ use waxwing::server::{self, EdgeConfig};
 pub const START: u64 = 1_772_323_200_000;
 
 /// How long Redis may take in most tests: a machine that is busy with other things must not look like a storage that is down.
-pub const CALM: Timing = Timing { connect: Duration::from_secs(5), response: Duration::from_secs(15), connections: 2 };
+pub const CALM: Timing = Timing {
+    connect: Duration::from_secs(5),
+    response: Duration::from_secs(15),
+    charge: Duration::from_secs(15),
+    connections: 2,
+};
+
+/// How long a request may take in most tests, for the same reason.
+fn calm_edge() -> EdgeConfig {
+    EdgeConfig { request_timeout: Duration::from_secs(60), ..EdgeConfig::default() }
+}
 
 /// A running server.
 pub struct Served {
@@ -50,7 +60,7 @@ pub struct Served {
 impl Served {
     /// A server of an application over whatever storage. Its deadline is as calm as [`CALM`].
     pub async fn start(app: App, clock: Clock) -> Self {
-        Self::at_edge(app, clock, EdgeConfig { request_timeout: Duration::from_secs(60), ..EdgeConfig::default() }).await
+        Self::at_edge(app, clock, calm_edge()).await
     }
 
     /// The same with an edge of the test's choice.
