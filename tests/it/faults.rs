@@ -2,7 +2,7 @@
 //! client that goes away in the middle. Everything ends, nothing piles up, and all is well afterwards.
 
 use crate::support::proxy::{Flow, Proxy};
-use crate::support::{Actor, Answer, Cluster, RedisServer, START, Served, TestApp, error_codes};
+use crate::support::{Actor, Alone, Answer, Cluster, RedisServer, START, Served, TestApp, error_codes};
 use futures_util::future::join_all;
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ impl Through {
     }
 
     async fn with(timing: Timing, config: Config) -> Self {
-        let redis = RedisServer::start();
+        let redis = RedisServer::alone(Alone::OneWire);
         let proxy = Proxy::before(&redis).await;
         let db = Db::open(&redis.tcp_url(proxy.port).parse().expect("a URL"), timing).await.expect("a store");
         let clock = Clock::manual(START);
@@ -99,8 +99,7 @@ async fn a_crowd_before_a_frozen_redis_gets_its_answers_and_asks_no_more_than_on
     ada.post("before").await;
     app.drain().await;
     app.redis.reset_calls();
-    let connections = || app.redis.run::<redis::InfoDict>(&["INFO", "stats"]).get::<u64>("total_connections_received");
-    let connected = connections().expect("a number");
+    let connected = app.redis.connections();
     app.redis.signal("STOP");
     let kinds = [(None, READ), (Some(&ada), HOME), (Some(&ada), POST), (None, LOG_IN)];
     let crowd = join_all((0..400).map(|at| kinds[at % kinds.len()]).map(|(actor, query)| send(&app, actor, query)));
@@ -119,7 +118,7 @@ async fn a_crowd_before_a_frozen_redis_gets_its_answers_and_asks_no_more_than_on
     let seen: u64 = app.redis.calls().values().sum();
     assert!(seen <= 400 + failed as u64 + 20, "{seen} commands came for 400 requests: {:?}", app.redis.calls());
     // Nor did each try to connect. (Some of these are the test's own.)
-    let connected = connections().expect("a number") - connected;
+    let connected = app.redis.connections() - connected;
     assert!(connected < 40, "{connected} connections for 400 requests");
     ada.post("after").await;
     assert!(ada.home().await.starts_with(&["after".to_owned()]));

@@ -1,7 +1,7 @@
 //! Limits and the storage: what happens when Redis cannot be asked, on a cluster, and to the audit.
 
 use super::{asked_by, asking, by_default, limited, log_in, once, refused, sign_up};
-use crate::support::{Answer, CALM, Cluster, RedisServer, START, Served, TestApp, error_codes};
+use crate::support::{Alone, Answer, CALM, Cluster, RedisServer, START, Served, TestApp, error_codes};
 use futures_util::future::join_all;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -133,7 +133,7 @@ async fn far_away(redis: &RedisServer) -> String {
 
 #[tokio::test]
 async fn waiting_for_ones_turn_makes_nobody_free() {
-    let redis = Arc::new(RedisServer::start());
+    let redis = Arc::new(RedisServer::alone(Alone::OneWire));
     let target = far_away(&redis).await.parse().expect("a URL");
     let (db, clock) = (Db::open(&target, Timing::default()).await.expect("a store"), Clock::manual(START));
     let app = Served::start(App::new(db, clock.clone(), limited(&[(Limit::Requests, "50/1h")])), clock).await;
