@@ -5,12 +5,14 @@ use crate::support::proxy::{Flow, Proxy};
 use crate::support::{Actor, Alone, Answer, Cluster, RedisServer, START, Served, TestApp, error_codes};
 use futures_util::future::join_all;
 use serde_json::json;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use waxwing::app::App;
 use waxwing::clock::Clock;
 use waxwing::config::{Config, DocumentLimits};
 use waxwing::db::{Db, IN_FLIGHT, Timing};
 use waxwing::error::Error;
+use waxwing::server::EdgeConfig;
 
 /// What takes longer than this hangs. Far above every bound, so that a slow machine breaks nothing.
 const HANGS: Duration = Duration::from_secs(20);
@@ -94,7 +96,11 @@ async fn eventually(app: &Served, actor: &Actor, query: &str) -> usize {
 
 #[tokio::test]
 async fn a_crowd_before_a_frozen_redis_gets_its_answers_and_asks_no_more_than_once() {
-    let app = TestApp::hasty(Config::default()).await;
+    let (redis, clock) = (Arc::new(RedisServer::start()), Clock::manual(START));
+    let db = Db::open(&redis.target(), Timing::default()).await.expect("a store");
+    // However many cores there are, the edge lets all of them in.
+    let edge = EdgeConfig { max_requests: 1_000, ..EdgeConfig::default() };
+    let app = TestApp::of(App::new(db, clock.clone(), Config::default()), clock, edge, redis).await;
     let ada = app.user("ada").await;
     ada.post("before").await;
     app.drain().await;

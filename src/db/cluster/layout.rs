@@ -14,7 +14,9 @@ impl Address {
     /// That of a server; `None` for a unix socket.
     pub(super) fn of(server: &ConnectionInfo) -> Option<Self> {
         match server.addr() {
-            ConnectionAddr::Tcp(host, port) | ConnectionAddr::TcpTls { host, port, .. } => Some(Self { host: host.clone(), port: *port }),
+            ConnectionAddr::Tcp(host, port) | ConnectionAddr::TcpTls { host, port, .. } => {
+                Some(Self { host: host.clone(), port: *port })
+            }
             _ => None,
         }
     }
@@ -117,7 +119,9 @@ mod tests {
     }
 
     fn read(error: &str) -> Option<Redirect> {
-        let Ok(Value::ServerError(error)) = redis::parse_redis_value(format!("-{error}\r\n").as_bytes()) else { panic!("no error") };
+        let Ok(Value::ServerError(error)) = redis::parse_redis_value(format!("-{error}\r\n").as_bytes()) else {
+            panic!("no error")
+        };
         Redirect::read(&error, &address("asked", 1))
     }
 

@@ -179,7 +179,10 @@ impl Map {
         let answer = answers.map_err(|failure| failure.classified(&self.meters, Access::Read)).ok()?.pop()?;
         let ranges = ranges(answer, &node.address);
         // One that has been turned out of the cluster, or was just put up, knows of no slots.
-        ranges.inspect_err(|error| tracing::warn!(%error, "a node does not tell who has which slots")).ok().filter(|all| !all.is_empty())
+        ranges
+            .inspect_err(|error| tracing::warn!(%error, "a node does not tell who has which slots"))
+            .ok()
+            .filter(|all| !all.is_empty())
     }
 
     fn replace(&self, ranges: &[Range]) -> Result<(), Error> {
@@ -187,7 +190,8 @@ impl Map {
         known.guests.retain(|_, at| at.elapsed() < GUEST);
         let old = std::mem::take(&mut *known);
         let named = ranges.iter().flat_map(|range| range.replicas.iter().chain([&range.primary])).chain(old.guests.keys());
-        known.nodes = named.filter_map(|address| old.nodes.get_key_value(address)).map(|(a, node)| (a.clone(), node.clone())).collect();
+        known.nodes =
+            named.filter_map(|address| old.nodes.get_key_value(address)).map(|(a, node)| (a.clone(), node.clone())).collect();
         (known.version, known.guests) = (old.version + 1, old.guests);
         for range in ranges {
             for replica in &range.replicas {

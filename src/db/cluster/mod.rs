@@ -146,7 +146,9 @@ impl Cluster {
 
     async fn at(&self, node: &Node, command: &Cmd) -> Result<Value, Error> {
         let answers = node.links.send(&pipeline_of([command])).await;
-        answers.map(|mut answers| answers.pop().unwrap_or_default()).map_err(|failure| failure.classified(&self.meters, Access::Read))
+        answers
+            .map(|mut answers| answers.pop().unwrap_or_default())
+            .map_err(|failure| failure.classified(&self.meters, Access::Read))
     }
 }
 

@@ -93,8 +93,12 @@ impl Scene {
         for command in commands {
             let command = self.fill(command);
             let words = command.split(if command.contains('|') { '|' } else { ' ' });
-            let words: Vec<Vec<u8>> = words.map(|word| word.split("\\255").map(str::as_bytes).collect::<Vec<_>>().join(&0xff)).collect();
-            self.app.redis.run_bytes::<redis::Value>(&words.iter().map(Vec::as_slice).collect::<Vec<_>>());
+            let words: Vec<Vec<u8>> =
+                words.map(|word| word.split("\\255").map(str::as_bytes).collect::<Vec<_>>().join(&0xff)).collect();
+            match words.iter().map(Vec::as_slice).collect::<Vec<_>>()[..] {
+                [b"COPY", from, to] => self.app.redis.copy(from, to),
+                ref words => drop(self.app.redis.run_bytes::<redis::Value>(words)),
+            }
         }
     }
 

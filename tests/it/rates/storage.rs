@@ -32,7 +32,9 @@ const REFUSING: [(&[&str], &[&str]); 3] = [
 #[tokio::test]
 async fn a_redis_that_refuses_writes_lets_reads_through_and_nothing_that_must_be_counted() {
     for (begin, end) in REFUSING {
-        let app = TestApp::hasty(by_default()).await;
+        let replica = begin[0] == "REPLICAOF";
+        let redis = if replica { RedisServer::alone(Alone::Replica) } else { RedisServer::start() };
+        let app = TestApp::hasty_over(Arc::new(redis), by_default()).await;
         let people = app.crowd("c", 2).await;
         app.redis.run::<()>(begin);
         for _ in 0..3 {

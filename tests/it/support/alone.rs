@@ -11,6 +11,8 @@ pub enum Alone {
     OneWire,
     /// It reads the record (MONITOR) of everything that a Redis is told, in the order in which it was.
     Record,
+    /// It makes the server a replica by a command that a cluster does not take: a replica there sends writers on to its primary.
+    Replica,
     /// It sets who may log in to Redis, with which password, by a URL of its own. A cluster's URL is read by a test of `db::target`, and
     /// the suite logs in to clusters by name and password when it runs with `WAXWING_TEST_ACL`.
     Users,

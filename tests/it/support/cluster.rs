@@ -8,11 +8,11 @@ use super::proxy::Proxy;
 use super::redis_server::{acl_file, credentials, spawn, suite_is_restricted};
 use redis::cluster_routing::Slot;
 use redis::{FromRedisValue, RedisResult};
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::Child;
-use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -193,7 +193,9 @@ impl Cluster {
             between();
         }
         // Whom it goes to is told first: were it the last to know, the slot would be nobody's in between.
-        for node in [to, from].into_iter().chain(self.primaries().iter().filter(|node| ![to.port, from.port].contains(&node.port))) {
+        for node in
+            [to, from].into_iter().chain(self.primaries().iter().filter(|node| ![to.port, from.port].contains(&node.port)))
+        {
             node.run::<()>(&["CLUSTER", "SETSLOT", &number, "NODE", &to.id]);
             between();
         }
@@ -208,7 +210,14 @@ impl Cluster {
                 let myself = if other == at { "myself," } else { "" };
                 known.describe(&mut lines, &format!("{myself}{role}"), 0, "");
                 if other < PRIMARIES {
-                    let _ = writeln!(lines, "{} {}:1@2 master - 0 0 {} connected {}", phantom(other), host(), other + 1, slots(other));
+                    let _ = writeln!(
+                        lines,
+                        "{} {}:1@2 master - 0 0 {} connected {}",
+                        phantom(other),
+                        host(),
+                        other + 1,
+                        slots(other)
+                    );
                 }
             }
             node.configure(&lines);
@@ -258,7 +267,11 @@ impl Cluster {
         }
         // That they are replicas must be known before one of them can stand for election.
         for node in self.primaries() {
-            let seen = |at: usize| node.run::<String>(&["CLUSTER", "REPLICAS", &self.nodes[at - PRIMARIES].id]).contains(&self.nodes[at].id);
+            let seen = |at: usize| {
+                node.run::<Vec<String>>(&["CLUSTER", "REPLICAS", &self.nodes[at - PRIMARIES].id])
+                    .concat()
+                    .contains(&self.nodes[at].id)
+            };
             eventually("its replica is known", || (PRIMARIES..self.nodes.len()).all(seen));
         }
     }
@@ -271,7 +284,18 @@ impl Node {
         std::fs::create_dir(&folder).expect("a folder");
         let (path, host) = (folder.display().to_string(), host().to_string());
         let numbers = [port.to_string(), bus.to_string()];
-        let own = ["--port", &numbers[0], "--cluster-port", &numbers[1], "--bind", &host, "--cluster-announce-ip", &host, "--dir", &path];
+        let own = [
+            "--port",
+            &numbers[0],
+            "--cluster-port",
+            &numbers[1],
+            "--bind",
+            &host,
+            "--cluster-announce-ip",
+            &host,
+            "--dir",
+            &path,
+        ];
         let fixed = ["--save", "", "--cluster-enabled", "yes", "--cluster-replica-validity-factor", "0"];
         let mut arguments: Vec<String> = own.iter().chain(&fixed).chain(options).map(|option| (*option).to_owned()).collect();
         if restricted {
@@ -354,7 +378,8 @@ impl Drop for Node {
 /// Who has this key in the beginning.
 fn first_place(key: &[u8]) -> usize {
     static PLACES: LazyLock<HashMap<Slot, usize>> = LazyLock::new(|| {
-        let ranges = (0..PRIMARIES).flat_map(|at| (at * SLOTS / PRIMARIES..(at + 1) * SLOTS / PRIMARIES).map(move |slot| (slot, at)));
+        let ranges =
+            (0..PRIMARIES).flat_map(|at| (at * SLOTS / PRIMARIES..(at + 1) * SLOTS / PRIMARIES).map(move |slot| (slot, at)));
         ranges.filter_map(|(slot, at)| Some((Slot::new(slot as u16)?, at))).collect()
     });
     PLACES[&Slot::for_key(key)]

@@ -195,6 +195,12 @@ impl RedisServer {
         keys
     }
 
+    /// Writes what is at one key to another, whose slot may be elsewhere.
+    pub fn copy(&self, from: &[u8], to: &[u8]) {
+        let packed: Vec<u8> = self.run_bytes(&[b"DUMP", from]);
+        self.run_bytes::<()>(&[b"RESTORE", to, b"0", &packed]);
+    }
+
     /// How often each command was called since the last [`Self::reset_calls`], on all nodes together. What is asked about the cluster
     /// itself is no part of what a request costs.
     pub fn calls(&self) -> HashMap<String, u64> {
