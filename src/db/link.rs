@@ -61,7 +61,7 @@ struct Link {
     timing: Timing,
     meters: Arc<StorageMeters>,
     current: Arc<RwLock<Current>>,
-    /// Held while connecting; the last failure stands in it.
+    /// Held while connecting; the last attempt stands in it, unless that was a success.
     connecting: tokio::sync::Mutex<Option<Instant>>,
 }
 
@@ -118,7 +118,11 @@ impl Link {
             self.meters.failed(Fault::Unreachable);
             return Err(Failure::Unreachable);
         }
-        Box::pin(self.connect()).await.inspect_err(|_| *failed = Some(Instant::now()))
+        // Noted before, since whoever connects may be given up in the midst of it, as all may who wait here.
+        *failed = Some(Instant::now());
+        let connected = Box::pin(self.connect()).await;
+        *failed = if connected.is_ok() { None } else { Some(Instant::now()) };
+        connected
     }
 
     async fn connect(&self) -> Result<(u64, MultiplexedConnection), Failure> {

@@ -210,6 +210,23 @@ async fn a_change_whose_answer_was_swallowed_may_have_happened_and_says_so() {
     assert_eq!(ada.home().await, ["second", "first"]);
 }
 
+#[tokio::test]
+async fn a_change_that_was_sent_to_a_redis_that_dies_may_have_happened_and_says_so() {
+    let app = Through::start(patient()).await;
+    let ada = app.ada().await;
+    app.proxy.set_after(b"EVALSHA", Flow::Hold);
+    let scripts = || app.redis.calls().get("evalsha").copied().unwrap_or_default();
+    let before = scripts();
+    let post = async { ada.run("PostStatus", json!({ "input": { "message": "second" } })).await };
+    let death = async {
+        until(|| scripts() > before).await;
+        // It was done, and cannot be done once more.
+        app.redis.kill();
+    };
+    let (answer, ()) = tokio::join!(post, death);
+    assert_eq!(error_codes(&answer), ["OUTCOME_UNKNOWN"], "{answer}");
+}
+
 /// The same where each node of a cluster has a connection of its own.
 #[tokio::test]
 async fn a_connection_to_a_node_that_swallows_what_it_carries_is_replaced() {

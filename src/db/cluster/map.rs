@@ -149,12 +149,16 @@ impl Map {
     }
 
     async fn ask(&self, version: u64, fresh: Duration, nodes: &[Arc<Node>]) -> Result<(), Error> {
+        let began = Instant::now();
         let mut last = self.asking.lock().await;
         if self.version() != version {
             return Ok(());
         }
-        if let Some((_, well)) = last.filter(|(at, _)| at.elapsed() < fresh) {
-            return if well { Ok(()) } else { Err(Error::StorageUnavailable) };
+        // Who has waited for another's question has its answer. A bad one is good for nobody else.
+        match *last {
+            Some((at, true)) if at >= began || at.elapsed() < fresh => return Ok(()),
+            Some((at, false)) if at >= began => return Err(Error::StorageUnavailable),
+            _ => {}
         }
         let answer = self.first_of(nodes).await;
         *last = Some((Instant::now(), answer.is_some()));

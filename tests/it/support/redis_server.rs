@@ -197,8 +197,8 @@ impl RedisServer {
 
     /// Writes what is at one key to another, whose slot may be elsewhere.
     pub fn copy(&self, from: &[u8], to: &[u8]) {
-        let packed: Vec<u8> = self.run_bytes(&[b"DUMP", from]);
-        self.run_bytes::<()>(&[b"RESTORE", to, b"0", &packed]);
+        let (packed, left): (Vec<u8>, i64) = (self.run_bytes(&[b"DUMP", from]), self.run_bytes(&[b"PTTL", from]));
+        self.run_bytes::<()>(&[b"RESTORE", to, left.max(0).to_string().as_bytes(), &packed]);
     }
 
     /// How often each command was called since the last [`Self::reset_calls`], on all nodes together. What is asked about the cluster
