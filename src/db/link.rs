@@ -57,12 +57,17 @@ fn link_of_thread(links: usize) -> usize {
 
 /// One connection that comes back.
 struct Link {
+    way: Arc<Way>,
+    current: Arc<RwLock<Current>>,
+    /// Held while connecting; the last failure stands in it.
+    connecting: Arc<tokio::sync::Mutex<Option<Instant>>>,
+}
+
+/// How to connect.
+struct Way {
     client: Client,
     timing: Timing,
     meters: Arc<StorageMeters>,
-    current: Arc<RwLock<Current>>,
-    /// Held while connecting; the last attempt stands in it, unless that was a success.
-    connecting: tokio::sync::Mutex<Option<Instant>>,
 }
 
 /// The connection in use and how many there were, so that an old one's end does not close a new one.
@@ -74,12 +79,12 @@ struct Current {
 
 impl Link {
     fn new(client: Client, timing: Timing, meters: Arc<StorageMeters>) -> Self {
-        Self { client, timing, meters, current: Arc::default(), connecting: tokio::sync::Mutex::default() }
+        Self { way: Arc::new(Way { client, timing, meters }), current: Arc::default(), connecting: Arc::default() }
     }
 
     /// Sends it, and once more if the connection breaks: reads cost nothing twice, and writes are idempotent steps.
     async fn send(&self, pipeline: &Pipeline) -> Result<Vec<Value>, Failure> {
-        self.meters.piped();
+        self.way.meters.piped();
         let broken = match self.try_send(pipeline).await {
             Err(Failure::Sent(error)) if error.is_connection_dropped() => error,
             answered => return answered,
@@ -110,24 +115,30 @@ impl Link {
         if let Some(held) = self.held() {
             return Ok(held);
         }
-        let mut failed = self.connecting.lock().await;
+        let mut failed = self.connecting.clone().lock_owned().await;
         if let Some(held) = self.held() {
             return Ok(held);
         }
         if failed.is_some_and(|at| at.elapsed() < Duration::from_millis(50)) {
-            self.meters.failed(Fault::Unreachable);
+            self.way.meters.failed(Fault::Unreachable);
             return Err(Failure::Unreachable);
         }
-        // Noted before, since whoever connects may be given up in the midst of it, as all may who wait here.
-        *failed = Some(Instant::now());
-        let connected = Box::pin(self.connect()).await;
-        *failed = if connected.is_ok() { None } else { Some(Instant::now()) };
-        connected
+        // Apart from whoever waits: if all of them are given up in the midst of it, the next finds it made, and begins no other.
+        let (way, current) = (self.way.clone(), self.current.clone());
+        let connecting = tokio::spawn(async move {
+            let connected = way.connect(&current).await;
+            *failed = connected.is_err().then(Instant::now);
+            connected
+        });
+        connecting.await.unwrap_or(Err(Failure::Unreachable))
     }
+}
 
-    async fn connect(&self) -> Result<(u64, MultiplexedConnection), Failure> {
-        let generation = self.current.read().unwrap_or_else(PoisonError::into_inner).generation + 1;
-        let current = Arc::downgrade(&self.current);
+impl Way {
+    /// Connects, and puts the connection in its place.
+    async fn connect(&self, place: &Arc<RwLock<Current>>) -> Result<(u64, MultiplexedConnection), Failure> {
+        let generation = place.read().unwrap_or_else(PoisonError::into_inner).generation + 1;
+        let current = Arc::downgrade(place);
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(self.timing.connect))
             .set_response_timeout(Some(self.timing.response))
@@ -143,7 +154,7 @@ impl Link {
             .await
             .map_err(|_| unreachable(&self.meters, &"no answer in time"))?
             .map_err(|error| unreachable(&self.meters, &error))?;
-        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = place.write().unwrap_or_else(PoisonError::into_inner);
         *current = Current { generation, connection: Some(connection.clone()) };
         Ok((generation, connection))
     }
