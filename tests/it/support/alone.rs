@@ -6,7 +6,7 @@
 /// Why a test wants one server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alone {
-    /// It breaks, holds or slows the one connection there is, and counts what passes. Connections to the nodes of a cluster are broken by
+    /// It breaks, holds, slows or cuts the one connection there is, and counts what passes in the order in which it does. Connections to the nodes of a cluster are broken by
     /// tests of their own, in `cluster` and `faults`.
     OneWire,
     /// It reads the record (MONITOR) of everything that a Redis is told, in the order in which it was.
