@@ -21,7 +21,7 @@ build: playground
 
 ## Everything that is checked: format, lints, docs, the suite, the playground in a browser.
 test: check
-	@$(MAKE) --no-print-directory suite suite-acl e2e
+	@$(MAKE) --no-print-directory suite suite-acl test-cluster e2e
 
 # Formatting, clippy with warnings as errors, docs without warnings. The schema check is a test.
 check: playground
@@ -41,6 +41,11 @@ endif
 .PHONY: suite-acl
 suite-acl:
 	@WAXWING_TEST_ACL=1 $(MAKE) --no-print-directory suite
+
+## The suite once more, where every test has a Redis Cluster of three nodes.
+.PHONY: test-cluster
+test-cluster:
+	@WAXWING_TEST_CLUSTER=1 $(MAKE) --no-print-directory suite
 
 ## What a flood of log-ins does to those who only read. For a quiet machine.
 .PHONY: bench-logins

@@ -12,6 +12,7 @@ pub mod decode;
 pub mod embedded;
 pub mod inspect;
 mod keys;
+mod link;
 pub mod look;
 pub mod ranges;
 pub mod script;
@@ -48,13 +49,13 @@ pub struct Db {
 }
 
 impl Db {
-    /// A handle to `target`. Connects when it is first used, so it never fails for a server that is down.
+    /// A handle to `target`. Connects when it is first used, so it never fails for a server or a cluster that is down.
     ///
     /// # Errors
-    /// When the target's address cannot be used at all (a cluster that is down is such a case).
+    /// When the target's address cannot be used at all.
     pub async fn open(target: &Target, timing: Timing) -> Result<Self, RedisError> {
         let meters = Arc::new(StorageMeters::default());
-        let topology = Topology::open(target, timing, meters.clone()).await?;
+        let topology = Topology::open(target, timing, meters.clone())?;
         Ok(Self { topology: Arc::new(topology), meters, in_flight: Arc::default(), timing })
     }
 
@@ -162,7 +163,7 @@ impl Db {
         commands.sort_by_key(|(digest, _)| *digest);
         commands.dedup_by_key(|(digest, _)| *digest);
         let commands = commands.into_iter().map(|(_, command)| command).collect();
-        self.timed(self.topology.load_scripts(commands)).await
+        self.timed(Box::pin(self.topology.load_scripts(commands))).await
     }
 
     async fn pipeline(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
@@ -185,7 +186,8 @@ impl Db {
         while !commands.is_empty() {
             let rest = commands.split_off(commands.len().min(PIPELINE));
             let _one = InFlight::begin(&self.in_flight)?;
-            replies.extend(self.timed(self.topology.send(commands, access)).await?);
+            // In a box: it is large, and every future that reads would hold it.
+            replies.extend(self.timed(Box::pin(self.topology.send(commands, access))).await?);
             commands = rest;
         }
         Ok(replies)
@@ -196,7 +198,11 @@ impl Db {
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
     pub async fn ping(&self) -> Result<(), Error> {
-        self.topology.each_primary(&redis::cmd("PING")).await.map(drop)
+        let answers = self.topology.each_primary(&redis::cmd("PING")).await?;
+        answers.into_iter().try_for_each(|answer| match answer.extract_error() {
+            Ok(_) => Ok(()),
+            Err(error) => Err(self.topology.classify(&error, Access::Read)),
+        })
     }
 
     /// Asks every primary the same; answers in the order of their addresses. For INFO and checks.
@@ -260,8 +266,8 @@ impl Drop for InFlight<'_> {
 }
 
 /// A pipeline that keeps a command's error in its place.
-fn pipeline_of(commands: &[Cmd]) -> Pipeline {
-    let mut pipeline = Pipeline::with_capacity(commands.len());
+fn pipeline_of<'a>(commands: impl IntoIterator<Item = &'a Cmd>) -> Pipeline {
+    let mut pipeline = Pipeline::new();
     for command in commands {
         pipeline.add_command(command.clone());
     }

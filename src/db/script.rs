@@ -61,10 +61,5 @@ impl Call {
 
 /// Whether a reply says that Redis does not know the script.
 pub(super) fn is_unknown(reply: &Value) -> bool {
-    matches!(reply, Value::ServerError(error) if error.code() == "NOSCRIPT") || *reply == unknown()
-}
-
-/// The mark that the cluster path leaves for such a reply, since its client gives errors apart from values.
-pub(super) fn unknown() -> Value {
-    Value::SimpleString("NOSCRIPT".to_owned())
+    matches!(reply, Value::ServerError(error) if error.code() == "NOSCRIPT")
 }

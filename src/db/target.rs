@@ -31,16 +31,21 @@ impl Target {
     }
 
     fn single(info: ConnectionInfo) -> Self {
-        // RESP3 is what tells us of a disconnection at once, and later of invalidated keys.
-        // The library's name is not told: a user of least privilege may not, and Redis would note the try each time.
-        let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3).set_skip_set_lib_name();
-        Self::Single(Box::new(info.set_redis_settings(settings).set_tcp_settings(tcp_settings())))
+        Self::Single(Box::new(with_settings(info)))
     }
+}
+
+/// How we speak to any server.
+fn with_settings(info: ConnectionInfo) -> ConnectionInfo {
+    // RESP3 is what tells us of a disconnection at once, and later of invalidated keys.
+    // The library's name is not told: a user of least privilege may not, and Redis would note the try each time.
+    let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3).set_skip_set_lib_name();
+    info.set_redis_settings(settings).set_tcp_settings(tcp_settings())
 }
 
 /// What the system is to do about connections: send at once, and notice within ten seconds that the other side is gone without a word,
 /// be it that it acknowledges nothing that was sent or, where nothing is sent, that it answers no probe.
-pub(super) fn tcp_settings() -> TcpSettings {
+fn tcp_settings() -> TcpSettings {
     let probes = TcpKeepalive::new().with_time(Duration::from_secs(4)).with_interval(Duration::from_secs(2));
     let settings = TcpSettings::default().set_nodelay(true).set_keepalive(probes.with_retries(3));
     #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
@@ -75,10 +80,10 @@ fn cluster(scheme: &str, rest: &str) -> Result<Target, TargetError> {
     let (first, query) = rest.split_once('?').unwrap_or((rest, ""));
     let first = first.trim_start_matches("//").trim_end_matches('/');
     let credentials = first.rsplit_once('@').map_or(String::new(), |(credentials, _)| format!("{credentials}@"));
-    let mut nodes = vec![info(&format!("{scheme}://{first}"))?];
+    let mut nodes = vec![with_settings(info(&format!("{scheme}://{first}"))?)];
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let node = pair.strip_prefix("node=").ok_or_else(|| TargetError("A cluster's URL takes `node=` only.".into()))?;
-        nodes.push(info(&format!("{scheme}://{credentials}{node}"))?);
+        nodes.push(with_settings(info(&format!("{scheme}://{credentials}{node}"))?));
     }
     Ok(Target::Cluster(nodes))
 }

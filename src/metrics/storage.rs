@@ -45,6 +45,7 @@ struct FaultLabel {
 /// The meters of one handle to the storage.
 pub struct StorageMeters {
     trips: Counter,
+    pipelines: Counter,
     duration: Histogram,
     errors: Family<FaultLabel, Counter>,
     /// The same counters, in the order of [`Fault::ALL`].
@@ -55,7 +56,7 @@ impl Default for StorageMeters {
     fn default() -> Self {
         let errors = Family::<FaultLabel, Counter>::default();
         let by_fault = Fault::ALL.map(|fault| errors.get_or_create_owned(&FaultLabel { kind: fault.as_str() }));
-        Self { trips: Counter::default(), duration: histogram(), errors, by_fault }
+        Self { trips: Counter::default(), pipelines: Counter::default(), duration: histogram(), errors, by_fault }
     }
 }
 
@@ -63,6 +64,11 @@ impl StorageMeters {
     /// A command, a script or a pipeline goes out.
     pub fn sent(&self) {
         self.trips.inc();
+    }
+
+    /// A node is sent its part of it.
+    pub fn piped(&self) {
+        self.pipelines.inc();
     }
 
     /// It came back, well or not.
@@ -80,9 +86,16 @@ impl StorageMeters {
         self.trips.get()
     }
 
+    /// How many pipelines went to nodes so far: as many as round trips, unless a cluster's nodes have a part each.
+    pub fn pipelines(&self) -> u64 {
+        self.pipelines.get()
+    }
+
     pub(super) fn register(&self, registry: &mut Registry) {
         let help = "Times that Redis was waited for: a command, a script or a pipeline is one";
         registry.register("redis_round_trips", help, self.trips.clone());
+        let help = "Pipelines sent to nodes: on a cluster, a round trip is one for every node that has a part in it";
+        registry.register("redis_pipelines", help, self.pipelines.clone());
         let help = "From sending a command, a script or a pipeline to its answer, a new connection included";
         registry.register_with_unit("redis_round_trip_duration", help, Unit::Seconds, self.duration.clone());
         registry.register("redis_errors", "What went wrong with Redis, by kind", self.errors.clone());

@@ -1,6 +1,6 @@
 //! The Redis user of least privilege that `waxwing acl` describes: it can do what the server does, and nothing else.
 
-use crate::support::RedisServer;
+use crate::support::{Alone, RedisServer};
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 use waxwing::db::check::examine;
@@ -28,7 +28,7 @@ fn with_file() -> (RedisServer, String, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("users.acl");
     std::fs::write(&file, line(&["--user", "feed", "--password-file", "-"], "pass word\n")).expect("it is written");
-    let redis = RedisServer::with_acl_file(&file);
+    let redis = RedisServer::with_acl_file(Alone::Users, &file);
     let url = format!("{}?user=feed&pass=pass%20word", redis.operator_url());
     (redis, url, folder)
 }

@@ -253,7 +253,7 @@ fn every_command_in_use_is_asked_for_at_start() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let rights = fs::read_to_string(root.join("db/inspect/rights.rs")).expect("the rights");
     // Asked for by each connection of the client library, or by the look itself.
-    let own = ["CONFIG", "INFO", "CLUSTER", "PING", "HELLO", "MULTI", "EXEC", "DISCARD", "SCRIPT", "ACL", "ROLE"];
+    let own = ["CONFIG", "INFO", "CLUSTER", "ASKING", "PING", "HELLO", "MULTI", "EXEC", "DISCARD", "SCRIPT", "ACL", "ROLE"];
     let mut used = std::collections::BTreeSet::new();
     // An audit is the operator's: a server does without its commands.
     let audit = |it: &Source| it.path.contains("audit") || it.path == "db/look.rs";

@@ -1,9 +1,11 @@
 //! A process that dies between any two of its writes: whoever comes after the lease finishes what was begun. Nothing that was
 //! acknowledged is lost, nothing is doubled, and the whole store is sound.
 
-use crate::support::{Actor, Guillotine, TestApp};
+use crate::support::{Actor, Alone, Guillotine, RedisServer, START, TestApp};
+use std::sync::Arc;
 use std::time::Duration;
 use waxwing::app::App;
+use waxwing::clock::Clock;
 use waxwing::config::Config;
 use waxwing::db::{Db, Timing};
 use waxwing::error::Refusal;
@@ -134,7 +136,7 @@ async fn is_sound(app: &TestApp, when: &str) {
 
 /// Cuts the change off before its first write, before its second, and so on, until it comes through.
 async fn cut_off_everywhere(change: Change) {
-    let app = TestApp::with(settings()).await;
+    let app = TestApp::over(Arc::new(RedisServer::alone(Alone::OneWire)), Clock::manual(START), settings()).await;
     for writes in 0.. {
         let when = format!("{change:?} after {writes} writes");
         let world = World::make(&app, writes, change).await;

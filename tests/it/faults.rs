@@ -2,7 +2,7 @@
 //! client that goes away in the middle. Everything ends, nothing piles up, and all is well afterwards.
 
 use crate::support::proxy::{Flow, Proxy};
-use crate::support::{Actor, Answer, Cluster, RedisServer, START, Served, TestApp, error_codes};
+use crate::support::{Actor, Alone, Answer, Cluster, RedisServer, START, Served, TestApp, error_codes};
 use futures_util::future::join_all;
 use serde_json::json;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl Through {
     }
 
     async fn with(timing: Timing, config: Config) -> Self {
-        let redis = RedisServer::start();
+        let redis = RedisServer::alone(Alone::OneWire);
         let proxy = Proxy::before(&redis).await;
         let db = Db::open(&redis.tcp_url(proxy.port).parse().expect("a URL"), timing).await.expect("a store");
         let clock = Clock::manual(START);
@@ -105,8 +105,7 @@ async fn a_crowd_before_a_frozen_redis_gets_its_answers_and_asks_no_more_than_on
     ada.post("before").await;
     app.drain().await;
     app.redis.reset_calls();
-    let connections = || app.redis.run::<redis::InfoDict>(&["INFO", "stats"]).get::<u64>("total_connections_received");
-    let connected = connections().expect("a number");
+    let connected = app.redis.connections();
     app.redis.signal("STOP");
     let kinds = [(None, READ), (Some(&ada), HOME), (Some(&ada), POST), (None, LOG_IN)];
     let crowd = join_all((0..400).map(|at| kinds[at % kinds.len()]).map(|(actor, query)| send(&app, actor, query)));
@@ -125,8 +124,9 @@ async fn a_crowd_before_a_frozen_redis_gets_its_answers_and_asks_no_more_than_on
     let seen: u64 = app.redis.calls().values().sum();
     assert!(seen <= 400 + failed as u64 + 20, "{seen} commands came for 400 requests: {:?}", app.redis.calls());
     // Nor did each try to connect. (Some of these are the test's own.)
-    let connected = connections().expect("a number") - connected;
-    assert!(connected < 40, "{connected} connections for 400 requests");
+    let connected = app.redis.connections() - connected;
+    let nodes = app.app.db().primaries().await.expect("a number") as u64;
+    assert!(connected < 40 * nodes, "{connected} connections to {nodes} for 400 requests");
     ada.post("after").await;
     assert!(ada.home().await.starts_with(&["after".to_owned()]));
 }
@@ -209,6 +209,23 @@ async fn a_change_whose_answer_was_swallowed_may_have_happened_and_says_so() {
     let again = ada.run("PostStatus", input).await;
     assert_eq!(again["data"]["postStatus"]["status"]["message"], "second", "{again}");
     assert_eq!(ada.home().await, ["second", "first"]);
+}
+
+#[tokio::test]
+async fn a_change_that_was_sent_to_a_redis_that_dies_may_have_happened_and_says_so() {
+    let app = Through::start(patient()).await;
+    let ada = app.ada().await;
+    app.proxy.set_after(b"EVALSHA", Flow::Hold);
+    let scripts = || app.redis.calls().get("evalsha").copied().unwrap_or_default();
+    let before = scripts();
+    let post = async { ada.run("PostStatus", json!({ "input": { "message": "second" } })).await };
+    let death = async {
+        until(|| scripts() > before).await;
+        // It was done, and cannot be done once more.
+        app.redis.kill();
+    };
+    let (answer, ()) = tokio::join!(post, death);
+    assert_eq!(error_codes(&answer), ["OUTCOME_UNKNOWN"], "{answer}");
 }
 
 /// The same where each node of a cluster has a connection of its own.

@@ -2,7 +2,7 @@
 
 use crate::support::inputs::{Inputs, Place};
 use crate::support::monitor::Monitor;
-use crate::support::{Actor, Answer, RedisServer, START, TestApp, error_codes};
+use crate::support::{Actor, Alone, Answer, RedisServer, START, TestApp, error_codes};
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -38,7 +38,8 @@ fn texts() -> Vec<String> {
 
 /// Ada, with a status, a session and a list, and the places where she may write.
 async fn scene() -> (TestApp, Actor, Inputs) {
-    let app = TestApp::over(Arc::new(RedisServer::restricted()), Clock::manual(START), Config::default()).await;
+    let app =
+        TestApp::over(Arc::new(RedisServer::restricted_alone(Alone::Record)), Clock::manual(START), Config::default()).await;
     let ada = app.user("ada").await;
     let status = ada.post("Hello.").await;
     let sessions = ada.run("Viewer", json!({})).await;

@@ -14,6 +14,12 @@ struct Redis {
     _folder: tempfile::TempDir,
 }
 
+/// A machine that is busy must not look like a Redis that does not answer.
+fn patient() -> redis::AsyncConnectionConfig {
+    let patience = Some(Duration::from_secs(10));
+    redis::AsyncConnectionConfig::new().set_connection_timeout(patience).set_response_timeout(patience)
+}
+
 impl Redis {
     async fn start(settings: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
@@ -34,12 +40,7 @@ impl Redis {
     }
 
     async fn try_connect(&self, query: &str) -> redis::RedisResult<MultiplexedConnection> {
-        // A machine that is busy with other things must not look like a Redis that does not answer.
-        let patient = redis::AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(Duration::from_secs(10)))
-            .set_response_timeout(Some(Duration::from_secs(10)));
-        let client = redis::Client::open(format!("{}{query}", self.url))?;
-        client.get_multiplexed_async_connection_with_config(&patient).await
+        redis::Client::open(format!("{}{query}", self.url))?.get_multiplexed_async_connection_with_config(&patient()).await
     }
 
     async fn run(&self, command: &[&str]) {

@@ -1,7 +1,7 @@
 //! Logs: that no secret and no message stands in them however much is logged, that every line of a request has its id, and that no
 //! client can forge a line.
 
-use crate::support::{Answer, Process, RedisServer, TestApp, error_codes, waxwing};
+use crate::support::{Alone, Answer, Process, RedisServer, TestApp, error_codes, waxwing};
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ const REDIS: &str = "zqredis";
 
 impl Server {
     fn start(variables: &[(&str, &str)]) -> Self {
-        let redis = RedisServer::with_one_user();
+        let redis = RedisServer::with_one_user(Alone::Users);
         redis.run::<()>(&["CONFIG", "SET", "requirepass", REDIS]);
         let url = format!("{}?pass={REDIS}", redis.url());
         let mut command = waxwing(&["serve", "--listen", "127.0.0.1:0", "--allow-volatile", "--redis", &url]);
@@ -106,7 +106,7 @@ async fn spoil(server: &Server, token: &str, posted: &Value) {
         let kept: Vec<u8> = server.redis.run(&["HGET", &status, field]);
         server.redis.run::<()>(&["HSET", &status, field, STORED]);
         server.ask(token, home).await;
-        server.redis.run_bytes(&[b"HSET", status.as_bytes(), field.as_bytes(), &kept]);
+        server.redis.run_bytes::<()>(&[b"HSET", status.as_bytes(), field.as_bytes(), &kept]);
     }
     for key in server.redis.keys() {
         server.redis.run::<()>(&["COPY", &key, "kept"]);

@@ -88,12 +88,17 @@ impl Scene {
         self.names.iter().fold(template.to_owned(), |text, (name, value)| text.replace(name, value))
     }
 
-    /// Runs commands, words of which are parted by blanks, or by bars where there are any.
+    /// Runs commands, words of which are parted by blanks, or by bars where there are any. `\255` is a byte that is no text.
     fn break_it(&self, commands: &[&str]) {
         for command in commands {
             let command = self.fill(command);
-            let words: Vec<&str> = command.split(if command.contains('|') { '|' } else { ' ' }).collect();
-            self.app.redis.run::<redis::Value>(&words);
+            let words = command.split(if command.contains('|') { '|' } else { ' ' });
+            let words: Vec<Vec<u8>> =
+                words.map(|word| word.split("\\255").map(str::as_bytes).collect::<Vec<_>>().join(&0xff)).collect();
+            match words.iter().map(Vec::as_slice).collect::<Vec<_>>()[..] {
+                [b"COPY", from, to] => self.app.redis.copy(from, to),
+                ref words => drop(self.app.redis.run_bytes::<redis::Value>(words)),
+            }
         }
     }
 
@@ -108,18 +113,6 @@ impl Scene {
         assert_eq!(report.findings, found.len());
         found.sort();
         found
-    }
-
-    /// Keeps the store as it is now, for [`Self::restore`].
-    fn keep(&self) {
-        let copy = "for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('COPY', key, key, 'DB', 1) end";
-        self.app.redis.run::<redis::Value>(&["EVAL", copy, "0"]);
-    }
-
-    fn restore(&self) {
-        let copy = "redis.call('FLUSHDB') redis.call('SELECT', 1) \
-            for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('COPY', key, key, 'DB', 0) end";
-        self.app.redis.run::<redis::Value>(&["EVAL", copy, "0"]);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Limits and the storage: what happens when Redis cannot be asked, on a cluster, and to the audit.
 
 use super::{asked_by, asking, by_default, limited, log_in, once, refused, sign_up};
-use crate::support::{Answer, CALM, Cluster, RedisServer, START, Served, TestApp, error_codes};
+use crate::support::{Alone, Answer, CALM, Cluster, RedisServer, START, Served, TestApp, error_codes};
 use futures_util::future::join_all;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -32,7 +32,9 @@ const REFUSING: [(&[&str], &[&str]); 3] = [
 #[tokio::test]
 async fn a_redis_that_refuses_writes_lets_reads_through_and_nothing_that_must_be_counted() {
     for (begin, end) in REFUSING {
-        let app = TestApp::hasty(by_default()).await;
+        let replica = begin[0] == "REPLICAOF";
+        let redis = if replica { RedisServer::alone(Alone::Replica) } else { RedisServer::start() };
+        let app = TestApp::hasty_over(Arc::new(redis), by_default()).await;
         let people = app.crowd("c", 2).await;
         app.app.next_id().await.expect("ids in stock");
         app.redis.run::<()>(begin);
@@ -137,7 +139,7 @@ async fn far_away(redis: &RedisServer) -> String {
 
 #[tokio::test]
 async fn waiting_for_ones_turn_makes_nobody_free() {
-    let redis = Arc::new(RedisServer::start());
+    let redis = Arc::new(RedisServer::alone(Alone::OneWire));
     let target = far_away(&redis).await.parse().expect("a URL");
     let timing = Timing { charge: 10 * LATE, ..CALM };
     let (db, clock) = (Db::open(&target, timing).await.expect("a store"), Clock::manual(START));

@@ -1,118 +1,435 @@
-//! A Redis Cluster of three primaries on loopback, on free ports, gone with the test.
+//! A Redis Cluster of three primaries on loopback, with or without a replica each, on free ports, gone with the test.
+//!
+//! A primary that starts waits two seconds before it serves, in case the others have put another in its place. A replica does not. So each
+//! node starts as the replica of a primary that never was, takes that one's place and its slots, and the cluster stands in a tenth
+//! of that time.
 
 use super::proxy::Proxy;
 use super::redis_server::{acl_file, credentials, spawn, suite_is_restricted};
-use std::net::TcpListener;
+use redis::cluster_routing::Slot;
+use redis::{FromRedisValue, RedisResult};
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::net::{IpAddr, Ipv4Addr, TcpListener};
+use std::path::Path;
 use std::process::Child;
+use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
+/// How long anything of a cluster may take to come about.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Slots of a cluster.
+const SLOTS: usize = 16_384;
+const PRIMARIES: usize = 3;
+
+/// One server of a cluster.
+pub struct Node {
+    pub port: u16,
+    bus: u16,
+    id: String,
+    arguments: Vec<String>,
+    child: Mutex<Option<Child>>,
+}
+
 pub struct Cluster {
-    nodes: Vec<Child>,
-    ports: Vec<u16>,
+    /// The primaries, in the order of their slots, then their replicas.
+    nodes: Vec<Node>,
+    restricted: bool,
+    /// Last, so that it outlives the servers.
     _folder: TempDir,
 }
 
 impl Cluster {
     pub fn start() -> Self {
-        let folder = tempfile::Builder::new().prefix("wxc").tempdir_in("/tmp").expect("a folder");
-        let ports = free_ports(6);
-        let (ports, buses) = ports.split_at(3);
-        let mut nodes = Vec::new();
-        for (port, bus) in ports.iter().zip(buses) {
-            let dir = folder.path().join(port.to_string());
-            std::fs::create_dir(&dir).expect("a folder");
-            let mut options = format!(
-                "--port {port} --cluster-port {bus} --bind 127.0.0.1 --dir {} --save  --appendonly no --cluster-enabled yes --cluster-node-timeout 5000",
-                dir.display()
-            );
-            if suite_is_restricted() {
-                let file = dir.join("users.acl");
-                std::fs::write(&file, acl_file()).expect("it is written");
-                options.push_str(&format!(" --aclfile {}", file.display()));
-            }
-            nodes.push(spawn(&options.split(' ').map(str::to_owned).collect::<Vec<_>>()));
-        }
-        let cluster = Self { nodes, ports: ports.to_vec(), _folder: folder };
-        cluster.join(buses);
+        // Nodes that are frozen or starved for a while are not to be declared dead.
+        Self::with(&["--appendonly", "no", "--cluster-node-timeout", "60000"], 0, suite_is_restricted())
+    }
+
+    /// With a replica for each, which takes over when its primary has been gone for two seconds or so.
+    pub fn with_replicas() -> Self {
+        let options = ["--appendonly", "no", "--cluster-node-timeout", "2000", "--repl-diskless-sync-delay", "0"];
+        Self::with(&options, PRIMARIES, suite_is_restricted())
+    }
+
+    /// With options of the test's choice.
+    pub fn of_options(options: &[&str], restricted: bool) -> Self {
+        Self::with(&[options, &["--cluster-node-timeout", "60000"]].concat(), 0, restricted)
+    }
+
+    fn with(options: &[&str], replicas: usize, restricted: bool) -> Self {
+        // A node stands still whenever what it knows of the others is written down for good: in memory where there is such a place.
+        let memory = Path::new("/dev/shm");
+        let place = if memory.is_dir() { memory } else { Path::new("/tmp") };
+        let folder = tempfile::Builder::new().prefix("wxc").tempdir_in(place).expect("a folder");
+        let ports = free_ports(2 * (PRIMARIES + replicas));
+        let node = |(at, ports): (usize, &[u16])| Node::new(at, ports, options, folder.path(), restricted);
+        let nodes: Vec<Node> = ports.chunks_exact(2).enumerate().map(node).collect();
+        let cluster = Self { nodes, restricted, _folder: folder };
+        cluster.found();
+        cluster.follow();
         cluster
     }
 
-    /// The form that `--redis` takes; one seed is enough to find the others.
+    fn primaries(&self) -> &[Node] {
+        &self.nodes[..PRIMARIES]
+    }
+
+    /// The form that `--redis` takes; one seed is enough to find the others, unless it is gone.
     pub fn url(&self) -> String {
-        format!("{}?node=127.0.0.1:{}", self.url_through(self.ports[0]), self.ports[1])
+        format!("{}?node={}:{}", self.url_through(self.nodes[0].port), host(), self.nodes[1].port)
     }
 
     /// The same by way of a proxy on this port.
     pub fn url_through(&self, port: u16) -> String {
-        let user = if suite_is_restricted() { format!("{}@", credentials()) } else { String::new() };
-        format!("redis-cluster://{user}127.0.0.1:{port}")
+        let user = if self.restricted { format!("{}@", credentials()) } else { String::new() };
+        format!("redis-cluster://{user}{}:{port}", host())
     }
 
     /// Puts a proxy before every node: clients are told of these.
     pub async fn behind_proxies(&self) -> Vec<Proxy> {
         let mut proxies = Vec::new();
-        for port in &self.ports {
-            let proxy = Proxy::before_port(*port).await;
-            for (setting, value) in [("cluster-announce-ip", "127.0.0.1"), ("cluster-announce-port", &proxy.port.to_string())] {
-                ask::<()>(*port, &["CONFIG", "SET", setting, value]).expect("an answer");
-            }
+        for node in &self.nodes {
+            let proxy = Proxy::before_port(host(), node.port).await;
+            node.run::<()>(&["CONFIG", "SET", "cluster-announce-port", &proxy.port.to_string()]);
             proxies.push(proxy);
         }
-        let began = Instant::now();
-        let told = |port: &u16| ask::<String>(*port, &["CLUSTER", "NODES"]).expect("an answer");
-        let known = |port: &u16| proxies.iter().all(|proxy| told(port).contains(&format!("127.0.0.1:{}@", proxy.port)));
-        while !self.ports.iter().all(known) {
-            assert!(began.elapsed() < Duration::from_secs(30), "the nodes do not tell each other of the proxies");
-            tokio::time::sleep(Duration::from_millis(20)).await;
+        let known = |text: String| proxies.iter().all(|proxy| text.contains(&format!("{}:{}@", host(), proxy.port)));
+        for node in &self.nodes {
+            eventually("the nodes tell each other of the proxies", || known(node.run(&["CLUSTER", "NODES"])));
         }
         proxies
     }
 
-    /// The same command to every node; an answer each.
-    pub fn each<T: redis::FromRedisValue>(&self, command: &[&str]) -> Vec<T> {
-        self.ports.iter().map(|port| ask(*port, command).expect("an answer")).collect()
+    /// The same command to every primary; an answer each.
+    pub fn each<T: FromRedisValue>(&self, command: &[&str]) -> Vec<T> {
+        self.primaries().iter().map(|node| node.run(command)).collect()
     }
 
-    fn join(&self, buses: &[u16]) {
-        let began = Instant::now();
-        let eventually = |port: u16, command: &[&str], wanted: &str| {
-            while !ask::<String>(port, command).is_ok_and(|answer| answer.contains(wanted)) {
-                assert!(began.elapsed() < Duration::from_secs(30), "the cluster does not come up");
-                std::thread::sleep(Duration::from_millis(20));
-            }
+    /// A command to the node that has its key, or to every primary; then the first one's answer.
+    pub fn run<T: FromRedisValue>(&self, command: &[&[u8]]) -> T {
+        let Some(key) = key_of(command) else {
+            let mut answers: Vec<T> = self.primaries().iter().map(|node| node.try_run(command).expect("an answer")).collect();
+            return answers.swap_remove(0);
         };
-        for (at, port) in self.ports.iter().enumerate() {
-            eventually(*port, &["PING"], "PONG");
-            let (first, last) = ((at * 16_384 / 3).to_string(), ((at + 1) * 16_384 / 3 - 1).to_string());
-            eventually(*port, &["CLUSTER", "ADDSLOTSRANGE", &first, &last], "OK");
+        // It is where it was in the beginning, or where that node says, or its replica has it.
+        let first = &self.nodes[first_place(key)];
+        match first.try_run(command) {
+            Err(error) if error.redirect_node().is_some() || error.is_io_error() => {
+                self.owner(Slot::for_key(key)).try_run(command).expect("an answer")
+            }
+            answer => answer.expect("an answer"),
         }
-        for (port, bus) in self.ports.iter().zip(buses).skip(1) {
-            eventually(self.ports[0], &["CLUSTER", "MEET", "127.0.0.1", &port.to_string(), &bus.to_string()], "OK");
+    }
+
+    /// A connection to every primary.
+    pub fn connect(&self) -> Vec<redis::Connection> {
+        self.primaries().iter().map(|node| node.connection().expect("it listens")).collect()
+    }
+
+    /// Who has this slot, as the first who lives says.
+    fn owner(&self, slot: Slot) -> &Node {
+        let mut asked = self.nodes.iter().filter(|node| node.lives()).filter_map(|node| node.slots().ok());
+        let ranges = asked.next().expect("a node that lives");
+        let of = |(first, last, _): &&(u16, u16, u16)| (*first..=*last).filter_map(Slot::new).any(|one| one == slot);
+        let port = ranges.iter().find(of).expect("every slot is somebody's").2;
+        self.nodes.iter().find(|node| node.port == port).expect("one of these")
+    }
+
+    /// The place of the node that has this key.
+    pub fn place_of(&self, key: &str) -> usize {
+        let port = self.owner(Slot::for_key(key)).port;
+        self.nodes.iter().position(|node| node.port == port).expect("one of these")
+    }
+
+    /// Kills a node (-9).
+    pub fn kill(&self, at: usize) {
+        self.nodes[at].kill();
+    }
+
+    /// The primaries all at once.
+    pub fn kill_all(&self) {
+        self.primaries().iter().for_each(Node::kill);
+    }
+
+    /// Starts them again, each with what it has on disk, and waits until they serve.
+    pub fn start_again(&self) {
+        self.primaries().iter().for_each(Node::start);
+        self.wait_until_whole();
+    }
+
+    /// Sends all of them a signal.
+    pub fn signal(&self, name: &str) {
+        self.primaries().iter().for_each(|node| node.signal(name));
+    }
+
+    /// Waits until every slot is served, as every node that lives sees it.
+    pub fn wait_until_whole(&self) {
+        for node in self.nodes.iter().filter(|node| node.lives()) {
+            let info = || node.try_run::<String>(&[b"CLUSTER", b"INFO"]).unwrap_or_default();
+            eventually("the cluster is whole", || info().contains("cluster_state:ok"));
         }
-        for port in &self.ports {
-            eventually(*port, &["CLUSTER", "INFO"], "cluster_state:ok");
-            eventually(*port, &["CLUSTER", "INFO"], "cluster_known_nodes:3");
+    }
+
+    /// Waits until this one has taken over from its primary.
+    pub fn wait_until_primary(&self, at: usize) {
+        let role = || self.nodes[at].try_run::<String>(&[b"INFO", b"replication"]).unwrap_or_default();
+        eventually("a replica takes over", || role().contains("role:master"));
+        self.wait_until_whole();
+    }
+
+    /// Moves a slot as operators do: key by key, then for good. What is under way meanwhile is up to `between`, which is called after every
+    /// step.
+    pub fn move_slot(&self, slot: u16, to: usize, mut between: impl FnMut()) {
+        let (from, to) = (self.owner(Slot::new(slot).expect("a slot")), &self.nodes[to]);
+        if from.port == to.port {
+            return;
+        }
+        let number = slot.to_string();
+        to.run::<()>(&["CLUSTER", "SETSLOT", &number, "IMPORTING", &from.id]);
+        from.run::<()>(&["CLUSTER", "SETSLOT", &number, "MIGRATING", &to.id]);
+        between();
+        loop {
+            let keys: Vec<String> = from.run(&["CLUSTER", "GETKEYSINSLOT", &number, "1"]);
+            let Some(key) = keys.first() else { break };
+            from.run::<()>(&["MIGRATE", &host().to_string(), &to.port.to_string(), key, "0", "10000"]);
+            between();
+        }
+        // Whom it goes to is told first: were it the last to know, the slot would be nobody's in between.
+        for node in
+            [to, from].into_iter().chain(self.primaries().iter().filter(|node| ![to.port, from.port].contains(&node.port)))
+        {
+            node.run::<()>(&["CLUSTER", "SETSLOT", &number, "NODE", &to.id]);
+            between();
+        }
+    }
+
+    /// Starts the primaries, each in the place of a phantom.
+    fn found(&self) {
+        for (at, node) in self.primaries().iter().enumerate() {
+            let mut lines = String::new();
+            for (other, known) in self.nodes.iter().enumerate() {
+                let role = if other < PRIMARIES { format!("slave {}", phantom(other)) } else { "master -".to_owned() };
+                let myself = if other == at { "myself," } else { "" };
+                known.describe(&mut lines, &format!("{myself}{role}"), 0, "");
+                if other < PRIMARIES {
+                    let _ = writeln!(
+                        lines,
+                        "{} {}:1@2 master - 0 0 {} connected {}",
+                        phantom(other),
+                        host(),
+                        other + 1,
+                        slots(other)
+                    );
+                }
+            }
+            node.configure(&lines);
+            node.start();
+        }
+        for node in self.primaries() {
+            let _: String = eventually_some("a node takes its place", || {
+                node.try_run::<String>(&[b"CLUSTER", b"FAILOVER", b"TAKEOVER"]).ok()
+            });
+        }
+        let mut ports: Vec<u16> = self.primaries().iter().map(|node| node.port).collect();
+        ports.sort_unstable();
+        let known = |node: &Node| {
+            let mut seen: Vec<u16> = node.slots().unwrap_or_default().iter().map(|range| range.2).collect();
+            seen.sort_unstable();
+            seen == ports
+        };
+        for node in self.primaries() {
+            eventually("the nodes know each other", || known(node));
+        }
+        for node in self.primaries() {
+            for at in 0..PRIMARIES {
+                node.run::<()>(&["CLUSTER", "FORGET", &phantom(at)]);
+            }
+        }
+        self.wait_until_whole();
+    }
+
+    /// Starts the replicas and waits until they have what their primaries have.
+    fn follow(&self) {
+        for (at, node) in self.nodes.iter().enumerate().skip(PRIMARIES) {
+            let mut lines = String::new();
+            for (other, known) in self.nodes.iter().enumerate() {
+                let myself = if other == at { "myself," } else { "" };
+                if other < PRIMARIES {
+                    known.describe(&mut lines, "master -", other + 10, &slots(other));
+                } else {
+                    known.describe(&mut lines, &format!("{myself}slave {}", self.nodes[other - PRIMARIES].id), 0, "");
+                }
+            }
+            node.configure(&lines);
+            node.start();
+        }
+        for node in &self.nodes[PRIMARIES..] {
+            let role = || node.try_run::<String>(&[b"INFO", b"replication"]).unwrap_or_default();
+            eventually("a replica follows", || role().contains("master_link_status:up"));
+        }
+        // That they are replicas must be known before one of them can stand for election.
+        for node in self.primaries() {
+            let seen = |at: usize| {
+                node.run::<Vec<String>>(&["CLUSTER", "REPLICAS", &self.nodes[at - PRIMARIES].id])
+                    .concat()
+                    .contains(&self.nodes[at].id)
+            };
+            eventually("its replica is known", || (PRIMARIES..self.nodes.len()).all(seen));
         }
     }
 }
 
-fn ask<T: redis::FromRedisValue>(port: u16, command: &[&str]) -> redis::RedisResult<T> {
-    let mut connection = redis::Client::open(("127.0.0.1", port))?.get_connection()?;
-    redis::cmd(command[0]).arg(&command[1..]).query(&mut connection)
+impl Node {
+    fn new(at: usize, ports: &[u16], options: &[&str], folder: &Path, restricted: bool) -> Self {
+        let [port, bus] = [ports[0], ports[1]];
+        let folder = folder.join(port.to_string());
+        std::fs::create_dir(&folder).expect("a folder");
+        let (path, host) = (folder.display().to_string(), host().to_string());
+        let numbers = [port.to_string(), bus.to_string()];
+        let own = [
+            "--port",
+            &numbers[0],
+            "--cluster-port",
+            &numbers[1],
+            "--bind",
+            &host,
+            "--cluster-announce-ip",
+            &host,
+            "--dir",
+            &path,
+        ];
+        let fixed = ["--save", "", "--cluster-enabled", "yes", "--cluster-replica-validity-factor", "0"];
+        let mut arguments: Vec<String> = own.iter().chain(&fixed).chain(options).map(|option| (*option).to_owned()).collect();
+        if restricted {
+            let file = folder.join("users.acl");
+            std::fs::write(&file, acl_file()).expect("it is written");
+            arguments.extend(["--aclfile".to_owned(), file.display().to_string()]);
+        }
+        Self { port, bus, id: format!("{:040x}", at + 1), arguments, child: Mutex::default() }
+    }
+
+    /// A line of `nodes.conf` on this one.
+    fn describe(&self, lines: &mut String, role: &str, epoch: usize, slots: &str) {
+        let _ = writeln!(lines, "{} {}:{}@{} {role} 0 0 {epoch} connected {slots}", self.id, host(), self.port, self.bus);
+    }
+
+    fn configure(&self, lines: &str) {
+        let folder = self.arguments.iter().skip_while(|argument| *argument != "--dir").nth(1).expect("a folder");
+        let text = format!("{lines}vars currentEpoch 20 lastVoteEpoch 0\n");
+        std::fs::write(Path::new(folder).join("nodes.conf"), text).expect("it is written");
+    }
+
+    fn start(&self) {
+        *self.child.lock().expect("no panic while held") = Some(spawn(&self.arguments));
+    }
+
+    fn kill(&self) {
+        if let Some(mut child) = self.child.lock().expect("no panic while held").take() {
+            child.kill().expect("it runs");
+            child.wait().expect("it ends");
+        }
+    }
+
+    fn lives(&self) -> bool {
+        self.child.lock().expect("no panic while held").is_some()
+    }
+
+    fn signal(&self, name: &str) {
+        let child = self.child.lock().expect("no panic while held");
+        super::redis_server::signal(child.as_ref().expect("it runs"), name);
+    }
+
+    pub fn run<T: FromRedisValue>(&self, command: &[&str]) -> T {
+        let command: Vec<&[u8]> = command.iter().map(|word| word.as_bytes()).collect();
+        self.try_run(&command).expect("an answer")
+    }
+
+    fn try_run<T: FromRedisValue>(&self, command: &[&[u8]]) -> RedisResult<T> {
+        let mut packed = redis::Cmd::new();
+        for word in command {
+            packed.arg(*word);
+        }
+        packed.query(&mut self.connection()?)
+    }
+
+    fn connection(&self) -> RedisResult<redis::Connection> {
+        redis::Client::open((host().to_string(), self.port))?.get_connection()
+    }
+
+    /// Who has which slots, as this node sees it: first, last, port.
+    fn slots(&self) -> RedisResult<Vec<(u16, u16, u16)>> {
+        let rows: Vec<Vec<redis::Value>> = self.try_run(&[b"CLUSTER", b"SLOTS"])?;
+        let range = |row: Vec<redis::Value>| {
+            let primary: Vec<redis::Value> = redis::from_redis_value(row[2].clone())?;
+            let number = |value: &redis::Value| redis::from_redis_value::<u16>(value.clone());
+            Ok((number(&row[0])?, number(&row[1])?, number(&primary[1])?))
+        };
+        rows.into_iter().map(range).collect()
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        if let Some(child) = self.child.get_mut().ok().and_then(Option::as_mut) {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Who has this key in the beginning.
+fn first_place(key: &[u8]) -> usize {
+    static PLACES: LazyLock<HashMap<Slot, usize>> = LazyLock::new(|| {
+        let ranges =
+            (0..PRIMARIES).flat_map(|at| (at * SLOTS / PRIMARIES..(at + 1) * SLOTS / PRIMARIES).map(move |slot| (slot, at)));
+        ranges.filter_map(|(slot, at)| Some((Slot::new(slot as u16)?, at))).collect()
+    });
+    PLACES[&Slot::for_key(key)]
+}
+
+fn phantom(at: usize) -> String {
+    format!("{:040x}", at + 0xf00)
+}
+
+fn slots(at: usize) -> String {
+    format!("{}-{}", at * SLOTS / PRIMARIES, (at + 1) * SLOTS / PRIMARIES - 1)
+}
+
+/// The first key of a command; `None` for those that are for every node.
+fn key_of<'a>(command: &[&'a [u8]]) -> Option<&'a [u8]> {
+    match command[0] {
+        b"EVAL" | b"EVALSHA" if command[2] == b"0" => None,
+        b"EVAL" | b"EVALSHA" => Some(command[3]),
+        b"CLIENT" | b"CONFIG" | b"DBSIZE" | b"ECHO" | b"FLUSHALL" | b"FLUSHDB" | b"INFO" | b"KEYS" | b"PING" | b"SCRIPT" => None,
+        _ => Some(command[1]),
+    }
+}
+
+fn eventually(what: &str, so: impl Fn() -> bool) {
+    eventually_some(what, || so().then_some(()))
+}
+
+fn eventually_some<T>(what: &str, some: impl Fn() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(it) = some() {
+            return it;
+        }
+        assert!(began.elapsed() < PATIENCE, "it never comes about that {what}");
+        std::thread::sleep(Duration::from_millis(4));
+    }
+}
+
+/// Where the nodes of this process listen. Where all of 127.0.0.0/8 is the machine's own, every test has an address to itself, so that
+/// the ports it has found free stay so until its nodes listen there.
+fn host() -> IpAddr {
+    let [_, a, b, c] = std::process::id().to_be_bytes();
+    IpAddr::V4(if cfg!(target_os = "linux") { Ipv4Addr::new(127, 64 + a % 64, b, c) } else { Ipv4Addr::LOCALHOST })
 }
 
 /// Ports that are free now, all held until all are known.
 fn free_ports(count: usize) -> Vec<u16> {
-    let held: Vec<TcpListener> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
+    let held: Vec<TcpListener> = (0..count).map(|_| TcpListener::bind((host(), 0)).expect("a port")).collect();
     held.iter().map(|it| it.local_addr().expect("an address").port()).collect()
-}
-
-impl Drop for Cluster {
-    fn drop(&mut self) {
-        for node in &mut self.nodes {
-            let _ = node.kill();
-            let _ = node.wait();
-        }
-    }
 }

@@ -2,8 +2,9 @@
 #![allow(unreachable_pub)] // A test binary has no outside: `pub` means to the tests.
 
 mod actor;
-mod cluster;
+mod alone;
 mod bulk;
+mod cluster;
 mod guillotine;
 pub mod inputs;
 mod listing;
@@ -15,6 +16,7 @@ pub mod texts;
 mod wire;
 
 pub use actor::{Actor, codes, definitions};
+pub use alone::Alone;
 pub use cluster::Cluster;
 pub use guillotine::Guillotine;
 pub use listing::{Listing, Page};

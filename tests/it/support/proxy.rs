@@ -2,6 +2,7 @@
 //! stands, or come late. New connections pass.
 
 use super::RedisServer;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -47,19 +48,19 @@ pub struct Proxy {
 impl Proxy {
     pub async fn before(redis: &RedisServer) -> Self {
         let path = redis.operator_url().trim_start_matches("unix:").to_owned();
-        Self::start(move || UnixStream::connect(path.clone())).await
+        Self::start(Ipv4Addr::LOCALHOST.into(), move || UnixStream::connect(path.clone())).await
     }
 
-    pub async fn before_port(port: u16) -> Self {
-        Self::start(move || TcpStream::connect(("127.0.0.1", port))).await
+    pub async fn before_port(host: IpAddr, port: u16) -> Self {
+        Self::start(host, move || TcpStream::connect((host, port))).await
     }
 
-    async fn start<S, F>(connect: impl Fn() -> F + Send + 'static) -> Self
+    async fn start<S, F>(host: IpAddr, connect: impl Fn() -> F + Send + 'static) -> Self
     where
         S: AsyncRead + AsyncWrite + Send + 'static,
         F: Future<Output = std::io::Result<S>> + Send + 'static,
     {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let listener = TcpListener::bind((host, 0)).await.expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let state = Arc::new(State::default());
         let stop = tokio_util::sync::CancellationToken::new();

@@ -1,8 +1,11 @@
-//! A redis-server of one test: on a unix socket in a temporary folder, gone with the test.
+//! A redis-server of one test: on a unix socket in a temporary folder, gone with the test. By the variable `WAXWING_TEST_CLUSTER` it is
+//! a cluster of three throughout the suite, but for what [`Alone`] tells.
 //!
 //! The application may be given a user of least privilege: always, by [`RedisServer::restricted`], or throughout the suite, by the
 //! variable `WAXWING_TEST_ACL`. The test itself is the operator, and stays the user `default` who may do everything.
 
+use super::{Alone, Cluster};
+use redis::FromRedisValue;
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -30,12 +33,17 @@ pub(super) fn credentials() -> String {
     format!("{}:{}", USER[0], USER[1])
 }
 
-pub struct RedisServer {
-    child: Mutex<Child>,
-    arguments: Vec<String>,
-    restricted: bool,
-    /// Last, so that the folder outlives the server.
-    folder: TempDir,
+/// Whether the whole suite runs on clusters of three nodes, a cluster for each test.
+fn suite_is_clustered() -> bool {
+    std::env::var_os("WAXWING_TEST_CLUSTER").is_some_and(|value| !value.is_empty())
+}
+
+/// The Redis of one test: a server, or a cluster.
+pub struct RedisServer(Kind);
+
+enum Kind {
+    Single(Single),
+    Cluster(Cluster),
 }
 
 impl RedisServer {
@@ -45,38 +53,40 @@ impl RedisServer {
 
     /// With options of the test's choice.
     pub fn with(options: &[&str]) -> Self {
-        Self::spawn(options, suite_is_restricted())
+        Self::of(options, suite_is_restricted())
     }
 
     /// One that gives the application no more rights than it needs.
     pub fn restricted() -> Self {
-        Self::spawn(&["--appendonly", "no"], true)
+        Self::of(&["--appendonly", "no"], true)
     }
 
-    /// One whose only user is the operator, for tests of their own passwords.
-    pub fn with_one_user() -> Self {
-        Self::spawn(&["--appendonly", "no"], false)
+    fn of(options: &[&str], restricted: bool) -> Self {
+        Self(if suite_is_clustered() {
+            Kind::Cluster(Cluster::of_options(options, restricted))
+        } else {
+            Kind::Single(Single::spawn(options, restricted))
+        })
     }
 
-    /// With users of the test's choice.
-    pub fn with_acl_file(file: &Path) -> Self {
-        Self::spawn(&["--appendonly", "no", "--aclfile", &file.display().to_string()], false)
+    /// A single server, whatever the suite runs on.
+    pub fn alone(_why: Alone) -> Self {
+        Self(Kind::Single(Single::spawn(&["--appendonly", "no"], suite_is_restricted())))
     }
 
-    fn spawn(options: &[&str], restricted: bool) -> Self {
-        let folder = tempfile::Builder::new().prefix("wx").tempdir_in("/tmp").expect("a folder");
-        let path = folder.path().display();
-        let socket = format!("{path}/redis.sock");
-        let own = ["--port", "0", "--unixsocket", &socket, "--dir", &path.to_string(), "--save", "", "--daemonize", "no"];
-        let mut arguments: Vec<String> = own.iter().chain(options).map(|option| (*option).to_owned()).collect();
-        if restricted {
-            let file = folder.path().join("users.acl");
-            std::fs::write(&file, acl_file()).expect("it is written");
-            arguments.extend(["--aclfile".to_owned(), file.display().to_string()]);
-        }
-        let server = Self { child: Mutex::new(spawn(&arguments)), arguments, restricted, folder };
-        server.wait();
-        server
+    /// The same with no more rights than it needs.
+    pub fn restricted_alone(_why: Alone) -> Self {
+        Self(Kind::Single(Single::spawn(&["--appendonly", "no"], true)))
+    }
+
+    /// A single server whose only user is the operator, for tests of their own passwords.
+    pub fn with_one_user(_why: Alone) -> Self {
+        Self(Kind::Single(Single::spawn(&["--appendonly", "no"], false)))
+    }
+
+    /// A single server with users of the test's choice.
+    pub fn with_acl_file(_why: Alone, file: &Path) -> Self {
+        Self(Kind::Single(Single::spawn(&["--appendonly", "no", "--aclfile", &file.display().to_string()], false)))
     }
 
     pub fn target(&self) -> Target {
@@ -85,75 +95,137 @@ impl RedisServer {
 
     /// As the application is given it.
     pub fn url(&self) -> String {
-        let user = if self.restricted { format!("?user={}&pass={}", USER[0], USER[1]) } else { String::new() };
-        format!("{}{user}", self.operator_url())
+        match &self.0 {
+            Kind::Single(server) => server.url(),
+            Kind::Cluster(cluster) => cluster.url(),
+        }
     }
 
-    /// The same by way of a port on loopback.
+    fn single(&self) -> &Single {
+        match &self.0 {
+            Kind::Single(server) => server,
+            Kind::Cluster(_) => panic!("a cluster has no such thing: the test wants a server alone"),
+        }
+    }
+
+    /// A single server by way of a port on loopback.
     pub fn tcp_url(&self, port: u16) -> String {
-        let user = if self.restricted { format!("{}@", credentials()) } else { String::new() };
+        let user = if self.single().restricted { format!("{}@", credentials()) } else { String::new() };
         format!("redis://{user}127.0.0.1:{port}")
     }
 
-    /// As the operator uses it.
+    /// A single server as the operator uses it.
     pub fn operator_url(&self) -> String {
-        format!("unix:{}/redis.sock", self.folder.path().display())
+        self.single().operator_url()
     }
 
-    fn client(&self) -> redis::Client {
-        redis::Client::open(self.operator_url()).expect("an address")
-    }
-
-    fn wait(&self) {
-        let began = Instant::now();
-        while self.client().get_connection().and_then(|mut it| redis::cmd("PING").query::<String>(&mut it)).is_err() {
-            assert!(began.elapsed() < Duration::from_secs(10), "redis-server does not start");
-            std::thread::sleep(Duration::from_millis(2));
-        }
-    }
-
-    /// Runs a command on a connection of the test's own.
-    pub fn run<T: redis::FromRedisValue>(&self, command: &[&str]) -> T {
-        let mut connection = self.client().get_connection().expect("a connection");
-        redis::cmd(command[0]).arg(&command[1..]).query(&mut connection).expect("an answer")
+    /// Runs a command on a connection of the test's own, where its key is; on every node if it has none, and then gives the first one's
+    /// answer.
+    pub fn run<T: FromRedisValue>(&self, command: &[&str]) -> T {
+        let command: Vec<&[u8]> = command.iter().map(|word| word.as_bytes()).collect();
+        self.run_bytes(&command)
     }
 
     /// The same with arguments that are no text.
-    pub fn run_bytes(&self, command: &[&[u8]]) {
-        let mut connection = self.client().get_connection().expect("a connection");
-        let mut packed = redis::Cmd::new();
-        for argument in command {
-            packed.arg(*argument);
+    pub fn run_bytes<T: FromRedisValue>(&self, command: &[&[u8]]) -> T {
+        match &self.0 {
+            Kind::Single(server) => server.run(command),
+            Kind::Cluster(cluster) => cluster.run(command),
         }
-        packed.exec(&mut connection).expect("an answer");
     }
 
-    /// The same where a password is asked for.
-    pub fn run_as<T: redis::FromRedisValue>(&self, password: &str, command: &[&str]) -> T {
-        let client = redis::Client::open(format!("{}?pass={password}", self.url())).expect("an address");
+    /// Runs a command on every node; an answer each.
+    pub fn each<T: FromRedisValue>(&self, command: &[&str]) -> Vec<T> {
+        match &self.0 {
+            Kind::Single(_) => vec![self.run(command)],
+            Kind::Cluster(cluster) => cluster.each(command),
+        }
+    }
+
+    /// What is in the store now, for [`Self::restore`].
+    pub fn snapshot(&self) -> Snapshot {
+        let mut snapshot = Vec::new();
+        for mut connection in self.connect() {
+            let keys: Vec<Vec<u8>> = redis::cmd("KEYS").arg("*").query(&mut connection).expect("an answer");
+            let mut read = redis::pipe();
+            for key in &keys {
+                read.cmd("PTTL").arg(key).cmd("DUMP").arg(key);
+            }
+            let mut answers: Vec<redis::Value> = read.query(&mut connection).expect("an answer");
+            let pairs = answers.chunks_exact_mut(2).map(|pair| (std::mem::take(&mut pair[0]), std::mem::take(&mut pair[1])));
+            let row = |(key, (ttl, dump)): (Vec<u8>, (redis::Value, redis::Value))| {
+                let ttl: i64 = redis::from_redis_value(ttl).expect("a number");
+                (key, ttl.max(0), redis::from_redis_value(dump).expect("bytes"))
+            };
+            snapshot.push(keys.into_iter().zip(pairs).map(row).collect());
+        }
+        Snapshot(snapshot)
+    }
+
+    /// Makes the store what it was.
+    pub fn restore(&self, snapshot: &Snapshot) {
+        for (mut connection, rows) in self.connect().into_iter().zip(&snapshot.0) {
+            let mut write = redis::pipe();
+            write.cmd("FLUSHDB");
+            for (key, ttl, dump) in rows {
+                write.cmd("RESTORE").arg(key).arg(*ttl).arg(dump);
+            }
+            write.exec(&mut connection).expect("an answer");
+        }
+    }
+
+    /// A connection to every node.
+    fn connect(&self) -> Vec<redis::Connection> {
+        match &self.0 {
+            Kind::Single(server) => vec![server.client().get_connection().expect("it listens")],
+            Kind::Cluster(cluster) => cluster.connect(),
+        }
+    }
+
+    /// A single server where a password is asked for.
+    pub fn run_as<T: FromRedisValue>(&self, password: &str, command: &[&str]) -> T {
+        let client = redis::Client::open(format!("{}?pass={password}", self.operator_url())).expect("an address");
         redis::cmd(command[0]).arg(&command[1..]).query(&mut client.get_connection().expect("a connection")).expect("an answer")
     }
 
     /// Every key there is. For small stores.
     pub fn keys(&self) -> Vec<String> {
-        let mut keys: Vec<String> = self.run(&["KEYS", "*"]);
+        let mut keys: Vec<String> = self.each::<Vec<String>>(&["KEYS", "*"]).concat();
         keys.sort();
         keys
     }
 
-    /// How often each command was called since the last [`Self::reset_calls`].
+    /// Writes what is at one key to another, whose slot may be elsewhere.
+    pub fn copy(&self, from: &[u8], to: &[u8]) {
+        let (packed, left): (Vec<u8>, i64) = (self.run_bytes(&[b"DUMP", from]), self.run_bytes(&[b"PTTL", from]));
+        self.run_bytes::<()>(&[b"RESTORE", to, left.max(0).to_string().as_bytes(), &packed]);
+    }
+
+    /// How often each command was called since the last [`Self::reset_calls`], on all nodes together. What is asked about the cluster
+    /// itself is no part of what a request costs.
     pub fn calls(&self) -> HashMap<String, u64> {
-        let info: String = self.run(&["INFO", "commandstats"]);
         let call = |line: &str| {
             let (name, rest) = line.strip_prefix("cmdstat_")?.split_once(":calls=")?;
-            Some((name.to_owned(), rest.split(',').next()?.parse().ok()?))
+            Some((name.to_owned(), rest.split(',').next()?.parse::<u64>().ok()?))
         };
-        let own = ["info", "config|resetstat", "client|setinfo", "hello"];
-        info.lines().filter_map(call).filter(|(name, _)| !own.contains(&name.as_str())).collect()
+        let own = ["info", "config|resetstat", "client|setinfo", "hello", "cluster|slots", "cluster|info"];
+        let mut calls = HashMap::new();
+        for info in self.each::<String>(&["INFO", "commandstats"]) {
+            for (name, count) in info.lines().filter_map(call).filter(|(name, _)| !own.contains(&name.as_str())) {
+                *calls.entry(name).or_default() += count;
+            }
+        }
+        calls
     }
 
     pub fn reset_calls(&self) {
-        self.run::<()>(&["CONFIG", "RESETSTAT"]);
+        self.each::<()>(&["CONFIG", "RESETSTAT"]);
+    }
+
+    /// How many connections there were so far, the test's own among them.
+    pub fn connections(&self) -> u64 {
+        let stats = self.each::<redis::InfoDict>(&["INFO", "stats"]);
+        stats.iter().map(|stats| stats.get::<u64>("total_connections_received").expect("a number")).sum()
     }
 
     /// Everything in the store as text: keys, fields, members and values. For small stores.
@@ -173,24 +245,108 @@ impl RedisServer {
         texts.join("\n")
     }
 
-    /// Sends a signal, such as `STOP` or `CONT`.
+    /// Sends a signal, such as `STOP` or `CONT`, to every node.
     pub fn signal(&self, name: &str) {
-        let pid = self.child.lock().expect("no panic while held").id().to_string();
-        let sent = Command::new("kill").args([&format!("-{name}"), &pid]).status();
-        assert!(sent.expect("kill is everywhere").success());
+        match &self.0 {
+            Kind::Single(server) => signal(&server.child.lock().expect("no panic while held"), name),
+            Kind::Cluster(cluster) => cluster.signal(name),
+        }
     }
 
     pub fn kill(&self) {
+        match &self.0 {
+            Kind::Single(server) => server.kill(),
+            Kind::Cluster(cluster) => cluster.kill_all(),
+        }
+    }
+
+    /// Starts again after [`Self::kill`], with the same options.
+    pub fn start_again(&self) {
+        match &self.0 {
+            Kind::Single(server) => server.start_again(),
+            Kind::Cluster(cluster) => cluster.start_again(),
+        }
+    }
+}
+
+/// Everything in a store: of every node, each key with what is left of its life (0 for one without an end) and its packed value.
+pub struct Snapshot(Vec<Vec<Dumped>>);
+
+/// A key, its time to live, and what it holds.
+type Dumped = (Vec<u8>, i64, Vec<u8>);
+
+/// A server on a unix socket.
+struct Single {
+    child: Mutex<Child>,
+    arguments: Vec<String>,
+    restricted: bool,
+    /// Last, so that the folder outlives the server.
+    folder: TempDir,
+}
+
+impl Single {
+    fn spawn(options: &[&str], restricted: bool) -> Self {
+        let folder = tempfile::Builder::new().prefix("wx").tempdir_in("/tmp").expect("a folder");
+        let path = folder.path().display();
+        let socket = format!("{path}/redis.sock");
+        let own = ["--port", "0", "--unixsocket", &socket, "--dir", &path.to_string(), "--save", "", "--daemonize", "no"];
+        let mut arguments: Vec<String> = own.iter().chain(options).map(|option| (*option).to_owned()).collect();
+        if restricted {
+            let file = folder.path().join("users.acl");
+            std::fs::write(&file, acl_file()).expect("it is written");
+            arguments.extend(["--aclfile".to_owned(), file.display().to_string()]);
+        }
+        let server = Self { child: Mutex::new(spawn(&arguments)), arguments, restricted, folder };
+        server.wait();
+        server
+    }
+
+    fn url(&self) -> String {
+        let user = if self.restricted { format!("?user={}&pass={}", USER[0], USER[1]) } else { String::new() };
+        format!("{}{user}", self.operator_url())
+    }
+
+    fn operator_url(&self) -> String {
+        format!("unix:{}/redis.sock", self.folder.path().display())
+    }
+
+    fn client(&self) -> redis::Client {
+        redis::Client::open(self.operator_url()).expect("an address")
+    }
+
+    fn wait(&self) {
+        let began = Instant::now();
+        while self.client().get_connection().and_then(|mut it| redis::cmd("PING").query::<String>(&mut it)).is_err() {
+            assert!(began.elapsed() < Duration::from_secs(10), "redis-server does not start");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    fn run<T: FromRedisValue>(&self, command: &[&[u8]]) -> T {
+        let mut connection = self.client().get_connection().expect("a connection");
+        let mut packed = redis::Cmd::new();
+        for argument in command {
+            packed.arg(*argument);
+        }
+        packed.query(&mut connection).expect("an answer")
+    }
+
+    fn kill(&self) {
         let mut child = self.child.lock().expect("no panic while held");
         child.kill().expect("it runs");
         child.wait().expect("it ends");
     }
 
-    /// Starts again after [`Self::kill`], with the same options.
-    pub fn start_again(&self) {
+    fn start_again(&self) {
         *self.child.lock().expect("no panic while held") = spawn(&self.arguments);
         self.wait();
     }
+}
+
+/// Sends a signal to a server.
+pub(super) fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
+    assert!(sent.expect("kill is everywhere").success());
 }
 
 pub(super) fn spawn(arguments: &[String]) -> Child {
@@ -204,7 +360,7 @@ pub(super) fn spawn(arguments: &[String]) -> Child {
         .expect("redis-server")
 }
 
-impl Drop for RedisServer {
+impl Drop for Single {
     fn drop(&mut self) {
         if let Ok(child) = self.child.get_mut() {
             let _ = child.kill();

@@ -1,16 +1,32 @@
-//! The same on a Redis Cluster of three nodes: no command or script spans two hash tags.
+//! A Redis Cluster of three nodes: no command or script spans two hash tags, a node may fall, slots may move, and nobody is told. The
+//! whole suite runs on clusters besides, by `WAXWING_TEST_CLUSTER`.
 
-use crate::support::{CALM, Cluster, Served};
+mod cost;
+mod failover;
+mod slots;
+
+use crate::support::{Actor, CALM, Cluster, Served};
 use serde_json::json;
 use std::process::Command;
 use waxwing::app::App;
 use waxwing::clock::Clock;
 use waxwing::config::Config;
-use waxwing::db::Db;
+use waxwing::db::{Db, Timing};
+
+async fn db_on(cluster: &Cluster, timing: Timing) -> Db {
+    Db::open(&cluster.url().parse().expect("a cluster's URL"), timing).await.expect("a cluster")
+}
 
 async fn app_on(cluster: &Cluster) -> App {
-    let target = cluster.url().parse().expect("a cluster's URL");
-    App::new(Db::open(&target, CALM).await.expect("a cluster"), Clock::System, Config::default())
+    App::new(db_on(cluster, CALM).await, Clock::System, Config::default())
+}
+
+/// The messages that stand on somebody's profile, newest first, at most 100.
+async fn profile(actor: &Actor) -> Vec<String> {
+    const PROFILE: &str = "query($login: String!) { user(login: $login) { profileTimeline { entries(first: 100) { edges { node { status { message } } } } } } }";
+    let answer = actor.gql(PROFILE, json!({ "login": actor.login })).await;
+    let edges = answer["data"]["user"]["profileTimeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    edges.iter().map(|edge| edge["node"]["status"]["message"].as_str().expect("a message").to_owned()).collect()
 }
 
 #[tokio::test]

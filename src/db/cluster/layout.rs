@@ -1,0 +1,163 @@
+//! What nodes say of where slots are: CLUSTER SLOTS, MOVED and ASK.
+
+use redis::cluster_routing::Slot;
+use redis::{ConnectionAddr, ConnectionInfo, RedisError, RedisResult, ServerError, Value};
+
+/// Where a node listens.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Address {
+    host: String,
+    port: u16,
+}
+
+impl Address {
+    /// That of a server; `None` for a unix socket.
+    pub(super) fn of(server: &ConnectionInfo) -> Option<Self> {
+        match server.addr() {
+            ConnectionAddr::Tcp(host, port) | ConnectionAddr::TcpTls { host, port, .. } => {
+                Some(Self { host: host.clone(), port: *port })
+            }
+            _ => None,
+        }
+    }
+
+    /// A server here that is spoken to as this one is.
+    pub(super) fn like(&self, server: &ConnectionInfo) -> ConnectionInfo {
+        let mut address = server.addr().clone();
+        if let ConnectionAddr::Tcp(host, port) | ConnectionAddr::TcpTls { host, port, .. } = &mut address {
+            (*host, *port) = (self.host.clone(), self.port);
+        }
+        server.clone().set_addr(address)
+    }
+
+    /// As a node tells it. One that does not know its name leaves it out: then it is the name by which it was asked.
+    fn told(host: Option<&str>, port: u16, asked: &Self) -> Option<Self> {
+        match host {
+            Some("?") => None,
+            Some(host) if !host.is_empty() => Some(Self { host: host.to_owned(), port }),
+            _ => Some(Self { host: asked.host.clone(), port }),
+        }
+    }
+}
+
+impl std::fmt::Display for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.host, self.port)
+    }
+}
+
+/// Slots of one node, both ends within, and its replicas.
+pub(super) struct Range {
+    pub first: u16,
+    pub last: u16,
+    pub primary: Address,
+    pub replicas: Vec<Address>,
+}
+
+/// Reads the answer to CLUSTER SLOTS of the node at `asked`.
+pub(super) fn ranges(answer: Value, asked: &Address) -> RedisResult<Vec<Range>> {
+    let rows: Vec<Vec<Value>> = redis::from_redis_value(answer.extract_error()?)?;
+    rows.into_iter().filter_map(|row| range(row, asked).transpose()).collect()
+}
+
+/// `None` for slots whose node is not known.
+fn range(row: Vec<Value>, asked: &Address) -> RedisResult<Option<Range>> {
+    let mut row = row.into_iter();
+    let (first, last) = (number(row.next())?, number(row.next())?);
+    let Some(primary) = address(row.next(), asked)? else { return Ok(None) };
+    let replicas = row.filter_map(|node| address(Some(node), asked).transpose()).collect::<RedisResult<_>>()?;
+    Ok(Some(Range { first, last, primary, replicas }))
+}
+
+fn number(value: Option<Value>) -> RedisResult<u16> {
+    Ok(redis::from_redis_value(value.unwrap_or_default())?)
+}
+
+fn address(node: Option<Value>, asked: &Address) -> RedisResult<Option<Address>> {
+    let mut fields = redis::from_redis_value::<Vec<Value>>(node.unwrap_or_default())?.into_iter();
+    let host: Option<String> = redis::from_redis_value(fields.next().unwrap_or_default())?;
+    Ok(Address::told(host.as_deref(), number(fields.next())?, asked))
+}
+
+/// Why a command was not done where it was sent.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Redirect {
+    /// The slot is there now.
+    Moved(Slot, Address),
+    /// The slot is on its way there, and the key with it: to be asked for this once.
+    Ask(Address),
+    /// Some of its keys are here and some are there: to be tried again.
+    Between,
+    /// The node does not see enough of the cluster.
+    Down,
+}
+
+impl Redirect {
+    /// Reads an error of the node at `asked`; `None` for every other.
+    pub(super) fn read(error: &ServerError, asked: &Address) -> Option<Self> {
+        match error.code() {
+            "TRYAGAIN" => Some(Self::Between),
+            "CLUSTERDOWN" => Some(Self::Down),
+            code @ ("MOVED" | "ASK") => {
+                let error = RedisError::from(error.clone());
+                let (node, slot) = error.redirect_node()?;
+                let (host, port) = node.rsplit_once(':')?;
+                let address = Address::told(Some(host), port.parse().ok()?, asked)?;
+                Some(if code == "ASK" { Self::Ask(address) } else { Self::Moved(Slot::new(slot)?, address) })
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(host: &str, port: u16) -> Address {
+        Address { host: host.to_owned(), port }
+    }
+
+    fn read(error: &str) -> Option<Redirect> {
+        let Ok(Value::ServerError(error)) = redis::parse_redis_value(format!("-{error}\r\n").as_bytes()) else {
+            panic!("no error")
+        };
+        Redirect::read(&error, &address("asked", 1))
+    }
+
+    #[test]
+    fn a_node_tells_where_else_to_ask() {
+        let slot = Slot::new(3999).expect("a slot");
+        assert_eq!(read("MOVED 3999 10.0.0.7:6381"), Some(Redirect::Moved(slot, address("10.0.0.7", 6381))));
+        assert_eq!(read("MOVED 3999 fe80::1:6381"), Some(Redirect::Moved(slot, address("fe80::1", 6381))));
+        assert_eq!(read("MOVED 3999 :6381"), Some(Redirect::Moved(slot, address("asked", 6381))));
+        assert_eq!(read("ASK 3999 b:2"), Some(Redirect::Ask(address("b", 2))));
+        assert_eq!(read("TRYAGAIN Multiple keys request during rehashing of slot"), Some(Redirect::Between));
+        assert_eq!(read("CLUSTERDOWN The cluster is down"), Some(Redirect::Down));
+        for other in ["MOVED", "MOVED 16384 b:2", "MOVED 1 ?:2", "MOVED 1 b:x", "WRONGTYPE Operation", "ERR no"] {
+            assert_eq!(read(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn slots_are_read_with_whatever_stands_for_a_name() {
+        let text = |text: &str| Value::BulkString(text.as_bytes().to_vec());
+        let node = |host: Value, port| Value::Array(vec![host, Value::Int(port), text("id"), Value::Array(vec![])]);
+        let row = |ends: [i64; 2], nodes: Vec<Value>| Value::Array(ends.map(Value::Int).into_iter().chain(nodes).collect());
+        let rows = vec![
+            row([0, 99], vec![node(text("a"), 1), node(text("b"), 2), node(text("?"), 3)]),
+            row([100, 100], vec![node(Value::Nil, 4)]),
+            row([101, 200], vec![node(text(""), 5)]),
+            row([201, 300], vec![node(text("?"), 6)]),
+        ];
+        let read = ranges(Value::Array(rows), &address("asked", 1)).expect("ranges");
+        let read: Vec<_> = read.into_iter().map(|range| (range.first, range.last, range.primary, range.replicas)).collect();
+        let expected = [
+            (0, 99, address("a", 1), vec![address("b", 2)]),
+            (100, 100, address("asked", 4), vec![]),
+            (101, 200, address("asked", 5), vec![]),
+        ];
+        assert_eq!(read, expected);
+        assert!(ranges(Value::Array(vec![row([0, 99_999], vec![])]), &address("asked", 1)).is_err());
+    }
+}

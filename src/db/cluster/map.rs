@@ -1,0 +1,209 @@
+//! The nodes, and which of them has which slot, as far as we know. Where that is out of date, the nodes say so.
+
+use super::layout::{Address, Range, ranges};
+use crate::db::connection::Access;
+use crate::db::link::Links;
+use crate::db::{Timing, pipeline_of};
+use crate::error::Error;
+use crate::metrics::StorageMeters;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use redis::cluster_routing::Slot;
+use redis::{ConnectionInfo, RedisError, cmd};
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::{Duration, Instant};
+
+/// How long a map is good for those who wait for a better one.
+const FRESH: Duration = Duration::from_millis(50);
+/// How often at most it is asked for because slots move. Each move is noted by itself besides.
+const MOVING: Duration = Duration::from_secs(1);
+/// How long a node that is being given slots is remembered before it has any.
+const GUEST: Duration = Duration::from_mins(1);
+/// How many nodes are asked for the map at once; the first answer is taken.
+const ASKED: usize = 3;
+
+pub(super) struct Node {
+    pub address: Address,
+    pub links: Links,
+}
+
+pub(super) struct Map {
+    /// Asked when no other node is known, and whom the others are spoken to like.
+    seeds: Vec<Arc<Node>>,
+    like: ConnectionInfo,
+    timing: Timing,
+    meters: Arc<StorageMeters>,
+    known: RwLock<Known>,
+    /// Held while asking: when that was done last, and whether anybody answered.
+    asking: tokio::sync::Mutex<Option<(Instant, bool)>>,
+}
+
+/// What is known now.
+#[derive(Default)]
+pub(super) struct Known {
+    /// How many maps there were.
+    pub version: u64,
+    nodes: HashMap<Address, Arc<Node>>,
+    owners: HashMap<Slot, Arc<Node>>,
+    /// When each was last pointed to.
+    guests: HashMap<Address, Instant>,
+}
+
+impl Known {
+    /// Who has this slot; anybody, where any will do. `None` for a slot that nobody is known to have.
+    pub(super) fn owner(&self, slot: Option<Slot>) -> Option<&Arc<Node>> {
+        match slot {
+            Some(slot) => self.owners.get(&slot),
+            None => self.owners.values().next(),
+        }
+    }
+}
+
+impl Map {
+    pub(super) fn new(seeds: &[ConnectionInfo], timing: Timing, meters: Arc<StorageMeters>) -> Result<Self, RedisError> {
+        let none = || RedisError::from((redis::ErrorKind::InvalidClientConfig, "a cluster's nodes have a host and a port"));
+        let seed = |server: &ConnectionInfo| {
+            let links = Links::new(server.clone(), timing, &meters)?;
+            Ok::<_, RedisError>(Arc::new(Node { address: Address::of(server).ok_or_else(none)?, links }))
+        };
+        let like = seeds.first().ok_or_else(none)?.clone();
+        let seeds = seeds.iter().map(seed).collect::<Result<_, _>>()?;
+        Ok(Self { seeds, like, timing, meters, known: RwLock::default(), asking: tokio::sync::Mutex::default() })
+    }
+
+    pub(super) fn known(&self) -> RwLockReadGuard<'_, Known> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self) -> RwLockWriteGuard<'_, Known> {
+        self.known.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn version(&self) -> u64 {
+        self.known().version
+    }
+
+    /// Each once, in the order of their addresses.
+    pub(super) fn primaries(&self) -> Vec<Arc<Node>> {
+        let mut nodes: Vec<Arc<Node>> = self.known().owners.values().cloned().collect();
+        nodes.sort_by(|a, b| a.address.cmp(&b.address));
+        nodes.dedup_by(|a, b| a.address == b.address);
+        nodes
+    }
+
+    /// Who may be asked to run a script: the primaries, and those that are being given slots.
+    pub(super) fn scripted(&self) -> Vec<Arc<Node>> {
+        let mut nodes = self.primaries();
+        let known = self.known();
+        for guest in known.guests.keys().filter_map(|address| known.nodes.get(address)) {
+            if !nodes.iter().any(|node| node.address == guest.address) {
+                nodes.push(guest.clone());
+            }
+        }
+        nodes
+    }
+
+    /// A slot has gone to this node. The rest of the map is asked of it, apart from those who wait.
+    pub(super) fn moved(self: &Arc<Self>, slot: Slot, to: &Address) -> Result<Arc<Node>, Error> {
+        let mut known = self.change();
+        let node = self.node(&mut known, to)?;
+        known.owners.insert(slot, node.clone());
+        let version = known.version;
+        drop(known);
+        if self.asking.try_lock().is_ok_and(|last| last.is_none_or(|(at, _)| at.elapsed() > MOVING)) {
+            let (own, node) = (self.clone(), node.clone());
+            tokio::spawn(async move { own.ask(version, MOVING, &[node]).await });
+        }
+        Ok(node)
+    }
+
+    /// A slot is on its way to this node.
+    pub(super) fn guest(&self, address: &Address) -> Result<Arc<Node>, Error> {
+        let mut known = self.change();
+        known.guests.insert(address.clone(), Instant::now());
+        self.node(&mut known, address)
+    }
+
+    fn node(&self, known: &mut Known, address: &Address) -> Result<Arc<Node>, Error> {
+        if let Some(node) = known.nodes.get(address) {
+            return Ok(node.clone());
+        }
+        let links = Links::new(address.like(&self.like), self.timing, &self.meters)
+            .map_err(|error| crate::db::connection::classify(&self.meters, &error, Access::Read))?;
+        let node = Arc::new(Node { address: address.clone(), links });
+        known.nodes.insert(address.clone(), node.clone());
+        Ok(node)
+    }
+
+    /// Asks for a map that is newer than `version`, unless there is one or that has just been done. Whom we have lost is not asked.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE` when nobody answers.
+    pub(super) async fn refresh(self: &Arc<Self>, version: u64, lost: &[Address]) -> Result<(), Error> {
+        let mut nodes = self.primaries();
+        nodes.extend(self.known().nodes.values().cloned());
+        nodes.extend(self.seeds.iter().cloned());
+        let mut seen = std::collections::HashSet::new();
+        nodes.retain(|node| !lost.contains(&node.address) && seen.insert(node.address.clone()));
+        self.ask(version, FRESH, &nodes).await
+    }
+
+    async fn ask(&self, version: u64, fresh: Duration, nodes: &[Arc<Node>]) -> Result<(), Error> {
+        let began = Instant::now();
+        let mut last = self.asking.lock().await;
+        if self.version() != version {
+            return Ok(());
+        }
+        // Who has waited for another's question has its answer. A bad one is good for nobody else.
+        match *last {
+            Some((at, true)) if at >= began || at.elapsed() < fresh => return Ok(()),
+            Some((at, false)) if at >= began => return Err(Error::StorageUnavailable),
+            _ => {}
+        }
+        let answer = self.first_of(nodes).await;
+        *last = Some((Instant::now(), answer.is_some()));
+        self.replace(&answer.ok_or(Error::StorageUnavailable)?)
+    }
+
+    /// What the first of them that can tell says.
+    async fn first_of(&self, nodes: &[Arc<Node>]) -> Option<Vec<Range>> {
+        for some in nodes.chunks(ASKED) {
+            let mut asked: FuturesUnordered<_> = some.iter().map(|node| self.asked(node)).collect();
+            while let Some(answer) = asked.next().await {
+                if answer.is_some() {
+                    return answer;
+                }
+            }
+        }
+        None
+    }
+
+    async fn asked(&self, node: &Node) -> Option<Vec<Range>> {
+        let answers = node.links.send(&pipeline_of([&cmd("CLUSTER").arg("SLOTS").take()])).await;
+        let answer = answers.map_err(|failure| failure.classified(&self.meters, Access::Read)).ok()?.pop()?;
+        let ranges = ranges(answer, &node.address);
+        // One that has been turned out of the cluster, or was just put up, knows of no slots.
+        ranges
+            .inspect_err(|error| tracing::warn!(%error, "a node does not tell who has which slots"))
+            .ok()
+            .filter(|all| !all.is_empty())
+    }
+
+    fn replace(&self, ranges: &[Range]) -> Result<(), Error> {
+        let mut known = self.change();
+        known.guests.retain(|_, at| at.elapsed() < GUEST);
+        let old = std::mem::take(&mut *known);
+        let named = ranges.iter().flat_map(|range| range.replicas.iter().chain([&range.primary])).chain(old.guests.keys());
+        known.nodes =
+            named.filter_map(|address| old.nodes.get_key_value(address)).map(|(a, node)| (a.clone(), node.clone())).collect();
+        (known.version, known.guests) = (old.version + 1, old.guests);
+        for range in ranges {
+            for replica in &range.replicas {
+                self.node(&mut known, replica)?;
+            }
+            let node = self.node(&mut known, &range.primary)?;
+            known.owners.extend((range.first..=range.last).filter_map(Slot::new).map(|slot| (slot, node.clone())));
+        }
+        Ok(())
+    }
+}

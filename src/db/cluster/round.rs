@@ -1,0 +1,192 @@
+//! Commands on their way through the cluster: where each goes next, and the answers that have come.
+
+use super::layout::Redirect;
+use super::map::{Map, Node};
+use crate::db::pipeline_of;
+use crate::error::Error;
+use redis::cluster_routing::Slot;
+use redis::{Arg, Cmd, Pipeline, Value};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Where a command goes next.
+enum Way {
+    /// To whom the map names.
+    Map,
+    /// To a node that has taken its slot over.
+    To(Arc<Node>),
+    /// To a node that is taking its slot over, which must be told that we know.
+    Asking(Arc<Node>),
+}
+
+/// What one node is sent at once: commands by their place, and whether it must be told ASKING before.
+pub(super) struct Part {
+    pub node: Arc<Node>,
+    commands: Vec<(usize, bool)>,
+}
+
+/// What is left to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Nothing.
+    Done,
+    /// To go on where the redirections point.
+    Now,
+    /// To wait for keys that are on their way.
+    Later,
+    /// To wait until the cluster is whole again, and for a newer map.
+    Whole,
+}
+
+/// Commands and their answers.
+pub(super) struct Rounds {
+    commands: Vec<(Option<Slot>, Cmd)>,
+    answers: Vec<Value>,
+    open: Vec<(usize, Way)>,
+    next: Next,
+    /// Whether a pipeline is on its way.
+    sent: bool,
+    /// Whether a command may have been done.
+    done: bool,
+}
+
+impl Rounds {
+    pub(super) fn of(commands: Vec<Cmd>) -> Self {
+        Self {
+            answers: vec![Value::Nil; commands.len()],
+            open: (0..commands.len()).map(|at| (at, Way::Map)).collect(),
+            commands: commands.into_iter().map(|command| (slot(&command), command)).collect(),
+            next: Next::Done,
+            sent: false,
+            done: false,
+        }
+    }
+
+    /// In the order of the commands, when all is done.
+    pub(super) fn answers(self) -> Vec<Value> {
+        self.answers
+    }
+
+    /// Whether any command may have been done, now that there is no telling any more.
+    pub(super) const fn may_have_run(&self) -> bool {
+        self.sent || self.done
+    }
+
+    /// What each node is sent in this round, and the version of the map that says so.
+    pub(super) fn parts(&mut self, map: &Map) -> (u64, Vec<Part>) {
+        let known = map.known();
+        let mut parts: HashMap<_, Part> = HashMap::new();
+        for (at, way) in std::mem::take(&mut self.open) {
+            let asking = matches!(way, Way::Asking(_));
+            let node = match way {
+                Way::To(node) | Way::Asking(node) => Some(node),
+                Way::Map => known.owner(self.commands[at].0).cloned(),
+            };
+            match node {
+                Some(node) => {
+                    let new = || Part { node: node.clone(), commands: Vec::new() };
+                    parts.entry(node.address.clone()).or_insert_with(new).commands.push((at, asking));
+                }
+                None => self.again(at, Way::Map, Next::Whole),
+            }
+        }
+        self.sent = !parts.is_empty();
+        (known.version, parts.into_values().collect())
+    }
+
+    /// The pipeline of a part.
+    pub(super) fn pipeline(&self, part: &Part) -> Pipeline {
+        let asking = redis::cmd("ASKING");
+        let commands = part.commands.iter().map(|(at, asked)| (asked.then_some(&asking), &self.commands[*at].1));
+        pipeline_of(commands.flat_map(|(asking, command)| asking.into_iter().chain([command])))
+    }
+
+    /// Takes what a node answered to its part.
+    ///
+    /// # Errors
+    /// When it points to what cannot be an address.
+    pub(super) fn answered(&mut self, map: &Arc<Map>, part: Part, answers: Vec<Value>) -> Result<(), Error> {
+        let mut answers = answers.into_iter();
+        for (at, asking) in part.commands {
+            if asking {
+                answers.next();
+            }
+            let answer = answers.next().unwrap_or_default();
+            let redirect = match &answer {
+                Value::ServerError(error) => Redirect::read(error, &part.node.address),
+                _ => None,
+            };
+            match redirect {
+                Some(Redirect::Moved(slot, to)) => self.again(at, Way::To(map.moved(slot, &to)?), Next::Now),
+                Some(Redirect::Ask(to)) => self.again(at, Way::Asking(map.guest(&to)?), Next::Now),
+                Some(Redirect::Between) => self.again(at, Way::Map, Next::Later),
+                Some(Redirect::Down) => self.again(at, Way::Map, Next::Whole),
+                None => {
+                    self.done |= !matches!(answer, Value::ServerError(_));
+                    self.answers[at] = answer;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes back a part whose node is lost, perhaps after it has done some of it.
+    pub(super) fn lost(&mut self, part: Part, was_sent: bool) {
+        self.done |= was_sent;
+        for (at, _) in part.commands {
+            self.again(at, Way::Map, Next::Now);
+        }
+    }
+
+    /// Ends a round: what is to be done for the next one.
+    pub(super) fn end(&mut self) -> Next {
+        self.sent = false;
+        std::mem::replace(&mut self.next, Next::Done)
+    }
+
+    /// Of several, what takes longest counts.
+    fn again(&mut self, at: usize, way: Way, next: Next) {
+        self.open.push((at, way));
+        if next as u8 > self.next as u8 {
+            self.next = next;
+        }
+    }
+}
+
+/// The slot of a command's first key; all its keys are on one tag. `None` for what any node can answer.
+fn slot(command: &Cmd) -> Option<Slot> {
+    let mut arguments = command.args_iter().filter_map(|argument| match argument {
+        Arg::Simple(bytes) => Some(bytes),
+        _ => None,
+    });
+    let key = match arguments.next()? {
+        // A digest and a number come before the keys.
+        b"EVALSHA" => arguments.nth(2),
+        // A number comes before the keys.
+        b"ZINTER" | b"ZDIFF" => arguments.nth(1),
+        b"PING" | b"SCRIPT" => None,
+        _ => arguments.next(),
+    };
+    key.map(Slot::for_key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_goes_where_its_key_is() {
+        let at = |words: &[&str]| {
+            let mut command = redis::cmd(words[0]);
+            slot(command.arg(&words[1..]))
+        };
+        assert_eq!(at(&["GET", "user:{7}"]), Some(Slot::for_key("7")));
+        assert_eq!(at(&["HMGET", "user:{7}", "user:{8}"]), Some(Slot::for_key("7")));
+        assert_eq!(at(&["EVALSHA", "ff", "2", "home:{9}", "user:{9}", "7"]), Some(Slot::for_key("9")));
+        assert_eq!(at(&["ZINTER", "2", "marked:{9}", "following:{9}"]), Some(Slot::for_key("9")));
+        assert_eq!(at(&["ZDIFF", "2", "left:{9}", "following:{9}"]), Some(Slot::for_key("9")));
+        assert_eq!(at(&["EVALSHA", "ff", "0"]), None);
+        assert_eq!(at(&["SCRIPT", "LOAD", "return 1"]), None);
+        assert_eq!(at(&["PING"]), None);
+    }
+}

@@ -1,0 +1,174 @@
+//! Connections to one server that come back.
+//!
+//! A link heals itself: a disconnection empties it at once (redis-rs tells us by a push), a timeout empties it too, since a
+//! half-open connection would otherwise stay for ever; whoever comes next connects again, one at a time, and a failed
+//! attempt answers for the next 50 ms, so that a dead Redis costs nobody a queue.
+
+use super::Timing;
+use super::connection::{Access, classify};
+use crate::error::Error;
+use crate::metrics::{Fault, StorageMeters};
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, ConnectionInfo, Pipeline, PushKind, RedisError, Value};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+/// Why a whole pipeline has no answers.
+pub(super) enum Failure {
+    /// No connection could be made, and nothing was sent. Counted and logged already.
+    Unreachable,
+    /// It was sent, and then this happened.
+    Sent(RedisError),
+}
+
+impl Failure {
+    /// What this means to a client.
+    pub(super) fn classified(self, meters: &StorageMeters, access: Access) -> Error {
+        match self {
+            Self::Unreachable => Error::StorageUnavailable,
+            Self::Sent(error) => classify(meters, &error, access),
+        }
+    }
+}
+
+/// The links to one server. One multiplexed connection parses its replies in one task, so there is one for each worker thread.
+pub(super) struct Links(Vec<Link>);
+
+impl Links {
+    /// Connects when it is first used.
+    pub(super) fn new(server: ConnectionInfo, timing: Timing, meters: &Arc<StorageMeters>) -> Result<Self, RedisError> {
+        let client = Client::open(server)?;
+        Ok(Self((0..timing.connections.max(1)).map(|_| Link::new(client.clone(), timing, meters.clone())).collect()))
+    }
+
+    /// Sends a pipeline; answers in order, errors among them in their place.
+    pub(super) async fn send(&self, pipeline: &Pipeline) -> Result<Vec<Value>, Failure> {
+        self.0[link_of_thread(self.0.len())].send(pipeline).await
+    }
+}
+
+/// Threads keep to a connection of their own, in turn.
+fn link_of_thread(links: usize) -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local!(static MINE: usize = NEXT.fetch_add(1, Ordering::Relaxed));
+    MINE.with(|mine| *mine) % links
+}
+
+/// One connection that comes back.
+struct Link {
+    way: Arc<Way>,
+    current: Arc<RwLock<Current>>,
+    /// Held while connecting; the last failure stands in it.
+    connecting: Arc<tokio::sync::Mutex<Option<Instant>>>,
+}
+
+/// How to connect.
+struct Way {
+    client: Client,
+    timing: Timing,
+    meters: Arc<StorageMeters>,
+}
+
+/// The connection in use and how many there were, so that an old one's end does not close a new one.
+#[derive(Default)]
+struct Current {
+    generation: u64,
+    connection: Option<MultiplexedConnection>,
+}
+
+impl Link {
+    fn new(client: Client, timing: Timing, meters: Arc<StorageMeters>) -> Self {
+        Self { way: Arc::new(Way { client, timing, meters }), current: Arc::default(), connecting: Arc::default() }
+    }
+
+    /// Sends it, and once more if the connection breaks: reads cost nothing twice, and writes are idempotent steps.
+    async fn send(&self, pipeline: &Pipeline) -> Result<Vec<Value>, Failure> {
+        self.way.meters.piped();
+        let broken = match self.try_send(pipeline).await {
+            Err(Failure::Sent(error)) if error.is_connection_dropped() => error,
+            answered => return answered,
+        };
+        match self.try_send(pipeline).await {
+            // The first one may have arrived.
+            Err(Failure::Unreachable) => Err(Failure::Sent(broken)),
+            answered => answered,
+        }
+    }
+
+    async fn try_send(&self, pipeline: &Pipeline) -> Result<Vec<Value>, Failure> {
+        let (generation, mut connection) = self.connection().await?;
+        connection.send_packed_commands(pipeline, 0, pipeline.len()).await.map_err(|error| {
+            if error.is_timeout() || error.is_unrecoverable_error() {
+                empty(&self.current, generation);
+            }
+            Failure::Sent(error)
+        })
+    }
+
+    fn held(&self) -> Option<(u64, MultiplexedConnection)> {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        current.connection.clone().map(|connection| (current.generation, connection))
+    }
+
+    async fn connection(&self) -> Result<(u64, MultiplexedConnection), Failure> {
+        if let Some(held) = self.held() {
+            return Ok(held);
+        }
+        let mut failed = self.connecting.clone().lock_owned().await;
+        if let Some(held) = self.held() {
+            return Ok(held);
+        }
+        if failed.is_some_and(|at| at.elapsed() < Duration::from_millis(50)) {
+            self.way.meters.failed(Fault::Unreachable);
+            return Err(Failure::Unreachable);
+        }
+        // Apart from whoever waits: if all of them are given up in the midst of it, the next finds it made, and begins no other.
+        let (way, current) = (self.way.clone(), self.current.clone());
+        let connecting = tokio::spawn(async move {
+            let connected = way.connect(&current).await;
+            *failed = connected.is_err().then(Instant::now);
+            connected
+        });
+        connecting.await.unwrap_or(Err(Failure::Unreachable))
+    }
+}
+
+impl Way {
+    /// Connects, and puts the connection in its place.
+    async fn connect(&self, place: &Arc<RwLock<Current>>) -> Result<(u64, MultiplexedConnection), Failure> {
+        let generation = place.read().unwrap_or_else(PoisonError::into_inner).generation + 1;
+        let current = Arc::downgrade(place);
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(self.timing.connect))
+            .set_response_timeout(Some(self.timing.response))
+            .set_push_sender(move |push: redis::PushInfo| {
+                if let (PushKind::Disconnection, Some(current)) = (push.kind, current.upgrade()) {
+                    empty(&current, generation);
+                }
+                Ok::<(), redis::aio::SendError>(())
+            });
+        let connecting = self.client.get_multiplexed_async_connection_with_config(&config);
+        // The timeout of the client covers the socket, not the handshake after it.
+        let connection = tokio::time::timeout(self.timing.connect, connecting)
+            .await
+            .map_err(|_| unreachable(&self.meters, &"no answer in time"))?
+            .map_err(|error| unreachable(&self.meters, &error))?;
+        let mut current = place.write().unwrap_or_else(PoisonError::into_inner);
+        *current = Current { generation, connection: Some(connection.clone()) };
+        Ok((generation, connection))
+    }
+}
+
+fn empty(current: &RwLock<Current>, generation: u64) {
+    let mut current = current.write().unwrap_or_else(PoisonError::into_inner);
+    if current.generation == generation {
+        current.connection = None;
+    }
+}
+
+fn unreachable(meters: &StorageMeters, why: &dyn std::fmt::Display) -> Failure {
+    meters.failed(Fault::Unreachable);
+    tracing::warn!(error = %why, "Redis cannot be reached");
+    Failure::Unreachable
+}

@@ -1,0 +1,53 @@
+//! What a request costs on three nodes: as many round trips as on one server, and in each of them one pipeline a node.
+
+use super::{app_on, db_on};
+use crate::support::{Actor, CALM, Cluster, Served};
+use redis::{Cmd, Value, cmd};
+use std::collections::BTreeSet;
+use waxwing::clock::Clock;
+
+#[tokio::test]
+async fn a_home_page_costs_a_pipeline_a_node_and_no_more() {
+    let cluster = Cluster::start();
+    let app = Served::start(app_on(&cluster).await, Clock::System).await;
+    let reader = app.user("reader").await;
+    let mut authors = Vec::new();
+    for number in 0..12 {
+        let author = app.user(&format!("author{number}")).await;
+        reader.follow(&author).await;
+        authors.push(author);
+    }
+    for number in 0..60 {
+        authors[number % 12].post(&number.to_string()).await;
+    }
+    app.drain().await;
+    reader.home().await;
+    app.drain().await;
+    let (trips, pipelines) = (app.app.db().round_trips(), app.app.db().meters().pipelines());
+    assert_eq!(reader.home().await.len(), 60);
+    let (trips, pipelines) = (app.app.db().round_trips() - trips, app.app.db().meters().pipelines() - pipelines);
+    let places = |keys: Vec<String>| keys.iter().map(|key| cluster.place_of(key)).collect::<BTreeSet<_>>().len() as u64;
+    let account = |author: &Actor| format!("user:{{{}}}", author.user_id().0);
+    // The session, the viewer, the skeleton; sixty statuses, which are everywhere; and the authors.
+    assert_eq!((trips, pipelines), (5, 1 + 1 + 1 + 3 + places(authors.iter().map(account).collect())));
+}
+
+#[tokio::test]
+async fn answers_come_in_the_order_of_the_questions() {
+    let cluster = Cluster::start();
+    let db = db_on(&cluster, CALM).await;
+    let key = |number: usize| format!("user:{{{number}}}");
+    let sets: Vec<Cmd> = (0..5_000).map(|number| cmd("HSET").arg(key(number)).arg("a").arg(number).take()).collect();
+    assert_eq!(db.write_many(sets).await.expect("written"), vec![Value::Int(1); 5_000]);
+    let gets: Vec<Cmd> = (0..5_000).rev().map(|number| cmd("HGET").arg(key(number)).arg("a").take()).collect();
+    let before = (db.round_trips(), db.meters().pipelines());
+    let answers = db.read_many(gets).await.expect("read");
+    let answers: Vec<usize> = answers.into_iter().map(|answer| redis::from_redis_value(answer).expect("a number")).collect();
+    assert_eq!(answers, (0..5_000).rev().collect::<Vec<_>>());
+    assert_eq!((db.round_trips() - before.0, db.meters().pipelines() - before.1), (3, 9), "two thousand at once");
+    assert_eq!(db.size().await.expect("a number"), 5_000);
+    // An error stays in its place.
+    let mixed = [0, 1, 2].map(|number| cmd(if number == 1 { "GET" } else { "HLEN" }).arg(key(number)).take());
+    let answers = db.peek(mixed.to_vec()).await.expect("read");
+    assert!(matches!(&answers[..], [Value::Int(1), Value::ServerError(error), Value::Int(1)] if error.code() == "WRONGTYPE"));
+}

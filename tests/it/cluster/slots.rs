@@ -1,0 +1,139 @@
+//! Slots that move while they are used.
+
+use super::{app_on, db_on, profile};
+use crate::support::{Actor, CALM, Cluster, Served};
+use futures_util::future::{join, join_all};
+use redis::{Value, cmd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use waxwing::clock::Clock;
+use waxwing::fsck;
+
+/// The number of a key's slot.
+fn slot(cluster: &Cluster, key: &str) -> u16 {
+    cluster.each::<u16>(&["CLUSTER", "KEYSLOT", key])[0]
+}
+
+/// How often nodes have answered with this error.
+fn errors(cluster: &Cluster, code: &str) -> u64 {
+    let count = |info: &String| {
+        let line = info.lines().find_map(|line| line.strip_prefix(&format!("errorstat_{code}:count=")))?;
+        line.parse::<u64>().ok()
+    };
+    cluster.each::<String>(&["INFO", "errorstats"]).iter().filter_map(count).sum()
+}
+
+#[tokio::test]
+async fn what_is_redirected_is_sent_again_and_nothing_else() {
+    let cluster = Cluster::start();
+    let db = db_on(&cluster, CALM).await;
+    let keys: Vec<String> = (0..30).map(|number| format!("user:{{{number}}}")).collect();
+    let count = |key: &String| cmd("HINCRBY").arg(key).arg("a").arg(1).take();
+    let counted = async || db.write_many(keys.iter().map(count).collect()).await.expect("written");
+    assert_eq!(counted().await, vec![Value::Int(1); 30]);
+    // Some are elsewhere since, which we have not been told.
+    for key in &keys[..5] {
+        cluster.move_slot(slot(&cluster, key), (cluster.place_of(key) + 1) % 3, || ());
+    }
+    let sent = db.meters().pipelines();
+    assert_eq!(counted().await, vec![Value::Int(2); 30], "none was done twice");
+    assert!(errors(&cluster, "MOVED") > 0);
+    // One for each node; one more for each that the five have gone to; and whom we ask for the new map.
+    assert!((4..=7).contains(&(db.meters().pipelines() - sent)), "{}", db.meters().pipelines() - sent);
+    let settled = db.meters().pipelines();
+    assert_eq!(counted().await, vec![Value::Int(3); 30]);
+    assert!(db.meters().pipelines() - settled <= 4, "that is known now");
+}
+
+#[tokio::test]
+async fn keys_on_their_way_are_found_where_they_are() {
+    let cluster = Arc::new(Cluster::start());
+    let db = db_on(&cluster, CALM).await;
+    let keys: Vec<String> = (0..20).map(|number| format!("user:{{7}}{number}")).collect();
+    let count = |key: &String| cmd("HINCRBY").arg(key).arg("a").arg(1).take();
+    assert_eq!(db.write_many(keys.iter().map(count).collect()).await.expect("written"), vec![Value::Int(1); 20]);
+    let to = (cluster.place_of(&keys[0]) + 1) % 3;
+    let (mover, handle) = (cluster.clone(), tokio::runtime::Handle::current());
+    let moved = tokio::task::spawn_blocking(move || {
+        let mut rounds = 1;
+        mover.move_slot(slot(&mover, "{7}"), to, || {
+            rounds += 1;
+            let answers = handle.block_on(db.write_many(keys.iter().map(count).collect())).expect("written");
+            assert_eq!(answers, vec![Value::Int(rounds); 20], "each was found, and none was done twice");
+        });
+        rounds
+    });
+    assert!(moved.await.expect("all was right") > 20);
+    assert!(errors(&cluster, "ASK") > 0);
+}
+
+/// How far everybody has come, and whether it is time to stop.
+#[derive(Default)]
+struct State {
+    done: AtomicUsize,
+    stop: AtomicBool,
+}
+
+/// Posts and reads, and follows the next one and leaves him again, until told to stop; what was posted, the newest first. Nothing may fail.
+async fn live(own: &Actor, other: &Actor, state: &State) -> Vec<String> {
+    let mut posted = Vec::new();
+    while !state.stop.load(Ordering::SeqCst) && posted.len() < 100 {
+        let message = format!("{} {}", own.login, posted.len());
+        own.post(&message).await;
+        posted.insert(0, message);
+        assert_eq!(profile(own).await, posted);
+        assert!(own.home().await.contains(&posted[0]));
+        let followed = own.follow(other).await;
+        assert_eq!(followed["user"]["viewerIsFollowing"], true, "{followed}");
+        if posted.len() % 2 == 0 {
+            let left = own.unfollow(other).await;
+            assert_eq!(left["user"]["viewerIsFollowing"], false, "{left}");
+        }
+        state.done.fetch_add(1, Ordering::SeqCst);
+    }
+    posted
+}
+
+#[tokio::test]
+async fn nobody_notices_that_slots_move() {
+    let cluster = Arc::new(Cluster::start());
+    let app = Served::start(app_on(&cluster).await, Clock::System).await;
+    let people = app.users(["ada", "bob", "cleo", "dan"]).await;
+    for author in &people[1..] {
+        people[0].follow(author).await;
+    }
+    let state = Arc::new(State::default());
+    let lives = join_all((0..4).map(|at| live(&people[at], &people[(at + 1) % 4], &state)));
+    let keys: Vec<String> = people.iter().map(|person| format!("user:{{{}}}", person.user_id().0)).collect();
+    let (mover, seen) = (cluster.clone(), state.clone());
+    let moves = tokio::task::spawn_blocking(move || {
+        // Something happens between any two steps; but who waits for this very slot cannot go on.
+        let between = || {
+            let (began, before) = (Instant::now(), seen.done.load(Ordering::SeqCst));
+            while seen.done.load(Ordering::SeqCst) == before && began.elapsed() < Duration::from_millis(20) {
+                std::thread::yield_now();
+            }
+        };
+        for key in keys.iter().chain(&keys) {
+            mover.move_slot(slot(&mover, key), (mover.place_of(key) + 1) % 3, between);
+        }
+        seen.stop.store(true, Ordering::SeqCst);
+    });
+    let (posted, moved) = join(lives, moves).await;
+    moved.expect("every slot has moved");
+    app.drain().await;
+    for (person, posted) in people.iter().zip(&posted) {
+        assert!(!posted.is_empty());
+        assert_eq!(profile(person).await, *posted);
+    }
+    assert!(errors(&cluster, "MOVED") > 0 && errors(&cluster, "ASK") > 0);
+    let mut found = Vec::new();
+    let report = fsck::run(&app.app, fsck::Options::default(), |step| {
+        if let fsck::Step::Found(finding) = step {
+            found.push(finding.to_string());
+        }
+    });
+    assert!(report.await.expect("it is read").keys > 10);
+    assert_eq!(found, [""; 0]);
+}
