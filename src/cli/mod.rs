@@ -49,6 +49,9 @@ enum Command {
     Schema,
 }
 
+/// The stack of a worker thread, in bytes.
+const STACK: usize = 8 << 20;
+
 /// Runs the command line; the exit code says how it went.
 pub fn main() -> ExitCode {
     match start() {
@@ -67,7 +70,8 @@ fn start() -> anyhow::Result<ExitCode> {
     for warning in &configured.warnings {
         tracing::warn!("{warning}");
     }
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(run(cli))
+    // A document may be as deep as an operator allows; what is not used costs nothing.
+    tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build()?.block_on(run(cli))
 }
 
 async fn run(cli: Cli) -> anyhow::Result<ExitCode> {

@@ -1,4 +1,7 @@
 //! Lua scripts: one step each, on one hash tag, run by digest and loaded again whenever Redis has forgotten them.
+//!
+//! A script does not come back to a key that it may have emptied: while a slot moves, a key that is not there is the other node's, and the
+//! script would end in the middle.
 
 use redis::{Cmd, ToRedisArgs, Value};
 use std::sync::OnceLock;

@@ -2,7 +2,7 @@
 -- KEYS 1 followers:{b}  2 user:{b}
 -- ARGV 1 a
 -- Returns how many follow b, how b's statuses reach them
-if redis.call('ZREM', KEYS[1], ARGV[1]) == 1 and redis.call('EXISTS', KEYS[2]) == 1 then
-  redis.call('HINCRBY', KEYS[2], 'followers', -1)
-end
-return {redis.call('ZCARD', KEYS[1]), redis.call('HGET', KEYS[2], 'reach') or ''}
+local count = redis.call('ZCARD', KEYS[1])
+local removed = redis.call('ZREM', KEYS[1], ARGV[1])
+if removed == 1 and redis.call('EXISTS', KEYS[2]) == 1 then redis.call('HINCRBY', KEYS[2], 'followers', -1) end
+return {count - removed, redis.call('HGET', KEYS[2], 'reach') or ''}

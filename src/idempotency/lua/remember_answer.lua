@@ -8,17 +8,16 @@ local function drop(digests)
   redis.call('ZREM', KEYS[2], unpack(digests))
 end
 local past = ARGV[3] - ARGV[4]
-drop(redis.call('ZRANGE', KEYS[2], '-inf', past, 'BYSCORE', 'LIMIT', 0, 100))
--- Where more than a hundred are past, this one may be among those left.
 local since = tonumber(redis.call('ZSCORE', KEYS[2], ARGV[1]))
 local tied = since and since > past and redis.call('HGET', KEYS[1], ARGV[1])
 if not tied then
   tied = ARGV[2]
-  local over = redis.call('ZCARD', KEYS[2]) - ARGV[5] + 1
-  if over > 0 then drop(redis.call('ZRANGE', KEYS[2], 0, math.min(over, 100) - 1)) end
   redis.call('HSET', KEYS[1], ARGV[1], tied)
   redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
 end
+drop(redis.call('ZRANGE', KEYS[2], '-inf', past, 'BYSCORE', 'LIMIT', 0, 100))
+local over = redis.call('ZCARD', KEYS[2]) - ARGV[5]
+if over > 0 then drop(redis.call('ZRANGE', KEYS[2], 0, math.min(over, 100) - 1)) end
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 redis.call('PEXPIRE', KEYS[2], ARGV[4])
 return tied

@@ -3,6 +3,7 @@
 -- ARGV 1 now, ms  2 until when it is ours, ms  3 how many at most
 -- Returns how many there are, how many are dead, id, record, id, record, …; the record counts this claim already
 local due = redis.call('ZRANGE', KEYS[2], '-inf', ARGV[1], 'BYSCORE', 'LIMIT', 0, ARGV[3])
+local lost = {}
 local taken = {redis.call('ZCARD', KEYS[2]), redis.call('HLEN', KEYS[3])}
 for _, id in ipairs(due) do
   local record = redis.call('HGET', KEYS[1], id)
@@ -14,7 +15,8 @@ for _, id in ipairs(due) do
     taken[#taken + 1] = id
     taken[#taken + 1] = record
   else
-    redis.call('ZREM', KEYS[2], id)
+    lost[#lost + 1] = id
   end
 end
+if #lost > 0 then redis.call('ZREM', KEYS[2], unpack(lost)) end
 return taken

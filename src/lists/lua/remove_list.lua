@@ -6,12 +6,12 @@ if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then
   if redis.call('ZSCORE', KEYS[2], ARGV[1]) then return 2 end
   return 0
 end
+redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
+redis.call('PEXPIRE', KEYS[2], ARGV[3])
 local function trim(ids)
   if #ids > 0 then redis.call('ZREM', KEYS[2], unpack(ids)) end
 end
 trim(redis.call('ZRANGE', KEYS[2], '-inf', ARGV[2] - ARGV[3], 'BYSCORE', 'LIMIT', 0, 100))
-local over = redis.call('ZCARD', KEYS[2]) - ARGV[4] + 1
+local over = redis.call('ZCARD', KEYS[2]) - ARGV[4]
 if over > 0 then trim(redis.call('ZRANGE', KEYS[2], 0, math.min(over, 100) - 1)) end
-redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
-redis.call('PEXPIRE', KEYS[2], ARGV[3])
 return 1

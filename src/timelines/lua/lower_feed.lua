@@ -19,10 +19,10 @@ if redis.call('ZCARD', KEYS[1]) > tonumber(ARGV[3]) then
   redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -tonumber(ARGV[3]) - 1)
   floor = math.max(floor, tonumber(redis.call('ZRANGE', KEYS[1], 0, 0)[1]))
 end
-redis.call('HDEL', KEYS[2], 'is')
 if floor > 0 then
   redis.call('HSET', KEYS[2], 'floor', string.format('%.0f', floor))
+  redis.call('HDEL', KEYS[2], 'is')
 else
-  redis.call('HDEL', KEYS[2], 'floor')
+  redis.call('HDEL', KEYS[2], 'floor', 'is')
 end
 return 1

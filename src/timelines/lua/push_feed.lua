@@ -11,8 +11,8 @@ local state = redis.call('HMGET', KEYS[3], 'floor', 'seen', 'is')
 if state[3] == 'dropped' then return 2 end
 if tonumber(state[2] or 0) < tonumber(ARGV[5]) and tonumber(ARGV[6]) < tonumber(ARGV[5]) then
   redis.call('UNLINK', KEYS[1])
-  redis.call('HDEL', KEYS[3], 'floor')
   redis.call('HSET', KEYS[3], 'is', 'dropped')
+  redis.call('HDEL', KEYS[3], 'floor')
   return 2
 end
 local floor = state[3] and 0 or tonumber(state[1] or 0)

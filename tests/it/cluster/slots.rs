@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use waxwing::clock::Clock;
 use waxwing::fsck;
+use waxwing::timelines::service as timelines;
 
 /// The number of a key's slot.
 fn slot(cluster: &Cluster, key: &str) -> u16 {
@@ -66,6 +67,28 @@ async fn keys_on_their_way_are_found_where_they_are() {
     });
     assert!(moved.await.expect("all was right") > 20);
     assert!(errors(&cluster, "ASK") > 0);
+}
+
+#[tokio::test]
+async fn a_set_that_a_script_empties_while_its_slot_moves_stops_no_script() {
+    let cluster = Arc::new(Cluster::start());
+    let app = Served::start(app_on(&cluster).await, Clock::System).await;
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    let key = format!("followers:{{{}}}", bob.user_id().0);
+    let (mover, handle, app_) = (cluster.clone(), tokio::runtime::Handle::current(), app.app.clone());
+    let (a, b) = (ada.user_id(), bob.user_id());
+    let moved = tokio::task::spawn_blocking(move || {
+        handle.block_on(timelines::follow(&app_, a, b)).expect("a follow");
+        let mut first = true;
+        mover.move_slot(slot(&mover, &key), (mover.place_of(&key) + 1) % 3, || {
+            // Nothing has moved yet, but what is not here is the other node's by now.
+            if std::mem::take(&mut first) {
+                handle.block_on(timelines::unfollow(&app_, a, b)).expect("no follow");
+            }
+        });
+    });
+    moved.await.expect("all was right");
+    assert_eq!(ada.follow(&bob).await["user"]["followersCount"], 1);
 }
 
 /// How far everybody has come, and whether it is time to stop.

@@ -78,7 +78,9 @@ impl Actor {
     }
 
     pub async fn unfollow(&self, other: &Self) -> Value {
-        self.run("Unfollow", json!({ "input": { "userId": other.id } })).await["data"]["unfollowUser"].take()
+        let mut answer = self.run("Unfollow", json!({ "input": { "userId": other.id } })).await;
+        assert_eq!(answer.get("errors"), None, "{answer}");
+        answer["data"]["unfollowUser"].take()
     }
 
     pub async fn like(&self, status: &str) -> Value {
