@@ -1,0 +1,32 @@
+//! What the write path costs: posting by how many follow, the workers' fan-out against what Redis does without us, and the memory of homes.
+//!
+//! Each part has a redis-server of its own, on a unix socket and without persistence. What is timed are the use cases themselves; HTTP, GraphQL
+//! and log-ins are not in it. On a machine with other work the CPU columns tell more than the clock's. `cargo bench --bench fanout` runs
+//! all parts; `-- posting`, `-- pushing` and `-- memory` one each. A whole run takes up to 4 GB of memory.
+
+mod bed;
+mod memory;
+mod posting;
+mod pushing;
+
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let parts: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let asked = |part: &str| parts.is_empty() || parts.iter().any(|it| it == part);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    let mut sound = true;
+    if asked("posting") {
+        sound &= runtime.block_on(posting::run());
+    }
+    if asked("pushing") {
+        sound &= runtime.block_on(pushing::run());
+    }
+    if asked("memory") {
+        runtime.block_on(memory::run());
+    }
+    if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,162 @@
+//! The workers' fan-out into full homes, against plain commands on the same keys: as many ZADD and ZREMRANGEBYRANK by `redis-benchmark`, which
+//! takes one command at a time, and both in turns in a pipeline of our client.
+
+use super::bed::{Bed, Cpu, Past};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use waxwing::config::Config;
+use waxwing::ids::UserId;
+use waxwing::jobs::Queue;
+use waxwing::statuses::Draft;
+use waxwing::timelines::service as timelines;
+
+/// Homes that each way writes to, more or less.
+const WRITES: usize = 100_000;
+/// What the post itself writes, before it answers.
+const INSIDE: usize = 1_000;
+/// Commands of a pipeline of the plain ones.
+const PIPELINE: usize = 100;
+const CONNECTIONS: usize = 8;
+
+/// Whether every home got every status, and none is longer than it may be.
+pub(crate) async fn run() -> bool {
+    println!("Fan-out by the workers, into full homes, and plain ZADD and ZREMRANGEBYRANK into the same.");
+    println!("  followers  window  listpack  way                      homes a second  CPU us a home: own    Redis");
+    let mut sound = true;
+    // A hundred thousand homes of a thousand entries would take 10 GB.
+    for (followers, window, limit) in [(10_000, 1_000, "128"), (10_000, 1_000, "1100"), (100_000, 200, "128")] {
+        let config = Config { home_window: window, star_followers: 1_000_000, ..Config::default() };
+        let bed = Bed::with(&["--zset-max-listpack-entries", limit], config).await;
+        let people = Past::people(&bed.app, followers);
+        bed.homes(&people, &(window..=window + window / 10).collect::<Vec<_>>()).await;
+        let author = bed.author("author", &people).await;
+        let tell = |way: &str, homes: usize, took: Duration, cpu: Cpu| {
+            let (rate, cpu) = (homes as f64 / took.as_secs_f64(), cpu.each(homes as u64));
+            println!("{followers:>11}  {window:>6}  {limit:>8}  {way:<23}  {rate:>14.0}  {:>18.2} {:>8.2}", cpu.own, cpu.redis);
+            (rate, cpu.redis)
+        };
+        let (homes, took, cpu, written) = ours(&bed, author, followers).await;
+        sound &= is_sound(&bed, author, &people).await;
+        let (ours, ours_homes) = (tell("the workers", homes, took, cpu), homes);
+        let (homes, took, cpu) = pipelined(&bed, &people).await;
+        tell("a pipeline of both", homes, took, cpu);
+        let (homes, took, cpu) = redis_benchmark(&bed, &people).await;
+        let plain = tell("redis-benchmark", homes, took, cpu);
+        let (rate, redis) = (100.0 * ours.0 / plain.0, 100.0 * plain.1 / ours.1);
+        println!("{:>31}The workers reach {rate:.0} % of redis-benchmark; by the CPU of Redis alone it were {redis:.0} %.", "");
+        println!(
+            "{:>31}ZADDs a home and status: {:.2} (more than one: work was done twice).",
+            "",
+            written as f64 / ours_homes as f64
+        );
+    }
+    println!();
+    sound
+}
+
+type Measured = (usize, Duration, Cpu);
+
+/// Several posts that wait for the workers, then the workers; and how often a home was written to in all.
+async fn ours(bed: &Bed, author: UserId, followers: usize) -> (usize, Duration, Cpu, u64) {
+    let posts = WRITES / followers;
+    for _ in 0..posts {
+        let draft = Draft { message: "Good evening, everyone.".into(), location: None, idempotency_key: None };
+        timelines::post(&bed.app, author, draft).await.ok().flatten().expect("it is posted");
+    }
+    let (before, zadds) = (bed.cpu(), bed.calls("zadd").await);
+    let took = bed.work(Queue::Short).await;
+    let cpu = bed.cpu().since(before);
+    (posts * (followers - INSIDE), took, cpu, bed.calls("zadd").await - zadds)
+}
+
+/// Every follower has all that the author said, and no home is longer than it may be.
+async fn is_sound(bed: &Bed, author: UserId, people: &[UserId]) -> bool {
+    let said: Vec<u64> = bed.ask(redis::cmd("ZRANGE").arg(format!("profile:{{{}}}", author.0)).arg(0).arg(-1)).await;
+    let most = bed.app.config().home_window * 11 / 10;
+    let (mut missing, mut long) = (0, 0);
+    for part in people.chunks(1_000) {
+        let ask = |person: &UserId| {
+            let key = format!("home:{{{}}}", person.0);
+            [redis::cmd("ZMSCORE").arg(&key).arg(&said).take(), redis::cmd("ZCARD").arg(&key).take()]
+        };
+        let replies = bed.app.db().read_many(part.iter().flat_map(ask).collect()).await.expect("answers");
+        for pair in replies.chunks(2) {
+            let scores: Vec<Option<f64>> = redis::from_redis_value(pair[0].clone()).expect("scores");
+            let size: usize = redis::from_redis_value(pair[1].clone()).expect("a size");
+            missing += scores.iter().filter(|score| score.is_none()).count();
+            long += usize::from(size > most);
+        }
+    }
+    if missing + long > 0 {
+        println!("WRONG: {missing} statuses are missing, {long} homes are too long.");
+    }
+    missing + long == 0
+}
+
+/// Both commands for each home, over several connections.
+async fn pipelined(bed: &Bed, people: &[UserId]) -> Measured {
+    let rounds = WRITES.div_ceil(people.len());
+    // One before: it cuts off what stands above the window.
+    pass(bed, people).await;
+    let (before, began) = (bed.cpu(), Instant::now());
+    for _ in 0..rounds {
+        pass(bed, people).await;
+    }
+    (rounds * people.len(), began.elapsed(), bed.cpu().since(before))
+}
+
+async fn pass(bed: &Bed, people: &[UserId]) {
+    let status = bed.app.next_id().await.expect("an id");
+    let last = -1 - bed.app.config().home_window as i64;
+    let people: Arc<[UserId]> = people.into();
+    let client = redis::Client::open(format!("unix:{}", bed.socket().display())).expect("an address");
+    let one = |number: usize| {
+        let (people, client) = (people.clone(), client.clone());
+        tokio::spawn(async move {
+            let config = redis::AsyncConnectionConfig::new().set_response_timeout(Some(Duration::from_secs(60)));
+            let mut connection = client.get_multiplexed_async_connection_with_config(&config).await.expect("a connection");
+            for part in people.chunks(PIPELINE / 2).skip(number).step_by(CONNECTIONS) {
+                let mut pipeline = redis::Pipeline::with_capacity(PIPELINE);
+                for person in part {
+                    let key = format!("home:{{{}}}", person.0);
+                    pipeline.cmd("ZADD").arg(&key).arg(status).arg(status).ignore();
+                    pipeline.cmd("ZREMRANGEBYRANK").arg(&key).arg(0).arg(last).ignore();
+                }
+                pipeline.exec_async(&mut connection).await.expect("answers");
+            }
+        })
+    };
+    for task in (0..CONNECTIONS).map(one).collect::<Vec<_>>() {
+        task.await.expect("it ends");
+    }
+}
+
+/// One command after the other, each to random homes. They get the names that it can make first.
+async fn redis_benchmark(bed: &Bed, people: &[UserId]) -> Measured {
+    let name = |(at, person): (usize, &UserId)| {
+        redis::cmd("RENAME").arg(format!("home:{{{}}}", person.0)).arg(format!("home:{{{at:012}}}")).take()
+    };
+    bed.write(people.iter().enumerate().map(name)).await;
+    let last = (-1 - bed.app.config().home_window as i64).to_string();
+    let before = bed.cpu();
+    let add = flood(bed, people.len(), &["ZADD", "home:{__rand_int__}", "9007199254740991", "__rand_int__"]);
+    let trim = flood(bed, people.len(), &["ZREMRANGEBYRANK", "home:{__rand_int__}", "0", &last]);
+    let took = Duration::from_secs_f64(WRITES as f64 / add + WRITES as f64 / trim);
+    (WRITES, took, Cpu { own: 0.0, ..bed.cpu().since(before) })
+}
+
+/// How many commands of a kind `redis-benchmark` gets through in a second.
+fn flood(bed: &Bed, keys: usize, command: &[&str]) -> f64 {
+    let (keys, writes, pipeline) = (keys.to_string(), WRITES.to_string(), PIPELINE.to_string());
+    let output = Command::new("redis-benchmark")
+        .arg("-s")
+        .arg(bed.socket())
+        .args(["--csv", "-P", &pipeline, "-r", &keys, "-n", &writes])
+        .args(command)
+        .output()
+        .expect("redis-benchmark");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let rate = told.lines().last().and_then(|line| line.split("\",\"").nth(1)).and_then(|rate| rate.parse().ok());
+    rate.unwrap_or_else(|| panic!("redis-benchmark says {told:?}"))
+}
