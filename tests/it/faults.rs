@@ -214,18 +214,19 @@ async fn a_change_whose_answer_was_swallowed_may_have_happened_and_says_so() {
 #[tokio::test]
 async fn a_change_that_was_sent_to_a_redis_that_dies_may_have_happened_and_says_so() {
     let app = Through::start(patient()).await;
-    let ada = app.ada().await;
-    app.proxy.set_after(b"EVALSHA", Flow::Hold);
-    let scripts = || app.redis.calls().get("evalsha").copied().unwrap_or_default();
-    let before = scripts();
-    let post = async { ada.run("PostStatus", json!({ "input": { "message": "second" } })).await };
+    app.db().ping().await.expect("it answers");
+    app.proxy.set_after(b"HSET", Flow::Swallow);
+    let write = app.db().write_many(vec![redis::cmd("HSET").arg("user:{1}").arg("a").arg(1).take()]);
     let death = async {
-        until(|| scripts() > before).await;
+        until(|| app.redis.calls().contains_key("hset")).await;
         // It was done, and cannot be done once more.
         app.redis.kill();
     };
-    let (answer, ()) = tokio::join!(post, death);
-    assert_eq!(error_codes(&answer), ["OUTCOME_UNKNOWN"], "{answer}");
+    let (answer, ()) = tokio::join!(write, death);
+    assert!(matches!(answer, Err(Error::OutcomeUnknown)), "{answer:?}");
+    // Now that nothing is sent any more, nothing can have happened.
+    let again = app.db().write_many(vec![redis::cmd("HSET").arg("user:{1}").arg("a").arg(2).take()]).await;
+    assert!(matches!(again, Err(Error::StorageUnavailable)), "{again:?}");
 }
 
 /// The same where each node of a cluster has a connection of its own.

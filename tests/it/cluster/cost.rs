@@ -1,15 +1,19 @@
 //! What a request costs on three nodes: as many round trips as on one server, and in each of them one pipeline a node.
 
-use super::{app_on, db_on};
-use crate::support::{Actor, CALM, Cluster, Served};
+use super::db_on;
+use crate::support::{CALM, Cluster, START, Served};
 use redis::{Cmd, Value, cmd};
+use serde_json::json;
 use std::collections::BTreeSet;
+use waxwing::app::App;
 use waxwing::clock::Clock;
+use waxwing::config::Config;
 
 #[tokio::test]
 async fn a_home_page_costs_a_pipeline_a_node_and_no_more() {
-    let cluster = Cluster::start();
-    let app = Served::start(app_on(&cluster).await, Clock::System).await;
+    let (cluster, clock) = (Cluster::start(), Clock::manual(START));
+    let db = db_on(&cluster, CALM).await;
+    let app = Served::start(App::new(db, clock.clone(), Config::default()), clock).await;
     let reader = app.user("reader").await;
     let mut authors = Vec::new();
     for number in 0..12 {
@@ -18,18 +22,20 @@ async fn a_home_page_costs_a_pipeline_a_node_and_no_more() {
         authors.push(author);
     }
     for number in 0..60 {
+        app.clock.advance(1_000);
         authors[number % 12].post(&number.to_string()).await;
     }
     app.drain().await;
-    reader.home().await;
+    reader.run("Home", json!({ "first": 1 })).await;
     app.drain().await;
     let (trips, pipelines) = (app.app.db().round_trips(), app.app.db().meters().pipelines());
-    assert_eq!(reader.home().await.len(), 60);
+    let answer = reader.run("Home", json!({ "first": 30 })).await;
     let (trips, pipelines) = (app.app.db().round_trips() - trips, app.app.db().meters().pipelines() - pipelines);
-    let places = |keys: Vec<String>| keys.iter().map(|key| cluster.place_of(key)).collect::<BTreeSet<_>>().len() as u64;
-    let account = |author: &Actor| format!("user:{{{}}}", author.user_id().0);
-    // The session, the viewer, the skeleton; sixty statuses, which are everywhere; and the authors.
-    assert_eq!((trips, pipelines), (5, 1 + 1 + 1 + 3 + places(authors.iter().map(account).collect())));
+    assert_eq!(answer["data"]["homeTimeline"]["entries"]["edges"].as_array().map(Vec::len), Some(30), "{answer}");
+    let places: BTreeSet<usize> =
+        authors.iter().map(|author| cluster.place_of(&format!("user:{{{}}}", author.user_id().0))).collect();
+    // The session, the viewer, the skeleton; thirty statuses, which are everywhere; and the authors.
+    assert_eq!((trips, pipelines), (5, 1 + 1 + 1 + 3 + places.len() as u64));
 }
 
 #[tokio::test]

@@ -268,6 +268,14 @@ impl Cluster {
             let role = || node.try_run::<String>(&[b"INFO", b"replication"]).unwrap_or_default();
             eventually("a replica follows", || role().contains("master_link_status:up"));
         }
+        // One that has just been filled is sent nothing more before it has said so, and that may take a second. A primary that falls until then
+        // takes with it whatever was written.
+        for (primary, replica) in self.nodes.iter().zip(&self.nodes[PRIMARIES..]) {
+            primary.run::<()>(&["FLUSHALL"]);
+            let offset = |node: &Node| node.run::<redis::InfoDict>(&["INFO", "replication"]).get::<u64>("master_repl_offset");
+            let told = offset(primary);
+            eventually("a replica hears what its primary does", || told > Some(0) && offset(replica) >= told);
+        }
         // That they are replicas must be known before one of them can stand for election.
         for node in self.primaries() {
             let seen = |at: usize| {
