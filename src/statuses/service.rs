@@ -213,6 +213,14 @@ pub async fn exist(app: &App, ids: &[StatusId]) -> Result<Vec<bool>, Error> {
     store::exist(app.db(), ids).await
 }
 
+/// Whose each of `ids` is, in their order; `None` for one that is not there. One pipeline.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn authors(app: &App, ids: &[StatusId]) -> Result<Vec<Option<UserId>>, Error> {
+    store::authors(app.db(), ids).await
+}
+
 /// Whether a status is there and by `author`. One command.
 ///
 /// # Errors

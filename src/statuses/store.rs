@@ -138,6 +138,13 @@ pub(super) async fn author(db: &Db, id: StatusId) -> Result<Option<UserId>, Erro
     Ok(db.read::<Option<u64>>(cmd("HGET").arg(keys::status(id)).arg("uid").take()).await?.map(UserId))
 }
 
+/// Whose each of `ids` is, in their order. One pipeline; none costs nothing.
+pub(super) async fn authors(db: &Db, ids: &[StatusId]) -> Result<Vec<Option<UserId>>, Error> {
+    let commands = ids.iter().map(|id| cmd("HGET").arg(keys::status(*id)).arg("uid").take()).collect();
+    let author = |reply| Ok(decode::one::<Option<u64>>(reply)?.map(UserId));
+    db.read_many(commands).await?.into_iter().map(author).collect()
+}
+
 /// Which of `ids` are there, in their order. One pipeline; none costs nothing.
 pub(super) async fn exist(db: &Db, ids: &[StatusId]) -> Result<Vec<bool>, Error> {
     let commands = ids.iter().map(|id| cmd("EXISTS").arg(keys::status(*id)).take()).collect();

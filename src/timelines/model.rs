@@ -7,6 +7,9 @@ use crate::ids::{UserId, source};
 /// A place above every status.
 pub(super) const CEILING: u64 = source::MAX + 1;
 
+/// The most entries that a feed can have: those of the largest window.
+pub(super) const LARGEST: usize = most(10_000);
+
 /// What becomes of a feed's entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kept {

@@ -110,6 +110,13 @@ pub(super) async fn extent(db: &Db, feed: Feed) -> Result<(State, usize, Vec<Use
     Ok((state_of(reply())?, decode::one(reply())?, users(reply())?))
 }
 
+/// A feed's newest entries, newest first. One command.
+pub(super) async fn newest(db: &Db, feed: Feed, limit: usize) -> Result<Vec<StatusId>, Error> {
+    let window = Window { below: u64::MAX, above: 0, newest_first: true, limit };
+    let rows = decode::rows(db.read(ranges::command(&keys::entries(feed), &window)).await?)?;
+    Ok(rows.into_iter().map(|row| StatusId(row.member)).collect())
+}
+
 /// What every push is held to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Terms {

@@ -6,8 +6,10 @@ use std::time::Duration;
 use waxwing::config::Config;
 use waxwing::fsck;
 use waxwing::graph::service as graph;
+use waxwing::ids::StatusId;
 use waxwing::jobs::service as jobs;
 use waxwing::jobs::{Feed, Queue, Task};
+use waxwing::statuses::service as statuses;
 
 const DAY_MS: i64 = 24 * 3_600_000;
 
@@ -74,6 +76,87 @@ async fn a_home_has_no_end() {
     assert_eq!(whole(&crowd[0]).await, odd, "before it is filled up");
     app.drain().await;
     assert_eq!((whole(&crowd[0]).await, size(&app, "home", &crowd[0])), (odd, 20), "and after");
+    is_sound(&app).await;
+}
+
+#[tokio::test]
+async fn a_home_that_holds_everything_does_not_end_where_a_window_does() {
+    let app = TestApp::with(small()).await;
+    let crowd = app.crowd("c", 2).await;
+    for number in 0..30 {
+        app.clock.advance(1_000);
+        crowd[1].post(&number.to_string()).await;
+    }
+    // The home is empty so far, and its floor is at the very bottom.
+    crowd[0].follow(&crowd[1]).await;
+    let all: Vec<String> = (0..30).rev().map(|number| number.to_string()).collect();
+    assert_eq!(whole(&crowd[0]).await, all);
+    assert!(size(&app, "home", &crowd[0]) <= 22);
+    is_sound(&app).await;
+}
+
+#[tokio::test]
+async fn a_star_that_falls_brings_back_more_than_a_window() {
+    let app = TestApp::with(small()).await;
+    let crowd = app.crowd("c", 6).await;
+    let (star, fans) = crowd.split_first().expect("people");
+    for fan in &fans[..4] {
+        fan.follow(star).await;
+    }
+    app.drain().await;
+    for number in 0..30 {
+        app.clock.advance(1_000);
+        star.post(&number.to_string()).await;
+    }
+    let all: Vec<String> = (0..30).rev().map(|number| number.to_string()).collect();
+    assert_eq!((whole(&fans[0]).await, size(&app, "home", &fans[0])), (all.clone(), 0));
+    for fan in &fans[2..4] {
+        fan.unfollow(star).await;
+    }
+    app.drain().await;
+    assert_eq!((whole(&fans[0]).await, size(&app, "marked", &fans[0])), (all, 0));
+    is_sound(&app).await;
+}
+
+#[tokio::test]
+async fn whom_one_has_left_is_swept_out_however_much_they_have_said_since() {
+    let app = TestApp::with(small()).await;
+    let crowd = app.crowd("c", 2).await;
+    let (reader, author) = (&crowd[0], &crowd[1]);
+    reader.follow(author).await;
+    let say = async |count: usize| {
+        for _ in 0..count {
+            app.clock.advance(100);
+            author.post("said").await;
+        }
+    };
+    say(22).await;
+    // A process that dies after the first step; the author goes on.
+    let task = Task::Source { feed: Feed::Home(reader.user_id()), source: author.user_id() };
+    let _lost = jobs::begin(&app.app, task).await.expect("an entry");
+    graph::unfollow(&app.app, reader.user_id(), author.user_id()).await.expect("the commit");
+    assert_eq!(size(&app, "home", reader), 22);
+    say(30).await;
+    app.clock.advance(10_000);
+    app.drain().await;
+    assert_eq!((whole(reader).await, size(&app, "home", reader)), (vec![], 0));
+    is_sound(&app).await;
+}
+
+#[tokio::test]
+async fn whom_one_has_left_is_swept_out_even_of_what_they_were_deleting() {
+    let app = TestApp::with(small()).await;
+    let crowd = app.crowd("c", 2).await;
+    let (reader, author) = (&crowd[0], &crowd[1]);
+    reader.follow(author).await;
+    let status = StatusId::from_global(&author.post("said").await).expect("a status");
+    app.drain().await;
+    // A process that dies with the homes still to be swept, which will not find the reader's among them.
+    drop(statuses::delete(&app.app, author.user_id(), status).await.expect("the commit"));
+    reader.unfollow(author).await;
+    app.clock.advance(10_000);
+    app.drain().await;
+    assert_eq!(size(&app, "home", reader), 0);
     is_sound(&app).await;
 }
 

@@ -1,7 +1,7 @@
 //! That feeds hold everything from their floor on: what their sources say, unless they are marked, and a home's owner.
 
 use super::super::keys;
-use super::super::model::{CEILING, State};
+use super::super::model::{CEILING, LARGEST, State};
 use super::super::store;
 use crate::audit::Findings;
 use crate::db::look::Look;
@@ -16,8 +16,6 @@ use crate::users::user_key;
 use redis::cmd;
 use std::collections::{HashMap, HashSet};
 
-/// The largest home there can be. (A server's window is its own business.)
-const LARGEST: usize = 11_000;
 /// Authors, or statuses, that are asked about at once.
 const AUTHORS: usize = 1_000;
 

@@ -1,7 +1,7 @@
 //! Feeds that nobody reads, and feeds that have room: dropping is the push's part (`push_feed.lua`), here they are read and filled
 //! again.
 
-use super::super::model::{CEILING, Kept};
+use super::super::model::{CEILING, Kept, most};
 use super::super::store::{self, MERGE};
 use super::{merge, read};
 use crate::app::App;
@@ -76,7 +76,7 @@ pub(super) async fn remove_deleted(app: &App, feeds: &[Feed], ids: &[StatusId]) 
     store::remove(app.db(), feeds, &deleted).await
 }
 
-/// An author's newest statuses down to a place, at most `most`, in chunks that one script can take.
+/// An author's newest statuses down to a floor, in chunks that one script can take.
 pub(super) struct Latest {
     author: UserId,
     below: u64,
@@ -85,8 +85,10 @@ pub(super) struct Latest {
 }
 
 impl Latest {
-    pub(super) const fn new(author: UserId, floor: u64, most: usize) -> Self {
-        Self { author, below: u64::MAX, floor, left: most }
+    /// All that a feed with this floor must hold. Of an author who has said more than any feed keeps that is one too many, so that the
+    /// feed is cut and its floor raised: the rest is below it then.
+    pub(super) fn for_feeds(app: &App, author: UserId, floor: u64) -> Self {
+        Self { author, below: u64::MAX, floor, left: most(app.config().home_window) + 1 }
     }
 
     /// The next chunk, newest first; `None` at the end.

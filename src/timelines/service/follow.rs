@@ -1,17 +1,18 @@
 //! Following and unfollowing, and what becoming a source of a feed, or ceasing to be one, does to it.
 
-use super::super::model::{CEILING, Kept, most};
-use super::super::store::{self, Push};
+use super::super::model::{CEILING, LARGEST};
+use super::super::store::{self, MERGE, Push};
 use super::absence::{Latest, refill_if_empty, remove_deleted};
 use super::{reach, terms};
 use crate::app::App;
 use crate::error::{Error, Outcome, Refusal};
 use crate::graph::service as graph;
 use crate::graph::{Audience, Edge};
-use crate::ids::UserId;
+use crate::ids::{StatusId, UserId};
 use crate::jobs::service as jobs;
 use crate::jobs::{Feed, Task, Ticket};
 use crate::lists::service as lists;
+use crate::statuses::service as statuses;
 
 /// Makes `viewer` follow `other`, and puts the other's statuses into the viewer's home before it answers: as many as it has room for.
 /// Doing so again changes nothing.
@@ -117,7 +118,7 @@ async fn bring_in(app: &App, feed: Feed, source: UserId, follow: u64) -> Result<
     if floor == CEILING {
         return Ok(()); // It is filled when it is read.
     }
-    let mut latest = Latest::new(source, floor, app.config().home_window);
+    let mut latest = Latest::for_feeds(app, source, floor);
     while let Some(ids) = latest.next(app).await? {
         let push = Push { feed, author: source, follow: Some(follow), ids: &ids };
         if store::push(app.db(), terms(app), &[push]).await? != [true] {
@@ -128,17 +129,17 @@ async fn bring_in(app: &App, feed: Feed, source: UserId, follow: u64) -> Result<
     Ok(())
 }
 
-/// Takes a source's statuses out of a feed. From here on none of theirs enters; what is there stands among their latest, since a
-/// feed is a window of the newest.
+/// Takes a source's statuses out of a feed. From here on none of theirs enters. The entries are looked at, not the source's profile: that
+/// may have grown since, and what it lacks by now may be an entry still, which its deletion looks for among the source's followers.
 async fn sweep(app: &App, feed: Feed, source: UserId) -> Result<(), Error> {
     if !store::sweep(app.db(), feed, source, &[]).await? {
         return Ok(()); // Followed again meanwhile.
     }
-    let state = store::states(app.db(), &[feed]).await?.pop().unwrap_or_default();
-    let floor = if state.kept == Kept::Yes { state.floor } else { 0 };
-    let mut latest = Latest::new(source, floor, most(app.config().home_window));
-    while let Some(ids) = latest.next(app).await? {
-        if !store::sweep(app.db(), feed, source, &ids).await? {
+    for ids in store::newest(app.db(), feed, LARGEST).await?.chunks(MERGE) {
+        let authors = statuses::authors(app, ids).await?;
+        let goes = |author: Option<UserId>| author.is_none_or(|author| author == source);
+        let theirs: Vec<StatusId> = ids.iter().zip(authors).filter(|(_, author)| goes(*author)).map(|(id, _)| *id).collect();
+        if !theirs.is_empty() && !store::sweep(app.db(), feed, source, &theirs).await? {
             return Ok(());
         }
     }

@@ -108,7 +108,7 @@ async fn bring_down_to_floors(app: &App, author: UserId, feeds: &[Feed]) -> Resu
     let states = store::states(app.db(), feeds).await?;
     let floors: Vec<(Feed, u64)> = feeds.iter().zip(&states).map(|(feed, state)| (*feed, state.complete_from())).collect();
     let lowest = floors.iter().map(|(_, floor)| *floor).min().unwrap_or(0);
-    let mut latest = Latest::new(author, lowest, app.config().home_window);
+    let mut latest = Latest::for_feeds(app, author, lowest);
     while let Some(ids) = latest.next(app).await? {
         debug_assert!(ids.len() <= MERGE);
         // Each feed leaves out what is below its own floor by itself.

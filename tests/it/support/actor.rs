@@ -36,7 +36,12 @@ impl Actor {
 
     /// The same person through another server.
     pub fn at(&self, app: &Served) -> Self {
-        Self { url: format!("{}/graphql", app.url), ..self.clone() }
+        self.at_url(&app.url)
+    }
+
+    /// The same person through the server at this address.
+    pub fn at_url(&self, url: &str) -> Self {
+        Self { url: format!("{url}/graphql"), ..self.clone() }
     }
 
     /// The same person with another session.
@@ -54,14 +59,24 @@ impl Actor {
         self.send(json!({ "query": document(operation), "operationName": operation, "variables": variables })).await
     }
 
+    /// The same to a server that may die meanwhile.
+    pub async fn attempt(&self, operation: &str, variables: Value) -> Result<Value, reqwest::Error> {
+        let body = json!({ "query": document(operation), "operationName": operation, "variables": variables });
+        self.request(&body).send().await?.json().await
+    }
+
     async fn send(&self, body: Value) -> Value {
-        let mut request = self.http.post(&self.url).json(&body);
-        if let Some(token) = &self.token {
-            request = request.bearer_auth(token);
-        }
-        let response = request.send().await.expect("an answer");
+        let response = self.request(&body).send().await.expect("an answer");
         assert!(response.status().as_u16() < 500 || response.status() == 503, "{}", response.status());
         response.json().await.expect("JSON")
+    }
+
+    fn request(&self, body: &Value) -> reqwest::RequestBuilder {
+        let request = self.http.post(&self.url).json(body);
+        match &self.token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        }
     }
 
     pub async fn post(&self, message: &str) -> String {

@@ -32,13 +32,18 @@ pub struct Process {
 impl Process {
     /// Starts it and waits until it says that it is ready.
     pub fn start(command: &mut Command) -> Self {
+        Self::try_start(command).unwrap_or_else(|log| panic!("it did not start: {log}"))
+    }
+
+    /// The same; its log when it ends before that.
+    pub fn try_start(command: &mut Command) -> Result<Self, String> {
         let mut process = Self::spawn(command.stdout(Stdio::piped()));
         let stdout = process.stdout.as_mut().expect("it is piped");
         let mut lines = stdout.lines().map_while(Result::ok);
         let url =
             lines.find_map(|line| line.trim().strip_prefix("API").map(|url| url.trim().trim_end_matches("/graphql").to_owned()));
-        process.url = url.unwrap_or_else(|| panic!("it did not start: {}", process.log()));
-        process
+        process.url = url.ok_or_else(|| process.log())?;
+        Ok(process)
     }
 
     /// Starts it with nobody to read what it says, and waits until its log has where it listens.
@@ -55,6 +60,11 @@ impl Process {
             process.url = ready.and_then(|rest| rest.split(' ').next()).map(|at| format!("http://{at}")).unwrap_or_default();
         }
         process
+    }
+
+    /// Starts what announces nothing.
+    pub fn start_untold(command: &mut Command) -> Self {
+        Self::spawn(command.stdout(Stdio::null()))
     }
 
     fn spawn(command: &mut Command) -> Self {
@@ -75,6 +85,15 @@ impl Process {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &pid]).status().expect("kill is everywhere").success());
         assert!(self.child.wait().expect("it ran").success());
+        self.log()
+    }
+}
+
+impl Process {
+    /// Kills it with -9, and gives what it has logged.
+    pub fn kill(mut self) -> String {
+        self.child.kill().expect("it runs");
+        self.child.wait().expect("it ends");
         self.log()
     }
 }
