@@ -35,6 +35,9 @@ pub use target::Target;
 /// The largest number of commands in one pipeline; longer lists are sent in several.
 pub const PIPELINE: usize = 2_000;
 
+/// How often scripts are loaded for one call.
+const LOADS: usize = 10;
+
 /// How many pipelines wait for Redis at once. One that does not keep up is asked no more: the questions would fill the memory, and
 /// nobody would be left to hear most of the answers.
 pub const IN_FLIGHT: usize = 4_096;
@@ -144,8 +147,12 @@ impl Db {
     pub async fn call_aside(&self, calls: Vec<Call>) -> Result<Vec<Value>, Error> {
         let commands = calls.iter().map(Call::command).collect();
         let mut replies = self.send(commands, Access::Write).await?;
-        let missing: Vec<usize> = (0..replies.len()).filter(|at| script::is_unknown(&replies[*at])).collect();
-        if !missing.is_empty() {
+        // Once, as a rule; Redis may forget them again before they are called.
+        for _ in 0..LOADS {
+            let missing: Vec<usize> = (0..replies.len()).filter(|at| script::is_unknown(&replies[*at])).collect();
+            if missing.is_empty() {
+                break;
+            }
             self.load(missing.iter().map(|at| &calls[*at])).await?;
             let again = missing.iter().map(|at| calls[*at].command()).collect();
             for (at, reply) in missing.into_iter().zip(self.send(again, Access::Write).await?) {

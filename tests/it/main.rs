@@ -30,6 +30,7 @@ mod logs;
 mod metrics;
 mod model;
 mod nodes;
+mod overtaken;
 mod paging;
 mod rates;
 mod schema;

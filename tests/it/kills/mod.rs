@@ -45,7 +45,6 @@ async fn survives(harm: impl FnOnce(&Town, &mut StdRng) + Send + 'static) {
     println!("{:.1?} in all", began.elapsed());
 }
 
-/// Before each harm people get on for a moment.
 fn pause(random: &mut StdRng, most: u64) {
     std::thread::sleep(Duration::from_millis(random.random_range(0..most)));
 }
@@ -55,7 +54,8 @@ async fn processes_may_be_killed_at_any_moment() {
     let kills = number("WAXWING_KILLS").unwrap_or(8);
     survives(move |town, random| {
         for _ in 0..kills {
-            pause(random, 800);
+            town.goes_on(random.random_range(1..40));
+            pause(random, 20);
             let first = town.kill(random.random_range(0..town::PROCESSES));
             let second = random.random_bool(0.3).then(|| town.kill((first + 1) % town::PROCESSES));
             pause(random, 200);
@@ -81,14 +81,15 @@ async fn redis_may_be_killed_frozen_and_forgetful() {
         // Each kind once, then any.
         let all: Vec<Harm> = (0..harms).map(|at| kinds.get(at).copied().unwrap_or_else(|| further(random))).collect();
         for harm in all {
-            pause(random, 1_500);
+            town.goes_on(random.random_range(1..80));
+            pause(random, 20);
             match harm {
                 Harm::Killed => town.kill_redis(Duration::from_millis(random.random_range(0..500))),
                 Harm::Frozen => town.freeze_redis(Duration::from_secs(3)),
                 Harm::Forgetful => town.flush_scripts(Duration::from_secs(1)),
             }
         }
-        pause(random, 1_500);
+        town.goes_on(40);
     })
     .await;
 }

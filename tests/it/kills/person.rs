@@ -124,8 +124,10 @@ impl Person {
             }
         };
         match heard {
-            Heard::Done(_) => self.acknowledged += 1,
-            Heard::Refused(_) => {}
+            Heard::Done(_) | Heard::Refused(_) => {
+                self.acknowledged += 1;
+                town.was_answered();
+            }
             Heard::Unknown | Heard::NotDone => {
                 self.unknown += 1;
                 // As a client does that is told nothing.
@@ -264,6 +266,5 @@ pub(super) fn place(id: &str) -> u64 {
 pub(super) fn summary(people: &[Person]) -> String {
     let sum = |of: fn(&Person) -> usize| people.iter().map(of).sum::<usize>();
     let (acknowledged, unknown, looks) = (sum(|it| it.acknowledged), sum(|it| it.unknown), sum(|it| it.looks));
-    assert!(acknowledged > 100 && unknown > 0, "the harm met nobody: {acknowledged} answers, {unknown} without");
     format!("{acknowledged} requests were answered, {looks} of them homes, and {unknown} were not")
 }

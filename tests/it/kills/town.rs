@@ -1,10 +1,10 @@
 //! Two servers and a worker on one Redis, and who may hurt them.
 
+use super::Shared;
 use super::person::Person;
-use super::{Shared, number};
 use crate::support::{CALM, Process, RedisServer, TestApp, ran, waxwing};
 use futures_util::future::join_all;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use waxwing::app::App;
@@ -33,6 +33,8 @@ pub(super) struct Town {
     /// Where the servers listen; empty for one that does not.
     urls: Mutex<[String; SERVERS]>,
     ended: AtomicBool,
+    /// Requests that were answered so far.
+    answered: AtomicUsize,
     /// Since when Redis has been well.
     well: Mutex<Option<Instant>>,
 }
@@ -62,6 +64,7 @@ impl Town {
             processes: Default::default(),
             urls: Mutex::default(),
             ended: AtomicBool::new(false),
+            answered: AtomicUsize::new(0),
             well: Mutex::new(Some(Instant::now())),
         };
         (0..PROCESSES).for_each(|which| town.start(which));
@@ -80,6 +83,19 @@ impl Town {
 
     pub(super) fn end_of_days(&self) {
         self.ended.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn was_answered(&self) {
+        self.answered.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Waits until life has gone on for so many answers.
+    pub(super) fn goes_on(&self, answers: usize) {
+        let (began, first) = (Instant::now(), self.answered.load(Ordering::SeqCst));
+        while self.answered.load(Ordering::SeqCst) < first + answers {
+            assert!(began.elapsed() < Duration::from_secs(60), "nobody is answered any more");
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Whether what was sent at that moment, and never answered, has happened by now or never will.
@@ -189,6 +205,8 @@ impl Town {
 
     /// What the processes that still run have logged.
     pub(super) fn nothing_odd_was_logged(&self) {
-        (0..PROCESSES).for_each(|which| drop(self.kill(which)));
+        for which in 0..PROCESSES {
+            self.kill(which);
+        }
     }
 }

@@ -81,6 +81,11 @@ impl Proxy {
         *self.state.trap.lock().expect("no panic while held") = Some((bytes, to_server));
     }
 
+    /// Whether what [`Self::set_after`] waits for is still to come.
+    pub fn lies_in_wait(&self) -> bool {
+        self.state.trap.lock().expect("no panic while held").is_some()
+    }
+
     /// Whether as many answers have passed as may.
     pub fn holds_answers(&self) -> bool {
         self.state.pipes.lock().expect("no panic while held").iter().all(|pipe| *pipe.to_server.borrow() == Flow::PassOnly(0))
