@@ -81,6 +81,10 @@ impl Topology {
         }
     }
 
+    pub(super) const fn is_cluster(&self) -> bool {
+        matches!(self.nodes, Nodes::Cluster(_))
+    }
+
     /// Loads scripts on every primary.
     pub(super) async fn load_scripts(&self, loads: Vec<Cmd>) -> Result<(), Error> {
         let replies = match &self.nodes {

@@ -153,9 +153,8 @@ impl Db {
             if missing.is_empty() {
                 break;
             }
-            self.load(missing.iter().map(|at| &calls[*at])).await?;
-            let again = missing.iter().map(|at| calls[*at].command()).collect();
-            for (at, reply) in missing.into_iter().zip(self.send(again, Access::Write).await?) {
+            let again = self.load_and_call(missing.iter().map(|at| &calls[*at]).collect()).await?;
+            for (at, reply) in missing.into_iter().zip(again) {
                 replies[at] = reply;
             }
         }
@@ -165,12 +164,25 @@ impl Db {
             .collect()
     }
 
-    async fn load(&self, calls: impl Iterator<Item = &Call>) -> Result<(), Error> {
-        let mut commands: Vec<(&str, Cmd)> = calls.map(|call| (call.digest(), call.load())).collect();
-        commands.sort_by_key(|(digest, _)| *digest);
-        commands.dedup_by_key(|(digest, _)| *digest);
-        let commands = commands.into_iter().map(|(_, command)| command).collect();
-        self.timed(Box::pin(self.topology.load_scripts(commands))).await
+    /// Loads scripts and calls them: in one pipeline, between whose commands hardly anybody comes, or on every node of a cluster first.
+    async fn load_and_call(&self, calls: Vec<&Call>) -> Result<Vec<Value>, Error> {
+        let mut loads: Vec<(&str, Cmd)> = calls.iter().map(|call| (call.digest(), call.load())).collect();
+        loads.sort_by_key(|(digest, _)| *digest);
+        loads.dedup_by_key(|(digest, _)| *digest);
+        let mut commands: Vec<Cmd> = loads.into_iter().map(|(_, command)| command).collect();
+        let again = calls.into_iter().map(Call::command);
+        if self.topology.is_cluster() {
+            self.timed(Box::pin(self.topology.load_scripts(commands))).await?;
+            return self.send(again.collect(), Access::Write).await;
+        }
+        let loaded = commands.len();
+        commands.extend(again);
+        let mut replies = self.send(commands, Access::Write).await?;
+        let answers = replies.split_off(loaded);
+        for reply in replies {
+            reply.extract_error().map_err(|error| self.topology.classify(&error, Access::Write))?;
+        }
+        Ok(answers)
     }
 
     async fn pipeline(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {

@@ -161,6 +161,25 @@ async fn whom_one_has_left_is_swept_out_even_of_what_they_were_deleting() {
 }
 
 #[tokio::test]
+async fn a_home_goes_on_whoever_of_many_has_said_it() {
+    let app = TestApp::with(small()).await;
+    let crowd = app.crowd("c", 15).await;
+    let (reader, others) = crowd.split_first().expect("people");
+    for other in others {
+        reader.follow(other).await;
+    }
+    // Most are silent, one talks all the time, and two now and then: a few of each are not enough for a page.
+    let mut said = Vec::new();
+    for number in 0..70 {
+        app.clock.advance(1_000);
+        let who = if number % 11 == 0 { 1 + number % 2 } else { 0 };
+        others[who].post(&number.to_string()).await;
+        said.insert(0, number.to_string());
+    }
+    assert_eq!(whole(reader).await, said);
+}
+
+#[tokio::test]
 async fn a_star_is_not_pushed_and_nothing_is_lost_or_doubled_on_either_way() {
     let app = TestApp::with(small()).await;
     let crowd = app.crowd("c", 6).await;
