@@ -138,6 +138,8 @@ async fn reads_answer_while_redis_refuses_writes() {
     ada.follow(&bea).await;
     ada.home().await;
     let fresh = app.sibling().await;
+    // Nothing is left to settle, which would be refused as well.
+    app.drain().await;
     app.redis.run::<()>(&["CONFIG", "SET", "maxmemory", "1"]);
     app.clock.advance(2 * MINUTE_MS);
     for server in [&app, &fresh] {
