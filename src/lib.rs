@@ -10,10 +10,11 @@
 //! | floor | domains | |
 //! |---|---|---|
 //! | 0 | [`jobs`], [`rates`] | what is to be settled; how much one may ask |
-//! | 1 | [`users`], [`sessions`], [`idempotency`] | who one is, and what one has asked for before |
-//! | 2 | [`graph`] | who follows whom |
+//! | 1 | [`users`] | who one is |
+//! | 2 | [`sessions`], [`idempotency`], [`graph`] | where one is logged in, what one has asked for before, who follows whom |
 //! | 3 | [`statuses`], [`lists`] | what one says, and whom one reads together |
 //! | 4 | [`timelines`] | where it goes |
+//! | 5 | [`accounts`] | how all of it ends |
 //!
 //! | room | what is in it | who may name it |
 //! |---|---|---|
@@ -82,6 +83,7 @@ pub mod graph;
 pub mod statuses;
 pub mod lists;
 pub mod timelines;
+pub mod accounts;
 
 pub mod work;
 pub mod fsck;

@@ -130,7 +130,7 @@ limits! {
     Requests = "requests" by AccountOrAddress, 2_500_000 / 5 * SECOND;
     /// Attempts to sign up, also those that meet a taken login: what one address may find out about logins.
     SignUps = "sign-ups" by Address, 10 / HOUR;
-    /// Failed log-ins of one account. One that succeeds gives its token back.
+    /// Failed log-ins of one account, and wrong passwords at its deletion. One that succeeds gives its token back.
     LogIns = "log-ins" by Login, 10 / 15 * MINUTE;
     /// Failed log-ins from one address, over all accounts.
     LogInsFromAddress = "log-ins-from-address" by Address, 10 / 15 * MINUTE;

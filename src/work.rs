@@ -1,9 +1,11 @@
 //! The workers: they take over what is overdue in the journal, and settle it. As many of them as there are processes may look at once.
 
+use crate::accounts::service as accounts;
 use crate::app::App;
 use crate::error::Error;
 use crate::jobs::service as jobs;
 use crate::jobs::{Entry, Place, Queue, Task};
+use crate::statuses::service as statuses;
 use crate::timelines::service as timelines;
 use futures_util::FutureExt;
 use std::future::Future;
@@ -127,6 +129,8 @@ fn pass(app: &App, entry: &Entry) -> impl Future<Output = Result<Option<Place>, 
             Task::Source { feed, source } => timelines::settle_source(app, feed, source).await.map(|_| None),
             Task::List { owner, list, name } => timelines::settle_list(app, owner, list, &name).await.map(|()| None),
             Task::Status { author, status } => timelines::settle_status(app, author, status, place).await,
+            Task::Like { user, status } => statuses::settle_like(app, user, status).await.map(|()| None),
+            Task::Account { user, login } => accounts::settle(app, user, &login, place).await,
             Task::Refill { feed } => timelines::refill(app, feed, place).await,
             Task::Reach { author } => timelines::cross(app, author, place).await,
         }

@@ -3,11 +3,13 @@
 use super::options::StorageOptions;
 use super::storage::Storage;
 use crate::app::App;
+use crate::audit;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::{Db, Timing};
 use crate::error::Error;
 use crate::fsck::{self, Report, Step};
+use crate::ids::UserId;
 use anyhow::{Context, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -22,7 +24,7 @@ use std::process::ExitCode;
     What is less than a minute old is left out where a server may be in the middle of it, and what looks broken is looked at again \
     after half a second: servers may go on writing meanwhile.\n\n\
     Each line on stdout is one finding, `key: what is wrong`; the last one sums up. The exit code is 0 when all is well, 1 when \
-    something is broken, or when the store could not be read to its end (stderr says so then, and there is no last line).\n\n\
+    something is broken (or the account was found), or when the store could not be read to its end (stderr says so then, and there is no last line).\n\n\
     A data folder can be used by one process at a time. While a server runs on it, name that server's socket instead:\n\
     \x20 waxwing fsck --redis unix:waxwing-data/redis.sock"
 )]
@@ -31,8 +33,17 @@ pub(super) struct Options {
     /// checked. A home that was filled under a larger window is cut when the next status comes.
     #[arg(long, value_name = "N", env = "WAXWING_HOME_WINDOW")]
     home_window: Option<usize>,
+    /// Tell of nothing but this account, by its id as the API gives it or by its number: every key of its own, and whatever names it anywhere.
+    /// After its deletion there is nothing.
+    #[arg(long, value_name = "ID", value_parser = account, conflicts_with = "home_window")]
+    account: Option<UserId>,
     #[command(flatten)]
     storage: StorageOptions,
+}
+
+fn account(text: &str) -> Result<UserId, String> {
+    let number = || audit::id(text).map(UserId);
+    UserId::from_global(text).or_else(number).ok_or_else(|| "neither an account's id nor its number".to_owned())
 }
 
 pub(super) async fn run(options: Options) -> anyhow::Result<ExitCode> {
@@ -43,22 +54,25 @@ pub(super) async fn run(options: Options) -> anyhow::Result<ExitCode> {
         bail!("there is no data folder {}: name it with --data-dir, or a Redis with --redis", at.data_dir.display());
     }
     let storage = Storage::open(&at, Timing::patient()).await?;
-    let checked = check(&storage.db, options.home_window).await;
+    let checked = check(&storage.db, options.home_window, options.account).await;
     storage.close().await;
     let report = checked?;
-    println!("{}", summary(report));
+    println!("{}", summary(report, options.account.is_some()));
     Ok(if report.findings == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-async fn check(db: &Db, home_window: Option<usize>) -> anyhow::Result<Report> {
+async fn check(db: &Db, home_window: Option<usize>, account: Option<UserId>) -> anyhow::Result<Report> {
     let bar = progress(db.size().await.map_err(cause)?);
     let app = App::new(db.clone(), Clock::System, Config::default());
     let options = fsck::Options { home_window, ..fsck::Options::default() };
-    let report = fsck::run(&app, options, |step| match step {
+    let tell = |step: Step<'_>| match step {
         Step::Read(keys) => bar.set_position(keys),
         Step::Found(finding) => bar.suspend(|| println!("{finding}")),
-    });
-    let report = report.await;
+    };
+    let report = match account {
+        Some(id) => fsck::mentions(&app, id, tell).await,
+        None => fsck::run(&app, options, tell).await,
+    };
     bar.finish_and_clear();
     report.map_err(cause).context("the store could not be read to its end")
 }
@@ -71,10 +85,12 @@ fn cause(error: Error) -> anyhow::Error {
     }
 }
 
-fn summary(report: Report) -> String {
+fn summary(report: Report, of_account: bool) -> String {
     let counted = |count: u64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
     let keys = counted(report.keys, "key", "keys");
     match report.findings as u64 {
+        0 if of_account => format!("{keys} read, the account is nowhere."),
+        count if of_account => format!("{keys} read, the account is in {}.", counted(count, "place", "places")),
         0 => format!("{keys} read, nothing is broken."),
         count => format!("{keys} read, {}.", counted(count, "finding", "findings")),
     }

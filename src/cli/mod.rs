@@ -1,6 +1,7 @@
 //! The command line. Every option is also an environment variable, `WAXWING_` and its name, and a key of the configuration file.
 
 mod acl;
+mod admin;
 mod config;
 mod demo;
 mod edge;
@@ -39,6 +40,8 @@ enum Command {
     Fsck(fsck::Options),
     /// Show what is being worked on in the background and what was given up, and try that again.
     Tasks(tasks::Options),
+    /// Do in an account's stead what only its owner can: delete it.
+    Admin(admin::Options),
     /// Work on what servers leave to the background, beside them or on a machine of its own. Servers do that too.
     Worker(worker::Options),
     /// Check a configuration, or print one to start from.
@@ -81,6 +84,7 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Fsck(options) => return fsck::run(options).await,
         Command::Config(options) => return config::run(options, cli.config, &Cli::command()),
         Command::Tasks(options) => return tasks::run(options).await,
+        Command::Admin(options) => admin::run(options).await?,
         Command::Worker(options) => worker::run(options).await?,
         Command::Acl(options) => acl::run(&options)?,
         Command::Schema => print!("{}", crate::schema::sdl()),

@@ -88,6 +88,26 @@ impl Look {
         Ok(answers.0.iter().filter(|(_, answer)| read::<u64>(answer) != Some(1)).map(|(id, _)| *id).collect())
     }
 
+    /// Those of the sorted sets `keys` that hold `member`. One pipeline.
+    ///
+    /// # Errors
+    /// As [`Db::read_many`].
+    pub async fn holders(&self, keys: &[String], member: u64) -> Result<Vec<String>, Error> {
+        let scores = self.ask(keys.iter().map(String::as_str), |key| cmd("ZSCORE").arg(key).arg(member).take()).await?;
+        let holds = |key: &&String| scores.read::<Option<f64>>(&key.as_str()).flatten().is_some();
+        Ok(keys.iter().filter(holds).cloned().collect())
+    }
+
+    /// What the strings `keys` hold: their first 4,096 bytes, which is more than any of ours has. One pipeline.
+    ///
+    /// # Errors
+    /// As [`Db::read_many`].
+    pub async fn texts(&self, keys: &[String]) -> Result<Vec<(String, String)>, Error> {
+        let texts = self.ask(keys.iter().map(String::as_str), |key| cmd("GETRANGE").arg(key).arg(0).arg(4_095).take()).await?;
+        let text = |key: &String| lossy(&texts.read::<Vec<u8>>(&key.as_str()).unwrap_or_default());
+        Ok(keys.iter().map(|key| (key.clone(), text(key))).collect())
+    }
+
     /// Passes over many hashes at once; `visit` gets some fields with their values, of all of them, as (key, field, value).
     ///
     /// # Errors

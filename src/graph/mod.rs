@@ -10,7 +10,7 @@
 //!
 //! **Invariants.** An edge stands on both sides with the same id; the counts in `user:{id}` equal the sets, since the script that
 //! changes a set changes the count beside it. A follow is two steps on two tags, each of which may be done again without harm;
-//! the follower's side is the truth, and whoever writes the other looks at it again afterwards.
+//! the follower's side is the truth, as long as the follower's account is there, and whoever writes the other looks at it again afterwards.
 //!
 //! **Costs.** A page of people: one skeleton, one batch of accounts. How the viewer stands to any number of accounts: two ZMSCORE.
 

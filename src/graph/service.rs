@@ -13,6 +13,9 @@ use crate::request::Loaders;
 use crate::users::User;
 use std::sync::Arc;
 
+/// Follows that one pass takes away.
+const PASS: usize = 1_000;
+
 /// Makes `a` follow `b`: the commit. The rest is the settling's. A charge and one script; the caller has written the journal.
 ///
 /// # Errors
@@ -108,6 +111,24 @@ pub async fn set_reach(app: &App, id: UserId, from: Reach, to: Reach) -> Result<
 pub async fn followers_below(app: &App, id: UserId, below: u64, limit: usize) -> Result<Vec<Row>, Error> {
     let window = Window { below, above: 0, newest_first: true, limit };
     Ok(store::people(app.db(), id, Direction::Followers, &[window]).await?.pop().unwrap_or_default())
+}
+
+/// Takes back what an account that is gone follows: the other sides first, up to a thousand; whether there may be more. Whoever is in the
+/// middle of a follow of its looks at it again afterwards, and finds that it follows nobody.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn purge_following(app: &App, id: UserId) -> Result<bool, Error> {
+    let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS };
+    let rows = store::people(app.db(), id, Direction::Following, &[window]).await?.pop().unwrap_or_default();
+    let others: Vec<UserId> = rows.iter().map(|row| UserId(row.member)).collect();
+    store::remove_followers(app.db(), id, &others).await?;
+    store::forget_following(app.db(), id, &others).await?;
+    if others.len() == PASS {
+        return Ok(true);
+    }
+    store::erase_left(app.db(), id).await?;
+    Ok(false)
 }
 
 /// A page of those who follow, or are followed by, `id`; newest follow first. Each comes with its follow's id as place.

@@ -75,17 +75,41 @@ pub(super) async fn set_reach(db: &Db, id: UserId, from: Reach, to: Reach) -> Re
     Reach::of(&db.call::<String>(Call::new(&SET_REACH, [user_key(id)]).arg(from.text()).arg(to.text())).await?)
 }
 
-/// The follower's side of an edge. One pipeline.
+/// The follower's side of an edge. One pipeline on its tag.
 pub(super) async fn edge(db: &Db, a: UserId, b: UserId) -> Result<Edge, Error> {
     let ask = |key: String| cmd("ZSCORE").arg(key).arg(b.0).take();
-    let mut replies = db.read_many(vec![ask(keys::following(a)), ask(keys::left(a))]).await?.into_iter();
-    let mut id = || decode::one::<Option<f64>>(replies.next().unwrap_or_default()).map(|score| score.map(|score| score as u64));
-    Ok(Edge { follow: id()?, left: id()? })
+    let commands = vec![cmd("EXISTS").arg(user_key(a)).take(), ask(keys::following(a)), ask(keys::left(a))];
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let there: bool = decode::one(reply())?;
+    let mut id = || decode::one::<Option<f64>>(reply()).map(|score| score.map(|score| score as u64));
+    // Whoever is gone follows nobody, also while that is being taken away.
+    Ok(Edge { follow: id()?.filter(|_| there), left: id()? })
 }
 
 /// Nothing of `b` is in a home any more since that follow was undone. One script.
 pub(super) async fn forget_left(db: &Db, a: UserId, b: UserId, undone: u64) -> Result<(), Error> {
     db.call::<u64>(Call::new(&FORGET_LEFT, [keys::left(a)]).arg(b.0).arg(undone)).await.map(drop)
+}
+
+/// Takes the other sides of what `a` follows back. One pipeline of scripts.
+pub(super) async fn remove_followers(db: &Db, a: UserId, others: &[UserId]) -> Result<(), Error> {
+    let call = |b: &UserId| Call::new(&REMOVE_FOLLOWER, [keys::followers(*b), user_key(*b)]).arg(a.0);
+    db.call_many(others.iter().map(call).collect()).await.map(drop)
+}
+
+/// Forgets whom an account that is gone follows. One command; none costs nothing.
+pub(super) async fn forget_following(db: &Db, a: UserId, others: &[UserId]) -> Result<(), Error> {
+    if others.is_empty() {
+        return Ok(());
+    }
+    let members: Vec<u64> = others.iter().map(|other| other.0).collect();
+    db.write_many(vec![cmd("ZREM").arg(keys::following(a)).arg(members).take()]).await.map(drop)
+}
+
+/// Forgets whom an account that is gone has left. One command.
+pub(super) async fn erase_left(db: &Db, a: UserId) -> Result<(), Error> {
+    db.write_many(vec![cmd("UNLINK").arg(keys::left(a)).take()]).await.map(drop)
 }
 
 /// Whom `id` follows, all of them, and how often that has changed so far. One pipeline of two commands; at most 10,000 rows.

@@ -16,7 +16,7 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// The answers of accounts and their times. An account may be gone before what it made under keys has ended.
+/// The answers of accounts and their times.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -39,7 +39,12 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
 async fn check_sizes(look: &Look, accounts: HashSet<UserId>, found: &mut Findings) -> Result<(), Error> {
     let answers = look.ask(accounts.iter().copied(), |id| cmd("HLEN").arg(keys::answers(id)).take()).await?;
     let times = look.ask(accounts.iter().copied(), |id| cmd("ZCARD").arg(keys::times(id)).take()).await?;
+    let strangers = look.strangers(accounts.iter().copied()).await?;
     for account in &accounts {
+        if strangers.contains(account) {
+            let there = answers.read::<usize>(account).is_some_and(|size| size > 0);
+            found.add(&if there { keys::answers(*account) } else { keys::times(*account) }, "there is no such account");
+        }
         // What is of another type is told elsewhere.
         let (Some(size), Some(other)) = (answers.read::<usize>(account), times.read::<usize>(account)) else { continue };
         if size != other {

@@ -11,9 +11,10 @@ use crate::ids::UserId;
 /// to its end. One script.
 ///
 /// # Errors
-/// `IDEMPOTENCY_MISMATCH` when the first request had other input.
+/// `IDEMPOTENCY_MISMATCH` when the first request had other input; `UNAUTHENTICATED` when the account is gone.
 pub async fn remember(app: &App, account: UserId, keyed: &Keyed, id: u64) -> Outcome<u64> {
-    let (fingerprint, tied) = store::remember(app.db(), account, keyed, id, app.now()).await?;
+    let found = store::remember(app.db(), account, keyed, id, app.now()).await?;
+    let (fingerprint, tied) = found.ok_or(Error::Unauthenticated)?;
     if fingerprint == keyed.fingerprint { Ok(tied) } else { Err(mismatch().into()) }
 }
 
@@ -23,6 +24,15 @@ pub async fn remember(app: &App, account: UserId, keyed: &Keyed, id: u64) -> Out
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn forget(app: &App, account: UserId, keyed: &Keyed, id: u64) -> Result<(), Error> {
     store::forget(app.db(), account, keyed, id).await
+}
+
+/// Forgets every key of an account that is gone. One command.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn purge(app: &App, account: UserId) -> Result<bool, Error> {
+    store::erase(app.db(), account).await?;
+    Ok(false)
 }
 
 fn mismatch() -> UserError {

@@ -46,7 +46,7 @@ pub enum Task {
         /// Whose statuses come or go.
         source: UserId,
     },
-    /// Whether a status is there, and the profile, homes and lists that hold it.
+    /// Whether a status is there, the profile, homes and lists that hold it, and those who like it.
     Status {
         /// Its author.
         author: UserId,
@@ -61,6 +61,20 @@ pub enum Task {
         list: UserListId,
         /// What it was called when it was made.
         name: String,
+    },
+    /// Whether somebody likes a status, and what their own side says of it.
+    Like {
+        /// Who.
+        user: UserId,
+        /// What.
+        status: StatusId,
+    },
+    /// Whether an account is there, and everything that was its own or names it.
+    Account {
+        /// Which.
+        user: UserId,
+        /// Its login, which nobody can look up once it is gone.
+        login: String,
     },
     /// A feed that holds less than it has room for, or was dropped and is read again.
     Refill {
@@ -134,8 +148,8 @@ impl Task {
     /// Where it waits.
     pub const fn queue(&self) -> Queue {
         match self {
-            Self::Source { .. } | Self::Status { .. } | Self::List { .. } => Queue::Short,
-            Self::Refill { .. } | Self::Reach { .. } => Queue::Long,
+            Self::Source { .. } | Self::Status { .. } | Self::List { .. } | Self::Like { .. } => Queue::Short,
+            Self::Refill { .. } | Self::Reach { .. } | Self::Account { .. } => Queue::Long,
         }
     }
 }

@@ -45,10 +45,23 @@ impl Ticket {
         });
     }
 
+    /// Notes how far it has come, and renews the lease. One round trip.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE`.
+    pub async fn renew(&mut self, app: &App, place: Place) -> Result<(), Error> {
+        renew(app, &mut self.0, place).await
+    }
+
     /// Leaves the rest to the workers. Should that fail, they take it over when the lease runs out.
     pub async fn hand_over(mut self, app: &App, place: Place) {
         self.0.place = place;
-        match store::keep(app.db(), &self.0, app.now()).await {
+        // Whoever took it over while we were late may have found that nothing had been committed, and have struck it out.
+        let kept = match store::keep(app.db(), &self.0, app.now()).await {
+            Ok(false) => store::write(app.db(), &self.0, app.now()).await.map(drop),
+            kept => kept.map(drop),
+        };
+        match kept {
             Ok(()) => app.wake(),
             Err(error) => tracing::warn!(%error, entry = self.0.id, "work is taken up when its lease has run out"),
         }
@@ -72,7 +85,7 @@ pub async fn claim(app: &App, queue: Queue, most: usize) -> Result<Vec<Entry>, E
 /// `STORAGE_UNAVAILABLE`.
 pub async fn renew(app: &App, entry: &mut Entry, place: Place) -> Result<(), Error> {
     (entry.place, entry.tries, entry.claims) = (place, 0, 0);
-    store::keep(app.db(), entry, app.now() + LEASE).await
+    store::keep(app.db(), entry, app.now() + LEASE).await.map(drop)
 }
 
 /// Puts an entry back, behind what is due by now. One round trip.
@@ -80,7 +93,7 @@ pub async fn renew(app: &App, entry: &mut Entry, place: Place) -> Result<(), Err
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn put_back(app: &App, entry: &Entry) -> Result<(), Error> {
-    store::keep(app.db(), entry, app.now()).await
+    store::keep(app.db(), entry, app.now()).await.map(drop)
 }
 
 /// Puts an entry back that was taken over and not looked at: that is not held against it. One round trip.
@@ -107,7 +120,7 @@ pub async fn strike(app: &App, entry: &Entry) -> Result<(), Error> {
 pub async fn fail(app: &App, mut entry: Entry, error: &Error) -> Result<(), Error> {
     if is_of_the_storage(error) {
         entry.claims = entry.claims.saturating_sub(1);
-        return store::keep(app.db(), &entry, app.now() + 1_000).await;
+        return store::keep(app.db(), &entry, app.now() + 1_000).await.map(drop);
     }
     entry.tries += 1;
     let why = match error {
@@ -116,7 +129,7 @@ pub async fn fail(app: &App, mut entry: Entry, error: &Error) -> Result<(), Erro
     };
     if entry.tries < MAX_TRIES {
         tracing::warn!(error = %why, entry = entry.id, task = ?entry.task, tries = entry.tries, "settling failed");
-        return store::keep(app.db(), &entry, app.now() + pause(entry.tries)).await;
+        return store::keep(app.db(), &entry, app.now() + pause(entry.tries)).await.map(drop);
     }
     bury(app, &entry, &why).await
 }

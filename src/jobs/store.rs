@@ -58,11 +58,11 @@ pub(super) async fn claim(db: &Db, queue: Queue, now: Millis, until: Millis, mos
     Ok(found)
 }
 
-/// Notes how far an entry has come, and until when it is somebody's. One script.
-pub(super) async fn keep(db: &Db, entry: &Entry, due: Millis) -> Result<(), Error> {
+/// Notes how far an entry has come, and until when it is somebody's; `false` when it was struck out, and stays so. One script.
+pub(super) async fn keep(db: &Db, entry: &Entry, due: Millis) -> Result<bool, Error> {
     let keys = [keys::journal(entry.shard()), keys::due(entry.shard(), entry.task.queue())];
     let call = Call::new(&MOVE_ENTRY, keys).arg(entry.id).arg(entry.record()).arg(due);
-    db.call_aside(vec![call]).await.map(drop)
+    decode::one(db.call_aside(vec![call]).await?.pop().unwrap_or_default())
 }
 
 /// Strikes entries out. One pipeline of scripts.

@@ -188,6 +188,23 @@ async fn erase(app: &App, id: UserListId) -> Result<(), Error> {
     }
 }
 
+/// Up to `limit` of an account's lists, whether the account is there or not. One command.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn some_of(app: &App, owner: UserId, limit: usize) -> Result<Vec<UserListId>, Error> {
+    let rows = first(store::lists(app.db(), owner, &[newest(u64::MAX, limit)]).await)?;
+    Ok(rows.into_iter().map(|row| UserListId(row.member)).collect())
+}
+
+/// Forgets lists of an account that is gone, of which nothing is left but that it had them. One pipeline.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn forget_all(app: &App, owner: UserId, ids: &[UserListId]) -> Result<(), Error> {
+    store::forget_lists(app.db(), owner, ids).await
+}
+
 /// A list of `owner`. One pipeline.
 async fn owned(app: &App, owner: UserId, id: UserListId) -> Outcome<UserList> {
     let list = store::load(app.db(), owner, &[id]).await?.pop().flatten();

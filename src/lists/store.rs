@@ -85,7 +85,7 @@ pub(super) enum Taken {
 
 /// Takes a list from its owner: the truth of it. One script on the owner's tag.
 pub(super) async fn remove_list(db: &Db, owner: UserId, id: UserListId, now: Millis) -> Result<Taken, Error> {
-    let call = Call::new(&REMOVE_LIST, [keys::lists(owner), keys::dropped(owner)]);
+    let call = Call::new(&REMOVE_LIST, [keys::lists(owner), keys::dropped(owner), user_key(owner)]);
     Ok(match db.call::<u64>(call.arg(id.0).arg(now).arg(DROPPED_FOR).arg(MAX_DROPPED)).await? {
         1 => Taken::Now,
         2 => Taken::Before,
@@ -93,10 +93,22 @@ pub(super) async fn remove_list(db: &Db, owner: UserId, id: UserListId, now: Mil
     })
 }
 
-/// Whether `owner` has this list. One command.
+/// Whether `owner` has this list; whoever is gone has none, also while they are being taken away. One pipeline on the owner's tag.
 pub(super) async fn has_list(db: &Db, owner: UserId, id: UserListId) -> Result<bool, Error> {
-    let score: Option<f64> = db.read(cmd("ZSCORE").arg(keys::lists(owner)).arg(id.0).take()).await?;
-    Ok(score.is_some())
+    let commands = vec![cmd("ZSCORE").arg(keys::lists(owner)).arg(id.0).take(), cmd("EXISTS").arg(user_key(owner)).take()];
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    Ok(decode::one::<Option<f64>>(reply())?.is_some() && decode::one::<bool>(reply())?)
+}
+
+/// Forgets lists of an account that is gone, and those that it had deleted. One pipeline.
+pub(super) async fn forget_lists(db: &Db, owner: UserId, ids: &[UserListId]) -> Result<(), Error> {
+    let mut commands = vec![cmd("UNLINK").arg(keys::dropped(owner)).take()];
+    if !ids.is_empty() {
+        let ids: Vec<u64> = ids.iter().map(|id| id.0).collect();
+        commands.push(cmd("ZREM").arg(keys::lists(owner)).arg(ids).take());
+    }
+    db.write_many(commands).await.map(drop)
 }
 
 /// How many lists an account has. One command.

@@ -5,7 +5,8 @@ use super::model::{Charge, Subject, Taken, Toll};
 use super::store::{self, Ask};
 use crate::app::App;
 use crate::error::Error;
-use crate::quota::{Limit, Quota};
+use crate::ids::UserId;
+use crate::quota::{By, Limit, Quota};
 use std::ops::RangeInclusive;
 
 /// Takes a token out of each bucket, or out of none. Nothing happens where there are no limits. One round trip; one more when it
@@ -89,4 +90,19 @@ async fn renew(app: &App, lease: &Lease, subject: Subject, quota: Quota, cost: u
             Toll::Free
         }
     }
+}
+
+/// Takes the buckets of an account that is gone away. One pipeline. A server that still works on a request of its may write one again, which
+/// lives until it is full.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn purge(app: &App, account: UserId, login: &str) -> Result<bool, Error> {
+    let of = |limit: Limit| match limit.by() {
+        By::Account | By::AccountOrAddress => Some((limit, Subject::Account(account))),
+        By::Login => Some((limit, Subject::login(login))),
+        By::Address => None,
+    };
+    store::erase(app.db(), &Limit::ALL.into_iter().filter_map(of).collect::<Vec<_>>()).await?;
+    Ok(false)
 }

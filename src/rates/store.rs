@@ -1,12 +1,13 @@
 //! Buckets in Redis.
 
 use super::keys;
-use super::model::{Subject, Taken};
+use super::model::{Charge, Subject, Taken};
 use crate::clock::Millis;
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
 use crate::error::Error;
 use crate::quota::{Limit, Quota};
+use redis::cmd;
 
 static TAKE_TOKENS: Script = Script::new(include_str!("lua/take_tokens.lua"));
 
@@ -35,6 +36,12 @@ pub(super) async fn take(db: &Db, now: Millis, asks: &[Ask]) -> Result<Vec<Taken
         Ok(Taken { taken: taken.try_into().unwrap_or(0), left, wait })
     };
     replies.into_iter().map(taken).collect()
+}
+
+/// Takes buckets away: they are full then. One pipeline.
+pub(super) async fn erase(db: &Db, buckets: &[Charge]) -> Result<(), Error> {
+    let command = |(limit, subject): &Charge| cmd("UNLINK").arg(keys::rate(*limit, *subject)).take();
+    db.write_many(buckets.iter().map(command).collect()).await.map(drop)
 }
 
 fn call(now: Millis, ask: &Ask) -> Call {

@@ -19,6 +19,7 @@ pub use operation::operation_name;
 pub use page::{PageInfo, page_info};
 pub use scalars::DateTime;
 
+use crate::accounts::AccountMutation;
 use crate::graph::GraphMutation;
 use crate::lists::{ListMutation, ListQuery};
 use crate::sessions::{SessionMutation, SessionQuery};
@@ -37,7 +38,7 @@ pub struct Query(UserQuery, SessionQuery, TimelineQuery, ListQuery, NodeQuery, L
 /// What can be changed. Several mutations of one request run one after the other.
 #[derive(MergedObject, Default)]
 #[graphql(name = "Mutation")]
-pub struct Mutation(UserMutation, SessionMutation, StatusMutation, GraphMutation, ListMutation);
+pub struct Mutation(UserMutation, SessionMutation, StatusMutation, GraphMutation, ListMutation, AccountMutation);
 
 /// The schema of Waxwing.
 pub type Schema = async_graphql::Schema<Query, Mutation, EmptySubscription>;

@@ -6,7 +6,7 @@ use crate::ids::{self, Kind, SessionId, StatusId, UserId, UserListId};
 use crate::lists::UserListObject;
 use crate::request::Request;
 use crate::sessions::{self, SessionObject};
-use crate::statuses::StatusObject;
+use crate::statuses::{self, StatusObject};
 use crate::users::UserObject;
 use async_graphql::{Context, ID, Interface, Object, Result};
 use futures_util::future::try_join_all;
@@ -54,7 +54,10 @@ async fn find(request: &Request, id: &str) -> Result<Option<Node>, Error> {
     let loaders = request.loaders();
     Ok(match kind {
         Kind::User => loaders.users.load(UserId(id)).await?.map(|user| Node::User(UserObject(user))),
-        Kind::Status => loaders.statuses.load(StatusId(id)).await?.map(|seen| Node::Status(StatusObject(seen))),
+        Kind::Status => {
+            let seen = statuses::service::shown(&loaders, [StatusId(id)]).await?.pop().flatten();
+            seen.map(|seen| Node::Status(StatusObject(seen)))
+        }
         Kind::Session => session(request, SessionId(id)).await?.map(Node::Session),
         Kind::List => loaders.lists.load(UserListId(id)).await?.map(|list| Node::UserList(UserListObject(list))),
         Kind::TimelineEntry => None,

@@ -11,17 +11,22 @@ use crate::viewer::Viewer;
 /// Begins a session. Two writes and a look; the oldest of more than 100 ends.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`.
+/// `STORAGE_UNAVAILABLE`; `UNAUTHENTICATED` when the account is gone.
 pub async fn begin(app: &App, user: UserId, agent: Option<&str>) -> Result<NewSession, Error> {
     let (session, fresh) = new_session(app, user, agent).await?;
-    write(app, &[session]).await?;
-    make_room(app, user).await?;
+    write(app, std::slice::from_ref(&session)).await?;
+    let listed = store::list(app.db(), user).await?;
+    if listed.iter().all(|(digest, _)| *digest != session.digest) {
+        // The account is gone, and took its sessions with it: this one may have come later.
+        store::end(app.db(), user, &[session.digest]).await?;
+        return Err(Error::Unauthenticated);
+    }
+    make_room(app, user, listed).await?;
     Ok(fresh)
 }
 
-/// Strikes out what is over the bound: those that have ended by themselves, then the oldest. One look while there is room.
-async fn make_room(app: &App, user: UserId) -> Result<(), Error> {
-    let listed = store::list(app.db(), user).await?;
+/// Strikes out what is over the bound: those that have ended by themselves, then the oldest. Costs nothing while there is room.
+async fn make_room(app: &App, user: UserId, listed: Vec<(String, SessionId)>) -> Result<(), Error> {
     if listed.len() <= MAX_SESSIONS {
         return Ok(());
     }
@@ -141,6 +146,18 @@ pub async fn end(app: &App, viewer: &Viewer, which: Option<SessionId>) -> Outcom
     let digests: Vec<String> = ending.iter().map(|session| session.digest.clone()).collect();
     store::end(app.db(), viewer.user, &digests).await?;
     Ok(ending.into_iter().map(|session| session.id).collect())
+}
+
+/// Ends every session of an account that is gone: from the moment this answers no token of its proves anything. `true` says that there may
+/// be more.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn purge(app: &App, user: UserId) -> Result<bool, Error> {
+    let listed = store::list(app.db(), user).await?;
+    let digests: Vec<String> = listed.into_iter().map(|(digest, _)| digest).collect();
+    store::erase(app.db(), user, &digests).await?;
+    Ok(digests.len() > MAX_SESSIONS)
 }
 
 fn not_found() -> UserError {

@@ -7,6 +7,7 @@ use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
 use crate::error::Error;
 use crate::ids::{SessionId, UserId};
+use crate::users::user_key;
 use redis::{Cmd, Value, cmd};
 
 static CREATE_SESSION: Script = Script::new(include_str!("lua/create_session.lua"));
@@ -39,7 +40,7 @@ fn decode_session(reply: Value, digest: &str) -> Result<Option<Session>, Error> 
 /// the list comes first, since a listed session that is not there is passed over.
 pub(super) async fn create(db: &Db, sessions: &[Session], idle: Millis, absolute: Millis) -> Result<(), Error> {
     let calls = sessions.iter().flat_map(|session| {
-        let list = Call::new(&LIST_SESSION, [keys::sessions(session.user)]);
+        let list = Call::new(&LIST_SESSION, [keys::sessions(session.user), user_key(session.user)]);
         let fields = ["id", &session.id.0.to_string(), "uid", &session.user.0.to_string()].map(str::to_owned);
         let write = Call::new(&CREATE_SESSION, [keys::session(&session.digest)]).arg(idle).arg(&fields[..]);
         [
@@ -77,4 +78,13 @@ pub(super) async fn end(db: &Db, user: UserId, digests: &[String]) -> Result<(),
         commands.push(cmd("ZREM").arg(keys::sessions(user)).arg(digests).take());
     }
     db.write_many(commands).await.map(drop)
+}
+
+/// The same, so that what was cut off can be done again: what is listed no longer cannot be found. Two pipelines.
+pub(super) async fn erase(db: &Db, user: UserId, digests: &[String]) -> Result<(), Error> {
+    if digests.is_empty() {
+        return Ok(());
+    }
+    db.write_many(digests.iter().map(|digest| cmd("UNLINK").arg(keys::session(digest)).take()).collect()).await?;
+    db.write_many(vec![cmd("ZREM").arg(keys::sessions(user)).arg(digests).take()]).await.map(drop)
 }

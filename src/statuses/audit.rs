@@ -1,13 +1,13 @@
 //! The audit of statuses: each is listed by its author, and counts are the sizes of the sets.
 
 use super::keys::{self, Owned};
-use super::model::{GONE_FOR, MAX_STATUSES};
+use super::model::{GONE_FOR, MAX_LIKED, MAX_STATUSES};
 use crate::audit::{self, Entry, Findings, LEASE, Lives};
 use crate::db::look::{Look, Part, Walk};
 use crate::db::ranges;
 use crate::error::Error;
 use crate::ids::{StatusId, UserId};
-use crate::page::Window;
+use crate::page::{Row, Window};
 use crate::users::{user_key, user_of_key};
 use redis::cmd;
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Statuses with their likers, profiles, marks of deleted ones; and the counts of statuses in accounts.
+/// Statuses with both sides of their likes, profiles, marks of deleted ones; and the counts of statuses in accounts.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -32,6 +32,7 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
             Some(Owned::Status(id)) if entry.is_a("hash", Lives::On, found) => statuses.push(id),
             Some(Owned::Gone(id)) if entry.is_a("string", Lives::AWhile, found) => gone.push(id),
             Some(Owned::Likers(id)) if entry.is_a("zset", Lives::On, found) => sets.push((Set::Likers(id), entry.key.clone())),
+            Some(Owned::Liked(id)) if entry.is_a("zset", Lives::On, found) => sets.push((Set::Liked(id), entry.key.clone())),
             Some(Owned::Profile(id)) if entry.is_a("zset", Lives::On, found) => sets.push((Set::Profile(id), entry.key.clone())),
             _ => {}
         }
@@ -152,13 +153,14 @@ fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -
 
 async fn check_gone(look: &Look, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
     let back = look.ask(ids.iter().copied(), |id| cmd("EXISTS").arg(keys::status(id)).take()).await?;
-    let authors = look.ask(ids.iter().copied(), |id| cmd("GETRANGE").arg(keys::gone(id)).arg(0).arg(20).take()).await?;
+    let marks = look.ask(ids.iter().copied(), |id| cmd("GETRANGE").arg(keys::gone(id)).arg(0).arg(20).take()).await?;
     for id in ids {
         if back.read::<u64>(id) == Some(1) {
             found.add(&keys::gone(*id), format!("{} stands beside it", keys::status(*id)));
         }
-        if authors.read::<String>(id).as_deref().and_then(audit::id).is_none() {
-            found.add(&keys::gone(*id), "does not say whose status it was");
+        // It may have come to its end since its type was asked for.
+        if !matches!(marks.read::<String>(id).as_deref(), Some("1" | "")) {
+            found.add(&keys::gone(*id), "is more than a mark");
         }
     }
     Ok(())
@@ -167,6 +169,7 @@ async fn check_gone(look: &Look, ids: &[StatusId], found: &mut Findings) -> Resu
 #[derive(Clone, Copy)]
 enum Set {
     Likers(StatusId),
+    Liked(UserId),
     Profile(UserId),
 }
 
@@ -178,40 +181,92 @@ async fn check_sets(look: &Look, sets: Vec<(Set, String)>, found: &mut Findings)
         if parts.is_empty() {
             return Ok(());
         }
-        let (likers, profiles): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| matches!(part.of, Set::Likers(_)));
-        check_likers(look, &likers, found).await?;
+        let (profiles, likes): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| matches!(part.of, Set::Profile(_)));
+        check_likes(look, &likes, found).await?;
         check_profiles(look, &profiles, found).await?;
     }
 }
 
 async fn check_owners(look: &Look, sets: &[(Set, String)], found: &mut Findings) -> Result<(), Error> {
-    let mut owner_keys = Vec::new();
-    for (set, _) in sets {
-        owner_keys.push(match set {
-            Set::Likers(id) => keys::status(*id),
-            Set::Profile(id) => user_key(*id),
-        });
-    }
-    let there = look.ask(owner_keys.iter().map(String::as_str), |key| cmd("EXISTS").arg(key).take()).await?;
+    let users = sets.iter().filter_map(|(set, _)| set.owner());
+    let strangers = look.strangers(users).await?;
+    let liked = sets.iter().filter_map(|(set, _)| if let Set::Likers(id) = set { Some(*id) } else { None });
+    let standings = standings(look, liked).await?;
     let sizes = look.ask(sets.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCARD").arg(key).take()).await?;
-    for ((set, key), owner) in sets.iter().zip(&owner_keys) {
-        if there.read::<u64>(&owner.as_str()) != Some(1) {
-            found.add(key, if matches!(set, Set::Likers(_)) { "there is no such status" } else { "there is no such account" });
+    for (set, key) in sets {
+        if set.owner().is_some_and(|owner| strangers.contains(&owner)) {
+            found.add(key, "there is no such account");
         }
-        let too_long = |size: &usize| matches!(set, Set::Profile(_)) && *size > MAX_STATUSES;
-        if let Some(size) = sizes.read(&key.as_str()).filter(too_long) {
-            found.add_with(key, format!("holds more than {MAX_STATUSES}"), size.to_string());
+        // It outlives its status until those in it have forgotten that.
+        if let Set::Likers(id) = set
+            && standings.get(id) == Some(&Standing::Dead)
+        {
+            found.add(key, "there is no such status");
+        }
+        if let Some(size) = sizes.read::<usize>(&key.as_str()).filter(|size| *size > set.most()) {
+            found.add_with(key, format!("holds more than {}", set.most()), size.to_string());
         }
     }
     Ok(())
 }
 
-async fn check_likers(look: &Look, parts: &[Part<Set>], found: &mut Findings) -> Result<(), Error> {
-    let people = parts.iter().flat_map(|part| part.rows.iter().map(|row| UserId(row.member)));
-    let strangers = look.strangers(people).await?;
+impl Set {
+    /// Whose it is.
+    const fn owner(self) -> Option<UserId> {
+        match self {
+            Self::Likers(_) => None,
+            Self::Liked(id) | Self::Profile(id) => Some(id),
+        }
+    }
+
+    const fn most(self) -> usize {
+        match self {
+            Self::Likers(_) => usize::MAX,
+            Self::Liked(_) => MAX_LIKED,
+            Self::Profile(_) => MAX_STATUSES,
+        }
+    }
+}
+
+/// A like, from either side: the status, who likes it, and the like.
+const fn like_of(set: Set, row: &Row) -> Option<(StatusId, UserId)> {
+    match set {
+        Set::Likers(id) => Some((id, UserId(row.member))),
+        Set::Liked(user) => Some((StatusId(row.member), user)),
+        Set::Profile(_) => None,
+    }
+}
+
+/// A like stands on both sides with the same id, as long as its status is there.
+async fn check_likes(look: &Look, parts: &[Part<Set>], found: &mut Findings) -> Result<(), Error> {
+    let likes = || parts.iter().flat_map(|part| part.rows.iter().filter_map(|row| like_of(part.of, row)));
+    let strangers = look.strangers(likes().map(|(_, user)| user)).await?;
+    let standings = standings(look, likes().map(|(id, _)| id)).await?;
+    let likers = look.ask(likes(), |(id, user)| cmd("ZSCORE").arg(keys::likers(id)).arg(user.0).take()).await?;
+    let liked = look.ask(likes(), |(id, user)| cmd("ZSCORE").arg(keys::liked(user)).arg(id.0).take()).await?;
     for part in parts {
-        for row in part.rows.iter().filter(|row| strangers.contains(&UserId(row.member))) {
-            found.add(&part.key, format!("{} in it is no account", row.member));
+        for row in &part.rows {
+            let Some(like) = like_of(part.of, row) else { continue };
+            let (id, user) = like;
+            let of_status = matches!(part.of, Set::Likers(_));
+            if of_status && strangers.contains(&user) {
+                found.add(&part.key, format!("{} in it is no account", user.0));
+                continue;
+            }
+            let other = if of_status { liked.score(&like) } else { likers.score(&like) };
+            match standings.get(&id) {
+                _ if look.is_young(row.position) => {}
+                Some(Standing::Dead) if !of_status => found.add(&part.key, format!("there is no status {}", id.0)),
+                Some(Standing::Of(_)) if other.is_none() => {
+                    let (key, member) = if of_status { (keys::liked(user), id.0) } else { (keys::likers(id), user.0) };
+                    found.add(&part.key, format!("{} is in it, but {key} has no {member}", row.member));
+                }
+                // Once is enough to tell it.
+                Some(Standing::Of(_)) if of_status && other != Some(row.position) => {
+                    found.add(&part.key, format!("{} is in it with another like than in {}", user.0, keys::liked(user)));
+                }
+                _ => {}
+            }
         }
     }
     Ok(())

@@ -267,15 +267,16 @@ async fn delete(ctx: &Context<'_>, input: DeleteStatusInput) -> Result<DeleteSta
 async fn like(ctx: &Context<'_>, id: &str, on: bool) -> Result<(Option<StatusObject>, Vec<UserError>)> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
-    let liked: Outcome<StatusId> = async {
+    let liked: Outcome<StatusObject> = async {
         let id = known(id)?;
         service::like(&request.app, viewer, id, on).await?;
-        Ok(id)
+        request.forget();
+        // What nobody is shown any more is not there; its likes go with it.
+        let seen = service::shown(&request.loaders(), [id]).await?.pop().flatten();
+        Ok(StatusObject(seen.ok_or_else(service::not_found)?))
     }
     .await;
-    let (liked, user_errors) = refuse(liked)?;
-    request.forget();
-    Ok((load(request, liked).await?, user_errors))
+    refuse(liked)
 }
 
 fn known(id: &str) -> Outcome<StatusId> {
@@ -284,7 +285,7 @@ fn known(id: &str) -> Outcome<StatusId> {
 
 async fn load(request: &Request, id: Option<StatusId>) -> Result<Option<StatusObject>> {
     match id {
-        Some(id) => Ok(request.loaders().statuses.load(id).await?.map(StatusObject)),
+        Some(id) => Ok(service::shown(&request.loaders(), [id]).await?.pop().flatten().map(StatusObject)),
         None => Ok(None),
     }
 }

@@ -4,21 +4,26 @@ use crate::audit;
 use crate::ids::{StatusId, UserId};
 
 /// What stands before the colon of each of them.
-pub const KINDS: [&str; 4] = ["status", "gone", "likers", "profile"];
+pub const KINDS: [&str; 5] = ["status", "gone", "likers", "liked", "profile"];
 
 /// HASH `id uid message posted likes comments [lat lon]` (posted in ms since the epoch). No time to live.
 pub(super) fn status(id: StatusId) -> String {
     format!("status:{{{}}}", id.0)
 }
 
-/// STRING, its author's id: the mark of a deleted status. Time to live: 25 hours, longer than any step may be late.
+/// STRING `1`: the mark of a deleted status, which does not tell whose it was. Time to live: 25 hours, longer than any step may be late.
 pub(super) fn gone(id: StatusId) -> String {
     format!("gone:{{{}}}", id.0)
 }
 
-/// ZSET, user id → like id. At most one an account there is; goes with its status.
+/// ZSET, user id → like id. At most one an account there is. Outlives its status until all of them have forgotten it.
 pub(super) fn likers(id: StatusId) -> String {
     format!("likers:{{{}}}", id.0)
+}
+
+/// ZSET, status id → like id: what somebody likes. At most [`super::model::MAX_LIKED`], no time to live.
+pub(super) fn liked(user: UserId) -> String {
+    format!("liked:{{{}}}", user.0)
 }
 
 /// ZSET, status id → itself. At most [`super::model::MAX_STATUSES`], no time to live.
@@ -32,6 +37,7 @@ pub(super) enum Owned {
     Status(StatusId),
     Gone(StatusId),
     Likers(StatusId),
+    Liked(UserId),
     Profile(UserId),
 }
 
@@ -43,6 +49,7 @@ pub(super) fn parse(key: &str) -> Option<Owned> {
         "status" => id().map(|id| Owned::Status(StatusId(id))),
         "gone" => id().map(|id| Owned::Gone(StatusId(id))),
         "likers" => id().map(|id| Owned::Likers(StatusId(id))),
+        "liked" => id().map(|id| Owned::Liked(UserId(id))),
         "profile" => id().map(|id| Owned::Profile(UserId(id))),
         _ => None,
     }

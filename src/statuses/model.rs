@@ -9,6 +9,8 @@ use crate::text::Rules;
 const MESSAGE: Rules = Rules { what: "The message", min: 1, max: 500, newlines: true };
 /// Statuses that an account has at once.
 pub(super) const MAX_STATUSES: usize = 1_000_000;
+/// Statuses that somebody likes at once.
+pub(super) const MAX_LIKED: usize = 1_000_000;
 /// How long the mark of a deleted status stays: longer than an idempotency key, which could otherwise bring it back.
 pub(super) const GONE_FOR: Millis = 25 * 60 * MINUTE;
 

@@ -2,21 +2,27 @@
 
 use super::load::Seen;
 use super::model::{Draft, Status};
-use super::store::{self, BulkCommands, Indexed};
+use super::store::{self, BulkCommands, Indexed, Liked, Noted};
 use crate::app::App;
 use crate::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::graph::Reach;
 use crate::idempotency::{Keyed, service as idempotency};
 use crate::ids::{StatusId, UserId};
 use crate::jobs::service as jobs;
-use crate::jobs::{Task, Ticket};
+use crate::jobs::{Place, Task, Ticket};
 use crate::page::{self, ListId, Listing, Page, PageArgs, Row, Window};
 use crate::quota::Limit;
 use crate::rates::Subject;
 use crate::rates::service::charge;
 use crate::request::Loaders;
 use crate::users::User;
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// Likes that one pass takes away.
+const PASS: usize = 1_000;
+/// Statuses that one pass takes away.
+const STATUSES: usize = 100;
 
 /// A status that is there, and whose way to the followers is the caller's to settle.
 pub struct Posted {
@@ -54,7 +60,7 @@ pub async fn create(app: &App, author: UserId, draft: Draft) -> Outcome<Option<P
     match store::index(app.db(), author, id).await? {
         // A first answer has told the id, so a repetition may meet its deletion between the two steps.
         Indexed::Listed(_) if keyed.is_some() && !is_by(app, author, id).await? => {
-            store::unindex(app.db(), author, id).await?;
+            store::unindex(app.db(), author, &[id]).await?;
             ticket.done(app);
             Ok(None)
         }
@@ -64,7 +70,8 @@ pub async fn create(app: &App, author: UserId, draft: Draft) -> Outcome<Option<P
             if let Some(keyed) = &keyed {
                 idempotency::forget(app, author, keyed, id.0).await?;
             }
-            ticket.done(app);
+            // Somebody may have liked it by now.
+            ticket.hand_over(app, Place::default()).await;
             Err(if refused == Indexed::NoAccount { Error::Unauthenticated.into() } else { limit_reached().into() })
         }
     }
@@ -98,7 +105,7 @@ pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<Settled, 
                 }
             },
             None => {
-                store::unindex(app.db(), author, id).await?;
+                store::unindex(app.db(), author, &[id]).await?;
                 Settled::Gone
             }
         };
@@ -128,18 +135,125 @@ pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<Ticket> 
         ticket.done(app);
         return Err(not_found().into());
     }
-    store::unindex(app.db(), author, id).await?;
+    store::unindex(app.db(), author, &[id]).await?;
     Ok(ticket)
 }
 
-/// Likes a status, or takes the like back; doing so again changes nothing. A charge and one script.
+/// Likes a status, or takes the like back; doing so again changes nothing. A charge, the journal, the commit, the liker's side and a look.
 ///
 /// # Errors
-/// `NOT_FOUND`; `RATE_LIMITED`.
+/// `NOT_FOUND`; `LIMIT_REACHED` past a million; `UNAUTHENTICATED` when `user` is gone; `RATE_LIMITED`.
 pub async fn like(app: &App, user: UserId, id: StatusId, on: bool) -> Outcome<()> {
     charge(app, &[(Limit::Likes, Subject::Account(user))]).await?;
     let like = if on { Some(app.next_id().await?) } else { None };
-    if store::like(app.db(), id, user, like).await? { Ok(()) } else { Err(not_found().into()) }
+    let ticket = jobs::begin(app, Task::Like { user, status: id }).await?;
+    let stands = match store::like(app.db(), id, user, like).await? {
+        Liked::By(like) => Some(like),
+        Liked::No => None,
+        Liked::NoStatus => {
+            ticket.done(app);
+            return Err(not_found().into());
+        }
+    };
+    let noted = agree_on_like(app, user, id, stands).await?;
+    ticket.done(app);
+    match noted {
+        Noted::Stands => Ok(()),
+        Noted::NoAccount => Err(Error::Unauthenticated.into()),
+        Noted::LimitReached => Err(too_many_likes().into()),
+    }
+}
+
+/// Makes the liker's side of a like say what the status's says. A look, a write and a look, as often as that changes meanwhile.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle_like(app: &App, user: UserId, id: StatusId) -> Result<(), Error> {
+    let stands = store::standing_like(app.db(), id, user).await?;
+    agree_on_like(app, user, id, stands).await.map(drop)
+}
+
+/// Goes on until what was written is what the status's side says. A like that the liker has no room for is taken back.
+async fn agree_on_like(app: &App, user: UserId, id: StatusId, mut stands: Option<u64>) -> Result<Noted, Error> {
+    let mut noted = Noted::Stands;
+    loop {
+        match stands {
+            Some(like) => match store::add_liked(app.db(), user, id, like).await? {
+                Noted::Stands => {}
+                refused => {
+                    store::like(app.db(), id, user, None).await?;
+                    noted = refused;
+                }
+            },
+            None => store::remove_liked(app.db(), &[(user, id)]).await?,
+        }
+        let now = store::standing_like(app.db(), id, user).await?;
+        if now == stands {
+            return Ok(noted);
+        }
+        stands = now;
+    }
+}
+
+fn too_many_likes() -> UserError {
+    UserError::new(UserErrorCode::LimitReached, "One likes at most a million statuses. Take a like back first.", &["statusId"])
+}
+
+/// Has those who liked statuses that are gone forget them: up to a thousand likes, shared out among the statuses. Those of them that have
+/// likes left. Three round trips.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn forget_likes_of(app: &App, ids: &[StatusId]) -> Result<Vec<StatusId>, Error> {
+    let each = (PASS / ids.len().max(1)).max(1);
+    let likers = store::left_likers(app.db(), ids, each).await?;
+    let likes: Vec<_> = likers.iter().flat_map(|(id, users)| users.iter().map(|user| (*user, *id))).collect();
+    // Their sides first: who is taken away here cannot be found again.
+    store::remove_liked(app.db(), &likes).await?;
+    store::remove_likers(app.db(), &likers).await?;
+    Ok(likers.into_iter().filter(|(_, users)| users.len() == each).map(|(id, _)| id).collect())
+}
+
+/// Takes back what an account that is gone likes, up to a thousand statuses; whether there may be more.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn purge_likes(app: &App, user: UserId) -> Result<bool, Error> {
+    let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS };
+    let rows = store::liked(app.db(), user, &[window]).await?.pop().unwrap_or_default();
+    let ids: Vec<StatusId> = rows.iter().map(|row| StatusId(row.member)).collect();
+    store::unlike_many(app.db(), user, &ids).await?;
+    let likes: Vec<_> = ids.iter().map(|id| (user, *id)).collect();
+    store::remove_liked(app.db(), &likes).await?;
+    Ok(ids.len() == PASS)
+}
+
+/// Takes away what an account that is gone has said, and that it was liked: up to a hundred statuses, or a thousand likes; whether there may
+/// be more. A status leaves the profile last, so that it is found again. Where else they stood, somebody has seen to before.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn purge(app: &App, author: UserId) -> Result<bool, Error> {
+    let mut ids = latest_below(app, author, u64::MAX, STATUSES).await?;
+    let more = ids.len() == STATUSES;
+    store::delete_many(app.db(), author, &ids).await?;
+    let liked = forget_likes_of(app, &ids).await?;
+    ids.retain(|id| !liked.contains(id));
+    store::unindex(app.db(), author, &ids).await?;
+    Ok(more || !liked.is_empty())
+}
+
+/// What may be shown of `ids`, in their order: what is there, and whose author is there. This is the one place that says so; every list of
+/// statuses and every single one comes through it. The statuses, then their authors: two round trips, and the authors are at hand then.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn shown(loaders: &Loaders, ids: impl IntoIterator<Item = StatusId>) -> Result<Vec<Option<Seen>>, Error> {
+    let found = loaders.statuses.load_many(ids).await?;
+    let authors: BTreeSet<UserId> = found.iter().flatten().map(|seen| seen.status.author).collect();
+    let there = loaders.users.load_many(authors.iter().copied()).await?;
+    let gone: BTreeSet<UserId> = authors.into_iter().zip(there).filter(|(_, user)| user.is_none()).map(|(id, _)| id).collect();
+    Ok(found.into_iter().map(|seen| seen.filter(|seen| !gone.contains(&seen.status.author))).collect())
 }
 
 /// The row for a status that is not there, or not to be seen.
@@ -175,7 +289,7 @@ impl Listing for Profile<'_> {
     }
 
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Seen>>, Error> {
-        self.loaders.statuses.load_many(rows.iter().map(|row| StatusId(row.member))).await
+        shown(self.loaders, rows.iter().map(|row| StatusId(row.member))).await
     }
 }
 
@@ -269,7 +383,7 @@ pub async fn import(app: &App, statuses: impl Iterator<Item = &Status>) -> Resul
     app.db().write_many(statuses.map(BulkCommands::status).collect()).await.map(drop)
 }
 
-/// Writes who likes a status, as (account, like id), for worlds that are loaded.
+/// Writes who likes a status, as (account, like id), on both sides, for worlds that are loaded.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: load again.
@@ -277,7 +391,8 @@ pub async fn import_likes(app: &App, id: StatusId, likers: &[(UserId, u64)]) -> 
     if likers.is_empty() {
         return Ok(());
     }
-    app.db().write_many(vec![BulkCommands::likers(id, likers)]).await.map(drop)
+    let liked = likers.iter().map(|(user, like)| BulkCommands::liked(*user, id, *like));
+    app.db().write_many(liked.chain([BulkCommands::likers(id, likers)]).collect()).await.map(drop)
 }
 
 /// Writes a profile, for worlds that are loaded.

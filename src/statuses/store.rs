@@ -1,7 +1,7 @@
 //! Statuses in Redis.
 
 use super::keys;
-use super::model::{GONE_FOR, Location, MAX_STATUSES, Status};
+use super::model::{GONE_FOR, Location, MAX_LIKED, MAX_STATUSES, Status};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode, ranges};
 use crate::error::Error;
@@ -14,6 +14,7 @@ use redis::{Cmd, Value, cmd};
 static CREATE_STATUS: Script = Script::new(include_str!("lua/create_status.lua"));
 static DELETE_STATUS: Script = Script::new(include_str!("lua/delete_status.lua"));
 static LIKE_STATUS: Script = Script::new(include_str!("lua/like_status.lua"));
+static ADD_LIKED: Script = Script::new(include_str!("lua/add_liked.lua"));
 static INDEX_STATUS: Script = Script::new(include_str!("lua/index_status.lua"));
 static UNINDEX_STATUS: Script = Script::new(include_str!("lua/unindex_status.lua"));
 
@@ -82,8 +83,16 @@ fn hash_of(status: &Status) -> Vec<(&'static str, String)> {
 
 /// Takes a status of `author` away: the commit. `false` when there is none.
 pub(super) async fn delete(db: &Db, id: StatusId, author: UserId) -> Result<bool, Error> {
-    let keys = [keys::status(id), keys::gone(id), keys::likers(id)];
-    db.call(Call::new(&DELETE_STATUS, keys).arg(author.0).arg(GONE_FOR)).await
+    db.call(delete_call(id, author)).await
+}
+
+fn delete_call(id: StatusId, author: UserId) -> Call {
+    Call::new(&DELETE_STATUS, [keys::status(id), keys::gone(id)]).arg(author.0).arg(GONE_FOR)
+}
+
+/// Takes statuses of `author` away; what is not there, or not theirs, is passed over. One pipeline of scripts.
+pub(super) async fn delete_many(db: &Db, author: UserId, ids: &[StatusId]) -> Result<(), Error> {
+    db.call_many(ids.iter().map(|id| delete_call(*id, author)).collect()).await.map(drop)
 }
 
 /// What listing a status in its author's profile came to.
@@ -106,15 +115,104 @@ pub(super) async fn index(db: &Db, author: UserId, id: StatusId) -> Result<Index
     })
 }
 
-/// Takes a status out of its author's profile.
-pub(super) async fn unindex(db: &Db, author: UserId, id: StatusId) -> Result<(), Error> {
-    let call = Call::new(&UNINDEX_STATUS, [keys::profile(author), user_key(author)]).arg(id.0);
-    db.call::<u64>(call).await.map(drop)
+/// Takes statuses out of their author's profile. One pipeline of scripts.
+pub(super) async fn unindex(db: &Db, author: UserId, ids: &[StatusId]) -> Result<(), Error> {
+    let call = |id: &StatusId| Call::new(&UNINDEX_STATUS, [keys::profile(author), user_key(author)]).arg(id.0);
+    db.call_many(ids.iter().map(call).collect()).await.map(drop)
 }
 
-/// Sets or (with `None`) takes back a like; `false` when there is no such status.
-pub(super) async fn like(db: &Db, id: StatusId, user: UserId, like: Option<u64>) -> Result<bool, Error> {
-    db.call(Call::new(&LIKE_STATUS, [keys::status(id), keys::likers(id)]).arg(user.0).arg(like.unwrap_or(0))).await
+/// What the status's side of a like says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Liked {
+    /// This like stands.
+    By(u64),
+    /// There is none.
+    No,
+    /// There is no such status.
+    NoStatus,
+}
+
+/// Sets or (with `None`) takes back a like: the commit, on the status's tag.
+pub(super) async fn like(db: &Db, id: StatusId, user: UserId, like: Option<u64>) -> Result<Liked, Error> {
+    Ok(match db.call::<i64>(like_call(id, user, like)).await? {
+        -1 => Liked::NoStatus,
+        0 => Liked::No,
+        like => Liked::By(like.unsigned_abs()),
+    })
+}
+
+fn like_call(id: StatusId, user: UserId, like: Option<u64>) -> Call {
+    Call::new(&LIKE_STATUS, [keys::status(id), keys::likers(id)]).arg(user.0).arg(like.unwrap_or(0))
+}
+
+/// The like that stands, as the status's side says; `None` for a status that is not there. One pipeline on its tag.
+pub(super) async fn standing_like(db: &Db, id: StatusId, user: UserId) -> Result<Option<u64>, Error> {
+    let score = cmd("ZSCORE").arg(keys::likers(id)).arg(user.0).take();
+    let mut replies = db.read_many(vec![score, cmd("EXISTS").arg(keys::status(id)).take()]).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let (score, there): (Option<f64>, bool) = (decode::one(reply())?, decode::one(reply())?);
+    Ok(score.filter(|_| there).map(|score| score as u64))
+}
+
+/// What writing the liker's side came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Noted {
+    Stands,
+    NoAccount,
+    LimitReached,
+}
+
+/// Writes the liker's side of a like. One script on the liker's tag.
+pub(super) async fn add_liked(db: &Db, user: UserId, id: StatusId, like: u64) -> Result<Noted, Error> {
+    let call = Call::new(&ADD_LIKED, [keys::liked(user), user_key(user)]).arg(id.0).arg(like).arg(MAX_LIKED);
+    Ok(match db.call::<i64>(call).await? {
+        1 => Noted::Stands,
+        0 => Noted::NoAccount,
+        _ => Noted::LimitReached,
+    })
+}
+
+/// Takes the likers' sides of likes away. One pipeline; none costs nothing.
+pub(super) async fn remove_liked(db: &Db, likes: &[(UserId, StatusId)]) -> Result<(), Error> {
+    let command = |(user, id): &(UserId, StatusId)| cmd("ZREM").arg(keys::liked(*user)).arg(id.0).take();
+    db.write_many(likes.iter().map(command).collect()).await.map(drop)
+}
+
+/// Up to `each` of those who like each of `ids`, if that is there no longer: what comes back to life never has any then. One pipeline.
+pub(super) async fn left_likers(db: &Db, ids: &[StatusId], each: usize) -> Result<Vec<(StatusId, Vec<UserId>)>, Error> {
+    let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: each };
+    // In this order: a status that is gone afterwards was gone before, or had no likes yet.
+    let commands = ids
+        .iter()
+        .flat_map(|id| [ranges::command(&keys::likers(*id), &window), cmd("EXISTS").arg(keys::status(*id)).take()])
+        .collect();
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        let rows = decode::rows(replies.next().unwrap_or_default())?;
+        let there: bool = decode::one(replies.next().unwrap_or_default())?;
+        let likers = if there { Vec::new() } else { rows.into_iter().map(|row| UserId(row.member)).collect() };
+        found.push((*id, likers));
+    }
+    Ok(found)
+}
+
+/// Takes likers away from statuses that are gone. One pipeline; none costs nothing.
+pub(super) async fn remove_likers(db: &Db, likers: &[(StatusId, Vec<UserId>)]) -> Result<(), Error> {
+    let some = likers.iter().filter(|(_, users)| !users.is_empty());
+    let members = |users: &[UserId]| users.iter().map(|user| user.0).collect::<Vec<_>>();
+    let command = |(id, users): &(StatusId, Vec<UserId>)| cmd("ZREM").arg(keys::likers(*id)).arg(members(users)).take();
+    db.write_many(some.map(command).collect()).await.map(drop)
+}
+
+/// Windows of what somebody likes. One pipeline.
+pub(super) async fn liked(db: &Db, user: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    ranges::read(db, &keys::liked(user), windows).await
+}
+
+/// Takes back what somebody likes. One pipeline of scripts; what is not there is passed over.
+pub(super) async fn unlike_many(db: &Db, user: UserId, ids: &[StatusId]) -> Result<(), Error> {
+    db.call_many(ids.iter().map(|id| like_call(*id, user, None)).collect()).await.map(drop)
 }
 
 /// Windows of who likes a status. One pipeline.
@@ -173,6 +271,11 @@ impl BulkCommands {
             command.arg(id.0).arg(id.0);
         }
         command
+    }
+
+    /// What somebody likes, with the like's id: the other side of [`Self::likers`].
+    pub(super) fn liked(user: UserId, id: StatusId, like: u64) -> Cmd {
+        cmd("ZADD").arg(keys::liked(user)).arg(like).arg(id.0).take()
     }
 
     /// Who likes a status, with the likes' ids.

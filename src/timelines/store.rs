@@ -142,7 +142,7 @@ pub(super) async fn push(db: &Db, terms: Terms, pushes: &[Push<'_>]) -> Result<V
     let call = |push: &Push<'_>| {
         let is_own = push.feed == Feed::Home(push.author);
         let follow = if is_own { "-1".to_owned() } else { push.follow.unwrap_or(0).to_string() };
-        Call::new(&PUSH_FEED, [keys::entries(push.feed), sources(push.feed), keys::state(push.feed)])
+        Call::new(&PUSH_FEED, [keys::entries(push.feed), sources(push.feed), keys::state(push.feed), owner(push.feed)])
             .arg(push.author.0)
             .arg(follow)
             .arg(terms.window)

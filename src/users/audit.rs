@@ -21,18 +21,30 @@ pub fn owns(key: &str) -> bool {
 /// # Errors
 /// As [`crate::db::Db::read_many`].
 pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
-    let (mut users, mut logins, mut passwords) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut users, mut logins, mut freed, mut passwords) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for entry in entries {
         match keys::parse(&entry.key) {
             Some(Owned::User(id)) if entry.is_a("hash", Lives::On, found) => users.push(id),
             Some(Owned::Logins) if entry.is_a("hash", Lives::On, found) => logins.push(entry.key.clone()),
+            Some(Owned::Freed) if entry.is_a("string", Lives::AWhile, found) => freed.push(entry.key.as_str()),
             Some(Owned::Password(id)) if entry.is_a("string", Lives::On, found) => passwords.push(id),
             _ => {}
         }
     }
     check_users(look, &users, found).await?;
     look.fields(logins, async |claims| check_claims(look, &claims, found).await).await?;
+    check_freed(look, &freed, found).await?;
     check_passwords(look, &passwords, found).await
+}
+
+async fn check_freed(look: &Look, keys: &[&str], found: &mut Findings) -> Result<(), Error> {
+    let times = look.ask(keys.iter().copied(), |key| cmd("GETRANGE").arg(key).arg(0).arg(20).take()).await?;
+    for key in keys {
+        if times.read::<String>(key).as_deref().and_then(audit::number).is_none() {
+            found.add(key, "does not say from when on the login is free");
+        }
+    }
+    Ok(())
 }
 
 async fn check_users(look: &Look, users: &[UserId], found: &mut Findings) -> Result<(), Error> {

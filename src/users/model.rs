@@ -1,6 +1,6 @@
 //! Accounts: plain types and what their texts must be.
 
-use crate::clock::Millis;
+use crate::clock::{DAY, Millis};
 use crate::error::{UserError, UserErrorCode};
 use crate::ids::UserId;
 use crate::text::Rules;
@@ -14,6 +14,9 @@ pub(super) const LOGIN_MAX: usize = 30;
 const PASSWORD: Rules = Rules { what: "The password", min: 1, max: 128, newlines: false };
 /// The fewest characters of a password.
 const PASSWORD_MIN: usize = 8;
+
+/// How long the login of a deleted account can be claimed by nobody.
+pub(super) const FREE_AFTER: Millis = 30 * DAY;
 
 /// An account.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -32,7 +32,11 @@ const NOBODY: UserId = UserId(1);
 pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>) -> Outcome<User> {
     let registration = registration.check().map_err(Refusal::User)?;
     charge(app, from.map(|from| (Limit::SignUps, Subject::address(from))).as_slice()).await?;
-    if let Some(holder) = store::find(app.db(), &registration.login).await? {
+    let (holder, free_from) = store::holder(app.db(), &registration.login).await?;
+    if free_from > app.now() {
+        return Err(taken().into());
+    }
+    if let Some(holder) = holder {
         abandoned(app, holder).await?.ok_or_else(taken)?;
     }
     let hash = password::hash(app, registration.password).await?;
@@ -49,12 +53,12 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
 }
 
 async fn claim(app: &App, login: &str, id: UserId) -> Outcome<()> {
-    let holder = store::claim(app.db(), login, id, None).await?;
+    let holder = store::claim(app.db(), login, id, None, app.now()).await?.ok_or_else(taken)?;
     if holder == id {
         return Ok(());
     }
     let gone = abandoned(app, holder).await?.ok_or_else(taken)?;
-    if store::claim(app.db(), login, id, Some(gone)).await? == id { Ok(()) } else { Err(taken().into()) }
+    if store::claim(app.db(), login, id, Some(gone), app.now()).await? == Some(id) { Ok(()) } else { Err(taken().into()) }
 }
 
 /// `holder`, if it claimed a login and died before it wrote the account.
@@ -96,6 +100,54 @@ pub async fn authenticate(app: &App, login: &str, password: &str, from: Option<I
     let user = user.ok_or_else(|| UserError::new(UserErrorCode::WrongCredentials, "The login or the password is wrong.", &[]))?;
     give_back(app, &tokens).await;
     Ok(user)
+}
+
+/// The account `id`, whose password this is: for what a session is not proof enough. A wrong one is charged like a failed log-in.
+///
+/// # Errors
+/// `WRONG_CREDENTIALS` at `password`; `UNAUTHENTICATED` when the account is gone; `RATE_LIMITED`; `OVERLOADED`.
+pub async fn prove(app: &App, id: UserId, password: &str, from: Option<IpAddr>) -> Outcome<User> {
+    let user = store::load(app.db(), &[id]).await?.pop().flatten().ok_or(Error::Unauthenticated)?;
+    let tokens = attempt(&user.login, from);
+    charge(app, &tokens).await?;
+    let hash = store::password(app.db(), id).await?;
+    if !password::verify(app, model::password(password).unwrap_or_default(), hash).await? {
+        return Err(UserError::new(UserErrorCode::WrongCredentials, "The password is wrong.", &["password"]).into());
+    }
+    give_back(app, &tokens).await;
+    Ok(user)
+}
+
+/// Takes an account away: the commit. From here on nobody sees it, it cannot log in, and no step adds anything to it, since each asks whether
+/// it is there. Its login is withheld first, for 30 days: whoever found a claim without an account would take it for abandoned. Two writes.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn remove(app: &App, id: UserId, login: &str) -> Result<(), Error> {
+    store::withhold(app.db(), login, app.now()).await?;
+    store::remove(app.db(), id).await
+}
+
+/// Makes the login agree with whether its account is there, and returns that. A look and a write.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle_login(app: &App, id: UserId, login: &str) -> Result<bool, Error> {
+    let there = store::exists(app.db(), id).await?;
+    if there {
+        store::give_free(app.db(), login).await?;
+    } else {
+        store::release(app.db(), login, id).await?;
+    }
+    Ok(there)
+}
+
+/// Whether an account is there. One command.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn is_there(app: &App, id: UserId) -> Result<bool, Error> {
+    store::exists(app.db(), id).await
 }
 
 /// What an attempt to log in costs, whether there is such an account or not.

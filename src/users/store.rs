@@ -1,7 +1,8 @@
 //! Accounts in Redis.
 
 use super::keys;
-use super::model::User;
+use super::model::{FREE_AFTER, User};
+use crate::clock::Millis;
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
 use crate::error::Error;
@@ -9,6 +10,7 @@ use crate::ids::UserId;
 use redis::{Value, cmd};
 
 static CLAIM_LOGIN: Script = Script::new(include_str!("lua/claim_login.lua"));
+static RELEASE_LOGIN: Script = Script::new(include_str!("lua/release_login.lua"));
 static UPDATE_USER: Script = Script::new(include_str!("lua/update_user.lua"));
 
 /// Accounts by id, in their order; `None` for what is not there. One pipeline of HGETALL.
@@ -45,11 +47,51 @@ pub(super) async fn find(db: &Db, login: &str) -> Result<Option<UserId>, Error> 
     Ok(id.map(UserId))
 }
 
-/// Claims a login for `id`, if it is free or `abandoned` holds it; says who holds it now. One script.
-pub(super) async fn claim(db: &Db, login: &str, id: UserId, abandoned: Option<UserId>) -> Result<UserId, Error> {
+/// Who holds a login, and until when nobody can claim it since it was a deleted account's. One pipeline.
+pub(super) async fn holder(db: &Db, login: &str) -> Result<(Option<UserId>, Millis), Error> {
     let login = login.to_ascii_lowercase();
-    let call = Call::new(&CLAIM_LOGIN, [keys::logins(&login)]).arg(&login).arg(id.0).arg(abandoned.map_or(0, |id| id.0));
-    Ok(UserId(db.call(call).await?))
+    let commands = vec![cmd("HGET").arg(keys::logins(&login)).arg(&login).take(), cmd("GET").arg(keys::freed(&login)).take()];
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut number = || decode::one::<Option<u64>>(replies.next().unwrap_or_default());
+    Ok((number()?.map(UserId), number()?.unwrap_or(0)))
+}
+
+/// Claims a login for `id`, if it is free or `abandoned` holds it; says who holds it now, `None` for nobody while it is a deleted account's
+/// still. One script.
+pub(super) async fn claim(
+    db: &Db,
+    login: &str,
+    id: UserId,
+    abandoned: Option<UserId>,
+    now: Millis,
+) -> Result<Option<UserId>, Error> {
+    let login = login.to_ascii_lowercase();
+    let call = Call::new(&CLAIM_LOGIN, [keys::logins(&login), keys::freed(&login)]).arg(&login).arg(id.0);
+    let holder: u64 = db.call(call.arg(abandoned.map_or(0, |id| id.0)).arg(now)).await?;
+    Ok((holder > 0).then_some(UserId(holder)))
+}
+
+/// Has nobody claim a login before its time. One command.
+pub(super) async fn withhold(db: &Db, login: &str, now: Millis) -> Result<(), Error> {
+    let key = keys::freed(&login.to_ascii_lowercase());
+    db.write_many(vec![cmd("SET").arg(key).arg(now + FREE_AFTER).arg("PX").arg(FREE_AFTER).take()]).await.map(drop)
+}
+
+/// Takes [`withhold`] back. One command.
+pub(super) async fn give_free(db: &Db, login: &str) -> Result<(), Error> {
+    db.write_many(vec![cmd("UNLINK").arg(keys::freed(&login.to_ascii_lowercase())).take()]).await.map(drop)
+}
+
+/// Takes a login from an account that is gone. One script.
+pub(super) async fn release(db: &Db, login: &str, id: UserId) -> Result<(), Error> {
+    let login = login.to_ascii_lowercase();
+    let call = Call::new(&RELEASE_LOGIN, [keys::logins(&login)]).arg(&login).arg(id.0);
+    db.call::<u64>(call).await.map(drop)
+}
+
+/// Whether an account is there. One command.
+pub(super) async fn exists(db: &Db, id: UserId) -> Result<bool, Error> {
+    db.read(cmd("EXISTS").arg(keys::user(id)).take()).await
 }
 
 /// Writes a new account and its password hash. One pipeline on one tag; doing it again changes nothing.
@@ -74,10 +116,10 @@ pub(super) fn claim_command(login: &str, id: UserId) -> redis::Cmd {
     cmd("HSETNX").arg(keys::logins(&login)).arg(&login).arg(id.0).take()
 }
 
-/// Removes an account that lost its login while it was being created.
+/// Takes an account and its password away, both at once. One command on one tag.
 pub(super) async fn remove(db: &Db, id: UserId) -> Result<(), Error> {
-    let commands = vec![cmd("UNLINK").arg(keys::user(id)).take(), cmd("UNLINK").arg(keys::password(id)).take()];
-    db.write_many(commands).await.map(drop)
+    let keys = [keys::user(id), keys::password(id)];
+    db.write_many(vec![cmd("UNLINK").arg(&keys).take()]).await.map(drop)
 }
 
 /// Changes name and bio where given; `false` when there is no such account. One script.

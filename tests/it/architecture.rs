@@ -4,16 +4,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The domains and their floors.
-const FLOORS: [(&str, u8); 9] = [
+const FLOORS: [(&str, u8); 10] = [
     ("jobs", 0),
     ("rates", 0),
     ("users", 1),
-    ("sessions", 1),
-    ("idempotency", 1),
+    ("sessions", 2),
+    ("idempotency", 2),
     ("graph", 2),
     ("statuses", 3),
     ("lists", 3),
     ("timelines", 4),
+    ("accounts", 5),
 ];
 /// What names no domain. `request` bundles the loaders, so it may name those.
 const FOUNDATION: [&str; 14] = [

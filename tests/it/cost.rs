@@ -29,14 +29,14 @@ async fn the_first_screen_costs_five_round_trips_however_long_it_is() {
     let reader = full_home(&app).await;
     reader.run("Home", json!({ "first": 1 })).await;
     app.drain().await;
-    for (first, authors) in [(1, 1), (30, 3), (100, 10)] {
+    for (first, authors) in [(1, 1), (30, 4), (100, 11)] {
         app.redis.reset_calls();
         let before = app.app.db().round_trips();
         let answer = reader.run("Home", json!({ "first": first })).await;
         assert_eq!(answer["data"]["homeTimeline"]["entries"]["edges"].as_array().map(Vec::len), Some(first), "{answer}");
         assert_eq!(app.app.db().round_trips() - before, 5, "session, viewer, skeleton, statuses, authors");
         let calls = app.redis.calls();
-        // The session, the viewer, the statuses (one more, to know whether there is a next page), their authors.
+        // The session, the viewer, the statuses (one more, to know whether there is a next page), the authors of all these.
         assert_eq!(total(&calls, "hgetall"), 2 + first as u64 + 1 + authors, "{calls:?}");
         assert_eq!(total(&calls, "zscore"), first as u64 + 1, "{calls:?}");
         // The page and the sync cursor.

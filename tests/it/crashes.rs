@@ -4,6 +4,7 @@
 use crate::support::{Actor, Alone, Guillotine, RedisServer, START, TestApp};
 use std::sync::Arc;
 use std::time::Duration;
+use waxwing::accounts::service as accounts;
 use waxwing::app::App;
 use waxwing::clock::Clock;
 use waxwing::config::Config;
@@ -12,8 +13,10 @@ use waxwing::error::Refusal;
 use waxwing::fsck;
 use waxwing::graph::service as graph;
 use waxwing::ids::StatusId;
+use waxwing::lists::{NewList, service as lists};
 use waxwing::statuses::{Draft, service as statuses};
 use waxwing::timelines::service as timelines;
+use waxwing::users::service as users;
 use waxwing::work;
 
 /// The changes that are cut off, each in a world of its own: six people of whom the second and third follow the first.
@@ -24,6 +27,8 @@ enum Change {
     Post,
     PostOnce,
     Delete,
+    Like,
+    DeleteAccount,
     /// The follow with which the first of them becomes a star, and the crossing.
     Rise,
     /// The unfollow with which it is none any more, and the crossing.
@@ -72,6 +77,19 @@ impl World {
             timelines::post(&app.app, first.user_id(), draft(None)).await.expect("a status");
             app.drain().await;
         }
+        if change == Change::DeleteAccount {
+            timelines::follow(&app.app, first.user_id(), fans[0].user_id()).await.expect("a follow");
+            for (owner, member) in [(first, &fans[0]), (&fans[0], first)] {
+                let new = NewList { name: "friends".into(), idempotency_key: Some("k".into()) };
+                let list = lists::create(&app.app, owner.user_id(), new).await.expect("a list").expect("it is new");
+                timelines::add_to_list(&app.app, owner.user_id(), list, member.user_id()).await.expect("a member");
+            }
+            let other = timelines::post(&app.app, fans[0].user_id(), draft(None)).await.expect("a status").expect("it is new");
+            for (who, what) in [(first, other), (&fans[0], status.expect("a status")), (&fans[3], status.expect("a status"))] {
+                statuses::like(&app.app, who.user_id(), what, true).await.expect("a like");
+            }
+            app.drain().await;
+        }
         if change == Change::Fall {
             timelines::unfollow(&app.app, fans[3].user_id(), first.user_id()).await.expect("no follow");
         }
@@ -87,6 +105,8 @@ impl World {
             Change::Post => drop(timelines::post(app, id(0), draft(None)).await?),
             Change::PostOnce => drop(timelines::post(app, id(0), draft(Some("once"))).await?),
             Change::Delete => timelines::delete(app, id(0), self.status).await?,
+            Change::Like => statuses::like(app, id(4), self.status, true).await?,
+            Change::DeleteAccount => accounts::delete(app, id(0), "correct horse", None).await?,
             Change::Rise => timelines::follow(app, id(4), id(0)).await?,
             Change::Fall => timelines::unfollow(app, id(3), id(0)).await?,
             Change::Return => drop(self.home(app, 1).await?),
@@ -116,6 +136,16 @@ impl World {
                 let there = statuses::exist(app, &[self.status]).await.expect("a store");
                 there == [false] && self.home(app, 1).await.expect("a store") == 2
             }
+            Change::Like => {
+                let request = waxwing::request::Request::new(app.clone(), None, None, None);
+                let args = waxwing::page::PageArgs::default();
+                let likers = statuses::likers(app, &request.loaders(), self.status, &args).await.expect("a store");
+                likers.items.iter().any(|(_, user)| user.id == self.people[4].user_id())
+            }
+            Change::DeleteAccount => {
+                let gone = !users::is_there(app, self.people[0].user_id()).await.expect("a store");
+                gone && self.home(app, 1).await.expect("a store") == 1 && self.home(app, 2).await.expect("a store") == 0
+            }
             Change::Return => self.home(app, 1).await.expect("a store") == 31,
         }
     }
@@ -136,8 +166,13 @@ async fn is_sound(app: &TestApp, when: &str) {
 
 /// Cuts the change off before its first write, before its second, and so on, until it comes through.
 async fn cut_off_everywhere(change: Change) {
+    cut_off_at(change, 0, 1).await;
+}
+
+/// The same at every so many writes: long changes are shared out among several tests.
+async fn cut_off_at(change: Change, first: usize, step: usize) {
     let app = TestApp::over(Arc::new(RedisServer::alone(Alone::OneWire)), Clock::manual(START), settings()).await;
-    for writes in 0.. {
+    for writes in (first..).step_by(step) {
         let when = format!("{change:?} after {writes} writes");
         let world = World::make(&app, writes, change).await;
         let guillotine = Guillotine::before(&app.redis, writes).await;
@@ -156,6 +191,17 @@ async fn cut_off_everywhere(change: Change) {
             assert!(world.holds(&app.app, change).await, "{when}: what was acknowledged is lost later");
         }
         is_sound(&app, &when).await;
+        let id = world.people[0].user_id();
+        if change == Change::DeleteAccount && !users::is_there(&app.app, id).await.expect("a store") {
+            let mut found = Vec::new();
+            let tell = |step: fsck::Step<'_>| {
+                if let fsck::Step::Found(finding) = step {
+                    found.push(finding.to_string());
+                }
+            };
+            fsck::mentions(&app.app, id, tell).await.expect("a store");
+            assert!(found.is_empty(), "{when}: {found:#?}");
+        }
         if change == Change::PostOnce {
             world.make_it(&app.app, change).await.expect("the same again");
             app.drain().await;
@@ -183,7 +229,24 @@ cut_off! {
     a_post_may_be_cut_off_anywhere = Post;
     a_post_under_a_key_may_be_cut_off_anywhere = PostOnce;
     a_deletion_may_be_cut_off_anywhere = Delete;
+    a_like_may_be_cut_off_anywhere = Like;
     a_rise_may_be_cut_off_anywhere = Rise;
     a_fall_may_be_cut_off_anywhere = Fall;
     a_return_may_be_cut_off_anywhere = Return;
+}
+
+macro_rules! cut_off_deletions {
+    ($($name:ident = $first:literal;)*) => {$(
+        #[tokio::test]
+        async fn $name() {
+            cut_off_at(Change::DeleteAccount, $first, 4).await;
+        }
+    )*};
+}
+
+cut_off_deletions! {
+    a_deletion_of_an_account_may_be_cut_off_anywhere_1 = 0;
+    a_deletion_of_an_account_may_be_cut_off_anywhere_2 = 1;
+    a_deletion_of_an_account_may_be_cut_off_anywhere_3 = 2;
+    a_deletion_of_an_account_may_be_cut_off_anywhere_4 = 3;
 }

@@ -13,6 +13,15 @@ const ADA: UserId = UserId(7);
 /// As the clock is moved.
 const DAY: i64 = 24 * 3_600_000;
 
+/// A server on which the accounts 7 and 8 are there.
+async fn start() -> TestApp {
+    let app = TestApp::start().await;
+    for account in [7, 8] {
+        app.redis.run::<()>(&["HSET", &format!("user:{{{account}}}"), "id", &account.to_string()]);
+    }
+    app
+}
+
 async fn remember(app: &App, account: UserId, mutation: &str, key: &str, id: u64) -> u64 {
     tied(service::remember(app, account, &Keyed::new(mutation, key, "input"), id).await)
 }
@@ -28,7 +37,7 @@ fn sizes(app: &TestApp) -> (usize, usize) {
 
 #[tokio::test]
 async fn a_key_is_tied_once_to_its_account_and_its_mutation() {
-    let app = TestApp::start().await;
+    let app = start().await;
     assert_eq!(remember(&app.app, ADA, "postStatus", "k", 1).await, 1);
     assert_eq!(remember(&app.app, ADA, "postStatus", "k", 2).await, 1);
     assert_eq!(remember(&app.app, ADA, "createUserList", "k", 3).await, 3, "two mutations do not meet");
@@ -45,7 +54,7 @@ async fn a_key_is_tied_once_to_its_account_and_its_mutation() {
 
 #[tokio::test]
 async fn of_many_at_once_one_is_first_on_all_servers() {
-    let app = TestApp::start().await;
+    let app = start().await;
     let other = app.sibling().await;
     for round in 0..20 {
         let key = round.to_string();
@@ -58,7 +67,7 @@ async fn of_many_at_once_one_is_first_on_all_servers() {
 
 #[tokio::test]
 async fn a_key_is_remembered_for_a_day_from_its_first_use() {
-    let app = TestApp::start().await;
+    let app = start().await;
     assert_eq!(remember(&app.app, ADA, "postStatus", "k", 1).await, 1);
     app.clock.advance(DAY - 1);
     assert_eq!(remember(&app.app, ADA, "postStatus", "k", 2).await, 1);
@@ -70,7 +79,7 @@ async fn a_key_is_remembered_for_a_day_from_its_first_use() {
 
 #[tokio::test]
 async fn both_sides_end_a_day_after_their_last_use_and_hold_nothing_in_the_clear() {
-    let app = TestApp::start().await;
+    let app = start().await;
     let ada = app.crowd("ada", 1).await.remove(0);
     let input = json!({ "message": "x", "idempotencyKey": "a-telling-key" });
     let post = async || ada.run("PostStatus", json!({ "input": input })).await["data"]["postStatus"].take();
@@ -91,7 +100,7 @@ async fn both_sides_end_a_day_after_their_last_use_and_hold_nothing_in_the_clear
 
 #[tokio::test]
 async fn what_is_past_is_trimmed_a_hundred_at_a_time_and_counts_as_gone() {
-    let app = TestApp::start().await;
+    let app = start().await;
     for id in 1..=150 {
         remember(&app.app, ADA, "postStatus", &id.to_string(), id).await;
         app.clock.advance(1);
@@ -107,7 +116,7 @@ async fn what_is_past_is_trimmed_a_hundred_at_a_time_and_counts_as_gone() {
 
 #[tokio::test]
 async fn the_oldest_make_room_past_ten_thousand() {
-    let app = TestApp::start().await;
+    let app = start().await;
     remember(&app.app, ADA, "postStatus", "oldest", 1).await;
     app.clock.advance(1);
     remember(&app.app, ADA, "postStatus", "second", 2).await;
@@ -132,7 +141,7 @@ async fn the_oldest_make_room_past_ten_thousand() {
 
 #[tokio::test]
 async fn what_has_come_to_nothing_is_forgotten_if_it_is_still_that() {
-    let app = TestApp::start().await;
+    let app = start().await;
     let keyed = Keyed::new("postStatus", "k", "input");
     assert_eq!(tied(service::remember(&app.app, ADA, &keyed, 1).await), 1);
     service::forget(&app.app, ADA, &keyed, 2).await.expect("a store");

@@ -10,6 +10,7 @@ mod config;
 mod conformance;
 mod cost;
 mod crashes;
+mod deletion;
 mod demo;
 mod documents;
 mod edge;

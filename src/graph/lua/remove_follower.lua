@@ -1,8 +1,9 @@
 -- remove_follower.lua - takes back the other side of a follow, whichever stands there.
 -- KEYS 1 followers:{b}  2 user:{b}
 -- ARGV 1 a
--- Returns how many follow b, how b's statuses reach them
+-- Returns how many follow b (0 for no account b), how b's statuses reach them
 local count = redis.call('ZCARD', KEYS[1])
 local removed = redis.call('ZREM', KEYS[1], ARGV[1])
-if removed == 1 and redis.call('EXISTS', KEYS[2]) == 1 then redis.call('HINCRBY', KEYS[2], 'followers', -1) end
+if redis.call('EXISTS', KEYS[2]) == 0 then return {0, ''} end
+if removed == 1 then redis.call('HINCRBY', KEYS[2], 'followers', -1) end
 return {count - removed, redis.call('HGET', KEYS[2], 'reach') or ''}

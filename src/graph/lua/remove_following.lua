@@ -5,8 +5,8 @@
 local held = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not held then return '0' end
 redis.call('ZREM', KEYS[1], ARGV[1])
-redis.call('ZADD', KEYS[3], held, ARGV[1])
 if redis.call('EXISTS', KEYS[2]) == 1 then
+  redis.call('ZADD', KEYS[3], held, ARGV[1])
   redis.call('HINCRBY', KEYS[2], 'following', -1)
   redis.call('HINCRBY', KEYS[2], 'edges', 1)
 end

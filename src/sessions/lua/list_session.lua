@@ -1,7 +1,8 @@
 -- list_session.lua - lists a session under its account, until no session of it can live.
--- KEYS 1 sessions:{uid}
+-- KEYS 1 sessions:{uid}  2 user:{uid}
 -- ARGV 1 digest  2 session id  3 how long a session lives at most, ms
--- Returns 1
+-- Returns 1 | 0 no such account
+if redis.call('EXISTS', KEYS[2]) == 0 then return 0 end
 redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1

@@ -1,13 +1,11 @@
--- like_status.lua - likes a status, or takes the like back.
+-- like_status.lua - likes a status, or takes the like back: what counts.
 -- KEYS 1 status:{id}  2 likers:{id}
 -- ARGV 1 user id  2 like id, 0 to take it back
--- Returns 1 | 0 no such status
-if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-local changed
+-- Returns the id of the like that stands now | 0 there is none | -1 no such status
+if redis.call('EXISTS', KEYS[1]) == 0 then return '-1' end
 if ARGV[2] == '0' then
-  changed = -redis.call('ZREM', KEYS[2], ARGV[1])
-else
-  changed = redis.call('ZADD', KEYS[2], 'NX', ARGV[2], ARGV[1])
+  if redis.call('ZREM', KEYS[2], ARGV[1]) == 1 then redis.call('HINCRBY', KEYS[1], 'likes', -1) end
+  return '0'
 end
-if changed ~= 0 then redis.call('HINCRBY', KEYS[1], 'likes', changed) end
-return 1
+if redis.call('ZADD', KEYS[2], 'NX', ARGV[2], ARGV[1]) == 1 then redis.call('HINCRBY', KEYS[1], 'likes', 1) end
+return string.format('%.0f', redis.call('ZSCORE', KEYS[2], ARGV[1]))

@@ -1,8 +1,9 @@
 -- push_feed.lua - puts statuses of an author into a feed, while the author is one of its sources (or its owner).
--- KEYS 1 home:{id}, or timeline:{id}  2 following:{id}, or members:{id}  3 feed:{id}
+-- KEYS 1 home:{id}, or timeline:{id}  2 following:{id}, or members:{id}  3 feed:{id}  4 user:{id}, or list:{id}
 -- ARGV 1 author  2 the follow that must stand, 0 for any, -1 for the owner's own  3 window  4 the most entries
 --      5 a feed that was read before this moment is dropped, ms  6 when the feed was made, ms  7… status ids
--- Returns 1 | 0 not a source (any more) | 2 nobody reads it
+-- Returns 1 | 0 not a source (any more), or the owner is no more | 2 nobody reads it
+if redis.call('EXISTS', KEYS[4]) == 0 then return 0 end
 if ARGV[2] ~= '-1' then
   local follow = redis.call('ZSCORE', KEYS[2], ARGV[1])
   if not follow or (ARGV[2] ~= '0' and tonumber(follow) ~= tonumber(ARGV[2])) then return 0 end

@@ -43,7 +43,8 @@ pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<()> {
     Ok(())
 }
 
-/// Makes the profile and the homes agree with whether a status is there: a pass, at most a thousand homes; `None` at the end.
+/// Makes the profile, the homes and what people like agree with whether a status is there: a pass, at most a thousand of them; `None` at
+/// the end.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -59,6 +60,7 @@ pub async fn settle(app: &App, author: UserId, id: StatusId, place: Place) -> Re
 /// The stages of a walk.
 const FOLLOWERS: u8 = 0;
 const LISTS: u8 = 1;
+const LIKES: u8 = 2;
 
 /// The way of a status to the homes, or out of them.
 struct Walk {
@@ -73,7 +75,12 @@ struct Walk {
 impl Walk {
     /// One pass over the followers, newest first, the first one over the author too; the place to go on from. Looks again at the end:
     /// a deletion may have swept these homes before the status came to them.
+    ///
+    /// What is not there is forgotten by those who like it after that.
     async fn pass(&self, app: &App, place: Place) -> Result<Option<Place>, Error> {
+        if place.stage == LIKES {
+            return self.forget(app).await;
+        }
         let (feeds, next) = self.feeds(app, place).await?;
         let mut there = match self.there {
             Some(there) => there,
@@ -83,10 +90,17 @@ impl Walk {
             self.bring(app, &feeds, there).await?;
             let now = statuses::is_by(app, self.author, self.id).await?;
             if now == there {
-                return Ok(next);
+                break;
             }
             there = now;
         }
+        if next.is_some() || there { Ok(next) } else { self.forget(app).await }
+    }
+
+    /// A pass over those who like it.
+    async fn forget(&self, app: &App) -> Result<Option<Place>, Error> {
+        let more = !statuses::forget_likes_of(app, &[self.id]).await?.is_empty();
+        Ok(more.then_some(Place { stage: LIKES, ..Place::default() }))
     }
 
     /// The feeds of a pass, and where the next one goes on: followers first, then the lists that the author is on. The author's own home

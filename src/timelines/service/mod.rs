@@ -6,6 +6,7 @@ mod follow;
 mod list;
 mod load;
 mod merge;
+mod purge;
 mod reach;
 mod read;
 
@@ -14,6 +15,7 @@ pub use fanout::{delete, post, settle as settle_status};
 pub use follow::{follow, settle as settle_source, unfollow};
 pub use list::{add_to_list, delete_list, list, list_head, list_id, remove_from_list, settle_list};
 pub use load::FetchFeed;
+pub use purge::{purge_followers, purge_home, purge_lists, purge_memberships};
 pub use reach::cross;
 
 use super::store::{self, Terms};
@@ -78,7 +80,7 @@ impl Listing for Shown<'_> {
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Seen>>, Error> {
         let left = self.loaders.feeds.load(FeedPart::Left(self.feed)).await?;
         let shown = |seen: &Seen| left.iter().all(|row| row.member != seen.status.author.0);
-        let found = self.loaders.statuses.load_many(rows.iter().map(|row| StatusId(row.member))).await?;
+        let found = statuses::shown(self.loaders, rows.iter().map(|row| StatusId(row.member))).await?;
         Ok(found.into_iter().map(|seen| seen.filter(shown)).collect())
     }
 }

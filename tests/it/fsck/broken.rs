@@ -40,6 +40,13 @@ const OF_ACCOUNTS: &[Case] = &[
         &["users:{0}: the login \"zed\" belongs into another shard", "users:{0}: the login \"zed\" is claimed by what is no id"],
     ),
     (&["SET users:{0} 1"], &["users:{0}: should be a hash"]),
+    (&["SET freed:{7}:_e5DDUC9V97qwYbNl5ADPQ 1772323200000 PX 90000"], &[]),
+    (&["SET freed:{7}:_e5DDUC9V97qwYbNl5ADPQ 1772323200000"], &["freed:{7}:_e5DDUC9V97qwYbNl5ADPQ: has no time to live"]),
+    (
+        &["SET freed:{7}:_e5DDUC9V97qwYbNl5ADPQ soon PX 90000"],
+        &["freed:{7}:_e5DDUC9V97qwYbNl5ADPQ: does not say from when on the login is free"],
+    ),
+    (&["SET freed:{7}:ada 1772323200000 PX 90000"], &["freed:{7}:ada: is no key of Waxwing's"]),
     (&["DEL password:{$ada}"], &["user:{$ada}: has no password"]),
     (&["SET password:{$ada} secret"], &["password:{$ada}: is no argon2id hash"]),
     (&["SET password:{$old} $argon2id$"], &["password:{$old}: there is no such account"]),
@@ -123,6 +130,7 @@ const OF_STATUSES: &[Case] = &[
         &["DEL status:{$status}"],
         &[
             "likers:{$status}: there is no such status",
+            "liked:{$bob}: there is no status $status",
             "profile:{$ada}: there is no status $status",
             "home:{$ada}: there is no status $status",
             "home:{$bob}: there is no status $status",
@@ -141,10 +149,23 @@ const OF_STATUSES: &[Case] = &[
     (&["ZADD likers:{$status} 1.5 x", "HINCRBY status:{$status} likes 1"], &["likers:{$status}: entry \"x\" is no pair of ids"]),
     (
         &["ZADD likers:{$status} $old $ada $old $cyd", "HINCRBY status:{$status} likes 2"],
-        &["likers:{$status}: two entries stand at $old"],
+        &[
+            "likers:{$status}: two entries stand at $old",
+            "likers:{$status}: $ada is in it, but liked:{$ada} has no $status",
+            "likers:{$status}: $cyd is in it, but liked:{$cyd} has no $status",
+        ],
     ),
+    (&["ZREM liked:{$bob} $status"], &["likers:{$status}: $bob is in it, but liked:{$bob} has no $status"]),
+    (&["ZADD liked:{$bob} $old $second"], &["liked:{$bob}: $second is in it, but likers:{$second} has no $bob"]),
+    (&["ZADD liked:{$bob} $old $status"], &["likers:{$status}: $bob is in it with another like than in liked:{$bob}"]),
+    (
+        &["COPY liked:{$bob} liked:{$old}"],
+        &["liked:{$old}: $status is in it, but likers:{$status} has no $old", "liked:{$old}: there is no such account"],
+    ),
+    // Those who liked what is gone are told of it one after the other.
+    (&["COPY likers:{$status} likers:{$gone}"], &[]),
     (&["SET gone:{$status} 1 PX 90000"], &["gone:{$status}: status:{$status} stands beside it"]),
-    (&["SET gone:{$gone} ada PX 90000"], &["gone:{$gone}: does not say whose status it was"]),
+    (&["SET gone:{$gone} ada PX 90000"], &["gone:{$gone}: is more than a mark"]),
     (&["PERSIST gone:{$gone}"], &["gone:{$gone}: has no time to live"]),
 ];
 
@@ -173,7 +194,10 @@ const OF_IDEMPOTENCY: &[Case] = &[
             redis.call('ZADD', KEYS[2], n, id) end|2|idempotency:{$ada}|idempotent:{$ada}"],
         &["idempotency:{$ada}: holds more than 10000"],
     ),
-    (&["COPY idempotency:{$ada} idempotency:{$old}", "COPY idempotent:{$ada} idempotent:{$old}"], &[]),
+    (
+        &["COPY idempotency:{$ada} idempotency:{$old}", "COPY idempotent:{$ada} idempotent:{$old}"],
+        &["idempotency:{$old}: there is no such account"],
+    ),
     (&["SET idempotency:{$bob} 1 PX 90000"], &["idempotency:{$bob}: should be a hash"]),
     (&["SET idempotency:{$ada}:$record 1 PX 90000"], &["idempotency:{$ada}:$record: is no key of Waxwing's"]),
 ];

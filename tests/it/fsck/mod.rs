@@ -144,7 +144,9 @@ fn lines(output: &Output) -> Vec<String> {
 async fn what_the_api_has_written_is_sound() {
     let scene = Scene::play().await;
     assert_eq!(scene.findings(QUICK).await, [""; 0]);
-    for kind in ["user", "users", "password", "session", "sessions", "following", "followers", "status", "likers", "profile"] {
+    for kind in
+        ["user", "users", "password", "session", "sessions", "following", "followers", "status", "likers", "liked", "profile"]
+    {
         assert!(scene.app.redis.keys().iter().any(|key| key.starts_with(&format!("{kind}:{{"))), "the scene has no {kind}");
     }
     for kind in

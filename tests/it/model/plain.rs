@@ -40,6 +40,16 @@ impl Plain {
         self.follows.iter().filter(|(_, b)| *b == id).map(|(a, _)| *a).collect()
     }
 
+    pub(super) fn delete_account(&mut self, who: UserId) {
+        self.people.retain(|id| *id != who);
+        self.follows.retain(|(a, b)| *a != who && *b != who);
+        let own: Vec<StatusId> = self.statuses.iter().filter(|(_, by)| **by == who).map(|(id, _)| *id).collect();
+        own.into_iter().for_each(|id| self.delete(id));
+        self.likes.retain(|(_, by)| *by != who);
+        self.lists.retain(|_, (owner, _)| *owner != who);
+        self.lists.values_mut().for_each(|(_, members)| members.retain(|id| *id != who));
+    }
+
     pub(super) fn delete(&mut self, id: StatusId) {
         self.statuses.remove(&id);
         self.likes.retain(|(status, _)| *status != id);

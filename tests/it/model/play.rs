@@ -18,7 +18,7 @@ use waxwing::request::Request;
 use waxwing::statuses::{self, Draft};
 use waxwing::users::{self, User};
 use waxwing::viewer::Viewer;
-use waxwing::{fsck, timelines, work};
+use waxwing::{accounts, fsck, timelines, work};
 
 const DAY: i64 = 24 * 3_600_000;
 
@@ -34,6 +34,7 @@ enum Change {
     DropList(UserListId, UserId),
     PutOn(UserListId, UserId, UserId),
     TakeOff(UserListId, UserId, UserId),
+    DeleteAccount(UserId),
 }
 
 /// What can be read to its end.
@@ -49,6 +50,8 @@ pub(super) struct Play {
     clock: Clock,
     random: StdRng,
     plain: Plain,
+    /// Whether an account was deleted whose traces others' counts may still tell of.
+    uncounted: bool,
     /// What happened, for whoever has to find out why.
     tale: Vec<String>,
 }
@@ -66,7 +69,7 @@ impl Play {
         }
         users::service::import(&app, &people, "correct horse").await.expect("a store");
         let plain = Plain { people: people.iter().map(|user| user.id).collect(), ..Plain::default() };
-        Self { app, clock, random, plain, tale: vec![format!("seed {seed}, {count} people")] }
+        Self { app, clock, random, plain, uncounted: false, tale: vec![format!("seed {seed}, {count} people")] }
     }
 
     /// Some changes at once, and a look at some of it; how many changes.
@@ -98,15 +101,33 @@ impl Play {
                 (25..37, _) if a != b => Change::Unfollow(a, b),
                 (37..50, Some((id, author))) => Change::Delete(id, author),
                 (50..60, Some((id, _))) => Change::Like(id, a, self.random.random_bool(0.7)),
-                (60..65, _) => Change::MakeList(a),
+                (60..64, _) => Change::MakeList(a),
+                (64..65, _) if self.plain.people.len() > 2 => Change::DeleteAccount(a),
                 (65..85, _) => self.change_of_list(b).unwrap_or(Change::Post(a)),
                 _ => Change::Post(a),
             };
-            if !changes.iter().any(|other| touch(*other, change)) {
+            let involved = |other: &Change| self.deletes_one_of(*other, change) || self.deletes_one_of(change, *other);
+            if !changes.iter().any(|other| touch(*other, change) || involved(other)) {
                 changes.insert(change);
             }
         }
         changes.into_iter().collect()
+    }
+
+    /// Whether a change deletes somebody who has a part in another.
+    fn deletes_one_of(&self, deletion: Change, other: Change) -> bool {
+        let Change::DeleteAccount(gone) = deletion else { return false };
+        let owner = |list| self.plain.lists[&list].0;
+        let parts = match other {
+            Change::Follow(a, b) | Change::Unfollow(a, b) => vec![a, b],
+            Change::Post(a) | Change::Delete(_, a) | Change::MakeList(a) | Change::DropList(_, a) | Change::DeleteAccount(a) => {
+                vec![a]
+            }
+            Change::Like(id, who, _) => vec![who, self.plain.statuses[&id]],
+            Change::PutOn(list, _, who) | Change::TakeOff(list, _, who) => vec![owner(list), who],
+        };
+        // Somebody must be left.
+        parts.contains(&gone) || matches!(other, Change::DeleteAccount(_))
     }
 
     fn change_of_list(&mut self, who: UserId) -> Option<Change> {
@@ -131,6 +152,10 @@ impl Play {
             Change::Delete(id, _) => self.plain.delete(id),
             Change::Like(id, who, true) => drop(self.plain.likes.insert((id, who))),
             Change::Like(id, who, false) => drop(self.plain.likes.remove(&(id, who))),
+            Change::DeleteAccount(who) => {
+                self.plain.delete_account(who);
+                self.uncounted = true;
+            }
             Change::MakeList(owner) => {
                 self.plain.lists.insert(UserListId(made.expect("a list")), (owner, BTreeSet::new()));
             }
@@ -152,6 +177,7 @@ impl Play {
         let drained = self.random.random_bool(0.4);
         if drained {
             work::drain(&self.app).await.expect("a store");
+            self.uncounted = false;
         }
         self.tale.push(format!("{by} ms pass{}", if drained { ", everything is settled" } else { "" }));
     }
@@ -234,6 +260,9 @@ impl Play {
         self.same("followers", who, &back, &self.plain.followers(who));
         let user = loaders.users.load(who).await.expect("a store").expect("an account");
         let counts = [user.following, user.followers, user.posts].map(|count| count as usize);
+        if self.uncounted {
+            return;
+        }
         self.same("counts", who, &counts, &[out.len(), back.len(), self.plain.profile(who).len()]);
     }
 
@@ -242,6 +271,9 @@ impl Play {
         for id in home.iter().take(10).map(|id| StatusId(*id)) {
             let seen = loaders.statuses.load(id).await.expect("a store").expect("a status");
             let likers = self.plain.likes.iter().filter(|(status, _)| *status == id).count();
+            if self.uncounted {
+                continue;
+            }
             self.same("likes", seen.status.author, &(seen.status.likes as usize), &likers);
         }
     }
@@ -249,6 +281,7 @@ impl Play {
     /// Everybody's homes once more, and the whole store.
     pub(super) async fn end(mut self) {
         work::drain(&self.app).await.expect("a store");
+        self.uncounted = false;
         for who in self.plain.people.clone() {
             self.look(who).await;
         }
@@ -311,6 +344,12 @@ async fn apply(app: &App, change: Change) -> Option<u64> {
         Change::PutOn(list, owner, who) => timelines::service::add_to_list(app, owner, list, who).await.expect("a member"),
         Change::TakeOff(list, owner, who) => {
             timelines::service::remove_from_list(app, owner, list, who).await.expect("no member");
+        }
+        Change::DeleteAccount(who) => {
+            let request = Request::new(app.clone(), None, None, None);
+            let loaders = request.loaders();
+            let login = loaders.users.load(who).await.expect("a store").expect("an account").login.clone();
+            accounts::service::leave(app, who, &login).await.expect("a deletion");
         }
         Change::Post(author) => {
             let draft = Draft { message: "x".into(), location: None, idempotency_key: None };

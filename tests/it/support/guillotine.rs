@@ -21,7 +21,7 @@ struct State {
 }
 
 /// What changes something.
-const WRITES: [&[u8]; 6] = [b"EVALSHA", b"ZREM", b"UNLINK", b"HSET", b"ZADD", b"HDEL"];
+const WRITES: [&[u8]; 7] = [b"EVALSHA", b"ZREM", b"UNLINK", b"SET", b"HSET", b"ZADD", b"HDEL"];
 
 impl Guillotine {
     /// Lets `writes` of them pass.

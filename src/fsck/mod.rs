@@ -3,16 +3,24 @@
 //! It only reads, in pages of SCAN, and beside servers that write. Two reads of one look can therefore disagree: whatever looks broken
 //! is looked at again after a pause, and only what is broken still is told.
 
+mod mentions;
+
+pub use mentions::mentions;
+
 use crate::app::App;
 use crate::audit::{Finding, Findings};
 use crate::db::look::Look;
 use crate::error::Error;
+use crate::jobs::service as journal;
+use crate::jobs::{Queue, Task};
 use crate::{db, graph, idempotency, jobs, lists, rates, sessions, statuses, timelines, users};
 use std::collections::HashSet;
 use std::time::Duration;
 
 /// Keys that are looked at together.
 const PAGE: usize = 500;
+/// Entries of a part of the journal that are looked through for what is under way.
+const JOURNAL: usize = 10_000;
 
 /// How to look.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +59,7 @@ pub struct Report {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn run(app: &App, options: Options, mut tell: impl FnMut(Step<'_>)) -> Result<Report, Error> {
-    let mut fsck = Fsck { app, options, suspects: Vec::new(), told: HashSet::new() };
+    let mut fsck = Fsck { app, options, leaving: leaving(app).await?, suspects: Vec::new(), told: HashSet::new() };
     let mut keys = 0;
     for node in 0..app.db().primaries().await? {
         let mut cursor = 0;
@@ -79,6 +87,8 @@ pub async fn run(app: &App, options: Options, mut tell: impl FnMut(Step<'_>)) ->
 struct Fsck<'a> {
     app: &'a App,
     options: Options,
+    /// Accounts of which something is left, which somebody is taking away.
+    leaving: HashSet<u64>,
     /// What looked broken once.
     suspects: Vec<Finding>,
     told: HashSet<Finding>,
@@ -106,7 +116,9 @@ impl Fsck<'_> {
         statuses::audit::check(&look, &entries, &mut found).await?;
         lists::audit::check(&look, &entries, &mut found).await?;
         timelines::audit::check(&look, &entries, self.options.home_window, &mut found).await?;
-        Ok(found.into_vec())
+        let mut found = found.into_vec();
+        found.retain(|finding| !numbers(&finding.key).chain(numbers(&finding.what)).any(|id| self.leaving.contains(&id)));
+        Ok(found)
     }
 
     async fn look_again(&mut self, tell: &mut impl FnMut(Step<'_>)) -> Result<(), Error> {
@@ -114,6 +126,7 @@ impl Fsck<'_> {
             return Ok(());
         }
         tokio::time::sleep(self.options.pause).await;
+        self.leaving.extend(leaving(self.app).await?);
         let suspects = std::mem::take(&mut self.suspects);
         let first: HashSet<(&str, &str)> = suspects.iter().map(|it| (it.key.as_str(), it.what.as_str())).collect();
         let mut keys: Vec<String> = suspects.iter().map(|finding| finding.key.clone()).collect();
@@ -163,4 +176,16 @@ pub fn is_ours(key: &str) -> bool {
         timelines::audit::owns,
     ];
     owners.iter().any(|owns: &fn(&str) -> bool| owns(key))
+}
+
+/// The accounts whose deletion is under way, by the journal. What stands in it for too long is told itself.
+async fn leaving(app: &App) -> Result<HashSet<u64>, Error> {
+    let entries = journal::entries(app, Queue::Long, JOURNAL).await?;
+    let account = |task| if let Task::Account { user, .. } = task { Some(user.0) } else { None };
+    Ok(entries.into_iter().filter_map(|(entry, _)| account(entry.task)).collect())
+}
+
+/// The numbers in a text. Ids are unique over all kinds of things.
+fn numbers(text: &str) -> impl Iterator<Item = u64> {
+    text.split(|character: char| !character.is_ascii_digit()).filter_map(|digits| digits.parse().ok())
 }

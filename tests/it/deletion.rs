@@ -1,0 +1,438 @@
+//! The end of an account: nobody sees anything of it from the answer on, and when the background has caught up nothing names it.
+
+use crate::support::{Actor, TestApp, codes, error_codes, ran, waxwing};
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use std::time::Duration;
+use waxwing::accounts::service as accounts;
+use waxwing::config::Config;
+use waxwing::error::{Error, Outcome, Refusal};
+use waxwing::ids::{StatusId, UserId};
+use waxwing::lists::{self, NewList};
+use waxwing::quota::Rates;
+use waxwing::statuses::{self, Draft};
+use waxwing::{fsck, sessions, timelines};
+
+const DAY_MS: i64 = 24 * 3_600_000;
+
+async fn delete_account(who: &Actor, password: &str) -> Value {
+    let document = "mutation($i: DeleteAccountInput!) { deleteAccount(input: $i) { deletedUserId userErrors { code path } } }";
+    who.gql(document, json!({ "i": { "password": password } })).await
+}
+
+async fn sign_up(app: &TestApp, login: &str) -> Value {
+    let input = json!({ "login": login, "name": login, "password": "correct horse" });
+    app.anonymous().run("SignUp", json!({ "input": input })).await["data"]["signUp"].take()
+}
+
+async fn make_list(owner: &Actor, members: &[&Actor]) -> String {
+    let made = owner.run("CreateList", json!({ "input": { "name": "A list", "idempotencyKey": "list" } })).await;
+    let id = made["data"]["createUserList"]["userList"]["id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();
+    for member in members {
+        owner.run("AddToList", json!({ "input": { "listId": id, "userId": member.id } })).await;
+    }
+    id
+}
+
+/// The messages of a list's timeline.
+async fn timeline(owner: &Actor, list: &str) -> Vec<String> {
+    let query = "query($id: ID!) { node(id: $id) { ... on UserList { timeline { entries(first: 100) { edges { node { status { message } } } } } } } }";
+    let answer = owner.gql(query, json!({ "id": list })).await;
+    let edges = answer["data"]["node"]["timeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    edges.iter().map(|edge| edge["node"]["status"]["message"].as_str().expect("a message").to_owned()).collect()
+}
+
+/// Every place that names an account.
+async fn mentions(app: &TestApp, id: UserId) -> Vec<String> {
+    let mut found = Vec::new();
+    let tell = |step: fsck::Step<'_>| {
+        if let fsck::Step::Found(finding) = step {
+            found.push(finding.to_string());
+        }
+    };
+    fsck::mentions(&app.app, id, tell).await.expect("a store");
+    found
+}
+
+/// Nothing names the account, and the rest is sound.
+async fn is_wholly_gone(app: &TestApp, id: UserId) {
+    assert_eq!(mentions(app, id).await, [""; 0]);
+    assert!(!app.redis.dump().contains(&id.0.to_string()), "what an audit finds nowhere is nowhere");
+    is_sound(app).await;
+}
+
+async fn is_sound(app: &TestApp) {
+    app.clock.advance(61_000);
+    let mut found = Vec::new();
+    let options = fsck::Options { home_window: Some(app.app.config().home_window), pause: Duration::ZERO };
+    let tell = |step: fsck::Step<'_>| {
+        if let fsck::Step::Found(finding) = step {
+            found.push(finding.to_string());
+        }
+    };
+    fsck::run(&app.app, options, tell).await.expect("a store");
+    assert_eq!(found, [""; 0]);
+}
+
+/// Five people. The first is in the middle of everything: followed by the second and third, following them, on a list of the second's, with
+/// a list of its own, likes on both sides, a post under a key.
+struct Scene {
+    app: TestApp,
+    people: Vec<Actor>,
+    of_ada: String,
+    of_bob: String,
+    list_of_bob: String,
+}
+
+impl Scene {
+    async fn play(config: Config) -> Self {
+        let app = TestApp::with(config).await;
+        let people = app.crowd("p", 5).await;
+        let (ada, bob, cyd) = (&people[0], &people[1], &people[2]);
+        for (a, b) in [(bob, ada), (cyd, ada), (ada, bob), (ada, cyd), (cyd, bob)] {
+            a.follow(b).await;
+        }
+        let list_of_bob = make_list(bob, &[ada, cyd]).await;
+        make_list(ada, &[bob, ada]).await;
+        let of_ada = ada.post("of ada").await;
+        ada.run("PostStatus", json!({ "input": { "message": "once", "idempotencyKey": "k" } })).await;
+        let gone = ada.post("taken back").await;
+        ada.delete(&gone).await;
+        let of_bob = bob.post("of bob").await;
+        for (who, what) in [(bob, &of_ada), (cyd, &of_ada), (ada, &of_ada), (ada, &of_bob), (cyd, &of_bob)] {
+            who.like(what).await;
+        }
+        app.drain().await;
+        Self { app, people, of_ada, of_bob, list_of_bob }
+    }
+
+    fn ada(&self) -> UserId {
+        self.people[0].user_id()
+    }
+
+    /// Nobody sees anything of the first.
+    async fn is_unseen(&self) {
+        let (ada, bob, cyd) = (&self.people[0], &self.people[1], &self.people[2]);
+        assert_eq!((bob.home().await, cyd.home().await), (vec!["of bob".to_owned()], vec!["of bob".to_owned()]));
+        assert_eq!(timeline(bob, &self.list_of_bob).await, [""; 0]);
+        let nodes = bob.gql("query($ids: [ID!]!) { nodes(ids: $ids) { id } }", json!({ "ids": [ada.id, self.of_ada] })).await;
+        assert_eq!(nodes["data"]["nodes"], json!([null, null]));
+        assert_eq!(bob.gql("{ user(login: \"p0\") { id } }", json!({})).await["data"]["user"], Value::Null);
+        assert_eq!(codes(&bob.like(&self.of_ada).await), ["NOT_FOUND"]);
+        assert_eq!(codes(&bob.follow(ada).await), ["NOT_FOUND"]);
+        let query = "query($id: ID!) { node(id: $id) { ... on Status { likers { edges { node { login } } } } } \
+            viewer { followers { edges { node { login } } } following { edges { node { login } } } } }";
+        let answer = bob.gql(query, json!({ "id": self.of_bob })).await;
+        let logins = |pointer: &str| {
+            let edges = answer.pointer(pointer).and_then(Value::as_array).unwrap_or_else(|| panic!("{answer}"));
+            edges.iter().map(|edge| edge["node"]["login"].as_str().expect("a login").to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(logins("/data/node/likers/edges"), ["p2"]);
+        assert_eq!(
+            (logins("/data/viewer/followers/edges"), logins("/data/viewer/following/edges")),
+            (vec!["p2".to_owned()], vec![])
+        );
+    }
+}
+
+#[tokio::test]
+async fn nobody_sees_anything_of_a_deleted_account_from_the_answer_on() {
+    let scene = Scene::play(Config::default()).await;
+    let (app, ada, bob) = (&scene.app, &scene.people[0], &scene.people[1]);
+    let input = json!({ "login": "p0", "password": "correct horse" });
+    let other = app.anonymous().run("LogIn", json!({ "input": input })).await;
+    let other = ada.with_token(other["data"]["logIn"]["session"]["token"].as_str().expect("a token"));
+    let answer = delete_account(ada, "correct horse").await;
+    assert_eq!(answer["data"]["deleteAccount"], json!({ "deletedUserId": ada.id, "userErrors": [] }), "{answer}");
+    for session in [ada, &other] {
+        assert_eq!(error_codes(&session.gql("{ viewer { id } }", json!({})).await), ["UNAUTHENTICATED"]);
+    }
+    assert_eq!(codes(&app.anonymous().run("LogIn", json!({ "input": input })).await["data"]["logIn"]), ["WRONG_CREDENTIALS"]);
+    scene.is_unseen().await;
+    app.drain().await;
+    scene.is_unseen().await;
+    let counts = bob.gql("{ viewer { followersCount followingCount } }", json!({})).await;
+    assert_eq!(counts["data"]["viewer"], json!({ "followersCount": 1, "followingCount": 0 }));
+    let likes = bob.gql("query($id: ID!) { node(id: $id) { ... on Status { likeCount } } }", json!({ "id": scene.of_bob })).await;
+    assert_eq!(likes["data"]["node"]["likeCount"], 1);
+    is_wholly_gone(app, scene.ada()).await;
+}
+
+#[tokio::test]
+async fn what_a_deleted_star_said_is_merged_by_nobody() {
+    let scene = Scene::play(Config { star_followers: 2, home_window: 20, ..Config::default() }).await;
+    let reach: Option<String> = scene.app.redis.run(&["HGET", &format!("user:{{{}}}", scene.ada().0), "reach"]);
+    assert!(reach.is_some_and(|reach| reach.starts_with("merged ")), "it is a star");
+    delete_account(&scene.people[0], "correct horse").await;
+    scene.is_unseen().await;
+    scene.app.drain().await;
+    scene.is_unseen().await;
+    is_wholly_gone(&scene.app, scene.ada()).await;
+}
+
+#[tokio::test]
+async fn a_page_is_not_short_where_a_deleted_account_stood() {
+    let app = TestApp::start().await;
+    let people = app.crowd("p", 3).await;
+    for author in &people[1..] {
+        people[0].follow(author).await;
+    }
+    for number in 0..60 {
+        app.clock.advance(1_000);
+        people[1 + number % 2].post(&number.to_string()).await;
+    }
+    delete_account(&people[1], "correct horse").await;
+    let answer = people[0].run("Home", json!({ "first": 25 })).await;
+    let edges = answer["data"]["homeTimeline"]["entries"]["edges"].as_array().expect("edges");
+    assert_eq!(edges.len(), 25);
+    assert_eq!(people[0].home().await.len(), 30);
+}
+
+#[tokio::test]
+async fn the_password_is_asked_for_and_guessing_is_limited() {
+    let app = TestApp::with(Config { rates: Some(Rates::default()), ..Config::default() }).await;
+    let people = app.crowd("p", 2).await;
+    for wrong in ["wrong horse", "", "short"] {
+        let payload = &delete_account(&people[0], wrong).await["data"]["deleteAccount"];
+        assert_eq!(payload["deletedUserId"], Value::Null);
+        assert_eq!(payload["userErrors"], json!([{ "code": "WRONG_CREDENTIALS", "path": ["password"] }]));
+    }
+    for _ in 3..10 {
+        delete_account(&people[0], "wrong horse").await;
+    }
+    let answer = delete_account(&people[0], "correct horse").await;
+    assert_eq!(error_codes(&answer), ["RATE_LIMITED"], "also for the right one");
+    let input = json!({ "login": "P0", "password": "correct horse" });
+    assert_eq!(
+        error_codes(&app.anonymous().run("LogIn", json!({ "input": input })).await),
+        ["RATE_LIMITED"],
+        "one limit for both"
+    );
+    assert_eq!(error_codes(&delete_account(&app.anonymous(), "correct horse").await), ["UNAUTHENTICATED"]);
+    app.clock.advance(15 * 60_000);
+    let id = people[0].user_id();
+    assert_eq!(codes(&delete_account(&people[0], "correct horse").await["data"]["deleteAccount"]), [""; 0]);
+    app.drain().await;
+    let requests = format!("rate:{{{}}}:requests: is the account's", id.0);
+    let mut found = mentions(&app, id).await;
+    found.retain(|line| *line != requests);
+    assert_eq!(found, [""; 0], "but for a bucket that ends within seconds");
+}
+
+#[tokio::test]
+async fn a_login_can_be_claimed_again_after_thirty_days() {
+    let app = TestApp::start().await;
+    let people = app.crowd("p", 1).await;
+    delete_account(&people[0], "correct horse").await;
+    assert_eq!(codes(&sign_up(&app, "P0").await), ["LOGIN_TAKEN"], "at once");
+    app.drain().await;
+    for by in [60_000, 30 * DAY_MS - 60_001] {
+        app.clock.advance(by);
+        assert_eq!(codes(&sign_up(&app, "P0").await), ["LOGIN_TAKEN"]);
+    }
+    app.clock.advance(1);
+    let again = sign_up(&app, "P0").await;
+    assert_eq!(codes(&again), [""; 0]);
+    assert_ne!(again["session"]["user"]["id"], people[0].id);
+    is_sound(&app).await;
+}
+
+/// A claim without an account is taken for abandoned after ten seconds; one whose account is being deleted is not.
+#[tokio::test]
+async fn a_login_is_not_claimed_while_its_account_is_being_deleted() {
+    let app = TestApp::start().await;
+    let ada = app.crowd("p", 1).await.remove(0);
+    app.clock.advance(60_000);
+    // A process that dies after the commit.
+    waxwing::users::service::remove(&app.app, ada.user_id(), "p0").await.expect("a store");
+    assert_eq!(codes(&sign_up(&app, "p0").await), ["LOGIN_TAKEN"]);
+}
+
+#[tokio::test]
+async fn a_deletion_that_was_not_committed_has_not_happened() {
+    let app = TestApp::start().await;
+    let ada = app.crowd("p", 1).await.remove(0);
+    ada.post("said").await;
+    let task = waxwing::jobs::Task::Account { user: ada.user_id(), login: "p0".into() };
+    let _lost = waxwing::jobs::service::begin(&app.app, task).await.expect("an entry");
+    app.clock.advance(10_000);
+    app.drain().await;
+    assert_eq!(ada.home().await, ["said"]);
+    assert_eq!(codes(&sign_up(&app, "p0").await), ["LOGIN_TAKEN"]);
+    is_sound(&app).await;
+}
+
+#[tokio::test]
+async fn an_account_with_more_than_a_pass_of_everything_goes_wholly() {
+    let app = TestApp::with(Config { home_window: 20, ..Config::default() }).await;
+    let crowd = app.crowd("c", 260).await;
+    let (ada, fans) = crowd.split_first().expect("people");
+    let edges: Vec<(&Actor, &Actor)> = fans.iter().map(|fan| (fan, ada)).chain(fans.iter().map(|fan| (ada, fan))).collect();
+    app.follows(&edges).await;
+    let list_of_everybody = make_list(&fans[0], &[ada]).await;
+    let mut ids = Vec::new();
+    for number in 0..230 {
+        let draft = Draft { message: number.to_string(), location: None, idempotency_key: None };
+        ids.push(timelines::service::post(&app.app, ada.user_id(), draft).await.expect("a status").expect("it is new"));
+    }
+    let likes = fans.iter().map(|fan| statuses::service::like(&app.app, fan.user_id(), ids[7], true));
+    join_all(likes).await.into_iter().for_each(|like| like.expect("a like"));
+    for id in &ids[..30] {
+        statuses::service::like(&app.app, fans[3].user_id(), *id, true).await.expect("a like");
+    }
+    app.drain().await;
+    delete_account(ada, "correct horse").await;
+    assert_eq!(timeline(&fans[0], &list_of_everybody).await, [""; 0]);
+    app.drain().await;
+    is_wholly_gone(&app, ada.user_id()).await;
+    assert!(
+        !app.redis.keys().iter().any(|key| key.starts_with("liked:") || key.starts_with("likers:")),
+        "nobody liked anything else"
+    );
+}
+
+#[tokio::test]
+async fn a_deleted_status_is_forgotten_by_all_who_liked_it() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 1_001).await;
+    let (id, other) = (crowd[0].post("x").await, crowd[0].post("y").await);
+    let status = StatusId::from_global(&id).expect("a status");
+    for part in crowd.chunks(100) {
+        let likes = part.iter().map(|fan| statuses::service::like(&app.app, fan.user_id(), status, true));
+        join_all(likes).await.into_iter().for_each(|like| like.expect("a like"));
+    }
+    crowd[1].like(&other).await;
+    crowd[0].delete(&id).await;
+    app.app.drain().await;
+    let left: Vec<String> = app.redis.keys().into_iter().filter(|key| key.starts_with("liked:")).collect();
+    assert_eq!(left.len(), 2, "a thousand of them within the request");
+    app.drain().await;
+    assert!(!app.redis.dump().replace(&format!("gone:{{{}}}", status.0), "").contains(&status.0.to_string()));
+    is_sound(&app).await;
+}
+
+#[tokio::test]
+async fn one_likes_a_million_statuses_at_most() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 2).await;
+    let (id, liked) = (crowd[0].post("x").await, format!("liked:{{{}}}", crowd[1].user_id().0));
+    let fill = "for n = 1, 1000000 do redis.call('ZADD', KEYS[1], n, n) end";
+    app.redis.run::<()>(&["EVAL", fill, "1", &liked]);
+    let refused = crowd[1].like(&id).await;
+    assert_eq!((codes(&refused), &refused["userErrors"][0]["path"]), (vec!["LIMIT_REACHED"], &json!(["statusId"])));
+    let seen = crowd[0].gql("query($id: ID!) { node(id: $id) { ... on Status { likeCount } } }", json!({ "id": id })).await;
+    assert_eq!(seen["data"]["node"]["likeCount"], 0);
+    app.redis.run::<()>(&["ZREM", &liked, "5"]);
+    assert_eq!(codes(&crowd[1].like(&id).await), [""; 0]);
+    assert_eq!(codes(&crowd[1].like(&id).await), [""; 0], "the same again is not one more");
+}
+
+fn is_refused<T: std::fmt::Debug>(outcome: &Outcome<T>) -> bool {
+    matches!(outcome, Err(Refusal::Fatal(Error::Unauthenticated)))
+}
+
+/// Requests that knew who asks before the account was deleted, and come to their first step after that.
+#[tokio::test]
+async fn nothing_comes_to_an_account_that_is_gone() {
+    let scene = Scene::play(Config::default()).await;
+    let (app, ada, bob) = (&scene.app.app, scene.ada(), scene.people[1].user_id());
+    delete_account(&scene.people[0], "correct horse").await;
+    scene.app.drain().await;
+    let key = || Some("late".to_owned());
+    let draft = |idempotency_key| Draft { message: "late".into(), location: None, idempotency_key };
+    let of_bob = StatusId::from_global(&scene.of_bob).expect("a status");
+    let new = |idempotency_key| NewList { name: "late".into(), idempotency_key };
+    assert!(is_refused(&timelines::service::post(app, ada, draft(None)).await));
+    assert!(is_refused(&timelines::service::post(app, ada, draft(key())).await));
+    assert!(is_refused(&timelines::service::follow(app, ada, bob).await));
+    assert!(is_refused(&statuses::service::like(app, ada, of_bob, true).await));
+    assert!(is_refused(&lists::service::create(app, ada, new(None)).await));
+    assert!(is_refused(&lists::service::create(app, ada, new(key())).await));
+    assert!(matches!(sessions::service::begin(app, ada, None).await, Err(Error::Unauthenticated)));
+    assert!(matches!(timelines::service::follow(app, bob, ada).await, Err(Refusal::User(_))));
+    timelines::service::unfollow(app, ada, bob).await.expect("nothing to undo");
+    scene.people[1].post("a push").await;
+    scene.app.drain().await;
+    is_wholly_gone(&scene.app, ada).await;
+}
+
+/// Each change at the very moment of the deletion, again and again: both orders, and all between.
+#[tokio::test]
+async fn whatever_happens_beside_a_deletion_leaves_nothing() {
+    let app = TestApp::with(Config { home_window: 20, ..Config::default() }).await;
+    for round in 0..12 {
+        let crowd = app.crowd(&format!("r{round}x"), 4).await;
+        let (ada, bob, cyd) = (&crowd[0], &crowd[1], &crowd[2]);
+        bob.follow(ada).await;
+        let (of_ada, of_bob) = (ada.post("of ada").await, bob.post("of bob").await);
+        let list = make_list(cyd, &[]).await;
+        let nobody = app.anonymous();
+        let late = async {
+            tokio::join!(
+                ada.follow(bob),
+                cyd.follow(ada),
+                bob.unfollow(ada),
+                ada.run("PostStatus", json!({ "input": { "message": "late", "idempotencyKey": "k" } })),
+                ada.like(&of_bob),
+                cyd.like(&of_ada),
+                ada.run("CreateList", json!({ "input": { "name": "late" } })),
+                cyd.run("AddToList", json!({ "input": { "listId": list, "userId": ada.id } })),
+                nobody.run("LogIn", json!({ "input": { "login": ada.login, "password": "correct horse" } })),
+            )
+        };
+        let deletion = async {
+            accounts::delete(&app.app, ada.user_id(), "correct horse", None).await.expect("it is deleted");
+        };
+        tokio::join!(late, deletion);
+        app.drain().await;
+        assert_eq!(mentions(&app, ada.user_id()).await, [""; 0], "round {round}");
+    }
+    is_sound(&app).await;
+}
+
+#[tokio::test]
+async fn a_store_with_a_deletion_under_way_is_sound() {
+    let scene = Scene::play(Config::default()).await;
+    scene.app.clock.advance(61_000);
+    waxwing::jobs::service::leave(&scene.app.app, waxwing::jobs::Task::Account { user: scene.ada(), login: "p0".into() })
+        .await
+        .expect("an entry");
+    scene.app.redis.run::<()>(&["DEL", &format!("user:{{{}}}", scene.ada().0)]);
+    let mut found = Vec::new();
+    let options = fsck::Options { home_window: Some(1_000), pause: Duration::ZERO };
+    let tell = |step: fsck::Step<'_>| {
+        if let fsck::Step::Found(finding) = step {
+            found.push(finding.to_string());
+        }
+    };
+    fsck::run(&scene.app.app, options, tell).await.expect("a store");
+    assert_eq!(found, [""; 0]);
+}
+
+#[tokio::test]
+async fn an_operator_deletes_an_account_and_finds_it_nowhere() {
+    let redis = crate::support::RedisServer::start();
+    let url = redis.url();
+    let run = |arguments: &[&str]| ran(waxwing(arguments).args(["--redis", &url]));
+    assert_eq!(run(&["demo"]).0, 0);
+    let ada = redis.run::<Vec<String>>(&["EVAL", "for _, key in ipairs(redis.call('KEYS', 'users:*')) do local id = redis.call('HGET', key, 'ada') if id then return {id} end end", "0"]);
+    let global = UserId(ada[0].parse().expect("an id")).global();
+    for id in [&ada[0], &global] {
+        let (code, stdout, _) = run(&["fsck", "--account", id]);
+        assert_eq!(code, 1);
+        assert!(stdout.contains(&format!("user:{{{}}}: is the account's", ada[0])), "{stdout}");
+        assert!(stdout.lines().any(|line| line.ends_with(": the account is in it")), "{stdout}");
+    }
+    assert_eq!(run(&["fsck", "--account", "nonsense"]).0, 2);
+    let (code, _, stderr) = run(&["admin", "delete-account", "nobody_at_all"]);
+    assert_eq!(code, 1);
+    assert!(stderr.contains("nobody has the login"), "{stderr}");
+    let (code, stdout, stderr) = run(&["admin", "delete-account", "Ada"]);
+    assert_eq!((code, stdout), (0, format!("ada ({global}) is deleted.\n")), "{stderr}");
+    assert!(stderr.contains("taking away: followers"), "{stderr}");
+    let (code, stdout, _) = run(&["fsck", "--account", &ada[0]]);
+    assert_eq!(code, 0, "{stdout}");
+    assert!(stdout.ends_with(" keys read, the account is nowhere.\n"), "{stdout}");
+    let (code, stdout, _) = run(&["fsck", "--home-window", "1000"]);
+    assert_eq!(code, 0, "{stdout}");
+}
