@@ -81,6 +81,7 @@ async fn whom_one_cannot_follow_is_told_and_nothing_is_changed() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let status = ada.post("x").await;
+    app.drain().await;
     let store = app.redis.dump();
     for (id, code) in [
         (ada.id.as_str(), "CANNOT_FOLLOW_SELF"),

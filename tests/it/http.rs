@@ -44,6 +44,7 @@ async fn a_query_comes_by_post_and_by_get() {
 async fn a_mutation_by_get_is_refused_and_not_executed() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
+    app.drain().await;
     let store = app.redis.dump();
     let both = format!("query Q {{ __typename }} {}", POST.replace("mutation", "mutation M"));
     for parameters in [vec![("query", POST)], vec![("query", both.as_str()), ("operationName", "M")]] {
@@ -63,6 +64,7 @@ async fn a_mutation_by_get_is_refused_and_not_executed() {
 async fn a_body_that_is_not_declared_as_json_is_not_executed() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
+    app.drain().await;
     let store = app.redis.dump();
     let body = json!({ "query": POST }).to_string();
     for content_type in [
@@ -90,6 +92,7 @@ async fn a_body_that_is_not_declared_as_json_is_not_executed() {
 async fn a_body_that_is_no_request_is_refused() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
+    app.drain().await;
     let store = app.redis.dump();
     let send = async |body: Vec<u8>| {
         let request = app.post().bearer_auth(ada.token.as_deref().expect("a token")).header("content-type", "application/json");

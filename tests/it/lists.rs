@@ -137,6 +137,7 @@ async fn a_name_is_any_text_that_shows_something() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let id = create(&ada, "Birds").await;
+    app.drain().await;
     let store = app.redis.dump();
     for name in texts::refused(50).into_iter().chain(["".to_owned(), "a\nb".to_owned()]) {
         for (operation, input) in [("CreateList", json!({ "name": name })), ("RenameList", json!({ "listId": id, "name": name }))]
@@ -163,6 +164,7 @@ async fn nobody_else_learns_that_a_list_is_there() {
     let [ada, bea] = &crowd[..] else { unreachable!() };
     let id = create(ada, "Birds").await;
     add(ada, &id, bea).await;
+    app.drain().await;
     let store = app.redis.dump();
     for stranger in [bea, &app.anonymous()] {
         let found = stranger.run("ListTimeline", json!({ "id": id, "first": 5 })).await;
@@ -200,6 +202,7 @@ async fn whom_one_cannot_put_on_it_is_told_and_nothing_is_changed() {
     let ada = app.user("ada").await;
     let id = create(&ada, "Birds").await;
     let status = ada.post("x").await;
+    app.drain().await;
     let store = app.redis.dump();
     for user in [UserId(4_242_424_242).global().as_str(), &status, &id, "garbage", "", &"x".repeat(10_000)] {
         for operation in ["AddToList", "RemoveFromList"] {

@@ -1,16 +1,23 @@
 //! Two processes at once, the one held up between what it has read and what it writes: what it has read does not hold any more.
 
 use crate::support::proxy::{Flow, Proxy};
-use crate::support::{Actor, CALM, TestApp};
+use crate::support::{Actor, Alone, CALM, RedisServer, START, TestApp};
 use serde_json::json;
+use std::sync::Arc;
 use std::time::Duration;
 use waxwing::app::App;
+use waxwing::clock::Clock;
 use waxwing::config::Config;
 use waxwing::db::{Db, Timing};
 use waxwing::fsck;
 use waxwing::jobs::{Feed, Place};
 use waxwing::statuses::Draft;
 use waxwing::timelines::service as timelines;
+
+/// What is held up is the one connection that a process has.
+async fn alone() -> TestApp {
+    TestApp::over(Arc::new(RedisServer::alone(Alone::OneWire)), Clock::manual(START), small()).await
+}
 
 fn small() -> Config {
     Config { home_window: 20, star_followers: 4, ..Config::default() }
@@ -109,7 +116,7 @@ async fn cross(app: &App, star: &Actor) {
 
 #[tokio::test]
 async fn who_is_followed_while_a_home_is_filled_up_is_in_it() {
-    let app = TestApp::with(small()).await;
+    let app = alone().await;
     let crowd = with_room(&app).await;
     let slow = Slow::beside(&app).await;
     let filling = timelines::refill(&slow.app, Feed::Home(crowd[0].user_id()), Place::default());
@@ -119,7 +126,7 @@ async fn who_is_followed_while_a_home_is_filled_up_is_in_it() {
 
 #[tokio::test]
 async fn a_star_that_falls_while_a_home_is_filled_up_is_in_it() {
-    let app = TestApp::with(small()).await;
+    let app = alone().await;
     let crowd = with_room(&app).await;
     let slow = Slow::beside(&app).await;
     lose_fans(&crowd[2], &crowd[5..]).await;
@@ -130,7 +137,7 @@ async fn a_star_that_falls_while_a_home_is_filled_up_is_in_it() {
 
 #[tokio::test]
 async fn a_home_that_is_filled_up_while_a_star_falls_has_all_of_it() {
-    let app = TestApp::with(small()).await;
+    let app = alone().await;
     let crowd = with_room(&app).await;
     let slow = Slow::beside(&app).await;
     lose_fans(&crowd[2], &crowd[5..]).await;
@@ -140,7 +147,7 @@ async fn a_home_that_is_filled_up_while_a_star_falls_has_all_of_it() {
 
 #[tokio::test]
 async fn who_is_left_while_a_post_is_on_its_way_is_not_in_the_home() {
-    let app = TestApp::with(small()).await;
+    let app = alone().await;
     let crowd = app.crowd("c", 2).await;
     crowd[0].follow(&crowd[1]).await;
     let slow = Slow::beside(&app).await;
@@ -153,7 +160,7 @@ async fn who_is_left_while_a_post_is_on_its_way_is_not_in_the_home() {
 
 #[tokio::test]
 async fn what_is_deleted_while_it_is_on_its_way_is_in_no_home() {
-    let app = TestApp::with(small()).await;
+    let app = alone().await;
     let crowd = app.crowd("c", 2).await;
     let (reader, author) = (&crowd[0], &crowd[1]);
     reader.follow(author).await;

@@ -197,6 +197,7 @@ async fn nobody_changes_nothing() {
     let app = TestApp::start().await;
     let ada = app.crowd("ada", 1).await.remove(0);
     let id = ada.post("x").await;
+    app.drain().await;
     let store = app.redis.dump();
     for (operation, field, input) in [
         ("PostStatus", "postStatus", json!({ "message": "x" })),

@@ -8,7 +8,7 @@ mod person;
 mod town;
 mod verdict;
 
-use crate::support::RedisServer;
+use crate::support::{Alone, RedisServer};
 use person::Person;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -26,7 +26,7 @@ async fn survives(harm: impl FnOnce(&Town, &mut StdRng) + Send + 'static) {
     let seed = number("WAXWING_KILLS_SEED").unwrap_or_else(|| rand::random_range(0..1_000_000));
     println!("seed {seed}");
     let began = Instant::now();
-    let redis = RedisServer::with(&["--appendonly", "yes", "--appendfsync", "always"]);
+    let redis = RedisServer::alone_with(Alone::OneWire, &["--appendonly", "yes", "--appendfsync", "always"]);
     let (town, people) = Town::found(redis, seed).await;
     let lives: Vec<_> = people.into_iter().map(|person| tokio::spawn(person.live(town.clone()))).collect();
     let doing = town.clone();

@@ -70,8 +70,13 @@ impl RedisServer {
     }
 
     /// A single server, whatever the suite runs on.
-    pub fn alone(_why: Alone) -> Self {
-        Self(Kind::Single(Single::spawn(&["--appendonly", "no"], suite_is_restricted())))
+    pub fn alone(why: Alone) -> Self {
+        Self::alone_with(why, &["--appendonly", "no"])
+    }
+
+    /// The same with options of the test's choice.
+    pub fn alone_with(_why: Alone, options: &[&str]) -> Self {
+        Self(Kind::Single(Single::spawn(options, suite_is_restricted())))
     }
 
     /// The same with no more rights than it needs.
