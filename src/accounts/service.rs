@@ -43,10 +43,7 @@ pub async fn delete(app: &App, id: UserId, password: &str, from: Option<IpAddr>)
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn leave(app: &App, id: UserId, login: &str) -> Result<(), Error> {
     let (ticket, rest) = begin(app, id, login).await?;
-    match rest {
-        Some(rest) => ticket.hand_over(app, rest).await,
-        None => ticket.done(app),
-    }
+    ticket.rest(app, rest).await;
     Ok(())
 }
 

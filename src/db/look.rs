@@ -1,5 +1,6 @@
 //! How audits read: many keys in one pipeline, big sets in windows, and a key of another type is an answer and no failure.
 
+use super::script::{Call, Script};
 use super::{Db, ranges};
 use crate::audit::{self, Entry, Findings, LEASE};
 use crate::clock::Millis;
@@ -12,6 +13,18 @@ use std::hash::Hash;
 
 /// Elements of sets and fields of hashes that are in memory at once, more or less.
 const AT_ONCE: usize = 20_000;
+
+static COUNT_SET: Script = Script::new(include_str!("lua/count_set.lua"));
+
+/// What a hash should say: that `field` of the hash `key` is the size of the sorted set `set`, which has the same tag.
+pub struct Count {
+    /// The hash.
+    pub key: String,
+    /// Where in it the count stands.
+    pub field: &'static str,
+    /// What is counted.
+    pub set: String,
+}
 
 /// A look at the store as of a moment.
 pub struct Look {
@@ -77,6 +90,23 @@ impl Look {
         let keys: Vec<K> = keys.into_iter().collect::<HashSet<K>>().into_iter().collect();
         let commands = keys.iter().map(|key| command(*key)).collect();
         Ok(Answers(keys.into_iter().zip(self.db.peek(commands).await?).collect()))
+    }
+
+    /// Tells of every count that is not the size of its set. Both are read at one moment: beside servers that never rest, two reads would
+    /// differ time and again. A count that is none, or a set of another type, is for others to tell. One pipeline.
+    ///
+    /// # Errors
+    /// As [`Db::call_aside`].
+    pub async fn check_counts(&self, counts: Vec<Count>, found: &mut Findings) -> Result<(), Error> {
+        let call = |it: &Count| Call::new(&COUNT_SET, [it.key.clone(), it.set.clone()]).arg(it.field);
+        let replies = self.db.call_aside(counts.iter().map(call).collect()).await?;
+        for (it, reply) in counts.iter().zip(&replies) {
+            if let Some((count, size)) = read::<(u64, u64)>(reply).filter(|(count, size)| count != size) {
+                let what = format!("its {} is not the size of {}", it.field, it.set);
+                found.add_with(&it.key, what, format!("{count}, not {size}"));
+            }
+        }
+        Ok(())
     }
 
     /// Those of `ids` that name no account. One pipeline.

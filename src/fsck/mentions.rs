@@ -1,6 +1,6 @@
 //! Whatever names an account: its own keys, and every member, field and value anywhere. After it was deleted there is none.
 
-use super::{PAGE, Step, numbers};
+use super::{Step, numbers, walk};
 use crate::app::App;
 use crate::audit::{Entry, Findings};
 use crate::db::look::Look;
@@ -14,25 +14,16 @@ use crate::users;
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn mentions(app: &App, id: UserId, mut tell: impl FnMut(Step<'_>)) -> Result<super::Report, Error> {
-    let (mut keys, mut findings) = (0, 0);
-    for node in 0..app.db().primaries().await? {
-        let mut cursor = 0;
-        loop {
-            let (next, mut page) = app.db().scan(node, cursor, PAGE).await?;
-            page.sort_unstable();
-            page.dedup();
-            keys += page.len() as u64;
-            for finding in look_at(app, id, page).await? {
-                findings += 1;
-                tell(Step::Found(&finding));
-            }
-            tell(Step::Read(keys));
-            cursor = next;
-            if cursor == 0 {
-                break;
-            }
+    let mut findings = 0;
+    let keys = walk(app, async |page, keys| {
+        for finding in look_at(app, id, page).await? {
+            findings += 1;
+            tell(Step::Found(&finding));
         }
-    }
+        tell(Step::Read(keys));
+        Ok(())
+    })
+    .await?;
     Ok(super::Report { keys, findings })
 }
 

@@ -1,7 +1,7 @@
 //! The audit of a whole store: every key of every primary once, each shown to the domain that it belongs to.
 //!
 //! It only reads, in pages of SCAN, and beside servers that write. Two reads of one look can therefore disagree: whatever looks broken
-//! is looked at again after a pause, and only what is broken still is told.
+//! is looked at again after a pause, three times, and only what was broken each time is told.
 
 mod mentions;
 
@@ -19,6 +19,8 @@ use std::time::Duration;
 
 /// Keys that are looked at together.
 const PAGE: usize = 500;
+/// How often what looks broken is looked at again. Once is not enough where the same follow comes and goes all the time.
+const AGAIN: usize = 3;
 /// Entries of a part of the journal that are looked through for what is under way.
 const JOURNAL: usize = 10_000;
 
@@ -27,7 +29,7 @@ const JOURNAL: usize = 10_000;
 pub struct Options {
     /// What a home holds at most; `None` when that is not known.
     pub home_window: Option<usize>,
-    /// How long what looks broken has to turn out well.
+    /// How long what looks broken has to turn out well, each time that it is looked at again.
     pub pause: Duration,
 }
 
@@ -60,6 +62,22 @@ pub struct Report {
 /// `STORAGE_UNAVAILABLE`.
 pub async fn run(app: &App, options: Options, mut tell: impl FnMut(Step<'_>)) -> Result<Report, Error> {
     let mut fsck = Fsck { app, options, leaving: leaving(app).await?, suspects: Vec::new(), told: HashSet::new() };
+    let keys = walk(app, async |page, keys| {
+        let found = fsck.look(page).await?;
+        fsck.suspects.extend(found);
+        if fsck.suspects.len() >= PAGE {
+            fsck.look_again(&mut tell).await?;
+        }
+        tell(Step::Read(keys));
+        Ok(())
+    })
+    .await?;
+    fsck.look_again(&mut tell).await?;
+    Ok(Report { keys, findings: fsck.told.len() })
+}
+
+/// Every key of every primary, in pages, each with how many keys were read so far; how many there were.
+async fn walk(app: &App, mut visit: impl AsyncFnMut(Vec<String>, u64) -> Result<(), Error>) -> Result<u64, Error> {
     let mut keys = 0;
     for node in 0..app.db().primaries().await? {
         let mut cursor = 0;
@@ -68,20 +86,14 @@ pub async fn run(app: &App, options: Options, mut tell: impl FnMut(Step<'_>)) ->
             page.sort_unstable();
             page.dedup();
             keys += page.len() as u64;
-            let found = fsck.look(page).await?;
-            fsck.suspects.extend(found);
-            if fsck.suspects.len() >= PAGE {
-                fsck.look_again(&mut tell).await?;
-            }
-            tell(Step::Read(keys));
+            visit(page, keys).await?;
             cursor = next;
             if cursor == 0 {
                 break;
             }
         }
     }
-    fsck.look_again(&mut tell).await?;
-    Ok(Report { keys, findings: fsck.told.len() })
+    Ok(keys)
 }
 
 struct Fsck<'a> {
@@ -122,25 +134,35 @@ impl Fsck<'_> {
     }
 
     async fn look_again(&mut self, tell: &mut impl FnMut(Step<'_>)) -> Result<(), Error> {
-        if self.suspects.is_empty() {
-            return Ok(());
+        for _ in 0..AGAIN {
+            if self.suspects.is_empty() {
+                return Ok(());
+            }
+            tokio::time::sleep(self.options.pause).await;
+            self.leaving.extend(leaving(self.app).await?);
+            self.suspects = self.still_broken().await?;
         }
-        tokio::time::sleep(self.options.pause).await;
-        self.leaving.extend(leaving(self.app).await?);
-        let suspects = std::mem::take(&mut self.suspects);
-        let first: HashSet<(&str, &str)> = suspects.iter().map(|it| (it.key.as_str(), it.what.as_str())).collect();
-        let mut keys: Vec<String> = suspects.iter().map(|finding| finding.key.clone()).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        for keys in keys.chunks(PAGE) {
-            for finding in self.look(keys.to_vec()).await? {
-                if first.contains(&(finding.key.as_str(), finding.what.as_str())) && !self.told.contains(&finding) {
-                    tell(Step::Found(&finding));
-                    self.told.insert(finding);
-                }
+        for finding in std::mem::take(&mut self.suspects) {
+            if !self.told.contains(&finding) {
+                tell(Step::Found(&finding));
+                self.told.insert(finding);
             }
         }
         Ok(())
+    }
+
+    /// Those of the suspects that are as broken now.
+    async fn still_broken(&self) -> Result<Vec<Finding>, Error> {
+        let before: HashSet<(&str, &str)> = self.suspects.iter().map(|it| (it.key.as_str(), it.what.as_str())).collect();
+        let mut keys: Vec<String> = self.suspects.iter().map(|finding| finding.key.clone()).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let mut still = Vec::new();
+        for keys in keys.chunks(PAGE) {
+            let found = self.look(keys.to_vec()).await?;
+            still.extend(found.into_iter().filter(|it| before.contains(&(it.key.as_str(), it.what.as_str()))));
+        }
+        Ok(still)
     }
 }
 

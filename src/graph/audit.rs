@@ -3,7 +3,7 @@
 use super::keys;
 use super::model::{Direction, MAX_FOLLOWING};
 use crate::audit::{Entry, Findings, Lives};
-use crate::db::look::{Look, Part, Walk};
+use crate::db::look::{Count, Look, Part, Walk};
 use crate::error::Error;
 use crate::ids::UserId;
 use crate::users::{user_key, user_of_key};
@@ -23,7 +23,7 @@ pub fn owns(key: &str) -> bool {
 /// # Errors
 /// As [`crate::db::Db::read_many`].
 pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
-    check_counts(look, entries.iter().filter_map(|entry| user_of_key(&entry.key)).collect(), found).await?;
+    look.check_counts(entries.iter().filter_map(|entry| user_of_key(&entry.key)).flat_map(counts).collect(), found).await?;
     check_left(look, entries, found).await?;
     let mut sets = Vec::new();
     for entry in entries {
@@ -63,21 +63,9 @@ fn set_key((side, id): Set) -> String {
     }
 }
 
-async fn check_counts(look: &Look, users: Vec<UserId>, found: &mut Findings) -> Result<(), Error> {
-    let sides = [(Direction::Following, "following"), (Direction::Followers, "followers")];
-    for (side, field) in sides {
-        let sizes = look.ask(users.iter().copied(), |id| cmd("ZCARD").arg(set_key((side, id))).take()).await?;
-        let counts = look.ask(users.iter().copied(), |id| cmd("HGET").arg(user_key(id)).arg(field).take()).await?;
-        for id in &users {
-            // A count that is none, or a set of another type, is told elsewhere.
-            let (Some(size), Some(count)) = (sizes.read::<u64>(id), counts.read::<u64>(id)) else { continue };
-            if size != count {
-                let what = format!("its {field} is not the size of {}", set_key((side, *id)));
-                found.add_with(&user_key(*id), what, format!("{count}, not {size}"));
-            }
-        }
-    }
-    Ok(())
+fn counts(id: UserId) -> [Count; 2] {
+    let side = |field, set| Count { key: user_key(id), field, set };
+    [side("following", keys::following(id)), side("followers", keys::followers(id))]
 }
 
 async fn check_sets(look: &Look, sets: Vec<Set>, found: &mut Findings) -> Result<(), Error> {

@@ -4,7 +4,7 @@ use super::model::{Burial, Entry, LEASE, MAX_CLAIMS, MAX_TRIES, Place, Queue, Ta
 use super::store;
 use crate::app::App;
 use crate::clock::Millis;
-use crate::error::Error;
+use crate::error::{Error, Refusal};
 
 /// A task that is in the journal: ours until its lease runs out. Dropped without a word, somebody settles it then.
 #[must_use]
@@ -51,6 +51,21 @@ impl Ticket {
     /// `STORAGE_UNAVAILABLE`.
     pub async fn renew(&mut self, app: &App, place: Place) -> Result<(), Error> {
         renew(app, &mut self.0, place).await
+    }
+
+    /// Leaves what is left to the workers; nothing is left where it is `None`.
+    pub async fn rest(self, app: &App, rest: Option<Place>) {
+        match rest {
+            Some(place) => self.hand_over(app, place).await,
+            None => self.done(app),
+        }
+    }
+
+    /// A commit was refused. One of which nobody knows whether it has happened is left to whoever finds the entry.
+    pub fn refused(self, app: &App, refusal: &Refusal) {
+        if !matches!(refusal, Refusal::Fatal(Error::OutcomeUnknown)) {
+            self.done(app);
+        }
     }
 
     /// Leaves the rest to the workers. Should that fail, they take it over when the lease runs out.

@@ -1,9 +1,8 @@
 //! A process that dies between any two of its writes: whoever comes after the lease finishes what was begun. Nothing that was
 //! acknowledged is lost, nothing is doubled, and the whole store is sound.
 
-use crate::support::{Actor, Alone, Guillotine, RedisServer, START, TestApp};
+use crate::support::{Actor, Alone, Guillotine, RedisServer, START, TestApp, findings};
 use std::sync::Arc;
-use std::time::Duration;
 use waxwing::accounts::service as accounts;
 use waxwing::app::App;
 use waxwing::clock::Clock;
@@ -153,14 +152,7 @@ impl World {
 
 async fn is_sound(app: &TestApp, when: &str) {
     app.clock.advance(61_000);
-    let mut found = Vec::new();
-    let options = fsck::Options { home_window: Some(20), pause: Duration::ZERO };
-    let tell = |step: fsck::Step<'_>| {
-        if let fsck::Step::Found(finding) = step {
-            found.push(finding.to_string());
-        }
-    };
-    fsck::run(&app.app, options, tell).await.expect("a store");
+    let found = findings(&app.app).await;
     assert!(found.is_empty(), "{when}: {found:#?}");
 }
 

@@ -1,9 +1,8 @@
 //! The end of an account: nobody sees anything of it from the answer on, and when the background has caught up nothing names it.
 
-use crate::support::{Actor, TestApp, codes, error_codes, ran, waxwing};
+use crate::support::{Actor, TestApp, codes, error_codes, findings, ran, waxwing};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use std::time::Duration;
 use waxwing::accounts::service as accounts;
 use waxwing::config::Config;
 use waxwing::error::{Error, Outcome, Refusal};
@@ -63,14 +62,7 @@ async fn is_wholly_gone(app: &TestApp, id: UserId) {
 
 async fn is_sound(app: &TestApp) {
     app.clock.advance(61_000);
-    let mut found = Vec::new();
-    let options = fsck::Options { home_window: Some(app.app.config().home_window), pause: Duration::ZERO };
-    let tell = |step: fsck::Step<'_>| {
-        if let fsck::Step::Found(finding) = step {
-            found.push(finding.to_string());
-        }
-    };
-    fsck::run(&app.app, options, tell).await.expect("a store");
+    let found = findings(&app.app).await;
     assert_eq!(found, [""; 0]);
 }
 
@@ -398,14 +390,7 @@ async fn a_store_with_a_deletion_under_way_is_sound() {
         .await
         .expect("an entry");
     scene.app.redis.run::<()>(&["DEL", &format!("user:{{{}}}", scene.ada().0)]);
-    let mut found = Vec::new();
-    let options = fsck::Options { home_window: Some(1_000), pause: Duration::ZERO };
-    let tell = |step: fsck::Step<'_>| {
-        if let fsck::Step::Found(finding) = step {
-            found.push(finding.to_string());
-        }
-    };
-    fsck::run(&scene.app.app, options, tell).await.expect("a store");
+    let found = findings(&scene.app.app).await;
     assert_eq!(found, [""; 0]);
 }
 

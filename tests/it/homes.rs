@@ -1,10 +1,9 @@
 //! Homes without an end, authors whose statuses are merged, absences; and the journal, when whoever wrote an entry is gone.
 
-use crate::support::{Actor, TestApp};
+use crate::support::{Actor, TestApp, findings};
 use serde_json::json;
 use std::time::Duration;
 use waxwing::config::Config;
-use waxwing::fsck;
 use waxwing::graph::service as graph;
 use waxwing::ids::StatusId;
 use waxwing::jobs::service as jobs;
@@ -43,14 +42,7 @@ fn size(app: &TestApp, kind: &str, actor: &Actor) -> usize {
 
 async fn is_sound(app: &TestApp) {
     app.clock.advance(61_000);
-    let mut found = Vec::new();
-    let options = fsck::Options { home_window: Some(app.app.config().home_window), pause: Duration::ZERO };
-    let tell = |step: fsck::Step<'_>| {
-        if let fsck::Step::Found(finding) = step {
-            found.push(finding.to_string());
-        }
-    };
-    fsck::run(&app.app, options, tell).await.expect("a store");
+    let found = findings(&app.app).await;
     assert_eq!(found, [""; 0]);
 }
 

@@ -1,15 +1,13 @@
 //! Two processes at once, the one held up between what it has read and what it writes: what it has read does not hold any more.
 
 use crate::support::proxy::{Flow, Proxy};
-use crate::support::{Actor, Alone, CALM, RedisServer, START, TestApp};
+use crate::support::{Actor, Alone, CALM, RedisServer, START, TestApp, findings};
 use serde_json::json;
 use std::sync::Arc;
-use std::time::Duration;
 use waxwing::app::App;
 use waxwing::clock::Clock;
 use waxwing::config::Config;
 use waxwing::db::{Db, Timing};
-use waxwing::fsck;
 use waxwing::jobs::{Feed, Place};
 use waxwing::statuses::Draft;
 use waxwing::timelines::service as timelines;
@@ -65,14 +63,7 @@ async fn is_whole(app: &TestApp, reader: &Actor, count: usize) {
     app.drain().await;
     assert_eq!(reader.home().await.len(), count, "and when all is settled");
     app.clock.advance(61_000);
-    let mut found = Vec::new();
-    let options = fsck::Options { home_window: Some(20), pause: Duration::ZERO };
-    let tell = |step: fsck::Step<'_>| {
-        if let fsck::Step::Found(finding) = step {
-            found.push(finding.to_string());
-        }
-    };
-    fsck::run(&app.app, options, tell).await.expect("a store");
+    let found = findings(&app.app).await;
     assert_eq!(found, [""; 0]);
 }
 

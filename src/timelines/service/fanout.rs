@@ -22,10 +22,7 @@ use crate::statuses::{Draft, Posted};
 pub async fn post(app: &App, author: UserId, draft: Draft) -> Outcome<Option<StatusId>> {
     let Some(Posted { id, reach, ticket }) = statuses::create(app, author, draft).await? else { return Ok(None) };
     let walk = Walk { author, id, pushed: reach.is_pushed(), there: Some(true) };
-    match walk.pass(app, Place::default()).await? {
-        Some(rest) => ticket.hand_over(app, rest).await,
-        None => ticket.done(app),
-    }
+    ticket.rest(app, walk.pass(app, Place::default()).await?).await;
     Ok(Some(id))
 }
 
@@ -36,10 +33,7 @@ pub async fn post(app: &App, author: UserId, draft: Draft) -> Outcome<Option<Sta
 pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<()> {
     let ticket = statuses::delete(app, author, id).await?;
     let walk = Walk { author, id, pushed: true, there: Some(false) };
-    match walk.pass(app, Place::default()).await? {
-        Some(rest) => ticket.hand_over(app, rest).await,
-        None => ticket.done(app),
-    }
+    ticket.rest(app, walk.pass(app, Place::default()).await?).await;
     Ok(())
 }
 

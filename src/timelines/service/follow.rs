@@ -5,7 +5,7 @@ use super::super::store::{self, MERGE, Push};
 use super::absence::{Latest, refill_if_empty, remove_deleted};
 use super::{reach, terms};
 use crate::app::App;
-use crate::error::{Error, Outcome, Refusal};
+use crate::error::{Error, Outcome};
 use crate::graph::service as graph;
 use crate::graph::{Audience, Edge};
 use crate::ids::{StatusId, UserId};
@@ -23,10 +23,7 @@ pub async fn follow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     graph::may_change(app, viewer, other).await?;
     let ticket = begin(app, viewer, other).await?;
     if let Err(refusal) = graph::follow(app, viewer, other).await {
-        // What may have happened is left to whoever finds the entry.
-        if !matches!(refusal, Refusal::Fatal(Error::OutcomeUnknown)) {
-            ticket.done(app);
-        }
+        ticket.refused(app, &refusal);
         return Err(refusal);
     }
     let is_there = settle(app, Feed::Home(viewer), other).await?;

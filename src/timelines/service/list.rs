@@ -3,7 +3,7 @@
 use super::super::store;
 use super::{Shown, follow, head_of};
 use crate::app::App;
-use crate::error::{Error, Outcome, Refusal};
+use crate::error::{Error, Outcome};
 use crate::ids::{UserId, UserListId};
 use crate::jobs::service as jobs;
 use crate::jobs::{Feed, Task};
@@ -20,9 +20,7 @@ pub async fn add_to_list(app: &App, owner: UserId, list: UserListId, user: UserI
     lists::may_change(app, owner, list).await?;
     let ticket = jobs::begin(app, Task::Source { feed: Feed::List(list), source: user }).await?;
     if let Err(refusal) = lists::add(app, list, user).await {
-        if !matches!(refusal, Refusal::Fatal(Error::OutcomeUnknown)) {
-            ticket.done(app);
-        }
+        ticket.refused(app, &refusal);
         return Err(refusal);
     }
     let is_there = follow::settle(app, Feed::List(list), user).await?;

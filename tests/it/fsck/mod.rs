@@ -182,8 +182,24 @@ async fn an_audit_writes_nothing() {
     scene.app.redis.reset_calls();
     scene.findings(QUICK).await;
     let reading = [
-        "scan", "type", "pttl", "hmget", "hget", "hscan", "hlen", "exists", "zcard", "zscore", "zmscore", "zcount", "zrange",
-        "getrange", "strlen", "ping",
+        "scan",
+        "type",
+        "pttl",
+        "hmget",
+        "hget",
+        "hscan",
+        "hlen",
+        "exists",
+        "zcard",
+        "zscore",
+        "zmscore",
+        "zcount",
+        "zrange",
+        "getrange",
+        "strlen",
+        "ping",
+        "evalsha",
+        "script|load",
     ];
     let calls = scene.app.redis.calls();
     assert!(calls.keys().all(|name| reading.contains(&name.as_str())), "{calls:?}");

@@ -1,12 +1,12 @@
 //! Playing at random, and looking whether the model agrees.
 
 use super::plain::Plain;
+use crate::support::findings;
 use futures_util::future::join_all;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use std::collections::BTreeSet;
-use std::time::Duration;
 use waxwing::app::App;
 use waxwing::clock::Clock;
 use waxwing::error::Error;
@@ -18,7 +18,7 @@ use waxwing::request::Request;
 use waxwing::statuses::{self, Draft};
 use waxwing::users::{self, User};
 use waxwing::viewer::Viewer;
-use waxwing::{accounts, fsck, timelines, work};
+use waxwing::{accounts, timelines, work};
 
 const DAY: i64 = 24 * 3_600_000;
 
@@ -287,14 +287,7 @@ impl Play {
         }
         work::drain(&self.app).await.expect("a store");
         self.clock.advance(61_000);
-        let mut found = Vec::new();
-        let options = fsck::Options { home_window: Some(self.app.config().home_window), pause: Duration::ZERO };
-        let tell = |step: fsck::Step<'_>| {
-            if let fsck::Step::Found(finding) = step {
-                found.push(finding.to_string());
-            }
-        };
-        fsck::run(&self.app, options, tell).await.expect("a store");
+        let found = findings(&self.app).await;
         assert!(found.is_empty(), "{found:#?}\n{}", self.tale.join("\n"));
     }
 }

@@ -131,8 +131,7 @@ impl Cluster {
     fn owner(&self, slot: Slot) -> &Node {
         let mut asked = self.nodes.iter().filter(|node| node.lives()).filter_map(|node| node.slots().ok());
         let ranges = asked.next().expect("a node that lives");
-        let of = |(first, last, _): &&(u16, u16, u16)| (*first..=*last).filter_map(Slot::new).any(|one| one == slot);
-        let port = ranges.iter().find(of).expect("every slot is somebody's").2;
+        let port = owner_by(&ranges, slot).expect("every slot is somebody's");
         self.nodes.iter().find(|node| node.port == port).expect("one of these")
     }
 
@@ -209,6 +208,11 @@ impl Cluster {
         {
             node.run::<()>(&["CLUSTER", "SETSLOT", &number, "NODE", &to.id]);
             between();
+        }
+        // Word of before may still be on its way, and be believed for a moment.
+        for node in self.primaries() {
+            let owner = || owner_by(&node.slots().unwrap_or_default(), Slot::new(slot).expect("a slot"));
+            eventually("the nodes agree on whose slot it is", || owner() == Some(to.port));
         }
     }
 
@@ -406,6 +410,12 @@ fn first_place(key: &[u8]) -> usize {
 
 fn phantom(at: usize) -> String {
     format!("{:040x}", at + 0xf00)
+}
+
+/// The port of whose this slot is, by ranges of slots as a node tells them.
+fn owner_by(ranges: &[(u16, u16, u16)], slot: Slot) -> Option<u16> {
+    let holds = |(first, last, _): &&(u16, u16, u16)| (*first..=*last).filter_map(Slot::new).any(|one| one == slot);
+    Some(ranges.iter().find(holds)?.2)
 }
 
 fn slots(at: usize) -> String {

@@ -2,6 +2,7 @@
 #![allow(unreachable_pub)] // A test binary has no outside: `pub` means to the tests.
 
 mod actor;
+mod audit;
 mod alone;
 mod bulk;
 mod cluster;
@@ -17,6 +18,7 @@ mod wire;
 
 pub use actor::{Actor, codes, definitions};
 pub use alone::Alone;
+pub use audit::findings;
 pub use cluster::Cluster;
 pub use guillotine::Guillotine;
 pub use listing::{Listing, Page};
