@@ -47,6 +47,11 @@ suite-acl:
 test-cluster:
 	@WAXWING_TEST_CLUSTER=1 $(MAKE) --no-print-directory suite
 
+## What a server still does that is asked for more than it can. For a quiet machine with two cores.
+.PHONY: bench-overload
+bench-overload: need-redis build
+	node tests/bench/overload.mjs target/release/waxwing
+
 ## What a flood of log-ins does to those who only read. For a quiet machine.
 .PHONY: bench-logins
 bench-logins: need-redis build

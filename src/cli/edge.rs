@@ -50,7 +50,7 @@ pub(super) struct EdgeOptions {
     /// Origins whose pages may ask, such as `https://app.example`, separated by commas; `*` for all. Without it, no other's.
     #[arg(long, value_name = "ORIGINS", env = "WAXWING_CORS_ORIGINS", value_delimiter = ',')]
     cors_origins: Vec<Origin>,
-    /// How many GraphQL requests are worked on at once; one more is refused as OVERLOADED. Without it, 128 for each core.
+    /// How many GraphQL requests are worked on at once; one more is refused as OVERLOADED. Without it, 64 for each core, and at least 96.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_REQUESTS", value_parser = at_least(1, 1_000_000))]
     max_requests: Option<usize>,
     /// How many connections there are at once; the next one waits.

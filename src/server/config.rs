@@ -65,7 +65,8 @@ impl Default for EdgeConfig {
             playground: true,
             simple_get: true,
             cors_origins: Vec::new(),
-            max_requests: 128 * cores,
+            // A core is busy with fewer; more of them only wait for each other. But log-ins in their line (64) must leave room.
+            max_requests: (64 * cores).max(96),
             max_connections: 10_000,
             request_timeout: Duration::from_secs(10),
             header_timeout: Duration::from_secs(10),
