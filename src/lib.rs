@@ -14,7 +14,8 @@
 //! | 2 | [`sessions`], [`idempotency`], [`graph`] | where one is logged in, what one has asked for before, who follows whom |
 //! | 3 | [`statuses`], [`lists`] | what one says, and whom one reads together |
 //! | 4 | [`timelines`] | where it goes |
-//! | 5 | [`accounts`] | how all of it ends |
+//! | 5 | [`streaming`] | what is told while it happens |
+//! | 6 | [`accounts`] | how all of it ends |
 //!
 //! | room | what is in it | who may name it |
 //! |---|---|---|
@@ -83,6 +84,7 @@ pub mod graph;
 pub mod statuses;
 pub mod lists;
 pub mod timelines;
+pub mod streaming;
 pub mod accounts;
 
 pub mod work;

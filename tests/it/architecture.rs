@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The domains and their floors.
-const FLOORS: [(&str, u8); 10] = [
+const FLOORS: [(&str, u8); 11] = [
     ("jobs", 0),
     ("rates", 0),
     ("users", 1),
@@ -14,7 +14,8 @@ const FLOORS: [(&str, u8); 10] = [
     ("statuses", 3),
     ("lists", 3),
     ("timelines", 4),
-    ("accounts", 5),
+    ("streaming", 5),
+    ("accounts", 6),
 ];
 /// What names no domain. `request` bundles the loaders, so it may name those.
 const FOUNDATION: [&str; 14] = [
