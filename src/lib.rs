@@ -9,7 +9,7 @@
 //!
 //! | floor | domains | |
 //! |---|---|---|
-//! | 0 | [`jobs`], [`rates`] | what is to be settled; how much one may ask |
+//! | 0 | [`jobs`], [`events`], [`rates`] | what is to be settled; what has happened; how much one may ask |
 //! | 1 | [`users`] | who one is |
 //! | 2 | [`sessions`], [`idempotency`], [`graph`] | where one is logged in, what one has asked for before, who follows whom |
 //! | 3 | [`statuses`], [`lists`] | what one says, and whom one reads together |
@@ -76,6 +76,7 @@ pub mod request;
 pub mod db;
 
 pub mod jobs;
+pub mod events;
 pub mod rates;
 pub mod users;
 pub mod sessions;

@@ -27,7 +27,8 @@ pub struct Loaders {
     pub lists: Loader<FetchLists>,
 }
 
-/// One request.
+/// One request. Its clones share what was loaded.
+#[derive(Clone)]
 pub struct Request {
     /// The application.
     pub app: App,
@@ -37,13 +38,13 @@ pub struct Request {
     pub user_agent: Option<String>,
     /// The client's address, as far as it can be believed; `None` when it is not known.
     pub address: Option<IpAddr>,
-    loaders: RwLock<Arc<Loaders>>,
+    loaders: Arc<RwLock<Arc<Loaders>>>,
 }
 
 impl Request {
     /// A request of `viewer`, with nothing loaded.
     pub fn new(app: App, viewer: Option<Viewer>, user_agent: Option<String>, address: Option<IpAddr>) -> Self {
-        let loaders = RwLock::new(Arc::new(Self::empty(&app, viewer.as_ref())));
+        let loaders = Arc::new(RwLock::new(Arc::new(Self::empty(&app, viewer.as_ref()))));
         Self { app, viewer, user_agent, address, loaders }
     }
 

@@ -1,12 +1,24 @@
 //! Subscriptions.
 
-use super::model::{Event, GapReason, What};
-use super::service::{self, Source};
+use super::model::{Area, GapReason, Given, Told, What};
+use super::service;
 use crate::ids;
 use crate::schema::request;
 use crate::statuses::StatusObject;
-use async_graphql::{Context, ID, InputObject, Interface, Object, Result, Subscription};
+use async_graphql::{Context, Enum, ID, InputObject, Interface, Object, Result, Subscription};
 use futures_util::{Stream, StreamExt};
+
+/// Why something may be missing.
+#[derive(Enum, Clone, Copy, PartialEq, Eq)]
+#[graphql(remote = "GapReason")]
+enum StreamGapReason {
+    /// It was too long ago: events are kept for a time, and only so many.
+    Expired,
+    /// The storage has lost events.
+    Lost,
+    /// The client did not keep up with what was sent.
+    TooSlow,
+}
 
 /// Something that happened. `__typename` tells what.
 #[derive(Interface)]
@@ -69,18 +81,31 @@ impl StreamGap {
     }
 
     /// Why they are missing.
-    async fn reason(&self) -> GapReason {
-        self.1
+    async fn reason(&self) -> StreamGapReason {
+        self.1.into()
     }
 }
 
-impl From<Event> for StatusEvent {
-    fn from(event: Event) -> Self {
-        match event.what {
-            What::Posted(seen) => Self::StatusPosted(StatusPosted(event.cursor, seen)),
-            What::Deleted(id) => Self::StatusDeleted(StatusDeleted(event.cursor, id)),
-            What::Gap(reason) => Self::StreamGap(StreamGap(event.cursor, reason)),
+impl From<Told> for StatusEvent {
+    fn from(told: Told) -> Self {
+        match told.what {
+            What::Posted(seen) => Self::StatusPosted(StatusPosted(told.cursor, seen)),
+            What::Deleted(id) => Self::StatusDeleted(StatusDeleted(told.cursor, id)),
+            What::Gap(reason) => Self::StreamGap(StreamGap(told.cursor, reason)),
         }
+    }
+}
+
+impl StatusFilter {
+    fn given(self, identifier: Option<String>) -> Given {
+        let area = |it: BoxFilter| Area {
+            west: it.min_longitude,
+            south: it.min_latitude,
+            east: it.max_longitude,
+            north: it.max_latitude,
+        };
+        let locations = self.locations.map(|areas| areas.into_iter().map(area).collect());
+        Given { sample: self.sample.map(|it| it.percent), track: self.track, follow: self.follow, locations, identifier }
     }
 }
 
@@ -131,9 +156,7 @@ impl StreamSubscription {
             String,
         >,
     ) -> Result<impl Stream<Item = StatusEvent> + use<>> {
-        let request = request(ctx)?;
-        request.viewer()?;
-        Ok(service::events(&request.app, Source::Home, after).await?.map(StatusEvent::from))
+        Ok(service::home(request(ctx)?.clone(), after.as_deref()).await?.map(StatusEvent::from))
     }
 
     /// What happens in the timeline of a list of the viewer's. Needs a session.
@@ -144,9 +167,7 @@ impl StreamSubscription {
         #[graphql(desc = "Go on from this event's cursor, or from the timeline's `syncCursor`; from now if left out.")]
         after: Option<String>,
     ) -> Result<impl Stream<Item = StatusEvent> + use<>> {
-        let request = request(ctx)?;
-        request.viewer()?;
-        Ok(service::events(&request.app, Source::List(list_id.0), after).await?.map(StatusEvent::from))
+        Ok(service::list(request(ctx)?.clone(), &list_id, after.as_deref()).await?.map(StatusEvent::from))
     }
 
     /// The public stream: what anybody posts, and what of that is deleted.
@@ -159,8 +180,7 @@ impl StreamSubscription {
         >,
         #[graphql(desc = "Go on from this event's cursor; from now if left out.")] after: Option<String>,
     ) -> Result<impl Stream<Item = StatusEvent> + use<>> {
-        let _ = (filter, identifier);
-        let request = request(ctx)?;
-        Ok(service::events(&request.app, Source::Public, after).await?.map(StatusEvent::from))
+        let given = filter.given(identifier);
+        Ok(service::public(request(ctx)?.clone(), given, after.as_deref()).await?.map(StatusEvent::from))
     }
 }

@@ -27,6 +27,7 @@ mod idempotency;
 mod inspect;
 mod kills;
 mod lists;
+mod live;
 mod logs;
 mod metrics;
 mod model;
