@@ -417,6 +417,13 @@ impl Hub {
         self.state().subscriptions.len()
     }
 
+    /// How many sources a feed that somebody waits for has, by its owner's or the list's id; `None` when nobody does. For tests.
+    pub fn sources_of(&self, id: u64) -> Option<usize> {
+        let audience = self.state().audiences.get(&id).and_then(std::sync::Weak::upgrade)?;
+        let many = audience.sources().authors.len();
+        Some(many)
+    }
+
     /// Whether nobody waits for anything: for tests.
     pub fn is_idle(&self) -> bool {
         let state = self.state();

@@ -1,5 +1,6 @@
 //! What is told live: who hears what, in which order, and how one goes on from where one stopped.
 
+mod faults;
 mod filters;
 mod resume;
 
@@ -138,16 +139,22 @@ async fn whom_one_follows_now_is_heard_now() {
     let mut ear = Ear::home(&app, &ada, None).await.listen().await;
     cyd.post("0").await;
     assert_eq!(ear.hear(1).await, ["+0"]);
+    let sources = async |many| {
+        let hub = app.app.part::<Hub>();
+        let began = std::time::Instant::now();
+        while hub.sources_of(ada.user_id().0) != Some(many) {
+            assert!(began.elapsed() < Duration::from_secs(5), "it is not noticed");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
     for round in 1..5 {
         bob.post("Not followed").await;
         ada.follow(&bob).await;
-        app.drain().await;
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        sources(3).await;
         bob.post(&format!("{round}")).await;
         assert_eq!(ear.hear(1).await, [format!("+{round}")]);
         ada.unfollow(&bob).await;
-        app.drain().await;
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        sources(2).await;
     }
 }
 
