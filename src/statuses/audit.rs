@@ -76,14 +76,14 @@ pub async fn standings(look: &Look, ids: impl Iterator<Item = StatusId>) -> Resu
     Ok(ids.iter().map(|id| (*id, standing(id))).collect())
 }
 
-/// The newest statuses of authors in a window, as their profiles say. One pipeline.
+/// The newest statuses of authors, each in a window, as their profiles say; in the order of `asked`. One pipeline.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn newest_of(look: &Look, authors: &[UserId], window: &Window) -> Result<Vec<(UserId, Vec<u64>)>, Error> {
-    let rows = look.ask(authors.iter().copied(), |author| ranges::command(&keys::profile(author), window)).await?;
-    let ids = |author: &UserId| rows.read::<Vec<(u64, f64)>>(author).unwrap_or_default().into_iter().map(|(id, _)| id).collect();
-    Ok(authors.iter().map(|author| (*author, ids(author))).collect())
+pub async fn newest_of(look: &Look, asked: &[(UserId, Window)]) -> Result<Vec<Vec<u64>>, Error> {
+    let rows = look.ask(asked.iter().copied(), |(author, window)| ranges::command(&keys::profile(author), &window)).await?;
+    let ids = |key| rows.read::<Vec<(u64, f64)>>(key).unwrap_or_default().into_iter().map(|(id, _)| id).collect();
+    Ok(asked.iter().map(ids).collect())
 }
 
 /// What a status says of itself, where that can be read.

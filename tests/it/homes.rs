@@ -3,12 +3,15 @@
 use crate::support::{Actor, TestApp, findings};
 use serde_json::json;
 use std::time::Duration;
+use waxwing::app::App;
 use waxwing::config::Config;
 use waxwing::graph::service as graph;
 use waxwing::ids::StatusId;
 use waxwing::jobs::service as jobs;
-use waxwing::jobs::{Feed, Queue, Task};
+use waxwing::jobs::{Feed, Place, Queue, Task};
+use waxwing::lists::{NewList, service as lists};
 use waxwing::statuses::service as statuses;
+use waxwing::timelines::service as timelines;
 
 const DAY_MS: i64 = 24 * 3_600_000;
 
@@ -169,6 +172,116 @@ async fn a_home_goes_on_whoever_of_many_has_said_it() {
         said.insert(0, number.to_string());
     }
     assert_eq!(whole(reader).await, said);
+}
+
+/// A home to its end, in pages of this size, from one end or from the other; newest first.
+async fn in_pages(reader: &Actor, size: usize, from_the_top: bool) -> Vec<String> {
+    let (count, place, before_it, after_it, end) = match from_the_top {
+        true => ("first", "after", "hasPreviousPage", "hasNextPage", "endCursor"),
+        false => ("last", "before", "hasNextPage", "hasPreviousPage", "startCursor"),
+    };
+    let query = format!(
+        "query($at: String) {{ homeTimeline {{ entries({count}: {size}, {place}: $at) {{ \
+         edges {{ node {{ status {{ message }} }} }} pageInfo {{ hasPreviousPage hasNextPage {end} }} }} }} }}"
+    );
+    let (mut all, mut at) = (Vec::new(), json!(null));
+    loop {
+        let answer = reader.gql(&query, json!({ "at": at })).await;
+        let entries = &answer["data"]["homeTimeline"]["entries"];
+        let edges = entries["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        assert_eq!(entries["pageInfo"][before_it], !at.is_null(), "there is a page before all but the first");
+        let page = edges.iter().map(|edge| edge["node"]["status"]["message"].as_str().expect("a message").to_owned());
+        all.splice(if from_the_top { all.len()..all.len() } else { 0..0 }, page);
+        if entries["pageInfo"][after_it] == false {
+            return all;
+        }
+        assert_eq!(edges.len(), size, "a page is short only at the end");
+        at = entries["pageInfo"][end].clone();
+    }
+}
+
+/// So many readers, whose homes are dropped and gather everything from seven others: of these one talks all the time, one now and then, so
+/// that of what is read of them at first there is one too few for some windows, and for some the last but one is the last of the first; and
+/// what was said, newest first.
+async fn readers(app: &TestApp, count: usize) -> (Vec<Actor>, Vec<String>) {
+    let crowd = app.crowd("c", count + 7).await;
+    let (readers, others) = crowd.split_at(count);
+    app.follows(&readers.iter().flat_map(|reader| others.iter().map(move |other| (reader, other))).collect::<Vec<_>>()).await;
+    let mut said = Vec::new();
+    for (number, who) in "baaaaaaaaaaaabaaaaaaaaaaaaaaaaabbbaa".bytes().enumerate() {
+        app.clock.advance(1_000);
+        others[usize::from(who - b'a')].post(&number.to_string()).await;
+        said.insert(0, number.to_string());
+    }
+    (readers.to_vec(), said)
+}
+
+#[tokio::test]
+async fn a_home_goes_on_wherever_a_page_ends() {
+    let app = TestApp::with(Config { home_idle: 0, ..small() }).await;
+    let (readers, said) = readers(&app, 1).await;
+    for size in 1..=24 {
+        assert_eq!(in_pages(&readers[0], size, true).await, said, "{size} a page");
+        assert_eq!(in_pages(&readers[0], size, false).await, said, "{size} a page, from the oldest");
+    }
+}
+
+#[tokio::test]
+async fn a_home_is_filled_up_wherever_its_window_ends() {
+    let app = TestApp::with(Config { home_idle: 0, ..small() }).await;
+    let (readers, said) = readers(&app, 24).await;
+    for (reader, home_window) in readers.iter().zip(1..) {
+        reader.home().await;
+        app.app.drain().await;
+        let other = App::new(app.app.db().clone(), app.clock.clone(), Config { home_window, ..small() });
+        let feed = Feed::Home(reader.user_id());
+        while timelines::refill(&other, feed, Place::default()).await.expect("a store").is_some() {}
+        assert_eq!((size(&app, "home", reader), whole(reader).await), (home_window, said.clone()));
+    }
+}
+
+#[tokio::test]
+async fn a_star_crosses_however_many_follow() {
+    let app = TestApp::with(Config { star_followers: 2_000, ..small() }).await;
+    let star = app.crowd("star", 1).await.remove(0);
+    let fans = app.crowd("fan", 2_100).await;
+    app.follows(&fans.iter().map(|fan| (fan, &star)).collect::<Vec<_>>()).await;
+    let marked = || fans.iter().filter(|fan| size(&app, "marked", fan) == 1).count();
+    let reached = || fans.iter().filter(|fan| size(&app, "home", fan) == 1).count();
+    let owner = fans[0].user_id();
+    let list = lists::create(&app.app, owner, NewList { name: "Stars".into(), idempotency_key: None }).await;
+    let list = list.expect("a list").expect("it is new");
+    timelines::add_to_list(&app.app, owner, list, star.user_id()).await.expect("it is on the list");
+    let listed = |kind: &str| app.redis.run::<usize>(&["ZCARD", &format!("{kind}:{{{}}}", list.0)]);
+    app.drain().await;
+    assert_eq!((marked(), listed("marked")), (2_100, 1), "three passes, and one over lists");
+    star.post("merged").await;
+    app.drain().await;
+    assert_eq!((reached(), fans[0].home().await, fans[2_099].home().await), (0, vec!["merged".into()], vec!["merged".into()]));
+    // A server that pushes to more.
+    let config = Config { star_followers: 4_000, ..small() };
+    let other = TestApp::over(app.redis.clone(), app.clock.clone(), config).await;
+    jobs::leave(&other.app, Task::Reach { author: star.user_id() }).await.expect("a store");
+    other.drain().await;
+    assert_eq!((marked(), reached(), listed("marked"), listed("timeline")), (0, 2_100, 0, 1));
+}
+
+#[tokio::test]
+async fn a_dropped_home_takes_nothing_before_it_is_read_also_from_who_waits_longer() {
+    let app = TestApp::with(Config { session_idle: 60 * DAY_MS as u64, ..small() }).await;
+    let crowd = app.crowd("c", 2).await;
+    let (reader, author) = (&crowd[0], &crowd[1]);
+    reader.follow(author).await;
+    app.clock.advance(31 * DAY_MS);
+    author.post("one").await;
+    app.clock.advance(1_000);
+    let config = Config { home_idle: 60 * DAY_MS as u64, ..app.app.config().clone() };
+    let other = TestApp::over(app.redis.clone(), app.clock.clone(), config).await;
+    author.at(&other).post("two").await;
+    assert_eq!(size(&app, "home", reader), 0);
+    assert_eq!(reader.home().await, ["two", "one"]);
+    app.drain().await;
+    assert_eq!((size(&app, "home", reader), reader.home().await), (2, vec!["two".into(), "one".into()]));
 }
 
 #[tokio::test]

@@ -1,14 +1,20 @@
 //! Two processes at once, the one held up between what it has read and what it writes: what it has read does not hold any more.
 
 use crate::support::proxy::{Flow, Proxy};
-use crate::support::{Actor, Alone, CALM, RedisServer, START, TestApp, findings};
+use crate::support::{Actor, Alone, CALM, RedisServer, START, Served, TestApp, findings};
 use serde_json::json;
 use std::sync::Arc;
+use waxwing::accounts::service as accounts;
 use waxwing::app::App;
 use waxwing::clock::Clock;
 use waxwing::config::Config;
 use waxwing::db::{Db, Timing};
-use waxwing::jobs::{Feed, Place};
+use waxwing::fsck;
+use waxwing::graph::service as graph;
+use waxwing::ids::StatusId;
+use waxwing::jobs::service as jobs;
+use waxwing::jobs::{Feed, Place, Task};
+use waxwing::lists::{NewList, service as lists};
 use waxwing::statuses::Draft;
 use waxwing::timelines::service as timelines;
 
@@ -48,6 +54,19 @@ impl Slow {
             self.proxy.set(Flow::Pass, Flow::Pass);
         };
         tokio::join!(work, overtaking).0
+    }
+
+    /// What `work` asks for at once is cut in two where these bytes come last in it; between the halves `meanwhile` happens.
+    async fn is_interrupted<T>(&self, at: &'static [u8], work: impl Future<Output = T>, meanwhile: impl AsyncFnOnce()) -> T {
+        self.proxy.cut_before(at);
+        let interrupting = async {
+            while !self.proxy.holds_requests() {
+                tokio::task::yield_now().await;
+            }
+            meanwhile().await;
+            self.proxy.set(Flow::Pass, Flow::Pass);
+        };
+        tokio::join!(work, interrupting).0
     }
 }
 
@@ -159,14 +178,223 @@ async fn what_is_deleted_while_it_is_on_its_way_is_in_no_home() {
     let draft = Draft { message: "late".into(), location: None, idempotency_key: None };
     let posting = timelines::post(&slow.app, author.user_id(), draft);
     slow.is_overtaken(b"followers:", posting, async || {
-        let profile = author.run("Profile", json!({ "login": author.login, "first": 1 })).await;
-        let status = &profile["data"]["user"]["profileTimeline"]["entries"]["edges"][0]["node"]["status"]["id"];
-        author.delete(status.as_str().unwrap_or_else(|| panic!("{profile}"))).await;
+        delete_newest(author).await;
     })
     .await
     .expect("a status");
     slow.app.drain().await;
     is_whole(&app, reader, 0).await;
-    let entries: usize = app.redis.run(&["ZCARD", &format!("home:{{{}}}", reader.user_id().0)]);
-    assert_eq!(entries, 0);
+    assert_eq!(size(&app, "home", reader), 0);
+}
+
+fn size(app: &TestApp, kind: &str, actor: &Actor) -> usize {
+    app.redis.run(&["ZCARD", &format!("{kind}:{{{}}}", actor.user_id().0)])
+}
+
+/// Deletes what somebody said last.
+async fn delete_newest(author: &Actor) -> StatusId {
+    let profile = author.run("Profile", json!({ "login": author.login, "first": 1 })).await;
+    let status = &profile["data"]["user"]["profileTimeline"]["entries"]["edges"][0]["node"]["status"]["id"];
+    let status = status.as_str().unwrap_or_else(|| panic!("{profile}"));
+    author.delete(status).await;
+    StatusId::from_global(status).expect("a status")
+}
+
+/// A home is whole, and does not hold what was deleted before it came there.
+async fn is_whole_without(app: &TestApp, reader: &Actor, deleted: StatusId, count: usize) {
+    let home = format!("home:{{{}}}", reader.user_id().0);
+    let held: Option<String> = app.redis.run(&["ZSCORE", &home, &deleted.0.to_string()]);
+    assert_eq!((held, size(app, "home", reader)), (None, count));
+    is_whole(app, reader, count).await;
+}
+
+#[tokio::test]
+async fn what_is_deleted_while_a_follow_brings_it_in_is_in_no_home() {
+    let app = alone().await;
+    let crowd = app.crowd("c", 2).await;
+    let (reader, author) = (&crowd[0], &crowd[1]);
+    say(&app, author, 3).await;
+    let (slow, mut deleted) = (Slow::beside(&app).await, None);
+    let following = timelines::follow(&slow.app, reader.user_id(), author.user_id());
+    slow.is_overtaken(b"profile:", following, async || deleted = Some(delete_newest(author).await)).await.expect("it follows");
+    is_whole_without(&app, reader, deleted.expect("it was deleted"), 2).await;
+}
+
+#[tokio::test]
+async fn what_is_deleted_while_a_home_is_filled_up_with_it_is_not_in_it() {
+    let app = alone().await;
+    let crowd = with_room(&app).await;
+    let (reader, friend) = (&crowd[0], &crowd[1]);
+    let (slow, mut deleted) = (Slow::beside(&app).await, None);
+    let filling = timelines::refill(&slow.app, Feed::Home(reader.user_id()), Place::default());
+    slow.is_overtaken(b"profile:", filling, async || deleted = Some(delete_newest(friend).await)).await.expect("a store");
+    let deleted = deleted.expect("it was deleted");
+    let home = format!("home:{{{}}}", reader.user_id().0);
+    assert_eq!(app.redis.run::<Option<String>>(&["ZSCORE", &home, &deleted.0.to_string()]), None);
+    assert_eq!(size(&app, "home", reader), 9, "and the others are");
+    is_whole(&app, reader, 19).await;
+}
+
+#[tokio::test]
+async fn what_is_deleted_while_a_star_falls_with_it_is_in_no_home() {
+    let app = alone().await;
+    let crowd = with_room(&app).await;
+    let (reader, star) = (&crowd[0], &crowd[2]);
+    fill_up(&app.app, reader).await;
+    lose_fans(star, &crowd[5..]).await;
+    let (slow, mut deleted) = (Slow::beside(&app).await, None);
+    slow.is_overtaken(b"profile:", cross(&slow.app, star), async || deleted = Some(delete_newest(star).await)).await;
+    is_whole_without(&app, reader, deleted.expect("it was deleted"), 19).await;
+}
+
+/// How many entries somebody sees who asks for no more than these, so that they are read once.
+async fn see(reader: &Actor) -> usize {
+    let answer = reader.gql("{ homeTimeline { entries(first: 50) { edges { cursor } } } }", json!({})).await;
+    answer["data"]["homeTimeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}")).len()
+}
+
+#[tokio::test]
+async fn a_home_that_is_cut_while_it_is_read_goes_on_where_it_was_cut() {
+    let app = alone().await;
+    let crowd = app.crowd("c", 2).await;
+    let (reader, author) = (&crowd[0], &crowd[1]);
+    reader.follow(author).await;
+    say(&app, author, 22).await;
+    assert_eq!(size(&app, "home", reader), 22, "one more is one too many");
+    let slow = Slow::beside(&app).await;
+    let served = Served::start(slow.app.clone(), app.clock.clone()).await;
+    let reading = reader.at(&served);
+    let seen = slow.is_interrupted(b"home:{", see(&reading), async || say(&app, author, 1).await).await;
+    assert_eq!((seen, size(&app, "home", reader)), (23, 20));
+    is_whole(&app, reader, 23).await;
+}
+
+#[tokio::test]
+async fn a_home_that_is_filled_up_while_it_is_read_is_not_taken_for_what_it_was() {
+    let app = alone().await;
+    let crowd = with_room(&app).await;
+    let reader = &crowd[0];
+    let slow = Slow::beside(&app).await;
+    let served = Served::start(slow.app.clone(), app.clock.clone()).await;
+    let reading = reader.at(&served);
+    let seen = slow.is_interrupted(b"feed:{", see(&reading), async || fill_up(&app.app, reader).await).await;
+    assert_eq!((seen, size(&app, "home", reader)), (20, 10));
+    is_whole(&app, reader, 20).await;
+}
+
+/// Takes the first step of an unfollow, and no other.
+async fn begin_to_leave(app: &TestApp, reader: &Actor, author: &Actor) {
+    let task = Task::Source { feed: Feed::Home(reader.user_id()), source: author.user_id() };
+    let _lost = jobs::begin(&app.app, task).await.expect("an entry");
+    graph::unfollow(&app.app, reader.user_id(), author.user_id()).await.expect("the commit");
+}
+
+#[tokio::test]
+async fn what_an_older_follow_brings_is_what_the_newer_one_does() {
+    let app = alone().await;
+    let crowd = app.crowd("c", 2).await;
+    let (reader, author) = (&crowd[0], &crowd[1]);
+    say(&app, author, 30).await;
+    let slow = Slow::beside(&app).await;
+    let following = timelines::follow(&slow.app, reader.user_id(), author.user_id());
+    slow.is_overtaken(b"profile:", following, async || {
+        reader.unfollow(author).await;
+        reader.follow(author).await;
+    })
+    .await
+    .expect("it follows");
+    is_whole(&app, reader, 30).await;
+}
+
+#[tokio::test]
+async fn an_older_unfollow_does_not_forget_that_somebody_was_left_again() {
+    let app = alone().await;
+    let crowd = app.crowd("c", 2).await;
+    let (reader, author) = (&crowd[0], &crowd[1]);
+    say(&app, author, 3).await;
+    reader.follow(author).await;
+    let slow = Slow::beside(&app).await;
+    let leaving = timelines::unfollow(&slow.app, reader.user_id(), author.user_id());
+    slow.is_overtaken(b"feed:{", leaving, async || {
+        reader.follow(author).await;
+        begin_to_leave(&app, reader, author).await;
+    })
+    .await
+    .expect("it follows no longer");
+    assert_eq!(reader.home().await, [""; 0]);
+    // Then the other process is taken for dead.
+    app.clock.advance(10_000);
+    is_whole(&app, reader, 0).await;
+}
+
+/// Whatever was late to settle, an account that is being taken away has no part in it.
+async fn is_nowhere(app: &TestApp, gone: &Actor) {
+    app.drain().await;
+    let mut found = Vec::new();
+    let tell = |step: fsck::Step<'_>| {
+        if let fsck::Step::Found(finding) = step {
+            found.push(finding.to_string());
+        }
+    };
+    fsck::mentions(&app.app, gone.user_id(), tell).await.expect("a store");
+    assert_eq!(found, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_follow_that_is_settled_late_does_not_outlive_its_account() {
+    let app = alone().await;
+    let crowd = app.crowd("c", 2).await;
+    let (gone, other) = (&crowd[0], &crowd[1]);
+    // Scripts are known then.
+    other.follow(gone).await;
+    other.unfollow(gone).await;
+    gone.follow(other).await;
+    let slow = Slow::beside(&app).await;
+    waxwing::users::service::remove(&app.app, gone.user_id(), &gone.login).await.expect("it is deleted");
+    let purge = graph::purge_following(&slow.app, gone.user_id());
+    slow.is_overtaken(b"followers:", purge, async || {
+        let feed = Feed::Home(gone.user_id());
+        timelines::settle_source(&app.app, feed, other.user_id()).await.expect("a store");
+    })
+    .await
+    .expect("a store");
+    accounts::leave(&app.app, gone.user_id(), &gone.login).await.expect("the rest");
+    is_nowhere(&app, gone).await;
+}
+
+#[tokio::test]
+async fn a_list_that_is_settled_late_does_not_outlive_its_owner() {
+    let app = alone().await;
+    let gone = app.crowd("c", 1).await.remove(0);
+    let new = NewList { name: "friends".into(), idempotency_key: None };
+    let list = lists::create(&app.app, gone.user_id(), new).await.expect("a list").expect("it is new");
+    let slow = Slow::beside(&app).await;
+    accounts::leave(&app.app, gone.user_id(), &gone.login).await.expect("it is deleted");
+    let purge = timelines::purge_lists(&slow.app, gone.user_id());
+    slow.is_overtaken(b"removed:", purge, async || {
+        timelines::settle_list(&app.app, gone.user_id(), list, "friends").await.expect("a store");
+    })
+    .await
+    .expect("a store");
+    is_nowhere(&app, &gone).await;
+}
+
+/// A home is pushed to as long as its owner is there, also what the owner says, for which nobody asks who follows whom.
+#[tokio::test]
+async fn what_is_posted_late_leaves_nothing_of_an_account_that_is_gone() {
+    let app = alone().await;
+    let gone = app.crowd("c", 1).await.remove(0);
+    // By then a home that nobody reads is dropped.
+    app.clock.advance(31 * 24 * 3_600_000);
+    let slow = Slow::beside(&app).await;
+    let draft = Draft { message: "late".into(), location: None, idempotency_key: None };
+    let posting = timelines::post(&slow.app, gone.user_id(), draft);
+    slow.is_overtaken(b"followers:", posting, async || {
+        accounts::leave(&app.app, gone.user_id(), &gone.login).await.expect("it is deleted");
+        app.drain().await;
+    })
+    .await
+    .expect("a status");
+    slow.app.drain().await;
+    is_nowhere(&app, &gone).await;
 }

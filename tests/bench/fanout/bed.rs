@@ -113,7 +113,8 @@ impl Bed {
         }
     }
 
-    /// An account with followers, who are no accounts themselves: a push asks for the follow alone. Only both sides of it are written.
+    /// An account with followers. Of theirs, both sides of the follow are written, and an account that holds nothing but its id: a push asks
+    /// whether it is there.
     pub(crate) async fn author(&self, login: &str, followers: &[UserId]) -> UserId {
         let id = UserId(self.app.next_id().await.expect("an id"));
         let count = followers.len() as u64;
@@ -125,6 +126,8 @@ impl Bed {
             let people: Vec<UserId> = std::iter::once(id).chain(part.iter().copied()).collect();
             let edges: Vec<(usize, usize, u64)> = (1..people.len()).map(|at| (at, 0, follows.next())).collect();
             graph::service::import(&self.app, &people, &edges).await.expect("follows");
+            self.write(part.iter().map(|id| redis::cmd("HSET").arg(format!("user:{{{}}}", id.0)).arg("id").arg(id.0).take()))
+                .await;
         }
         id
     }

@@ -31,10 +31,14 @@ struct Pipe {
 /// What answers become as soon as some bytes have passed to Redis.
 type Trap = Option<(&'static [u8], Flow)>;
 
+/// Before which bytes, where they come last in a piece, the rest of it waits on its way to Redis.
+type Cut = Option<&'static [u8]>;
+
 #[derive(Default)]
 struct State {
     pipes: Mutex<Vec<Pipe>>,
     trap: Mutex<Trap>,
+    cut: Mutex<Cut>,
     accepted: AtomicUsize,
     open: AtomicUsize,
 }
@@ -86,6 +90,16 @@ impl Proxy {
         self.state.trap.lock().expect("no panic while held").is_some()
     }
 
+    /// What is sent at once passes up to where `bytes` come last in it; the rest waits, and whatever comes after. Once.
+    pub fn cut_before(&self, bytes: &'static [u8]) {
+        *self.state.cut.lock().expect("no panic while held") = Some(bytes);
+    }
+
+    /// Whether something waits on its way to Redis.
+    pub fn holds_requests(&self) -> bool {
+        self.state.pipes.lock().expect("no panic while held").iter().any(|pipe| *pipe.to_redis.borrow() == Flow::Hold)
+    }
+
     /// Whether as many answers have passed as may.
     pub fn holds_answers(&self) -> bool {
         self.state.pipes.lock().expect("no panic while held").iter().all(|pipe| *pipe.to_server.borrow() == Flow::PassOnly(0))
@@ -130,9 +144,15 @@ async fn carry(server: TcpStream, redis: impl AsyncRead + AsyncWrite, pipe: Pipe
             pipe.to_server.send_replace(flow);
         }
     };
+    let cut = |bytes: &[u8]| {
+        let mut cut = state.cut.lock().expect("no panic while held");
+        let at = bytes.windows((*cut)?.len()).rposition(|window| Some(window) == *cut)?;
+        *cut = None;
+        Some(at)
+    };
     tokio::select! {
-        () = one_way(from_server, to_redis, &pipe.to_redis, trap) => {}
-        () = one_way(from_redis, to_server, &pipe.to_server, |_| ()) => {}
+        () = one_way(from_server, to_redis, &pipe.to_redis, trap, cut) => {}
+        () = one_way(from_redis, to_server, &pipe.to_server, |_| (), |_| None) => {}
     }
     state.open.fetch_sub(1, Ordering::SeqCst);
 }
@@ -142,6 +162,7 @@ async fn one_way(
     mut to: impl AsyncWrite + Unpin,
     flow: &watch::Sender<Flow>,
     before_it_passes: impl Fn(&[u8]),
+    cut: impl Fn(&[u8]) -> Option<usize>,
 ) {
     let (mut buffer, mut changes) = (vec![0; 64 * 1024], flow.subscribe());
     while let Ok(length @ 1..) = from.read(&mut buffer).await {
@@ -151,8 +172,20 @@ async fn one_way(
         if now == Flow::Swallow {
             continue;
         }
-        before_it_passes(&buffer[..length]);
-        if to.write_all(&buffer[..length]).await.is_err() {
+        let mut piece = &buffer[..length];
+        before_it_passes(piece);
+        if let Some(at) = cut(piece) {
+            let (first, rest) = piece.split_at(at);
+            if to.write_all(first).await.is_err() {
+                return;
+            }
+            flow.send_replace(Flow::Hold);
+            if changes.wait_for(|flow| *flow == Flow::Pass).await.is_err() {
+                return;
+            }
+            piece = rest;
+        }
+        if to.write_all(piece).await.is_err() {
             return;
         }
         flow.send_if_modified(|flow| match flow {
