@@ -81,6 +81,14 @@ pub(super) fn from_body(body: &[u8]) -> Result<Asked, Refusal> {
     asked(members)
 }
 
+/// Reads the payload of a message on a socket.
+pub(super) fn from_payload(payload: Object) -> Result<Asked, Refusal> {
+    match serde_json::from_value::<Members>(serde_json::Value::Object(payload)) {
+        Ok(members) => asked(members),
+        Err(_) => Err(bad("This is no request as GraphQL over HTTP has it.")),
+    }
+}
+
 /// Reads the query string of a GET.
 pub(super) fn from_parameters(parameters: Parameters) -> Result<Asked, Refusal> {
     fn json<T: serde::de::DeserializeOwned>(text: Option<String>) -> serde_json::Result<Option<T>> {

@@ -2,18 +2,18 @@
 
 use super::address::Client;
 use super::asked::{self, Asked, Parameters};
-use super::documents::Found;
 use super::logging::RequestId;
 use super::media::{self, Media};
+use super::operation::{self, Operation, Unfit};
 use super::response::{self, Refusal};
-use super::{State, auth, facts, origin, overload, playground, rates};
+use super::{State, auth, facts, origin, overload, playground, rates, ws};
 use crate::error::Error;
-use crate::schema::{self, Checked};
+use crate::schema::Checked;
 use async_graphql::parser::types::OperationType;
-use async_graphql::{Request, Variables, value};
+use async_graphql::value;
 use axum::body::Bytes;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{FromRequest, Query, State as Extract};
+use axum::extract::{FromRequest, FromRequestParts, Query, State as Extract};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::Response;
 use axum::{Extension, extract};
@@ -39,14 +39,19 @@ pub(super) async fn post(
     }
 }
 
-/// GET: a query, or the playground for a browser that brings none.
+/// GET: a socket, a query, or the playground for a browser that brings none.
 pub(super) async fn get(
     Extract(state): Extract<State>,
     Extension(id): Extension<RequestId>,
     Client(address): Client,
-    headers: HeaderMap,
-    parameters: Result<Query<Parameters>, QueryRejection>,
+    request: extract::Request,
 ) -> Response {
+    let (mut parts, _) = request.into_parts();
+    if ws::is_wanted(&parts.headers) {
+        return ws::upgrade(state, parts).await;
+    }
+    let parameters: Result<Query<Parameters>, QueryRejection> = Query::from_request_parts(&mut parts, &state).await;
+    let headers = parts.headers;
     let brings_nothing = matches!(&parameters, Ok(Query(parameters)) if parameters.are_empty());
     if brings_nothing && state.edge.playground && media::wants_page(&headers) {
         return playground::page().await;
@@ -96,25 +101,28 @@ impl Call<'_> {
     }
 
     /// Checks the document, finds out who asks, and executes.
-    async fn run(&self, mut asked: Asked) -> Result<Response, Refusal> {
-        let Found { query, keep_as } = self.state.edge.documents.find(&mut asked)?;
-        let mut request = request_of(query, asked);
-        let checked = match schema::check(&mut request, self.state.app.config()) {
-            Ok(checked) => checked,
-            Err(refused) => return Ok(response::executed(self.media, self.id, *refused)),
+    async fn run(&self, asked: Asked) -> Result<Response, Refusal> {
+        let operation = match Operation::of(self.state, asked) {
+            Ok(operation) => operation,
+            Err(Unfit::Refused(refusal)) => return Err(refusal),
+            Err(Unfit::Answered(refused)) => return Ok(response::executed(self.media, self.id, *refused)),
         };
-        facts::operation(checked.kind, schema::operation_name(&mut request));
-        if self.is_get && checked.kind != OperationType::Query {
-            let message = "Only queries can be sent by GET.";
-            return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", message));
+        let checked = operation.checked;
+        facts::operation(checked.kind, operation.name.clone());
+        match checked.kind {
+            OperationType::Subscription => return Err(operation::needs_a_stream()),
+            OperationType::Mutation if self.is_get => {
+                let message = "Only queries can be sent by GET.";
+                return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", message));
+            }
+            _ => {}
         }
-        if let Some(hash) = keep_as {
-            self.state.edge.documents.keep(hash, &request.query);
-        }
+        let request = operation.kept(self.state);
         let context = self.who().await?;
         let payer = rates::payer(&context);
         let answer = async {
-            let mut response = self.execute(request.data(context), checked.kind).await.map_err(|error| Refusal::from(&error))?;
+            let executed = operation::execute(self.state, request.data(context), checked.kind);
+            let mut response = executed.await.map_err(|error| Refusal::from(&error))?;
             self.tell_cost(&mut response, checked);
             Ok(response::executed(self.media, self.id, response))
         };
@@ -129,36 +137,11 @@ impl Call<'_> {
         context.map_err(|error| Refusal::from(&error))
     }
 
-    /// Executes within the deadline. A query ends with it, or when its client goes away; a change that has begun is finished whatever
-    /// happens here.
-    async fn execute(&self, request: Request, kind: OperationType) -> Result<async_graphql::Response, Error> {
-        let (schema, app) = (self.state.schema.clone(), self.state.app.clone());
-        let deadline = self.state.edge.request_timeout;
-        if kind == OperationType::Mutation {
-            let config = app.clone();
-            let execution = async move { schema::execute(&schema, request, config.config()).await };
-            timeout(deadline, app.finish(execution)).await.map_err(|_| Error::OutcomeUnknown)?
-        } else {
-            timeout(deadline, schema::execute(&schema, request, app.config())).await.map_err(|_| Error::DeadlineExceeded)
-        }
-    }
-
     fn tell_cost(&self, response: &mut async_graphql::Response, checked: Checked) {
         if self.headers.get(COST).is_some_and(|wanted| wanted == "1") {
             let cost = value!({ "charged": checked.cost, "limit": self.state.app.config().documents.cost });
             response.extensions.insert("cost".into(), cost);
         }
-    }
-}
-
-fn request_of(query: String, asked: Asked) -> Request {
-    let mut request = Request::new(query);
-    if let Some(operation) = asked.operation_name {
-        request = request.operation_name(operation);
-    }
-    match asked.variables {
-        Some(variables) => request.variables(Variables::from_json(serde_json::Value::Object(variables))),
-        None => request,
     }
 }
 

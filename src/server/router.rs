@@ -1,6 +1,7 @@
 //! Which path goes where, and what every request passes on its way.
 
 use super::config::{EdgeConfig, Origin};
+use super::live::Live;
 use super::overload::Room;
 use super::{DemoLogin, Traces, graphql, health, logging, metrics, playground};
 use crate::app::App;
@@ -42,6 +43,7 @@ pub struct State {
     /// Where the spans of requests go, if anywhere.
     pub traces: Option<Traces>,
     pub(super) room: Room,
+    pub(super) live: Live,
 }
 
 impl State {
@@ -49,7 +51,8 @@ impl State {
     pub fn new(app: App, edge: EdgeConfig) -> Self {
         let schema = crate::schema::build(app.config().suggestions);
         let (room, edge) = (Room::new(&edge), Arc::new(edge));
-        Self { app, schema, room, edge, leases: Leases::default(), demo: None, metrics_apart: false, traces: None }
+        let (leases, live) = (Leases::default(), Live::default());
+        Self { app, schema, room, live, edge, leases, demo: None, metrics_apart: false, traces: None }
     }
 }
 

