@@ -8,6 +8,7 @@ mod limits;
 mod node;
 mod operation;
 mod page;
+mod resume;
 mod scalars;
 mod subscribe;
 
@@ -18,6 +19,7 @@ pub use execute::{execute, refused};
 pub use node::Node;
 pub use operation::operation_name;
 pub use page::{PageInfo, page_info};
+pub use resume::resume;
 pub use scalars::DateTime;
 pub use subscribe::subscribe;
 

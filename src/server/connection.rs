@@ -7,7 +7,7 @@ use crate::metrics::Held;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
-use axum::http::{Request, StatusCode};
+use axum::http::{Request, Response, StatusCode, header};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -80,24 +80,27 @@ impl Connection {
     async fn run(self, stream: TcpStream) {
         // Small answers go out at once; without it the rest of the connection works all the same.
         let _ = stream.set_nodelay(true);
-        let busy = Arc::new(AtomicBool::new(false));
+        let (busy, streams) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let stream = Hurried {
             stream,
             busy: busy.clone(),
             headers: Limit::new(self.config.header_timeout),
             answers: Limit::new(self.config.stall_timeout),
+            streams: streams.clone(),
+            stream_stall: self.config.live.write_timeout,
         };
         let (router, peer, kept) = (self.router, self.peer, self.kept);
         let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
             request.extensions_mut().insert(kept.clone());
-            let (answer, busy) = (router.clone().call(request.map(Body::new)), busy.clone());
+            let (answer, busy, streams) = (router.clone().call(request.map(Body::new)), busy.clone(), streams.clone());
             busy.store(true, Ordering::Relaxed);
             async move {
                 let answer = answer.await;
                 // What comes on a connection that has become a socket is no request's headers.
                 let is_socket = answer.as_ref().is_ok_and(|answer| answer.status() == StatusCode::SWITCHING_PROTOCOLS);
                 busy.store(is_socket, Ordering::Relaxed);
+                streams.store(answer.as_ref().is_ok_and(is_event_stream), Ordering::Relaxed);
                 answer
             }
         });
@@ -127,6 +130,14 @@ struct Hurried {
     busy: Arc<AtomicBool>,
     headers: Limit,
     answers: Limit,
+    /// Whether the answer is a stream of events, which may not be taken as slowly as another.
+    streams: Arc<AtomicBool>,
+    stream_stall: Duration,
+}
+
+fn is_event_stream(answer: &Response<Body>) -> bool {
+    let media = answer.headers().get(header::CONTENT_TYPE).and_then(|media| media.to_str().ok());
+    media.is_some_and(|media| media.starts_with("text/event-stream"))
 }
 
 /// A time that something may take, from when it begins.
@@ -141,9 +152,13 @@ impl Limit {
     }
 
     /// It has begun, now or before.
-    fn begin(&mut self) -> &mut Pin<Box<Sleep>> {
-        let length = self.length;
-        self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(length)))
+    fn begin(&mut self) {
+        self.begin_of(self.length);
+    }
+
+    /// The same with another length.
+    fn begin_of(&mut self, length: Duration) {
+        self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(length)));
     }
 
     /// It is over, or there is none.
@@ -166,7 +181,8 @@ impl Hurried {
             self.answers.end();
             return written;
         }
-        self.answers.begin();
+        let length = if self.streams.load(Ordering::Relaxed) { self.stream_stall } else { self.answers.length };
+        self.answers.begin_of(length);
         self.answers.poll(cx, "nobody reads the answer")
     }
 }

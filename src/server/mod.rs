@@ -21,6 +21,7 @@ mod rates;
 mod response;
 mod router;
 mod shutdown;
+mod sse;
 mod traces;
 mod ws;
 

@@ -59,6 +59,11 @@ impl Operation {
         Ok(Self { request, checked, name, keep_as })
     }
 
+    /// Makes a subscription go on after the event with this cursor.
+    pub(super) fn resume(&mut self, cursor: &str) {
+        schema::resume(&mut self.request, cursor);
+    }
+
     /// What is to be run. The document is kept for whoever names it next.
     pub(super) fn kept(self, state: &State) -> Request {
         if let Some(hash) = self.keep_as {

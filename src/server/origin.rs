@@ -17,7 +17,7 @@ pub(super) fn may_be_foreign(headers: &HeaderMap) -> bool {
     !is_own && !media::is_json(headers) && !ASKED_ABOUT.iter().any(|name| headers.contains_key(*name))
 }
 
-/// Whether the page that opens a socket may: browsers ask no server beforehand. It is one of our own, one whose origin is allowed, or
+/// Whether the page that opens a socket or an event stream may: browsers ask no server beforehand. It is one of our own, one whose origin is allowed, or
 /// no page at all.
 pub(super) fn is_welcome(headers: &HeaderMap, allowed: &[Origin]) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else { return true };
@@ -33,7 +33,7 @@ fn is_host(origin: &HeaderValue, headers: &HeaderMap) -> bool {
 }
 
 pub(super) fn not_welcome() -> Refusal {
-    Refusal::new(StatusCode::FORBIDDEN, "ORIGIN_REFUSED", "Pages of this origin may not open a socket here.")
+    Refusal::new(StatusCode::FORBIDDEN, "ORIGIN_REFUSED", "Pages of this origin may open neither sockets nor event streams here.")
 }
 
 pub(super) fn refusal() -> Refusal {

@@ -123,6 +123,20 @@ impl Executed {
         serde_json::to_string(&self.response.errors).unwrap_or_else(|_| no_json().errors().to_string())
     }
 
+    /// The answer over HTTP. A request error's status is 400 where the media type lets it tell.
+    pub(super) fn answer(&self, media: Media) -> Response {
+        let status = match (self.request_error, media) {
+            (true, _) if self.ours => StatusCode::INTERNAL_SERVER_ERROR,
+            (true, Media::GraphqlResponse) => StatusCode::BAD_REQUEST,
+            _ => StatusCode::OK,
+        };
+        let mut answer = with_status(media, status, self.json());
+        if let Some(seconds) = retry_after(&self.response) {
+            answer.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
+        answer
+    }
+
     /// The text at `name` in the one field that it has.
     pub(super) fn text_in_field(&self, name: &str) -> Option<&str> {
         let Value::Object(fields) = &self.response.data else { return None };
@@ -141,20 +155,10 @@ fn no_json() -> Refusal {
     Refusal::from(&Error::corrupt("an answer that is no JSON"))
 }
 
-/// The answer of an operation. A request error's status is 400 where the media type lets it tell.
+/// The answer of an operation.
 pub(super) fn executed(media: Media, id: &RequestId, response: async_graphql::Response) -> Response {
     facts::executed(&response);
-    let executed = Executed::of(id, response);
-    let status = match (executed.request_error, media) {
-        (true, _) if executed.ours => StatusCode::INTERNAL_SERVER_ERROR,
-        (true, Media::GraphqlResponse) => StatusCode::BAD_REQUEST,
-        _ => StatusCode::OK,
-    };
-    let mut answer = with_status(media, status, executed.json());
-    if let Some(seconds) = retry_after(&executed.response) {
-        answer.headers_mut().insert(header::RETRY_AFTER, seconds.into());
-    }
-    answer
+    Executed::of(id, response).answer(media)
 }
 
 /// A field that was over a limit tells when to come again; the whole answer tells the latest of these times.

@@ -36,6 +36,7 @@ mod paging;
 mod rates;
 mod schema;
 mod sessions;
+mod sse;
 mod statuses;
 mod storage_down;
 mod supply;

@@ -14,14 +14,16 @@ use crate::server::response::{Executed, Refusal};
 use crate::server::{State, facts, rates};
 use async_graphql::Response;
 use async_graphql::parser::types::OperationType;
-use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
+use futures_util::{FutureExt, StreamExt};
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 /// An operation that runs, until it is dropped.
 pub(in crate::server) struct Running {
     responses: BoxStream<'static, Response>,
+    /// What it said before anybody asked.
+    said: Option<Option<Executed>>,
     id: RequestId,
     is_subscription: bool,
     count: Count,
@@ -30,22 +32,23 @@ pub(in crate::server) struct Running {
 }
 
 impl Running {
-    /// Charges an operation whose document has passed, and begins it. `transport` is what it came over.
+    /// Charges an operation whose document has passed, and begins it. `transport` is what it came over. What is refused is counted by whoever
+    /// tells it.
     pub(in crate::server) async fn admit(
         state: &State,
         id: &RequestId,
         operation: Operation,
-        context: Request,
+        context: &Request,
         transport: &'static str,
     ) -> Result<Self, Refusal> {
         let (kind, cost) = (operation.checked.kind, operation.checked.cost);
-        let mut count = Count::begin(&state.app, kind, operation.name.clone());
-        let admitted = admit(state, &context, cost).await;
-        let room = admitted.inspect_err(|refusal| count.outcome = Some(refusal.code.into()))?;
+        let room = admit(state, context, cost).await?;
+        let count = Count::begin(&state.app, kind, operation.name.clone());
         let is_subscription = kind == OperationType::Subscription;
-        let responses = operation::responses(state, operation.kept(state), context, kind);
+        let responses = operation::responses(state, operation.kept(state), context.clone(), kind);
         Ok(Self {
             responses,
+            said: None,
             id: id.clone(),
             is_subscription,
             count,
@@ -55,8 +58,21 @@ impl Running {
         })
     }
 
+    /// The request error that it came to at once: the library finds those in its first step.
+    pub(in crate::server) fn refused(&mut self) -> Option<Executed> {
+        let said = self.next().now_or_never()?;
+        if said.as_ref().is_some_and(|executed| executed.request_error) {
+            return said;
+        }
+        self.said = Some(said);
+        None
+    }
+
     /// What it says next; `None` when it has said all.
-    pub(in crate::server) async fn next(&mut self) -> Option<Executed> {
+    async fn next(&mut self) -> Option<Executed> {
+        if let Some(said) = self.said.take() {
+            return said;
+        }
         let response = self.responses.next().await;
         let executed = response.map(|response| Executed::of(&self.id, response));
         match &executed {

@@ -14,8 +14,7 @@ use crate::viewer::Viewer;
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 /// Runs it, and says what it comes to.
 pub(super) async fn run(shared: Arc<Shared>, known: Arc<Known>, asked: Result<Asked, Refusal>, ticket: Arc<Ticket>) {
@@ -33,11 +32,10 @@ pub(super) async fn run(shared: Arc<Shared>, known: Arc<Known>, asked: Result<As
 }
 
 async fn work(shared: &Shared, known: &Known, asked: Result<Asked, Refusal>, ticket: &Arc<Ticket>) -> Result<(), Unfit> {
-    let (operation, viewer) = prepared(shared, known, asked).await.inspect_err(|unfit| {
-        shared.state.app.metrics().request(None, Kind::Unknown, &unfit.outcome(), Duration::ZERO);
+    let began = Instant::now();
+    let mut running = begun(shared, known, asked).await.inspect_err(|unfit| {
+        shared.state.app.metrics().request(None, Kind::Unknown, &unfit.outcome(), began.elapsed());
     })?;
-    let context = Request::new(shared.state.app.clone(), viewer, shared.agent.clone(), shared.address);
-    let mut running = Running::admit(&shared.state, &shared.id, operation, context, "ws").await?;
     loop {
         let what = running.say().await;
         let is_last = what.is_last();
@@ -48,10 +46,11 @@ async fn work(shared: &Shared, known: &Known, asked: Result<Asked, Refusal>, tic
     }
 }
 
-async fn prepared(shared: &Shared, known: &Known, asked: Result<Asked, Refusal>) -> Result<(Operation, Option<Viewer>), Unfit> {
+async fn begun(shared: &Shared, known: &Known, asked: Result<Asked, Refusal>) -> Result<Running, Unfit> {
     let operation = Operation::of(&shared.state, asked?)?;
     let viewer = viewer(shared, known).await.map_err(|error| Refusal::from(&error))?;
-    Ok((operation, viewer))
+    let context = Request::new(shared.state.app.clone(), viewer, shared.agent.clone(), shared.address);
+    Ok(Running::admit(&shared.state, &shared.id, operation, &context, "ws").await?)
 }
 
 /// Who asks, as of now: a session that has ended meanwhile asks for nothing more, and its socket is closed.
