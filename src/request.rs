@@ -53,7 +53,7 @@ impl Request {
         self.loaders.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Forgets what was loaded: called after every change, so that the answer shows it.
+    /// Forgets what was loaded: called after every change, so that the answer shows it, and after every event of a subscription.
     pub fn forget(&self) {
         let empty = Arc::new(Self::empty(&self.app, self.viewer.as_ref()));
         *self.loaders.write().unwrap_or_else(PoisonError::into_inner) = empty;

@@ -8,16 +8,20 @@ mod limits;
 mod node;
 mod operation;
 mod page;
+mod resume;
 mod scalars;
+mod subscribe;
 
 pub use check::{Checked, check, check_document};
 pub use context::request;
 pub use errors::{UserError, UserErrorCode, refuse};
-pub use execute::execute;
+pub use execute::{execute, refused};
 pub use node::Node;
 pub use operation::operation_name;
 pub use page::{PageInfo, page_info};
+pub use resume::resume;
 pub use scalars::DateTime;
+pub use subscribe::subscribe;
 
 use crate::accounts::AccountMutation;
 use crate::graph::GraphMutation;

@@ -35,11 +35,11 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    /// The next thing to tell.
+    /// The next thing to tell. What it does before and after it waits is in boxes: thousands wait, and each would hold room for it.
     pub(super) async fn next(&mut self) -> Told {
         loop {
             if let Some((event, behind)) = self.read.pop_front() {
-                let told = self.tell(&event).await;
+                let told = Box::pin(self.tell(&event)).await;
                 self.place.position = behind;
                 match told {
                     Some(what) => return self.told(what),
@@ -57,7 +57,7 @@ impl Follower {
                     }
                     Item::Gap(reason, behind) => Some((reason, (*behind).clone())),
                 },
-                None => match self.read_on().await {
+                None => match Box::pin(self.read_on()).await {
                     Ok(gap) => gap,
                     Err(_) => {
                         tokio::time::sleep(AGAIN).await;
