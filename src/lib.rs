@@ -48,6 +48,12 @@
 //! entry whose lease has run out does it again ([`work`]). Fan-out past the first thousand followers, refills and crossings go the same way,
 //! in passes.
 //!
+//! ## How news travels
+//!
+//! When a status stands in the homes that it is pushed to, and when it is deleted, that is *told*: appended to a log and published in one
+//! script ([`events`]). A process listens over one connection ([`db::bridge`]) and hands each event to the subscriptions that an index
+//! finds ([`streaming`]); what it has missed it reads from the log, as does a subscription that comes back with a cursor.
+//!
 //! ## Keys and ids
 //!
 //! Every key carries its owner's id as hash tag, from the first one on, so the same commands run on a cluster. Ids order by time
