@@ -3,8 +3,8 @@
 //! No keys of its own: [`crate::events`] has what is told. "Redis in Action" 8.5 gives each client a connection to Redis and a thread,
 //! which asks its filter about every message; what happens while a client is away is lost to it.
 //!
-//! **One process, one listener.** A [`hub`] hears the channels of all its subscriptions over one connection, in the order of the events.
-//! It finds those whom an event concerns through an index by words, authors, samples and places ([`index`]), so that an event costs by what
+//! **One process, one listener.** A hub hears the channels of all its subscriptions over one connection, in the order of the events.
+//! It finds those whom an event concerns through an index by words, authors, samples and places, so that an event costs by what
 //! it says and by whom it reaches, not by how many wait for others.
 //!
 //! **Going on.** A subscription first reads the kept events from its cursor on, until there is none that the hub has not told yet; then it
