@@ -1,6 +1,6 @@
 //! What subscriptions come through: a Redis that dies, is frozen or says nothing, and several servers.
 
-use super::{Ear, Hub};
+use super::{Ear, Hub, listening};
 use crate::support::{Alone, RedisServer, START, TestApp};
 use serde_json::json;
 use std::sync::Arc;
@@ -43,9 +43,7 @@ async fn a_redis_that_dies_and_comes_back_leaves_no_hole() {
 async fn a_redis_that_is_frozen_for_a_while_leaves_no_hole() {
     let redis = Arc::new(RedisServer::alone(Alone::OneWire));
     let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
-    let [ada, bob] = app.users(["ada", "bob"]).await;
-    ada.follow(&bob).await;
-    let mut ear = Ear::home(&app, &ada, None).await.listen().await;
+    let (_, bob, mut ear) = listening(&app).await;
     bob.post("before").await;
     app.redis.signal("STOP");
     tokio::time::sleep(Duration::from_secs(5)).await;
@@ -57,9 +55,7 @@ async fn a_redis_that_is_frozen_for_a_while_leaves_no_hole() {
 #[tokio::test]
 async fn what_was_published_and_never_heard_is_found() {
     let app = TestApp::start().await;
-    let [ada, bob] = app.users(["ada", "bob"]).await;
-    ada.follow(&bob).await;
-    let mut ear = Ear::home(&app, &ada, None).await.listen().await;
+    let (_, bob, mut ear) = listening(&app).await;
     bob.post("heard").await;
     assert_eq!(ear.hear(1).await, ["+heard"]);
     // Told, but published to nobody: as if the message had been lost on its way.

@@ -106,6 +106,14 @@ impl Ear {
     }
 }
 
+/// Ada, who listens to her home, and Bob, whom she follows.
+async fn listening(app: &TestApp) -> (Actor, Actor, Ear) {
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    ada.follow(&bob).await;
+    let ear = Ear::home(app, &ada, None).await.listen().await;
+    (ada, bob, ear)
+}
+
 struct Event {
     cursor: String,
     what: String,

@@ -1,6 +1,6 @@
 //! Going on from where one stopped.
 
-use super::{Ear, small};
+use super::{Ear, listening, small};
 use crate::support::TestApp;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -8,9 +8,7 @@ use std::collections::BTreeSet;
 #[tokio::test]
 async fn what_was_missed_comes_once_and_in_order_and_then_what_is_live() {
     let app = TestApp::start().await;
-    let [ada, bob] = app.users(["ada", "bob"]).await;
-    ada.follow(&bob).await;
-    let mut ear = Ear::home(&app, &ada, None).await.listen().await;
+    let (ada, bob, mut ear) = listening(&app).await;
     bob.post("0").await;
     let last = ear.next().await;
     drop(ear);
@@ -70,9 +68,7 @@ async fn every_status_is_in_the_answer_or_after_it_and_never_both() {
 #[tokio::test]
 async fn what_is_kept_no_longer_is_a_gap_and_then_it_goes_on() {
     let app = TestApp::with(small()).await;
-    let [ada, bob] = app.users(["ada", "bob"]).await;
-    ada.follow(&bob).await;
-    let mut ear = Ear::home(&app, &ada, None).await.listen().await;
+    let (ada, bob, mut ear) = listening(&app).await;
     bob.post("first").await;
     let last = ear.next().await;
     drop(ear);
@@ -91,9 +87,7 @@ async fn what_is_kept_no_longer_is_a_gap_and_then_it_goes_on() {
 #[tokio::test]
 async fn what_the_storage_has_lost_is_a_gap() {
     let app = TestApp::start().await;
-    let [ada, bob] = app.users(["ada", "bob"]).await;
-    ada.follow(&bob).await;
-    let mut live = Ear::home(&app, &ada, None).await.listen().await;
+    let (ada, bob, mut live) = listening(&app).await;
     bob.post("first").await;
     let last = live.next().await;
     for key in app.redis.keys() {
@@ -113,9 +107,7 @@ async fn what_the_storage_has_lost_is_a_gap() {
 #[tokio::test]
 async fn a_cut_connection_loses_nothing() {
     let app = TestApp::start().await;
-    let [ada, bob] = app.users(["ada", "bob"]).await;
-    ada.follow(&bob).await;
-    let mut ear = Ear::home(&app, &ada, None).await.listen().await;
+    let (_, bob, mut ear) = listening(&app).await;
     bob.post("0").await;
     assert_eq!(ear.hear(1).await, ["+0"]);
     for number in 1..20 {
@@ -128,9 +120,7 @@ async fn a_cut_connection_loses_nothing() {
 #[tokio::test]
 async fn who_does_not_keep_up_gets_a_gap_and_goes_on() {
     let app = TestApp::start().await;
-    let [ada, bob] = app.users(["ada", "bob"]).await;
-    ada.follow(&bob).await;
-    let mut ear = Ear::home(&app, &ada, None).await.listen().await;
+    let (_, bob, mut ear) = listening(&app).await;
     bob.post("0").await;
     assert_eq!(ear.hear(1).await, ["+0"]);
     for number in 0..300 {
