@@ -117,7 +117,8 @@ impl Reader {
         if self.ping_at <= now {
             self.say(Message::Ping(Default::default()));
             self.ping_at = now + self.live().ping_every;
-            self.pong_by = Some(now + self.live().pong_timeout);
+            // One that waits for its answer already is not given more time by the next.
+            self.pong_by = self.pong_by.or(Some(now + self.live().pong_timeout));
         }
         Ok(())
     }

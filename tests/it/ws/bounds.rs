@@ -112,6 +112,18 @@ async fn an_account_has_so_many_sockets_and_so_has_an_address_without_one() {
 }
 
 #[tokio::test]
+async fn a_socket_is_no_request_whose_headers_are_slow() {
+    let soon = Duration::from_millis(200);
+    let app =
+        TestApp::at_edge(Config::default(), EdgeConfig { header_timeout: soon, idle_timeout: soon, ..EdgeConfig::default() })
+            .await;
+    let mut socket = Socket::of(&app, None).await;
+    let ended = tokio::time::timeout(2 * soon, socket.frame()).await;
+    assert!(ended.is_err(), "{ended:?}");
+    assert_eq!(socket.answer("a", "{ __typename }").await["data"]["__typename"], "Query");
+}
+
+#[tokio::test]
 async fn whoever_does_not_answer_a_ping_is_gone() {
     let (often, patience) = (Duration::from_millis(50), Duration::from_secs(2));
     let live = LiveConfig { ping_every: often, pong_timeout: patience, message_burst: 1_000_000, ..LiveConfig::default() };
