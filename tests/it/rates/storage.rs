@@ -172,7 +172,7 @@ async fn a_bucket_that_cannot_be_read_stops_no_reader() {
 
 #[tokio::test]
 async fn forgotten_scripts_charge_once() {
-    let app = TestApp::hasty(limited(&[(Limit::Posts, "5/1h")])).await;
+    let app = TestApp::with(limited(&[(Limit::Posts, "5/1h")])).await;
     let people = app.crowd("c", 2).await;
     for n in 0..7 {
         app.redis.run::<()>(&["SCRIPT", "FLUSH"]);
