@@ -30,7 +30,7 @@ pub(super) struct Events {
 /// Whose words they are.
 pub(super) enum Source {
     /// One operation's.
-    One(Running),
+    One(Box<Running>),
     /// Those of all that were asked for.
     Reserved(Attached),
 }
