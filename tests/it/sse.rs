@@ -205,6 +205,8 @@ data: {"id":"early","payload":{"data":{"viewer":{"login":"ada"}}}}"#
     );
     assert_eq!(events.next().await.expect("one"), "event: complete\ndata: {\"id\":\"early\"}");
     assert_eq!(Answer::of(stream.read()).await.refusal(), refused(409, "STREAM_TAKEN"));
+    assert_eq!(Answer::of(stream.ask(json!("early"), "{ __typename }")).await.status, 202, "its id is free again");
+    assert!(events.next().await.expect("one").contains("Query") && events.next().await.expect("one").contains("complete"));
     let accepted = Answer::of(stream.ask(json!("a"), QUIET)).await;
     assert_eq!((accepted.status, accepted.text.as_str()), (202, ""));
     assert_eq!(Answer::of(stream.ask(json!("a"), "{ __typename }")).await.refusal(), refused(409, "OPERATION_EXISTS"));
