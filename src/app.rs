@@ -8,8 +8,10 @@ use crate::ids::source::Ids;
 use crate::lane::Lane;
 use crate::metrics::Metrics;
 use crate::page::Cursors;
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{Notify, OnceCell};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -32,6 +34,7 @@ struct Inner {
     background: TaskTracker,
     waking: Notify,
     metrics: Metrics,
+    parts: Mutex<HashMap<TypeId, Box<dyn Any + Send>>>,
 }
 
 impl App {
@@ -41,7 +44,8 @@ impl App {
         let (ids, cursors, background) = (Ids::default(), OnceCell::new(), TaskTracker::new());
         let metrics = Metrics::new(db.meters(), clock.now());
         let waking = Notify::new();
-        Self(Arc::new(Inner { db, clock, config, ids, cursors, hashing, background, waking, metrics }))
+        let parts = Mutex::default();
+        Self(Arc::new(Inner { db, clock, config, ids, cursors, hashing, background, waking, metrics, parts }))
     }
 
     /// The store.
@@ -97,6 +101,13 @@ impl App {
     /// Where passwords are hashed: only so many at once, so that a flood of log-ins leaves the cores to the others.
     pub fn hashing(&self) -> &Lane {
         &self.0.hashing
+    }
+
+    /// What a higher floor keeps once a process: made when it is first asked for.
+    pub fn part<T: Clone + Default + Send + 'static>(&self) -> T {
+        let mut parts = self.0.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let part = parts.entry(TypeId::of::<T>()).or_insert_with(|| Box::new(T::default()));
+        part.downcast_ref::<T>().cloned().unwrap_or_default()
     }
 
     /// Tells this process's workers that there is something to do.

@@ -1,6 +1,6 @@
 //! What an operator may set, with its defaults. Each is an option of the command line (`cli`) and a `WAXWING_…` variable.
 
-use crate::clock::{DAY, Millis};
+use crate::clock::{DAY, MINUTE, Millis};
 use crate::quota::Rates;
 use ipnet::IpNet;
 
@@ -17,6 +17,10 @@ pub struct Config {
     pub star_followers: u64,
     /// A home that nobody has read for so long is dropped, and built again when it is read.
     pub home_idle: Millis,
+    /// Events that are kept for those who come back, over all shards.
+    pub events_kept: usize,
+    /// How long an event is kept at most.
+    pub events_age: Millis,
     /// How long a session lives without being used.
     pub session_idle: Millis,
     /// How long a session lives at most.
@@ -42,6 +46,8 @@ impl Default for Config {
             home_window: 1_000,
             star_followers: 10_000,
             home_idle: 30 * DAY,
+            events_kept: 100_000,
+            events_age: 60 * MINUTE,
             session_idle: 30 * DAY,
             session_absolute: 90 * DAY,
             hashes_at_once: 2,

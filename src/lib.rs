@@ -9,12 +9,13 @@
 //!
 //! | floor | domains | |
 //! |---|---|---|
-//! | 0 | [`jobs`], [`rates`] | what is to be settled; how much one may ask |
+//! | 0 | [`jobs`], [`events`], [`rates`] | what is to be settled; what has happened; how much one may ask |
 //! | 1 | [`users`] | who one is |
 //! | 2 | [`sessions`], [`idempotency`], [`graph`] | where one is logged in, what one has asked for before, who follows whom |
 //! | 3 | [`statuses`], [`lists`] | what one says, and whom one reads together |
 //! | 4 | [`timelines`] | where it goes |
-//! | 5 | [`accounts`] | how all of it ends |
+//! | 5 | [`streaming`] | what is told while it happens |
+//! | 6 | [`accounts`] | how all of it ends |
 //!
 //! | room | what is in it | who may name it |
 //! |---|---|---|
@@ -47,6 +48,12 @@
 //! entry whose lease has run out does it again ([`work`]). Fan-out past the first thousand followers, refills and crossings go the same way,
 //! in passes.
 //!
+//! ## How news travels
+//!
+//! When a status stands in the homes that it is pushed to, and when it is deleted, that is *told*: appended to a log and published in one
+//! script ([`events`]). A process listens over one connection ([`db::bridge`]) and hands each event to the subscriptions that an index
+//! finds ([`streaming`]); what it has missed it reads from the log, as does a subscription that comes back with a cursor.
+//!
 //! ## Keys and ids
 //!
 //! Every key carries its owner's id as hash tag, from the first one on, so the same commands run on a cluster. Ids order by time
@@ -75,6 +82,7 @@ pub mod request;
 pub mod db;
 
 pub mod jobs;
+pub mod events;
 pub mod rates;
 pub mod users;
 pub mod sessions;
@@ -83,6 +91,7 @@ pub mod graph;
 pub mod statuses;
 pub mod lists;
 pub mod timelines;
+pub mod streaming;
 pub mod accounts;
 
 pub mod work;

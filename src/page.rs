@@ -17,6 +17,8 @@ use std::hash::Hasher;
 pub const DEFAULT: usize = 20;
 /// The most entries a page has.
 pub const MAX: usize = 100;
+/// The longest text that [`Cursors::seal`] makes of what we put in.
+const MAX_SEALED: usize = 4_096;
 /// A bound above every position.
 const TOP: u64 = u64::MAX;
 
@@ -63,6 +65,32 @@ impl Cursors {
         Self { secret }
     }
 
+    /// The deployment's secret, for what else is signed with it.
+    pub(crate) const fn secret(&self) -> [u8; 16] {
+        self.secret
+    }
+
+    /// Bytes as a text that only `list` takes back.
+    pub fn seal(&self, list: ListId, bytes: &[u8]) -> String {
+        URL_SAFE_NO_PAD.encode([&self.mark(list, bytes), bytes].concat())
+    }
+
+    /// The bytes of such a text; `None` for one that is forged or of another list.
+    pub fn open(&self, list: ListId, text: &str) -> Option<Vec<u8>> {
+        let bytes = (text.len() <= MAX_SEALED).then(|| URL_SAFE_NO_PAD.decode(text))?.ok()?;
+        let (mark, rest) = bytes.split_at_checked(7)?;
+        (mark == self.mark(list, rest)).then(|| rest.to_vec())
+    }
+
+    fn mark(&self, list: ListId, bytes: &[u8]) -> [u8; 7] {
+        let mut hasher = SipHasher24::new_with_key(&self.secret);
+        hasher.write(b"sealed");
+        hasher.write_u8(list.kind);
+        hasher.write_u64(list.owner);
+        hasher.write(bytes);
+        first_seven(hasher.finish())
+    }
+
     /// The cursor of a place. Twenty characters.
     pub fn encode(&self, list: ListId, position: u64) -> String {
         let mut bytes = [0; 15];
@@ -71,8 +99,13 @@ impl Cursors {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// The place that a cursor names in `list`; `None` for one that is forged or of another list.
+    /// The place that a cursor names in `list`; `None` for one that is forged or of another list. What is sealed behind a full stop is
+    /// another's to read, but must be of this list too.
     pub fn decode(&self, list: ListId, cursor: &str) -> Option<u64> {
+        if let Some((cursor, sealed)) = cursor.split_once('.') {
+            self.open(list, sealed)?;
+            return self.decode(list, cursor);
+        }
         let mut bytes = [0; 15];
         let length = (cursor.len() == 20).then(|| URL_SAFE_NO_PAD.decode_slice(cursor, &mut bytes))?.ok()?;
         let (position, tag) = bytes.split_at(8);
@@ -85,10 +118,13 @@ impl Cursors {
         hasher.write_u8(list.kind);
         hasher.write_u64(list.owner);
         hasher.write_u64(position);
-        let mut tag = [0; 7];
-        tag.copy_from_slice(&hasher.finish().to_be_bytes()[..7]);
-        tag
+        first_seven(hasher.finish())
     }
+}
+
+fn first_seven(hash: u64) -> [u8; 7] {
+    let [first @ .., _] = hash.to_be_bytes();
+    first
 }
 
 /// The four arguments of a connection, as a client sends them.

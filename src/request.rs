@@ -27,7 +27,8 @@ pub struct Loaders {
     pub lists: Loader<FetchLists>,
 }
 
-/// One request.
+/// One request. Its clones share what was loaded.
+#[derive(Clone)]
 pub struct Request {
     /// The application.
     pub app: App,
@@ -37,13 +38,13 @@ pub struct Request {
     pub user_agent: Option<String>,
     /// The client's address, as far as it can be believed; `None` when it is not known.
     pub address: Option<IpAddr>,
-    loaders: RwLock<Arc<Loaders>>,
+    loaders: Arc<RwLock<Arc<Loaders>>>,
 }
 
 impl Request {
     /// A request of `viewer`, with nothing loaded.
     pub fn new(app: App, viewer: Option<Viewer>, user_agent: Option<String>, address: Option<IpAddr>) -> Self {
-        let loaders = RwLock::new(Arc::new(Self::empty(&app, viewer.as_ref())));
+        let loaders = Arc::new(RwLock::new(Arc::new(Self::empty(&app, viewer.as_ref()))));
         Self { app, viewer, user_agent, address, loaders }
     }
 
@@ -52,7 +53,7 @@ impl Request {
         self.loaders.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Forgets what was loaded: called after every change, so that the answer shows it.
+    /// Forgets what was loaded: called after every change, so that the answer shows it, and after every event of a subscription.
     pub fn forget(&self) {
         let empty = Arc::new(Self::empty(&self.app, self.viewer.as_ref()));
         *self.loaders.write().unwrap_or_else(PoisonError::into_inner) = empty;

@@ -3,13 +3,17 @@
 // The session has a bar rather than a pane of GraphiQL's sidebar, because who is asking decides what every operation
 // answers: it stays in sight while the documentation or the history is open.
 import { GraphiQL } from 'graphiql';
+import { getOperationAST } from 'graphql';
 import { send } from './send.js';
 import { SessionBar } from './session/SessionBar.jsx';
+import { subscribe } from './subscribe.js';
 import { defaultTabs } from './tabs.js';
 
 // GraphiQL asks for the schema anew whenever the identity of its fetcher changes: it must not be made inside a component.
 function fetcher(request, options) {
-  return send(request, options?.headers);
+  const operation = options?.documentAST && getOperationAST(options.documentAST, request.operationName);
+  const follow = operation?.operation === 'subscription' ? subscribe : send;
+  return follow(request, options?.headers);
 }
 
 export function App() {

@@ -3,7 +3,7 @@ const documents = import.meta.glob('../operations/*.graphql', { query: '?raw', i
 const variables = import.meta.glob('../operations/*.json', { query: '?raw', import: 'default', eager: true });
 
 // The order in which one meets them: read first, then join in.
-const ORDER = ['Home', 'Profile', 'Viewer', 'SignUp', 'PostStatus', 'Follow', 'StatusPage'];
+const ORDER = ['Home', 'Profile', 'Viewer', 'SignUp', 'PostStatus', 'Follow', 'StatusPage', 'PublicStream'];
 
 export const defaultTabs = ORDER.map((name) => ({
   query: documents[`../operations/${name}.graphql`].trim(),

@@ -4,7 +4,7 @@ import { after, afterEach, before, test } from 'node:test';
 import { demo, endSessionOf, logInWith } from './api.mjs';
 import { open } from './browser.mjs';
 import { Playground } from './playground.mjs';
-import { login, password, screenshot } from './settings.mjs';
+import { login, password, screenshot, url } from './settings.mjs';
 
 const WRONG = 'certainly-not-the-password';
 let browser, page, complaints, playground;
@@ -24,7 +24,7 @@ test('the page loads with the operations ready to run', async () => {
   assert.equal(await page.title(), 'Waxwing playground');
   assert.equal(await playground.tab('Home').getAttribute('aria-selected'), 'true');
   assert.deepEqual(JSON.parse(await playground.shownVariables()), { first: 30 });
-  assert.equal(await page.getByRole('tab').count(), 7);
+  assert.equal(await page.getByRole('tab').count(), 8);
 });
 
 test('a wrong password shows the message of the server', async () => {
@@ -52,7 +52,7 @@ test('Home answers 30 entries', async () => {
 test('a reload keeps the session and the tabs', async () => {
   await playground.load();
   await playground.status.waitFor();
-  assert.equal(await page.getByRole('tab').count(), 7);
+  assert.equal(await page.getByRole('tab').count(), 8);
   assert.equal((await playground.run('Home')).data.viewer.login, login);
 });
 
@@ -64,6 +64,15 @@ test('a status that PostStatus posts comes first in Home', async () => {
   assert.deepEqual(posted.userErrors, []);
   const [first] = (await playground.run('Home')).data.homeTimeline.entries.edges;
   assert.deepEqual([first.node.status.id, first.node.status.message], [posted.status.id, message]);
+});
+
+test('a subscription runs over a socket until it is stopped', async () => {
+  await playground.select('PublicStream');
+  await playground.execute().click();
+  await subscriptions(1);
+  await page.getByRole('button', { name: /^Stop query/ }).click();
+  await subscriptions(0);
+  await playground.execute().waitFor();
 });
 
 test('the documentation shows the type Status', async () => {
@@ -115,6 +124,17 @@ test('the demo’s button is there where the server runs a demo, and logs in', a
   await playground.status.waitFor();
   assert.match(await playground.status.innerText(), new RegExp(`\\(${user.login}\\)`));
 });
+
+// Waits until the server counts so many.
+async function subscriptions(count) {
+  for (let tries = 0; tries < 200; tries++) {
+    const text = await (await fetch(new URL('/metrics', url))).text();
+    const running = text.match(/^waxwing_live_subscriptions\{transport="ws"\} (\d+)$/m)?.[1] ?? '0';
+    if (Number(running) === count) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  assert.fail(`there are not ${count} subscriptions`);
+}
 
 // Chromium logs every 401 as an error: the one that is provoked here, and no other, is taken off the list.
 async function unauthorized(action) {

@@ -2,7 +2,7 @@
 
 use crate::config::{Config, DocumentLimits};
 use crate::schema;
-use crate::server::{Documents, EdgeConfig, Origin};
+use crate::server::{Documents, EdgeConfig, LiveConfig, Origin};
 use anyhow::{Context, bail};
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
@@ -56,6 +56,18 @@ pub(super) struct EdgeOptions {
     /// How many connections there are at once; the next one waits.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_CONNECTIONS", default_value_t = 10_000, value_parser = at_least(1, 1_000_000))]
     max_connections: usize,
+    /// How many sockets an account has at once on this server; one more is closed with 4429.
+    #[arg(long, value_name = "N", env = "WAXWING_ACCOUNT_SOCKETS", default_value_t = 10, value_parser = at_least(1, 1_000_000))]
+    account_sockets: usize,
+    /// How many sockets without a session an address has at once on this server; one more is refused.
+    #[arg(long, value_name = "N", env = "WAXWING_ADDRESS_SOCKETS", default_value_t = 100, value_parser = at_least(1, 1_000_000))]
+    address_sockets: usize,
+    /// How many event streams an account, or an address without a session, has at once on this server; one more is refused.
+    #[arg(long, value_name = "N", env = "WAXWING_EVENT_STREAMS", default_value_t = 100, value_parser = at_least(1, 1_000_000))]
+    event_streams: usize,
+    /// How many operations run at once on a socket, or on an event stream that operations share; one more is refused.
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_SUBSCRIPTIONS", default_value_t = 128, value_parser = at_least(1, 10_000))]
+    max_subscriptions: usize,
     /// How many seconds a request may take.
     #[arg(long, value_name = "SECONDS", env = "WAXWING_REQUEST_TIMEOUT", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
     request_timeout: u64,
@@ -112,6 +124,15 @@ impl EdgeOptions {
             max_requests: self.max_requests.unwrap_or(defaults.max_requests),
             max_connections: self.max_connections,
             request_timeout: Duration::from_secs(self.request_timeout),
+            live: LiveConfig {
+                account_sockets: self.account_sockets,
+                address_sockets: self.address_sockets,
+                event_streams: self.event_streams,
+                operations: self.max_subscriptions,
+                // Whoever comes back asks for all at once.
+                message_burst: u32::try_from(self.max_subscriptions).unwrap_or(u32::MAX).saturating_add(32),
+                ..defaults.live.clone()
+            },
             documents: documents.map_or(defaults.documents.clone(), Arc::new),
             ..defaults
         })

@@ -1,6 +1,6 @@
 //! Options that several commands share.
 
-use crate::clock::DAY;
+use crate::clock::{DAY, MINUTE};
 use crate::config::Config;
 use clap::Args;
 use std::path::PathBuf;
@@ -38,6 +38,12 @@ pub(super) struct DomainOptions {
     /// A home that was not read for this many days is dropped to save memory and fan-out. The next read builds it again.
     #[arg(long, value_name = "DAYS", env = "WAXWING_HOME_IDLE_DAYS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3_650))]
     home_idle_days: u64,
+    /// How many events of live subscriptions are kept for those who come back.
+    #[arg(long, value_name = "N", env = "WAXWING_EVENTS_KEPT", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(100..=10_000_000))]
+    events_kept: u64,
+    /// For how many minutes they are kept at most. Who comes back later is told that something is missing.
+    #[arg(long, value_name = "MINUTES", env = "WAXWING_EVENTS_MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=10_080))]
+    events_minutes: u64,
     /// A session ends after this many days without use.
     #[arg(long, value_name = "DAYS", env = "WAXWING_SESSION_IDLE_DAYS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3_650))]
     session_idle_days: u64,
@@ -55,6 +61,8 @@ impl DomainOptions {
             home_window: self.home_window as usize,
             star_followers: self.star_followers,
             home_idle: self.home_idle_days * DAY,
+            events_kept: self.events_kept as usize,
+            events_age: self.events_minutes * MINUTE,
             session_idle: self.session_idle_days * DAY,
             session_absolute: self.session_absolute_days * DAY,
             hashes_at_once: self.hashes_at_once as usize,

@@ -5,7 +5,8 @@ use super::link::Links;
 use super::{Target, pipeline_of};
 use crate::error::Error;
 use crate::metrics::{Fault, StorageMeters};
-use redis::{Cmd, RedisError, Value};
+use redis::{Client, Cmd, RedisError, Value};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -95,6 +96,18 @@ impl Topology {
             reply.extract_error().map_err(|error| self.classify(&error, Access::Read))?;
         }
         Ok(())
+    }
+
+    /// For each node that has some of these channels, by its address: how to connect, and which. With `stale` it is looked up anew.
+    pub(super) async fn listened_at(
+        &self,
+        channels: &[String],
+        stale: bool,
+    ) -> Result<HashMap<String, (Client, Vec<String>)>, Error> {
+        match &self.nodes {
+            Nodes::Single(links) => Ok(HashMap::from([(String::new(), (links.client(), channels.to_vec()))])),
+            Nodes::Cluster(cluster) => cluster.listened_at(channels, stale).await,
+        }
     }
 
     pub(super) async fn primaries(&self) -> Result<usize, Error> {

@@ -42,6 +42,11 @@ impl Links {
         Ok(Self((0..timing.connections.max(1)).map(|_| Link::new(client.clone(), timing, meters.clone())).collect()))
     }
 
+    /// How to make another connection to the same server.
+    pub(super) fn client(&self) -> Client {
+        self.0[0].way.client.clone()
+    }
+
     /// Sends a pipeline; answers in order, errors among them in their place.
     pub(super) async fn send(&self, pipeline: &Pipeline) -> Result<Vec<Value>, Failure> {
         self.0[link_of_thread(self.0.len())].send(pipeline).await

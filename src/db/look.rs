@@ -11,6 +11,9 @@ use redis::{Cmd, FromRedisValue, Value, cmd};
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
+/// An entry of a stream: its id, its fields and their values.
+type StreamEntry = (String, Vec<Vec<u8>>);
+
 /// Elements of sets and fields of hashes that are in memory at once, more or less.
 const AT_ONCE: usize = 20_000;
 
@@ -136,6 +139,26 @@ impl Look {
         let texts = self.ask(keys.iter().map(String::as_str), |key| cmd("GETRANGE").arg(key).arg(0).arg(4_095).take()).await?;
         let text = |key: &String| lossy(&texts.read::<Vec<u8>>(&key.as_str()).unwrap_or_default());
         Ok(keys.iter().map(|key| (key.clone(), text(key))).collect())
+    }
+
+    /// What the entries of streams say, but for bytes that are no text: of each stream in pages, to its end.
+    ///
+    /// # Errors
+    /// As [`Db::read_many`].
+    pub async fn streams(&self, keys: Vec<String>) -> Result<Vec<(String, String)>, Error> {
+        let mut found = Vec::new();
+        for key in keys {
+            let mut after = "-".to_owned();
+            loop {
+                let range = |after: &str| cmd("XRANGE").arg(&key).arg(after).arg("+").arg("COUNT").arg(1_000).take();
+                let page: Vec<StreamEntry> = self.ask([after.as_str()], range).await?.read(&after.as_str()).unwrap_or_default();
+                let Some((last, _)) = page.last() else { break };
+                after = format!("({last}");
+                let text = |(_, fields): &StreamEntry| fields.iter().map(|field| lossy(field)).collect::<Vec<_>>().join(" ");
+                found.extend(page.iter().map(|entry| (key.clone(), text(entry))));
+            }
+        }
+        Ok(found)
     }
 
     /// Passes over many hashes at once; `visit` gets some fields with their values, of all of them, as (key, field, value).

@@ -5,6 +5,7 @@
 //! one that timed out may have happened, and says so ([`Error::OutcomeUnknown`]).
 
 pub mod audit;
+pub mod bridge;
 pub mod check;
 mod cluster;
 pub mod connection;
@@ -60,6 +61,11 @@ impl Db {
         let meters = Arc::new(StorageMeters::default());
         let topology = Topology::open(target, timing, meters.clone())?;
         Ok(Self { topology: Arc::new(topology), meters, in_flight: Arc::default(), timing })
+    }
+
+    /// Whether this is a cluster.
+    pub fn is_cluster(&self) -> bool {
+        self.topology.is_cluster()
     }
 
     /// How often this handle has waited for Redis so far: a command, a script or a pipeline is one.

@@ -54,7 +54,12 @@ async fn look_at(app: &App, id: UserId, keys: Vec<String>) -> Result<Vec<crate::
         Ok(())
     })
     .await?;
-    let known = |entry: &&Entry| ["zset", "string", "hash"].contains(&entry.kind.as_str());
+    for (key, text) in look.streams(of("stream")).await? {
+        if is_named(&text) {
+            found.add(&key, "names the account");
+        }
+    }
+    let known = |entry: &&Entry| ["zset", "string", "hash", "stream"].contains(&entry.kind.as_str());
     for entry in entries.iter().filter(|entry| !known(entry)) {
         found.add(&entry.key, format!("is a {}, and was not looked into", entry.kind));
     }

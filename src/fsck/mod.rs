@@ -13,7 +13,7 @@ use crate::db::look::Look;
 use crate::error::Error;
 use crate::jobs::service as journal;
 use crate::jobs::{Queue, Task};
-use crate::{db, graph, idempotency, jobs, lists, rates, sessions, statuses, timelines, users};
+use crate::{db, events, graph, idempotency, jobs, lists, rates, sessions, statuses, timelines, users};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -120,6 +120,7 @@ impl Fsck<'_> {
         }
         db::audit::check(&look, &entries, &mut found).await?;
         jobs::audit::check(&look, &entries, &mut found).await?;
+        events::audit::check(&look, &entries, &mut found).await?;
         rates::audit::check(&look, &entries, &mut found).await?;
         users::audit::check(&look, &entries, &mut found).await?;
         sessions::audit::check(&look, &entries, &mut found).await?;
@@ -168,9 +169,10 @@ impl Fsck<'_> {
 
 /// What stands before the colon of every key that there may be: what a Redis user of least privilege is granted.
 pub fn key_kinds() -> Vec<&'static str> {
-    let domains: [&[&'static str]; 10] = [
+    let domains: [&[&'static str]; 11] = [
         &db::audit::KINDS,
         &jobs::audit::KINDS,
+        &events::audit::KINDS,
         &rates::audit::KINDS,
         &users::audit::KINDS,
         &sessions::audit::KINDS,
@@ -188,6 +190,7 @@ pub fn is_ours(key: &str) -> bool {
     let owners = [
         db::audit::owns,
         jobs::audit::owns,
+        events::audit::owns,
         rates::audit::owns,
         users::audit::owns,
         sessions::audit::owns,

@@ -80,6 +80,14 @@ pub async fn forget_left(app: &App, a: UserId, b: UserId, undone: u64) -> Result
     store::forget_left(app.db(), a, b, undone).await
 }
 
+/// How often those whom accounts follow have changed so far. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn changes(app: &App, ids: &[UserId]) -> Result<Vec<u64>, Error> {
+    store::changes(app.db(), ids).await
+}
+
 /// Whom `id` follows, all of them in no order, and how often that has changed so far. One round trip.
 ///
 /// # Errors

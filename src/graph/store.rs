@@ -124,6 +124,12 @@ pub(super) async fn sources(db: &Db, id: UserId) -> Result<(Vec<UserId>, u64), E
     Ok((ids.into_iter().map(UserId).collect(), edges.unwrap_or(0)))
 }
 
+/// How often those whom accounts follow have changed so far. One pipeline.
+pub(super) async fn changes(db: &Db, ids: &[UserId]) -> Result<Vec<u64>, Error> {
+    let replies = db.read_many(ids.iter().map(|id| cmd("HGET").arg(user_key(*id)).arg("edges").take()).collect()).await?;
+    replies.into_iter().map(|reply| Ok(decode::one::<Option<u64>>(reply)?.unwrap_or(0))).collect()
+}
+
 /// Windows of a list of people. One pipeline.
 pub(super) async fn people(db: &Db, id: UserId, side: Direction, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
     let key = match side {

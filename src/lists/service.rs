@@ -141,6 +141,22 @@ pub async fn forget_removed(app: &App, id: UserListId, user: UserId, removal: u6
     store::forget_removed(app.db(), id, user, removal).await
 }
 
+/// Whether `owner` has this list. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn is_of(app: &App, owner: UserId, id: UserListId) -> Result<bool, Error> {
+    store::has_list(app.db(), owner, id).await
+}
+
+/// How often the members of lists have changed so far. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn changes(app: &App, ids: &[UserListId]) -> Result<Vec<u64>, Error> {
+    store::changes(app.db(), ids).await
+}
+
 /// Who is on a list, all of them in no order, and how often that has changed so far. One round trip.
 ///
 /// # Errors

@@ -202,6 +202,12 @@ pub(super) async fn sources(db: &Db, id: UserListId) -> Result<(Vec<UserId>, u64
     Ok((ids.into_iter().map(UserId).collect(), edges.unwrap_or(0)))
 }
 
+/// How often the members of lists have changed so far. One pipeline.
+pub(super) async fn changes(db: &Db, ids: &[UserListId]) -> Result<Vec<u64>, Error> {
+    let replies = db.read_many(ids.iter().map(|id| cmd("HGET").arg(keys::list(*id)).arg("edges").take()).collect()).await?;
+    replies.into_iter().map(|reply| Ok(decode::one::<Option<u64>>(reply)?.unwrap_or(0))).collect()
+}
+
 /// Writes the member's side; `false` when their account is gone. One script on the member's tag.
 pub(super) async fn add_membership(db: &Db, user: UserId, id: UserListId, membership: u64) -> Result<bool, Error> {
     db.call(Call::new(&ADD_MEMBERSHIP, [keys::memberships(user), user_key(user)]).arg(id.0).arg(membership)).await

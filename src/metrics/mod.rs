@@ -35,6 +35,8 @@ pub const ANONYMOUS: &str = "anonymous";
 pub const UNKNOWN: &str = "unknown";
 /// The outcome of requests without an error.
 pub const OK: &str = "ok";
+/// The outcome of a request that nobody waits for any more.
+pub const CANCELLED: &str = "CANCELLED";
 
 /// From half a millisecond to ten seconds, the deadline of a request.
 const SECONDS: [f64; 14] = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
@@ -90,6 +92,11 @@ struct StatusLabel {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct TransportLabel {
+    transport: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct QueueLabel {
     queue: &'static str,
 }
@@ -105,6 +112,8 @@ pub struct Metrics {
     answers: Family<StatusLabel, Counter>,
     in_flight: Gauge,
     connections: Gauge,
+    streams: Family<TransportLabel, Gauge>,
+    subscriptions: Family<TransportLabel, Gauge>,
     background: Gauge,
     journal: Family<QueueLabel, Gauge>,
     dead: Gauge,
@@ -125,6 +134,8 @@ impl Metrics {
             answers: Family::default(),
             in_flight: Gauge::default(),
             connections: Gauge::default(),
+            streams: Family::default(),
+            subscriptions: Family::default(),
             background: Gauge::default(),
             journal: Family::default(),
             dead: Gauge::default(),
@@ -149,6 +160,8 @@ impl Metrics {
             self.in_flight.clone(),
         );
         ours.register("http_connections", "Connections that are open", self.connections.clone());
+        ours.register("live_streams", "Sockets (ws) and event streams (sse) that are open", self.streams.clone());
+        ours.register("live_subscriptions", "Subscriptions that are running, by what they came over", self.subscriptions.clone());
         ours.register("background_tasks", "Work that goes on after its answer, and mutations under way", self.background.clone());
         let help = "Changes in the journal that are not settled yet, by queue, as this process has last seen it";
         ours.register("journal_entries", help, self.journal.clone());
@@ -191,6 +204,16 @@ impl Metrics {
     /// A connection that is open until what this gives is dropped.
     pub fn connection(&self) -> Held {
         Held::new(&self.connections)
+    }
+
+    /// A socket or an event stream that is open until what this gives is dropped.
+    pub fn live_stream(&self, transport: &'static str) -> Held {
+        Held::new(&self.streams.get_or_create(&TransportLabel { transport }))
+    }
+
+    /// A subscription that runs until what this gives is dropped.
+    pub fn live_subscription(&self, transport: &'static str) -> Held {
+        Held::new(&self.subscriptions.get_or_create(&TransportLabel { transport }))
     }
 
     /// Everything in the text format of OpenMetrics, with what is under way at this moment.

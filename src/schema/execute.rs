@@ -23,12 +23,24 @@ where
 {
     let run = AssertUnwindSafe(schema.execute(request)).catch_unwind();
     let (response, wrote) = noting_writes(run).await;
-    let mut response = response.unwrap_or_else(|_| {
-        tracing::error!("a resolver panicked");
-        let mut error = ServerError::new(Error::corrupt("panic").to_string(), None);
-        set_code(&mut error, "INTERNAL_SERVER_ERROR");
-        Response::from_errors(vec![error])
-    });
+    settle(response.unwrap_or_else(|_| panicked()), wrote, config)
+}
+
+/// What is told of a panic, which has printed itself.
+pub(super) fn panicked() -> Response {
+    tracing::error!("a resolver panicked");
+    refused(&Error::corrupt("panic"))
+}
+
+/// The response of a request that is refused as a whole.
+pub fn refused(error: &Error) -> Response {
+    let mut told = ServerError::new(error.to_string(), None);
+    set_members(&mut told, error);
+    Response::from_errors(vec![told])
+}
+
+/// Makes the library's response ours: `wrote` says whether it may have changed something.
+pub(super) fn settle(mut response: Response, wrote: bool, config: &Config) -> Response {
     if response.errors.iter().all(|error| error.path.is_empty()) {
         response.errors.truncate(MAX_ERRORS);
     }
@@ -73,15 +85,9 @@ fn complete(error: &mut ServerError) {
             "INTERNAL_SERVER_ERROR"
         }
         Some(ours) => {
-            let (code, limit, retry_after) = (ours.code(), ours.limit(), ours.retry_after());
-            let extensions = error.extensions.get_or_insert_with(ErrorExtensionValues::default);
-            if let Some(limit) = limit {
-                extensions.set("limit", limit);
-            }
-            if let Some(seconds) = retry_after {
-                extensions.set("retryAfter", seconds);
-            }
-            code
+            let ours = ours.clone();
+            set_members(error, &ours);
+            ours.code()
         }
         // The library's own: what has a path was refused while executing, the rest before it.
         None if !error.path.is_empty() => "BAD_USER_INPUT",
@@ -89,6 +95,18 @@ fn complete(error: &mut ServerError) {
     };
     set_code(error, code);
     shorten(&mut error.message);
+}
+
+/// Sets what a program reads of one of our errors.
+fn set_members(error: &mut ServerError, ours: &Error) {
+    let extensions = error.extensions.get_or_insert_with(ErrorExtensionValues::default);
+    if let Some(limit) = ours.limit() {
+        extensions.set("limit", limit);
+    }
+    if let Some(seconds) = ours.retry_after() {
+        extensions.set("retryAfter", seconds);
+    }
+    set_code(error, ours.code());
 }
 
 /// Cuts a message that quotes more than anybody reads.

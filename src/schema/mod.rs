@@ -8,25 +8,30 @@ mod limits;
 mod node;
 mod operation;
 mod page;
+mod resume;
 mod scalars;
+mod subscribe;
 
 pub use check::{Checked, check, check_document};
 pub use context::request;
 pub use errors::{UserError, UserErrorCode, refuse};
-pub use execute::execute;
+pub use execute::{execute, refused};
 pub use node::Node;
 pub use operation::operation_name;
 pub use page::{PageInfo, page_info};
+pub use resume::resume;
 pub use scalars::DateTime;
+pub use subscribe::subscribe;
 
 use crate::accounts::AccountMutation;
 use crate::graph::GraphMutation;
 use crate::lists::{ListMutation, ListQuery};
 use crate::sessions::{SessionMutation, SessionQuery};
 use crate::statuses::StatusMutation;
+use crate::streaming::StreamSubscription;
 use crate::timelines::TimelineQuery;
 use crate::users::{UserMutation, UserQuery};
-use async_graphql::{EmptySubscription, MergedObject, SDLExportOptions};
+use async_graphql::{MergedObject, MergedSubscription, SDLExportOptions};
 use limits::LimitQuery;
 use node::NodeQuery;
 
@@ -40,12 +45,17 @@ pub struct Query(UserQuery, SessionQuery, TimelineQuery, ListQuery, NodeQuery, L
 #[graphql(name = "Mutation")]
 pub struct Mutation(UserMutation, SessionMutation, StatusMutation, GraphMutation, ListMutation, AccountMutation);
 
+/// What can be waited for. A subscription has one field.
+#[derive(MergedSubscription, Default)]
+#[graphql(name = "Subscription")]
+pub struct Subscription(StreamSubscription);
+
 /// The schema of Waxwing.
-pub type Schema = async_graphql::Schema<Query, Mutation, EmptySubscription>;
+pub type Schema = async_graphql::Schema<Query, Mutation, Subscription>;
 
 /// Builds the schema. It holds no state: a request brings its own. Without `suggestions`, errors do not guess what was meant.
 pub fn build(suggestions: bool) -> Schema {
-    let schema = Schema::build(Query::default(), Mutation::default(), EmptySubscription);
+    let schema = Schema::build(Query::default(), Mutation::default(), Subscription::default());
     if suggestions { schema } else { schema.disable_suggestions() }.finish()
 }
 

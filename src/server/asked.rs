@@ -15,6 +15,8 @@ pub(super) struct Asked {
     pub(super) operation_name: Option<String>,
     /// The variables.
     pub(super) variables: Option<Object>,
+    /// What the client calls it on an event stream that operations share.
+    pub(super) operation_id: Option<String>,
 }
 
 type Object = serde_json::Map<String, serde_json::Value>;
@@ -49,6 +51,7 @@ pub(super) struct Parameters {
 #[serde(rename_all = "camelCase")]
 struct Extensions {
     persisted_query: Option<PersistedQuery>,
+    operation_id: Option<String>,
 }
 
 /// The member of Apollo's clients.
@@ -81,6 +84,14 @@ pub(super) fn from_body(body: &[u8]) -> Result<Asked, Refusal> {
     asked(members)
 }
 
+/// Reads the payload of a message on a socket.
+pub(super) fn from_payload(payload: Object) -> Result<Asked, Refusal> {
+    match serde_json::from_value::<Members>(serde_json::Value::Object(payload)) {
+        Ok(members) => asked(members),
+        Err(_) => Err(bad("This is no request as GraphQL over HTTP has it.")),
+    }
+}
+
 /// Reads the query string of a GET.
 pub(super) fn from_parameters(parameters: Parameters) -> Result<Asked, Refusal> {
     fn json<T: serde::de::DeserializeOwned>(text: Option<String>) -> serde_json::Result<Option<T>> {
@@ -94,7 +105,10 @@ pub(super) fn from_parameters(parameters: Parameters) -> Result<Asked, Refusal> 
 }
 
 fn asked(members: Members) -> Result<Asked, Refusal> {
-    let persisted = members.extensions.and_then(|extensions| extensions.persisted_query);
+    let (persisted, operation_id) = match members.extensions {
+        Some(extensions) => (extensions.persisted_query, extensions.operation_id),
+        None => (None, None),
+    };
     if persisted.as_ref().is_some_and(|persisted| persisted.version != 1) {
         let message = "`persistedQuery` is known in version 1 only.";
         return Err(Refusal::new(StatusCode::BAD_REQUEST, "PERSISTED_QUERY_NOT_SUPPORTED", message));
@@ -104,7 +118,7 @@ fn asked(members: Members) -> Result<Asked, Refusal> {
         return Err(bad("The `query` is missing."));
     }
     let operation_name = members.operation_name.filter(|name| !name.is_empty());
-    Ok(Asked { query: members.query, id, operation_name, variables: members.variables })
+    Ok(Asked { query: members.query, id, operation_name, variables: members.variables, operation_id })
 }
 
 fn bad(message: &'static str) -> Refusal {

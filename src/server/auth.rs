@@ -19,8 +19,12 @@ pub(super) async fn context(app: &App, headers: &HeaderMap, address: Option<IpAd
             Some(sessions::service::viewer(app, token).await?.ok_or(Error::Unauthenticated)?)
         }
     };
-    let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).map(str::to_owned);
-    Ok(Request::new(app.clone(), viewer, agent, address))
+    Ok(Request::new(app.clone(), viewer, agent(headers), address))
+}
+
+/// The client's User-Agent.
+pub(super) fn agent(headers: &HeaderMap) -> Option<String> {
+    headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).map(str::to_owned)
 }
 
 /// The token in an Authorization header.
@@ -34,7 +38,8 @@ pub fn token_in(authorization: &[u8]) -> Option<String> {
     HeaderValue::from_bytes(authorization).ok().and_then(|value| token(&value).map(str::to_owned))
 }
 
-fn bearer(value: &str) -> Option<&str> {
+/// The token in an Authorization header's text.
+pub(super) fn bearer(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     let token = token.trim();
     // A header may hold blanks and tabs, a token may not.

@@ -32,6 +32,64 @@ pub struct EdgeConfig {
     pub idle_timeout: Duration,
     /// Documents that clients name instead of sending them.
     pub documents: Arc<Documents>,
+    /// What sockets and event streams may do.
+    pub live: LiveConfig,
+}
+
+/// The settings of what lives longer than a request: sockets, and streams of events.
+#[derive(Clone, Debug)]
+pub struct LiveConfig {
+    /// How long a socket may take to say who asks.
+    pub init_timeout: Duration,
+    /// How often a socket's client is asked whether it is there.
+    pub ping_every: Duration,
+    /// How long it may take to answer.
+    pub pong_timeout: Duration,
+    /// How long a client may read nothing of what is written for it.
+    pub write_timeout: Duration,
+    /// How often an event stream says that it is there.
+    pub keep_alive: Duration,
+    /// The longest message that a socket takes, in bytes.
+    pub message_bytes: usize,
+    /// How many messages a second a socket takes, its pongs included.
+    pub messages_a_second: u32,
+    /// How many it takes at once: more than [`Self::operations`], so that a client that comes back can ask for all it had.
+    pub message_burst: u32,
+    /// Operations at once on a socket or on a reserved event stream.
+    pub operations: usize,
+    /// Sockets of one account on this server.
+    pub account_sockets: usize,
+    /// Sockets on this server of one address that have no session (yet).
+    pub address_sockets: usize,
+    /// Event streams on this server of one account, or of one address without a session.
+    pub event_streams: usize,
+    /// How long a reserved event stream is kept while nobody reads it.
+    pub reservation: Duration,
+    /// Over how long the ends of sockets and event streams are spread at most when the server stops: less than the eight seconds that
+    /// it has.
+    pub farewell: Duration,
+}
+
+impl Default for LiveConfig {
+    fn default() -> Self {
+        Self {
+            init_timeout: Duration::from_secs(10),
+            ping_every: Duration::from_secs(25),
+            pong_timeout: Duration::from_secs(10),
+            write_timeout: Duration::from_secs(10),
+            keep_alive: Duration::from_secs(12),
+            message_bytes: 64 << 10,
+            messages_a_second: 20,
+            message_burst: 160,
+            operations: 128,
+            account_sockets: 10,
+            // Many may share one, in an office or behind their provider.
+            address_sockets: 100,
+            event_streams: 100,
+            reservation: Duration::from_secs(30),
+            farewell: Duration::from_secs(6),
+        }
+    }
 }
 
 /// An origin as browsers send it: scheme, host and port without a path, such as `https://app.example`; or `*` for all.
@@ -74,6 +132,7 @@ impl Default for EdgeConfig {
             stall_timeout: Duration::from_secs(30),
             idle_timeout: Duration::from_secs(75),
             documents: Arc::default(),
+            live: LiveConfig::default(),
         }
     }
 }

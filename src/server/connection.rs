@@ -3,10 +3,11 @@
 
 use super::config::EdgeConfig;
 use crate::app::App;
+use crate::metrics::Held;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
-use axum::http::Request;
+use axum::http::{Request, Response, StatusCode, header};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -23,18 +24,16 @@ use tokio::sync::Semaphore;
 use tokio::time::Sleep;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 use tower_service::Service;
 
 /// Takes connections until `stop` is cancelled, and tells them then to end behind their answers. Ends when all have.
 pub(super) async fn serve(listener: TcpListener, router: Router, config: &EdgeConfig, app: &App, stop: CancellationToken) {
     let (connections, room) = (TaskTracker::new(), Arc::new(Semaphore::new(config.max_connections)));
     while let Some((stream, peer, place)) = stop.run_until_cancelled(next(&listener, &room)).await {
-        let connection = Connection { router: router.clone(), peer, config: config.clone(), stop: stop.clone() };
-        let open = app.metrics().connection();
-        connections.spawn(async move {
-            connection.run(stream).await;
-            drop((place, open));
-        });
+        let kept = Kept(Arc::new((place, app.metrics().connection(), connections.token())));
+        let connection = Connection { router: router.clone(), peer, config: config.clone(), stop: stop.clone(), kept };
+        connections.spawn(connection.run(stream));
     }
     drop(listener);
     connections.close();
@@ -42,6 +41,11 @@ pub(super) async fn serve(listener: TcpListener, router: Router, config: &EdgeCo
 }
 
 type Place = tokio::sync::OwnedSemaphorePermit;
+
+/// The place of a connection among those that are open. A request finds it among its extensions: a socket that a connection becomes keeps it,
+/// and is waited for as the connection was.
+#[derive(Clone)]
+pub(super) struct Kept(#[expect(dead_code, reason = "held, not read")] Arc<(Option<Place>, Held, TaskTrackerToken)>);
 
 /// The next connection, once there is room for it. What fails to be taken is the peer's affair, or passes: the process may be out of
 /// file descriptors for a moment.
@@ -69,27 +73,34 @@ struct Connection {
     peer: SocketAddr,
     config: EdgeConfig,
     stop: CancellationToken,
+    kept: Kept,
 }
 
 impl Connection {
     async fn run(self, stream: TcpStream) {
         // Small answers go out at once; without it the rest of the connection works all the same.
         let _ = stream.set_nodelay(true);
-        let busy = Arc::new(AtomicBool::new(false));
+        let (busy, streams) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let stream = Hurried {
             stream,
             busy: busy.clone(),
             headers: Limit::new(self.config.header_timeout),
             answers: Limit::new(self.config.stall_timeout),
+            streams: streams.clone(),
+            stream_stall: self.config.live.write_timeout,
         };
-        let (router, peer) = (self.router, self.peer);
+        let (router, peer, kept) = (self.router, self.peer, self.kept);
         let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
-            let (answer, busy) = (router.clone().call(request.map(Body::new)), busy.clone());
+            request.extensions_mut().insert(kept.clone());
+            let (answer, busy, streams) = (router.clone().call(request.map(Body::new)), busy.clone(), streams.clone());
             busy.store(true, Ordering::Relaxed);
             async move {
                 let answer = answer.await;
-                busy.store(false, Ordering::Relaxed);
+                // What comes on a connection that has become a socket is no request's headers.
+                let is_socket = answer.as_ref().is_ok_and(|answer| answer.status() == StatusCode::SWITCHING_PROTOCOLS);
+                busy.store(is_socket, Ordering::Relaxed);
+                streams.store(answer.as_ref().is_ok_and(is_event_stream), Ordering::Relaxed);
                 answer
             }
         });
@@ -119,6 +130,14 @@ struct Hurried {
     busy: Arc<AtomicBool>,
     headers: Limit,
     answers: Limit,
+    /// Whether the answer is a stream of events, which may not be taken as slowly as another.
+    streams: Arc<AtomicBool>,
+    stream_stall: Duration,
+}
+
+fn is_event_stream(answer: &Response<Body>) -> bool {
+    let media = answer.headers().get(header::CONTENT_TYPE).and_then(|media| media.to_str().ok());
+    media.is_some_and(|media| media.starts_with("text/event-stream"))
 }
 
 /// A time that something may take, from when it begins.
@@ -133,9 +152,13 @@ impl Limit {
     }
 
     /// It has begun, now or before.
-    fn begin(&mut self) -> &mut Pin<Box<Sleep>> {
-        let length = self.length;
-        self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(length)))
+    fn begin(&mut self) {
+        self.begin_of(self.length);
+    }
+
+    /// The same with another length.
+    fn begin_of(&mut self, length: Duration) {
+        self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(length)));
     }
 
     /// It is over, or there is none.
@@ -158,7 +181,8 @@ impl Hurried {
             self.answers.end();
             return written;
         }
-        self.answers.begin();
+        let length = if self.streams.load(Ordering::Relaxed) { self.stream_stall } else { self.answers.length };
+        self.answers.begin_of(length);
         self.answers.poll(cx, "nobody reads the answer")
     }
 }

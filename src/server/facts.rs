@@ -28,12 +28,16 @@ pub(super) async fn gather<T>(work: impl Future<Output = T>) -> T {
 
 /// Notes what a request runs.
 pub(super) fn operation(kind: OperationType, name: Option<String>) {
-    let kind = match kind {
+    note(|facts| facts.operation = Some((counted_as(kind), name)));
+}
+
+/// The kind under which an operation is counted.
+pub(super) const fn counted_as(kind: OperationType) -> Kind {
+    match kind {
         OperationType::Query => Kind::Query,
         OperationType::Mutation => Kind::Mutation,
         OperationType::Subscription => Kind::Subscription,
-    };
-    note(|facts| facts.operation = Some((kind, name)));
+    }
 }
 
 /// Notes what came of it: the code of its error.
@@ -43,15 +47,20 @@ pub(super) fn outcome(code: &str) {
 
 /// The same from an executed operation: the code of its first error, if there is one.
 pub(super) fn executed(response: &async_graphql::Response) {
+    let outcome = outcome_of(response);
+    note(|facts| facts.outcome = Some(outcome));
+}
+
+/// What came of an executed operation: the code of its first error, or [`crate::metrics::OK`].
+pub(super) fn outcome_of(response: &async_graphql::Response) -> Cow<'static, str> {
     let code = |error: &async_graphql::ServerError| match error.extensions.as_ref()?.get("code")? {
         async_graphql::Value::String(code) => Some(code.clone()),
         _ => None,
     };
-    let outcome = match response.errors.first() {
+    match response.errors.first() {
         Some(error) => code(error).map_or(Cow::Borrowed(crate::metrics::OTHER), Cow::Owned),
         None => Cow::Borrowed(crate::metrics::OK),
-    };
-    note(|facts| facts.outcome = Some(outcome));
+    }
 }
 
 /// Everything that was noted.

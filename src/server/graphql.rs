@@ -2,18 +2,20 @@
 
 use super::address::Client;
 use super::asked::{self, Asked, Parameters};
-use super::documents::Found;
+use super::live::Running;
 use super::logging::RequestId;
 use super::media::{self, Media};
-use super::response::{self, Refusal};
-use super::{State, auth, facts, origin, overload, playground, rates};
+use super::operation::{self, Operation, Unfit};
+use super::response::{self, Executed, Refusal};
+use super::sse::reserved::{self, Wanted};
+use super::{State, auth, facts, origin, overload, playground, rates, sse, ws};
 use crate::error::Error;
-use crate::schema::{self, Checked};
+use crate::schema::Checked;
 use async_graphql::parser::types::OperationType;
-use async_graphql::{Request, Variables, value};
+use async_graphql::value;
 use axum::body::Bytes;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{FromRequest, Query, State as Extract};
+use axum::extract::{FromRequest, FromRequestParts, Query, State as Extract};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::Response;
 use axum::{Extension, extract};
@@ -28,42 +30,75 @@ pub(super) async fn post(
     Extract(state): Extract<State>,
     Extension(id): Extension<RequestId>,
     Client(address): Client,
-    headers: HeaderMap,
     request: extract::Request,
 ) -> Response {
-    let Some(media) = Media::accepted(&headers) else { return not_acceptable() };
-    let call = Call { state: &state, media, headers: &headers, id: &id, address, is_get: false };
+    let (headers, query) = (request.headers().clone(), request.uri().query().map(str::to_owned));
+    let token = reserved::token(&headers, query.as_deref());
+    let Some(form) = Form::accepted(&headers) else { return not_acceptable() };
+    let call = Call { state: &state, media: form.media, form, token, headers: &headers, id: &id, address, is_get: false };
     match call.body(request).await {
         Ok(body) => call.answer(|| asked::from_body(&body)).await,
-        Err(refusal) => refusal.answer(media),
+        Err(refusal) => refusal.answer(form.media),
     }
 }
 
-/// GET: a query, or the playground for a browser that brings none.
+/// GET: a socket, a query, or the playground for a browser that brings none.
 pub(super) async fn get(
     Extract(state): Extract<State>,
     Extension(id): Extension<RequestId>,
     Client(address): Client,
-    headers: HeaderMap,
-    parameters: Result<Query<Parameters>, QueryRejection>,
+    request: extract::Request,
 ) -> Response {
+    let (mut parts, _) = request.into_parts();
+    if ws::is_wanted(&parts.headers) {
+        return ws::upgrade(state, parts).await;
+    }
+    let parameters: Result<Query<Parameters>, QueryRejection> = Query::from_request_parts(&mut parts, &state).await;
+    let headers = parts.headers;
     let brings_nothing = matches!(&parameters, Ok(Query(parameters)) if parameters.are_empty());
     if brings_nothing && state.edge.playground && media::wants_page(&headers) {
         return playground::page().await;
     }
-    let Some(media) = Media::accepted(&headers) else { return not_acceptable() };
+    let Some(form) = Form::accepted(&headers) else { return not_acceptable() };
     if !state.edge.simple_get && origin::may_be_foreign(&headers) {
-        return origin::refusal().answer(media);
+        return origin::refusal().answer(form.media);
     }
-    let call = Call { state: &state, media, headers: &headers, id: &id, address, is_get: true };
+    let token = reserved::token(&headers, parts.uri.query());
+    if let Some(token) = token.as_ref().filter(|_| form.events) {
+        return reserved::read(&state, token).unwrap_or_else(|refusal| refusal.answer(form.media));
+    }
+    let call = Call { state: &state, media: form.media, form, token, headers: &headers, id: &id, address, is_get: true };
     let parameters = parameters.map_err(|_| bad_request("The query string cannot be read."));
     call.answer(|| asked::from_parameters(parameters?.0)).await
+}
+
+/// What an answer may be.
+#[derive(Clone, Copy)]
+struct Form {
+    /// What it is where it is one, and what refusals are.
+    media: Media,
+    /// Whether it may be a stream of events.
+    events: bool,
+    /// Whether it may be nothing else.
+    only_events: bool,
+}
+
+impl Form {
+    /// `None` where the client takes nothing that there is.
+    fn accepted(headers: &HeaderMap) -> Option<Self> {
+        let (media, events) = (Media::accepted(headers), Media::takes_events(headers));
+        let form = Self { media: media.unwrap_or(Media::Json), events, only_events: events && media.is_none() };
+        (events || media.is_some()).then_some(form)
+    }
 }
 
 /// One request on its way to its answer.
 struct Call<'a> {
     state: &'a State,
     media: Media,
+    form: Form,
+    /// The event stream that the answer is to go to.
+    token: Option<String>,
     headers: &'a HeaderMap,
     id: &'a RequestId,
     address: Option<IpAddr>,
@@ -89,32 +124,85 @@ impl Call<'_> {
     /// Works the request out, if there is room for it and in the time that there is.
     async fn answer(&self, asked: impl FnOnce() -> Result<Asked, Refusal>) -> Response {
         let answered = async {
+            let asked = asked()?;
+            if self.form.events || self.token.is_some() {
+                return self.stream(asked).await;
+            }
             let _room = self.state.room.work()?;
-            self.run(asked()?).await
+            self.run(self.operation(asked)?).await
         };
-        answered.await.unwrap_or_else(|refusal: Refusal| refusal.answer(self.media))
+        match answered.await {
+            Ok(response) => response,
+            Err(Unfit::Refused(refusal)) if refusal.status == StatusCode::OK && self.tells_by_events() => {
+                sse::errors(refusal.errors().to_string())
+            }
+            Err(Unfit::Refused(refusal)) => refusal.answer(self.media),
+            Err(Unfit::Answered(refused)) if self.tells_by_events() => {
+                facts::executed(&refused);
+                sse::errors(Executed::of(self.id, *refused).errors())
+            }
+            Err(Unfit::Answered(refused)) => response::executed(self.media, self.id, *refused),
+        }
     }
 
-    /// Checks the document, finds out who asks, and executes.
-    async fn run(&self, mut asked: Asked) -> Result<Response, Refusal> {
-        let Found { query, keep_as } = self.state.edge.documents.find(&mut asked)?;
-        let mut request = request_of(query, asked);
-        let checked = match schema::check(&mut request, self.state.app.config()) {
-            Ok(checked) => checked,
-            Err(refused) => return Ok(response::executed(self.media, self.id, *refused)),
-        };
-        facts::operation(checked.kind, schema::operation_name(&mut request));
-        if self.is_get && checked.kind != OperationType::Query {
+    /// Whether a request that does not run is told by an event: who takes nothing else would not hear of it otherwise.
+    const fn tells_by_events(&self) -> bool {
+        self.form.only_events && self.token.is_none()
+    }
+
+    /// Finds the document and checks it.
+    fn operation(&self, asked: Asked) -> Result<Operation, Unfit> {
+        let operation = Operation::of(self.state, asked)?;
+        facts::operation(operation.checked.kind, operation.name.clone());
+        if self.is_get && operation.checked.kind == OperationType::Mutation {
             let message = "Only queries can be sent by GET.";
-            return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", message));
+            return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", message).into());
         }
-        if let Some(hash) = keep_as {
-            self.state.edge.documents.keep(hash, &request.query);
+        Ok(operation)
+    }
+
+    /// Answers by a stream of events what wants one: a subscription, and anything where nothing else is taken. Or by the stream that was
+    /// reserved for it.
+    async fn stream(&self, asked: Asked) -> Result<Response, Unfit> {
+        let wanted = self.token.as_deref().map(|token| Wanted::of(self.state, token, &asked)).transpose()?;
+        let mut operation = self.operation(asked)?;
+        if wanted.is_none() && !self.form.only_events && operation.checked.kind != OperationType::Subscription {
+            let _room = self.state.room.work()?;
+            return self.run(operation).await;
         }
+        // A page can open a stream by GET without the browser's asking anybody; for what comes by POST it asks.
+        if self.is_get && !origin::is_welcome(self.headers, &self.state.edge.cors_origins) {
+            return Err(origin::not_welcome().into());
+        }
+        if let Some(cursor) = self.headers.get(sse::LAST_EVENT_ID).and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty()) {
+            operation.resume(cursor);
+        }
+        let context = self.who().await?;
+        if let Some(wanted) = wanted {
+            wanted.is_of(&context)?;
+            let mut running = Running::admit(self.state, self.id, operation, &context, "sse").await?;
+            return match running.refused() {
+                Some(refused) => Ok(refused.answer(self.media)),
+                None => Ok(wanted.begin(self.state, running)?),
+            };
+        }
+        let place = sse::place(self.state, &context)?;
+        let running = Running::admit(self.state, self.id, operation, &context, "sse").await?;
+        Ok(sse::distinct(self.state, running, &context, place))
+    }
+
+    /// Finds out who asks, and executes.
+    async fn run(&self, operation: Operation) -> Result<Response, Unfit> {
+        let checked = operation.checked;
+        if checked.kind == OperationType::Subscription {
+            return Err(operation::needs_a_stream().into());
+        }
+        let request = operation.kept(self.state);
         let context = self.who().await?;
         let payer = rates::payer(&context);
         let answer = async {
-            let mut response = self.execute(request.data(context), checked.kind).await.map_err(|error| Refusal::from(&error))?;
+            let executed = operation::execute(self.state, request.data(context), checked.kind);
+            let mut response = executed.await.map_err(|error| Refusal::from(&error))?;
             self.tell_cost(&mut response, checked);
             Ok(response::executed(self.media, self.id, response))
         };
@@ -129,20 +217,6 @@ impl Call<'_> {
         context.map_err(|error| Refusal::from(&error))
     }
 
-    /// Executes within the deadline. A query ends with it, or when its client goes away; a change that has begun is finished whatever
-    /// happens here.
-    async fn execute(&self, request: Request, kind: OperationType) -> Result<async_graphql::Response, Error> {
-        let (schema, app) = (self.state.schema.clone(), self.state.app.clone());
-        let deadline = self.state.edge.request_timeout;
-        if kind == OperationType::Mutation {
-            let config = app.clone();
-            let execution = async move { schema::execute(&schema, request, config.config()).await };
-            timeout(deadline, app.finish(execution)).await.map_err(|_| Error::OutcomeUnknown)?
-        } else {
-            timeout(deadline, schema::execute(&schema, request, app.config())).await.map_err(|_| Error::DeadlineExceeded)
-        }
-    }
-
     fn tell_cost(&self, response: &mut async_graphql::Response, checked: Checked) {
         if self.headers.get(COST).is_some_and(|wanted| wanted == "1") {
             let cost = value!({ "charged": checked.cost, "limit": self.state.app.config().documents.cost });
@@ -151,22 +225,11 @@ impl Call<'_> {
     }
 }
 
-fn request_of(query: String, asked: Asked) -> Request {
-    let mut request = Request::new(query);
-    if let Some(operation) = asked.operation_name {
-        request = request.operation_name(operation);
-    }
-    match asked.variables {
-        Some(variables) => request.variables(Variables::from_json(serde_json::Value::Object(variables))),
-        None => request,
-    }
-}
-
 fn bad_request(message: &str) -> Refusal {
     Refusal::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", message)
 }
 
 fn not_acceptable() -> Response {
-    let message = "Answers are application/graphql-response+json or application/json: accept one of them.";
+    let message = "Answers are application/graphql-response+json, application/json or text/event-stream: accept one of them.";
     Refusal::new(StatusCode::NOT_ACCEPTABLE, "NOT_ACCEPTABLE", message).answer(Media::Json)
 }

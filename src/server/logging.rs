@@ -4,7 +4,7 @@ use super::facts::{self, Facts};
 use super::router::State;
 use super::traces::{self, Ended};
 use crate::app::App;
-use crate::metrics::{Held, Kind};
+use crate::metrics::{CANCELLED, Held, Kind};
 use axum::extract::{Request, State as Extract};
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
@@ -15,13 +15,11 @@ use tracing::Instrument;
 pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The target of the span that holds a request's id. What is logged keeps it whatever else it leaves out.
 pub const SPAN: &str = "waxwing::request";
-/// The outcome of a request that nobody waits for any more.
-const CANCELLED: &str = "CANCELLED";
 /// The longest text of a client's that a line holds, in characters.
 const SHOWN: usize = 64;
 
 /// The id of a request.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct RequestId(pub(super) String);
 
 /// Gives a request its id (the proxy's, if it is a plain one), and logs and counts how it went. No header, no body, no query string.

@@ -26,6 +26,12 @@ impl Media {
         }
     }
 
+    /// Whether the client takes a stream of events: it has to say so by name, as the protocol asks.
+    pub(super) fn takes_events(headers: &HeaderMap) -> bool {
+        let events = quality(headers, "text/event-stream");
+        events.weight > 0 && events.is_named()
+    }
+
     const fn name(self) -> &'static str {
         match self {
             Self::GraphqlResponse => "application/graphql-response+json",

@@ -9,9 +9,11 @@ mod documents;
 mod facts;
 mod graphql;
 mod health;
+mod live;
 mod logging;
 mod media;
 mod metrics;
+mod operation;
 mod origin;
 mod overload;
 mod playground;
@@ -19,11 +21,13 @@ mod rates;
 mod response;
 mod router;
 mod shutdown;
+mod sse;
 mod traces;
+mod ws;
 
 #[doc(hidden)]
 pub use auth::token_in;
-pub use config::{EdgeConfig, Origin};
+pub use config::{EdgeConfig, LiveConfig, Origin};
 pub use documents::Documents;
 pub use logging::SPAN;
 pub use metrics::serve_metrics;
@@ -41,9 +45,10 @@ use tokio_util::sync::CancellationToken;
 /// runtimes kill.
 const GRACE: Duration = Duration::from_secs(8);
 
-/// Serves until `stop` is cancelled; then takes no new connection, and lets requests under way and the background's work finish
-/// for eight seconds at most.
-pub async fn run(listener: TcpListener, state: State, stop: CancellationToken) {
+/// Serves until `stop` is cancelled; then takes no new connection, ends sockets and event streams one by one, and lets requests under way
+/// and the background's work finish, for eight seconds at most.
+pub async fn run(listener: TcpListener, mut state: State, stop: CancellationToken) {
+    state.live.end_with(stop.clone());
     let (app, edge) = (state.app.clone(), state.edge.clone());
     let serving = connection::serve(listener, router(state), &edge, &app, stop.clone());
     let stopped = async {

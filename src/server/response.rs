@@ -10,6 +10,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde::Serialize;
 use serde_json::json;
+use std::borrow::Cow;
 
 /// A refusal of a request as a whole, before anything ran: the answer has no `data`.
 #[derive(Clone, Debug)]
@@ -28,8 +29,18 @@ impl Refusal {
         Self { status, code, message: message.to_owned(), limit: None, retry_after: None }
     }
 
-    /// The answer, with the headers that its status asks for.
-    pub(super) fn answer(self, media: Media) -> Response {
+    /// The same, for a limit that is reached.
+    pub(super) fn over(self, limit: &'static str) -> Self {
+        Self { limit: Some(limit), ..self }
+    }
+
+    /// Whether what came is no request at all.
+    pub(super) fn is_bad_request(&self) -> bool {
+        self.code == "BAD_REQUEST"
+    }
+
+    /// The list of its one error, as an answer holds it.
+    pub(super) fn errors(&self) -> serde_json::Value {
         let mut extensions = json!({ "code": self.code });
         if let Some(limit) = self.limit {
             extensions["limit"] = json!(limit);
@@ -37,7 +48,12 @@ impl Refusal {
         if let Some(seconds) = self.retry_after {
             extensions["retryAfter"] = json!(seconds);
         }
-        let body = json!({ "errors": [{ "message": self.message, "extensions": extensions }] });
+        json!([{ "message": self.message, "extensions": extensions }])
+    }
+
+    /// The answer, with the headers that its status asks for.
+    pub(super) fn answer(self, media: Media) -> Response {
+        let body = json!({ "errors": self.errors() });
         facts::outcome(self.code);
         let mut response = with_status(media, self.status, body.to_string());
         let headers = response.headers_mut();
@@ -71,27 +87,78 @@ impl From<&Error> for Refusal {
     }
 }
 
-/// What an operation came to. A request error has no `data`; its status is 400 where the media type lets it tell.
-pub(super) fn executed(media: Media, id: &RequestId, mut response: async_graphql::Response) -> Response {
-    facts::executed(&response);
-    let request_error =
-        !response.errors.is_empty() && response.data == Value::Null && response.errors.iter().all(|error| error.path.is_empty());
-    let ours = quote(&mut response, id);
-    let status = match (request_error, media) {
-        (true, _) if ours => StatusCode::INTERNAL_SERVER_ERROR,
-        (true, Media::GraphqlResponse) => StatusCode::BAD_REQUEST,
-        _ => StatusCode::OK,
-    };
-    let body =
-        Wire { errors: &response.errors, data: (!request_error).then_some(&response.data), extensions: &response.extensions };
-    let Ok(body) = serde_json::to_string(&body) else {
-        return Refusal::from(&Error::corrupt("an answer that is no JSON")).answer(media);
-    };
-    let mut answer = with_status(media, status, body);
-    if let Some(seconds) = retry_after(&response) {
-        answer.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+/// What an operation came to, on its way to the wire.
+pub(super) struct Executed {
+    response: async_graphql::Response,
+    /// Whether nothing was executed: such an answer has no `data`.
+    pub(super) request_error: bool,
+    /// Whether a mistake of ours is told.
+    ours: bool,
+}
+
+impl Executed {
+    /// Of a response; mistakes of ours get the id under which the log tells more.
+    pub(super) fn of(id: &RequestId, mut response: async_graphql::Response) -> Self {
+        let is_early = response.errors.iter().all(|error| error.path.is_empty());
+        let request_error = !response.errors.is_empty() && response.data == Value::Null && is_early;
+        let ours = quote(&mut response, id);
+        Self { response, request_error, ours }
     }
-    answer
+
+    /// The code of its first error; [`crate::metrics::OK`] without one.
+    pub(super) fn outcome(&self) -> Cow<'static, str> {
+        facts::outcome_of(&self.response)
+    }
+
+    /// The answer as JSON on one line.
+    pub(super) fn json(&self) -> String {
+        let Self { response, request_error, .. } = self;
+        let data = (!request_error).then_some(&response.data);
+        let wire = Wire { errors: &response.errors, data, extensions: &response.extensions };
+        serde_json::to_string(&wire).unwrap_or_else(|_| json!({ "errors": no_json().errors() }).to_string())
+    }
+
+    /// Its errors alone.
+    pub(super) fn errors(&self) -> String {
+        serde_json::to_string(&self.response.errors).unwrap_or_else(|_| no_json().errors().to_string())
+    }
+
+    /// The answer over HTTP. A request error's status is 400 where the media type lets it tell.
+    pub(super) fn answer(&self, media: Media) -> Response {
+        let status = match (self.request_error, media) {
+            (true, _) if self.ours => StatusCode::INTERNAL_SERVER_ERROR,
+            (true, Media::GraphqlResponse) => StatusCode::BAD_REQUEST,
+            _ => StatusCode::OK,
+        };
+        let mut answer = with_status(media, status, self.json());
+        if let Some(seconds) = retry_after(&self.response) {
+            answer.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
+        answer
+    }
+
+    /// The text at `name` in the one field that it has.
+    pub(super) fn text_in_field(&self, name: &str) -> Option<&str> {
+        let Value::Object(fields) = &self.response.data else { return None };
+        match (fields.values().next()?, fields.len()) {
+            (Value::Object(field), 1) => match field.get(name)? {
+                Value::String(text) => Some(text),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// No value of the library's is none.
+fn no_json() -> Refusal {
+    Refusal::from(&Error::corrupt("an answer that is no JSON"))
+}
+
+/// The answer of an operation.
+pub(super) fn executed(media: Media, id: &RequestId, response: async_graphql::Response) -> Response {
+    facts::executed(&response);
+    Executed::of(id, response).answer(media)
 }
 
 /// A field that was over a limit tells when to come again; the whole answer tells the latest of these times.

@@ -1,7 +1,9 @@
 //! Which path goes where, and what every request passes on its way.
 
 use super::config::{EdgeConfig, Origin};
+use super::live::Live;
 use super::overload::Room;
+use super::sse::{self, Reservations, reserved};
 use super::{DemoLogin, Traces, graphql, health, logging, metrics, playground};
 use crate::app::App;
 use crate::config::BODY_BYTES;
@@ -42,6 +44,8 @@ pub struct State {
     /// Where the spans of requests go, if anywhere.
     pub traces: Option<Traces>,
     pub(super) room: Room,
+    pub(super) live: Live,
+    pub(super) reservations: Reservations,
 }
 
 impl State {
@@ -49,14 +53,15 @@ impl State {
     pub fn new(app: App, edge: EdgeConfig) -> Self {
         let schema = crate::schema::build(app.config().suggestions);
         let (room, edge) = (Room::new(&edge), Arc::new(edge));
-        Self { app, schema, room, edge, leases: Leases::default(), demo: None, metrics_apart: false, traces: None }
+        let (leases, live, reservations) = (Leases::default(), Live::default(), Reservations::default());
+        Self { app, schema, room, live, reservations, edge, leases, demo: None, metrics_apart: false, traces: None }
     }
 }
 
 /// All routes.
 pub fn router(state: State) -> Router {
     let mut router = Router::new()
-        .route("/graphql", get(graphql::get).post(graphql::post))
+        .route("/graphql", get(graphql::get).post(graphql::post).put(reserved::reserve).delete(reserved::complete))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready));
     if !state.metrics_apart {
@@ -93,10 +98,12 @@ fn cors(origins: &[Origin]) -> CorsLayer {
     let origins = if any { AllowOrigin::any() } else { AllowOrigin::list(origins.iter().map(|origin| origin.0.clone())) };
     let told = ["ratelimit", "ratelimit-policy"].map(HeaderName::from_static);
     let preflight = HeaderName::from_static("graphql-require-preflight");
+    let asked = vec![header::AUTHORIZATION, header::CONTENT_TYPE, logging::REQUEST_ID, graphql::COST, preflight];
+    let streamed = vec![sse::LAST_EVENT_ID, reserved::TOKEN];
     CorsLayer::new()
         .allow_origin(origins)
-        .allow_methods([Method::GET, Method::POST])
-        .allow_headers([header::AUTHORIZATION, header::CONTENT_TYPE, logging::REQUEST_ID, graphql::COST, preflight])
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
+        .allow_headers([asked, streamed].concat())
         .expose_headers([vec![header::RETRY_AFTER, logging::REQUEST_ID], told.into()].concat())
         .max_age(Duration::from_hours(2))
 }

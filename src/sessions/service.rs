@@ -5,6 +5,7 @@ use super::store;
 use crate::app::App;
 use crate::clock::MINUTE;
 use crate::error::{Error, Outcome, UserError, UserErrorCode};
+use crate::events::service as events;
 use crate::ids::{SessionId, UserId};
 use crate::viewer::Viewer;
 
@@ -40,7 +41,9 @@ async fn make_room(app: &App, user: UserId, listed: Vec<(String, SessionId)>) ->
         room -= usize::from(stays);
         !stays
     });
-    store::end(app.db(), user, &over.map(|(digest, _)| digest).collect::<Vec<_>>()).await
+    store::end(app.db(), user, &over.map(|(digest, _)| digest).collect::<Vec<_>>()).await?;
+    events::changed(app, user.0);
+    Ok(())
 }
 
 async fn write(app: &App, sessions: &[Session]) -> Result<(), Error> {
@@ -88,6 +91,14 @@ async fn live(app: &App, digests: Vec<String>) -> Result<Vec<Session>, Error> {
     Ok(found.into_iter().flatten().filter(|session| session.ends_at(app.config()) > now).collect())
 }
 
+/// Whether a viewer's session lives still. One HGETALL.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn lives(app: &App, viewer: &Viewer) -> Result<bool, Error> {
+    Ok(!live(app, vec![viewer.digest.clone()]).await?.is_empty())
+}
+
 /// Notes the use behind the answer: a read never waits for a write, nor fails with it.
 fn touch(app: &App, session: &Session) {
     let now = app.now();
@@ -131,6 +142,7 @@ pub async fn one(app: &App, user: UserId, id: SessionId) -> Result<Option<Sessio
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn log_out(app: &App, viewer: &Viewer) -> Result<SessionId, Error> {
     store::end(app.db(), viewer.user, std::slice::from_ref(&viewer.digest)).await?;
+    events::changed(app, viewer.user.0);
     Ok(viewer.session)
 }
 
@@ -145,6 +157,7 @@ pub async fn end(app: &App, viewer: &Viewer, which: Option<SessionId>) -> Outcom
     };
     let digests: Vec<String> = ending.iter().map(|session| session.digest.clone()).collect();
     store::end(app.db(), viewer.user, &digests).await?;
+    events::changed(app, viewer.user.0);
     Ok(ending.into_iter().map(|session| session.id).collect())
 }
 
@@ -157,6 +170,7 @@ pub async fn purge(app: &App, user: UserId) -> Result<bool, Error> {
     let listed = store::list(app.db(), user).await?;
     let digests: Vec<String> = listed.into_iter().map(|(digest, _)| digest).collect();
     store::erase(app.db(), user, &digests).await?;
+    events::changed(app, user.0);
     Ok(digests.len() > MAX_SESSIONS)
 }
 

@@ -1,10 +1,12 @@
 //! The use cases of statuses themselves. How they travel to homes is the timelines' part, one floor up.
 
 use super::load::Seen;
-use super::model::{Draft, Status};
+use super::model::{Draft, Location, Status};
 use super::store::{self, BulkCommands, Indexed, Liked, Noted};
 use crate::app::App;
 use crate::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
+use crate::events::Marks;
+use crate::events::service as events;
 use crate::graph::Reach;
 use crate::idempotency::{Keyed, service as idempotency};
 use crate::ids::{StatusId, UserId};
@@ -28,6 +30,8 @@ const STATUSES: usize = 100;
 pub struct Posted {
     /// The status.
     pub id: StatusId,
+    /// What filters ask of it.
+    pub marks: Marks,
     /// How it reaches the author's followers.
     pub reach: Reach,
     /// Its entry in the journal.
@@ -64,7 +68,9 @@ pub async fn create(app: &App, author: UserId, draft: Draft) -> Outcome<Option<P
             ticket.done(app);
             Ok(None)
         }
-        Indexed::Listed(reach) => Ok(Some(Posted { id, reach, ticket })),
+        Indexed::Listed(reach) => {
+            Ok(Some(Posted { id, marks: marks(app, author, &status.message, status.location).await?, reach, ticket }))
+        }
         refused => {
             store::delete(app.db(), id, author).await?;
             if let Some(keyed) = &keyed {
@@ -105,6 +111,7 @@ pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<Settled, 
                 }
             },
             None => {
+                events::deleted(app, author, id, None).await?;
                 store::unindex(app.db(), author, &[id]).await?;
                 Settled::Gone
             }
@@ -131,12 +138,37 @@ fn limit_reached() -> UserError {
 /// `NOT_FOUND` when there is no such status of `author`, also the second time.
 pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<Ticket> {
     let ticket = jobs::begin(app, Task::Status { author, status: id }).await?;
-    if !store::delete(app.db(), id, author).await? {
+    let Some(was) = store::delete(app.db(), id, author).await? else {
         ticket.done(app);
         return Err(not_found().into());
-    }
+    };
+    events::deleted(app, author, id, Some(marks(app, author, &was.message, was.location).await?)).await?;
     store::unindex(app.db(), author, &[id]).await?;
     Ok(ticket)
+}
+
+async fn marks(app: &App, author: UserId, message: &str, place: Option<Location>) -> Result<Marks, Error> {
+    let place = place.map(|place| (place.latitude, place.longitude));
+    Ok(events::marker(app).await?.status(author, message, place))
+}
+
+/// Tells that a status was posted, unless that was told, or it is so old that nobody waits for it, or not there. The marks are made anew
+/// where they are not at hand. One round trip, or two.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: tell again.
+pub async fn tell(app: &App, author: UserId, id: StatusId, known: Option<Marks>) -> Result<(), Error> {
+    if id.time() + app.config().events_age < app.now() {
+        return Ok(());
+    }
+    let marks = match known {
+        Some(marks) => marks,
+        None => match store::load(app.db(), &[id], None).await?.pop().flatten() {
+            Some((status, _)) => marks(app, author, &status.message, status.location).await?,
+            None => return Ok(()),
+        },
+    };
+    events::posted(app, author, id, marks).await
 }
 
 /// Likes a status, or takes the like back; doing so again changes nothing. A charge, the journal, the commit, the liker's side and a look.
@@ -237,6 +269,7 @@ pub async fn purge(app: &App, author: UserId) -> Result<bool, Error> {
     let mut ids = latest_below(app, author, u64::MAX, STATUSES).await?;
     let more = ids.len() == STATUSES;
     store::delete_many(app.db(), author, &ids).await?;
+    events::deleted_together(app, author, &ids).await?;
     let liked = forget_likes_of(app, &ids).await?;
     ids.retain(|id| !liked.contains(id));
     store::unindex(app.db(), author, &ids).await?;

@@ -81,9 +81,20 @@ fn hash_of(status: &Status) -> Vec<(&'static str, String)> {
     fields
 }
 
-/// Takes a status of `author` away: the commit. `false` when there is none.
-pub(super) async fn delete(db: &Db, id: StatusId, author: UserId) -> Result<bool, Error> {
-    db.call(delete_call(id, author)).await
+/// What a status was that is gone now.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Was {
+    pub message: String,
+    pub location: Option<Location>,
+}
+
+/// Takes a status of `author` away: the commit. What it was; `None` when there is none.
+pub(super) async fn delete(db: &Db, id: StatusId, author: UserId) -> Result<Option<Was>, Error> {
+    let mut was = db.call::<Vec<Option<String>>>(delete_call(id, author)).await?.into_iter();
+    let Some(message) = was.next() else { return Ok(None) };
+    let mut degrees = || was.next().flatten().and_then(|text| text.parse().ok());
+    let location = degrees().zip(degrees()).map(|(latitude, longitude)| Location { latitude, longitude });
+    Ok(Some(Was { message: message.unwrap_or_default(), location }))
 }
 
 fn delete_call(id: StatusId, author: UserId) -> Call {

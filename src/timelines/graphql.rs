@@ -22,17 +22,20 @@ pub enum Timeline {
 #[Object(name = "Timeline")]
 impl Timeline {
     /// The place up to which this answer shows the timeline. What comes later is newer than this cursor: hand it in as `before`
-    /// with `last`. What the answer showed never comes again after it.
+    /// with `last`, or of a home and a list as `after` of the subscription to its events. What the answer showed never comes again after it.
     async fn sync_cursor(&self, ctx: &Context<'_>) -> Result<String> {
         let request = request(ctx)?;
         // First, as `entries` does: both must ask for the home in the same moment.
         let cursors = request.app.cursors().await?;
-        let position = match self {
+        let (position, place) = match self {
             Self::Home(owner) => service::head(&request.loaders(), *owner).await?,
-            Self::Profile(author) => statuses::service::newest(&request.app, *author).await?.map_or(0, |id| id.0),
+            Self::Profile(author) => {
+                let newest = statuses::service::newest(&request.app, *author).await?.map_or(0, |id| id.0);
+                return Ok(cursors.encode(self.list(), newest));
+            }
             Self::List(list) => service::list_head(&request.loaders(), *list).await?,
         };
-        Ok(cursors.encode(self.list(), position))
+        Ok(cursors.encode(self.list(), position) + &place.encode(&cursors, self.list()))
     }
 
     /// The statuses in it, newest first. A page is short only at the end.

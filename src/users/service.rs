@@ -167,6 +167,14 @@ pub async fn update_profile(app: &App, id: UserId, change: ProfileChange) -> Out
     user.ok_or_else(|| UserError::new(UserErrorCode::NotFound, "This account is gone.", &[]).into())
 }
 
+/// The accounts that have these logins; nobody for a login that nobody has. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn find_by_logins(app: &App, logins: &[String]) -> Result<Vec<UserId>, Error> {
+    store::find_many(app.db(), logins).await
+}
+
 /// The account with this login, in any case. One HGET and one batched HGETALL; none for what cannot be a login.
 ///
 /// # Errors

@@ -47,6 +47,17 @@ pub(super) async fn find(db: &Db, login: &str) -> Result<Option<UserId>, Error> 
     Ok(id.map(UserId))
 }
 
+/// The accounts that hold these logins, in any case; nobody for one that nobody holds. One pipeline.
+pub(super) async fn find_many(db: &Db, logins: &[String]) -> Result<Vec<UserId>, Error> {
+    let command = |login: &String| {
+        let login = login.to_ascii_lowercase();
+        cmd("HGET").arg(keys::logins(&login)).arg(&login).take()
+    };
+    let replies = db.read_many(logins.iter().map(command).collect()).await?;
+    let found: Vec<Option<u64>> = replies.into_iter().map(decode::one).collect::<Result<_, _>>()?;
+    Ok(found.into_iter().flatten().map(UserId).collect())
+}
+
 /// Who holds a login, and until when nobody can claim it since it was a deleted account's. One pipeline.
 pub(super) async fn holder(db: &Db, login: &str) -> Result<(Option<UserId>, Millis), Error> {
     let login = login.to_ascii_lowercase();

@@ -249,7 +249,7 @@ async fn health_and_the_playground_answer() {
     assert_eq!(answer.json(), json!({ "data": { "__typename": "Query" } }), "a browser that brings a query gets its answer");
     assert_eq!(Answer::of(app.get("/nowhere")).await.status, 404);
     assert_eq!(Answer::of(app.get("/assets/../../Cargo.toml")).await.status, 404);
-    assert_eq!(Answer::of(app.http.put(format!("{}/graphql", app.url)).json(&json!({ "query": POST }))).await.status, 405);
+    assert_eq!(Answer::of(app.http.patch(format!("{}/graphql", app.url)).json(&json!({ "query": POST }))).await.status, 405);
 }
 
 #[tokio::test]

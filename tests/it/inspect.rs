@@ -135,7 +135,7 @@ async fn a_replica_is_refused() {
 #[tokio::test]
 async fn missing_rights_are_named() {
     let redis = Redis::start(GOOD).await;
-    redis.run(&["ACL", "SETUSER", "app", "on", ">secret", "~*", "+@all", "-hset", "-script|load", "-zadd"]).await;
+    redis.run(&["ACL", "SETUSER", "app", "on", ">secret", "~*", "&*", "+@all", "-hset", "-script|load", "-zadd"]).await;
     let report = redis.report_as("?user=app&pass=secret").await;
     assert!(report.refuses(true));
     let mut missing = report.facts.missing.clone();
@@ -152,7 +152,7 @@ async fn missing_keys_are_named_kind_by_kind_and_the_advice_mends_it() {
         patterns.iter().map(String::as_str).filter(|pattern| !left_out.contains(pattern)).collect()
     };
     let lacking = ["~home:{*", "~user:{*"];
-    redis.run(&[&["ACL", "SETUSER", "app", "on", ">secret", "resetkeys", "+@all"][..], &without(&lacking)].concat()).await;
+    redis.run(&[&["ACL", "SETUSER", "app", "on", ">secret", "resetkeys", "&*", "+@all"][..], &without(&lacking)].concat()).await;
     let report = redis.report_as("?user=app&pass=secret").await;
     assert!(report.refuses(true));
     find(&report, "`ACL SETUSER app ~user:{* ~home:{*`");

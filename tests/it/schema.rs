@@ -1,6 +1,6 @@
 //! The schema is what `schema.graphql` says, every document that clients send fits it, and everything in it is described.
 
-use crate::support::{TestApp, definitions};
+use crate::support::{Answer, TestApp, definitions};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -19,22 +19,16 @@ fn error_codes(answer: &Value) -> Vec<String> {
 /// Validates every operation of a document; the answer to running one without variables is no matter.
 async fn validate(app: &TestApp, name: &str, document: &str) {
     let parts = definitions(document);
-    let operations: Vec<&str> =
-        parts.iter().filter_map(|part| part.strip_prefix("query ").or(part.strip_prefix("mutation "))).collect();
+    let kinds = ["query ", "mutation ", "subscription "];
+    let operations: Vec<&str> = parts.iter().filter_map(|part| kinds.iter().find_map(|kind| part.strip_prefix(kind))).collect();
     assert!(!operations.is_empty(), "{name} holds no operation");
     for operation in operations {
         let operation = operation.split(|end: char| !end.is_alphanumeric()).next().expect("a name");
         let body = json!({ "query": document, "operationName": operation });
-        let answer: Value = app
-            .http
-            .post(format!("{}/graphql", app.url))
-            .json(&body)
-            .send()
-            .await
-            .expect("an answer")
-            .json()
-            .await
-            .expect("JSON");
+        // Without its variables and a session a subscription ends with its first event, an error.
+        let answer = Answer::of(app.post().header("accept", "application/json, text/event-stream").json(&body)).await;
+        let text = answer.text.lines().find_map(|line| line.strip_prefix("data: ")).unwrap_or(&answer.text);
+        let answer: Value = serde_json::from_str(text).expect("JSON");
         let codes = error_codes(&answer);
         let refused =
             codes.iter().any(|code| code == "GRAPHQL_VALIDATION_FAILED" || code == "GRAPHQL_PARSE_FAILED" || code == "no code");

@@ -72,6 +72,7 @@ async fn ada(app: &TestApp) -> Actor {
     let calm = app.sibling().await;
     let ada = calm.user("ada").await;
     ada.post("before").await;
+    app.clock.advance(1);
     ada.at(app)
 }
 

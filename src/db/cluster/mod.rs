@@ -24,8 +24,10 @@ use crate::metrics::{Fault, StorageMeters};
 use futures_util::future::join_all;
 use layout::Address;
 use map::{Map, Node};
-use redis::{Cmd, ConnectionInfo, Pipeline, RedisError, Value};
+use redis::cluster_routing::Slot;
+use redis::{Client, Cmd, ConnectionInfo, Pipeline, RedisError, Value};
 use round::{Next, Rounds};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -106,6 +108,25 @@ impl Cluster {
             }
         }
         failed.map(|()| (version, lost))
+    }
+
+    /// For each node that has some of these channels, by its address: how to connect, and which. With `stale` the map is asked for anew.
+    pub(super) async fn listened_at(
+        &self,
+        channels: &[String],
+        stale: bool,
+    ) -> Result<HashMap<String, (Client, Vec<String>)>, Error> {
+        if stale || self.map.version() == 0 {
+            self.map.refresh(self.map.version(), &[]).await?;
+        }
+        let known = self.map.known();
+        let mut nodes: HashMap<String, (Client, Vec<String>)> = HashMap::new();
+        for channel in channels {
+            let node = known.owner(Some(Slot::for_key(channel))).ok_or(Error::StorageUnavailable)?;
+            let at = nodes.entry(node.address.to_string()).or_insert_with(|| (node.links.client(), Vec::new()));
+            at.1.push(channel.clone());
+        }
+        Ok(nodes)
     }
 
     /// Loads scripts on every primary, and on whom is being given slots. One that is gone needs none.

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use crate::db::bridge::CHANNELS;
+
 use redis::aio::ConnectionLike;
 use redis::{Cmd, ErrorKind, Pipeline, RedisError, RedisResult, ServerErrorKind, Value};
 
@@ -15,6 +17,8 @@ pub enum Missing {
     Command(String),
     /// To read and write keys of this kind.
     Keys(String),
+    /// To publish and listen on channels of this kind.
+    Channels(String),
 }
 
 impl fmt::Display for Missing {
@@ -22,6 +26,7 @@ impl fmt::Display for Missing {
         match self {
             Self::Command(name) => write!(f, "+{name}"),
             Self::Keys(kind) => f.write_str(&pattern(kind)),
+            Self::Channels(kind) => f.write_str(&channel_pattern(kind)),
         }
     }
 }
@@ -29,6 +34,11 @@ impl fmt::Display for Missing {
 /// The rule for the keys of a kind: every key is a kind and, in braces, its owner.
 pub(super) fn pattern(kind: &str) -> String {
     format!("~{kind}:{{*")
+}
+
+/// The same for channels.
+pub(super) fn channel_pattern(kind: &str) -> String {
+    format!("&{kind}:{{*")
 }
 
 /// Stands where a command takes a key: which one it is, is tried apart.
@@ -65,7 +75,16 @@ const NEEDED: &[&[&str]] = &[
     &["ZCARD", KEY],
     &["ZINTER", "1", KEY],
     &["ZDIFF", "1", KEY],
+    &["XADD", KEY, "*", "a", "0"],
+    &["XRANGE", KEY, "-", "+"],
+    &["XDEL", KEY, "0"],
+    &["XLEN", KEY],
+    &["PUBSUB", "SHARDNUMSUB"],
+    &["SPUBLISH", KEY, "0"],
+    &["SSUBSCRIBE", KEY],
+    &["SUNSUBSCRIBE", KEY],
     // What an audit reads with besides.
+    &["XREVRANGE", KEY, "+", "-"],
     &["TYPE", KEY],
     &["PTTL", KEY],
     &["STRLEN", KEY],
@@ -75,7 +94,7 @@ const NEEDED: &[&[&str]] = &[
 ];
 
 /// What Redis names together with its first argument.
-const CONTAINERS: [&str; 1] = ["SCRIPT"];
+const CONTAINERS: [&str; 2] = ["SCRIPT", "PUBSUB"];
 
 /// The needed commands, as an ACL names them.
 pub(super) fn commands() -> impl Iterator<Item = String> {
@@ -92,13 +111,16 @@ pub(super) async fn missing(connection: &mut impl ConnectionLike, kinds: &[&str]
     if let Err(error) = opened {
         return if is_denial(&error) { Ok(vec![Missing::Command("multi".to_owned())]) } else { Err(error) };
     }
-    let keys: Vec<String> = kinds.iter().map(|kind| format!("{kind}:{{0}}")).collect();
-    let answers: Vec<RedisResult<Value>> = trial(&keys).query_async(connection).await?;
+    let of_zero = |kind: &&str| format!("{kind}:{{0}}");
+    let (keys, channels): (Vec<String>, Vec<String>) =
+        (kinds.iter().map(of_zero).collect(), CHANNELS.iter().map(of_zero).collect());
+    let answers: Vec<RedisResult<Value>> = trial(&keys, &channels).query_async(connection).await?;
     let mut missing = Vec::new();
-    // After MULTI's own come those of the kinds, then those of the commands.
+    // After MULTI's own come those of the kinds, of the channels, then of the commands.
+    let of_channels = CHANNELS.iter().map(|kind| Missing::Channels((*kind).to_owned()));
     let of_kinds = kinds.iter().map(|kind| Missing::Keys((*kind).to_owned()));
     let of_commands = commands().map(Missing::Command);
-    for (tried, answer) in of_kinds.chain(of_commands).zip(answers.into_iter().skip(1)) {
+    for (tried, answer) in of_kinds.chain(of_channels).chain(of_commands).zip(answers.into_iter().skip(1)) {
         if let Some(denied) = answer.err().and_then(|error| denied(tried, &error))
             && !missing.contains(&denied)
         {
@@ -108,13 +130,17 @@ pub(super) async fn missing(connection: &mut impl ConnectionLike, kinds: &[&str]
     Ok(missing)
 }
 
-/// A command that reads and writes on a key of every kind, then each needed command on a key of the first kind.
-fn trial(keys: &[String]) -> Pipeline {
+/// A command that reads and writes on a key of every kind, one that publishes on every kind of channel, then each needed command on a key of
+/// the first kind.
+fn trial(keys: &[String], channels: &[String]) -> Pipeline {
     let mut trial = Pipeline::new();
     // Each answer by itself: the rights are the errors.
     trial.ignore_errors().cmd("MULTI");
     for key in keys {
         trial.cmd("HINCRBY").arg(key).arg("a").arg(1);
+    }
+    for channel in channels {
+        trial.cmd("SPUBLISH").arg(channel).arg("0");
     }
     let first = keys.first().map_or("", String::as_str);
     for args in NEEDED {
@@ -142,6 +168,6 @@ fn denied(tried: Missing, error: &RedisError) -> Option<Missing> {
         let name = rest.split('\'').next().unwrap_or_default();
         return Some(Missing::Command(name.to_owned()));
     }
-    // Of a command that was denied its key only, the kind has been told.
-    matches!(tried, Missing::Keys(_)).then_some(tried)
+    // Of a command that was denied its key or its channel only, the kind has been told.
+    matches!(tried, Missing::Keys(_) | Missing::Channels(_)).then_some(tried)
 }

@@ -3,6 +3,7 @@
 
 mod parsed;
 mod scan;
+mod subscription;
 mod types;
 mod walk;
 mod weight;
@@ -36,7 +37,7 @@ const MAX_INTROSPECTION_LISTS: usize = 2;
 /// The whole answer: a request error with its code. A limit's says in `extensions` which one it is, its value, and what was counted.
 pub fn check(request: &mut Request, config: &Config) -> Result<Checked, Refused> {
     check_bytes(&request.query, &config.documents)?;
-    let (document, is_new) = match parsed::known(&request.query) {
+    let (mut document, is_new) = match parsed::known(&request.query) {
         Some(document) => (document, false),
         None => match parse_query(&request.query) {
             Ok(document) => (document, true),
@@ -45,6 +46,9 @@ pub fn check(request: &mut Request, config: &Config) -> Result<Checked, Refused>
     };
     let variables = with_defaults(&document, &request.variables);
     let checked = check_shape(&document, &variables, request.operation_name.as_deref(), config)?;
+    if let Err(broken) = subscription::unfold(&mut document) {
+        return refuse("GRAPHQL_VALIDATION_FAILED", broken.into());
+    }
     if is_new {
         parsed::keep(&request.query, &document);
     }
@@ -59,9 +63,10 @@ pub fn check(request: &mut Request, config: &Config) -> Result<Checked, Refused>
 pub fn check_document(document: &str, config: &Config) -> Result<(), String> {
     let why = |refused: Refused| refused.errors.into_iter().map(|error| error.message).collect::<Vec<_>>().join(" ");
     check_bytes(document, &config.documents).map_err(why)?;
-    let document = parse_query(document).map_err(|error| error.to_string())?;
+    let mut document = parse_query(document).map_err(|error| error.to_string())?;
     let first = document.operations.iter().next().and_then(|(name, _)| name.map(ToString::to_string));
-    check_shape(&document, &with_defaults(&document, &Variables::default()), first.as_deref(), config).map(drop).map_err(why)
+    check_shape(&document, &with_defaults(&document, &Variables::default()), first.as_deref(), config).map_err(why)?;
+    subscription::unfold(&mut document).map_err(str::to_owned)
 }
 
 /// What needs no parser, and must come before it.

@@ -4,6 +4,7 @@ use super::super::store::{self, Push};
 use super::{PASS, terms};
 use crate::app::App;
 use crate::error::{Error, Outcome};
+use crate::events::Marks;
 use crate::graph::service as graph;
 use crate::ids::{StatusId, UserId, UserListId};
 use crate::jobs::{Feed, Place};
@@ -20,8 +21,8 @@ use crate::statuses::{Draft, Posted};
 /// # Errors
 /// As [`statuses::create`].
 pub async fn post(app: &App, author: UserId, draft: Draft) -> Outcome<Option<StatusId>> {
-    let Some(Posted { id, reach, ticket }) = statuses::create(app, author, draft).await? else { return Ok(None) };
-    let walk = Walk { author, id, pushed: reach.is_pushed(), there: Some(true) };
+    let Some(Posted { id, marks, reach, ticket }) = statuses::create(app, author, draft).await? else { return Ok(None) };
+    let walk = Walk { author, id, pushed: reach.is_pushed(), there: Some(true), marks: Some(marks) };
     ticket.rest(app, walk.pass(app, Place::default()).await?).await;
     Ok(Some(id))
 }
@@ -32,7 +33,7 @@ pub async fn post(app: &App, author: UserId, draft: Draft) -> Outcome<Option<Sta
 /// `NOT_FOUND` when there is no such status of `author`, also the second time.
 pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<()> {
     let ticket = statuses::delete(app, author, id).await?;
-    let walk = Walk { author, id, pushed: true, there: Some(false) };
+    let walk = Walk { author, id, pushed: true, there: Some(false), marks: None };
     ticket.rest(app, walk.pass(app, Place::default()).await?).await;
     Ok(())
 }
@@ -48,7 +49,7 @@ pub async fn settle(app: &App, author: UserId, id: StatusId, place: Place) -> Re
         Settled::There(reach) => reach.is_pushed(),
         Settled::Gone => true,
     };
-    Walk { author, id, pushed, there: None }.pass(app, place).await
+    Walk { author, id, pushed, there: None, marks: None }.pass(app, place).await
 }
 
 /// The stages of a walk.
@@ -64,6 +65,8 @@ struct Walk {
     pushed: bool,
     /// Whether it is there, as far as is known.
     there: Option<bool>,
+    /// What filters ask of it, as far as that is at hand.
+    marks: Option<Marks>,
 }
 
 impl Walk {
@@ -87,6 +90,10 @@ impl Walk {
                 break;
             }
             there = now;
+        }
+        if next.is_none() && there {
+            // It stands wherever it is pushed to: what is told can be read.
+            statuses::tell(app, self.author, self.id, self.marks.clone()).await?;
         }
         if next.is_some() || there { Ok(next) } else { self.forget(app).await }
     }

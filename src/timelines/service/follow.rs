@@ -6,6 +6,7 @@ use super::absence::{Latest, refill_if_empty, remove_deleted};
 use super::{reach, terms};
 use crate::app::App;
 use crate::error::{Error, Outcome};
+use crate::events::service as events;
 use crate::graph::service as graph;
 use crate::graph::{Audience, Edge};
 use crate::ids::{StatusId, UserId};
@@ -58,6 +59,7 @@ async fn begin(app: &App, viewer: UserId, other: UserId) -> Result<Ticket, Error
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<bool, Error> {
+    events::changed(app, feed.tag());
     let (mut edge, mut is_there) = (look(app, feed, source).await?, true);
     loop {
         let audience = other_side(app, feed, source, edge).await?;

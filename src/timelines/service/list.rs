@@ -4,6 +4,7 @@ use super::super::store;
 use super::{Shown, follow, head_of};
 use crate::app::App;
 use crate::error::{Error, Outcome};
+use crate::events::Place;
 use crate::ids::{UserId, UserListId};
 use crate::jobs::service as jobs;
 use crate::jobs::{Feed, Task};
@@ -84,6 +85,6 @@ pub const fn list_id(list: UserListId) -> page::ListId {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn list_head(loaders: &Loaders, list: UserListId) -> Result<u64, Error> {
+pub async fn list_head(loaders: &Loaders, list: UserListId) -> Result<(u64, Place), Error> {
     head_of(loaders, Feed::List(list)).await
 }

@@ -2,10 +2,15 @@
 
 use super::read;
 use crate::app::App;
+use crate::clock::{MINUTE, Millis};
 use crate::error::Error;
+use crate::events::service as events;
+use crate::events::{Place, Position};
+use crate::ids::StatusId;
 use crate::jobs::Feed;
 use crate::loader::Fetch;
 use crate::page::{Row, Window};
+use std::sync::Arc;
 
 /// A window of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,6 +32,18 @@ pub enum FeedPart {
     Left(Feed),
 }
 
+/// What a part came to.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// Its rows.
+    pub rows: Vec<Row>,
+    /// Of a head: where live events go on from what the same answer shows.
+    pub place: Option<Arc<Place>>,
+}
+
+/// How long a status may be on its way to the homes before it is told; longer than a position is thought recent.
+const ON_ITS_WAY: Millis = MINUTE;
+
 /// Parts of feeds.
 pub struct FetchFeed(pub App);
 
@@ -41,9 +58,14 @@ impl FeedPart {
 
 impl Fetch for FetchFeed {
     type Key = FeedPart;
-    type Value = Vec<Row>;
+    type Value = Found;
 
-    async fn fetch(&self, parts: &[FeedPart]) -> Result<Vec<Vec<Row>>, Error> {
+    async fn fetch(&self, parts: &[FeedPart]) -> Result<Vec<Found>, Error> {
+        // Before the entries: what has been told by then is among them.
+        let told = match parts.iter().any(|part| matches!(part, FeedPart::Head(_))) {
+            true => Some(events::recent_position(&self.0).await?),
+            false => None,
+        };
         let newest = Window { below: u64::MAX, above: 0, newest_first: true, limit: 1 };
         let mut feeds: Vec<Feed> = parts.iter().map(|part| part.feed()).collect();
         feeds.sort_unstable();
@@ -62,12 +84,25 @@ impl Fetch for FetchFeed {
             FeedPart::Head(_) | FeedPart::Window(_) => rows.next().unwrap_or_default(),
         };
         let mut found: Vec<Vec<Row>> = parts.iter().map(answer).collect();
+        let mut places = vec![None; parts.len()];
         for at in 0..parts.len() {
-            if let FeedPart::Head(feed) = parts[at] {
+            if let (FeedPart::Head(feed), Some(told)) = (parts[at], &told) {
                 found[at] = agree(feed, parts, &found).into_iter().collect();
+                places[at] = Some(Arc::new(self.place(told.clone(), feed, parts, &found)));
             }
         }
-        Ok(found)
+        Ok(found.into_iter().zip(places).map(|(rows, place)| Found { rows, place }).collect())
+    }
+}
+
+impl FetchFeed {
+    /// Where live events go on: from what was told when the entries were read, or shortly before, without what was shown and may be told after
+    /// that.
+    fn place(&self, position: Position, feed: Feed, parts: &[FeedPart], found: &[Vec<Row>]) -> Place {
+        let since = self.0.now().saturating_sub(ON_ITS_WAY);
+        let windows = parts.iter().zip(found).filter(|(part, _)| matches!(part, FeedPart::Window(key) if key.feed == feed));
+        let shown = windows.flat_map(|(_, rows)| rows).map(|row| row.member).filter(|id| StatusId(*id).time() >= since);
+        Place::new(position, shown.collect())
     }
 }
 

@@ -21,8 +21,11 @@ pub use reach::cross;
 use super::store::{self, Terms};
 use crate::app::App;
 use crate::error::Error;
-use crate::ids::{StatusId, UserId};
+use crate::events::Place;
+use crate::graph::service as graph;
+use crate::ids::{StatusId, UserId, UserListId};
 use crate::jobs::Feed;
+use crate::lists::service as lists;
 use crate::page::{self, ListId, Listing, Page, PageArgs, Row, Window};
 use crate::request::Loaders;
 use crate::statuses::Seen;
@@ -46,17 +49,42 @@ pub const fn home_id(owner: UserId) -> ListId {
     ListId { kind: b'h', owner: owner.0 }
 }
 
-/// The place of a home's newest entry, 0 for an empty one. Costs no round trip of its own beside a page asked in the same answer.
+/// The place of a home's newest entry, 0 for an empty one, and where live events go on from what the same answer shows. Beside a page that is
+/// asked for in the same answer it costs one round trip, two where something on it is younger than a minute.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn head(loaders: &Loaders, owner: UserId) -> Result<u64, Error> {
+pub async fn head(loaders: &Loaders, owner: UserId) -> Result<(u64, Place), Error> {
     head_of(loaders, Feed::Home(owner)).await
 }
 
-async fn head_of(loaders: &Loaders, feed: Feed) -> Result<u64, Error> {
-    let rows = loaders.feeds.load(FeedPart::Head(feed)).await?;
-    Ok(rows.first().map_or(0, |row| row.position))
+async fn head_of(loaders: &Loaders, feed: Feed) -> Result<(u64, Place), Error> {
+    let found = loaders.feeds.load(FeedPart::Head(feed)).await?;
+    let place = found.place.map(|place| (*place).clone()).unwrap_or_default();
+    Ok((found.rows.first().map_or(0, |row| row.position), place))
+}
+
+/// All whose statuses a feed shows, in no order, and how often that has changed so far; none for one that is gone. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn sources(app: &App, feed: Feed) -> Result<(Vec<UserId>, u64), Error> {
+    read::authors(app, feed).await
+}
+
+/// How often the sources of feeds have changed so far, in their order. Two round trips.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn changes(app: &App, feeds: &[Feed]) -> Result<Vec<u64>, Error> {
+    let owner = |feed: &Feed| if let Feed::Home(owner) = feed { Some(*owner) } else { None };
+    let list = |feed: &Feed| if let Feed::List(list) = feed { Some(*list) } else { None };
+    let (owners, ids): (Vec<UserId>, Vec<UserListId>) =
+        (feeds.iter().filter_map(owner).collect(), feeds.iter().filter_map(list).collect());
+    let (homes, lists) = futures_util::try_join!(graph::changes(app, &owners), lists::changes(app, &ids))?;
+    let (mut homes, mut lists) = (homes.into_iter(), lists.into_iter());
+    let next = |feed: &Feed| if owner(feed).is_some() { homes.next() } else { lists.next() };
+    Ok(feeds.iter().map(next).map(Option::unwrap_or_default).collect())
 }
 
 struct Shown<'a> {
@@ -71,14 +99,14 @@ impl Listing for Shown<'_> {
         let part = |window: &Window| FeedPart::Window(FeedKey { feed: self.feed, window: *window });
         // In the same pipeline, for the rules.
         let left = [FeedPart::Left(self.feed)];
-        let mut rows = self.loaders.feeds.load_many(windows.iter().map(part).chain(left)).await?;
-        rows.pop();
-        Ok(rows)
+        let mut found = self.loaders.feeds.load_many(windows.iter().map(part).chain(left)).await?;
+        found.pop();
+        Ok(found.into_iter().map(|found| found.rows).collect())
     }
 
     /// Whom the owner follows no longer is not shown, also while their statuses are on their way out.
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Seen>>, Error> {
-        let left = self.loaders.feeds.load(FeedPart::Left(self.feed)).await?;
+        let left = self.loaders.feeds.load(FeedPart::Left(self.feed)).await?.rows;
         let shown = |seen: &Seen| left.iter().all(|row| row.member != seen.status.author.0);
         let found = statuses::shown(self.loaders, rows.iter().map(|row| StatusId(row.member))).await?;
         Ok(found.into_iter().map(|seen| seen.filter(shown)).collect())

@@ -198,6 +198,7 @@ async fn an_audit_writes_nothing() {
         "getrange",
         "strlen",
         "ping",
+        "xrevrange",
         "evalsha",
         "script|load",
     ];

@@ -209,10 +209,11 @@ impl Cluster {
             node.run::<()>(&["CLUSTER", "SETSLOT", &number, "NODE", &to.id]);
             between();
         }
-        // Word of before may still be on its way, and be believed for a moment.
+        // Word of before may still be on its way, and be believed: who does is told again, as `redis-cli --cluster fix` does.
         for node in self.primaries() {
-            let owner = || owner_by(&node.slots().unwrap_or_default(), Slot::new(slot).expect("a slot"));
-            eventually("the nodes agree on whose slot it is", || owner() == Some(to.port));
+            let agrees = || owner_by(&node.slots().unwrap_or_default(), Slot::new(slot).expect("a slot")) == Some(to.port);
+            let again = || node.try_run::<()>(&[b"CLUSTER", b"SETSLOT", number.as_bytes(), b"NODE", to.id.as_bytes()]);
+            eventually("the nodes agree on whose slot it is", || agrees() || (again().is_ok() && agrees()));
         }
     }
 
@@ -235,7 +236,7 @@ impl Cluster {
                     );
                 }
             }
-            node.configure(&lines);
+            node.configure(&lines, 20 + 10 * at);
             node.start();
         }
         for node in self.primaries() {
@@ -273,7 +274,7 @@ impl Cluster {
                     known.describe(&mut lines, &format!("{myself}slave {}", self.nodes[other - PRIMARIES].id), 0, "");
                 }
             }
-            node.configure(&lines);
+            node.configure(&lines, 20);
             node.start();
         }
         for node in &self.nodes[PRIMARIES..] {
@@ -334,9 +335,11 @@ impl Node {
         let _ = writeln!(lines, "{} {}:{}@{} {role} 0 0 {epoch} connected {slots}", self.id, host(), self.port, self.bus);
     }
 
-    fn configure(&self, lines: &str) {
+    /// Each primary begins at an epoch of its own: of two that took their places in the same one, a slot that moves between them may become
+    /// nobody's.
+    fn configure(&self, lines: &str, epoch: usize) {
         let folder = self.arguments.iter().skip_while(|argument| *argument != "--dir").nth(1).expect("a folder");
-        let text = format!("{lines}vars currentEpoch 20 lastVoteEpoch 0\n");
+        let text = format!("{lines}vars currentEpoch {epoch} lastVoteEpoch 0\n");
         std::fs::write(Path::new(folder).join("nodes.conf"), text).expect("it is written");
     }
 

@@ -42,6 +42,10 @@ impl Inputs {
         let mut places = Vec::new();
         for (owner, kind) in &self.types {
             let TypeKind::Object(object) = kind else { continue };
+            // A subscription has no single answer; its texts have tests of their own.
+            if owner == "Subscription" {
+                continue;
+            }
             for field in object.fields.iter().map(|field| &field.node) {
                 for argument in field.arguments.iter().map(|argument| &argument.node) {
                     for path in self.texts_in(argument) {

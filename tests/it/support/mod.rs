@@ -6,6 +6,7 @@ mod audit;
 mod alone;
 mod bulk;
 mod cluster;
+mod events;
 mod guillotine;
 pub mod inputs;
 mod listing;
@@ -13,6 +14,7 @@ pub mod monitor;
 mod process;
 pub mod proxy;
 mod redis_server;
+mod socket;
 pub mod texts;
 mod wire;
 
@@ -20,10 +22,12 @@ pub use actor::{Actor, codes, definitions};
 pub use alone::Alone;
 pub use audit::findings;
 pub use cluster::Cluster;
+pub use events::Events;
 pub use guillotine::Guillotine;
 pub use listing::{Listing, Page};
 pub use process::{Process, ran, waxwing};
 pub use redis_server::RedisServer;
+pub use socket::{PROTOCOL, Socket};
 pub use wire::{Answer, error_codes};
 
 use std::ops::Deref;

@@ -235,13 +235,26 @@ impl RedisServer {
 
     /// Everything in the store as text: keys, fields, members and values. For small stores.
     pub fn dump(&self) -> String {
+        self.dump_of(|_| true)
+    }
+
+    /// The same of everything but the events, which name what was deleted for a while.
+    pub fn dump_without_events(&self) -> String {
+        self.dump_of(|key| !key.starts_with("stream:") && !key.starts_with("told:"))
+    }
+
+    fn dump_of(&self, wanted: impl Fn(&str) -> bool) -> String {
         let mut texts = Vec::new();
-        for key in self.keys() {
+        for key in self.keys().into_iter().filter(|key| wanted(key)) {
             let kind: String = self.run(&["TYPE", &key]);
             let values: Vec<Vec<u8>> = match kind.as_str() {
                 "string" => vec![self.run(&["GET", &key])],
                 "hash" => self.run(&["HGETALL", &key]),
                 "zset" => self.run(&["ZRANGE", &key, "0", "-1"]),
+                "stream" => {
+                    let entries: Vec<(Vec<u8>, Vec<Vec<u8>>)> = self.run(&["XRANGE", &key, "-", "+"]);
+                    entries.into_iter().flat_map(|(id, fields)| [vec![id], fields].concat()).collect()
+                }
                 other => panic!("{key} is a {other}"),
             };
             texts.push(key);

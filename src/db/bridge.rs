@@ -1,0 +1,324 @@
+//! What is published, heard: sharded channels, over one connection to each node that has any of them; on a single server that is one.
+//!
+//! A bridge keeps to what it was asked to listen to, whatever happens to connections and slots, and says each time it has begun to listen
+//! anew: what was published in between is lost to it. Pushes that nobody takes in time are no reason to fill the memory: the connection is
+//! given up then, which comes to the same.
+
+use super::Db;
+use crate::error::Error;
+use futures_util::future::join_all;
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, PushInfo, PushKind, cmd};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
+
+/// What stands before the colon of every channel.
+pub const CHANNELS: [&str; 2] = ["stream", "changes"];
+/// Pushes that wait to be taken.
+const WAITING: usize = 8_192;
+/// What was heard and waits for its reader.
+const HEARD: usize = 1_024;
+/// How often connections are asked whether they live.
+const PROBE: Duration = Duration::from_secs(3);
+/// How soon what could not be listened to is tried again, at first and at most.
+const AGAIN: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
+
+/// What a bridge hears.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// From now on everything that is published on this channel is heard; `anew` says that something may have been missed.
+    Listening {
+        /// Which channel.
+        channel: String,
+        /// Whether it was listened to before.
+        anew: bool,
+    },
+    /// Something was published.
+    Message {
+        /// On which channel.
+        channel: String,
+        /// What it was.
+        payload: Vec<u8>,
+    },
+}
+
+enum Wish {
+    Listen(String),
+    Leave(String),
+}
+
+/// Asks for channels. It ends when the last of its clones is dropped.
+#[derive(Clone)]
+pub struct Bridge(mpsc::UnboundedSender<Wish>);
+
+impl Bridge {
+    /// A bridge, and what it hears.
+    pub fn open(db: Db) -> (Self, mpsc::Receiver<Heard>) {
+        let (wishes, wished) = mpsc::unbounded_channel();
+        let (heard, hears) = mpsc::channel(HEARD);
+        let (sender, pushes) = mpsc::channel(WAITING);
+        let listening = Listening {
+            db,
+            heard,
+            pushes,
+            sender,
+            channels: HashMap::new(),
+            connections: HashMap::new(),
+            made: 0,
+            overrun: Arc::default(),
+            pause: AGAIN.0,
+            stale: false,
+        };
+        tokio::spawn(listening.run(wished));
+        (Self(wishes), hears)
+    }
+
+    /// Listens to a channel until told to leave it. Asking twice is asking once.
+    pub fn listen(&self, channel: String) {
+        let _ = self.0.send(Wish::Listen(channel));
+    }
+
+    /// Leaves a channel.
+    pub fn leave(&self, channel: String) {
+        let _ = self.0.send(Wish::Leave(channel));
+    }
+}
+
+/// A channel that is wanted.
+#[derive(Default)]
+struct Channel {
+    /// The connection it is listened to on.
+    on: Option<u64>,
+    /// Whether it ever was.
+    before: bool,
+}
+
+struct Connection {
+    number: u64,
+    connection: MultiplexedConnection,
+}
+
+/// What a connection pushes, with its number.
+type Pushed = (u64, PushInfo);
+
+struct Listening {
+    db: Db,
+    heard: mpsc::Sender<Heard>,
+    pushes: mpsc::Receiver<Pushed>,
+    sender: mpsc::Sender<Pushed>,
+    channels: HashMap<String, Channel>,
+    /// By the node's address.
+    connections: HashMap<String, Connection>,
+    made: u64,
+    /// The number of a connection of which pushes were dropped, 0 for none.
+    overrun: Arc<AtomicU64>,
+    pause: Duration,
+    /// Whether a node has said that it does not have a channel's slot.
+    stale: bool,
+}
+
+impl Listening {
+    async fn run(mut self, mut wished: mpsc::UnboundedReceiver<Wish>) {
+        let mut probe = interval(PROBE);
+        probe.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut next_try = Instant::now();
+        loop {
+            let missing = self.channels.values().any(|channel| channel.on.is_none());
+            tokio::select! {
+                wish = wished.recv() => {
+                    let Some(wish) = wish else { return };
+                    let mut left = Vec::new();
+                    let mut next = Some(wish);
+                    while let Some(wish) = next {
+                        self.wish(wish, &mut left);
+                        next = wished.try_recv().ok();
+                    }
+                    self.leave(left).await;
+                    next_try = Instant::now();
+                }
+                Some((number, push)) = self.pushes.recv() => if !self.pushed(number, push).await { return },
+                _ = probe.tick() => self.probe().await,
+                () = tokio::time::sleep_until(next_try), if missing => {
+                    if !self.listen().await {
+                        return;
+                    }
+                    self.pause = if self.channels.values().any(|it| it.on.is_none()) { (self.pause * 2).min(AGAIN.1) } else { AGAIN.0 };
+                    next_try = Instant::now() + self.pause;
+                }
+            }
+        }
+    }
+
+    fn wish(&mut self, wish: Wish, left: &mut Vec<(String, u64)>) {
+        match wish {
+            Wish::Listen(channel) => drop(self.channels.entry(channel).or_default()),
+            Wish::Leave(channel) => {
+                if let Some(number) = self.channels.remove(&channel).and_then(|it| it.on) {
+                    left.push((channel, number));
+                }
+            }
+        }
+    }
+
+    /// Tells nodes that channels are not listened to any more. Who does not answer is given up.
+    async fn leave(&mut self, left: Vec<(String, u64)>) {
+        let mut lost = Vec::new();
+        for (channel, number) in left {
+            let Some(it) = self.connections.values().find(|it| it.number == number && !self.channels.contains_key(&channel))
+            else {
+                continue;
+            };
+            if !sent(&it.connection, &self.db, cmd("SUNSUBSCRIBE").arg(&channel).take()).await.is_ok_and(|answered| answered) {
+                lost.push(number);
+            }
+        }
+        lost.into_iter().for_each(|number| self.give_up(number));
+    }
+
+    /// Takes a push; `false` when nobody hears any more.
+    async fn pushed(&mut self, number: u64, push: PushInfo) -> bool {
+        match self.overrun.swap(0, Ordering::Relaxed) {
+            0 => {}
+            number => {
+                tracing::warn!("more is published than is taken: what was missed is read");
+                self.give_up(number);
+            }
+        }
+        match push.kind {
+            PushKind::SMessage => {
+                let mut data = push.data.into_iter();
+                let channel = data.next().and_then(|it| String::from_redis_value(it).ok());
+                let payload = data.next().and_then(|it| Vec::<u8>::from_redis_value(it).ok());
+                match channel.zip(payload) {
+                    Some((channel, payload)) if self.channels.contains_key(&channel) => {
+                        self.heard.send(Heard::Message { channel, payload }).await.is_ok()
+                    }
+                    _ => true,
+                }
+            }
+            // A slot has moved away, and its channels with it.
+            PushKind::SUnsubscribe => {
+                let channel = push.data.into_iter().next().and_then(|it| String::from_redis_value(it).ok());
+                if let Some(it) = channel.and_then(|channel| self.channels.get_mut(&channel)).filter(|it| it.on == Some(number)) {
+                    (it.on, self.stale) = (None, true);
+                }
+                true
+            }
+            PushKind::Disconnection => {
+                self.give_up(number);
+                true
+            }
+            _ => true,
+        }
+    }
+
+    /// A connection is of no use any more.
+    fn give_up(&mut self, number: u64) {
+        self.connections.retain(|_, it| it.number != number);
+        for channel in self.channels.values_mut().filter(|it| it.on == Some(number)) {
+            channel.on = None;
+        }
+    }
+
+    async fn probe(&mut self) {
+        let patience = self.db.timing().response;
+        let ask = async |it: &Connection| {
+            let mut connection = it.connection.clone();
+            let answer = timeout(patience, cmd("PING").query_async::<redis::Value>(&mut connection)).await;
+            (!matches!(answer, Ok(Ok(_)))).then_some(it.number)
+        };
+        let lost: Vec<u64> = join_all(self.connections.values().map(ask)).await.into_iter().flatten().collect();
+        for number in lost {
+            tracing::warn!("a connection that listens does not answer: it is made anew");
+            self.give_up(number);
+        }
+    }
+
+    /// Listens to what is not listened to; `false` when nobody hears any more. What cannot be is tried again later.
+    async fn listen(&mut self) -> bool {
+        let missing: Vec<String> = self.channels.iter().filter(|(_, it)| it.on.is_none()).map(|(name, _)| name.clone()).collect();
+        let stale = std::mem::take(&mut self.stale);
+        let Ok(nodes) = self.db.topology.listened_at(&missing, stale).await else {
+            self.stale = true;
+            return true;
+        };
+        for (address, (client, channels)) in nodes {
+            let Ok(number) = self.connect(&address, &client).await else {
+                self.stale = true;
+                continue;
+            };
+            let connection = self.connections[&address].connection.clone();
+            let answers =
+                join_all(channels.iter().map(|channel| sent(&connection, &self.db, cmd("SSUBSCRIBE").arg(channel).take()))).await;
+            for (channel, answer) in channels.into_iter().zip(answers) {
+                match answer {
+                    Ok(true) => {
+                        let Some(it) = self.channels.get_mut(&channel) else { continue };
+                        it.on = Some(number);
+                        let anew = std::mem::replace(&mut it.before, true);
+                        if self.heard.send(Heard::Listening { channel, anew }).await.is_err() {
+                            return false;
+                        }
+                    }
+                    Ok(false) => self.stale = true,
+                    Err(_) => {
+                        self.give_up(number);
+                        self.stale = true;
+                        break;
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// The number of the connection to a node.
+    async fn connect(&mut self, address: &str, client: &Client) -> Result<u64, Error> {
+        if let Some(it) = self.connections.get(address) {
+            return Ok(it.number);
+        }
+        self.made += 1;
+        let (number, sender, overrun) = (self.made, self.sender.clone(), self.overrun.clone());
+        let timing = self.db.timing();
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(timing.connect))
+            .set_response_timeout(Some(timing.response))
+            .set_push_sender(move |push: PushInfo| {
+                if sender.try_send((number, push)).is_err() {
+                    overrun.store(number, Ordering::Relaxed);
+                }
+                Ok::<(), redis::aio::SendError>(())
+            });
+        let connecting = timeout(timing.connect, client.get_multiplexed_async_connection_with_config(&config)).await;
+        let connection = match connecting {
+            Ok(Ok(connection)) => connection,
+            Ok(Err(error)) => {
+                tracing::debug!(%error, "Redis cannot be listened to");
+                return Err(Error::StorageUnavailable);
+            }
+            Err(_) => return Err(Error::StorageUnavailable),
+        };
+        self.connections.insert(address.to_owned(), Connection { number, connection });
+        Ok(number)
+    }
+}
+
+/// Sends a command on a channel: whether it was taken. An error of the connection is one; the node's own refusal is `false`.
+async fn sent(connection: &MultiplexedConnection, db: &Db, command: Cmd) -> Result<bool, Error> {
+    let mut connection = connection.clone();
+    match timeout(db.timing().response, connection.send_packed_command(&command)).await {
+        Ok(Ok(answer)) => Ok(answer.extract_error().is_ok()),
+        Ok(Err(error)) if error.is_connection_dropped() || error.is_timeout() || error.is_io_error() => {
+            Err(Error::StorageUnavailable)
+        }
+        Ok(Err(error)) => {
+            tracing::debug!(%error, "a channel is not listened to");
+            Ok(false)
+        }
+        Err(_) => Err(Error::StorageUnavailable),
+    }
+}

@@ -1,0 +1,32 @@
+-- append_event.lua - notes once that a status was posted or deleted, drops what is kept no longer, and tells whoever listens.
+-- KEYS 1 stream:{n}, which is the channel's name too  2 told:{n}
+-- ARGV 1 now, ms  2 kind: p | d | x a deletion that matters only if the posting is still kept  3 status id
+--      4 marks; of a deletion, empty for those of the posting  5 the most that is kept  6 what is older is dropped, ms
+-- Returns the id of the event | '' where it does not matter
+local kind = ARGV[2] == 'x' and 'd' or ARGV[2]
+local known = redis.call('HMGET', KEYS[2], kind .. ARGV[3], 'p' .. ARGV[3], 'last')
+if known[1] then return known[1] end
+if ARGV[2] == 'x' and not known[2] then return '' end
+local marks, last = ARGV[4], known[3] or '0-0'
+if kind == 'd' and marks == '' and known[2] then
+  local posted = redis.call('XRANGE', KEYS[1], known[2], known[2])[1]
+  if posted then marks = posted[2][6] end
+end
+local now = math.max(tonumber(ARGV[1]), tonumber(string.match(last, '^%d+')))
+local id = redis.call('XADD', KEYS[1], string.format('%d-*', now), 'k', kind, 's', ARGV[3], 'm', marks)
+redis.call('HSET', KEYS[2], kind .. ARGV[3], id, 'last', id)
+-- The new one stays, so the stream is never empty.
+local kept = redis.call('XLEN', KEYS[1])
+for _ = 1, 16 do
+  if kept == 1 then break end
+  local oldest = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', 1)[1]
+  if kept <= tonumber(ARGV[5]) and tonumber(string.match(oldest[1], '^%d+')) >= tonumber(ARGV[6]) then break end
+  redis.call('XDEL', KEYS[1], oldest[1])
+  redis.call('HDEL', KEYS[2], oldest[2][2] .. oldest[2][4])
+  redis.call('HSET', KEYS[2], 'dropped', oldest[1])
+  kept = kept - 1
+end
+if redis.call('PUBSUB', 'SHARDNUMSUB', KEYS[1])[2] > 0 then
+  redis.call('SPUBLISH', KEYS[1], id .. ' ' .. last .. ' ' .. kind .. ' ' .. ARGV[3] .. ' ' .. marks)
+end
+return id

@@ -1,0 +1,137 @@
+//! Telling, and reading on.
+
+use super::marks::{Marker, Marks};
+use super::model::{Event, EventId, Position, Read};
+use super::store::{self, Append, Keep};
+use crate::app::App;
+use crate::error::Error;
+use crate::ids::{StatusId, UserId};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What makes marks. One round trip in a process's life.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn marker(app: &App) -> Result<Marker, Error> {
+    Ok(Marker { secret: app.cursors().await?.secret() })
+}
+
+/// Tells that a status was posted, unless that was told. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: tell again.
+pub async fn posted(app: &App, author: UserId, status: StatusId, marks: Marks) -> Result<(), Error> {
+    store::append(app.db(), &[Append { author, status, kind: "p", marks: Some(marks) }], keep(app)).await
+}
+
+/// Tells that a status was deleted, unless that was told. Without marks, those of its posting are taken if they are kept still. One round trip.
+///
+/// # Errors
+/// As [`posted`].
+pub async fn deleted(app: &App, author: UserId, status: StatusId, marks: Option<Marks>) -> Result<(), Error> {
+    store::append(app.db(), &[Append { author, status, kind: "d", marks }], keep(app)).await
+}
+
+/// Tells of many that were deleted together, as far as it is kept that they were posted: a flood of what nobody remembers would drive out
+/// what others wait for. One round trip.
+///
+/// # Errors
+/// As [`posted`].
+pub async fn deleted_together(app: &App, author: UserId, statuses: &[StatusId]) -> Result<(), Error> {
+    let appends: Vec<Append> = statuses.iter().map(|status| Append { author, status: *status, kind: "x", marks: None }).collect();
+    store::append(app.db(), &appends, keep(app)).await
+}
+
+fn keep(app: &App) -> Keep {
+    let config = app.config();
+    Keep { now: app.now(), most: config.events_kept, since: app.now().saturating_sub(config.events_age) }
+}
+
+/// Tells that whom an account or a list follows, or where an account is logged in, has changed; nobody waits for it. Who does not hear of it
+/// finds out within twenty seconds.
+pub fn changed(app: &App, id: u64) {
+    let own = app.clone();
+    app.spawn(async move {
+        if let Err(error) = store::tell_change(own.db(), id).await {
+            tracing::debug!(%error, "a change was not told");
+        }
+    });
+}
+
+/// Where the events end now. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn position(app: &App) -> Result<Position, Error> {
+    store::position(app.db()).await
+}
+
+/// Where the events ended at some moment of the last ten seconds. One round trip every ten seconds of use.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn recent_position(app: &App) -> Result<Position, Error> {
+    let recent = app.part::<Recent>();
+    if let Some((at, position)) = &*recent.0.lock().unwrap_or_else(PoisonError::into_inner)
+        && at.elapsed() < RECENT
+    {
+        return Ok(position.clone());
+    }
+    let asked = Instant::now();
+    let position = position(app).await?;
+    *recent.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((asked, position.clone()));
+    Ok(position)
+}
+
+/// How long a position is recent.
+const RECENT: Duration = Duration::from_secs(10);
+
+/// The last position that was asked for, and when.
+#[derive(Clone, Default)]
+struct Recent(Arc<Mutex<Option<(Instant, Position)>>>);
+
+/// What comes after a place: for each shard up to `limit` events. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn read(app: &App, after: &Position, limit: usize) -> Result<Vec<Read>, Error> {
+    store::read(app.db(), after, limit).await
+}
+
+/// How many shards there are.
+pub fn shards(app: &App) -> usize {
+    store::shards(app.db())
+}
+
+/// The channel that a shard is told on.
+pub fn channel(shard: usize) -> String {
+    store::stream_channel(shard)
+}
+
+/// The channel of the changes of an account or a list.
+pub fn changes_channel(id: u64) -> String {
+    store::changes_channel(id)
+}
+
+/// The shard that is told on a channel; `None` for another channel.
+pub fn shard_of(channel: &str) -> Option<usize> {
+    store::shard_of(channel)
+}
+
+/// What was heard on a channel.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Heard {
+    /// An event, and the id of the one before it in its shard.
+    Event(Event, EventId),
+    /// The surroundings of an account or a list have changed.
+    Change(u64),
+}
+
+/// What a message on a channel says; `None` for what is not ours.
+pub fn heard(channel: &str, message: &[u8]) -> Option<Heard> {
+    if let Some(shard) = store::shard_of(channel) {
+        return store::published(shard, message).map(|(event, before)| Heard::Event(event, before));
+    }
+    store::owner_of(channel).map(Heard::Change)
+}

@@ -1,0 +1,147 @@
+//! Events in Redis.
+
+use super::keys;
+use super::marks::Marks;
+use super::model::{Event, EventId, Kind, Position, Read, SHARDS};
+use crate::clock::Millis;
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode};
+use crate::error::Error;
+use crate::ids::{StatusId, UserId};
+use redis::cmd;
+
+static APPEND_EVENT: Script = Script::new(include_str!("lua/append_event.lua"));
+static TELL_CHANGE: Script = Script::new(include_str!("lua/tell_change.lua"));
+
+/// The channel of a shard.
+pub(super) fn stream_channel(shard: usize) -> String {
+    keys::stream(shard)
+}
+
+/// The channel of the changes of an account or a list.
+pub(super) fn changes_channel(id: u64) -> String {
+    keys::changes(id)
+}
+
+/// The shard of a stream's channel.
+pub(super) fn shard_of(channel: &str) -> Option<usize> {
+    keys::shard_of_channel(channel)
+}
+
+/// The account or list of a channel of changes.
+pub(super) fn owner_of(channel: &str) -> Option<u64> {
+    keys::owner_of_channel(channel)
+}
+
+/// How many shards there are.
+pub(super) fn shards(db: &Db) -> usize {
+    if db.is_cluster() { SHARDS } else { 1 }
+}
+
+/// The shard of an author's statuses: what one says is told in one order. Ids end in zeros, as a rule, so they are mixed first.
+fn shard_of_author(db: &Db, author: UserId) -> usize {
+    let mixed = author.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    (mixed % shards(db) as u64) as usize
+}
+
+/// What is to be appended.
+pub(super) struct Append {
+    pub author: UserId,
+    pub status: StatusId,
+    /// As the script calls it.
+    pub kind: &'static str,
+    pub marks: Option<Marks>,
+}
+
+/// How much is kept of a shard.
+#[derive(Clone, Copy)]
+pub(super) struct Keep {
+    pub now: Millis,
+    pub most: usize,
+    pub since: Millis,
+}
+
+/// Notes events, each once. One pipeline of scripts.
+pub(super) async fn append(db: &Db, appends: &[Append], keep: Keep) -> Result<(), Error> {
+    let call = |it: &Append| {
+        let shard = shard_of_author(db, it.author);
+        Call::new(&APPEND_EVENT, [keys::stream(shard), keys::told(shard)])
+            .arg(keep.now)
+            .arg(it.kind)
+            .arg(it.status.0)
+            .arg(it.marks.as_ref().map(Marks::to_bytes).unwrap_or_default())
+            .arg(keep.most.div_ceil(shards(db)))
+            .arg(keep.since)
+    };
+    db.call_many(appends.iter().map(call).collect()).await.map(drop)
+}
+
+/// Tells that the surroundings of an account or a list have changed.
+pub(super) async fn tell_change(db: &Db, id: u64) -> Result<(), Error> {
+    db.call_aside(vec![Call::new(&TELL_CHANGE, [keys::changes(id)])]).await.map(drop)
+}
+
+/// The newest event of each shard. One pipeline.
+pub(super) async fn position(db: &Db) -> Result<Position, Error> {
+    let commands = (0..shards(db)).map(|shard| cmd("HGET").arg(keys::told(shard)).arg("last").take());
+    let last = db.read_many(commands.collect()).await?.into_iter().map(|reply| Ok(id(decode::one(reply)?)));
+    last.collect::<Result<_, Error>>().map(Position)
+}
+
+fn id(text: Option<String>) -> EventId {
+    text.and_then(|text| text.parse().ok()).unwrap_or_default()
+}
+
+/// For each shard what comes next after a place, up to `limit` events. One pipeline.
+pub(super) async fn read(db: &Db, after: &Position, limit: usize) -> Result<Vec<Read>, Error> {
+    let of = |(shard, last): (usize, &EventId)| {
+        // From the place itself on: that it is there says that nothing was lost.
+        let from = if *last == EventId::default() { "-".to_owned() } else { last.to_string() };
+        let range = cmd("XRANGE").arg(keys::stream(shard)).arg(from).arg("+").arg("COUNT").arg(limit + 1).take();
+        [range, cmd("HGET").arg(keys::told(shard)).arg("dropped").take()]
+    };
+    let mut replies = db.read_many(after.0.iter().enumerate().flat_map(of).collect()).await?.into_iter();
+    let mut found = Vec::new();
+    for (shard, last) in after.0.iter().enumerate() {
+        let (entries, dropped) = (replies.next().unwrap_or_default(), replies.next().unwrap_or_default());
+        found.push(judge(shard, *last, decode::one(entries)?, id(decode::one(dropped)?)));
+    }
+    Ok(found)
+}
+
+type Entry = (String, Vec<Vec<u8>>);
+
+fn judge(shard: usize, last: EventId, entries: Vec<Entry>, dropped: EventId) -> Read {
+    let mut events: Vec<Event> = entries.into_iter().filter_map(|entry| event_of(shard, entry)).collect();
+    match events.first() {
+        Some(first) if first.id == last => drop(events.remove(0)),
+        _ if last == dropped => {}
+        _ if last < dropped => return Read::Expired,
+        _ => return Read::Lost,
+    }
+    Read::Events(events)
+}
+
+fn event_of(shard: usize, (id, fields): Entry) -> Option<Event> {
+    let [_, kind, _, status, _, marks] = &fields[..] else { return None };
+    event(shard, &id, std::str::from_utf8(kind).ok()?, std::str::from_utf8(status).ok()?, marks)
+}
+
+/// An event as it was published, and the id of the one before it.
+pub(super) fn published(shard: usize, message: &[u8]) -> Option<(Event, EventId)> {
+    let mut parts = message.splitn(5, |byte| *byte == b' ');
+    let mut text = || parts.next().and_then(|part| std::str::from_utf8(part).ok());
+    let (id, before, kind, status) = (text()?, text()?, text()?, text()?);
+    Some((event(shard, id, kind, status, parts.next()?)?, before.parse().ok()?))
+}
+
+fn event(shard: usize, id: &str, kind: &str, status: &str, marks: &[u8]) -> Option<Event> {
+    let kind = match kind {
+        "p" => Kind::Posted,
+        "d" => Kind::Deleted,
+        _ => return None,
+    };
+    // A deletion of which nothing is known any more goes to nobody by its marks.
+    let marks = Marks::of_bytes(marks).unwrap_or_default();
+    Some(Event { shard, id: id.parse().ok()?, kind, status: StatusId(status.parse().ok()?), marks })
+}

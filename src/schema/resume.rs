@@ -1,0 +1,97 @@
+//! Going on from an event: a client that names the last one it saw, beside its document, wants what came after.
+
+use async_graphql::parser::types::{DocumentOperations, ExecutableDocument, Field, OperationType, Selection};
+use async_graphql::{Name, Positioned, Request, Value};
+
+/// The argument of every subscription that says where to go on.
+const AFTER: &str = "after";
+
+/// Makes a subscription go on after `cursor`, in the place of whatever its `after` says: a client that comes back by itself sends the
+/// document with which it began. Changes nothing of other operations. For a request that has passed [`super::check()`].
+pub fn resume(request: &mut Request, cursor: &str) {
+    let Ok(document) = request.parsed_query() else { return };
+    let mut document = document.clone();
+    let Some(field) = root_field(&mut document, request.operation_name.as_deref()) else { return };
+    let given = field.node.arguments.iter_mut().find(|(name, _)| name.node == AFTER);
+    let value = Value::from(cursor);
+    match given {
+        // Its variable may not go unused.
+        Some((_, given)) if given.node.clone().into_const().is_none() => {
+            let name = given.node.to_string();
+            request.variables.insert(Name::new(name.trim_start_matches('$')), value);
+            return;
+        }
+        Some((_, given)) => given.node = value.into_value(),
+        None => {
+            let (name, value) = (Name::new(AFTER), value.into_value());
+            field.node.arguments.push((Positioned::new(name, field.pos), Positioned::new(value, field.pos)));
+        }
+    }
+    request.set_parsed_query(document);
+}
+
+/// The field of the subscription that runs.
+fn root_field<'a>(document: &'a mut ExecutableDocument, wanted: Option<&str>) -> Option<&'a mut Positioned<Field>> {
+    let operation = match &mut document.operations {
+        DocumentOperations::Single(only) => only,
+        DocumentOperations::Multiple(named) => match wanted {
+            Some(wanted) => named.get_mut(wanted)?,
+            None => named.values_mut().next()?,
+        },
+    };
+    let is_subscription = operation.node.ty == OperationType::Subscription;
+    match operation.node.selection_set.node.items.as_mut_slice() {
+        [Positioned { node: Selection::Field(field), .. }] if is_subscription => Some(field),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use async_graphql::Variables;
+    use serde_json::json;
+
+    /// What `after` is of the operation that runs, as its literal or its variable.
+    fn resumed(query: &str, variables: serde_json::Value, wanted: Option<&str>) -> serde_json::Value {
+        let mut request = Request::new(query).variables(Variables::from_json(variables));
+        request.operation_name = wanted.map(str::to_owned);
+        crate::schema::check(&mut request, &Config::default()).expect("it passes");
+        resume(&mut request, "there \"1\"");
+        let mut document = request.parsed_query().expect("it is one").clone();
+        let field = root_field(&mut document, wanted);
+        let after = field.and_then(|field| field.node.get_argument(AFTER).cloned());
+        let known = after.as_ref().and_then(|after| after.node.clone().into_const());
+        let given = after.map(|after| after.node.to_string().trim_start_matches('$').to_owned());
+        json!(known.or_else(|| request.variables.get(given?.as_str()).cloned()))
+    }
+
+    #[test]
+    fn after_is_what_was_seen_last_whatever_it_was() {
+        let there = json!("there \"1\"");
+        for query in [
+            "subscription { homeTimelineEvents { cursor } }",
+            "subscription { homeTimelineEvents(after: \"x\") { cursor } }",
+            "subscription { homeTimelineEvents(after: null) { cursor } }",
+            "subscription($a: String) { homeTimelineEvents(after: $a) { cursor } }",
+            "subscription($a: String = \"y\") { homeTimelineEvents(after: $a) { cursor } }",
+            "subscription { ...F } fragment F on Subscription { homeTimelineEvents(after: \"x\") { cursor } }",
+        ] {
+            assert_eq!(resumed(query, json!({}), None), there, "{query}");
+            assert_eq!(resumed(query, json!({ "a": "x" }), None), there, "{query}");
+        }
+        let several = "query Q { __typename } subscription S { homeTimelineEvents { cursor } }";
+        assert_eq!(resumed(several, json!({}), Some("S")), there);
+        assert_eq!(resumed(several, json!({}), Some("Q")), json!(null));
+    }
+
+    #[test]
+    fn every_subscription_can_go_on() {
+        let sdl = crate::schema::sdl();
+        let (_, rest) = sdl.split_once("\ntype Subscription {").expect("there are some");
+        let (fields, _) = rest.split_once("\n}").expect("it ends");
+        let (fields, resumable) = (fields.matches("): ").count(), fields.matches("after: String").count());
+        assert!(fields > 1 && fields == resumable, "{resumable} of {fields}");
+    }
+}

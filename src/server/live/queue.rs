@@ -1,0 +1,117 @@
+//! What waits to be written to one client. It has a bound: whoever has more to say waits for room, in the order in which it asked,
+//! so that one subscription that talks a lot does not keep the others of its client from being heard.
+
+use super::operations::Ticket;
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+
+/// The parts of a queue that can be taken: messages that wait, at most. One takes more for its length.
+const PARTS: usize = 64;
+/// How much of a message a part is, in bytes: all of them are 256 KiB.
+const PART: usize = 4 << 10;
+
+/// What is said of an operation.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::server) enum What {
+    /// A result, as JSON, with the cursor of the event that it shows.
+    Next(String, Option<String>),
+    /// It was not executed, or ended by a mistake of ours: the list of errors as JSON. Nothing follows.
+    Error(String),
+    /// Nothing follows.
+    Complete,
+}
+
+/// Something to be written.
+pub(in crate::server) struct Item {
+    pub(in crate::server) ticket: Arc<Ticket>,
+    pub(in crate::server) what: What,
+    _room: OwnedSemaphorePermit,
+}
+
+/// Where operations speak. Cheap to clone.
+#[derive(Clone)]
+pub(in crate::server) struct Out {
+    items: mpsc::UnboundedSender<Item>,
+    room: Arc<Semaphore>,
+}
+
+/// Where what they say is read.
+pub(in crate::server) type Queue = mpsc::UnboundedReceiver<Item>;
+
+/// An empty queue.
+pub(in crate::server) fn queue() -> (Out, Queue) {
+    let (items, queue) = mpsc::unbounded_channel();
+    (Out { items, room: Arc::new(Semaphore::new(PARTS)) }, queue)
+}
+
+impl What {
+    fn parts(&self) -> u32 {
+        let bytes = match self {
+            Self::Next(text, _) | Self::Error(text) => text.len(),
+            Self::Complete => 0,
+        };
+        bytes.div_ceil(PART).clamp(1, PARTS) as u32
+    }
+
+    /// Whether nothing follows.
+    pub(in crate::server) const fn is_last(&self) -> bool {
+        matches!(self, Self::Error(_) | Self::Complete)
+    }
+}
+
+impl Out {
+    /// Waits for room, and says it. Nothing happens when nobody reads any more.
+    pub(in crate::server) async fn say(&self, ticket: &Arc<Ticket>, what: What) {
+        if let Ok(room) = self.room.clone().acquire_many_owned(what.parts()).await {
+            // Who does not read any more needs no answer.
+            let _ = self.items.send(Item { ticket: ticket.clone(), what, _room: room });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+
+    #[tokio::test]
+    async fn it_has_a_bound_and_whoever_waits_is_next() {
+        let (out, mut queue) = queue();
+        let [hot, cold] = ["hot", "cold"].map(|id| Arc::new(Ticket::new(id.into())));
+        for _ in 0..PARTS {
+            out.say(&hot, What::Complete).now_or_never().expect("there is room");
+        }
+        let say = |ticket: &Arc<Ticket>, times: usize| {
+            let (out, ticket) = (out.clone(), ticket.clone());
+            tokio::spawn(async move {
+                for _ in 0..times {
+                    out.say(&ticket, What::Complete).await;
+                }
+            })
+        };
+        let talks = say(&hot, 1_000);
+        tokio::task::yield_now().await;
+        let waits = say(&cold, 1);
+        tokio::task::yield_now().await;
+        assert!(!waits.is_finished());
+        let mut before = 0;
+        while queue.recv().await.expect("an item").ticket.id == "hot" {
+            before += 1;
+            tokio::task::yield_now().await;
+        }
+        assert!(before <= PARTS + 1, "{before} went before");
+        talks.abort();
+    }
+
+    #[tokio::test]
+    async fn a_long_message_takes_more_of_it_and_the_longest_fits_alone() {
+        let (out, mut queue) = queue();
+        let ticket = Arc::new(Ticket::new("a".into()));
+        out.say(&ticket, What::Next("x".repeat(10 * PARTS * PART), None)).now_or_never().expect("it is empty");
+        let mut waits = Box::pin(out.say(&ticket, What::Complete));
+        assert!(waits.as_mut().now_or_never().is_none());
+        drop(queue.recv().await);
+        waits.now_or_never().expect("there is room");
+        assert_eq!(What::Next("x".repeat(PART + 1), None).parts(), 2);
+    }
+}

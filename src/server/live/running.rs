@@ -1,0 +1,143 @@
+//! One operation of a client that stays: admitted and charged as over HTTP, and counted when it is over.
+
+use super::queue::What;
+use crate::app::App;
+use crate::error::Error;
+use crate::metrics::{CANCELLED, Held, Kind, OK};
+use crate::quota::Limit;
+use crate::rates::{Toll, service};
+use crate::request::Request;
+use crate::server::logging::RequestId;
+use crate::server::operation::{self, Operation};
+use crate::server::overload::Taken;
+use crate::server::response::{Executed, Refusal};
+use crate::server::{State, facts, rates};
+use async_graphql::Response;
+use async_graphql::parser::types::OperationType;
+use futures_util::stream::BoxStream;
+use futures_util::{FutureExt, StreamExt};
+use std::borrow::Cow;
+use std::time::{Duration, Instant};
+
+/// An operation that runs, until it is dropped.
+pub(in crate::server) struct Running {
+    responses: BoxStream<'static, Response>,
+    /// What it said before anybody asked.
+    said: Option<Option<Executed>>,
+    id: RequestId,
+    is_subscription: bool,
+    count: Count,
+    _subscription: Option<Held>,
+    _room: Taken,
+}
+
+impl Running {
+    /// Charges an operation whose document has passed, and begins it. `transport` is what it came over. What is refused is counted by whoever
+    /// tells it.
+    pub(in crate::server) async fn admit(
+        state: &State,
+        id: &RequestId,
+        operation: Operation,
+        context: &Request,
+        transport: &'static str,
+    ) -> Result<Self, Refusal> {
+        let (kind, cost) = (operation.checked.kind, operation.checked.cost);
+        let room = admit(state, context, cost).await?;
+        let count = Count::begin(&state.app, kind, operation.name.clone());
+        let is_subscription = kind == OperationType::Subscription;
+        let responses = operation::responses(state, operation.kept(state), context.clone(), kind);
+        Ok(Self {
+            responses,
+            said: None,
+            id: id.clone(),
+            is_subscription,
+            count,
+            _subscription: is_subscription.then(|| state.app.metrics().live_subscription(transport)),
+            // A subscription works when something happens, and that has bounds of its own.
+            _room: room.filter(|_| !is_subscription),
+        })
+    }
+
+    /// The request error that it came to at once: the library finds those in its first step.
+    pub(in crate::server) fn refused(&mut self) -> Option<Executed> {
+        let said = self.next().now_or_never()?;
+        if said.as_ref().is_some_and(|executed| executed.request_error) {
+            return said;
+        }
+        self.said = Some(said);
+        None
+    }
+
+    /// What it says next; `None` when it has said all.
+    async fn next(&mut self) -> Option<Executed> {
+        if let Some(said) = self.said.take() {
+            return said;
+        }
+        let response = self.responses.next().await;
+        let executed = response.map(|response| Executed::of(&self.id, response));
+        match &executed {
+            Some(executed) => self.count.answered(executed.outcome()),
+            None => self.count.ended(),
+        }
+        executed
+    }
+
+    /// The same, as it is said to a client: what it says last says so.
+    pub(in crate::server) async fn say(&mut self) -> What {
+        match self.next().await {
+            Some(executed) if executed.request_error => What::Error(executed.errors()),
+            Some(executed) => {
+                // Only of an event: a query may have a cursor where it stands for something else.
+                let cursor = executed.text_in_field("cursor").filter(|_| self.is_subscription).map(str::to_owned);
+                What::Next(executed.json(), cursor)
+            }
+            None => What::Complete,
+        }
+    }
+}
+
+async fn admit(state: &State, context: &Request, cost: usize) -> Result<Taken, Refusal> {
+    let room = state.room.work()?;
+    match service::pay(&state.app, &state.leases, rates::payer(context), cost as u64).await {
+        Toll::Free | Toll::Paid(_) => Ok(room),
+        Toll::Due(_, wait) => Err(Refusal::from(&Error::rate_limited(Limit::Requests, wait))),
+    }
+}
+
+/// What is counted of an operation when it is over.
+struct Count {
+    app: App,
+    kind: Kind,
+    name: Option<String>,
+    began: Instant,
+    /// How long it took to say something.
+    took: Option<Duration>,
+    outcome: Option<Cow<'static, str>>,
+}
+
+impl Count {
+    fn begin(app: &App, kind: OperationType, name: Option<String>) -> Self {
+        // Whoever stops listening to a subscription has had what it wanted.
+        let outcome = (kind == OperationType::Subscription).then_some(Cow::Borrowed(OK));
+        Self { app: app.clone(), kind: facts::counted_as(kind), name, began: Instant::now(), took: None, outcome }
+    }
+
+    fn answered(&mut self, outcome: Cow<'static, str>) {
+        self.ended();
+        if self.outcome.is_none() || outcome != OK {
+            self.outcome = Some(outcome);
+        }
+    }
+
+    fn ended(&mut self) {
+        self.took.get_or_insert_with(|| self.began.elapsed());
+    }
+}
+
+impl Drop for Count {
+    fn drop(&mut self) {
+        let took = self.took.unwrap_or_else(|| self.began.elapsed());
+        let outcome = self.outcome.as_deref().unwrap_or(CANCELLED);
+        self.app.metrics().request(self.name.as_deref(), self.kind, outcome, took);
+    }
+}

@@ -1,0 +1,123 @@
+//! An operation on its way from what was asked to its responses, over whatever it came.
+
+use super::asked::Asked;
+use super::documents::Found;
+use super::response::Refusal;
+use super::{State, facts};
+use crate::error::Error;
+use crate::request;
+use crate::schema::{self, Checked};
+use async_graphql::parser::types::OperationType;
+use async_graphql::{Request, Response, Variables};
+use axum::http::StatusCode;
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
+use std::borrow::Cow;
+use tokio::time::timeout;
+
+/// An operation whose document has passed the checks.
+pub(super) struct Operation {
+    request: Request,
+    /// What it would do.
+    pub(super) checked: Checked,
+    /// Its name, a client's text.
+    pub(super) name: Option<String>,
+    keep_as: Option<String>,
+}
+
+/// Why nothing runs.
+pub(super) enum Unfit {
+    /// There is no document.
+    Refused(Refusal),
+    /// The document has not passed.
+    Answered(Box<Response>),
+}
+
+impl From<Refusal> for Unfit {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl Unfit {
+    /// The code that says why.
+    pub(super) fn outcome(&self) -> Cow<'static, str> {
+        match self {
+            Self::Refused(refusal) => refusal.code.into(),
+            Self::Answered(response) => facts::outcome_of(response),
+        }
+    }
+}
+
+impl Operation {
+    /// Finds the document and checks it. Asks Redis nothing.
+    pub(super) fn of(state: &State, mut asked: Asked) -> Result<Self, Unfit> {
+        let Found { query, keep_as } = state.edge.documents.find(&mut asked)?;
+        let mut request = request_of(query, asked);
+        let checked = schema::check(&mut request, state.app.config()).map_err(Unfit::Answered)?;
+        let name = schema::operation_name(&mut request);
+        Ok(Self { request, checked, name, keep_as })
+    }
+
+    /// Makes a subscription go on after the event with this cursor.
+    pub(super) fn resume(&mut self, cursor: &str) {
+        schema::resume(&mut self.request, cursor);
+    }
+
+    /// What is to be run. The document is kept for whoever names it next.
+    pub(super) fn kept(self, state: &State) -> Request {
+        if let Some(hash) = self.keep_as {
+            state.edge.documents.keep(hash, &self.request.query);
+        }
+        self.request
+    }
+}
+
+/// The responses of an operation of any kind: one, or those of a subscription, which has no deadline.
+pub(super) fn responses(
+    state: &State,
+    request: Request,
+    context: request::Request,
+    kind: OperationType,
+) -> BoxStream<'static, Response> {
+    if kind == OperationType::Subscription {
+        return schema::subscribe(&state.schema, request, context);
+    }
+    let state = state.clone();
+    stream::once(async move {
+        let executed = execute(&state, request.data(context), kind).await;
+        executed.unwrap_or_else(|error| schema::refused(&error))
+    })
+    .boxed()
+}
+
+/// Executes a query or a mutation within the deadline. A query ends with it, or when its client goes away; a change that has begun is
+/// finished whatever happens here.
+pub(super) async fn execute(state: &State, request: Request, kind: OperationType) -> Result<Response, Error> {
+    let (schema, app, deadline) = (state.schema.clone(), state.app.clone(), state.edge.request_timeout);
+    if kind == OperationType::Mutation {
+        let config = app.clone();
+        let execution = async move { schema::execute(&schema, request, config.config()).await };
+        timeout(deadline, app.finish(execution)).await.map_err(|_| Error::OutcomeUnknown)?
+    } else {
+        timeout(deadline, schema::execute(&schema, request, app.config())).await.map_err(|_| Error::DeadlineExceeded)
+    }
+}
+
+/// The refusal of a subscription that came as if it had one answer.
+pub(super) fn needs_a_stream() -> Refusal {
+    let message =
+        "A subscription needs a stream: accept `text/event-stream`, or open a WebSocket that speaks `graphql-transport-ws`.";
+    Refusal::new(StatusCode::BAD_REQUEST, "SUBSCRIPTION_NEEDS_STREAM", message)
+}
+
+fn request_of(query: String, asked: Asked) -> Request {
+    let mut request = Request::new(query);
+    if let Some(operation) = asked.operation_name {
+        request = request.operation_name(operation);
+    }
+    match asked.variables {
+        Some(variables) => request.variables(Variables::from_json(serde_json::Value::Object(variables))),
+        None => request,
+    }
+}

@@ -1,0 +1,234 @@
+//! The single connection mode: one event stream for all operations of a client. It is reserved first (PUT), read (GET), asked for
+//! operations (POST) and for their end (DELETE). A reservation lives in the process that made it: behind several, requests with a token
+//! must come to the same one.
+
+use super::stream::{Events, Source};
+use super::{answer, place};
+use crate::error::Error;
+use crate::request::Request;
+use crate::server::State;
+use crate::server::address::Client;
+use crate::server::asked::Asked;
+use crate::server::auth;
+use crate::server::live::{Item, Operations, Out, Place, Queue, Refused, Running, queue};
+use crate::server::media::Media;
+use crate::server::response::Refusal;
+use crate::viewer::Viewer;
+use axum::body::Body;
+use axum::extract::{Query, State as Extract};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use futures_util::future::pending;
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use tokio::time::{sleep, timeout};
+
+/// What says which stream is meant. An EventSource cannot send it, and has `?token=` instead.
+pub(in crate::server) const TOKEN: HeaderName = HeaderName::from_static("x-graphql-event-stream-token");
+/// The longest id of an operation, in bytes: it stands in every event.
+const MAX_ID: usize = 255;
+
+/// The reserved streams of a process, by their tokens. Cheap to clone; clones are the same.
+#[derive(Clone, Default)]
+pub(in crate::server) struct Reservations(Arc<Mutex<HashMap<String, Arc<Reserved>>>>);
+
+/// A stream that is reserved, or read.
+pub(in crate::server) struct Reserved {
+    token: String,
+    viewer: Option<Viewer>,
+    operations: Operations,
+    out: Out,
+    /// Until it is read.
+    queue: Mutex<Option<Queue>>,
+    _place: Place,
+}
+
+/// A stream that is read. Behind it nothing of it is left.
+pub(super) struct Attached {
+    reserved: Arc<Reserved>,
+    queue: Queue,
+    reservations: Weak<Mutex<HashMap<String, Arc<Reserved>>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::server) struct Named {
+    token: Option<String>,
+    operation_id: Option<String>,
+}
+
+impl Reservations {
+    fn all(&self) -> MutexGuard<'_, HashMap<String, Arc<Reserved>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The stream that is meant.
+    fn find(&self, token: &str) -> Result<Arc<Reserved>, Refusal> {
+        self.all().get(token).cloned().ok_or_else(not_found)
+    }
+
+    fn remove(&self, token: &str) {
+        // It is dropped behind the lock: its operations end with it.
+        let removed = self.all().remove(token);
+        drop(removed);
+    }
+}
+
+/// The token of a stream among the headers, else in the query string.
+pub(in crate::server) fn token(headers: &HeaderMap, query: Option<&str>) -> Option<String> {
+    let given = headers.get(TOKEN).and_then(|token| token.to_str().ok()).map(str::to_owned);
+    given.or_else(|| named(query).token)
+}
+
+fn named(query: Option<&str>) -> Named {
+    let uri = axum::http::Uri::builder().path_and_query(format!("/?{}", query.unwrap_or_default())).build();
+    let parsed = uri.ok().and_then(|uri| Query::<Named>::try_from_uri(&uri).ok());
+    parsed.map_or(Named { token: None, operation_id: None }, |Query(named)| named)
+}
+
+/// PUT: reserves a stream, and gives its token.
+pub(in crate::server) async fn reserve(Extract(state): Extract<State>, Client(address): Client, headers: HeaderMap) -> Response {
+    let reserved = async {
+        let context = timeout(state.edge.request_timeout, auth::context(&state.app, &headers, address)).await;
+        let context = context.unwrap_or(Err(Error::DeadlineExceeded)).map_err(|error| Refusal::from(&error))?;
+        place(&state, &context).map(|place| begin(&state, &context, place))
+    };
+    match reserved.await {
+        Ok(token) => {
+            let headers = [(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"))];
+            (StatusCode::CREATED, headers, [(header::CACHE_CONTROL, "no-store")], token).into_response()
+        }
+        Err(refusal) => refusal.answer(Media::Json),
+    }
+}
+
+fn begin(state: &State, context: &Request, place: Place) -> String {
+    let token = URL_SAFE_NO_PAD.encode(rand::random::<[u8; 24]>());
+    let (out, queue) = queue();
+    let reserved = Reserved {
+        token: token.clone(),
+        viewer: context.viewer.clone(),
+        operations: Operations::default(),
+        out,
+        queue: Mutex::new(Some(queue)),
+        _place: place,
+    };
+    state.reservations.all().insert(token.clone(), Arc::new(reserved));
+    let (reservations, patience, told) = (state.reservations.clone(), state.edge.live.reservation, token.clone());
+    tokio::spawn(async move {
+        sleep(patience).await;
+        let unread = reservations.find(&told).is_ok_and(|reserved| reserved.queue().is_some());
+        if unread {
+            reservations.remove(&told);
+        }
+    });
+    token
+}
+
+/// GET: reads a stream.
+pub(in crate::server) fn read(state: &State, token: &str) -> Result<Response, Refusal> {
+    let reserved = state.reservations.find(token)?;
+    let Some(queue) = reserved.queue().take() else {
+        return Err(Refusal::new(StatusCode::CONFLICT, "STREAM_TAKEN", "This event stream is being read."));
+    };
+    let viewer = reserved.viewer.clone();
+    let attached = Attached { reserved, queue, reservations: Arc::downgrade(&state.reservations.0) };
+    let events = Events::new(state, viewer.as_ref(), Source::Reserved(attached), None);
+    Ok(answer(Body::from_stream(events.run())))
+}
+
+/// What an operation for a stream is asked under.
+pub(in crate::server) struct Wanted {
+    reserved: Arc<Reserved>,
+    id: String,
+}
+
+impl Wanted {
+    /// Which stream is meant, and by what the operation is to be known.
+    pub(in crate::server) fn of(state: &State, token: &str, asked: &Asked) -> Result<Self, Refusal> {
+        let reserved = state.reservations.find(token)?;
+        match &asked.operation_id {
+            Some(id) if (1..=MAX_ID).contains(&id.len()) => Ok(Self { reserved, id: id.clone() }),
+            _ => Err(Refusal::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "`extensions.operationId` must have 1 to 255 bytes.")),
+        }
+    }
+
+    /// Whether whoever asks has reserved it: to others it is not there.
+    pub(in crate::server) fn is_of(&self, context: &Request) -> Result<(), Refusal> {
+        let same = self.reserved.viewer.as_ref().map(|viewer| viewer.user) == context.viewer_id();
+        if same { Ok(()) } else { Err(not_found()) }
+    }
+
+    /// Begins an operation, whose words go to the stream.
+    pub(in crate::server) fn begin(self, state: &State, mut running: Running) -> Result<Response, Refusal> {
+        let (out, max) = (self.reserved.out.clone(), state.edge.live.operations);
+        let begun = self.reserved.operations.begin(self.id, max, |ticket| async move {
+            loop {
+                let what = running.say().await;
+                let is_last = what.is_last();
+                out.say(&ticket, what).await;
+                if is_last {
+                    return;
+                }
+            }
+        });
+        match begun {
+            Ok(()) => Ok(StatusCode::ACCEPTED.into_response()),
+            Err(Refused::Taken) => {
+                Err(Refusal::new(StatusCode::CONFLICT, "OPERATION_EXISTS", "Another operation has this `operationId`."))
+            }
+            Err(Refused::Full) => {
+                let message = "This event stream has all the operations it may.";
+                Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).over("operations"))
+            }
+        }
+    }
+}
+
+/// DELETE: ends an operation of a stream.
+pub(in crate::server) async fn complete(Extract(state): Extract<State>, headers: HeaderMap, uri: axum::http::Uri) -> Response {
+    let completed = || {
+        let reserved = state.reservations.find(&token(&headers, uri.query()).ok_or_else(not_found)?)?;
+        let missing = || Refusal::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "`operationId` is missing.");
+        reserved.operations.cancel(&named(uri.query()).operation_id.ok_or_else(missing)?);
+        Ok(StatusCode::OK.into_response())
+    };
+    completed().unwrap_or_else(|refusal: Refusal| refusal.answer(Media::Json))
+}
+
+impl Reserved {
+    fn queue(&self) -> MutexGuard<'_, Option<Queue>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Attached {
+    /// What is said next, and still wanted. Never ends by itself.
+    pub(super) async fn next(&mut self) -> Item {
+        while let Some(item) = self.queue.recv().await {
+            if item.ticket.is_wanted() {
+                if item.what.is_last() {
+                    self.reserved.operations.end(&item.ticket);
+                }
+                return item;
+            }
+        }
+        pending().await
+    }
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        if let Some(all) = self.reservations.upgrade() {
+            Reservations(all).remove(&self.reserved.token);
+        }
+        self.reserved.operations.clear();
+    }
+}
+
+fn not_found() -> Refusal {
+    Refusal::new(StatusCode::NOT_FOUND, "STREAM_NOT_FOUND", "There is no such event stream: reserve one by PUT.")
+}

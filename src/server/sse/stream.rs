@@ -1,0 +1,128 @@
+//! The body of an event stream: what is said, and a comment from time to time where nothing is. It ends with its operation, with the
+//! session under which it began, and with the server.
+
+use super::reserved::Attached;
+use super::{Parts, event};
+use crate::metrics::Held;
+use crate::server::State;
+use crate::server::live::{Open, Place, Running, What};
+use crate::streaming::service as streaming;
+use crate::viewer::Viewer;
+use axum::body::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, pending};
+use futures_util::stream;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+
+/// An event stream.
+pub(super) struct Events {
+    source: Source,
+    keep_alive: Interval,
+    ended: BoxFuture<'static, ()>,
+    farewell: BoxFuture<'static, u64>,
+    next: Next,
+    _log: Log,
+    _place: Option<Place>,
+    _metric: Held,
+    _open: Open,
+}
+
+/// Whose words they are.
+pub(super) enum Source {
+    /// One operation's.
+    One(Box<Running>),
+    /// Those of all that were asked for.
+    Reserved(Attached),
+}
+
+enum Next {
+    First,
+    More,
+    Nothing,
+}
+
+impl Source {
+    /// What is written next, and whether that is the last. It ends with the stream at the latest.
+    async fn next(&mut self) -> (String, bool) {
+        match self {
+            Self::One(running) => match running.say().await {
+                what @ What::Error(_) => (event::distinct(&what) + &event::distinct(&What::Complete), true),
+                what => (event::distinct(&what), what.is_last()),
+            },
+            Self::Reserved(attached) => (event::shared(&attached.next().await), false),
+        }
+    }
+}
+
+impl Events {
+    /// One that was asked for by `viewer`, or by nobody.
+    pub(super) fn new(state: &State, viewer: Option<&Viewer>, source: Source, place: impl Into<Option<Place>>) -> Self {
+        let every = state.edge.live.keep_alive;
+        let mut keep_alive = interval_at(Instant::now() + every, every);
+        keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let ended = viewer.cloned().map(|viewer| {
+            let app = state.app.clone();
+            async move { streaming::ended(&app, &viewer).await }.boxed()
+        });
+        let (live, most) = (state.live.clone(), state.edge.live.farewell);
+        Self {
+            source,
+            keep_alive,
+            ended: ended.unwrap_or_else(|| pending().boxed()),
+            farewell: async move { live.farewell(most).await }.boxed(),
+            next: Next::First,
+            _log: Log { began: Instant::now(), span: tracing::Span::current() },
+            _place: place.into(),
+            _metric: state.app.metrics().live_stream("sse"),
+            _open: state.live.open(),
+        }
+    }
+
+    /// The body.
+    pub(super) fn run(self) -> impl Parts {
+        stream::unfold(self, async |mut this| {
+            let text = this.part().await?;
+            Some((Ok(Bytes::from(text)), this))
+        })
+    }
+
+    async fn part(&mut self) -> Option<String> {
+        match self.next {
+            Next::First => {
+                // Who waits for the head of the answer has it now.
+                self.next = Next::More;
+                return Some(event::COMMENT.into());
+            }
+            Next::More => {}
+            Next::Nothing => return None,
+        }
+        tokio::select! {
+            (text, is_last) = self.source.next() => {
+                self.keep_alive.reset();
+                if is_last {
+                    self.next = Next::Nothing;
+                }
+                Some(text)
+            }
+            _ = self.keep_alive.tick() => Some(event::COMMENT.into()),
+            () = &mut self.ended => None,
+            seconds = &mut self.farewell => {
+                self.next = Next::Nothing;
+                Some(event::farewell(seconds))
+            }
+        }
+    }
+}
+
+/// Says when a stream has ended, under the id of the request that began it.
+struct Log {
+    began: Instant,
+    span: tracing::Span,
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        let duration_ms = self.began.elapsed().as_secs_f64() * 1_000.0;
+        self.span.in_scope(|| tracing::info!(duration_ms, "event stream ended"));
+    }
+}

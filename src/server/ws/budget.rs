@@ -1,0 +1,43 @@
+//! How many messages a client may send: a token bucket in memory, one a socket.
+
+use tokio::time::Instant;
+
+/// What a socket takes.
+pub(super) struct Budget {
+    a_second: f64,
+    most: f64,
+    left: f64,
+    at: Instant,
+}
+
+impl Budget {
+    /// A full one: `most` at once, and `a_second` on average.
+    pub(super) fn new(a_second: u32, most: u32, now: Instant) -> Self {
+        let most = f64::from(most);
+        Self { a_second: a_second.into(), most, left: most, at: now }
+    }
+
+    /// Takes one, if there is one.
+    pub(super) fn take(&mut self, now: Instant) -> bool {
+        let came = now.saturating_duration_since(self.at).as_secs_f64() * self.a_second;
+        self.left = (self.left + came).min(self.most);
+        self.at = now;
+        let has_one = self.left >= 1.0;
+        self.left -= f64::from(u8::from(has_one));
+        has_one
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn so_many_at_once_and_so_many_a_second() {
+        let start = Instant::now();
+        let mut budget = Budget::new(20, 40, start);
+        let mut taken = |millis: u64| (0..100).filter(|_| budget.take(start + Duration::from_millis(millis))).count();
+        assert_eq!((taken(0), taken(50), taken(1_050), taken(100_000)), (40, 1, 20, 40));
+    }
+}

@@ -1,0 +1,67 @@
+//! One operation of a socket, from what was asked to its last word.
+
+use super::socket::Shared;
+use super::who::Known;
+use crate::error::Error;
+use crate::metrics::Kind;
+use crate::request::Request;
+use crate::server::asked::Asked;
+use crate::server::live::{Running, Ticket, What};
+use crate::server::operation::{Operation, Unfit};
+use crate::server::response::{Executed, Refusal};
+use crate::sessions::service;
+use crate::viewer::Viewer;
+use futures_util::FutureExt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use tokio::time::{Instant, timeout};
+
+/// Runs it, and says what it comes to.
+pub(super) async fn run(shared: Arc<Shared>, known: Arc<Known>, asked: Result<Asked, Refusal>, ticket: Arc<Ticket>) {
+    let worked = AssertUnwindSafe(work(&shared, &known, asked, &ticket)).catch_unwind().await;
+    let refusal = match worked {
+        Ok(Ok(())) => return,
+        Ok(Err(Unfit::Refused(refusal))) => refusal.errors().to_string(),
+        Ok(Err(Unfit::Answered(refused))) => Executed::of(&shared.id, *refused).errors(),
+        Err(_) => {
+            tracing::error!("an operation's handler panicked");
+            Refusal::from(&Error::corrupt("panic")).errors().to_string()
+        }
+    };
+    shared.out.say(&ticket, What::Error(refusal)).await;
+}
+
+async fn work(shared: &Shared, known: &Known, asked: Result<Asked, Refusal>, ticket: &Arc<Ticket>) -> Result<(), Unfit> {
+    let began = Instant::now();
+    let mut running = begun(shared, known, asked).await.inspect_err(|unfit| {
+        shared.state.app.metrics().request(None, Kind::Unknown, &unfit.outcome(), began.elapsed());
+    })?;
+    loop {
+        let what = running.say().await;
+        let is_last = what.is_last();
+        shared.out.say(ticket, what).await;
+        if is_last {
+            return Ok(());
+        }
+    }
+}
+
+async fn begun(shared: &Shared, known: &Known, asked: Result<Asked, Refusal>) -> Result<Running, Unfit> {
+    let operation = Operation::of(&shared.state, asked?)?;
+    let viewer = viewer(shared, known).await.map_err(|error| Refusal::from(&error))?;
+    let context = Request::new(shared.state.app.clone(), viewer, shared.agent.clone(), shared.address);
+    Ok(Running::admit(&shared.state, &shared.id, operation, &context, "ws").await?)
+}
+
+/// Who asks, as of now: a session that has ended meanwhile asks for nothing more, and its socket is closed.
+async fn viewer(shared: &Shared, known: &Known) -> Result<Option<Viewer>, Error> {
+    let Some(token) = &known.token else { return Ok(None) };
+    let looked = timeout(shared.state.edge.request_timeout, service::viewer(&shared.state.app, token)).await;
+    match looked.map_err(|_| Error::DeadlineExceeded)?? {
+        Some(viewer) => Ok(Some(viewer)),
+        None => {
+            shared.forbidden.cancel();
+            Err(Error::Unauthenticated)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Who speaks on a socket: the token of `connection_init`, or of the handshake.
+
+use super::close::Close;
+use crate::server::{State, auth};
+use crate::sessions::service;
+use crate::viewer::Viewer;
+use axum::http::HeaderValue;
+use serde_json::{Map, Value};
+use tokio::time::timeout;
+
+/// Who it is.
+pub(super) struct Known {
+    /// What proves it, each time anew.
+    pub(super) token: Option<String>,
+    /// Who it was when the socket began; `None` for nobody.
+    pub(super) viewer: Option<Viewer>,
+}
+
+/// What says who it is: the payload's own word before the handshake's.
+///
+/// # Errors
+/// `Forbidden` where it is no text.
+pub(super) fn authorization(payload: Map<String, Value>, header: Option<HeaderValue>) -> Result<Option<String>, Close> {
+    let given = payload.into_iter().find(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+    match (given.map(|(_, value)| value), header) {
+        (Some(Value::String(text)), _) => Ok(Some(text)),
+        (None | Some(Value::Null), None) => Ok(None),
+        (None | Some(Value::Null), Some(header)) => {
+            header.to_str().map(|text| Some(text.to_owned())).map_err(|_| Close::FORBIDDEN)
+        }
+        (Some(_), _) => Err(Close::FORBIDDEN),
+    }
+}
+
+/// Finds out who it is. One HGETALL with a token.
+///
+/// # Errors
+/// `Forbidden` for a token of no live session; to try again when the storage does not answer.
+pub(super) async fn known(state: State, authorization: Option<String>) -> Result<Known, Close> {
+    let Some(authorization) = authorization else { return Ok(Known { token: None, viewer: None }) };
+    let token = auth::bearer(&authorization).ok_or(Close::FORBIDDEN)?;
+    match timeout(state.edge.request_timeout, service::viewer(&state.app, token)).await {
+        Ok(Ok(Some(viewer))) => Ok(Known { token: Some(token.to_owned()), viewer: Some(viewer) }),
+        Ok(Ok(None)) => Err(Close::FORBIDDEN),
+        Ok(Err(_)) | Err(_) => Err(Close::TRY_AGAIN),
+    }
+}

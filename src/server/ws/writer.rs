@@ -1,0 +1,50 @@
+//! The writing half of a socket. A message that does not get through in time ends it: whoever does not read is gone, or would have to be
+//! waited for by everything that is said to it.
+
+use super::message;
+use super::socket::{End, Shared};
+use crate::server::live::{Item, Queue};
+use axum::extract::ws::{Message, WebSocket};
+use futures_util::SinkExt;
+use futures_util::stream::SplitSink;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::timeout;
+
+/// Writes until it cannot.
+pub(super) async fn run(
+    sink: &mut SplitSink<WebSocket, Message>,
+    controls: &mut UnboundedReceiver<Message>,
+    said: &mut Queue,
+    shared: &Shared,
+) -> End {
+    let patience = shared.state.edge.live.write_timeout;
+    loop {
+        // What keeps the connection goes first.
+        let (message, _room) = tokio::select! {
+            biased;
+            Some(message) = controls.recv() => (message, None),
+            Some(item) = said.recv() => match text(shared, &item) {
+                Some(text) => (Message::text(text), Some(item)),
+                None => continue,
+            },
+            else => return End::Gone,
+        };
+        match timeout(patience, sink.send(message)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) => return End::Gone,
+            Err(_) => return End::Stuck,
+        }
+    }
+}
+
+/// The text of what an operation says, unless nobody wants to hear it any more. Behind its last word its id is free: the client may use it
+/// again as soon as it has read that.
+fn text(shared: &Shared, item: &Item) -> Option<String> {
+    if !item.ticket.is_wanted() {
+        return None;
+    }
+    if item.what.is_last() {
+        shared.operations.end(&item.ticket);
+    }
+    Some(message::written(item))
+}

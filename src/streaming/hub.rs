@@ -1,0 +1,432 @@
+//! One a process: hears what is told, and hands it to the subscriptions that it concerns.
+
+use super::filter::Filter;
+use super::index::{Id, Index};
+use super::model::GapReason;
+use super::queue::{Item, Queue};
+use crate::app::App;
+use crate::db::bridge::{Bridge, Heard as Pushed};
+use crate::error::Error;
+use crate::events::service::{self as events, Heard};
+use crate::events::{Event, Marker, Position, Read};
+use crate::jobs::Feed;
+use crate::timelines::service as timelines;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
+
+/// How often it is looked whether something was missed.
+const LOOK: Duration = Duration::from_secs(10);
+/// How soon a look that failed is tried again.
+const AGAIN: Duration = Duration::from_millis(100);
+/// Events of each shard that are read at once.
+const PAGE: usize = 1_000;
+
+/// What a subscription waits for.
+#[derive(Clone)]
+pub(super) enum Wanted {
+    /// What comes into a feed.
+    Feed(Arc<Audience>),
+    /// What a filter wants of the public stream.
+    Public(Arc<Filter>),
+}
+
+impl Wanted {
+    /// Whether it wants an event.
+    pub(super) fn wants(&self, marker: &Marker, event: &Event) -> bool {
+        match self {
+            Self::Feed(audience) => audience.has(event.marks.author),
+            Self::Public(filter) => filter.wants(marker, event),
+        }
+    }
+}
+
+/// Whose statuses a feed shows, as marks of authors. Kept up to date while somebody holds it.
+pub(super) struct Audience {
+    feed: Feed,
+    hub: Hub,
+    now: Mutex<Sources>,
+    _watch: Watch,
+}
+
+#[derive(Default)]
+struct Sources {
+    authors: Arc<HashSet<u64>>,
+    /// How often they had changed when they were read; `None` before that.
+    edges: Option<u64>,
+}
+
+impl Audience {
+    /// Whether an author is one of them now.
+    pub(super) fn has(&self, author: u64) -> bool {
+        self.sources().authors.contains(&author)
+    }
+
+    fn sources(&self) -> MutexGuard<'_, Sources> {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Audience {
+    fn drop(&mut self) {
+        let mut state = self.hub.state();
+        // Another may have been made meanwhile, and stands in its place.
+        if state.audiences.get(&self.feed.tag()).is_some_and(|it| it.strong_count() == 0) {
+            state.audiences.remove(&self.feed.tag());
+            let authors = self.sources().authors.clone();
+            state.index.change_sources(self.feed.tag(), &authors, &HashSet::new());
+        }
+    }
+}
+
+/// Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Hub(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    bridge: Option<Bridge>,
+    marker: Option<Marker>,
+    next: Id,
+    subscriptions: HashMap<Id, Arc<Queue>>,
+    index: Index,
+    audiences: HashMap<u64, std::sync::Weak<Audience>>,
+    /// Whose changes somebody waits for, how many do, and how often there was one.
+    watched: HashMap<u64, (usize, watch::Sender<u64>)>,
+    /// The last event of each shard that was handed out; `None` while nobody listens.
+    position: Option<Position>,
+    shards: usize,
+}
+
+impl State {
+    fn unwatch(&mut self, id: u64) {
+        let Some(watched) = self.watched.get_mut(&id) else { return };
+        watched.0 -= 1;
+        if watched.0 == 0 {
+            self.watched.remove(&id);
+            if let Some(bridge) = &self.bridge {
+                bridge.leave(events::changes_channel(id));
+            }
+        }
+    }
+}
+
+/// A subscription that has joined. It leaves when this is dropped.
+pub(super) struct Joined {
+    hub: Hub,
+    id: Id,
+    wanted: Wanted,
+    pub(super) queue: Arc<Queue>,
+}
+
+impl Drop for Joined {
+    fn drop(&mut self) {
+        let mut state = self.hub.state();
+        state.subscriptions.remove(&self.id);
+        match &self.wanted {
+            Wanted::Feed(audience) => state.index.remove_from_feed(self.id, audience.feed.tag()),
+            Wanted::Public(filter) => state.index.remove(self.id, filter),
+        }
+        if state.subscriptions.is_empty() {
+            state.position = None;
+            if let Some(bridge) = &state.bridge {
+                (0..state.shards).for_each(|shard| bridge.leave(events::channel(shard)));
+            }
+        }
+    }
+}
+
+/// Waits for changes of an account or a list.
+pub(super) struct Watch {
+    hub: Hub,
+    id: u64,
+    versions: watch::Receiver<u64>,
+}
+
+impl Watch {
+    /// Ends at the next change.
+    pub(super) async fn changed(&mut self) {
+        if self.versions.changed().await.is_err() {
+            std::future::pending().await
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.hub.state().unwatch(self.id);
+    }
+}
+
+impl Hub {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The bridge; the first to ask has it built.
+    fn bridge(&self, app: &App, marker: Marker, state: &mut State) -> Bridge {
+        if let Some(bridge) = &state.bridge {
+            return bridge.clone();
+        }
+        let (bridge, heard) = Bridge::open(app.db().clone());
+        (state.bridge, state.marker, state.shards) = (Some(bridge.clone()), Some(marker), events::shards(app));
+        tokio::spawn(Hearing { app: app.clone(), hub: self.clone(), behind: None, unknown: HashSet::new() }.run(heard));
+        bridge
+    }
+
+    /// Waits for changes of an account or a list from now on. No round trip.
+    pub(super) fn watch(&self, app: &App, marker: Marker, id: u64) -> Watch {
+        let mut state = self.state();
+        let bridge = self.bridge(app, marker, &mut state);
+        let (count, sender) = state.watched.entry(id).or_insert_with(|| (0, watch::Sender::new(0)));
+        *count += 1;
+        if *count == 1 {
+            bridge.listen(events::changes_channel(id));
+        }
+        Watch { hub: self.clone(), id, versions: sender.subscribe() }
+    }
+
+    /// The audience of a feed, one for all who wait for it. One round trip for the first.
+    pub(super) async fn audience(&self, app: &App, marker: Marker, feed: Feed) -> Result<Arc<Audience>, Error> {
+        // Watched first, so that what changes while they are read is noticed.
+        let watch = self.watch(app, marker, feed.tag());
+        let fresh = Arc::new(Audience { feed, hub: self.clone(), now: Mutex::default(), _watch: watch });
+        let known = {
+            let mut state = self.state();
+            let known = state.audiences.get(&feed.tag()).and_then(std::sync::Weak::upgrade);
+            if known.is_none() {
+                state.audiences.insert(feed.tag(), Arc::downgrade(&fresh));
+            }
+            known
+        };
+        let audience = known.unwrap_or(fresh);
+        // Somebody else may be about to read them; what is not read yet would pass for nobody's.
+        if audience.sources().edges.is_none() {
+            self.load(app, marker, &audience).await?;
+        }
+        Ok(audience)
+    }
+
+    /// Reads the sources of a feed anew.
+    async fn load(&self, app: &App, marker: Marker, audience: &Arc<Audience>) -> Result<(), Error> {
+        let (authors, edges) = timelines::sources(app, audience.feed).await?;
+        let authors: HashSet<u64> = authors.into_iter().map(|author| marker.author(author)).collect();
+        let mut state = self.state();
+        let mut sources = audience.sources();
+        // One that was read earlier may come later. Of what is gone there are none.
+        if edges == 0 || sources.edges.is_none_or(|known| known <= edges) {
+            let before = std::mem::replace(&mut *sources, Sources { authors: Arc::new(authors), edges: Some(edges) });
+            state.index.change_sources(audience.feed.tag(), &before.authors, &sources.authors);
+        }
+        Ok(())
+    }
+
+    /// Joins those to whom events are handed out, from the first one on that comes after `place` and was not handed out yet. `None` if
+    /// some that come after it were: they are to be read first.
+    pub(super) fn join(&self, app: &App, marker: Marker, wanted: &Wanted, place: &Position) -> Option<Joined> {
+        let mut state = self.state();
+        let bridge = self.bridge(app, marker, &mut state);
+        match &state.position {
+            None => (0..state.shards).for_each(|shard| bridge.listen(events::channel(shard))),
+            Some(position) if position.0.iter().zip(&place.0).any(|(handed, read)| handed > read) => return None,
+            Some(_) => {}
+        }
+        state.next += 1;
+        let (id, queue) = (state.next, Arc::new(Queue::default()));
+        state.subscriptions.insert(id, queue.clone());
+        match wanted {
+            Wanted::Feed(audience) => state.index.add_to_feed(id, audience.feed.tag()),
+            Wanted::Public(filter) => state.index.add(id, filter),
+        }
+        if state.position.is_none() {
+            // What was told since is found by its look as soon as it listens.
+            state.position = Some(place.clone());
+        }
+        Some(Joined { hub: self.clone(), id, wanted: wanted.clone(), queue })
+    }
+
+    /// Hands an event out, unless that was done.
+    fn hand_out(&self, event: Event) {
+        let mut state = self.state();
+        let (Some(marker), Some(position)) = (state.marker, state.position.as_mut()) else { return };
+        if position.is_past(&event) {
+            return;
+        }
+        position.pass(&event);
+        let found = state.index.find(&marker, &event);
+        if found.is_empty() {
+            return;
+        }
+        let place = Arc::new(state.position.clone().unwrap_or_default());
+        let event = Arc::new(event);
+        for queue in found.iter().filter_map(|id| state.subscriptions.get(id)) {
+            queue.push(Item::Event(event.clone(), place.clone()));
+        }
+    }
+
+    /// Something is missing up to this place.
+    fn gap(&self, reason: GapReason, place: Position) {
+        let mut state = self.state();
+        let shared = Arc::new(place.clone());
+        state.position = Some(place);
+        state.subscriptions.values().for_each(|queue| queue.cut(reason, shared.clone()));
+    }
+}
+
+/// The task of a hub.
+struct Hearing {
+    app: App,
+    hub: Hub,
+    /// When to read what may have been missed.
+    behind: Option<Instant>,
+    /// Feeds whose sources could not be read.
+    unknown: HashSet<u64>,
+}
+
+impl Hearing {
+    async fn run(mut self, mut heard: mpsc::Receiver<Pushed>) {
+        let mut look = interval(LOOK);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let soon = self.behind;
+            tokio::select! {
+                pushed = heard.recv() => match pushed {
+                    Some(pushed) => self.hear(pushed).await,
+                    None => return,
+                },
+                _ = look.tick() => {
+                    self.behind = Some(Instant::now());
+                    self.look_at_audiences().await;
+                }
+                () = async { match soon { Some(at) => sleep_until(at).await, None => std::future::pending().await } } => {
+                    self.behind = None;
+                    if self.catch_up().await.is_err() {
+                        self.behind = Some(Instant::now() + AGAIN);
+                    }
+                }
+            }
+        }
+    }
+
+    async fn hear(&mut self, pushed: Pushed) {
+        let (channel, payload) = match pushed {
+            Pushed::Message { channel, payload } => (channel, payload),
+            Pushed::Listening { channel, .. } => return self.listening(&channel).await,
+        };
+        match events::heard(&channel, &payload) {
+            Some(Heard::Event(event, before)) => {
+                let follows = {
+                    let state = self.hub.state();
+                    state.position.as_ref().and_then(|position| position.0.get(event.shard).copied())
+                };
+                match follows {
+                    Some(last) if last == before => self.hub.hand_out(event),
+                    // Something was missed, or was read already; or the storage has lost events and begins again.
+                    Some(_) => self.behind = Some(self.behind.unwrap_or_else(Instant::now)),
+                    None => {}
+                }
+            }
+            Some(Heard::Change(id)) => self.changed(id).await,
+            None => tracing::warn!(channel, "a message that cannot be read"),
+        }
+    }
+
+    /// A channel is listened to from now on: what was told before is read.
+    async fn listening(&mut self, channel: &str) {
+        match events::shard_of(channel) {
+            Some(_) => self.behind = Some(self.behind.unwrap_or_else(Instant::now)),
+            None => {
+                if let Some(Heard::Change(id)) = events::heard(channel, &[]) {
+                    self.changed(id).await;
+                }
+            }
+        }
+    }
+
+    /// The surroundings of an account or a list have changed.
+    async fn changed(&mut self, id: u64) {
+        let (audience, marker) = {
+            let state = self.hub.state();
+            if let Some((_, versions)) = state.watched.get(&id) {
+                versions.send_modify(|version| *version += 1);
+            }
+            (state.audiences.get(&id).and_then(std::sync::Weak::upgrade), state.marker)
+        };
+        if let (Some(audience), Some(marker)) = (audience, marker)
+            && let Err(error) = self.hub.load(&self.app, marker, &audience).await
+        {
+            tracing::debug!(%error, "the sources of a feed are read at the next look");
+            self.unknown.insert(id);
+        }
+    }
+
+    /// Reads the sources of those feeds anew that have changed since, in case nothing was heard of it.
+    async fn look_at_audiences(&mut self) {
+        let (audiences, marker) = {
+            let state = self.hub.state();
+            (state.audiences.values().filter_map(std::sync::Weak::upgrade).collect::<Vec<_>>(), state.marker)
+        };
+        let Some(marker) = marker else { return };
+        for some in audiences.chunks(PAGE) {
+            let feeds: Vec<Feed> = some.iter().map(|audience| audience.feed).collect();
+            let Ok(edges) = timelines::changes(&self.app, &feeds).await else { return };
+            for (audience, edges) in some.iter().zip(edges) {
+                let known = audience.sources().edges;
+                let doubtful = self.unknown.contains(&audience.feed.tag()) || known != Some(edges);
+                if doubtful && self.hub.load(&self.app, marker, audience).await.is_err() {
+                    return;
+                }
+                self.unknown.remove(&audience.feed.tag());
+            }
+        }
+    }
+
+    /// Reads on from where it is, and hands out what it finds.
+    async fn catch_up(&mut self) -> Result<(), Error> {
+        loop {
+            let Some(position) = self.hub.state().position.clone() else { return Ok(()) };
+            let mut found = Vec::new();
+            for read in events::read(&self.app, &position, PAGE).await? {
+                match read {
+                    Read::Events(events) => found.extend(events),
+                    Read::Expired => return self.lose(GapReason::Expired).await,
+                    Read::Lost => return self.lose(GapReason::Lost).await,
+                }
+            }
+            if found.is_empty() {
+                return Ok(());
+            }
+            found.sort_by_key(|event| event.id);
+            found.into_iter().for_each(|event| self.hub.hand_out(event));
+        }
+    }
+
+    async fn lose(&mut self, reason: GapReason) -> Result<(), Error> {
+        tracing::warn!(?reason, "events were missed that are not to be had any more: subscribers are told");
+        let now = events::position(&self.app).await?;
+        self.hub.gap(reason, now);
+        Ok(())
+    }
+}
+
+impl Hub {
+    /// How many subscriptions wait for what comes.
+    pub fn waiting(&self) -> usize {
+        self.state().subscriptions.len()
+    }
+
+    /// How many sources a feed that somebody waits for has, by its owner's or the list's id; `None` when nobody does. For tests.
+    pub fn sources_of(&self, id: u64) -> Option<usize> {
+        let audience = self.state().audiences.get(&id).and_then(std::sync::Weak::upgrade)?;
+        let many = audience.sources().authors.len();
+        Some(many)
+    }
+
+    /// Whether nobody waits for anything: for tests.
+    pub fn is_idle(&self) -> bool {
+        let state = self.state();
+        state.subscriptions.is_empty() && state.watched.is_empty() && state.index.is_empty()
+    }
+}

@@ -1,0 +1,30 @@
+//! Live: what is posted and deleted, told to whoever waits for it, from where they have stopped.
+//!
+//! No keys of its own: [`crate::events`] has what is told. "Redis in Action" 8.5 gives each client a connection to Redis and a thread,
+//! which asks its filter about every message; what happens while a client is away is lost to it.
+//!
+//! **One process, one listener.** A hub hears the channels of all its subscriptions over one connection, in the order of the events.
+//! It finds those whom an event concerns through an index by words, authors, samples and places, so that an event costs by what
+//! it says and by whom it reaches, not by how many wait for others.
+//!
+//! **Going on.** A subscription first reads the kept events from its cursor on, until there is none that the hub has not told yet; then it
+//! joins the hub, and passes over what it has read already: nothing is missing in between and nothing comes twice. The hub in turn
+//! knows by each event's predecessor when it has missed one, and reads it; it looks every ten seconds besides. Where what comes next is
+//! kept no longer, or lost, subscribers get a gap.
+//!
+//! **Who gets what** is asked again when it is delivered: the status and its author must be there, and still be a source of the feed.
+//!
+//! **Costs.** An event costs a process one look into the index; a delivery costs two round trips, one for a status and one for its author.
+
+mod filter;
+mod follower;
+mod graphql;
+mod hub;
+mod index;
+mod model;
+mod queue;
+pub mod service;
+
+pub use graphql::StreamSubscription;
+pub use hub::Hub;
+pub use model::{Area, GapReason, Given, Told, What};

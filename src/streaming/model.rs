@@ -1,0 +1,85 @@
+//! What is asked for and what is told: plain types.
+
+use crate::ids::StatusId;
+use crate::statuses::Seen;
+
+/// Something that happened, as it is told to one subscription.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// Handed back as `after`, it tells what came later.
+    pub cursor: String,
+    /// What it was.
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub enum What {
+    /// A status was posted.
+    Posted(Seen),
+    /// A status was deleted.
+    Deleted(StatusId),
+    /// Something may be missing before this.
+    Gap(GapReason),
+}
+
+/// Why something may be missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GapReason {
+    /// It was too long ago: events are kept for a time, and only so many.
+    Expired,
+    /// The storage has lost events.
+    Lost,
+    /// The client did not keep up with what was sent.
+    TooSlow,
+}
+
+/// A filter as it came.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// Percent of all statuses.
+    pub sample: Option<f64>,
+    /// Phrases.
+    pub track: Option<Vec<String>>,
+    /// Logins.
+    pub follow: Option<Vec<String>>,
+    /// Boxes.
+    pub locations: Option<Vec<Area>>,
+    /// The name of a sample.
+    pub identifier: Option<String>,
+}
+
+/// A box on the earth, its edges included. One whose west is greater than its east goes across the antimeridian.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Area {
+    /// Degrees of longitude, -180 to 180.
+    pub west: f64,
+    /// Degrees of latitude, -90 to 90.
+    pub south: f64,
+    /// Degrees of longitude.
+    pub east: f64,
+    /// Degrees of latitude.
+    pub north: f64,
+}
+
+impl Area {
+    /// Whether a place, latitude first, lies in it.
+    pub fn holds(&self, (latitude, longitude): (f64, f64)) -> bool {
+        let within = if self.west <= self.east {
+            (self.west..=self.east).contains(&longitude)
+        } else {
+            longitude >= self.west || longitude <= self.east
+        };
+        // Both names of the antimeridian are one place.
+        let beside = longitude.abs() == 180.0 && (self.holds_meridian(-longitude) || self.holds_meridian(longitude));
+        (self.south..=self.north).contains(&latitude) && (within || beside)
+    }
+
+    fn holds_meridian(&self, longitude: f64) -> bool {
+        if self.west <= self.east {
+            (self.west..=self.east).contains(&longitude)
+        } else {
+            longitude >= self.west || longitude <= self.east
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What live subscriptions cost: the memory of one that waits, and the CPU that a status costs a server where many wait for other words.
+//!
+//! Statuses are posted by another process, through the use case that everybody posts through. A subscription here is the whole of it but the
+//! socket: the contract's document, run by the schema, its answers written as JSON. `cargo bench --bench live` runs both parts;
+//! `-- memory` and `-- matching` one each. For a quiet machine.
+
+#[path = "../fanout/bed.rs"]
+#[allow(dead_code, reason = "the write path's bench uses more of it")]
+mod bed;
+
+use async_graphql::{Request, Variables};
+use bed::Bed;
+use futures_util::StreamExt;
+use serde_json::json;
+use std::ops::Range;
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tokio::task::JoinHandle;
+use waxwing::app::App;
+use waxwing::clock::Clock;
+use waxwing::config::Config;
+use waxwing::db::{Db, Timing};
+use waxwing::ids::UserId;
+use waxwing::schema::Schema;
+use waxwing::statuses::Draft;
+use waxwing::streaming::Hub;
+use waxwing::timelines::service as timelines;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const LIVE: &str = include_str!("../../it/contract/live.graphql");
+/// What tells a process that it is the one that posts, and what: `URL AUTHOR RATE SECONDS PHRASES`.
+const POSTER: &str = "WAXWING_BENCH_POSTER";
+/// Statuses a second, and for how long.
+const RATE: usize = 1_000;
+const SECONDS: usize = 8;
+
+fn main() -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    if let Ok(task) = std::env::var(POSTER) {
+        runtime.block_on(post(&task));
+        return ExitCode::SUCCESS;
+    }
+    let parts: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let asked = |part: &str| parts.is_empty() || parts.iter().any(|it| it == part);
+    if asked("memory") {
+        runtime.block_on(memory());
+    }
+    let is_good = !asked("matching") || runtime.block_on(matching());
+    if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// A subscription of nobody's to the public stream, whose answers are counted.
+fn subscribe(app: &App, schema: &Schema, phrase: String, told: &Arc<AtomicUsize>) -> JoinHandle<()> {
+    let context = waxwing::request::Request::new(app.clone(), None, None, None);
+    let variables = Variables::from_json(json!({ "filter": { "track": [phrase] } }));
+    let request = Request::new(LIVE).operation_name("PublicStream").variables(variables).data(context);
+    let (schema, told) = (schema.clone(), told.clone());
+    tokio::spawn(async move {
+        let mut stream = schema.execute_stream(request);
+        while let Some(response) = stream.next().await {
+            assert!(response.errors.is_empty(), "{:?}", response.errors);
+            std::hint::black_box(serde_json::to_string(&response).expect("JSON"));
+            told.fetch_add(1, Ordering::Relaxed);
+        }
+    })
+}
+
+/// Subscriptions, each to a phrase with its number; a few at once, as they come to a server.
+async fn crowd(app: &App, schema: &Schema, numbers: Range<usize>, told: &Arc<AtomicUsize>, all: &mut Vec<JoinHandle<()>>) {
+    for number in numbers {
+        all.push(subscribe(app, schema, format!("tea word{number}"), told));
+        while app.part::<Hub>().waiting() + 200 < all.len() || (number % 1_000 == 999 && app.part::<Hub>().waiting() < all.len())
+        {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+}
+
+/// Resident memory of this process, in bytes.
+fn resident() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").expect("it is told");
+    text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("a number") * 4096
+}
+
+async fn memory() {
+    let bed = Bed::with(&[], Config::default()).await;
+    let (schema, told) = (waxwing::schema::build(true), Arc::new(AtomicUsize::new(0)));
+    let mut all = Vec::new();
+    // The first ones make what all share.
+    crowd(&bed.app, &schema, 0..1_000, &told, &mut all).await;
+    let before = resident();
+    crowd(&bed.app, &schema, 1_000..11_000, &told, &mut all).await;
+    let each = (resident() - before) as f64 / 10_000.0;
+    println!("10,000 more subscriptions that wait: {:.1} KiB each, without their sockets.", each / 1024.0);
+    all.iter().for_each(JoinHandle::abort);
+}
+
+/// Whether ten times as many subscriptions cost less than twice as much a status.
+async fn matching() -> bool {
+    println!("{RATE} statuses a second, each of which one of so many subscriptions waits for:");
+    println!("  subscriptions  statuses  told  CPU us a status: own  of that without any");
+    let mut costs = Vec::new();
+    for many in [1_000, 10_000] {
+        let bed = Bed::with(&[], Config::default()).await;
+        let author = bed.author("author", &[]).await;
+        let (schema, told) = (waxwing::schema::build(true), Arc::new(AtomicUsize::new(0)));
+        let mut all = Vec::new();
+        crowd(&bed.app, &schema, 0..many, &told, &mut all).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        // What waiting costs by itself.
+        let before = bed.cpu();
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        let idle = bed.cpu().since(before).own / 3.0 / RATE as f64;
+        let before = bed.cpu();
+        let posted = poster(&bed, author, many).await;
+        let cpu = bed.cpu().since(before).own / posted as f64;
+        let heard = told.load(Ordering::Relaxed);
+        println!("  {many:>13}  {posted:>8}  {heard:>4}  {cpu:>20.1}  {idle:>19.1}");
+        all.iter().for_each(JoinHandle::abort);
+        costs.push((cpu - idle, heard == posted));
+    }
+    let times = costs[1].0 / costs[0].0;
+    println!("Ten times as many subscriptions: {times:.2} times the CPU a status.");
+    times < 2.0 && costs.iter().all(|(_, all)| *all)
+}
+
+/// Has another process post; how many statuses it posted.
+async fn poster(bed: &Bed, author: UserId, phrases: usize) -> usize {
+    let task = format!("unix:{} {} {RATE} {SECONDS} {phrases}", bed.socket().display(), author.0);
+    let own = std::env::current_exe().expect("a path");
+    let done = tokio::task::spawn_blocking(move || Command::new(own).env(POSTER, task).output().expect("it runs"))
+        .await
+        .expect("it ends");
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    String::from_utf8_lossy(&done.stdout).trim().parse().expect("a number")
+}
+
+async fn post(task: &str) {
+    let parts: Vec<&str> = task.split(' ').collect();
+    let number = |at: usize| parts[at].parse::<usize>().expect("a number");
+    let db = Db::open(&parts[0].parse().expect("a URL"), Timing::patient()).await.expect("an address");
+    let app = App::new(db, Clock::System, Config::default());
+    let author = UserId(parts[1].parse().expect("an id"));
+    let (rate, seconds, phrases) = (number(2), number(3), number(4));
+    let (began, mut posting) = (Instant::now(), Vec::new());
+    for at in 0..rate * seconds {
+        let due = Duration::from_micros((at * 1_000_000 / rate) as u64);
+        tokio::time::sleep(due.saturating_sub(began.elapsed())).await;
+        let app = app.clone();
+        let message = format!("The tea is ready in house {} word{}, come over {at}.", at % 997, at % phrases);
+        let draft = Draft { message, location: None, idempotency_key: None };
+        posting.push(tokio::spawn(async move { timelines::post(&app, author, draft).await.is_ok() }));
+    }
+    let mut posted = 0;
+    for one in posting {
+        posted += usize::from(one.await.expect("it ends"));
+    }
+    println!("{posted}");
+}

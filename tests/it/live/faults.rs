@@ -1,0 +1,99 @@
+//! What subscriptions come through: a Redis that dies, is frozen or says nothing, and several servers.
+
+use super::{Ear, Hub, listening};
+use crate::support::{Alone, RedisServer, START, TestApp};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+use waxwing::clock::Clock;
+use waxwing::config::Config;
+use waxwing::sessions::service as sessions;
+use waxwing::streaming::service as streaming;
+
+#[tokio::test]
+async fn a_redis_that_dies_and_comes_back_leaves_no_hole() {
+    let redis = Arc::new(RedisServer::alone_with(Alone::OneWire, &["--appendonly", "yes", "--appendfsync", "always"]));
+    let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
+    let other = app.sibling().await;
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    ada.follow(&bob).await;
+    let mut ears =
+        [Ear::home(&app, &ada, None).await.listen().await, Ear::home(&other, &ada.at(&other), None).await.listen().await];
+    for round in 0..3 {
+        bob.post(&format!("before {round}")).await;
+        app.redis.kill();
+        app.redis.start_again();
+        let after = format!("after {round}");
+        while bob
+            .attempt("PostStatus", json!({ "input": { "message": after } }))
+            .await
+            .expect("an answer")
+            .get("errors")
+            .is_some()
+        {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        for ear in &mut ears {
+            assert_eq!(ear.hear(2).await, [format!("+before {round}"), format!("+{after}")]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_redis_that_is_frozen_for_a_while_leaves_no_hole() {
+    let redis = Arc::new(RedisServer::alone(Alone::OneWire));
+    let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
+    let (_, bob, mut ear) = listening(&app).await;
+    bob.post("before").await;
+    app.redis.signal("STOP");
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    app.redis.signal("CONT");
+    bob.post("after").await;
+    assert_eq!(ear.hear(2).await, ["+before", "+after"]);
+}
+
+#[tokio::test]
+async fn what_was_published_and_never_heard_is_found() {
+    let app = TestApp::start().await;
+    let (_, bob, mut ear) = listening(&app).await;
+    bob.post("heard").await;
+    assert_eq!(ear.hear(1).await, ["+heard"]);
+    // Told, but published to nobody: as if the message had been lost on its way.
+    for key in app.redis.keys().iter().filter(|key| key.starts_with("told:")) {
+        let shard = key.trim_start_matches("told:").to_owned();
+        let last: Option<String> = app.redis.run(&["HGET", key, "last"]);
+        let Some(last) = last else { continue };
+        let entry: Vec<(String, Vec<Vec<u8>>)> = app.redis.run(&["XRANGE", &format!("stream:{shard}"), &last, &last]);
+        let (_, fields) = entry.first().expect("it is kept");
+        let stream = format!("stream:{shard}");
+        let words: Vec<&[u8]> =
+            [&b"XADD"[..], stream.as_bytes(), b"*"].into_iter().chain(fields.iter().map(Vec::as_slice)).collect();
+        let id: String = app.redis.run_bytes(&words);
+        app.redis.run::<()>(&["HSET", key, "last", &id]);
+    }
+    let again = tokio::time::timeout(Duration::from_secs(40), ear.told.recv()).await.expect("it is found").expect("it goes on");
+    assert!(again.data.to_string().contains("heard"), "{again:?}");
+}
+
+#[tokio::test]
+async fn a_session_that_has_ended_is_noticed_on_every_server() {
+    let app = TestApp::start().await;
+    let other = app.sibling().await;
+    let ada = app.user("ada").await;
+    let viewer = sessions::viewer(&app.app, ada.token.as_deref().expect("a token")).await.expect("an answer").expect("a session");
+    let mut waits = Vec::new();
+    for app in [app.app.clone(), other.app.clone()] {
+        let viewer = viewer.clone();
+        waits.push(tokio::spawn(async move { streaming::ended(&app, &viewer).await }));
+    }
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(waits.iter().all(|wait| !wait.is_finished()));
+    ada.run("LogOut", json!({})).await;
+    for wait in waits {
+        tokio::time::timeout(Duration::from_secs(1), wait).await.expect("within a second").expect("it ends");
+    }
+    for app in [&app.app, &other.app] {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert!(app.part::<Hub>().is_idle());
+    }
+}

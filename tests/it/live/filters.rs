@@ -1,0 +1,124 @@
+//! The public stream: what each filter lets through, and that a deletion goes where the status went.
+
+use super::Ear;
+use crate::support::TestApp;
+use serde_json::{Value, json};
+
+/// What authors of several shards do has no order.
+fn sorted(mut all: Vec<String>) -> Vec<String> {
+    all.sort_unstable();
+    all
+}
+
+/// A filter, and which of the statuses it lets through.
+fn table() -> Vec<(Value, Vec<usize>)> {
+    let area = |west: f64, south: f64, east: f64, north: f64| json!({ "minLongitude": west, "minLatitude": south, "maxLongitude": east, "maxLatitude": north });
+    vec![
+        (json!({ "sample": { "percent": 100.0 } }), vec![0, 1, 2, 3, 4]),
+        (json!({ "track": ["redis rust"] }), vec![0]),
+        (json!({ "track": ["REDIS", "nothing here"] }), vec![0, 1]),
+        (json!({ "track": ["#redis"] }), vec![1]),
+        (json!({ "track": ["@ada"] }), vec![2]),
+        (json!({ "follow": ["ADA"] }), vec![0, 2]),
+        (json!({ "follow": ["bob", "nobody_has_this"] }), vec![1, 2, 3, 4]),
+        (json!({ "locations": [area(-0.5, 51.0, 0.5, 52.0)] }), vec![3]),
+        (json!({ "locations": [area(170.0, -20.0, -170.0, 20.0)] }), vec![4]),
+        (json!({ "locations": [area(-180.0, -90.0, 180.0, 90.0)] }), vec![3, 4]),
+        (json!({ "locations": [area(0.125, 51.5, 0.125, 51.5), area(10.0, 10.0, 11.0, 11.0)] }), vec![3]),
+    ]
+}
+
+#[tokio::test]
+async fn every_filter_lets_through_what_it_says_live_and_later_and_deletions_too() {
+    let app = TestApp::start().await;
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    let mut before = Ear::public(&app, json!({ "sample": { "percent": 100.0 } }), None).await.listen().await;
+    ada.post("begin").await;
+    let begin = before.next().await.cursor;
+    let mut live = Vec::new();
+    for (filter, _) in table() {
+        live.push(Ear::public(&app, filter, None).await.listen().await);
+    }
+    let mut said = vec![("Rust and Redis", ada.post("Rust and Redis").await), ("#Redis", bob.post("#Redis").await)];
+    said.push(("Thanks @ada", bob.post("Thanks @ada").await));
+    for (message, latitude, longitude) in [("Greenwich", 51.5, 0.125), ("The date line", 0.0, 180.0)] {
+        let input = json!({ "message": message, "location": { "latitude": latitude, "longitude": longitude } });
+        let answer = bob.run("PostStatus", json!({ "input": input })).await;
+        said.push((message, answer["data"]["postStatus"]["status"]["id"].as_str().expect("an id").to_owned()));
+    }
+    let posted = |through: &[usize]| through.iter().map(|at| format!("+{}", said[*at].0)).collect::<Vec<_>>();
+    for (ear, (filter, through)) in live.iter_mut().zip(table()) {
+        assert_eq!(sorted(ear.hear(through.len()).await), sorted(posted(&through)), "{filter} live");
+        let mut later = Ear::public(&app, filter.clone(), Some(&begin)).await;
+        assert_eq!(sorted(later.hear(through.len()).await), sorted(posted(&through)), "{filter} later");
+    }
+    for (at, (_, id)) in said.iter().enumerate() {
+        let author = if at == 0 { &ada } else { &bob };
+        author.delete(id).await;
+    }
+    for (ear, (filter, through)) in live.iter_mut().zip(table()) {
+        let deleted: Vec<String> = through.iter().map(|at| format!("-{}", said[*at].1)).collect();
+        let deleted = sorted(deleted);
+        assert_eq!(sorted(ear.hear(through.len()).await), deleted, "{filter} deleted");
+        let mut later = Ear::public(&app, filter.clone(), Some(&begin)).await;
+        assert_eq!(sorted(later.hear(through.len()).await), deleted, "{filter} deleted, later");
+    }
+}
+
+#[tokio::test]
+async fn a_sample_is_a_part_and_the_same_one_for_the_same_name() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let open = async |name: &str, percent: f64| {
+        let variables = json!({ "filter": { "sample": { "percent": percent } }, "identifier": name });
+        Ear::open(&app, None, "PublicStream", variables).await.listen().await
+    };
+    let mut ears = [open("a", 30.0).await, open("a", 30.0).await, open("b", 30.0).await, open("a", 100.0).await];
+    for number in 0..200 {
+        ada.post(&number.to_string()).await;
+    }
+    let end = |what: &str| what == "+199";
+    let mut all = Vec::new();
+    while !all.last().is_some_and(|what: &String| end(what)) {
+        all.push(ears[3].next().await.what);
+    }
+    assert_eq!(all.len(), 200);
+    let mut parts = Vec::new();
+    for ear in &mut ears[..3] {
+        let mut part = Vec::new();
+        while let Ok(event) = tokio::time::timeout(std::time::Duration::from_millis(500), ear.next()).await {
+            part.push(event.what);
+        }
+        assert!((30..=90).contains(&part.len()), "{}", part.len());
+        assert!(part.iter().all(|what| all.contains(what)));
+        parts.push(part);
+    }
+    assert_eq!(parts[0], parts[1]);
+    assert_ne!(parts[0], parts[2]);
+}
+
+#[tokio::test]
+async fn a_filter_that_is_none_is_refused() {
+    let app = TestApp::start().await;
+    let area = json!({ "minLongitude": 0.0, "minLatitude": 1.0, "maxLongitude": 0.0, "maxLatitude": 0.0 });
+    for filter in [
+        json!({}),
+        json!({ "track": ["a"], "follow": ["b"] }),
+        json!({ "track": [] }),
+        json!({ "track": ["!"] }),
+        json!({ "track": [""] }),
+        json!({ "track": vec!["a"; 401] }),
+        json!({ "follow": [] }),
+        json!({ "follow": vec!["a"; 5_001] }),
+        json!({ "sample": { "percent": 0.0 } }),
+        json!({ "sample": { "percent": 100.1 } }),
+        json!({ "locations": [] }),
+        json!({ "locations": vec![json!({ "minLongitude": 0.0, "minLatitude": 0.0, "maxLongitude": 0.0, "maxLatitude": 0.0 }); 26] }),
+        json!({ "locations": [area] }),
+    ] {
+        let answer = Ear::public(&app, filter.clone(), None).await.answer().await;
+        assert_eq!(answer["errors"][0]["path"], json!(["statusEvents"]), "{filter}: {answer}");
+    }
+    let _most = Ear::public(&app, json!({ "track": vec!["a"; 400] }), None).await.listen().await;
+    let _most = Ear::public(&app, json!({ "follow": vec!["a"; 5_000] }), None).await.listen().await;
+}

@@ -1,0 +1,203 @@
+//! What is told live: who hears what, in which order, and how one goes on from where one stopped.
+
+mod faults;
+mod filters;
+mod resume;
+
+use crate::support::{Actor, Served, TestApp};
+use async_graphql::{Request, Response, Variables};
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use waxwing::app::App;
+use waxwing::config::Config;
+use waxwing::request;
+use waxwing::sessions::service as sessions;
+use waxwing::streaming::Hub;
+
+const LIVE: &str = include_str!("../contract/live.graphql");
+
+/// A subscription, without a socket. What it is told and nobody takes waits for one place.
+struct Ear {
+    app: App,
+    /// How many listened before it was opened.
+    others: usize,
+    told: mpsc::Receiver<Response>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Ear {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Ear {
+    /// Subscribes as an actor, or as nobody, with the contract's operation of this name.
+    async fn open(app: &Served, actor: Option<&Actor>, operation: &str, variables: Value) -> Self {
+        let viewer = match actor.and_then(|actor| actor.token.as_deref()) {
+            Some(token) => Some(sessions::viewer(&app.app, token).await.expect("an answer").expect("a session")),
+            None => None,
+        };
+        let context = request::Request::new(app.app.clone(), viewer, None, None);
+        let request = Request::new(LIVE).operation_name(operation).variables(Variables::from_json(variables)).data(context);
+        let schema = waxwing::schema::build(true);
+        let (tell, told) = mpsc::channel(1);
+        let others = app.app.part::<Hub>().waiting();
+        let task = tokio::spawn(async move {
+            let mut stream = std::pin::pin!(schema.execute_stream(request));
+            while let Some(response) = stream.next().await {
+                if tell.send(response).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Self { app: app.app.clone(), others, told, task }
+    }
+
+    async fn home(app: &Served, actor: &Actor, after: Option<&str>) -> Self {
+        Self::open(app, Some(actor), "HomeEvents", json!({ "after": after })).await
+    }
+
+    async fn public(app: &Served, filter: Value, after: Option<&str>) -> Self {
+        Self::open(app, None, "PublicStream", json!({ "filter": filter, "after": after })).await
+    }
+
+    /// The next answer, as it is.
+    async fn answer(&mut self) -> Value {
+        let next = tokio::time::timeout(Duration::from_secs(5), self.told.recv());
+        serde_json::to_value(next.await.expect("something is told").expect("it goes on")).expect("JSON")
+    }
+
+    /// The next event.
+    async fn next(&mut self) -> Event {
+        let answer = self.answer().await;
+        assert_eq!(answer.get("errors"), None, "{answer}");
+        let event = answer["data"].as_object().and_then(|data| data.values().next()).expect("a field");
+        let text = |at: &str| event.pointer(at).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let what = match event["__typename"].as_str() {
+            Some("StatusPosted") => format!("+{}", text("/status/message")),
+            Some("StatusDeleted") => format!("-{}", text("/statusId")),
+            _ => format!("gap {}", text("/reason")),
+        };
+        Event { cursor: text("/cursor"), what }
+    }
+
+    /// The next events, as `+message`, `-id` and `gap REASON`.
+    async fn hear(&mut self, count: usize) -> Vec<String> {
+        let mut heard = Vec::new();
+        for _ in 0..count {
+            heard.push(self.next().await.what);
+        }
+        heard
+    }
+
+    /// Waits until it listens: what is posted from here on is heard live.
+    async fn listen(self) -> Self {
+        for _ in 0..2_000 {
+            if self.app.part::<Hub>().waiting() > self.others {
+                return self;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        panic!("it does not listen");
+    }
+}
+
+/// Ada, who listens to her home, and Bob, whom she follows.
+async fn listening(app: &TestApp) -> (Actor, Actor, Ear) {
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    ada.follow(&bob).await;
+    let ear = Ear::home(app, &ada, None).await.listen().await;
+    (ada, bob, ear)
+}
+
+struct Event {
+    cursor: String,
+    what: String,
+}
+
+/// Whether nobody is listened for any more, in this process and in Redis.
+async fn is_quiet(app: &TestApp) -> bool {
+    let channels: Vec<String> = app.redis.run(&["PUBSUB", "SHARDCHANNELS"]);
+    app.app.part::<Hub>().is_idle() && channels.is_empty()
+}
+
+#[tokio::test]
+async fn a_home_tells_what_is_posted_and_deleted_by_its_sources() {
+    let app = TestApp::start().await;
+    let [ada, bob, cyd] = app.users(["ada", "bob", "cyd"]).await;
+    ada.follow(&bob).await;
+    let mut ear = Ear::home(&app, &ada, None).await.listen().await;
+    bob.post("One").await;
+    cyd.post("Not for Ada").await;
+    let own = ada.post("Two").await;
+    ada.delete(&own).await;
+    bob.post("Three").await;
+    assert_eq!(ear.hear(4).await, ["+One".to_owned(), "+Two".into(), format!("-{own}"), "+Three".into()]);
+}
+
+#[tokio::test]
+async fn whom_one_follows_now_is_heard_now() {
+    let app = TestApp::start().await;
+    let [ada, bob, cyd] = app.users(["ada", "bob", "cyd"]).await;
+    ada.follow(&cyd).await;
+    let mut ear = Ear::home(&app, &ada, None).await.listen().await;
+    cyd.post("0").await;
+    assert_eq!(ear.hear(1).await, ["+0"]);
+    let sources = async |many| {
+        let hub = app.app.part::<Hub>();
+        let began = std::time::Instant::now();
+        while hub.sources_of(ada.user_id().0) != Some(many) {
+            assert!(began.elapsed() < Duration::from_secs(5), "it is not noticed");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    for round in 1..5 {
+        bob.post("Not followed").await;
+        ada.follow(&bob).await;
+        sources(3).await;
+        bob.post(&format!("{round}")).await;
+        assert_eq!(ear.hear(1).await, [format!("+{round}")]);
+        ada.unfollow(&bob).await;
+        sources(2).await;
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_published_where_nobody_listens() {
+    let app = TestApp::start().await;
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    ada.follow(&bob).await;
+    bob.post("Nobody hears this").await;
+    app.drain().await;
+    assert_eq!(app.redis.calls().get("spublish"), None);
+    let ears = [
+        Ear::home(&app, &ada, None).await.listen().await,
+        Ear::public(&app, json!({ "track": ["tea"] }), None).await.listen().await,
+    ];
+    bob.post("Tea").await;
+    for mut ear in ears {
+        assert_eq!(ear.hear(1).await, ["+Tea"]);
+    }
+    for _ in 0..500 {
+        if is_quiet(&app).await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("somebody listens still");
+}
+
+#[tokio::test]
+async fn nobody_has_no_home_to_listen_to() {
+    let app = TestApp::start().await;
+    let mut ear = Ear::open(&app, None, "HomeEvents", json!({})).await;
+    assert_eq!(ear.answer().await["errors"][0]["path"], json!(["homeTimelineEvents"]));
+}
+
+fn small() -> Config {
+    Config { events_kept: 10, ..Config::default() }
+}

@@ -1,0 +1,52 @@
+//! A stream of events as bytes: what a client of graphql-sse reads.
+
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use reqwest::{RequestBuilder, StatusCode};
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// Nothing here takes as long; what does is a defect, and not waited for.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// An open stream.
+pub struct Events {
+    parts: BoxStream<'static, Vec<u8>>,
+    read: String,
+}
+
+impl Events {
+    /// The stream that a request opens.
+    pub async fn of(request: RequestBuilder) -> Self {
+        let response = request.send().await.expect("an answer");
+        assert_eq!(response.status(), StatusCode::OK, "{}", response.text().await.unwrap_or_default());
+        assert_eq!(response.headers()["content-type"], "text/event-stream; charset=utf-8");
+        assert!(response.headers().get("content-encoding").is_none(), "what is compressed waits for more");
+        let parts = response.bytes_stream().map(|part| part.map(|part| part.to_vec()).unwrap_or_default());
+        let mut events = Self { parts: parts.boxed(), read: String::new() };
+        assert_eq!(events.next().await.as_deref(), Some(":"), "a comment at once");
+        events
+    }
+
+    /// The next event or comment without its end; nothing when the stream is over.
+    pub async fn next(&mut self) -> Option<String> {
+        loop {
+            if let Some((event, rest)) = self.read.split_once("\n\n") {
+                let (event, rest) = (event.to_owned(), rest.to_owned());
+                self.read = rest;
+                return Some(event);
+            }
+            let part = timeout(PATIENCE, self.parts.next()).await.expect("the server says something")?;
+            self.read.push_str(std::str::from_utf8(&part).expect("text"));
+        }
+    }
+
+    /// All that comes, without comments.
+    pub async fn all(mut self) -> Vec<String> {
+        let mut events = Vec::new();
+        while let Some(event) = self.next().await {
+            events.extend((!event.starts_with(':')).then_some(event));
+        }
+        events
+    }
+}

@@ -1,0 +1,107 @@
+//! A raw WebSocket client: it says what it is told to, also what no good client says.
+
+use super::Served;
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::http::{HeaderName, HeaderValue};
+use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{WebSocketStream, client_async};
+
+/// The sub-protocol.
+pub const PROTOCOL: &str = "graphql-transport-ws";
+/// Nothing here takes as long; what does is a defect, and not waited for.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// An open socket.
+pub struct Socket(pub WebSocketStream<TcpStream>);
+
+impl Socket {
+    /// One that speaks the sub-protocol.
+    pub async fn open(app: &Served) -> Self {
+        Self::dial(&app.url, &[("sec-websocket-protocol", PROTOCOL)]).await.expect("a socket")
+    }
+
+    /// One with these headers in its handshake; else the answer's status and body.
+    pub async fn dial(url: &str, headers: &[(&str, &str)]) -> Result<Self, (u16, String)> {
+        let address = url.trim_start_matches("http://");
+        let mut request = format!("ws://{address}/graphql").into_client_request().expect("a request");
+        for (name, value) in headers {
+            let value = HeaderValue::from_str(value).expect("a value");
+            request.headers_mut().insert(name.parse::<HeaderName>().expect("a name"), value);
+        }
+        let stream = TcpStream::connect(address).await.expect("a connection");
+        match client_async(request, stream).await {
+            Ok((socket, _)) => Ok(Self(socket)),
+            Err(Error::Http(answer)) => {
+                let body = answer.body().as_deref().map(String::from_utf8_lossy).unwrap_or_default().into_owned();
+                Err((answer.status().as_u16(), body))
+            }
+            // The library wants a sub-protocol of those that it offered. What is said then is not read by it.
+            Err(error) => Err((0, error.to_string())),
+        }
+    }
+
+    /// One that is acknowledged, with or without a session.
+    pub async fn of(app: &Served, token: Option<&str>) -> Self {
+        let mut socket = Self::open(app).await;
+        let payload = token.map(|token| json!({ "authorization": format!("Bearer {token}") }));
+        socket.say(json!({ "type": "connection_init", "payload": payload })).await;
+        assert_eq!(socket.next().await, json!({ "type": "connection_ack" }));
+        socket
+    }
+
+    /// Sends a message.
+    pub async fn say(&mut self, message: Value) {
+        self.send(Message::text(message.to_string())).await;
+    }
+
+    /// Sends a frame. Where the server has closed meanwhile, that is seen by reading.
+    pub async fn send(&mut self, message: Message) {
+        let _ = timeout(PATIENCE, self.0.send(message)).await.expect("the server reads");
+    }
+
+    /// Asks for an operation.
+    pub async fn subscribe(&mut self, id: &str, query: &str) {
+        self.say(json!({ "id": id, "type": "subscribe", "payload": { "query": query } })).await;
+    }
+
+    /// The next message; pings of WebSockets are answered on the way.
+    pub async fn next(&mut self) -> Value {
+        loop {
+            match self.frame().await {
+                Some(Message::Text(text)) => return serde_json::from_str(&text).expect("JSON"),
+                Some(Message::Ping(_) | Message::Pong(_)) => {}
+                other => panic!("no message but {other:?}"),
+            }
+        }
+    }
+
+    /// The next frame; nothing when the connection is gone.
+    pub async fn frame(&mut self) -> Option<Message> {
+        timeout(PATIENCE, self.0.next()).await.expect("the server says something")?.ok()
+    }
+
+    /// Why the server closes it. What it says before is passed over.
+    pub async fn closed(&mut self) -> (u16, String) {
+        loop {
+            match self.frame().await {
+                Some(Message::Close(Some(close))) => return (close.code.into(), close.reason.to_string()),
+                Some(Message::Close(None)) | None => return (0, String::new()),
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// An operation's answer, which is all that it says.
+    pub async fn answer(&mut self, id: &str, query: &str) -> Value {
+        self.subscribe(id, query).await;
+        let mut said = self.next().await;
+        assert_eq!((&said["id"], &said["type"]), (&json!(id), &json!("next")), "{said}");
+        assert_eq!(self.next().await, json!({ "id": id, "type": "complete" }));
+        said["payload"].take()
+    }
+}

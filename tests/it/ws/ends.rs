@@ -1,0 +1,78 @@
+//! How sockets end: with their session, with the server, with their client.
+
+use super::QUIET;
+use crate::support::{Answer, Process, RedisServer, Socket, TestApp, waxwing};
+use serde_json::json;
+use std::time::{Duration, Instant};
+use tokio_tungstenite::tungstenite::Message;
+
+#[tokio::test]
+async fn a_session_that_has_ended_asks_for_nothing_more() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let mut socket = Socket::of(&app, ada.token.as_deref()).await;
+    assert_eq!(socket.answer("a", "{ viewer { login } }").await["data"]["viewer"]["login"], "ada");
+    ada.gql("mutation { logOut { endedSessionId } }", json!({})).await;
+    socket.subscribe("b", "{ viewer { login } }").await;
+    assert_eq!(socket.closed().await, (4403, "Forbidden".into()));
+}
+
+#[tokio::test]
+async fn what_runs_ends_with_its_socket() {
+    let app = TestApp::start().await;
+    let running = async || {
+        let metrics = Answer::of(app.get("/metrics")).await.text;
+        let count = |name: &str| {
+            let line = metrics.lines().find_map(|line| line.strip_prefix(&format!("{name}{{transport=\"ws\"}} ")));
+            line.unwrap_or("0").to_owned()
+        };
+        (count("waxwing_live_streams"), count("waxwing_live_subscriptions"))
+    };
+    let until = async |expected: (&str, &str)| {
+        let began = Instant::now();
+        loop {
+            let (sockets, subscriptions) = running().await;
+            if (sockets.as_str(), subscriptions.as_str()) == expected {
+                return;
+            }
+            assert!(began.elapsed() < Duration::from_secs(20), "{sockets} {subscriptions} instead of {expected:?}");
+        }
+    };
+    let mut socket = Socket::of(&app, None).await;
+    socket.subscribe("a", QUIET).await;
+    socket.subscribe("b", QUIET).await;
+    until(("1", "2")).await;
+    socket.say(json!({ "type": "complete", "id": "a" })).await;
+    until(("1", "1")).await;
+    let mut other = Socket::of(&app, None).await;
+    other.subscribe("a", QUIET).await;
+    until(("2", "2")).await;
+    drop(socket);
+    until(("1", "1")).await;
+    other.send(Message::Close(None)).await;
+    until(("0", "0")).await;
+}
+
+#[tokio::test]
+async fn a_server_that_stops_says_when_to_come_back() {
+    let redis = RedisServer::start();
+    let server = Process::start(&mut waxwing(&["serve", "--listen", "127.0.0.1:0", "--redis", &redis.url()]));
+    let mut sockets = Vec::new();
+    for _ in 0..3 {
+        let mut socket = Socket::dial(&server.url, &[("sec-websocket-protocol", crate::support::PROTOCOL)]).await.expect("one");
+        socket.say(json!({ "type": "connection_init" })).await;
+        socket.next().await;
+        socket.subscribe("a", QUIET).await;
+        sockets.push(socket);
+    }
+    let log = tokio::task::spawn_blocking(|| server.stop());
+    for socket in &mut sockets {
+        let (code, reason) = socket.closed().await;
+        let seconds = reason.strip_prefix("Going away, retry in ").and_then(|rest| rest.strip_suffix(" s"));
+        let seconds: u64 = seconds.unwrap_or_else(|| panic!("{code} {reason}")).parse().expect("a number");
+        assert!(code == 1001 && (1..=10).contains(&seconds));
+    }
+    let log = log.await.expect("it stops");
+    assert_eq!(log.matches("socket ended").count(), 3, "{log}");
+    assert!(log.contains("code=1001") && !log.contains("cut off"), "{log}");
+}

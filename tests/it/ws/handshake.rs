@@ -1,0 +1,56 @@
+//! What becomes a socket, and for whose pages.
+
+use crate::support::{PROTOCOL, Socket, TestApp};
+use serde_json::{Value, json};
+use waxwing::config::Config;
+use waxwing::server::EdgeConfig;
+
+async fn dial(app: &TestApp, headers: &[(&str, &str)]) -> Result<Socket, (u16, String)> {
+    Socket::dial(&app.url, &[headers, &[("sec-websocket-protocol", PROTOCOL)]].concat()).await
+}
+
+fn code(refused: Result<Socket, (u16, String)>) -> (u16, Value) {
+    let (status, body) = refused.err().expect("it is refused");
+    let body: Value = serde_json::from_str(&body).expect("JSON");
+    (status, body["errors"][0]["extensions"]["code"].clone())
+}
+
+#[tokio::test]
+async fn a_page_of_another_origin_opens_no_socket() {
+    let edge = EdgeConfig { cors_origins: vec!["https://app.example".parse().expect("an origin")], ..EdgeConfig::default() };
+    let app = TestApp::at_edge(Config::default(), edge).await;
+    let own = app.url.clone();
+    for headers in [
+        vec![],
+        vec![("origin", own.as_str())],
+        vec![("origin", "https://app.example")],
+        vec![("origin", "https://behind.a.proxy.example"), ("sec-fetch-site", "same-origin")],
+    ] {
+        assert!(dial(&app, &headers).await.is_ok(), "{headers:?}");
+    }
+    for origin in ["https://evil.example", "null", "http://app.example", "https://app.example:444", "http://127.0.0.1", ""] {
+        assert_eq!(code(dial(&app, &[("origin", origin)]).await), (403, json!("ORIGIN_REFUSED")), "{origin}");
+    }
+    assert_eq!(code(dial(&app, &[("origin", "https://evil.example"), ("sec-fetch-site", "cross-site")]).await).0, 403);
+    let any = EdgeConfig { cors_origins: vec!["*".parse().expect("an origin")], ..EdgeConfig::default() };
+    let app = TestApp::at_edge(Config::default(), any).await;
+    assert!(dial(&app, &[("origin", "https://evil.example")]).await.is_ok());
+}
+
+#[tokio::test]
+async fn another_sub_protocol_is_not_acceptable() {
+    let app = TestApp::start().await;
+    let mut none = Socket::dial(&app.url, &[]).await.expect("a socket");
+    assert_eq!(none.closed().await, (4406, "Subprotocol not acceptable".into()));
+    assert!(dial(&app, &[]).await.is_ok());
+    let both = Socket::dial(&app.url, &[("sec-websocket-protocol", "graphql-ws, graphql-transport-ws")]).await;
+    both.expect("one of them is ours").say(json!({ "type": "ping" })).await;
+}
+
+#[tokio::test]
+async fn a_handshake_of_another_kind_is_a_bad_request() {
+    let app = TestApp::start().await;
+    let request = app.get("/graphql").header("connection", "upgrade").header("upgrade", "websocket");
+    let answer = crate::support::Answer::of(request).await;
+    assert_eq!(answer.refusal(), (400, vec!["BAD_REQUEST".to_owned()], false));
+}
