@@ -67,6 +67,11 @@ impl Position {
         self.0.get(event.shard).is_some_and(|last| event.id <= *last)
     }
 
+    /// Goes on to another place, where that is further on.
+    pub fn join(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(last, other)| *last = (*last).max(*other));
+    }
+
     /// Goes on to an event.
     pub fn pass(&mut self, event: &Event) {
         if let Some(last) = self.0.get_mut(event.shard) {

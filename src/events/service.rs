@@ -22,15 +22,20 @@ pub async fn marker(app: &App) -> Result<Marker, Error> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: tell again.
 pub async fn posted(app: &App, author: UserId, status: StatusId, marks: Marks) -> Result<(), Error> {
-    store::append(app.db(), &[Append { author, status, kind: "p", marks: Some(marks) }], keep(app)).await
+    store::append(app.db(), &[Append { author, status, kind: "p", marks }], keep(app)).await
 }
 
-/// Tells that a status was deleted, unless that was told. Without marks, those of its posting are taken if they are kept still. One round trip.
+/// Tells that a status was deleted, unless that was told. Without marks, those of its posting are taken if they are kept still; else it goes
+/// to whom its author's statuses go. One round trip.
 ///
 /// # Errors
 /// As [`posted`].
 pub async fn deleted(app: &App, author: UserId, status: StatusId, marks: Option<Marks>) -> Result<(), Error> {
-    store::append(app.db(), &[Append { author, status, kind: "d", marks }], keep(app)).await
+    let append = match marks {
+        Some(marks) => Append { author, status, kind: "d", marks },
+        None => Append { author, status, kind: "f", marks: marker(app).await?.status(author, "", None) },
+    };
+    store::append(app.db(), &[append], keep(app)).await
 }
 
 /// Tells of many that were deleted together, as far as it is kept that they were posted: a flood of what nobody remembers would drive out
@@ -39,7 +44,8 @@ pub async fn deleted(app: &App, author: UserId, status: StatusId, marks: Option<
 /// # Errors
 /// As [`posted`].
 pub async fn deleted_together(app: &App, author: UserId, statuses: &[StatusId]) -> Result<(), Error> {
-    let appends: Vec<Append> = statuses.iter().map(|status| Append { author, status: *status, kind: "x", marks: None }).collect();
+    let appends: Vec<Append> =
+        statuses.iter().map(|status| Append { author, status: *status, kind: "x", marks: Marks::default() }).collect();
     store::append(app.db(), &appends, keep(app)).await
 }
 

@@ -50,7 +50,7 @@ pub(super) struct Append {
     pub status: StatusId,
     /// As the script calls it.
     pub kind: &'static str,
-    pub marks: Option<Marks>,
+    pub marks: Marks,
 }
 
 /// How much is kept of a shard.
@@ -69,9 +69,10 @@ pub(super) async fn append(db: &Db, appends: &[Append], keep: Keep) -> Result<()
             .arg(keep.now)
             .arg(it.kind)
             .arg(it.status.0)
-            .arg(it.marks.as_ref().map(Marks::to_bytes).unwrap_or_default())
+            .arg(it.marks.to_bytes())
             .arg(keep.most.div_ceil(shards(db)))
             .arg(keep.since)
+            .arg(it.status.time())
     };
     db.call_many(appends.iter().map(call).collect()).await.map(drop)
 }
@@ -98,24 +99,27 @@ pub(super) async fn read(db: &Db, after: &Position, limit: usize) -> Result<Vec<
         // From the place itself on: that it is there says that nothing was lost.
         let from = if *last == EventId::default() { "-".to_owned() } else { last.to_string() };
         let range = cmd("XRANGE").arg(keys::stream(shard)).arg(from).arg("+").arg("COUNT").arg(limit + 1).take();
-        [range, cmd("HGET").arg(keys::told(shard)).arg("dropped").take()]
+        [range, cmd("HMGET").arg(keys::told(shard)).arg("dropped").arg("last").take()]
     };
     let mut replies = db.read_many(after.0.iter().enumerate().flat_map(of).collect()).await?.into_iter();
     let mut found = Vec::new();
     for (shard, last) in after.0.iter().enumerate() {
-        let (entries, dropped) = (replies.next().unwrap_or_default(), replies.next().unwrap_or_default());
-        found.push(judge(shard, *last, decode::one(entries)?, id(decode::one(dropped)?)));
+        let (entries, told) = (replies.next().unwrap_or_default(), replies.next().unwrap_or_default());
+        let (dropped, newest): (Option<String>, Option<String>) = decode::one(told)?;
+        found.push(judge(shard, *last, decode::one(entries)?, id(dropped), id(newest)));
     }
     Ok(found)
 }
 
 type Entry = (String, Vec<Vec<u8>>);
 
-fn judge(shard: usize, last: EventId, entries: Vec<Entry>, dropped: EventId) -> Read {
+fn judge(shard: usize, last: EventId, entries: Vec<Entry>, dropped: EventId, newest: EventId) -> Read {
     let mut events: Vec<Event> = entries.into_iter().filter_map(|entry| event_of(shard, entry)).collect();
     match events.first() {
         Some(first) if first.id == last => drop(events.remove(0)),
         _ if last == dropped => {}
+        // All of it was lost, and there is nothing that this place lacks.
+        None if last == newest => {}
         _ if last < dropped => return Read::Expired,
         _ => return Read::Lost,
     }

@@ -20,7 +20,7 @@ const PARTS: f64 = 10_000.0;
 pub(super) enum Filter {
     /// So many ten thousandths, under this name.
     Sample(u64, String),
-    /// All words of any one phrase; each phrase sorted, none empty.
+    /// All words of any one phrase; each phrase sorted, none empty and none twice.
     Track(Vec<Vec<u32>>),
     /// Marks of authors, and of mentions.
     Follow(BTreeSet<u64>, BTreeSet<u32>),
@@ -86,7 +86,9 @@ pub(super) fn check(marker: &Marker, given: Given) -> Result<Checked, Error> {
         return refused("`identifier` names a sample: it goes with `sample` alone.".into());
     }
     if let Some(phrases) = given.track {
-        let words = phrases.iter().map(|phrase| check_phrase(marker, phrase)).collect::<Result<_, _>>()?;
+        let mut words = phrases.iter().map(|phrase| check_phrase(marker, phrase)).collect::<Result<Vec<_>, _>>()?;
+        words.sort_unstable();
+        words.dedup();
         return Ok(Checked::Ready(Filter::Track(words)));
     }
     if let Some(areas) = given.locations {

@@ -40,7 +40,8 @@ impl Follower {
         loop {
             if let Some((event, behind)) = self.read.pop_front() {
                 let told = Box::pin(self.tell(&event)).await;
-                self.place.position = behind;
+                // What was read by itself may be further on in other shards.
+                self.place.position.join(&behind);
                 match told {
                     Some(what) => return self.told(what),
                     None => continue,
@@ -65,7 +66,10 @@ impl Follower {
                     }
                 },
             };
-            if let Some((reason, behind)) = gap {
+            if let Some((reason, mut behind)) = gap {
+                if reason == GapReason::TooSlow {
+                    behind.join(&self.place.position);
+                }
                 self.place = Place::new(behind, Vec::new());
                 return self.told(What::Gap(reason));
             }

@@ -8,9 +8,10 @@ use crate::app::App;
 use crate::db::bridge::{Bridge, Heard as Pushed};
 use crate::error::Error;
 use crate::events::service::{self as events, Heard};
-use crate::events::{Event, Marker, Position, Read};
+use crate::events::{Event, EventId, Marker, Position, Read};
 use crate::jobs::Feed;
 use crate::timelines::service as timelines;
+use futures_util::future::try_join_all;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,7 +22,9 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 const LOOK: Duration = Duration::from_secs(10);
 /// How soon a look that failed is tried again.
 const AGAIN: Duration = Duration::from_millis(100);
-/// Events of each shard that are read at once.
+/// Feeds whose sources are read at once.
+const AT_ONCE: usize = 50;
+/// Events of each shard, and feeds, that are looked at together.
 const PAGE: usize = 1_000;
 
 /// What a subscription waits for.
@@ -97,10 +100,29 @@ struct State {
     watched: HashMap<u64, (usize, watch::Sender<u64>)>,
     /// The last event of each shard that was handed out; `None` while nobody listens.
     position: Option<Position>,
+    /// How often somebody has begun to listen: what was read before says nothing of what comes after.
+    era: u64,
     shards: usize,
 }
 
 impl State {
+    /// Hands an event out, unless that was done.
+    fn hand_out(&mut self, event: Event) {
+        let (Some(marker), Some(position)) = (self.marker, self.position.as_mut()) else { return };
+        if position.is_past(&event) {
+            return;
+        }
+        position.pass(&event);
+        let found = self.index.find(&marker, &event);
+        if found.is_empty() {
+            return;
+        }
+        let (event, place) = (Arc::new(event), Arc::new(position.clone()));
+        for queue in found.iter().filter_map(|id| self.subscriptions.get(id)) {
+            queue.push(Item::Event(event.clone(), place.clone()));
+        }
+    }
+
     fn unwatch(&mut self, id: u64) {
         let Some(watched) = self.watched.get_mut(&id) else { return };
         watched.0 -= 1;
@@ -172,7 +194,9 @@ impl Hub {
         }
         let (bridge, heard) = Bridge::open(app.db().clone());
         (state.bridge, state.marker, state.shards) = (Some(bridge.clone()), Some(marker), events::shards(app));
-        tokio::spawn(Hearing { app: app.clone(), hub: self.clone(), behind: None, unknown: HashSet::new() }.run(heard));
+        tokio::spawn(
+            Hearing { app: app.clone(), hub: self.clone(), behind: None, doubtful: HashSet::new(), everybody: false }.run(heard),
+        );
         bridge
     }
 
@@ -211,7 +235,11 @@ impl Hub {
 
     /// Reads the sources of a feed anew.
     async fn load(&self, app: &App, marker: Marker, audience: &Arc<Audience>) -> Result<(), Error> {
-        let (authors, edges) = timelines::sources(app, audience.feed).await?;
+        let (mut authors, edges) = timelines::sources(app, audience.feed).await?;
+        if edges == 0 && matches!(audience.feed, Feed::List(_)) {
+            // It is gone, or nobody was ever on it; who is left in it is on the way out.
+            authors.clear();
+        }
         let authors: HashSet<u64> = authors.into_iter().map(|author| marker.author(author)).collect();
         let mut state = self.state();
         let mut sources = audience.sources();
@@ -243,32 +271,39 @@ impl Hub {
         if state.position.is_none() {
             // What was told since is found by its look as soon as it listens.
             state.position = Some(place.clone());
+            state.era += 1;
         }
         Some(Joined { hub: self.clone(), id, wanted: wanted.clone(), queue })
     }
 
-    /// Hands an event out, unless that was done.
-    fn hand_out(&self, event: Event) {
+    /// Hands out an event that was heard if it follows on `before`, which was; `false` when it does not, be it that something was missed, that
+    /// it was read already, or that the storage has lost events and begins again.
+    fn heard(&self, event: Event, before: EventId) -> bool {
         let mut state = self.state();
-        let (Some(marker), Some(position)) = (state.marker, state.position.as_mut()) else { return };
-        if position.is_past(&event) {
-            return;
+        let last = state.position.as_ref().and_then(|position| position.0.get(event.shard).copied());
+        let follows = last == Some(before);
+        if follows {
+            state.hand_out(event);
         }
-        position.pass(&event);
-        let found = state.index.find(&marker, &event);
-        if found.is_empty() {
-            return;
-        }
-        let place = Arc::new(state.position.clone().unwrap_or_default());
-        let event = Arc::new(event);
-        for queue in found.iter().filter_map(|id| state.subscriptions.get(id)) {
-            queue.push(Item::Event(event.clone(), place.clone()));
-        }
+        follows || last.is_none()
     }
 
-    /// Something is missing up to this place.
-    fn gap(&self, reason: GapReason, place: Position) {
+    /// Hands out events that were read; `false` when that was in another era.
+    fn read(&self, events: Vec<Event>, era: u64) -> bool {
         let mut state = self.state();
+        if state.era != era {
+            return false;
+        }
+        events.into_iter().for_each(|event| state.hand_out(event));
+        true
+    }
+
+    /// Something is missing up to this place, unless that was found in another era.
+    fn gap(&self, reason: GapReason, place: Position, era: u64) {
+        let mut state = self.state();
+        if state.era != era || state.position.is_none() {
+            return;
+        }
         let shared = Arc::new(place.clone());
         state.position = Some(place);
         state.subscriptions.values().for_each(|queue| queue.cut(reason, shared.clone()));
@@ -281,8 +316,10 @@ struct Hearing {
     hub: Hub,
     /// When to read what may have been missed.
     behind: Option<Instant>,
-    /// Feeds whose sources could not be read.
-    unknown: HashSet<u64>,
+    /// Feeds whose sources may have changed.
+    doubtful: HashSet<u64>,
+    /// Whether those of all may have.
+    everybody: bool,
 }
 
 impl Hearing {
@@ -293,12 +330,14 @@ impl Hearing {
             let soon = self.behind;
             tokio::select! {
                 pushed = heard.recv() => match pushed {
-                    Some(pushed) => self.hear(pushed).await,
+                    Some(pushed) => self.hear(pushed),
                     None => return,
                 },
-                _ = look.tick() => {
-                    self.behind = Some(Instant::now());
-                    self.look_at_audiences().await;
+                _ = look.tick() => (self.behind, self.everybody) = (Some(Instant::now()), true),
+                () = std::future::ready(()), if soon.is_none() && !self.doubtful.is_empty() => {
+                    if self.look_at_audiences().await.is_err() {
+                        self.behind = Some(Instant::now() + AGAIN);
+                    }
                 }
                 () = async { match soon { Some(at) => sleep_until(at).await, None => std::future::pending().await } } => {
                     self.behind = None;
@@ -310,103 +349,102 @@ impl Hearing {
         }
     }
 
-    async fn hear(&mut self, pushed: Pushed) {
+    fn hear(&mut self, pushed: Pushed) {
         let (channel, payload) = match pushed {
             Pushed::Message { channel, payload } => (channel, payload),
-            Pushed::Listening { channel, .. } => return self.listening(&channel).await,
+            Pushed::Listening { channel, .. } => return self.listening(&channel),
         };
         match events::heard(&channel, &payload) {
             Some(Heard::Event(event, before)) => {
-                let follows = {
-                    let state = self.hub.state();
-                    state.position.as_ref().and_then(|position| position.0.get(event.shard).copied())
-                };
-                match follows {
-                    Some(last) if last == before => self.hub.hand_out(event),
-                    // Something was missed, or was read already; or the storage has lost events and begins again.
-                    Some(_) => self.behind = Some(self.behind.unwrap_or_else(Instant::now)),
-                    None => {}
+                if !self.hub.heard(event, before) {
+                    self.behind = Some(self.behind.unwrap_or_else(Instant::now));
                 }
             }
-            Some(Heard::Change(id)) => self.changed(id).await,
+            Some(Heard::Change(id)) => self.changed(id),
             None => tracing::warn!(channel, "a message that cannot be read"),
         }
     }
 
     /// A channel is listened to from now on: what was told before is read.
-    async fn listening(&mut self, channel: &str) {
-        match events::shard_of(channel) {
-            Some(_) => self.behind = Some(self.behind.unwrap_or_else(Instant::now)),
-            None => {
-                if let Some(Heard::Change(id)) = events::heard(channel, &[]) {
-                    self.changed(id).await;
-                }
+    fn listening(&mut self, channel: &str) {
+        match (events::shard_of(channel), events::heard(channel, &[])) {
+            (Some(_), _) => {
+                self.behind = Some(self.behind.unwrap_or_else(Instant::now));
+                // Changes were not heard of either.
+                self.everybody = true;
             }
+            (None, Some(Heard::Change(id))) => self.changed(id),
+            _ => {}
         }
     }
 
     /// The surroundings of an account or a list have changed.
-    async fn changed(&mut self, id: u64) {
-        let (audience, marker) = {
-            let state = self.hub.state();
-            if let Some((_, versions)) = state.watched.get(&id) {
-                versions.send_modify(|version| *version += 1);
-            }
-            (state.audiences.get(&id).and_then(std::sync::Weak::upgrade), state.marker)
-        };
-        if let (Some(audience), Some(marker)) = (audience, marker)
-            && let Err(error) = self.hub.load(&self.app, marker, &audience).await
-        {
-            tracing::debug!(%error, "the sources of a feed are read at the next look");
-            self.unknown.insert(id);
+    fn changed(&mut self, id: u64) {
+        if let Some((_, versions)) = self.hub.state().watched.get(&id) {
+            versions.send_modify(|version| *version += 1);
         }
+        self.doubtful.insert(id);
     }
 
-    /// Reads the sources of those feeds anew that have changed since, in case nothing was heard of it.
-    async fn look_at_audiences(&mut self) {
+    /// Reads the sources anew of those feeds that are doubtful and have changed. What fails is doubtful still.
+    async fn look_at_audiences(&mut self) -> Result<(), Error> {
         let (audiences, marker) = {
             let state = self.hub.state();
-            (state.audiences.values().filter_map(std::sync::Weak::upgrade).collect::<Vec<_>>(), state.marker)
-        };
-        let Some(marker) = marker else { return };
-        for some in audiences.chunks(PAGE) {
-            let feeds: Vec<Feed> = some.iter().map(|audience| audience.feed).collect();
-            let Ok(edges) = timelines::changes(&self.app, &feeds).await else { return };
-            for (audience, edges) in some.iter().zip(edges) {
-                let known = audience.sources().edges;
-                let doubtful = self.unknown.contains(&audience.feed.tag()) || known != Some(edges);
-                if doubtful && self.hub.load(&self.app, marker, audience).await.is_err() {
-                    return;
-                }
-                self.unknown.remove(&audience.feed.tag());
+            if std::mem::take(&mut self.everybody) {
+                self.doubtful.extend(state.audiences.keys());
             }
+            self.doubtful.retain(|id| state.audiences.get(id).is_some_and(|audience| audience.strong_count() > 0));
+            let some = self.doubtful.iter().take(PAGE).filter_map(|id| state.audiences.get(id));
+            (some.filter_map(std::sync::Weak::upgrade).collect::<Vec<_>>(), state.marker)
+        };
+        let Some(marker) = marker else { return Ok(()) };
+        let feeds: Vec<Feed> = audiences.iter().map(|audience| audience.feed).collect();
+        let edges = timelines::changes(&self.app, &feeds).await?;
+        let changed = |(audience, edges): &(&Arc<Audience>, u64)| audience.sources().edges != Some(*edges);
+        let changed: Vec<_> = audiences.iter().zip(edges).filter(changed).map(|(audience, _)| audience).collect();
+        for some in changed.chunks(AT_ONCE) {
+            try_join_all(some.iter().map(|audience| self.hub.load(&self.app, marker, audience))).await?;
         }
+        for feed in feeds {
+            self.doubtful.remove(&feed.tag());
+        }
+        Ok(())
     }
 
     /// Reads on from where it is, and hands out what it finds.
     async fn catch_up(&mut self) -> Result<(), Error> {
+        // First whom events concern, then the events.
+        while self.everybody || !self.doubtful.is_empty() {
+            self.look_at_audiences().await?;
+        }
         loop {
-            let Some(position) = self.hub.state().position.clone() else { return Ok(()) };
+            let (position, era) = {
+                let state = self.hub.state();
+                (state.position.clone(), state.era)
+            };
+            let Some(position) = position else { return Ok(()) };
             let mut found = Vec::new();
             for read in events::read(&self.app, &position, PAGE).await? {
                 match read {
                     Read::Events(events) => found.extend(events),
-                    Read::Expired => return self.lose(GapReason::Expired).await,
-                    Read::Lost => return self.lose(GapReason::Lost).await,
+                    Read::Expired => return self.lose(GapReason::Expired, era).await,
+                    Read::Lost => return self.lose(GapReason::Lost, era).await,
                 }
             }
             if found.is_empty() {
                 return Ok(());
             }
             found.sort_by_key(|event| event.id);
-            found.into_iter().for_each(|event| self.hub.hand_out(event));
+            if !self.hub.read(found, era) {
+                return Ok(());
+            }
         }
     }
 
-    async fn lose(&mut self, reason: GapReason) -> Result<(), Error> {
+    async fn lose(&mut self, reason: GapReason, era: u64) -> Result<(), Error> {
         tracing::warn!(?reason, "events were missed that are not to be had any more: subscribers are told");
         let now = events::position(&self.app).await?;
-        self.hub.gap(reason, now);
+        self.hub.gap(reason, now, era);
         Ok(())
     }
 }

@@ -91,8 +91,9 @@ impl Index {
         match filter {
             Filter::Sample(_, identifier) => drop_from(&mut self.samples, identifier, |(_, other)| *other != id),
             Filter::Track(phrases) => {
-                let last = phrases.iter().filter_map(|phrase| phrase.last());
-                last.for_each(|word| drop_from(&mut self.words, word, |(other, _)| *other != id));
+                // Once a word, however many phrases stand under it.
+                let last: HashSet<&u32> = phrases.iter().filter_map(|phrase| phrase.last()).collect();
+                last.into_iter().for_each(|word| drop_from(&mut self.words, word, |(other, _)| *other != id));
             }
             Filter::Follow(authors, mentions) => {
                 authors.iter().for_each(|author| drop_from(&mut self.authors, author, |other| *other != id));

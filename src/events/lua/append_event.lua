@@ -1,19 +1,28 @@
 -- append_event.lua - notes once that a status was posted or deleted, drops what is kept no longer, and tells whoever listens.
 -- KEYS 1 stream:{n}, which is the channel's name too  2 told:{n}
--- ARGV 1 now, ms  2 kind: p | d | x a deletion that matters only if the posting is still kept  3 status id
---      4 marks; of a deletion, empty for those of the posting  5 the most that is kept  6 what is older is dropped, ms
+-- ARGV 1 now, ms  2 kind: p | d | f a deletion whose marks are those of the posting if that is still kept | x one that matters only then
+--      3 status id  4 marks  5 the most that is kept  6 what is older is dropped, ms  7 when the status was made, ms
 -- Returns the id of the event | '' where it does not matter
-local kind = ARGV[2] == 'x' and 'd' or ARGV[2]
-local known = redis.call('HMGET', KEYS[2], kind .. ARGV[3], 'p' .. ARGV[3], 'last')
+local kind = ARGV[2] == 'p' and 'p' or 'd'
+local known = redis.call('HMGET', KEYS[2], kind .. ARGV[3], 'p' .. ARGV[3], 'last', 'dropped')
 if known[1] then return known[1] end
 if ARGV[2] == 'x' and not known[2] then return '' end
-local marks, last = ARGV[4], known[3] or '0-0'
-if kind == 'd' and marks == '' and known[2] then
+-- What has been told since it was made is dropped already: so may be that it was.
+if kind == 'p' and known[4] and tonumber(string.match(known[4], '^%d+')) > tonumber(ARGV[7]) then return '' end
+local marks, last = ARGV[4], known[3]
+if not last then
+  local newest = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
+  last = newest and newest[1] or '0-0'
+end
+if (ARGV[2] == 'f' or ARGV[2] == 'x') and known[2] then
   local posted = redis.call('XRANGE', KEYS[1], known[2], known[2])[1]
   if posted then marks = posted[2][6] end
 end
-local now = math.max(tonumber(ARGV[1]), tonumber(string.match(last, '^%d+')))
-local id = redis.call('XADD', KEYS[1], string.format('%d-*', now), 'k', kind, 's', ARGV[3], 'm', marks)
+-- Greater than the last one, also where the stream was lost.
+local at, number = string.match(last, '^(%d+)-(%d+)$')
+local now = math.max(tonumber(ARGV[1]), tonumber(at))
+local id = string.format('%d-%d', now, now == tonumber(at) and number + 1 or 0)
+redis.call('XADD', KEYS[1], id, 'k', kind, 's', ARGV[3], 'm', marks)
 redis.call('HSET', KEYS[2], kind .. ARGV[3], id, 'last', id)
 -- The new one stays, so the stream is never empty.
 local kept = redis.call('XLEN', KEYS[1])

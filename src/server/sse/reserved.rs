@@ -158,7 +158,9 @@ impl Wanted {
 
     /// Whether whoever asks has reserved it: to others it is not there.
     pub(in crate::server) fn is_of(&self, context: &Request) -> Result<(), Refusal> {
-        let same = self.reserved.viewer.as_ref().map(|viewer| viewer.user) == context.viewer_id();
+        // The session, not the account alone: the stream ends with the one that has reserved it.
+        let session = |viewer: &Viewer| viewer.session;
+        let same = self.reserved.viewer.as_ref().map(session) == context.viewer.as_ref().map(session);
         if same { Ok(()) } else { Err(not_found()) }
     }
 

@@ -97,6 +97,9 @@ impl Events {
             Next::Nothing => return None,
         }
         tokio::select! {
+            // Nothing is said any more behind a session's end.
+            biased;
+            () = &mut self.ended => None,
             (text, is_last) = self.source.next() => {
                 self.keep_alive.reset();
                 if is_last {
@@ -105,7 +108,6 @@ impl Events {
                 Some(text)
             }
             _ = self.keep_alive.tick() => Some(event::COMMENT.into()),
-            () = &mut self.ended => None,
             seconds = &mut self.farewell => {
                 self.next = Next::Nothing;
                 Some(event::farewell(seconds))

@@ -63,12 +63,13 @@ fn checked(id: Option<String>) -> Result<String, Close> {
 /// What is answered to who says who it is.
 pub(super) const ACK: &str = r#"{"type":"connection_ack"}"#;
 
+/// The longest pong that says what the ping has said, in bytes.
+const ECHO: usize = 1 << 10;
+
 /// What is answered to a ping: its own payload.
 pub(super) fn pong(payload: Option<Map<String, Value>>) -> String {
-    match payload {
-        Some(payload) => json!({ "type": "pong", "payload": payload }).to_string(),
-        None => r#"{"type":"pong"}"#.into(),
-    }
+    let said = payload.map(|payload| json!({ "type": "pong", "payload": payload }).to_string());
+    said.filter(|said| said.len() <= ECHO).unwrap_or_else(|| r#"{"type":"pong"}"#.into())
 }
 
 /// Why an operation does not begin.

@@ -19,6 +19,7 @@ use futures_util::stream::SplitStream;
 use futures_util::{FutureExt, StreamExt};
 use serde_json::{Map, Value};
 use std::sync::Arc;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::time::{Instant, sleep_until};
 
 /// The reading half.
@@ -115,7 +116,7 @@ impl Reader {
             return Err(Close::NO_PONG);
         }
         if self.ping_at <= now {
-            self.say(Message::Ping(Default::default()));
+            self.say(Message::Ping(Default::default()))?;
             self.ping_at = now + self.live().ping_every;
             // One that waits for its answer already is not given more time by the next.
             self.pong_by = self.pong_by.or(Some(now + self.live().pong_timeout));
@@ -141,7 +142,7 @@ impl Reader {
     fn message(&mut self, text: &str) -> Result<(), Close> {
         match message::read(text)? {
             message::Message::Init(payload) => return self.init(payload.unwrap_or_default()),
-            message::Message::Ping(payload) => self.say(Message::text(message::pong(payload))),
+            message::Message::Ping(payload) => return self.say(Message::text(message::pong(payload))),
             message::Message::Pong => {}
             message::Message::Subscribe(id, payload) => return self.subscribe(id, payload),
             message::Message::Complete(id) => {
@@ -169,8 +170,7 @@ impl Reader {
             self.ended = async move { streaming::ended(&app, &viewer).await }.boxed();
         }
         self.who = Who::Known(Arc::new(known));
-        self.say(Message::text(ACK));
-        Ok(())
+        self.say(Message::text(ACK))
     }
 
     fn subscribe(&mut self, id: String, payload: Map<String, Value>) -> Result<(), Close> {
@@ -187,16 +187,19 @@ impl Reader {
             Err(Refused::Full) => {
                 let refusal =
                     Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", "This socket has all the operations it may.");
-                self.say(Message::text(message::error(&id, &refusal.over("operations").errors())));
+                return self.say(Message::text(message::error(&id, &refusal.over("operations").errors())));
             }
         }
         Ok(())
     }
 
-    /// Besides what operations say. Bounded by how much may be asked, and by the time that a write may take.
-    fn say(&self, message: Message) {
-        // Without a writer the socket ends.
-        let _ = self.shared.control.send(message);
+    /// Besides what operations say. Who asks for more of it than they read has asked too much.
+    fn say(&self, message: Message) -> Result<(), Close> {
+        match self.shared.control.try_send(message) {
+            Err(TrySendError::Full(_)) => Err(Close::MESSAGES),
+            // Without a writer the socket ends.
+            Ok(()) | Err(TrySendError::Closed(_)) => Ok(()),
+        }
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) struct Shared {
     /// What operations say.
     pub(super) out: Out,
     /// What is said besides: pings, pongs, and that it is known who asks.
-    pub(super) control: mpsc::UnboundedSender<Message>,
+    pub(super) control: mpsc::Sender<Message>,
     /// Cancelled when an operation finds that the session has ended.
     pub(super) forbidden: CancellationToken,
 }
@@ -60,6 +60,9 @@ pub(super) enum End {
     /// The client does not read.
     Stuck,
 }
+
+/// Messages besides what operations say that wait to be written.
+const CONTROLS: usize = 256;
 
 /// What is held for as long as it is open.
 struct Holding {
@@ -77,7 +80,7 @@ impl Socket {
         let _holding = Holding { _kept: kept, _metric: metric, _open: open };
         let speaks = stream.protocol().is_some_and(|protocol| protocol == PROTOCOL);
         let (mut sink, mut frames) = stream.split();
-        let ((out, mut said), (control, mut controls)) = (queue(), mpsc::unbounded_channel());
+        let ((out, mut said), (control, mut controls)) = (queue(), mpsc::channel(CONTROLS));
         let (operations, forbidden) = (Operations::default(), CancellationToken::new());
         let shared = Arc::new(Shared { state, id, address, agent, operations, out, control, forbidden });
         let mut reader = Reader::new(shared.clone(), authorization, place);

@@ -7,13 +7,13 @@ use crate::server::live::{Item, Queue};
 use axum::extract::ws::{Message, WebSocket};
 use futures_util::SinkExt;
 use futures_util::stream::SplitSink;
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::Receiver;
 use tokio::time::timeout;
 
 /// Writes until it cannot.
 pub(super) async fn run(
     sink: &mut SplitSink<WebSocket, Message>,
-    controls: &mut UnboundedReceiver<Message>,
+    controls: &mut Receiver<Message>,
     said: &mut Queue,
     shared: &Shared,
 ) -> End {

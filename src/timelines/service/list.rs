@@ -4,7 +4,7 @@ use super::super::store;
 use super::{Shown, follow, head_of};
 use crate::app::App;
 use crate::error::{Error, Outcome};
-use crate::events::Place;
+use crate::events::{Place, service as events};
 use crate::ids::{UserId, UserListId};
 use crate::jobs::service as jobs;
 use crate::jobs::{Feed, Task};
@@ -60,6 +60,7 @@ pub async fn delete_list(app: &App, owner: UserId, list: UserListId) -> Outcome<
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle_list(app: &App, owner: UserId, list: UserListId, name: &str) -> Result<(), Error> {
+    events::changed(app, list.0);
     if !lists::settle_list(app, owner, list, name).await? {
         // Nobody is on it any more, so that nothing enters.
         store::erase(app.db(), Feed::List(list)).await?;

@@ -201,3 +201,48 @@ async fn nobody_has_no_home_to_listen_to() {
 fn small() -> Config {
     Config { events_kept: 10, ..Config::default() }
 }
+
+#[tokio::test]
+async fn a_list_that_is_deleted_tells_nothing_more() {
+    let app = TestApp::start().await;
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    let made = ada.run("CreateList", json!({ "input": { "name": "Birds" } })).await;
+    let list = made["data"]["createUserList"]["userList"]["id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();
+    ada.run("AddToList", json!({ "input": { "listId": list, "userId": bob.id } })).await;
+    let mut ear = Ear::open(&app, Some(&ada), "ListEvents", json!({ "listId": list })).await.listen().await;
+    bob.post("One").await;
+    assert_eq!(ear.hear(1).await, ["+One"]);
+    ada.run("DeleteList", json!({ "input": { "listId": list } })).await;
+    let id = waxwing::ids::UserListId::from_global(&list).expect("an id").0;
+    let (hub, began) = (app.app.part::<Hub>(), std::time::Instant::now());
+    while hub.sources_of(id) != Some(0) {
+        assert!(began.elapsed() < Duration::from_secs(5), "it is not noticed");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    // Nobody else's list can be listened to, nor one that is gone.
+    for (actor, list) in [(&ada, &list), (&bob, &list)] {
+        let mut ear = Ear::open(&app, Some(actor), "ListEvents", json!({ "listId": list })).await;
+        assert!(ear.answer().await.to_string().contains("no list of yours"));
+    }
+}
+
+#[tokio::test]
+async fn a_deletion_that_somebody_else_settles_goes_to_whom_the_status_went() {
+    let app = TestApp::with(small()).await;
+    let (_, bob, mut ear) = listening(&app).await;
+    let old = bob.post("old").await;
+    assert_eq!(ear.hear(1).await, ["+old"]);
+    for number in 0..30 {
+        app.clock.advance(1);
+        bob.post(&number.to_string()).await;
+        assert_eq!(ear.hear(1).await, [format!("+{number}")]);
+    }
+    // The deleter dies behind its commit; that it was posted is kept no longer.
+    let id = waxwing::ids::StatusId::from_global(&old).expect("an id");
+    app.redis.run::<()>(&["DEL", &format!("status:{{{}}}", id.0)]);
+    let mut place = Some(waxwing::jobs::Place::default());
+    while let Some(next) = place {
+        place = waxwing::timelines::service::settle_status(&app.app, bob.user_id(), id, next).await.expect("it is settled");
+    }
+    assert_eq!(ear.hear(1).await, [format!("-{old}")]);
+}

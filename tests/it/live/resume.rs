@@ -153,3 +153,42 @@ async fn a_cursor_of_another_stream_is_refused() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_history_that_is_gone_is_a_gap_once() {
+    let app = TestApp::start().await;
+    let (ada, bob, mut live) = listening(&app).await;
+    bob.post("first").await;
+    let last = live.next().await;
+    bob.post("second").await;
+    assert_eq!(live.hear(1).await, ["+second"]);
+    for key in app.redis.keys().iter().filter(|key| key.starts_with("stream:")) {
+        app.redis.run::<()>(&["DEL", key]);
+    }
+    let mut ear = Ear::home(&app, &ada, Some(&last.cursor)).await;
+    assert_eq!(ear.hear(1).await, ["gap LOST"]);
+    let ear = ear.listen().await;
+    let fresh = Ear::home(&app, &ada, None).await.listen().await;
+    bob.post("third").await;
+    for mut ear in [live, ear, fresh] {
+        assert_eq!(ear.hear(1).await, ["+third"]);
+    }
+}
+
+#[tokio::test]
+async fn what_was_posted_under_a_key_is_told_once_however_late_it_is_repeated() {
+    let app = TestApp::with(small()).await;
+    let (_, bob, mut ear) = listening(&app).await;
+    let input = json!({ "input": { "message": "once", "idempotencyKey": "k" } });
+    bob.run("PostStatus", input.clone()).await;
+    assert_eq!(ear.hear(1).await, ["+once"]);
+    for number in 0..30 {
+        app.clock.advance(1);
+        bob.post(&number.to_string()).await;
+        assert_eq!(ear.hear(1).await, [format!("+{number}")]);
+    }
+    bob.run("PostStatus", input).await;
+    app.clock.advance(1);
+    bob.post("end").await;
+    assert_eq!(ear.hear(1).await, ["+end"]);
+}

@@ -59,6 +59,11 @@ impl Socket {
         self.send(Message::text(message.to_string())).await;
     }
 
+    /// Says something, unless the other side has ended.
+    pub async fn try_say(&mut self, message: &Value) -> bool {
+        self.0.send(Message::text(message.to_string())).await.is_ok()
+    }
+
     /// Sends a frame. Where the server has closed meanwhile, that is seen by reading.
     pub async fn send(&mut self, message: Message) {
         let _ = timeout(PATIENCE, self.0.send(message)).await.expect("the server reads");

@@ -169,3 +169,17 @@ async fn whoever_does_not_read_is_closed_and_the_others_never_notice() {
         assert!(began.elapsed() < Duration::from_secs(20), "its place is held for ever");
     }
 }
+
+#[tokio::test]
+async fn who_asks_for_pongs_and_reads_none_is_told_that_it_is_too_much() {
+    let app = with(LiveConfig { message_burst: 1_000_000, ..LiveConfig::default() }).await;
+    let mut socket = Socket::of(&app, None).await;
+    let long = "x".repeat(60_000);
+    socket.say(json!({ "type": "ping", "payload": { "long": long } })).await;
+    assert_eq!(socket.next().await, json!({ "type": "pong" }), "what is long is not said back");
+    let payload = json!({ "type": "ping", "payload": { "said": "x".repeat(900) } });
+    let began = Instant::now();
+    while socket.try_say(&payload).await {
+        assert!(began.elapsed() < Duration::from_secs(20), "it may go on for ever");
+    }
+}
