@@ -3,6 +3,7 @@
 mod faults;
 mod filters;
 mod resume;
+mod storm;
 
 use crate::support::{Actor, Served, TestApp};
 use async_graphql::{Request, Response, Variables};

@@ -65,7 +65,13 @@ struct Heard {
 }
 
 /// Follows its home through whatever happens, until it has heard `end` of every author.
-async fn client(harbour: Arc<Harbour>, actor: Actor, number: usize, cursor: String, end: Arc<Mutex<Option<[usize; AUTHORS]>>>) -> Heard {
+async fn client(
+    harbour: Arc<Harbour>,
+    actor: Actor,
+    number: usize,
+    cursor: String,
+    end: Arc<Mutex<Option<[usize; AUTHORS]>>>,
+) -> Heard {
     let (mut heard, mut cursor) = (Heard { next: [0; AUTHORS], gaps: 0, reconnects: 0 }, cursor);
     let mut turn = number;
     loop {
@@ -241,7 +247,8 @@ async fn everybody_hears_everything_through_a_storm() {
     *end.lock().expect("no panic while held") = Some(posted);
     let (mut gaps, mut reconnects) = (0, 0);
     for client in clients {
-        let heard = tokio::time::timeout(Duration::from_secs(30), client).await.expect("all is heard").expect("nothing odd is heard");
+        let heard =
+            tokio::time::timeout(Duration::from_secs(30), client).await.expect("all is heard").expect("nothing odd is heard");
         assert_eq!(heard.next, posted);
         (gaps, reconnects) = (gaps + heard.gaps, reconnects + heard.reconnects);
     }
