@@ -11,7 +11,7 @@ use waxwing::db::{Db, Timing};
 use waxwing::error::Refusal;
 use waxwing::fsck;
 use waxwing::graph::service as graph;
-use waxwing::ids::StatusId;
+use waxwing::ids::{StatusId, UserListId};
 use waxwing::lists::{NewList, service as lists};
 use waxwing::statuses::{Draft, service as statuses};
 use waxwing::timelines::service as timelines;
@@ -27,6 +27,10 @@ enum Change {
     PostOnce,
     Delete,
     Like,
+    CreateList,
+    AddToList,
+    RemoveFromList,
+    DeleteList,
     DeleteAccount,
     /// The follow with which the first of them becomes a star, and the crossing.
     Rise,
@@ -41,6 +45,8 @@ const STAR: u64 = 4;
 struct World {
     people: Vec<Actor>,
     status: StatusId,
+    /// Of the fifth, with the first on it where that is to be changed.
+    list: Option<UserListId>,
 }
 
 fn settings() -> Config {
@@ -92,7 +98,21 @@ impl World {
         if change == Change::Fall {
             timelines::unfollow(&app.app, fans[3].user_id(), first.user_id()).await.expect("no follow");
         }
-        Self { people, status: status.expect("a status") }
+        let (mut list, owner) = (None, people[4].user_id());
+        if matches!(change, Change::AddToList | Change::RemoveFromList | Change::DeleteList) {
+            let new = NewList { name: "birds".into(), idempotency_key: None };
+            let made = lists::create(&app.app, owner, new).await.expect("a list").expect("it is new");
+            if change != Change::AddToList {
+                timelines::add_to_list(&app.app, owner, made, first.user_id()).await.expect("a member");
+            }
+            app.drain().await;
+            list = Some(made);
+        }
+        Self { people, status: status.expect("a status"), list }
+    }
+
+    fn list(&self) -> UserListId {
+        self.list.expect("there is a list")
     }
 
     /// Makes the change, and works off what it leaves.
@@ -105,6 +125,13 @@ impl World {
             Change::PostOnce => drop(timelines::post(app, id(0), draft(Some("once"))).await?),
             Change::Delete => timelines::delete(app, id(0), self.status).await?,
             Change::Like => statuses::like(app, id(4), self.status, true).await?,
+            Change::CreateList => {
+                let new = NewList { name: "new".into(), idempotency_key: Some("once".into()) };
+                lists::create(app, id(4), new).await?;
+            }
+            Change::AddToList => timelines::add_to_list(app, id(4), self.list(), id(0)).await?,
+            Change::RemoveFromList => timelines::remove_from_list(app, id(4), self.list(), id(0)).await?,
+            Change::DeleteList => timelines::delete_list(app, id(4), self.list()).await?,
             Change::DeleteAccount => accounts::delete(app, id(0), "correct horse", None).await?,
             Change::Rise => timelines::follow(app, id(4), id(0)).await?,
             Change::Fall => timelines::unfollow(app, id(3), id(0)).await?,
@@ -118,6 +145,15 @@ impl World {
         let request = waxwing::request::Request::new(app.clone(), None, None, None);
         let args = waxwing::page::PageArgs { first: Some(100), ..Default::default() };
         Ok(timelines::home(app, &request.loaders(), owner, &args).await?.items.len())
+    }
+
+    /// Whether the first is on the list, and how much its timeline shows.
+    async fn on_list(&self, app: &App) -> (bool, usize) {
+        let edge = lists::edge(app, self.list(), self.people[0].user_id()).await.expect("a store");
+        let request = waxwing::request::Request::new(app.clone(), None, None, None);
+        let args = waxwing::page::PageArgs { first: Some(100), ..Default::default() };
+        let page = timelines::list(app, &request.loaders(), self.list(), &args).await.expect("a store");
+        (edge.follow.is_some(), page.items.len())
     }
 
     /// What was acknowledged is there.
@@ -141,6 +177,10 @@ impl World {
                 let likers = statuses::likers(app, &request.loaders(), self.status, &args).await.expect("a store");
                 likers.items.iter().any(|(_, user)| user.id == self.people[4].user_id())
             }
+            Change::CreateList => lists::count(app, self.people[4].user_id()).await.expect("a store") == 1,
+            Change::AddToList => self.on_list(app).await == (true, 3),
+            Change::RemoveFromList => self.on_list(app).await == (false, 0),
+            Change::DeleteList => !lists::is_of(app, self.people[4].user_id(), self.list()).await.expect("a store"),
             Change::DeleteAccount => {
                 let gone = !users::is_there(app, self.people[0].user_id()).await.expect("a store");
                 gone && self.home(app, 1).await.expect("a store") == 1 && self.home(app, 2).await.expect("a store") == 0
@@ -222,6 +262,10 @@ cut_off! {
     a_post_under_a_key_may_be_cut_off_anywhere = PostOnce;
     a_deletion_may_be_cut_off_anywhere = Delete;
     a_like_may_be_cut_off_anywhere = Like;
+    a_new_list_may_be_cut_off_anywhere = CreateList;
+    an_addition_to_a_list_may_be_cut_off_anywhere = AddToList;
+    a_removal_from_a_list_may_be_cut_off_anywhere = RemoveFromList;
+    a_deletion_of_a_list_may_be_cut_off_anywhere = DeleteList;
     a_rise_may_be_cut_off_anywhere = Rise;
     a_fall_may_be_cut_off_anywhere = Fall;
     a_return_may_be_cut_off_anywhere = Return;
