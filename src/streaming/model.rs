@@ -63,19 +63,13 @@ pub struct Area {
 }
 
 impl Area {
-    /// Whether a place, latitude first, lies in it.
+    /// Whether a place, latitude first, lies in it. Both names of the antimeridian are one place.
     pub fn holds(&self, (latitude, longitude): (f64, f64)) -> bool {
-        let within = if self.west <= self.east {
-            (self.west..=self.east).contains(&longitude)
-        } else {
-            longitude >= self.west || longitude <= self.east
-        };
-        // Both names of the antimeridian are one place.
-        let beside = longitude.abs() == 180.0 && (self.holds_meridian(-longitude) || self.holds_meridian(longitude));
-        (self.south..=self.north).contains(&latitude) && (within || beside)
+        let spans = self.spans(longitude) || (longitude.abs() == 180.0 && self.spans(-longitude));
+        (self.south..=self.north).contains(&latitude) && spans
     }
 
-    fn holds_meridian(&self, longitude: f64) -> bool {
+    fn spans(&self, longitude: f64) -> bool {
         if self.west <= self.east {
             (self.west..=self.east).contains(&longitude)
         } else {
