@@ -141,12 +141,11 @@ impl Look {
         Ok(keys.iter().map(|key| (key.clone(), text(key))).collect())
     }
 
-    /// What the entries of streams say, but for bytes that are no text: of each stream in pages, to its end.
+    /// Passes over streams in pages, to their ends; `visit` gets each entry as (key, what it says), bytes that are no text replaced.
     ///
     /// # Errors
     /// As [`Db::read_many`].
-    pub async fn streams(&self, keys: Vec<String>) -> Result<Vec<(String, String)>, Error> {
-        let mut found = Vec::new();
+    pub async fn streams(&self, keys: Vec<String>, mut visit: impl FnMut(&str, &str)) -> Result<(), Error> {
         for key in keys {
             let mut after = "-".to_owned();
             loop {
@@ -155,10 +154,10 @@ impl Look {
                 let Some((last, _)) = page.last() else { break };
                 after = format!("({last}");
                 let text = |(_, fields): &StreamEntry| fields.iter().map(|field| lossy(field)).collect::<Vec<_>>().join(" ");
-                found.extend(page.iter().map(|entry| (key.clone(), text(entry))));
+                page.iter().for_each(|entry| visit(&key, &text(entry)));
             }
         }
-        Ok(found)
+        Ok(())
     }
 
     /// Passes over many hashes at once; `visit` gets some fields with their values, of all of them, as (key, field, value).

@@ -54,11 +54,12 @@ async fn look_at(app: &App, id: UserId, keys: Vec<String>) -> Result<Vec<crate::
         Ok(())
     })
     .await?;
-    for (key, text) in look.streams(of("stream")).await? {
-        if is_named(&text) {
-            found.add(&key, "names the account");
+    look.streams(of("stream"), |key, text| {
+        if is_named(text) {
+            found.add(key, "names the account");
         }
-    }
+    })
+    .await?;
     let known = |entry: &&Entry| ["zset", "string", "hash", "stream"].contains(&entry.kind.as_str());
     for entry in entries.iter().filter(|entry| !known(entry)) {
         found.add(&entry.key, format!("is a {}, and was not looked into", entry.kind));
