@@ -8,8 +8,10 @@ mod limits;
 mod node;
 mod operation;
 mod page;
+mod render;
 mod resume;
 mod scalars;
+mod shape;
 mod subscribe;
 
 pub use check::{Checked, check, check_document};
@@ -19,6 +21,7 @@ pub use execute::{execute, refused};
 pub use node::Node;
 pub use operation::operation_name;
 pub use page::{PageInfo, page_info};
+pub use render::{Rendered, renderers};
 pub use resume::resume;
 pub use scalars::DateTime;
 pub use subscribe::subscribe;

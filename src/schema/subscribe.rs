@@ -1,35 +1,105 @@
 //! Subscriptions: one operation in, its responses out, each as [`super::execute()`] would give it.
+//!
+//! The library renders every event for every subscription, each of which keeps the whole of its document at hand. So its run serves here only
+//! to begin: what a resolver follows is taken out of it, and told by renderers that all who asked the same share.
 
 use super::execute::{panicked, settle};
+use super::render::{Open, Rendered, Renderer, Renderers};
+use super::shape::Shape;
 use crate::request::Request;
+use crate::streaming::{Beginning, Follower};
 use async_graphql::{ObjectType, Response, Schema, SubscriptionType, Value};
-use futures_util::StreamExt;
-use futures_util::stream::BoxStream;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{StreamExt, pin_mut};
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
-/// Runs a subscription for `context`, which is forgotten between two responses: each shows what is there when it is made. One whose
-/// stream cannot be made has one response, a request error. A panic of ours ends it with one error.
+/// Runs a subscription for `context`: each response shows what is there when it is made. One whose stream cannot be made has one response,
+/// a request error. A panic of ours in a stream ends it with one error.
 pub fn subscribe<Q, M, S>(
     schema: &Schema<Q, M, S>,
-    request: async_graphql::Request,
+    mut request: async_graphql::Request,
     context: Request,
-) -> BoxStream<'static, Response>
+) -> BoxStream<'static, Arc<Rendered>>
 where
     Q: ObjectType + 'static,
     M: ObjectType + 'static,
     S: SubscriptionType + 'static,
 {
-    let responses = AssertUnwindSafe(schema.execute_stream(request.data(context.clone()))).catch_unwind();
+    let renderers = context.app.part::<Renderers>();
+    let renderer = Shape::of(&mut request, &context).map(|shape| renderers.get(shape, &context, || open(schema, &mut request)));
+    let (beginning, follower) = Beginning::new();
+    let run = schema.execute_stream(request.data(context.clone()).data(beginning));
+    let begin = async move {
+        let run = each(run, context);
+        pin_mut!(follower);
+        let mut run = run;
+        let first = tokio::select! {
+            biased;
+            response = run.next() => response,
+            Ok(follower) = follower => match renderer {
+                Some(renderer) => return follow(follower, renderer),
+                None => run.next().await,
+            },
+        };
+        // A stream that is not ours to tell, or none.
+        stream::iter(first).chain(run).map(Rendered::new).boxed()
+    };
+    stream::once(Box::pin(begin)).flatten().boxed()
+}
+
+/// What a follower is told, rendered.
+fn follow(follower: Follower, renderer: Arc<Renderer>) -> BoxStream<'static, Arc<Rendered>> {
+    let next = async |(mut follower, renderer): (Follower, Arc<Renderer>)| {
+        loop {
+            let told = follower.next().await;
+            // In a box: thousands wait, and each would hold room for it.
+            let rendered = Box::pin(renderer.render(&told)).await;
+            // As of now, after it was made.
+            if let Some(rendered) = rendered.filter(|_| follower.wants_still(&told)) {
+                return Some((rendered, (follower, renderer)));
+            }
+        }
+    };
+    stream::unfold((follower, renderer), next).boxed()
+}
+
+/// What begins runs of a request's document.
+fn open<Q, M, S>(schema: &Schema<Q, M, S>, request: &mut async_graphql::Request) -> Open
+where
+    Q: ObjectType + 'static,
+    M: ObjectType + 'static,
+    S: SubscriptionType + 'static,
+{
+    let (schema, query, operation) = (schema.clone(), request.query.clone(), request.operation_name.clone());
+    let (variables, document) = (request.variables.clone(), request.parsed_query().ok().cloned());
+    Box::new(move |context, rendering| {
+        let mut request = async_graphql::Request::new(query.clone()).variables(variables.clone());
+        request.operation_name.clone_from(&operation);
+        if let Some(document) = &document {
+            request.set_parsed_query(document.clone());
+        }
+        caught(schema.execute_stream(request.data(context).data(rendering)))
+    })
+}
+
+/// Responses of a run as they are told. `context` is forgotten between two of them.
+fn each(run: BoxStream<'static, Response>, context: Request) -> BoxStream<'static, Response> {
     let mut is_first = true;
-    let each = move |response: Result<Response, _>| {
+    let settled = move |response| {
         context.forget();
-        let mut response = settle(response.unwrap_or_else(|_| panicked()), false, context.app.config());
+        let mut response = settle(response, false, context.app.config());
         if std::mem::take(&mut is_first) {
             as_request_error(&mut response);
         }
         response
     };
-    responses.map(each).boxed()
+    caught(run).map(settled).boxed()
+}
+
+/// A panic of ours is one error, the last.
+fn caught(run: BoxStream<'static, Response>) -> BoxStream<'static, Response> {
+    AssertUnwindSafe(run).catch_unwind().map(|response| response.unwrap_or_else(|_| panicked())).boxed()
 }
 
 /// What fails before there is a stream of events is a request error, as the specification has it: it has no path. The library tells it

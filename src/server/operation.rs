@@ -6,13 +6,14 @@ use super::response::Refusal;
 use super::{State, facts};
 use crate::error::Error;
 use crate::request;
-use crate::schema::{self, Checked};
+use crate::schema::{self, Checked, Rendered};
 use async_graphql::parser::types::OperationType;
 use async_graphql::{Request, Response, Variables};
 use axum::http::StatusCode;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use std::borrow::Cow;
+use std::sync::Arc;
 use tokio::time::timeout;
 
 /// An operation whose document has passed the checks.
@@ -79,14 +80,14 @@ pub(super) fn responses(
     request: Request,
     context: request::Request,
     kind: OperationType,
-) -> BoxStream<'static, Response> {
+) -> BoxStream<'static, Arc<Rendered>> {
     if kind == OperationType::Subscription {
         return schema::subscribe(&state.schema, request, context);
     }
     let state = state.clone();
     stream::once(async move {
         let executed = execute(&state, request.data(context), kind).await;
-        executed.unwrap_or_else(|error| schema::refused(&error))
+        Rendered::new(executed.unwrap_or_else(|error| schema::refused(&error)))
     })
     .boxed()
 }

@@ -10,7 +10,6 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde::Serialize;
 use serde_json::json;
-use std::borrow::Cow;
 
 /// A refusal of a request as a whole, before anything ran: the answer has no `data`.
 #[derive(Clone, Debug)]
@@ -105,17 +104,9 @@ impl Executed {
         Self { response, request_error, ours }
     }
 
-    /// The code of its first error; [`crate::metrics::OK`] without one.
-    pub(super) fn outcome(&self) -> Cow<'static, str> {
-        facts::outcome_of(&self.response)
-    }
-
     /// The answer as JSON on one line.
     pub(super) fn json(&self) -> String {
-        let Self { response, request_error, .. } = self;
-        let data = (!request_error).then_some(&response.data);
-        let wire = Wire { errors: &response.errors, data, extensions: &response.extensions };
-        serde_json::to_string(&wire).unwrap_or_else(|_| json!({ "errors": no_json().errors() }).to_string())
+        json(&self.response, !self.request_error)
     }
 
     /// Its errors alone.
@@ -135,18 +126,6 @@ impl Executed {
             answer.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
         answer
-    }
-
-    /// The text at `name` in the one field that it has.
-    pub(super) fn text_in_field(&self, name: &str) -> Option<&str> {
-        let Value::Object(fields) = &self.response.data else { return None };
-        match (fields.values().next()?, fields.len()) {
-            (Value::Object(field), 1) => match field.get(name)? {
-                Value::String(text) => Some(text),
-                _ => None,
-            },
-            _ => None,
-        }
     }
 }
 
@@ -179,6 +158,24 @@ fn quote(response: &mut async_graphql::Response, id: &RequestId) -> bool {
         found = true;
     }
     found
+}
+
+/// A response as JSON on one line.
+pub(super) fn json(response: &async_graphql::Response, with_data: bool) -> String {
+    let wire = Wire { errors: &response.errors, data: with_data.then_some(&response.data), extensions: &response.extensions };
+    serde_json::to_string(&wire).unwrap_or_else(|_| json!({ "errors": no_json().errors() }).to_string())
+}
+
+/// The text at `name` in the one field that a response has.
+pub(super) fn text_in_field<'a>(response: &'a async_graphql::Response, name: &str) -> Option<&'a str> {
+    let Value::Object(fields) = &response.data else { return None };
+    match (fields.values().next()?, fields.len()) {
+        (Value::Object(field), 1) => match field.get(name)? {
+            Value::String(text) => Some(text),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// The members of a response; errors first, as the specification advises.

@@ -2,15 +2,15 @@
 
 use super::hub::{Hub, Joined, Wanted};
 use super::model::{GapReason, Told, What};
+use super::occasion::Occasion;
 use super::queue::Item;
 use crate::app::App;
 use crate::error::Error;
 use crate::events::service as events;
-use crate::events::{Event, Kind, Marker, Place, Position, Read};
+use crate::events::{Kind, Marker, Place, Position, Read};
 use crate::page::{Cursors, ListId};
-use crate::request::Request;
-use crate::statuses::service as statuses;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Events of each shard that are read at once.
@@ -19,40 +19,39 @@ const PAGE: usize = 500;
 const AGAIN: Duration = Duration::from_millis(100);
 
 /// A subscription on its way through the events.
-pub(super) struct Follower {
+pub struct Follower {
     pub(super) app: App,
     pub(super) hub: Hub,
     pub(super) marker: Marker,
     pub(super) cursors: Cursors,
-    pub(super) request: Request,
     pub(super) wanted: Wanted,
     pub(super) list: ListId,
     /// How far it has come.
     pub(super) place: Place,
     pub(super) joined: Option<Joined>,
-    /// What was read and is not told yet, each with the place behind it.
-    pub(super) read: VecDeque<(Event, Position)>,
+    /// What is not told yet.
+    pub(super) read: VecDeque<Arc<Occasion>>,
 }
 
 impl Follower {
-    /// The next thing to tell. What it does before and after it waits is in boxes: thousands wait, and each would hold room for it.
-    pub(super) async fn next(&mut self) -> Told {
+    /// The next thing to tell, once there is one. What it does before it waits is in a box: thousands wait, and each would hold room for it.
+    pub async fn next(&mut self) -> Told {
         loop {
-            if let Some((event, behind)) = self.read.pop_front() {
-                let told = Box::pin(self.tell(&event)).await;
+            if let Some(event) = self.read.pop_front() {
+                let told = self.tell(&event);
                 // What was read by itself may be further on in other shards.
-                self.place.position.join(&behind);
+                self.place.position.join(&event.behind);
                 match told {
-                    Some(what) => return self.told(what),
+                    Some(what) => return self.told(what, Some(event)),
                     None => continue,
                 }
             }
             let gap = match &self.joined {
                 Some(joined) => match joined.queue.next().await {
-                    Item::Event(event, behind) => {
+                    Item::Event(event) => {
                         // Read before it has joined.
-                        if !self.place.position.is_past(&event) {
-                            self.read.push_back(((*event).clone(), (*behind).clone()));
+                        if !self.place.position.is_past(&event.event) {
+                            self.read.push_back(event);
                         }
                         None
                     }
@@ -71,13 +70,13 @@ impl Follower {
                     behind.join(&self.place.position);
                 }
                 self.place = Place::new(behind, Vec::new());
-                return self.told(What::Gap(reason));
+                return self.told(What::Gap(reason), None);
             }
         }
     }
 
-    fn told(&self, what: What) -> Told {
-        Told { cursor: self.place.encode(&self.cursors, self.list), what }
+    fn told(&self, what: What, of: Option<Arc<Occasion>>) -> Told {
+        Told { cursor: self.place.encode(&self.cursors, self.list), what, of }
     }
 
     /// Reads what comes next, or joins the hub where nothing does. A gap, where what comes next is not to be had.
@@ -99,45 +98,41 @@ impl Follower {
             return Ok(None);
         }
         found.sort_by_key(|event| event.id);
-        let mut behind = self.place.position.clone();
+        let (mut behind, mut wanted) = (self.place.position.clone(), Vec::new());
         for event in found {
             behind.pass(&event);
             if self.wanted.wants(&self.marker, &event) {
-                self.read.push_back((event, behind.clone()));
+                wanted.push((event, behind.clone()));
             }
         }
-        if self.read.is_empty() {
-            self.place.position = behind;
-        } else if let Some(last) = self.read.back_mut() {
+        match wanted.last_mut() {
             // What nobody wants behind the last one is passed with it.
-            last.1 = behind;
+            Some(last) => last.1 = behind,
+            None => self.place.position = behind,
         }
+        self.read.extend(wanted.into_iter().map(|(event, behind)| Arc::new(Occasion::new(event, behind))));
         Ok(None)
     }
 
-    /// What an event is to this subscription, as of now. Asks until it knows: what is told is told once.
-    async fn tell(&mut self, event: &Event) -> Option<What> {
-        if event.kind == Kind::Posted && self.place.take_shown(event.status.0) {
+    /// What an event is to this subscription.
+    fn tell(&mut self, event: &Occasion) -> Option<What> {
+        let (status, kind) = (event.event.status, event.event.kind);
+        if kind == Kind::Posted && self.place.take_shown(status.0) {
             return None;
         }
-        if event.kind == Kind::Deleted {
-            return self.is_wanted_still(event).then_some(What::Deleted(event.status));
-        }
-        let seen = loop {
-            self.request.forget();
-            let loaders = self.request.loaders();
-            match statuses::shown(&loaders, [event.status]).await {
-                Ok(mut found) => break found.pop().flatten(),
-                Err(_) => tokio::time::sleep(AGAIN).await,
-            }
-        };
-        seen.filter(|_| self.is_wanted_still(event)).map(What::Posted)
+        let what = if kind == Kind::Posted { What::Posted(status) } else { What::Deleted(status) };
+        self.has_source(event).then_some(what)
     }
 
-    /// Whoever was a source of a feed when it happened may be none any more.
-    fn is_wanted_still(&self, event: &Event) -> bool {
+    /// Whether what was told is wanted now: to be asked when its answer is made, since whoever was a source of a feed when it happened
+    /// may be none any more.
+    pub fn wants_still(&self, told: &Told) -> bool {
+        told.of.as_ref().is_none_or(|event| self.has_source(event))
+    }
+
+    fn has_source(&self, event: &Occasion) -> bool {
         match &self.wanted {
-            Wanted::Feed(audience) => audience.has(event.marks.author),
+            Wanted::Feed(audience) => audience.has(event.event.marks.author),
             Wanted::Public(_) => true,
         }
     }

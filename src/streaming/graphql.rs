@@ -1,12 +1,19 @@
 //! Subscriptions.
 
+use super::follower::Follower;
 use super::model::{Area, GapReason, Given, Told, What};
 use super::service;
+use crate::error::Error;
 use crate::ids;
+use crate::request::Request;
 use crate::schema::request;
 use crate::statuses::StatusObject;
 use async_graphql::{Context, Enum, ID, InputObject, Interface, Object, Result, Subscription};
-use futures_util::{Stream, StreamExt};
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream, Stream};
+use std::future::Future;
+use std::sync::{Mutex, PoisonError};
+use tokio::sync::{mpsc, oneshot};
 
 /// Why something may be missing.
 #[derive(Enum, Clone, Copy, PartialEq, Eq)]
@@ -86,14 +93,70 @@ impl StreamGap {
     }
 }
 
-impl From<Told> for StatusEvent {
-    fn from(told: Told) -> Self {
+impl StatusEvent {
+    /// What is shown of something that is told; `None` for a status that is not there any more, or not for whoever asks.
+    async fn of(told: &Told, request: &Request) -> Option<Self> {
+        let cursor = told.cursor.clone();
         match told.what {
-            What::Posted(seen) => Self::StatusPosted(StatusPosted(told.cursor, seen)),
-            What::Deleted(id) => Self::StatusDeleted(StatusDeleted(told.cursor, id)),
-            What::Gap(reason) => Self::StreamGap(StreamGap(told.cursor, reason)),
+            What::Posted(id) => Some(Self::StatusPosted(StatusPosted(cursor, service::seen(request, id).await?))),
+            What::Deleted(id) => Some(Self::StatusDeleted(StatusDeleted(cursor, id))),
+            What::Gap(reason) => Some(Self::StreamGap(StreamGap(cursor, reason))),
         }
     }
+}
+
+/// Runs a subscription as far as what it follows, which is handed over: nothing is told by the run itself.
+pub struct Beginning(Mutex<Option<oneshot::Sender<Follower>>>);
+
+impl Beginning {
+    /// For the data of a request; and where the follower comes out.
+    pub fn new() -> (Self, oneshot::Receiver<Follower>) {
+        let (sender, receiver) = oneshot::channel();
+        (Self(Mutex::new(Some(sender))), receiver)
+    }
+}
+
+/// Runs a subscription to render what it is handed, whoever follows it.
+pub struct Rendering(Mutex<Option<mpsc::UnboundedReceiver<StatusEvent>>>);
+
+/// Hands it over.
+pub struct ToRender(mpsc::UnboundedSender<StatusEvent>);
+
+impl Rendering {
+    /// For the data of a request; and what hands over. The run answers each thing once, in the order in which they come.
+    pub fn new() -> (Self, ToRender) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        (Self(Mutex::new(Some(receiver))), ToRender(sender))
+    }
+}
+
+impl ToRender {
+    /// Hands over what is told, as whoever asks may see it; `false` when that is nothing, and no answer comes.
+    pub async fn hand_over(&self, told: &Told, request: &Request) -> bool {
+        match StatusEvent::of(told, request).await {
+            Some(event) => self.0.send(event).is_ok(),
+            None => false,
+        }
+    }
+}
+
+/// What a run of a subscription resolves: nothing while it begins, what it is handed while it renders.
+async fn events(
+    ctx: &Context<'_>,
+    follow: impl Future<Output = std::result::Result<Follower, Error>>,
+) -> Result<BoxStream<'static, StatusEvent>> {
+    if let Some(Rendering(events)) = ctx.data_opt::<Rendering>() {
+        let events = events.lock().unwrap_or_else(PoisonError::into_inner).take();
+        return Ok(match events {
+            Some(events) => stream::unfold(events, async |mut events| Some((events.recv().await?, events))).boxed(),
+            None => stream::empty().boxed(),
+        });
+    }
+    let follower = follow.await?;
+    let beginning = ctx.data::<Beginning>()?.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+    // Where nobody waits for it any more it ends.
+    let _ = beginning.map(|beginning| beginning.send(follower));
+    Ok(stream::pending().boxed())
 }
 
 impl StatusFilter {
@@ -156,7 +219,7 @@ impl StreamSubscription {
             String,
         >,
     ) -> Result<impl Stream<Item = StatusEvent> + use<>> {
-        Ok(service::home(request(ctx)?.clone(), after.as_deref()).await?.map(StatusEvent::from))
+        events(ctx, service::home(request(ctx)?.clone(), after.as_deref())).await
     }
 
     /// What happens in the timeline of a list of the viewer's. Needs a session.
@@ -167,7 +230,7 @@ impl StreamSubscription {
         #[graphql(desc = "Go on from this event's cursor, or from the timeline's `syncCursor`; from now if left out.")]
         after: Option<String>,
     ) -> Result<impl Stream<Item = StatusEvent> + use<>> {
-        Ok(service::list(request(ctx)?.clone(), &list_id, after.as_deref()).await?.map(StatusEvent::from))
+        events(ctx, service::list(request(ctx)?.clone(), &list_id, after.as_deref())).await
     }
 
     /// The public stream: what anybody posts, and what of that is deleted.
@@ -181,6 +244,6 @@ impl StreamSubscription {
         #[graphql(desc = "Go on from this event's cursor; from now if left out.")] after: Option<String>,
     ) -> Result<impl Stream<Item = StatusEvent> + use<>> {
         let given = filter.given(identifier);
-        Ok(service::public(request(ctx)?.clone(), given, after.as_deref()).await?.map(StatusEvent::from))
+        events(ctx, service::public(request(ctx)?.clone(), given, after.as_deref())).await
     }
 }

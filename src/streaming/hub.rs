@@ -3,6 +3,7 @@
 use super::filter::Filter;
 use super::index::{Id, Index};
 use super::model::GapReason;
+use super::occasion::Occasion;
 use super::queue::{Item, Queue};
 use crate::app::App;
 use crate::db::bridge::{Bridge, Heard as Pushed};
@@ -117,9 +118,9 @@ impl State {
         if found.is_empty() {
             return;
         }
-        let (event, place) = (Arc::new(event), Arc::new(position.clone()));
+        let event = Arc::new(Occasion::new(event, position.clone()));
         for queue in found.iter().filter_map(|id| self.subscriptions.get(id)) {
-            queue.push(Item::Event(event.clone(), place.clone()));
+            queue.push(Item::Event(event.clone()));
         }
     }
 

@@ -14,7 +14,12 @@
 //!
 //! **Who gets what** is asked again when it is delivered: the status and its author must be there, and still be a source of the feed.
 //!
-//! **Costs.** An event costs a process one look into the index; a delivery costs two round trips, one for a status and one for its author.
+//! **One answer for all who asked the same.** A subscription that has begun is only a follower. What it is told is rendered by a run of its document
+//! that it shares with all who asked the same of events, whatever they wait for ([`crate::schema::subscribe()`]); an event's answer is made
+//! once for all who are told it with the same cursor.
+//!
+//! **Costs.** An event costs a process one look into the index, and an answer for each way in which it was asked for: two round trips, one for the
+//! status and one for its author.
 
 mod filter;
 mod follower;
@@ -22,9 +27,11 @@ mod graphql;
 mod hub;
 mod index;
 mod model;
+mod occasion;
 mod queue;
 pub mod service;
 
-pub use graphql::StreamSubscription;
+pub use follower::Follower;
+pub use graphql::{Beginning, Rendering, StreamSubscription, ToRender};
 pub use hub::Hub;
 pub use model::{Area, GapReason, Given, Told, What};

@@ -1,7 +1,8 @@
 //! What is asked for and what is told: plain types.
 
+use super::occasion::Occasion;
 use crate::ids::StatusId;
-use crate::statuses::Seen;
+use std::sync::Arc;
 
 /// Something that happened, as it is told to one subscription.
 #[derive(Clone, Debug)]
@@ -10,13 +11,15 @@ pub struct Told {
     pub cursor: String,
     /// What it was.
     pub what: What,
+    /// The event that it tells; a gap is none.
+    pub(crate) of: Option<Arc<Occasion>>,
 }
 
 /// What happened.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum What {
-    /// A status was posted.
-    Posted(Seen),
+    /// A status was posted. Whether it may be seen is to be asked when it is shown.
+    Posted(StatusId),
     /// A status was deleted.
     Deleted(StatusId),
     /// Something may be missing before this.

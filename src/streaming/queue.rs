@@ -1,7 +1,8 @@
 //! What was found for a subscription and waits for it to be taken: bounded, so that who does not keep up costs no more than others.
 
 use super::model::GapReason;
-use crate::events::{Event, Position};
+use super::occasion::Occasion;
+use crate::events::Position;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
@@ -12,8 +13,8 @@ const MOST: usize = 256;
 /// What waits.
 #[derive(Clone, Debug)]
 pub(super) enum Item {
-    /// An event, and the place behind it.
-    Event(Arc<Event>, Arc<Position>),
+    /// An event.
+    Event(Arc<Occasion>),
     /// Something is missing up to this place.
     Gap(GapReason, Arc<Position>),
 }
@@ -30,9 +31,11 @@ impl Queue {
     pub(super) fn push(&self, item: Item) {
         let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
         if items.len() >= MOST {
-            let (Item::Event(_, place) | Item::Gap(_, place)) = &item;
-            let gap = Item::Gap(GapReason::TooSlow, place.clone());
-            *items = VecDeque::from([gap]);
+            let place = match item {
+                Item::Event(event) => Arc::new(event.behind.clone()),
+                Item::Gap(_, place) => place,
+            };
+            *items = VecDeque::from([Item::Gap(GapReason::TooSlow, place)]);
         } else {
             items.push_back(item);
         }

@@ -3,33 +3,37 @@
 use super::filter::{self, Checked, Filter};
 use super::follower::Follower;
 use super::hub::{Hub, Wanted};
-use super::model::{Given, Told};
+use super::model::Given;
 use crate::app::App;
 use crate::error::Error;
 use crate::events::service as events;
 use crate::events::{Marker, Place};
-use crate::ids::UserListId;
+use crate::ids::{StatusId, UserListId};
 use crate::jobs::Feed;
 use crate::lists::service as lists;
 use crate::page::ListId;
 use crate::request::Request;
 use crate::sessions::service as sessions;
+use crate::statuses::Seen;
+use crate::statuses::service as statuses;
 use crate::timelines::service as timelines;
 use crate::users::service as users;
 use crate::viewer::Viewer;
-use futures_util::stream::{self, BoxStream};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// How soon Redis is asked again that did not answer.
+const AGAIN: Duration = Duration::from_millis(100);
 /// How often a session is looked at that nothing was heard of.
 const LOOK: Duration = Duration::from_secs(20);
 
-/// What happens in the viewer's home, from a cursor on, or from now: in the order in which it was told, each thing once. Never ends.
+/// What happens in the viewer's home, from a cursor on, or from now: in the order in which it was told, each thing once. Never ends. One or two
+/// round trips to begin with; then none but for what was missed.
 ///
 /// # Errors
 /// `UNAUTHENTICATED`; `BAD_USER_INPUT` for a cursor that is forged or of another stream.
-pub async fn home(request: Request, after: Option<&str>) -> Result<BoxStream<'static, Told>, Error> {
+pub async fn home(request: Request, after: Option<&str>) -> Result<Follower, Error> {
     let owner = request.viewer()?.user;
     feed(request, Feed::Home(owner), timelines::home_id(owner), after).await
 }
@@ -38,7 +42,7 @@ pub async fn home(request: Request, after: Option<&str>) -> Result<BoxStream<'st
 ///
 /// # Errors
 /// As [`home`]; `BAD_USER_INPUT` for what is no list of theirs.
-pub async fn list(request: Request, list: &str, after: Option<&str>) -> Result<BoxStream<'static, Told>, Error> {
+pub async fn list(request: Request, list: &str, after: Option<&str>) -> Result<Follower, Error> {
     let owner = request.viewer()?.user;
     let unknown = || Error::BadUserInput("`listId` is no list of yours.".into());
     let id = UserListId::from_global(list).ok_or_else(unknown)?;
@@ -52,7 +56,7 @@ pub async fn list(request: Request, list: &str, after: Option<&str>) -> Result<B
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for a filter that is none, and for a cursor that is forged or of another stream.
-pub async fn public(request: Request, given: Given, after: Option<&str>) -> Result<BoxStream<'static, Told>, Error> {
+pub async fn public(request: Request, given: Given, after: Option<&str>) -> Result<Follower, Error> {
     let marker = events::marker(&request.app).await?;
     let filter = match filter::check(&marker, given)? {
         Checked::Ready(filter) => filter,
@@ -67,19 +71,13 @@ pub async fn public(request: Request, given: Given, after: Option<&str>) -> Resu
 /// What cursors of the public stream belong to.
 const PUBLIC: ListId = ListId { kind: b's', owner: 0 };
 
-async fn feed(request: Request, feed: Feed, list: ListId, after: Option<&str>) -> Result<BoxStream<'static, Told>, Error> {
+async fn feed(request: Request, feed: Feed, list: ListId, after: Option<&str>) -> Result<Follower, Error> {
     let marker = events::marker(&request.app).await?;
     let audience = request.app.part::<Hub>().audience(&request.app, marker, feed).await?;
     follow(request, marker, Wanted::Feed(audience), list, after).await
 }
 
-async fn follow(
-    request: Request,
-    marker: Marker,
-    wanted: Wanted,
-    list: ListId,
-    after: Option<&str>,
-) -> Result<BoxStream<'static, Told>, Error> {
+async fn follow(request: Request, marker: Marker, wanted: Wanted, list: ListId, after: Option<&str>) -> Result<Follower, Error> {
     let app = request.app.clone();
     let cursors = app.cursors().await?;
     let place = match after {
@@ -88,12 +86,18 @@ async fn follow(
             .ok_or_else(|| Error::BadUserInput("`after` is not a cursor of this stream.".into()))?,
     };
     let hub = app.part::<Hub>();
-    let follower = Follower { app, hub, marker, cursors, request, wanted, list, place, joined: None, read: VecDeque::new() };
-    let next = async |mut follower: Follower| {
-        let told = follower.next().await;
-        Some((told, follower))
-    };
-    Ok(Box::pin(stream::unfold(follower, next)))
+    Ok(Follower { app, hub, marker, cursors, wanted, list, place, joined: None, read: VecDeque::new() })
+}
+
+/// A status as the viewer sees it now; `None` for one that is gone, or not for them. Asks until it knows: what is told is told once.
+pub async fn seen(request: &Request, status: StatusId) -> Option<Seen> {
+    loop {
+        match statuses::shown(&request.loaders(), [status]).await {
+            Ok(mut found) => return found.pop().flatten(),
+            Err(_) => tokio::time::sleep(AGAIN).await,
+        }
+        request.forget();
+    }
 }
 
 /// Ends when the viewer's session has ended: by its time, by whoever ended it, or with the account. Within a second on every process.

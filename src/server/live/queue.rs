@@ -14,7 +14,7 @@ const PART: usize = 4 << 10;
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::server) enum What {
     /// A result, as JSON, with the cursor of the event that it shows.
-    Next(String, Option<String>),
+    Next(Arc<str>, Option<String>),
     /// It was not executed, or ended by a mistake of ours: the list of errors as JSON. Nothing follows.
     Error(String),
     /// Nothing follows.
@@ -47,7 +47,8 @@ pub(in crate::server) fn queue() -> (Out, Queue) {
 impl What {
     fn parts(&self) -> u32 {
         let bytes = match self {
-            Self::Next(text, _) | Self::Error(text) => text.len(),
+            Self::Next(text, _) => text.len(),
+            Self::Error(text) => text.len(),
             Self::Complete => 0,
         };
         bytes.div_ceil(PART).clamp(1, PARTS) as u32
@@ -107,11 +108,11 @@ mod tests {
     async fn a_long_message_takes_more_of_it_and_the_longest_fits_alone() {
         let (out, mut queue) = queue();
         let ticket = Arc::new(Ticket::new("a".into()));
-        out.say(&ticket, What::Next("x".repeat(10 * PARTS * PART), None)).now_or_never().expect("it is empty");
+        out.say(&ticket, What::Next("x".repeat(10 * PARTS * PART).into(), None)).now_or_never().expect("it is empty");
         let mut waits = Box::pin(out.say(&ticket, What::Complete));
         assert!(waits.as_mut().now_or_never().is_none());
         drop(queue.recv().await);
         waits.now_or_never().expect("there is room");
-        assert_eq!(What::Next("x".repeat(PART + 1), None).parts(), 2);
+        assert_eq!(What::Next("x".repeat(PART + 1).into(), None).parts(), 2);
     }
 }

@@ -7,23 +7,25 @@ use crate::metrics::{CANCELLED, Held, Kind, OK};
 use crate::quota::Limit;
 use crate::rates::{Toll, service};
 use crate::request::Request;
+use crate::schema::Rendered;
 use crate::server::logging::RequestId;
 use crate::server::operation::{self, Operation};
 use crate::server::overload::Taken;
-use crate::server::response::{Executed, Refusal};
+use crate::server::response::{self, Executed, Refusal};
 use crate::server::{State, facts, rates};
 use async_graphql::Response;
 use async_graphql::parser::types::OperationType;
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt, StreamExt};
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// An operation that runs, until it is dropped.
 pub(in crate::server) struct Running {
-    responses: BoxStream<'static, Response>,
+    responses: BoxStream<'static, Arc<Rendered>>,
     /// What it said before anybody asked.
-    said: Option<Option<Executed>>,
+    said: Option<Option<Arc<Rendered>>>,
     id: RequestId,
     is_subscription: bool,
     count: Count,
@@ -61,39 +63,47 @@ impl Running {
     /// The request error that it came to at once: the library finds those in its first step.
     pub(in crate::server) fn refused(&mut self) -> Option<Executed> {
         let said = self.next().now_or_never()?;
-        if said.as_ref().is_some_and(|executed| executed.request_error) {
-            return said;
+        let refused = said.as_deref().map(|said| Executed::of(&self.id, copy(&said.response)));
+        let refused = refused.filter(|executed| executed.request_error);
+        if refused.is_none() {
+            self.said = Some(said);
         }
-        self.said = Some(said);
-        None
+        refused
     }
 
     /// What it says next; `None` when it has said all.
-    async fn next(&mut self) -> Option<Executed> {
+    async fn next(&mut self) -> Option<Arc<Rendered>> {
         if let Some(said) = self.said.take() {
             return said;
         }
-        let response = self.responses.next().await;
-        let executed = response.map(|response| Executed::of(&self.id, response));
-        match &executed {
-            Some(executed) => self.count.answered(executed.outcome()),
+        let said = self.responses.next().await;
+        match &said {
+            Some(said) => self.count.answered(facts::outcome_of(&said.response)),
             None => self.count.ended(),
         }
-        executed
+        said
     }
 
     /// The same, as it is said to a client: what it says last says so.
     pub(in crate::server) async fn say(&mut self) -> What {
-        match self.next().await {
-            Some(executed) if executed.request_error => What::Error(executed.errors()),
-            Some(executed) => {
-                // Only of an event: a query may have a cursor where it stands for something else.
-                let cursor = executed.text_in_field("cursor").filter(|_| self.is_subscription).map(str::to_owned);
-                What::Next(executed.json(), cursor)
-            }
-            None => What::Complete,
+        let Some(said) = self.next().await else { return What::Complete };
+        // Only of an event: a query may have a cursor where it stands for something else.
+        let cursor = response::text_in_field(&said.response, "cursor").filter(|_| self.is_subscription).map(str::to_owned);
+        if said.response.errors.is_empty() {
+            return What::Next(said.text(|response| response::json(response, true)), cursor);
         }
+        // Of a mistake of ours this client is told under which id the log has more.
+        let executed = Executed::of(&self.id, copy(&said.response));
+        if executed.request_error { What::Error(executed.errors()) } else { What::Next(executed.json().into(), cursor) }
     }
+}
+
+/// The library's responses cannot be cloned.
+fn copy(response: &Response) -> Response {
+    let mut copy = Response::new(response.data.clone());
+    copy.errors.clone_from(&response.errors);
+    copy.extensions.clone_from(&response.extensions);
+    copy
 }
 
 async fn admit(state: &State, context: &Request, cost: usize) -> Result<Taken, Refusal> {

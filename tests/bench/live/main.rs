@@ -57,13 +57,14 @@ fn main() -> ExitCode {
 fn subscribe(app: &App, schema: &Schema, phrase: String, told: &Arc<AtomicUsize>) -> JoinHandle<()> {
     let context = waxwing::request::Request::new(app.clone(), None, None, None);
     let variables = Variables::from_json(json!({ "filter": { "track": [phrase] } }));
-    let request = Request::new(LIVE).operation_name("PublicStream").variables(variables).data(context);
-    let (schema, told) = (schema.clone(), told.clone());
+    let mut request = Request::new(LIVE).operation_name("PublicStream").variables(variables);
+    waxwing::schema::check(&mut request, app.config()).expect("it passes");
+    let mut stream = waxwing::schema::subscribe(schema, request, context);
+    let told = told.clone();
     tokio::spawn(async move {
-        let mut stream = schema.execute_stream(request);
-        while let Some(response) = stream.next().await {
-            assert!(response.errors.is_empty(), "{:?}", response.errors);
-            std::hint::black_box(serde_json::to_string(&response).expect("JSON"));
+        while let Some(said) = stream.next().await {
+            assert!(said.response.errors.is_empty(), "{:?}", said.response.errors);
+            std::hint::black_box(said.text(|response| serde_json::to_string(response).expect("JSON")));
             told.fetch_add(1, Ordering::Relaxed);
         }
     })

@@ -72,7 +72,7 @@ async fn what_was_published_and_never_heard_is_found() {
         app.redis.run::<()>(&["HSET", key, "last", &id]);
     }
     let again = tokio::time::timeout(Duration::from_secs(40), ear.told.recv()).await.expect("it is found").expect("it goes on");
-    assert!(again.data.to_string().contains("heard"), "{again:?}");
+    assert!(again.response.data.to_string().contains("heard"), "{again:?}");
 }
 
 #[tokio::test]

@@ -117,7 +117,7 @@ async fn a_filter_that_is_none_is_refused() {
         json!({ "locations": [area] }),
     ] {
         let answer = Ear::public(&app, filter.clone(), None).await.answer().await;
-        assert_eq!(answer["errors"][0]["path"], json!(["statusEvents"]), "{filter}: {answer}");
+        assert_eq!(answer["errors"][0]["extensions"]["code"], "BAD_USER_INPUT", "{filter}: {answer}");
     }
     let _most = Ear::public(&app, json!({ "track": vec!["a"; 400] }), None).await.listen().await;
     let _most = Ear::public(&app, json!({ "follow": vec!["a"; 5_000] }), None).await.listen().await;

@@ -59,7 +59,7 @@ async fn responses(app: &TestApp, query: &str) -> Vec<Value> {
     let schema = Schema::new(Query, EmptyMutation, Root);
     let context = Request::new(app.app.clone(), None, None, None);
     let responses = subscribe(&schema, async_graphql::Request::new(query), context);
-    responses.map(|response| serde_json::to_value(response).expect("JSON")).collect().await
+    responses.map(|said| serde_json::to_value(&said.response).expect("JSON")).collect().await
 }
 
 #[tokio::test]

@@ -1,0 +1,134 @@
+//! What of a subscription decides how an event is told: what it selects of it, and for whom. What it waits for does not.
+
+use crate::ids::UserId;
+use crate::request::Request;
+use async_graphql::parser::types::{
+    Directive, DocumentOperations, ExecutableDocument, Field, FragmentDefinition, OperationDefinition, Selection, SelectionSet,
+};
+use async_graphql::{Name, Positioned, Value, Variables};
+use std::collections::{BTreeSet, HashMap};
+use std::convert::Infallible;
+
+/// Fields of events that are the same for everybody who may see the event. Whatever is not named here is taken to differ.
+const SAME_FOR_ALL: [&str; 21] = [
+    "__typename",
+    "author",
+    "bio",
+    "commentCount",
+    "createdAt",
+    "cursor",
+    "followersCount",
+    "followingCount",
+    "id",
+    "latitude",
+    "likeCount",
+    "location",
+    "login",
+    "longitude",
+    "message",
+    "name",
+    "postedAt",
+    "reason",
+    "status",
+    "statusId",
+    "statusesCount",
+];
+
+/// How events are asked for. Two subscriptions of one shape get the same answer to the same event at the same place.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Shape {
+    query: String,
+    operation: Option<String>,
+    /// The variables that its selections use, as JSON.
+    variables: String,
+    /// Who asks, where that makes a difference.
+    pub(super) viewer: Option<UserId>,
+}
+
+impl Shape {
+    /// That of a subscription that has passed the checks; `None` for what is none.
+    pub(super) fn of(request: &mut async_graphql::Request, context: &Request) -> Option<Self> {
+        let (query, operation) = (request.query.clone(), request.operation_name.clone());
+        let look = Look::at(request.parsed_query().ok()?, operation.as_deref())?;
+        let (used, same_for_all) = (look.variables, look.same_for_all);
+        let variables = used_of(&request.variables, &used);
+        let viewer = context.viewer_id().filter(|_| !same_for_all);
+        Some(Self { query, operation, variables, viewer })
+    }
+}
+
+fn used_of(variables: &Variables, used: &BTreeSet<Name>) -> String {
+    let used: Vec<_> = variables.iter().filter(|(name, _)| used.contains(*name)).collect();
+    serde_json::to_string(&used).unwrap_or_default()
+}
+
+/// The variables in a value as it is parsed, a type that the library does not give a name to.
+macro_rules! variables_in {
+    ($value:expr) => {{
+        let mut names = Vec::new();
+        let noted = $value.node.clone().into_const_with(|name| {
+            names.push(name);
+            Ok::<_, Infallible>(Value::Null)
+        });
+        drop(noted);
+        names
+    }};
+}
+
+/// What is found in the operation that runs. Each fragment is looked at once.
+struct Look<'a> {
+    fragments: &'a HashMap<Name, Positioned<FragmentDefinition>>,
+    seen: BTreeSet<&'a Name>,
+    variables: BTreeSet<Name>,
+    same_for_all: bool,
+}
+
+impl<'a> Look<'a> {
+    fn at(document: &'a ExecutableDocument, wanted: Option<&str>) -> Option<Self> {
+        let operation: &OperationDefinition = match (&document.operations, wanted) {
+            (DocumentOperations::Single(only), _) => &only.node,
+            (DocumentOperations::Multiple(named), Some(wanted)) => &named.get(wanted)?.node,
+            (DocumentOperations::Multiple(named), None) => &named.values().next()?.node,
+        };
+        let (seen, variables) = (BTreeSet::new(), BTreeSet::new());
+        let mut look = Self { fragments: &document.fragments, seen, variables, same_for_all: true };
+        look.directives(&operation.directives);
+        look.set(&operation.selection_set.node, true);
+        Some(look)
+    }
+
+    fn set(&mut self, set: &'a SelectionSet, is_root: bool) {
+        for selection in &set.items {
+            match &selection.node {
+                Selection::Field(field) => self.field(&field.node, is_root),
+                Selection::InlineFragment(inline) => {
+                    self.directives(&inline.node.directives);
+                    self.set(&inline.node.selection_set.node, is_root);
+                }
+                Selection::FragmentSpread(spread) => {
+                    self.directives(&spread.node.directives);
+                    let name = &spread.node.fragment_name.node;
+                    if let Some(fragment) = self.fragments.get(name).filter(|_| self.seen.insert(name)) {
+                        self.directives(&fragment.node.directives);
+                        self.set(&fragment.node.selection_set.node, is_root);
+                    }
+                }
+            }
+        }
+    }
+
+    fn field(&mut self, field: &'a Field, is_root: bool) {
+        self.directives(&field.directives);
+        if !is_root {
+            // What a root field is asked by says what is waited for.
+            self.variables.extend(field.arguments.iter().flat_map(|(_, value)| variables_in!(value)));
+            self.same_for_all &= SAME_FOR_ALL.contains(&field.name.node.as_str());
+        }
+        self.set(&field.selection_set.node, false);
+    }
+
+    fn directives(&mut self, directives: &'a [Positioned<Directive>]) {
+        let arguments = directives.iter().flat_map(|it| &it.node.arguments);
+        self.variables.extend(arguments.flat_map(|(_, value)| variables_in!(value)));
+    }
+}

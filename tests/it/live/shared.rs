@@ -1,0 +1,147 @@
+//! An event is rendered once for all who asked the same of it, and for nobody else.
+
+use super::{Ear, LIVE};
+use crate::support::{Actor, TestApp};
+use async_graphql::{Request, Variables};
+use serde_json::{Value, json};
+use waxwing::request;
+use waxwing::sessions::service as sessions;
+
+/// What is the same for everybody who is told of a status.
+const SAME: &str =
+    "subscription($filter: StatusFilter!) { statusEvents(filter: $filter) { __typename cursor ... on StatusPosted { status {
+    id message postedAt likeCount commentCount location { latitude longitude }
+    author { id login name bio createdAt followersCount followingCount statusesCount }
+} } } }";
+
+async fn context(app: &TestApp, actor: Option<&Actor>) -> request::Request {
+    let viewer = match actor.and_then(|actor| actor.token.as_deref()) {
+        Some(token) => Some(sessions::viewer(&app.app, token).await.expect("an answer").expect("a session")),
+        None => None,
+    };
+    request::Request::new(app.app.clone(), viewer, None, None)
+}
+
+/// Follows the public stream with a document, for the phrases.
+async fn ear(app: &TestApp, actor: Option<&Actor>, query: &str, track: &str) -> Ear {
+    let variables = Variables::from_json(json!({ "filter": { "track": [track] } }));
+    let request = Request::new(query).operation_name_if(query, "PublicStream").variables(variables);
+    Ear::ask(app, context(app, actor).await, request).listen().await
+}
+
+trait Named: Sized {
+    /// With the name of an operation, where the document has several.
+    fn operation_name_if(self, query: &str, name: &str) -> Self;
+}
+
+impl Named for Request {
+    fn operation_name_if(self, query: &str, name: &str) -> Self {
+        if query == LIVE { self.operation_name(name) } else { self }
+    }
+}
+
+/// How often accounts and statuses were read while the ears heard of a post.
+async fn reads(app: &TestApp, author: &Actor, message: &str, ears: &mut [Ear]) -> (u64, Vec<Value>) {
+    app.drain().await;
+    app.redis.reset_calls();
+    author.post(message).await;
+    let mut answers = Vec::new();
+    for ear in ears {
+        answers.push(ear.answer().await);
+    }
+    app.drain().await;
+    // The mutation's answer reads its own status, its author and who asks.
+    (app.redis.calls().get("hgetall").copied().unwrap_or_default(), answers)
+}
+
+#[tokio::test]
+async fn an_event_is_rendered_once_for_all_who_asked_the_same_whatever_they_wait_for() {
+    let app = TestApp::start().await;
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    let mut one = vec![ear(&app, None, LIVE, "alone").await];
+    let (alone, _) = reads(&app, &ada, "I am alone", &mut one).await;
+    let mut ears = Vec::new();
+    for at in 0..20 {
+        // Who asks is no matter here, since nothing that is selected depends on it.
+        let actor = [None, Some(&ada), Some(&bob)][at % 3];
+        ears.push(ear(&app, actor, LIVE, &format!("word{at}")).await);
+    }
+    let message: Vec<String> = (0..20).map(|at| format!("word{at}")).collect();
+    let (many, answers) = reads(&app, &ada, &message.join(" "), &mut ears).await;
+    assert_eq!(many, alone, "twenty cost what one does");
+    assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
+    assert_eq!(answers[0]["data"]["statusEvents"]["status"]["message"], message.join(" "));
+}
+
+#[tokio::test]
+async fn who_asked_otherwise_gets_their_own() {
+    let app = TestApp::start().await;
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    let own = "subscription($filter: StatusFilter!) { statusEvents(filter: $filter) { ... on StatusPosted { status {
+        message viewerHasLiked author { viewerIsFollowing } } } } }";
+    let chosen =
+        "subscription($filter: StatusFilter!, $with: Boolean! = false) { statusEvents(filter: $filter) { ... on StatusPosted {
+        status { message likeCount @include(if: $with) } } } }";
+    bob.follow(&ada).await;
+    let mut ears =
+        [ear(&app, None, own, "tea").await, ear(&app, Some(&bob), own, "tea").await, ear(&app, Some(&ada), own, "tea").await];
+    let (_, answers) = reads(&app, &ada, "tea", &mut ears).await;
+    let follows = |answer: &Value| answer["data"]["statusEvents"]["status"]["author"]["viewerIsFollowing"].clone();
+    assert_eq!(answers.iter().map(follows).collect::<Vec<_>>(), [json!(false), json!(true), json!(false)]);
+    let with = |with: bool| json!({ "filter": { "track": ["cake"] }, "with": with });
+    let mut ears = Vec::new();
+    for variables in [with(true), with(false)] {
+        let request = Request::new(chosen).variables(Variables::from_json(variables));
+        ears.push(Ear::ask(&app, context(&app, None).await, request).listen().await);
+    }
+    let (_, answers) = reads(&app, &ada, "cake", &mut ears).await;
+    let counts = answers.iter().map(|answer| answer["data"]["statusEvents"]["status"]["likeCount"].clone());
+    assert_eq!(counts.collect::<Vec<_>>(), [json!(0), Value::Null]);
+}
+
+#[tokio::test]
+async fn what_is_shared_is_the_same_for_everybody() {
+    let app = TestApp::start().await;
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    bob.follow(&ada).await;
+    // Rendered for each alone: an alias makes another document of it.
+    let alone = |at: usize| SAME.replace("statusEvents(filter", &format!("it{at}: statusEvents(filter"));
+    let with_own = |at: usize| alone(at).replace("likeCount", "likeCount viewerHasLiked");
+    let mut ears = Vec::new();
+    for (at, actor) in [None, Some(&ada), Some(&bob)].into_iter().enumerate() {
+        ears.push(ear(&app, actor, &with_own(at), "tea").await);
+    }
+    let (_, answers) = reads(&app, &ada, "tea", &mut ears).await;
+    let of = |at: usize| {
+        let mut event = answers[at]["data"][format!("it{at}")].clone();
+        event["status"].as_object_mut().expect("a status").remove("viewerHasLiked");
+        event
+    };
+    assert_eq!((of(0), of(0)), (of(1), of(2)));
+    // And all of it counts as the same: whoever asks, it is read once.
+    let mut ears = Vec::new();
+    for actor in [None, Some(&ada), Some(&bob)] {
+        ears.push(ear(&app, actor, SAME, "cake").await);
+    }
+    let mut one = vec![ear(&app, None, SAME, "bread").await];
+    let (alone, _) = reads(&app, &ada, "bread", &mut one).await;
+    let (many, _) = reads(&app, &ada, "cake", &mut ears).await;
+    assert_eq!(many, alone);
+}
+
+#[tokio::test]
+async fn a_renderer_goes_with_the_last_who_asked() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let mut ears = vec![ear(&app, None, LIVE, "tea").await, ear(&app, Some(&ada), SAME, "tea").await];
+    reads(&app, &ada, "tea", &mut ears).await;
+    assert_eq!(waxwing::schema::renderers(&app.app), 2);
+    drop(ears);
+    for _ in 0..2_000 {
+        if waxwing::schema::renderers(&app.app) == 0 {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    panic!("{} renderers are left", waxwing::schema::renderers(&app.app));
+}
