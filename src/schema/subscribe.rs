@@ -49,8 +49,8 @@ where
 }
 
 /// What a follower is told, rendered.
-fn follow(follower: Follower, renderer: Arc<Renderer>) -> BoxStream<'static, Arc<Rendered>> {
-    let next = async |(mut follower, renderer): (Follower, Arc<Renderer>)| {
+fn follow(follower: Box<Follower>, renderer: Arc<Renderer>) -> BoxStream<'static, Arc<Rendered>> {
+    let next = async |(mut follower, renderer): (Box<Follower>, Arc<Renderer>)| {
         loop {
             let told = follower.next().await;
             // In a box: thousands wait, and each would hold room for it.

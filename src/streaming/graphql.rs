@@ -106,11 +106,11 @@ impl StatusEvent {
 }
 
 /// Runs a subscription as far as what it follows, which is handed over: nothing is told by the run itself.
-pub struct Beginning(Mutex<Option<oneshot::Sender<Follower>>>);
+pub struct Beginning(Mutex<Option<oneshot::Sender<Box<Follower>>>>);
 
 impl Beginning {
     /// For the data of a request; and where the follower comes out.
-    pub fn new() -> (Self, oneshot::Receiver<Follower>) {
+    pub fn new() -> (Self, oneshot::Receiver<Box<Follower>>) {
         let (sender, receiver) = oneshot::channel();
         (Self(Mutex::new(Some(sender))), receiver)
     }
@@ -154,8 +154,10 @@ async fn events(
     }
     let follower = follow.await?;
     let beginning = ctx.data::<Beginning>()?.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-    // Where nobody waits for it any more it ends.
-    let _ = beginning.map(|beginning| beginning.send(follower));
+    if let Some(beginning) = beginning {
+        // Where nobody waits for it any more it ends.
+        drop(beginning.send(Box::new(follower)));
+    }
     Ok(stream::pending().boxed())
 }
 

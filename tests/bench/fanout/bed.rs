@@ -183,7 +183,7 @@ impl Drop for Bed {
 }
 
 /// What all threads of a process have used, in microseconds.
-fn of_threads(process: u32) -> f64 {
+pub(crate) fn of_threads(process: u32) -> f64 {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).expect("it runs");
     let used = threads.filter_map(|thread| {
         let schedule = std::fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;

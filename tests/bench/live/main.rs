@@ -1,12 +1,13 @@
 //! What live subscriptions cost: the memory of one that waits, and the CPU that a status costs a server where many wait for other words.
 //!
 //! Statuses are posted by another process, through the use case that everybody posts through. A subscription here is the whole of it but the
-//! socket: the contract's document, run by the schema, its answers written as JSON. `cargo bench --bench live` runs both parts;
-//! `-- memory` and `-- matching` one each. For a quiet machine.
+//! socket: the contract's document, run by the schema, its answers written as JSON. Sockets have a part of their own. `cargo bench --bench live` runs all parts;
+//! `-- memory`, `-- delivery` and `-- matching` one each. For a quiet machine.
 
 #[path = "../fanout/bed.rs"]
 #[allow(dead_code, reason = "the write path's bench uses more of it")]
 mod bed;
+mod sockets;
 
 use async_graphql::{Request, Variables};
 use bed::Bed;
@@ -48,6 +49,10 @@ fn main() -> ExitCode {
     let asked = |part: &str| parts.is_empty() || parts.iter().any(|it| it == part);
     if asked("memory") {
         runtime.block_on(memory());
+        runtime.block_on(sockets::memory());
+    }
+    if asked("delivery") {
+        runtime.block_on(sockets::delivery());
     }
     let is_good = !asked("matching") || runtime.block_on(matching());
     if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
