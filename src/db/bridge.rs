@@ -11,12 +11,12 @@ use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, PushInfo, PushKind, cmd};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
-/// What stands before the colon of every channel.
+/// What stands before the colon of every channel; the first is listened to first.
 pub const CHANNELS: [&str; 2] = ["stream", "changes"];
 /// Pushes that wait to be taken.
 const WAITING: usize = 8_192;
@@ -69,7 +69,6 @@ impl Bridge {
             channels: HashMap::new(),
             connections: HashMap::new(),
             made: 0,
-            overrun: Arc::default(),
             pause: AGAIN.0,
             stale: false,
         };
@@ -99,6 +98,8 @@ struct Channel {
 
 struct Connection {
     number: u64,
+    /// Whether pushes of it were dropped.
+    overrun: Arc<AtomicBool>,
     connection: MultiplexedConnection,
 }
 
@@ -114,8 +115,6 @@ struct Listening {
     /// By the node's address.
     connections: HashMap<String, Connection>,
     made: u64,
-    /// The number of a connection of which pushes were dropped, 0 for none.
-    overrun: Arc<AtomicU64>,
     pause: Duration,
     /// Whether a node has said that it does not have a channel's slot.
     stale: bool,
@@ -166,27 +165,21 @@ impl Listening {
 
     /// Tells nodes that channels are not listened to any more. Who does not answer is given up.
     async fn leave(&mut self, left: Vec<(String, u64)>) {
-        let mut lost = Vec::new();
-        for (channel, number) in left {
-            let Some(it) = self.connections.values().find(|it| it.number == number && !self.channels.contains_key(&channel))
-            else {
-                continue;
-            };
-            if !sent(&it.connection, &self.db, cmd("SUNSUBSCRIBE").arg(&channel).take()).await.is_ok_and(|answered| answered) {
-                lost.push(number);
-            }
-        }
+        let tell = async |(channel, number): &(String, u64)| {
+            let it = self.connections.values().find(|it| it.number == *number && !self.channels.contains_key(channel))?;
+            let answer = sent(&it.connection, &self.db, cmd("SUNSUBSCRIBE").arg(channel).take()).await;
+            (!matches!(answer, Ok(true))).then_some(*number)
+        };
+        let lost: Vec<u64> = join_all(left.iter().map(tell)).await.into_iter().flatten().collect();
         lost.into_iter().for_each(|number| self.give_up(number));
     }
 
     /// Takes a push; `false` when nobody hears any more.
     async fn pushed(&mut self, number: u64, push: PushInfo) -> bool {
-        match self.overrun.swap(0, Ordering::Relaxed) {
-            0 => {}
-            number => {
-                tracing::warn!("more is published than is taken: what was missed is read");
-                self.give_up(number);
-            }
+        let overrun = self.connections.values().filter(|it| it.overrun.load(Ordering::Relaxed)).map(|it| it.number);
+        for number in overrun.collect::<Vec<_>>() {
+            tracing::warn!("more is published than is taken: what was missed is read");
+            self.give_up(number);
         }
         match push.kind {
             PushKind::SMessage => {
@@ -240,7 +233,9 @@ impl Listening {
 
     /// Listens to what is not listened to; `false` when nobody hears any more. What cannot be is tried again later.
     async fn listen(&mut self) -> bool {
-        let missing: Vec<String> = self.channels.iter().filter(|(_, it)| it.on.is_none()).map(|(name, _)| name.clone()).collect();
+        let mut missing: Vec<String> =
+            self.channels.iter().filter(|(_, it)| it.on.is_none()).map(|(name, _)| name.clone()).collect();
+        missing.sort_by_key(|channel| CHANNELS.iter().position(|kind| channel.starts_with(kind)));
         let stale = std::mem::take(&mut self.stale);
         let Ok(nodes) = self.db.topology.listened_at(&missing, stale).await else {
             self.stale = true;
@@ -282,14 +277,15 @@ impl Listening {
             return Ok(it.number);
         }
         self.made += 1;
-        let (number, sender, overrun) = (self.made, self.sender.clone(), self.overrun.clone());
+        let (number, sender, overrun) = (self.made, self.sender.clone(), Arc::new(AtomicBool::new(false)));
+        let full = overrun.clone();
         let timing = self.db.timing();
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(timing.connect))
             .set_response_timeout(Some(timing.response))
             .set_push_sender(move |push: PushInfo| {
                 if sender.try_send((number, push)).is_err() {
-                    overrun.store(number, Ordering::Relaxed);
+                    full.store(true, Ordering::Relaxed);
                 }
                 Ok::<(), redis::aio::SendError>(())
             });
@@ -302,7 +298,7 @@ impl Listening {
             }
             Err(_) => return Err(Error::StorageUnavailable),
         };
-        self.connections.insert(address.to_owned(), Connection { number, connection });
+        self.connections.insert(address.to_owned(), Connection { number, overrun, connection });
         Ok(number)
     }
 }

@@ -9,6 +9,9 @@ use std::hash::Hasher;
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
+/// The places on the ring of samples.
+pub const RING: u64 = 10_000;
+
 /// A status as filters see it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Marks {
@@ -69,11 +72,14 @@ impl Marker {
         all.into_iter().collect()
     }
 
-    /// A number from 0 to 9,999 by which a status is in the samples of this name, or is not.
-    pub fn sample(&self, status: u64, identifier: &str) -> u64 {
-        let mut bytes = status.to_be_bytes().to_vec();
-        bytes.extend(identifier.as_bytes());
-        self.hash(b's', &bytes) % 10_000
+    /// Where a status stands on the ring of samples, 0 to 9,999.
+    pub fn place_on_ring(&self, status: u64) -> u64 {
+        self.hash(b's', &status.to_be_bytes()) % RING
+    }
+
+    /// Where the samples of a name begin on it: one of so many ten thousandths has the statuses that stand in as many places from there on.
+    pub fn start_on_ring(&self, identifier: &str) -> u64 {
+        self.hash(b'i', identifier.as_bytes()) % RING
     }
 
     fn word(&self, word: &str) -> u32 {

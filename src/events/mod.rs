@@ -28,6 +28,6 @@ mod place;
 pub mod service;
 mod store;
 
-pub use marks::{Marker, Marks};
+pub use marks::{Marker, Marks, RING};
 pub use model::{Event, EventId, Kind, Position, Read};
 pub use place::Place;

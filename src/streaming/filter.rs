@@ -2,7 +2,7 @@
 
 use super::model::{Area, Given};
 use crate::error::Error;
-use crate::events::{Event, Marker};
+use crate::events::{Event, Marker, RING};
 use crate::ids::UserId;
 use std::collections::BTreeSet;
 
@@ -12,20 +12,34 @@ const MOST: [(&str, usize); 3] = [("track", 400), ("follow", 5_000), ("locations
 const PHRASE: (usize, usize) = (240, 20);
 /// The longest name of a sample, in bytes.
 const IDENTIFIER: usize = 64;
-/// A sample's parts of the whole.
-const PARTS: f64 = 10_000.0;
 
 /// What is wanted of the public stream.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Filter {
-    /// So many ten thousandths, under this name.
-    Sample(u64, String),
+    /// An arc of the ring.
+    Sample(Arc),
     /// All words of any one phrase; each phrase sorted, none empty and none twice.
     Track(Vec<Vec<u32>>),
     /// Marks of authors, and of mentions.
     Follow(BTreeSet<u64>, BTreeSet<u32>),
     /// Boxes.
     Locations(Vec<Area>),
+}
+
+/// A part of the ring of samples. A status is in a sample of any percent if it is in one of fewer, under the same name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Arc {
+    /// Where it begins.
+    pub(super) start: u64,
+    /// How many places it has.
+    pub(super) length: u64,
+}
+
+impl Arc {
+    /// Whether a place lies in it.
+    pub(super) const fn holds(self, place: u64) -> bool {
+        (place + RING - self.start) % RING < self.length
+    }
 }
 
 /// A filter whose logins are not looked up yet.
@@ -39,7 +53,7 @@ impl Filter {
     pub(super) fn wants(&self, marker: &Marker, event: &Event) -> bool {
         let marks = &event.marks;
         match self {
-            Self::Sample(parts, identifier) => marker.sample(event.status.0, identifier) < *parts,
+            Self::Sample(arc) => arc.holds(marker.place_on_ring(event.status.0)),
             Self::Track(phrases) => phrases.iter().any(|phrase| marks.has_all(phrase)),
             Self::Follow(authors, mentions) => {
                 authors.contains(&marks.author) || marks.words.iter().any(|word| mentions.contains(word))
@@ -80,7 +94,8 @@ pub(super) fn check(marker: &Marker, given: Given) -> Result<Checked, Error> {
         if identifier.len() > IDENTIFIER {
             return refused(format!("`identifier` has at most {IDENTIFIER} bytes."));
         }
-        return Ok(Checked::Ready(Filter::Sample((percent / 100.0 * PARTS).ceil() as u64, identifier)));
+        let length = (percent / 100.0 * RING as f64).ceil() as u64;
+        return Ok(Checked::Ready(Filter::Sample(Arc { start: marker.start_on_ring(&identifier), length })));
     }
     if given.identifier.is_some() {
         return refused("`identifier` names a sample: it goes with `sample` alone.".into());

@@ -1,8 +1,8 @@
 //! Whom an event concerns, found by what it says.
 
-use super::filter::Filter;
+use super::filter::{self, Filter};
 use super::model::Area;
-use crate::events::{Event, Marker};
+use crate::events::{Event, Marker, RING};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -13,6 +13,9 @@ pub(super) type Id = u64;
 const CELLS: [f64; 4] = [0.5, 5.0, 45.0, 360.0];
 /// The most cells of a box.
 const FEW: usize = 64;
+
+/// Places of the ring of samples that are looked up together.
+const STRETCH: u64 = 100;
 
 /// A phrase that a subscription waits for.
 type Phrase = (Id, Arc<[u32]>);
@@ -28,8 +31,8 @@ pub(super) struct Index {
     sources: HashMap<u64, Vec<u64>>,
     /// Subscriptions to a feed.
     feeds: HashMap<u64, Vec<Id>>,
-    /// By the name of the sample; the greatest first.
-    samples: HashMap<String, Vec<(u64, Id)>>,
+    /// Samples by each stretch of the ring that they touch.
+    samples: HashMap<u64, Vec<(filter::Arc, Id)>>,
     /// By grid and cell.
     cells: HashMap<(usize, i32, i32), Vec<(Id, Area)>>,
 }
@@ -46,10 +49,9 @@ impl Index {
         for feed in self.sources.get(&marks.author).into_iter().flatten() {
             found.extend(self.feeds.get(feed).into_iter().flatten());
         }
-        for (identifier, samples) in &self.samples {
-            let part = marker.sample(event.status.0, identifier);
-            found.extend(samples.iter().take_while(|(parts, _)| part < *parts).map(|(_, id)| *id));
-        }
+        let place = marker.place_on_ring(event.status.0);
+        let samples = self.samples.get(&(place / STRETCH)).into_iter().flatten();
+        found.extend(samples.filter(|(arc, _)| arc.holds(place)).map(|(_, id)| *id));
         if let Some(place) = marks.place {
             for (grid, side) in CELLS.into_iter().enumerate() {
                 let areas = self.cells.get(&(grid, cell(place.0, side), cell(place.1, side))).into_iter().flatten();
@@ -62,10 +64,8 @@ impl Index {
     /// A subscription waits for what a filter wants.
     pub(super) fn add(&mut self, id: Id, filter: &Filter) {
         match filter {
-            Filter::Sample(parts, identifier) => {
-                let samples = self.samples.entry(identifier.clone()).or_default();
-                let at = samples.partition_point(|(other, _)| other >= parts);
-                samples.insert(at, (*parts, id));
+            Filter::Sample(arc) => {
+                stretches_of(*arc).for_each(|stretch| self.samples.entry(stretch).or_default().push((*arc, id)));
             }
             Filter::Track(phrases) => {
                 for phrase in phrases {
@@ -89,7 +89,9 @@ impl Index {
     /// It waits no longer.
     pub(super) fn remove(&mut self, id: Id, filter: &Filter) {
         match filter {
-            Filter::Sample(_, identifier) => drop_from(&mut self.samples, identifier, |(_, other)| *other != id),
+            Filter::Sample(arc) => {
+                stretches_of(*arc).for_each(|stretch| drop_from(&mut self.samples, &stretch, |(_, other)| *other != id));
+            }
             Filter::Track(phrases) => {
                 // Once a word, however many phrases stand under it.
                 let last: HashSet<&u32> = phrases.iter().filter_map(|phrase| phrase.last()).collect();
@@ -144,6 +146,13 @@ fn drop_from<K: Eq + std::hash::Hash, T>(map: &mut HashMap<K, Vec<T>>, key: &K, 
     }
 }
 
+/// The stretches of the ring that an arc touches, each once.
+fn stretches_of(arc: filter::Arc) -> impl Iterator<Item = u64> {
+    let all = RING / STRETCH;
+    let count = (arc.start % STRETCH + arc.length).div_ceil(STRETCH).min(all);
+    (0..count).map(move |step| (arc.start / STRETCH + step) % all)
+}
+
 fn cell(degrees: f64, side: f64) -> i32 {
     (degrees / side).floor() as i32
 }
@@ -169,4 +178,26 @@ fn cells_of(area: &Area) -> impl Iterator<Item = (usize, i32, i32)> + use<> {
         .flat_map(|column| (cell(south, side)..=cell(north, side)).map(move |row| (grid, row, column)))
         .collect();
     found.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_arc_is_found_at_each_of_its_places_and_nowhere_else() {
+        for (start, length) in
+            [(0, 1), (0, RING), (50, 100), (99, 1), (9_950, 100), (9_999, 2), (1, RING - 1), (123, 4_567), (77, RING)]
+        {
+            let (arc, mut index) = (filter::Arc { start, length }, Index::default());
+            index.add(7, &Filter::Sample(arc));
+            let is_found =
+                |place: u64| index.samples.get(&(place / STRETCH)).is_some_and(|all| all.len() == 1 && all[0].0.holds(place));
+            let found = (0..RING).filter(|place| is_found(*place)).count() as u64;
+            let held = (0..RING).filter(|place| (place + RING - start) % RING < length).count() as u64;
+            assert_eq!((found, held), (length, length), "{start} {length}");
+            index.remove(7, &Filter::Sample(arc));
+            assert!(index.is_empty());
+        }
+    }
 }

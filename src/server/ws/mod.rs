@@ -30,7 +30,7 @@ use tracing::Instrument;
 /// The sub-protocol.
 const PROTOCOL: &str = "graphql-transport-ws";
 /// What a socket sets aside to read into, in bytes. Most messages are short, and most sockets say little.
-const READ_BUFFER: usize = 4 << 10;
+const READ_BUFFER: usize = 1 << 10;
 
 /// Whether a request wants to become a socket.
 pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
