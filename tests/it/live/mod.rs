@@ -4,6 +4,7 @@ mod faults;
 mod filters;
 mod resume;
 mod shared;
+mod sockets;
 mod storm;
 
 use crate::support::{Actor, Served, TestApp};

@@ -1,7 +1,7 @@
 //! Requests by their cost: who pays, what the headers tell, and that it is nearly free.
 
 use super::{asked_by, asking, behind_a_proxy, by_default, limited, refused};
-use crate::support::{Actor, Answer, Served, TestApp, error_codes};
+use crate::support::{Actor, Answer, Served, Socket, TestApp, error_codes};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use waxwing::quota::Limit;
@@ -193,4 +193,32 @@ async fn a_reader_never_comes_near_the_default() {
     let answer = Answer::of(asked_by(&app, ada, VIEWER)).await;
     assert_eq!(told(&answer).0, 2_500_000);
     assert!(told(&answer).2 > 2_400_000, "{answer:?}");
+}
+
+#[tokio::test]
+async fn over_a_socket_they_cost_the_same_and_the_socket_stays() {
+    let app = TestApp::with(limited(&[(Limit::Requests, "20/1h")])).await;
+    let mut socket = Socket::of(&app, None).await;
+    let mut refusal = Value::Null;
+    let mut answered = 0;
+    while refusal.is_null() {
+        socket.subscribe("a", "{ user(login: \"nobody\") { id } }").await;
+        let said = socket.next().await;
+        match said["type"].as_str() {
+            Some("next") => {
+                assert_eq!(socket.next().await["type"], "complete");
+                answered += 1;
+            }
+            _ => refusal = said,
+        }
+    }
+    assert!((1..=20).contains(&answered), "{answered}");
+    let error = &refusal["payload"][0];
+    assert_eq!((&refusal["type"], &error["extensions"]["code"]), (&json!("error"), &json!("RATE_LIMITED")));
+    assert!(
+        error["extensions"]["limit"] == Limit::Requests.name() && error["extensions"]["retryAfter"].as_u64() > Some(0),
+        "{error}"
+    );
+    socket.say(json!({ "type": "ping" })).await;
+    assert_eq!(socket.next().await["type"], "pong");
 }

@@ -1,0 +1,146 @@
+//! Live over real sockets and event streams: one goes on where it stopped, and what is hot does not starve what is cold.
+
+use super::LIVE;
+use crate::support::{Actor, Events, Socket, TestApp};
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+fn stream(variables: Value) -> Value {
+    json!({ "query": LIVE, "operationName": "PublicStream", "variables": variables })
+}
+
+fn event(payload: &Value) -> &Value {
+    &payload["data"]["statusEvents"]
+}
+
+async fn opened(app: &TestApp, variables: Value, last: Option<&str>) -> Events {
+    let request = app.post().header("accept", "text/event-stream").json(&stream(variables));
+    Events::of(match last {
+        Some(last) => request.header("last-event-id", last),
+        None => request,
+    })
+    .await
+}
+
+/// The id and the message of the next event, comments aside.
+async fn told(events: &mut Events) -> (String, Value) {
+    loop {
+        let text = events.next().await.expect("an event");
+        let line = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
+        if let Some(data) = line("data: ") {
+            let payload: Value = serde_json::from_str(&data).expect("JSON");
+            return (line("id: ").expect("an id"), event(&payload)["status"]["message"].clone());
+        }
+    }
+}
+
+/// Waits until as many listen.
+async fn listening(app: &TestApp, count: usize) {
+    for _ in 0..2_000 {
+        if app.app.part::<waxwing::streaming::Hub>().waiting() == count {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    panic!("{count} do not listen");
+}
+
+#[tokio::test]
+async fn an_event_source_goes_on_behind_the_last_event_it_saw_whatever_it_asked_at_first() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let everything = json!({ "filter": { "sample": { "percent": 100.0 } } });
+    let mut events = opened(&app, everything.clone(), None).await;
+    listening(&app, 1).await;
+    ada.post("One").await;
+    ada.post("Two").await;
+    let (first, message) = told(&mut events).await;
+    assert_eq!(message, "One");
+    drop(events);
+    ada.post("Three").await;
+    let begin = json!({ "filter": { "sample": { "percent": 100.0 } }, "after": first });
+    let (second, message) = told(&mut opened(&app, begin.clone(), None).await).await;
+    assert_eq!(message, "Two", "as its variable says");
+    // An EventSource sends the request with which it began, and the id that it saw last.
+    for variables in [everything, begin] {
+        let mut events = opened(&app, variables, Some(&second)).await;
+        assert_eq!(told(&mut events).await.1, "Three", "as its header says");
+    }
+}
+
+/// Posts many at once, of the longest that there are.
+async fn flood(author: &Actor, count: usize) {
+    let long = "\u{1f985}".repeat(480);
+    for at in (0..count).step_by(20) {
+        let messages: Vec<String> = (at..at + 20).map(|at| format!("hot {at} {long}")).collect();
+        join_all(messages.iter().map(|message| author.post(message))).await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_hot_does_not_starve_what_is_cold_on_the_same_socket() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let mut socket = Socket::of(&app, None).await;
+    for number in 0..20 {
+        let payload = stream(json!({ "filter": { "track": ["hot"] } }));
+        socket.say(json!({ "id": format!("hot{number}"), "type": "subscribe", "payload": payload })).await;
+    }
+    let payload = stream(json!({ "filter": { "track": ["cold"] } }));
+    socket.say(json!({ "id": "cold", "type": "subscribe", "payload": payload })).await;
+    listening(&app, 21).await;
+    // More than the ways between take, with nobody reading: 20 times 800 times 2 KiB.
+    flood(&ada, 800).await;
+    ada.post("cold").await;
+    let (mut before_cold, mut gaps, mut last) = (0, 0, vec![String::new(); 20]);
+    let (mut heard_cold, mut cold) = (false, 0);
+    while !heard_cold || last.iter().any(|last| last != "the end of hot") {
+        let said = socket.next().await;
+        let (id, it) = (said["id"].as_str().expect("an id").to_owned(), event(&said["payload"]).clone());
+        match id.strip_prefix("hot") {
+            None => {
+                assert_eq!(it["status"]["message"], "cold", "{said}");
+                (heard_cold, cold) = (true, cold + 1);
+                ada.post("the end of hot").await;
+            }
+            Some(number) => {
+                before_cold += usize::from(!heard_cold);
+                gaps += usize::from(it["reason"] == "TOO_SLOW");
+                if let Some(message) = it["status"]["message"].as_str() {
+                    last[number.parse::<usize>().expect("a number")] = message.to_owned();
+                }
+            }
+        }
+    }
+    assert_eq!(cold, 1);
+    assert!(gaps > 0, "nothing was hot enough to be dropped: the test shows nothing");
+    assert!(before_cold < 20 * 800, "it was not the last of all");
+}
+
+#[tokio::test]
+async fn what_is_broken_ends_a_socket_by_the_codes_of_websockets() {
+    use tokio_tungstenite::tungstenite::Message;
+    use tokio_tungstenite::tungstenite::protocol::frame::Frame;
+    use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
+    let app = TestApp::start().await;
+    let frame = |bytes: &'static [u8], opcode| Message::Frame(Frame::message(bytes, OpCode::Data(opcode), true));
+    for (frame, closed) in [
+        (frame(&[0xff, 0xfe], Data::Text), (1007, "Text must be UTF-8")),
+        (frame(b"{}", Data::Continue), (1002, "Protocol error")),
+    ] {
+        let mut socket = Socket::of(&app, None).await;
+        socket.send(frame).await;
+        assert_eq!(socket.closed().await, (closed.0, closed.1.to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn a_storage_that_cannot_be_asked_who_this_is_asks_to_come_again() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let mut socket = Socket::open(&app).await;
+    app.redis.kill();
+    let authorization = format!("Bearer {}", ada.token.as_deref().expect("a token"));
+    socket.say(json!({ "type": "connection_init", "payload": { "authorization": authorization } })).await;
+    assert_eq!(socket.closed().await, (1013, "Try again later".into()));
+}
