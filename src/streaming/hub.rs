@@ -97,8 +97,8 @@ struct State {
     subscriptions: HashMap<Id, Arc<Queue>>,
     index: Index,
     audiences: HashMap<u64, std::sync::Weak<Audience>>,
-    /// Whose changes somebody waits for, how many do, and how often there was one.
-    watched: HashMap<u64, (usize, watch::Sender<u64>)>,
+    /// The channels of which somebody wants to know when something is said on them, how many do, and how often that was.
+    watched: HashMap<String, (usize, watch::Sender<u64>)>,
     /// The last event of each shard that was handed out; `None` while nobody listens.
     position: Option<Position>,
     /// How often somebody has begun to listen: what was read before says nothing of what comes after.
@@ -124,13 +124,13 @@ impl State {
         }
     }
 
-    fn unwatch(&mut self, id: u64) {
-        let Some(watched) = self.watched.get_mut(&id) else { return };
+    fn unwatch(&mut self, channel: &str) {
+        let Some(watched) = self.watched.get_mut(channel) else { return };
         watched.0 -= 1;
         if watched.0 == 0 {
-            self.watched.remove(&id);
+            self.watched.remove(channel);
             if let Some(bridge) = &self.bridge {
-                bridge.leave(events::changes_channel(id));
+                bridge.leave(channel.to_owned());
             }
         }
     }
@@ -161,15 +161,15 @@ impl Drop for Joined {
     }
 }
 
-/// Waits for changes of an account or a list.
+/// Waits for what is said on a channel.
 pub(super) struct Watch {
     hub: Hub,
-    id: u64,
+    channel: String,
     versions: watch::Receiver<u64>,
 }
 
 impl Watch {
-    /// Ends at the next change.
+    /// Ends when something was said since the last time, or may have been.
     pub(super) async fn changed(&mut self) {
         if self.versions.changed().await.is_err() {
             std::future::pending().await
@@ -179,7 +179,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.hub.state().unwatch(self.id);
+        self.hub.state().unwatch(&self.channel);
     }
 }
 
@@ -203,14 +203,19 @@ impl Hub {
 
     /// Waits for changes of an account or a list from now on. No round trip.
     pub(super) fn watch(&self, app: &App, marker: Marker, id: u64) -> Watch {
+        self.watch_channel(app, marker, events::changes_channel(id))
+    }
+
+    /// Waits for what is said on a channel from now on. No round trip.
+    pub(super) fn watch_channel(&self, app: &App, marker: Marker, channel: String) -> Watch {
         let mut state = self.state();
         let bridge = self.bridge(app, marker, &mut state);
-        let (count, sender) = state.watched.entry(id).or_insert_with(|| (0, watch::Sender::new(0)));
+        let (count, sender) = state.watched.entry(channel.clone()).or_insert_with(|| (0, watch::Sender::new(0)));
         *count += 1;
         if *count == 1 {
-            bridge.listen(events::changes_channel(id));
+            bridge.listen(channel.clone());
         }
-        Watch { hub: self.clone(), id, versions: sender.subscribe() }
+        Watch { hub: self.clone(), versions: sender.subscribe(), channel }
     }
 
     /// The audience of a feed, one for all who wait for it. One round trip for the first.
@@ -351,18 +356,22 @@ impl Hearing {
     }
 
     fn hear(&mut self, pushed: Pushed) {
-        let (channel, payload) = match pushed {
-            Pushed::Message { channel, payload } => (channel, payload),
-            Pushed::Listening { channel, .. } => return self.listening(&channel),
+        let (channel, message) = match pushed {
+            Pushed::Message { channel, payload } => (channel, Some(payload)),
+            Pushed::Listening { channel, .. } => (channel, None),
         };
-        match events::heard(&channel, &payload) {
-            Some(Heard::Event(event, before)) => {
+        if let Some((_, versions)) = self.hub.state().watched.get(&channel) {
+            versions.send_modify(|version| *version += 1);
+        }
+        match message.map(|message| events::heard(&channel, &message)) {
+            Some(Some(Heard::Event(event, before))) => {
                 if !self.hub.heard(event, before) {
                     self.behind = Some(self.behind.unwrap_or_else(Instant::now));
                 }
             }
-            Some(Heard::Change(id)) => self.changed(id),
-            None => tracing::warn!(channel, "a message that cannot be read"),
+            Some(Some(Heard::Change(id))) => drop(self.doubtful.insert(id)),
+            Some(None) => tracing::warn!(channel, "a message that cannot be read"),
+            None => self.listening(&channel),
         }
     }
 
@@ -374,17 +383,9 @@ impl Hearing {
                 // Changes were not heard of either.
                 self.everybody = true;
             }
-            (None, Some(Heard::Change(id))) => self.changed(id),
+            (None, Some(Heard::Change(id))) => drop(self.doubtful.insert(id)),
             _ => {}
         }
-    }
-
-    /// The surroundings of an account or a list have changed.
-    fn changed(&mut self, id: u64) {
-        if let Some((_, versions)) = self.hub.state().watched.get(&id) {
-            versions.send_modify(|version| *version += 1);
-        }
-        self.doubtful.insert(id);
     }
 
     /// Reads the sources anew of those feeds that are doubtful and have changed. What fails is doubtful still.
