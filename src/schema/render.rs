@@ -102,14 +102,14 @@ struct Run {
 impl Renderer {
     /// The answer to something that is told; `None` where nothing of it may be shown.
     pub(super) async fn render(&self, told: &Told) -> Option<Arc<Rendered>> {
-        let Some(occasion) = &told.of else { return self.make(told).await };
+        let Some(answers) = &told.answers else { return self.make(told).await };
         let made = async {
             match self.make(told).await {
                 Some(rendered) => rendered as Arc<_>,
                 None => Arc::new(()) as Arc<_>,
             }
         };
-        occasion.once(self.number, &told.cursor, made).await.downcast().ok()
+        answers.once(self.number, &told.cursor, made).await.downcast().ok()
     }
 
     async fn make(&self, told: &Told) -> Option<Arc<Rendered>> {

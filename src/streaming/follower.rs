@@ -7,7 +7,7 @@ use super::queue::Item;
 use crate::app::App;
 use crate::error::Error;
 use crate::events::service as events;
-use crate::events::{Kind, Marker, Place, Position, Read};
+use crate::events::{Event, Kind, Marker, Place, Position, Read};
 use crate::page::{Cursors, ListId};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,6 +17,9 @@ use std::time::Duration;
 const PAGE: usize = 500;
 /// How soon Redis is asked again that did not answer.
 const AGAIN: Duration = Duration::from_millis(100);
+
+/// An event on its way, and the place behind it.
+type Happened = Occasion<Event, Position>;
 
 /// A subscription on its way through the events.
 pub struct Follower {
@@ -30,7 +33,7 @@ pub struct Follower {
     pub(super) place: Place,
     pub(super) joined: Option<Joined>,
     /// What is not told yet.
-    pub(super) read: VecDeque<Arc<Occasion>>,
+    pub(super) read: VecDeque<Arc<Happened>>,
 }
 
 impl Follower {
@@ -38,11 +41,11 @@ impl Follower {
     pub async fn next(&mut self) -> Told {
         loop {
             if let Some(event) = self.read.pop_front() {
-                let told = self.tell(&event);
+                let told = self.tell(&event.event);
                 // What was read by itself may be further on in other shards.
                 self.place.position.join(&event.behind);
                 match told {
-                    Some(what) => return self.told(what, Some(event)),
+                    Some(what) => return self.told(what, Some(&event)),
                     None => continue,
                 }
             }
@@ -55,7 +58,7 @@ impl Follower {
                         }
                         None
                     }
-                    Item::Gap(reason, behind) => Some((reason, (*behind).clone())),
+                    Item::Gap(reason, behind) => Some((reason, behind)),
                 },
                 None => match Box::pin(self.read_on()).await {
                     Ok(gap) => gap,
@@ -75,8 +78,9 @@ impl Follower {
         }
     }
 
-    fn told(&self, what: What, of: Option<Arc<Occasion>>) -> Told {
-        Told { cursor: self.place.encode(&self.cursors, self.list), what, of }
+    fn told(&self, what: What, of: Option<&Happened>) -> Told {
+        let cursor = self.place.encode(&self.cursors, self.list);
+        Told { cursor, what, author: of.map(|it| it.event.marks.author), answers: of.map(|it| it.answers.clone()) }
     }
 
     /// Reads what comes next, or joins the hub where nothing does. A gap, where what comes next is not to be had.
@@ -110,29 +114,29 @@ impl Follower {
             Some(last) => last.1 = behind,
             None => self.place.position = behind,
         }
-        self.read.extend(wanted.into_iter().map(|(event, behind)| Arc::new(Occasion::new(event, behind))));
+        self.read.extend(wanted.into_iter().map(|(event, behind)| Occasion::new(event, behind)));
         Ok(None)
     }
 
     /// What an event is to this subscription.
-    fn tell(&mut self, event: &Occasion) -> Option<What> {
-        let (status, kind) = (event.event.status, event.event.kind);
+    fn tell(&mut self, event: &Event) -> Option<What> {
+        let (status, kind) = (event.status, event.kind);
         if kind == Kind::Posted && self.place.take_shown(status.0) {
             return None;
         }
         let what = if kind == Kind::Posted { What::Posted(status) } else { What::Deleted(status) };
-        self.has_source(event).then_some(what)
+        self.has_source(event.marks.author).then_some(what)
     }
 
     /// Whether what was told is wanted now: to be asked when its answer is made, since whoever was a source of a feed when it happened
     /// may be none any more.
     pub fn wants_still(&self, told: &Told) -> bool {
-        told.of.as_ref().is_none_or(|event| self.has_source(event))
+        told.author.is_none_or(|author| self.has_source(author))
     }
 
-    fn has_source(&self, event: &Occasion) -> bool {
+    fn has_source(&self, author: u64) -> bool {
         match &self.wanted {
-            Wanted::Feed(audience) => audience.has(event.event.marks.author),
+            Wanted::Feed(audience) => audience.has(author),
             Wanted::Public(_) => true,
         }
     }

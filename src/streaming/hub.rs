@@ -4,7 +4,7 @@ use super::filter::Filter;
 use super::index::{Id, Index};
 use super::model::GapReason;
 use super::occasion::Occasion;
-use super::queue::{Item, Queue};
+use super::queue;
 use crate::app::App;
 use crate::db::bridge::{Bridge, Heard as Pushed};
 use crate::error::Error;
@@ -27,6 +27,9 @@ const AGAIN: Duration = Duration::from_millis(100);
 const AT_ONCE: usize = 50;
 /// Events of each shard, and feeds, that are looked at together.
 const PAGE: usize = 1_000;
+
+/// What is handed to one subscription.
+type Queue = queue::Queue<Event, Position>;
 
 /// What a subscription waits for.
 #[derive(Clone)]
@@ -118,9 +121,9 @@ impl State {
         if found.is_empty() {
             return;
         }
-        let event = Arc::new(Occasion::new(event, position.clone()));
+        let event = Occasion::new(event, position.clone());
         for queue in found.iter().filter_map(|id| self.subscriptions.get(id)) {
-            queue.push(Item::Event(event.clone()));
+            queue.push(event.clone());
         }
     }
 
@@ -310,9 +313,8 @@ impl Hub {
         if state.era != era || state.position.is_none() {
             return;
         }
-        let shared = Arc::new(place.clone());
+        state.subscriptions.values().for_each(|queue| queue.cut(reason, place.clone()));
         state.position = Some(place);
-        state.subscriptions.values().for_each(|queue| queue.cut(reason, shared.clone()));
     }
 }
 

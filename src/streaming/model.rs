@@ -1,6 +1,6 @@
 //! What is asked for and what is told: plain types.
 
-use super::occasion::Occasion;
+use super::occasion::Answers;
 use crate::ids::StatusId;
 use std::sync::Arc;
 
@@ -11,8 +11,10 @@ pub struct Told {
     pub cursor: String,
     /// What it was.
     pub what: What,
-    /// The event that it tells; a gap is none.
-    pub(crate) of: Option<Arc<Occasion>>,
+    /// The mark of its author.
+    pub(super) author: Option<u64>,
+    /// What is made of the event; a gap is none.
+    pub(crate) answers: Option<Arc<Answers>>,
 }
 
 /// What happened.

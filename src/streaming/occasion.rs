@@ -1,6 +1,5 @@
 //! An event on its way to those whom it concerns, with the answers that were made of it: as many as they asked differently, not as they are.
 
-use crate::events::{Event, Position};
 use std::any::Any;
 use std::collections::HashMap;
 use std::future::Future;
@@ -11,15 +10,25 @@ use tokio::sync::OnceCell;
 /// How long an answer holds: whoever comes to it later has one made that shows what is there by then.
 const FRESH: Duration = Duration::from_millis(500);
 
-/// An event that is handed out. What was made of it goes when the last has had it.
+/// An event that is handed out.
 #[derive(Debug)]
-pub(crate) struct Occasion {
+pub(super) struct Occasion<E, P> {
     /// What happened.
-    pub(super) event: Event,
+    pub(super) event: E,
     /// The place behind it.
-    pub(super) behind: Position,
-    answers: Mutex<HashMap<(u64, String), Answer>>,
+    pub(super) behind: P,
+    pub(super) answers: Arc<Answers>,
 }
+
+impl<E, P> Occasion<E, P> {
+    pub(super) fn new(event: E, behind: P) -> Arc<Self> {
+        Arc::new(Self { event, behind, answers: Arc::default() })
+    }
+}
+
+/// What was made of an event. It goes when the last who is told of it has had it.
+#[derive(Debug, Default)]
+pub(crate) struct Answers(Mutex<HashMap<(u64, String), Answer>>);
 
 /// An answer, which is of the schema's own kind.
 pub(crate) type Made = Arc<dyn Any + Send + Sync>;
@@ -36,16 +45,12 @@ impl Default for Answer {
     }
 }
 
-impl Occasion {
-    pub(super) fn new(event: Event, behind: Position) -> Self {
-        Self { event, behind, answers: Mutex::default() }
-    }
-
+impl Answers {
     /// What `make` makes for all who ask for it by the same number and cursor, within half a second: once. Should whoever makes it go away
     /// meanwhile, another one does.
     pub(crate) async fn once(&self, number: u64, cursor: &str, make: impl Future<Output = Made>) -> Made {
         let made = {
-            let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             let answer = answers.entry((number, cursor.to_owned())).or_default();
             if answer.since.elapsed() > FRESH {
                 *answer = Answer::default();

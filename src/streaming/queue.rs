@@ -2,7 +2,6 @@
 
 use super::model::GapReason;
 use super::occasion::Occasion;
-use crate::events::Position;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
@@ -11,46 +10,47 @@ use tokio::sync::Notify;
 const MOST: usize = 256;
 
 /// What waits.
-#[derive(Clone, Debug)]
-pub(super) enum Item {
+#[derive(Debug)]
+pub(super) enum Item<E, P> {
     /// An event.
-    Event(Arc<Occasion>),
+    Event(Arc<Occasion<E, P>>),
     /// Something is missing up to this place.
-    Gap(GapReason, Arc<Position>),
+    Gap(GapReason, P),
 }
 
 /// A queue with one reader.
-#[derive(Default)]
-pub(super) struct Queue {
-    items: Mutex<VecDeque<Item>>,
+pub(super) struct Queue<E, P> {
+    items: Mutex<VecDeque<Item<E, P>>>,
     more: Notify,
 }
 
-impl Queue {
+impl<E, P> Default for Queue<E, P> {
+    fn default() -> Self {
+        Self { items: Mutex::default(), more: Notify::new() }
+    }
+}
+
+impl<E, P: Clone> Queue<E, P> {
     /// Puts something behind the rest. Where there is no room, all of it is dropped, which leaves a gap up to here.
-    pub(super) fn push(&self, item: Item) {
+    pub(super) fn push(&self, event: Arc<Occasion<E, P>>) {
         let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
         if items.len() >= MOST {
-            let place = match item {
-                Item::Event(event) => Arc::new(event.behind.clone()),
-                Item::Gap(_, place) => place,
-            };
-            *items = VecDeque::from([Item::Gap(GapReason::TooSlow, place)]);
+            *items = VecDeque::from([Item::Gap(GapReason::TooSlow, event.behind.clone())]);
         } else {
-            items.push_back(item);
+            items.push_back(Item::Event(event));
         }
         drop(items);
         self.more.notify_one();
     }
 
     /// A gap, which makes what waits before it needless to tell.
-    pub(super) fn cut(&self, reason: GapReason, place: Arc<Position>) {
+    pub(super) fn cut(&self, reason: GapReason, place: P) {
         *self.items.lock().unwrap_or_else(PoisonError::into_inner) = VecDeque::from([Item::Gap(reason, place)]);
         self.more.notify_one();
     }
 
     /// The next one, once there is one.
-    pub(super) async fn next(&self) -> Item {
+    pub(super) async fn next(&self) -> Item<E, P> {
         loop {
             let next = {
                 let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
