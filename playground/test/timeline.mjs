@@ -112,7 +112,7 @@ test('a bad filter shows what the server says, beside the field, and can be mend
     ['Sample', { Percent: '0' }, /`percent` is 0: it is above 0 and at most 100\./],
     ['Sample', { Percent: '5', Name: 'x'.repeat(65) }, /`identifier` has at most 64 bytes\./],
     ['Words', { Phrases: '' }, /`track` has 1 to 400 elements\./],
-    ['Places', { South: '40', North: '10' }, /is no box: latitudes are -90 to 90/],
+    ['Places', { South: '40', North: '10' }, /^West -10, south 40, east 30, north 10 of `locations` is no box/],
   ]) {
     await live.filter(kind, fields);
     const error = page.getByRole('alert').filter({ hasText: said });
@@ -238,6 +238,54 @@ test('who was away before anything had come is told that something may be missin
   await post('unseen');
   await server.begin();
   await live.items.filter({ hasText: /before anything had come/ }).waitFor();
+});
+
+test('a connection that says nothing any more is left for a new one', async () => {
+  let silent = false;
+  await page.routeWebSocket(/graphql/, (socket) => {
+    const isFirst = !silent;
+    const origin = socket.connectToServer();
+    origin.onMessage((text) => (isFirst && silent ? null : socket.send(text)));
+  });
+  await page.clock.install();
+  await live.load();
+  await live.followed();
+  await post('heard');
+  await live.upTo('heard');
+  silent = true;
+  const unheard = await several('unheard', 3);
+  await page.clock.fastForward(39_000);
+  assert.deepEqual(await live.shown(), ['heard'], 'the server has until its next ping');
+  await page.clock.fastForward(2_000);
+  assert.deepEqual(await live.upTo('unheard 3'), [...unheard, 'heard']);
+});
+
+test('a server that names a time is believed, and one need not wait for it', async () => {
+  const sockets = [];
+  await page.routeWebSocket(/graphql/, (socket) => {
+    sockets.push(socket);
+    socket.connectToServer();
+  });
+  await page.clock.install();
+  await live.load();
+  await live.followed();
+  await post('before');
+  await live.upTo('before');
+  await page.clock.pauseAt(Date.now() + 1_000);
+  await sockets[0].close({ code: 1001, reason: 'Going away, retry in 9 s' });
+  await live.state.getByText('Reconnecting').waitFor();
+  assert.equal(await live.state.locator('.countdown').innerText(), 'in 9 s');
+  await page.clock.runFor(4_000);
+  assert.equal(await live.state.locator('.countdown').innerText(), 'in 5 s');
+  assert.equal(sockets.length, 1);
+  const id = await post('meanwhile');
+  await live.button('Now').click();
+  await live.phase('live');
+  await page.clock.resume();
+  await live.upTo('meanwhile');
+  await remove(id);
+  await live.card('meanwhile').waitFor({ state: 'detached' });
+  assert.equal(sockets.length, 2);
 });
 
 test('a session that ends elsewhere asks to log in again, and then goes on', async () => {

@@ -52,7 +52,9 @@ const onHome = (token) => (state) => {
 function onPublic(state) {
   const isFilter = state.phase === 'refused' && ['BAD_USER_INPUT', 'GRAPHQL_VALIDATION_FAILED'].includes(state.code);
   show(isFilter ? { phase: 'refused', message: 'The filter was refused.' } : state);
-  if (isFilter) filters.refuse(state.message);
+  if (!isFilter) return;
+  by('empty').textContent = '';
+  filters.refuse(state.message);
 }
 
 // Somebody does not want to wait, or wants what was refused once more.
