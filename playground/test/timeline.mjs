@@ -156,6 +156,26 @@ test('home shows what it holds and what comes; one posts, counts and deletes', a
   assert.deepEqual(await live.shown(), [], 'nothing of a home stays on the page');
 });
 
+test('what is posted between the reading of a home and the following of it is there once', async () => {
+  let letThrough;
+  const held = new Promise((resolve) => (letThrough = resolve));
+  await live.load();
+  await live.followed();
+  await page.routeWebSocket(/graphql/, async (socket) => {
+    await held;
+    socket.connectToServer();
+  });
+  await live.logIn(server.login, server.password);
+  const read = await home(ada);
+  await live.items.nth(read.length - 1).waitFor();
+  assert.deepEqual(await live.shown(), read);
+  const between = await several('between', 3, friend);
+  letThrough();
+  await live.phase('live');
+  await post('after', { token: friend });
+  assert.deepEqual(await live.upTo('after'), ['after', ...between, ...read]);
+});
+
 for (const [how, signal] of [['killed', 'SIGKILL'], ['stopped', 'SIGTERM']]) {
   for (const [where, enter] of [['the public stream', async () => {}], ['a home', () => live.logIn(server.login, server.password)]]) {
     test(`${where}: the server is ${how} and comes back: nothing is missing, nothing doubled`, async () => {
@@ -286,6 +306,28 @@ test('a server that names a time is believed, and one need not wait for it', asy
   await remove(id);
   await live.card('meanwhile').waitFor({ state: 'detached' });
   assert.equal(sockets.length, 2);
+});
+
+test('after a close as if all was well, too, it goes on from the last cursor', async () => {
+  const [sockets, asked] = [[], []];
+  await page.routeWebSocket(/graphql/, (socket) => {
+    sockets.push(socket);
+    const origin = socket.connectToServer();
+    socket.onMessage((text) => {
+      const { type, payload } = JSON.parse(text);
+      if (type === 'subscribe') asked.push(payload.variables.after);
+      origin.send(text);
+    });
+  });
+  await live.load();
+  await live.followed();
+  await post('before');
+  await live.upTo('before');
+  await sockets[0].close({ code: 1000, reason: '' });
+  await post('meanwhile');
+  await live.upTo('meanwhile');
+  assert.equal(asked[0], null);
+  assert.equal(typeof asked[1], 'string');
 });
 
 test('a session that ends elsewhere asks to log in again, and then goes on', async () => {

@@ -24,6 +24,14 @@ export function resume({ query, variables, token = null, read = null, onEvent, o
   let wasLive = false;
   let stopped = false;
   let hangUp = () => {};
+  // Read whenever it is sent: after a close with 1000 the client comes back by itself, whatever it was told, and must not do so with the
+  // cursor of the beginning.
+  const fromHere = {
+    ...variables,
+    get after() {
+      return cursor;
+    },
+  };
 
   async function run() {
     for (let failures = 0; !stopped; ) {
@@ -54,11 +62,11 @@ export function resume({ query, variables, token = null, read = null, onEvent, o
       const client = createClient({
         url: new URL('/graphql', location.href).href.replace(/^http/, 'ws'),
         connectionParams: token ? { authorization: `Bearer ${token}` } : {},
-        // It would come back by itself, but with the cursor of the beginning.
+        // Who comes back how soon, and who does not, is decided here.
         retryAttempts: 0,
         on: { message: () => silence.broken(), connected: live },
       });
-      const leave = client.subscribe({ query, variables: { ...variables, after: cursor } }, { next, error: fail, complete });
+      const leave = client.subscribe({ query, variables: fromHere }, { next, error: fail, complete });
       hangUp = () => {
         leave();
         complete();
