@@ -69,6 +69,7 @@ test('anybody sees the public stream, in order, as text', async () => {
   await post(markup);
   assert.deepEqual(await live.upTo(markup), [markup, ...posted]);
   assert.equal(await page.title(), 'Waxwing live');
+  assert.equal(await page.getByRole('link', { name: 'GraphiQL' }).getAttribute('href'), '/');
   assert.equal(await live.items.locator('b, img').count(), 0);
 });
 
