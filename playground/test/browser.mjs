@@ -13,11 +13,12 @@ const ARGS = [
   '--disable-sync',
 ];
 
-export async function open() {
+// Opens a page that may ask one origin alone.
+export async function open(home = url, options = {}) {
   const browser = await playwright.launch({ executablePath: chromium, headless: true, args: ARGS });
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const complaints = [];
-  await keepAtHome(context, complaints);
+  await keepAtHome(context, home, complaints);
   const page = await context.newPage();
   page.setDefaultTimeout(10_000);
   page.on('console', (message) => message.type() === 'error' && complaints.push(`Console: ${message.text()}`));
@@ -25,8 +26,8 @@ export async function open() {
   return { browser, page, complaints };
 }
 
-async function keepAtHome(context, complaints) {
-  const { origin } = new URL(url);
+async function keepAtHome(context, home, complaints) {
+  const { origin } = new URL(home);
   await context.route('**/*', (route) => {
     const target = route.request().url();
     if (new URL(target).origin === origin) return route.continue();

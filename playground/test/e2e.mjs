@@ -25,6 +25,7 @@ test('the page loads with the operations ready to run', async () => {
   assert.equal(await playground.tab('Home').getAttribute('aria-selected'), 'true');
   assert.deepEqual(JSON.parse(await playground.shownVariables()), { first: 30 });
   assert.equal(await page.getByRole('tab').count(), 8);
+  assert.equal(await page.getByRole('link', { name: 'Live timeline' }).getAttribute('href'), '/live');
 });
 
 test('a wrong password shows the message of the server', async () => {

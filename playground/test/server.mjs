@@ -1,4 +1,5 @@
-// A server of a test's own: it can be stopped and started again, on the same port and the same data.
+// A server of a test's own: it can be stopped, killed and started again, on the same port and the same data. Those that are given one Redis
+// are processes of one site.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -9,20 +10,22 @@ import { createInterface } from 'node:readline';
 const LOG_IN = 'mutation ($input: LogInInput!) { logIn(input: $input) { session { token } } }';
 
 export class Server {
-  static async start() {
+  static async start({ redis, options = [] } = {}) {
     const server = new Server();
     server.folder = mkdtempSync(join(tmpdir(), 'waxwing-live-'));
     server.port = await freePort();
-    server.url = `http://127.0.0.1:${server.port}/graphql`;
+    server.origin = `http://127.0.0.1:${server.port}`;
+    server.url = `${server.origin}/graphql`;
+    const data = redis ? ['--redis', redis.url] : ['--data-dir', join(server.folder, 'data')];
+    server.options = ['serve', '--demo', '--listen', `127.0.0.1:${server.port}`, ...data, ...options];
     await server.begin();
     return server;
   }
 
   async begin() {
-    const options = ['serve', '--demo', '--listen', `127.0.0.1:${this.port}`, '--data-dir', join(this.folder, 'data')];
     const ours = ([name]) => !name.startsWith('WAXWING_');
     const env = { ...Object.fromEntries(Object.entries(process.env).filter(ours)), WAXWING_LOG: 'warn' };
-    this.child = spawn(process.env.WAXWING_BINARY, options, { stdio: ['ignore', 'pipe', 'inherit'], env });
+    this.child = spawn(process.env.WAXWING_BINARY, this.options, { stdio: ['ignore', 'pipe', 'inherit'], env });
     this.gone = new Promise((resolve) => this.child.once('exit', resolve));
     for await (const line of createInterface({ input: this.child.stdout })) {
       const login = line.match(/Log in as\s+(\S+) with the password (\S+)/);
@@ -34,8 +37,8 @@ export class Server {
     throw new Error('the server ended before it was ready');
   }
 
-  async end() {
-    this.child.kill('SIGTERM');
+  async end(signal = 'SIGTERM') {
+    this.child.kill(signal);
     await this.gone;
   }
 
@@ -49,11 +52,17 @@ export class Server {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  async logIn() {
-    const variables = { input: { login: this.login, password: this.password } };
-    const body = JSON.stringify({ query: LOG_IN, variables });
-    const answer = await fetch(this.url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
-    return (await answer.json()).data.logIn.session.token;
+  async logIn(login = this.login) {
+    const { logIn } = await this.ask(null, LOG_IN, { input: { login, password: this.password } });
+    return logIn.session.token;
+  }
+
+  async ask(token, query, variables) {
+    const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) };
+    const answer = await fetch(this.url, { method: 'POST', headers, body: JSON.stringify({ query, variables }) });
+    const { data, errors } = await answer.json();
+    if (errors) throw new Error(JSON.stringify(errors));
+    return data;
   }
 
   // What the server counts of something now.
@@ -64,7 +73,7 @@ export class Server {
   }
 }
 
-function freePort() {
+export function freePort() {
   return new Promise((resolve) => {
     const listener = createServer().listen(0, '127.0.0.1', () => {
       const { port } = listener.address();

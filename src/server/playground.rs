@@ -1,4 +1,4 @@
-//! The playground: the built page inside the binary, or a word on how to get it.
+//! The playground: the built pages inside the binary, or a word on how to get them.
 
 use super::State;
 use axum::Json;
@@ -16,9 +16,13 @@ use serde_json::{Value, json};
 #[allow_missing = true]
 struct Dist;
 
-/// Nothing but our own files, and no page may frame this one. CodeMirror writes styles and small pictures into the page.
+/// Nothing but our own files, and no page may frame ours. CodeMirror writes styles and small pictures into the page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// The live page needs nothing besides: what it shows is put in as text.
+const STRICT: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; \
+    form-action 'none'; frame-ancestors 'none'";
 
 const WITHOUT: &str = "<!doctype html><html lang=\"en\"><title>Waxwing</title><h1>Waxwing</h1>\
     <p>This binary was built without the playground. With Node.js installed, <code>make</code> builds both.</p>\
@@ -33,22 +37,33 @@ pub struct DemoLogin {
     pub password: String,
 }
 
-/// The page itself, never cached, so that a new binary shows its own.
+/// GraphiQL's page.
 pub(super) async fn page() -> Response {
-    let mut response = match Dist::get("index.html") {
-        Some(file) => serve("index.html", file),
+    let mut response = html("index.html", POLICY);
+    // `/graphql` answers with this page or with JSON.
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept"));
+    response
+}
+
+/// The live page: a timeline that moves.
+pub(super) async fn live() -> Response {
+    html("live.html", STRICT)
+}
+
+/// A page, never cached, so that a new binary shows its own.
+fn html(name: &str, policy: &'static str) -> Response {
+    let mut response = match Dist::get(name) {
+        Some(file) => serve(name, file),
         None => ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], WITHOUT).into_response(),
     };
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    // `/graphql` answers with this page or with JSON.
-    headers.insert(header::VARY, HeaderValue::from_static("accept"));
     response
 }
 
-/// A file of the page; its name holds its hash, so it may be kept for ever.
+/// A file of the pages; its name holds its hash, so it may be kept for ever.
 pub(super) async fn asset(Path(path): Path<String>) -> Response {
     let Some(file) = Dist::get(&format!("assets/{path}")) else { return StatusCode::NOT_FOUND.into_response() };
     let mut response = serve(&path, file);
@@ -56,7 +71,7 @@ pub(super) async fn asset(Path(path): Path<String>) -> Response {
     response
 }
 
-/// What the page should know of this server: the demo's login, or nothing.
+/// What the pages should know of this server: the demo's login, or nothing.
 pub(super) async fn settings(Extract(state): Extract<State>) -> Json<Value> {
     Json(match state.demo {
         Some(demo) => json!({ "demo": demo }),

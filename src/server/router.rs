@@ -70,6 +70,7 @@ pub fn router(state: State) -> Router {
     if state.edge.playground {
         router = router
             .route("/", get(playground::page))
+            .route("/live", get(playground::live))
             .route("/assets/{*path}", get(playground::asset))
             .route("/playground.json", get(playground::settings));
     }

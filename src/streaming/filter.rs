@@ -107,9 +107,10 @@ pub(super) fn check(marker: &Marker, given: Given) -> Result<Checked, Error> {
         return Ok(Checked::Ready(Filter::Track(words)));
     }
     if let Some(areas) = given.locations {
-        if let Some(wrong) = areas.iter().find(|area| !is_box(area)) {
+        if let Some(Area { west, south, east, north }) = areas.iter().find(|area| !is_box(area)) {
             return refused(format!(
-                "{wrong:?} is no box: latitudes are -90 to 90, longitudes -180 to 180, south is below north."
+                "West {west}, south {south}, east {east}, north {north} of `locations` is no box: latitudes are -90 to 90, \
+                 longitudes -180 to 180, south is below north."
             ));
         }
         return Ok(Checked::Ready(Filter::Locations(areas)));

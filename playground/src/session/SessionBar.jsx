@@ -5,7 +5,7 @@ import { fetchDemo } from '../demo.js';
 import { checkSession } from './actions.js';
 import { LoggedIn } from './LoggedIn.jsx';
 import { LoggedOut } from './LoggedOut.jsx';
-import { useSession } from './store.js';
+import { useSession } from './useSession.js';
 
 export function SessionBar() {
   const { session, notice } = useSession();
@@ -17,6 +17,9 @@ export function SessionBar() {
       <h1>
         <img src={mark} alt="" width="24" height="24" /> Waxwing <small>playground</small>
       </h1>
+      <nav>
+        <a href="/live">Live timeline</a>
+      </nav>
       <section aria-label="Session" ref={section} tabIndex={-1}>
         {notice && <p role="alert">{notice}</p>}
         {session ? <LoggedIn session={session} /> : <LoggedOut demo={demo} />}

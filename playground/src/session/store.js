@@ -1,15 +1,19 @@
 // Holds the session that operations are sent with, and the last thing to tell about it.
 //
 // It is kept in sessionStorage, not in localStorage: it outlives a reload but not the browser tab, so that no token is
-// left behind on a shared machine, and two browser tabs can be two users at once, which a social API calls for.
-import { useSyncExternalStore } from 'react';
-
+// left behind on a shared machine, and two browser tabs can be two users at once, which a social API calls for. GraphiQL's
+// page and the live one share it; what is React's stands in useSession.js.
 const KEY = 'waxwing.session';
 const listeners = new Set();
 let state = { session: load(), notice: null };
 
-export function useSession() {
-  return useSyncExternalStore(subscribe, () => state);
+export function current() {
+  return state;
+}
+
+export function subscribe(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
 export function currentToken() {
@@ -34,11 +38,6 @@ function change(next) {
   state = next;
   save(state.session);
   for (const listener of listeners) listener();
-}
-
-function subscribe(listener) {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
 }
 
 // A browser may refuse storage, or hold what an older playground wrote: then the session lives as long as the page.

@@ -1,0 +1,363 @@
+// Drives the live page in Chromium: what it shows, and that nothing is missing or doubled whatever becomes of its server. Two servers share
+// one Redis: the page's own, which is stopped and killed, and another one, which is there all the time.
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { open } from './browser.mjs';
+import { LivePage } from './livepage.mjs';
+import { Redis } from './redis.mjs';
+import { Server } from './server.mjs';
+
+// Few are kept, so that a gap is soon made.
+const KEPT = 100;
+const POST = 'mutation ($input: PostStatusInput!) { postStatus(input: $input) { status { id } userErrors { message } } }';
+const DELETE = 'mutation ($input: DeleteStatusInput!) { deleteStatus(input: $input) { deletedStatusId } }';
+const HOME = 'query { homeTimeline { entries(first: 50) { edges { node { status { message } } } } } }';
+const OTHERS = '{ viewer { following(first: 1) { edges { node { login } } } } }';
+const END_OTHERS = 'mutation { endSessions(input: { allOthers: true }) { endedSessionIds userErrors { message } } }';
+
+let redis, server, other, ada, friend;
+let browser, page, complaints, live;
+
+before(async () => {
+  redis = await Redis.start();
+  const options = ['--rate-limits', 'off', '--events-kept', String(KEPT)];
+  server = await Server.start({ redis, options });
+  other = await Server.start({ redis, options });
+  ada = await other.logIn();
+  friend = await other.logIn((await other.ask(ada, OTHERS)).viewer.following.edges[0].node.login);
+});
+
+after(async () => {
+  await server?.remove();
+  await other?.remove();
+  await redis?.remove();
+});
+
+beforeEach(async () => {
+  ({ browser, page, complaints } = await open(server.origin));
+  live = new LivePage(page, server);
+});
+
+// Nothing is logged as an error but what the browser says of a server that is not there or of a session that has ended.
+afterEach(async () => {
+  await browser.close();
+  const expected = /ERR_CONNECTION_REFUSED|WebSocket connection to .* failed|status of 401|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/;
+  assert.deepEqual(complaints.filter((text) => !expected.test(text)), []);
+});
+
+async function post(message, { token = ada, location, by = other } = {}) {
+  const { postStatus } = await by.ask(token, POST, { input: { message, location } });
+  assert.deepEqual(postStatus.userErrors, []);
+  return postStatus.status.id;
+}
+
+// Posts so many, one after the other, and gives their texts, the newest first.
+async function several(name, count, token) {
+  const messages = Array.from({ length: count }, (_, at) => `${name} ${at + 1}`);
+  for (const message of messages) await post(message, { token });
+  return messages.toReversed();
+}
+
+const remove = (statusId) => other.ask(ada, DELETE, { input: { statusId } });
+const home = async (token) => (await other.ask(token, HOME)).homeTimeline.entries.edges.map(({ node }) => node.status.message);
+
+test('anybody sees the public stream, in order, as text', async () => {
+  await live.load();
+  await live.followed();
+  const posted = await several('seen', 3);
+  const markup = '<img src=x onerror="document.title=1"> & <b>bold</b>\nsecond line';
+  await post(markup);
+  assert.deepEqual(await live.upTo(markup), [markup, ...posted]);
+  assert.equal(await page.title(), 'Waxwing live');
+  assert.equal(await page.getByRole('link', { name: 'GraphiQL' }).getAttribute('href'), '/');
+  assert.equal(await live.items.locator('b, img').count(), 0);
+});
+
+test('a deletion disappears', async () => {
+  await live.load();
+  await live.followed();
+  const id = await post('to be deleted');
+  await post('to stay');
+  await live.upTo('to stay');
+  await remove(id);
+  await live.card('to be deleted').waitFor({ state: 'detached' });
+  assert.deepEqual(await live.shown(), ['to stay']);
+});
+
+test('a filter of words, of people, of places shows only what it wants', async () => {
+  await live.load();
+  await live.followed();
+  await live.filter('Words', { Phrases: 'red kite\n#sky' });
+  await live.followed();
+  for (const message of ['a kite', 'sky', 'the Kite is RED', 'look: #sky']) await post(message);
+  assert.deepEqual(await live.upTo('look: #sky'), ['look: #sky', 'the Kite is RED']);
+  await live.filter('Places', { West: '170', South: '-20', East: '-170', North: '-10' });
+  await live.followed();
+  for (const [message, longitude] of [['fiji', 178], ['greenwich', 0], ['samoa', -172]]) {
+    await post(message, { location: { latitude: -15, longitude } });
+  }
+  assert.deepEqual(await live.upTo('samoa'), ['samoa', 'fiji']);
+  assert.equal(await live.card('samoa').locator('.place').innerText(), '15° S, 172° W');
+  await live.filter('People', { Logins: `@${server.login}` });
+  await live.followed();
+  await post('by the friend', { token: friend });
+  await post(`by the friend, for @${server.login}`, { token: friend });
+  await post('by ada');
+  assert.deepEqual(await live.upTo('by ada'), ['by ada', `by the friend, for @${server.login}`]);
+});
+
+test('a bad filter shows what the server says, beside the field, and can be mended', async () => {
+  await live.load();
+  await live.followed();
+  for (const [kind, fields, said] of [
+    ['Sample', { Percent: '0' }, /`percent` is 0: it is above 0 and at most 100\./],
+    ['Sample', { Percent: '5', Name: 'x'.repeat(65) }, /`identifier` has at most 64 bytes\./],
+    ['Words', { Phrases: '' }, /`track` has 1 to 400 elements\./],
+    ['Places', { South: '40', North: '10' }, /^West -10, south 40, east 30, north 10 of `locations` is no box/],
+  ]) {
+    await live.filter(kind, fields);
+    const error = page.getByRole('alert').filter({ hasText: said });
+    await error.waitFor();
+    const field = page.getByLabel(Object.keys(fields)[0], { exact: true });
+    assert.equal(await field.getAttribute('aria-invalid'), 'true');
+    assert.ok((await field.getAttribute('aria-describedby')).split(' ').includes(await error.getAttribute('id')));
+    await live.phase('refused');
+  }
+  await live.filter('Sample', { Percent: '100', Name: '' });
+  await live.followed();
+  await post('after it was mended');
+  assert.deepEqual(await live.upTo('after it was mended'), ['after it was mended']);
+});
+
+test('home shows what it holds and what comes; one posts, counts and deletes', async () => {
+  await live.load();
+  await live.logIn(server.login, server.password);
+  await live.followed();
+  const held = await home(ada);
+  assert.deepEqual(await live.shown(), held);
+  await post('from a friend', { token: friend });
+  await live.upTo('from a friend');
+  assert.equal(await live.card('from a friend').getByRole('button', { name: 'Delete' }).count(), 0, 'not one’s own');
+  await live.message.fill(' 👩‍👩‍👧‍👦é ');
+  assert.equal(await page.locator('#count').innerText(), '2 / 500');
+  await live.message.fill('x'.repeat(501));
+  await live.button('Post').click();
+  await page.getByRole('alert').filter({ hasText: /500/ }).waitFor();
+  await live.message.fill('by hand');
+  await live.message.press('Control+Enter');
+  assert.deepEqual(await live.upTo('by hand'), ['by hand', 'from a friend', ...held]);
+  assert.equal(await live.message.inputValue(), '');
+  await live.card('by hand').getByRole('button', { name: 'Delete' }).click();
+  await live.button('Delete for everybody?').click();
+  await live.card('by hand').waitFor({ state: 'detached' });
+  assert.deepEqual(await live.shown(), ['from a friend', ...held]);
+  await live.button('Log out').click();
+  await live.button('Log in').waitFor();
+  await live.followed();
+  assert.deepEqual(await live.shown(), [], 'nothing of a home stays on the page');
+});
+
+test('what is posted between the reading of a home and the following of it is there once', async () => {
+  let letThrough;
+  const held = new Promise((resolve) => (letThrough = resolve));
+  await live.load();
+  await live.followed();
+  await page.routeWebSocket(/graphql/, async (socket) => {
+    await held;
+    socket.connectToServer();
+  });
+  await live.logIn(server.login, server.password);
+  const read = await home(ada);
+  await live.items.nth(read.length - 1).waitFor();
+  assert.deepEqual(await live.shown(), read);
+  const between = await several('between', 3, friend);
+  letThrough();
+  await live.phase('live');
+  await post('after', { token: friend });
+  assert.deepEqual(await live.upTo('after'), ['after', ...between, ...read]);
+});
+
+for (const [how, signal] of [['killed', 'SIGKILL'], ['stopped', 'SIGTERM']]) {
+  for (const [where, enter] of [['the public stream', async () => {}], ['a home', () => live.logIn(server.login, server.password)]]) {
+    test(`${where}: the server is ${how} and comes back: nothing is missing, nothing doubled`, async () => {
+      await live.load();
+      await enter();
+      await live.followed();
+      const held = await live.shown();
+      const first = await several('before', 5, friend);
+      await live.upTo('before 5');
+      const [second] = await Promise.all([several('as it goes', 10, friend), server.end(signal)]);
+      await live.phase('waiting');
+      const third = await several('meanwhile', 5, friend);
+      const gone = await post('posted and deleted meanwhile');
+      await remove(gone);
+      const [fourth] = await Promise.all([several('as it comes', 20, friend), server.begin()]);
+      await live.followed();
+      const fifth = await several('after', 5, friend);
+      const shown = await live.upTo('after 5');
+      assert.deepEqual(shown, [...fifth, ...fourth, ...third, ...second, ...first, ...held]);
+      assert.equal(await live.notice.isVisible(), false, 'there was no gap');
+    });
+  }
+}
+
+test('what is deleted while the page is away is gone when it is back', async () => {
+  await live.load();
+  await live.followed();
+  const id = await post('deleted while away');
+  await post('kept while away');
+  await live.upTo('kept while away');
+  await server.end('SIGKILL');
+  await remove(id);
+  await server.begin();
+  await live.card('deleted while away').waitFor({ state: 'detached' });
+  assert.deepEqual(await live.shown(), ['kept while away']);
+});
+
+test('a gap is told, and a home is whole after it', async () => {
+  await live.load();
+  await live.logIn(server.login, server.password);
+  await live.followed();
+  await post('before the gap', { token: friend });
+  await live.upTo('before the gap');
+  await server.end('SIGKILL');
+  await several('in the gap', KEPT + 60, friend);
+  await server.begin();
+  await live.notice.filter({ hasText: /too long ago/ }).waitFor();
+  await live.followed();
+  await post('after the gap', { token: friend });
+  await live.upTo('after the gap');
+  // The page read fifty, and one came.
+  assert.deepEqual((await live.shown()).slice(0, 50), await home(ada));
+});
+
+test('a gap in the public stream is marked where it is, and what was deleted in it goes', async () => {
+  await live.load();
+  await live.followed();
+  const id = await post('deleted in the gap');
+  await post('before the gap');
+  await live.upTo('before the gap');
+  await server.end('SIGKILL');
+  await remove(id);
+  await several('in the gap', KEPT + 60);
+  await server.begin();
+  await live.items.filter({ hasText: /too long ago/ }).waitFor();
+  await live.card('deleted in the gap').waitFor({ state: 'detached' });
+  await live.followed();
+  await post('after the gap');
+  await live.upTo('after the gap');
+  const items = await live.items.evaluateAll((all) => all.map((it) => it.querySelector('.message')?.textContent ?? it.className));
+  const at = items.indexOf('gap');
+  assert.deepEqual(items.slice(at), ['gap', 'before the gap']);
+  assert.equal(items.lastIndexOf('gap'), at, 'one gap is told once');
+});
+
+test('who was away before anything had come is told that something may be missing', async () => {
+  await live.load();
+  await live.followed();
+  await server.end('SIGKILL');
+  await post('unseen');
+  await server.begin();
+  await live.items.filter({ hasText: /before anything had come/ }).waitFor();
+});
+
+test('a connection that says nothing any more is left for a new one', async () => {
+  let silent = false;
+  await page.routeWebSocket(/graphql/, (socket) => {
+    const isFirst = !silent;
+    const origin = socket.connectToServer();
+    origin.onMessage((text) => (isFirst && silent ? null : socket.send(text)));
+  });
+  await page.clock.install();
+  await live.load();
+  await live.followed();
+  await post('heard');
+  await live.upTo('heard');
+  silent = true;
+  const unheard = await several('unheard', 3);
+  await page.clock.fastForward(39_000);
+  assert.deepEqual(await live.shown(), ['heard'], 'the server has until its next ping');
+  await page.clock.fastForward(2_000);
+  assert.deepEqual(await live.upTo('unheard 3'), [...unheard, 'heard']);
+});
+
+test('a server that names a time is believed, and one need not wait for it', async () => {
+  const sockets = [];
+  await page.routeWebSocket(/graphql/, (socket) => {
+    sockets.push(socket);
+    socket.connectToServer();
+  });
+  await page.clock.install();
+  await live.load();
+  await live.followed();
+  await post('before');
+  await live.upTo('before');
+  await page.clock.pauseAt(Date.now() + 1_000);
+  await sockets[0].close({ code: 1001, reason: 'Going away, retry in 9 s' });
+  await live.state.getByText('Reconnecting').waitFor();
+  assert.equal(await live.state.locator('.countdown').innerText(), 'in 9 s');
+  await page.clock.runFor(4_000);
+  assert.equal(await live.state.locator('.countdown').innerText(), 'in 5 s');
+  assert.equal(sockets.length, 1);
+  const id = await post('meanwhile');
+  await live.button('Now').click();
+  await live.phase('live');
+  await page.clock.resume();
+  await live.upTo('meanwhile');
+  await remove(id);
+  await live.card('meanwhile').waitFor({ state: 'detached' });
+  assert.equal(sockets.length, 2);
+});
+
+test('after a close as if all was well, too, it goes on from the last cursor', async () => {
+  const [sockets, asked] = [[], []];
+  await page.routeWebSocket(/graphql/, (socket) => {
+    sockets.push(socket);
+    const origin = socket.connectToServer();
+    socket.onMessage((text) => {
+      const { type, payload } = JSON.parse(text);
+      if (type === 'subscribe') asked.push(payload.variables.after);
+      origin.send(text);
+    });
+  });
+  await live.load();
+  await live.followed();
+  await post('before');
+  await live.upTo('before');
+  await sockets[0].close({ code: 1000, reason: '' });
+  await post('meanwhile');
+  await live.upTo('meanwhile');
+  assert.equal(asked[0], null);
+  assert.equal(typeof asked[1], 'string');
+});
+
+test('a session that ends elsewhere asks to log in again, and then goes on', async () => {
+  await live.load();
+  await live.logIn(server.login, server.password);
+  await live.followed();
+  await other.ask(ada, END_OTHERS);
+  await live.phase('login');
+  assert.match(await live.alert.innerText(), /session has ended/);
+  assert.deepEqual(await live.shown(), []);
+  await live.logIn(server.login, server.password);
+  await live.followed();
+  assert.deepEqual(await live.shown(), await home(ada));
+});
+
+test('what is being read stays where it is, and the list is bounded', async () => {
+  await live.load();
+  await live.followed();
+  await several('long', 205);
+  assert.equal((await live.upTo('long 205')).length, 200);
+  const read = live.card('long 180');
+  await read.evaluate((element) => element.scrollIntoView({ block: 'center' }));
+  const place = await read.boundingBox();
+  await several('newer', 3);
+  await live.button('↑ 3 new').waitFor();
+  // Scrolling goes by whole pixels.
+  assert.ok(Math.abs((await read.boundingBox()).y - place.y) < 1);
+  await live.button('↑ 3 new').click();
+  await live.button('↑ 3 new').waitFor({ state: 'hidden' });
+  assert.ok((await live.items.first().boundingBox()).y >= 0);
+  assert.equal((await live.shown()).length, 200);
+});
