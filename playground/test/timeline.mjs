@@ -157,6 +157,23 @@ test('home shows what it holds and what comes; one posts, counts and deletes', a
   assert.deepEqual(await live.shown(), [], 'nothing of a home stays on the page');
 });
 
+test('one who logs out is not told that the session has ended, though the socket hears of it first', async () => {
+  await live.load();
+  await live.logIn(server.login, server.password);
+  await live.followed();
+  await page.route(/graphql/, async (route) => {
+    if (!route.request().postData()?.includes('LogOut')) return route.fallback();
+    const response = await route.fetch();
+    await live.phase('live');
+    while (live.sockets > 0 && !(await live.button('Log in').isVisible())) await page.waitForTimeout(20);
+    await route.fulfill({ response });
+  });
+  await live.button('Log out').click();
+  await live.button('Log in').waitFor();
+  await live.followed();
+  assert.equal(await live.alert.isVisible(), false, 'nothing is wrong');
+});
+
 test('what is posted between the reading of a home and the following of it is there once', async () => {
   let letThrough;
   const held = new Promise((resolve) => (letThrough = resolve));

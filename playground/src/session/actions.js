@@ -1,6 +1,6 @@
 // What a user can do about the session: log in, log out, bring a token along.
 import { send } from '../send.js';
-import { beginSession, currentToken, endSession, notify } from './store.js';
+import { beginSession, currentToken, endSession, leave, notify } from './store.js';
 
 const LOG_IN = `mutation LogIn($input: LogInInput!) {
   logIn(input: $input) { session { token expiresAt user { id login name } } userErrors { message } }
@@ -19,7 +19,9 @@ export async function logIn(login, password) {
 export async function logOut() {
   notify(null);
   const token = currentToken();
+  leave(token);
   const answer = await send({ query: LOG_OUT, operationName: 'LogOut' });
+  leave(null);
   if (answer.data?.logOut?.endedSessionId) endSession(token, null);
   // A session that was dead already has been told about and forgotten by then.
   else if (currentToken()) notify(complaint(answer, answer.data?.logOut));

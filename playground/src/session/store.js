@@ -5,6 +5,7 @@
 // page and the live one share it; what is React's stands in useSession.js.
 const KEY = 'waxwing.session';
 const listeners = new Set();
+let leaving = null;
 let state = { session: load(), notice: null };
 
 export function current() {
@@ -25,9 +26,14 @@ export function beginSession(session) {
   change({ session, notice: null });
 }
 
-// Only the session of that token ends: the answer may come after another one has begun.
+// Only the session of that token ends: the answer may come after another one has begun. Whoever is logging out of it knows.
 export function endSession(token, notice) {
-  if (token === currentToken()) change({ session: null, notice });
+  if (token === currentToken()) change({ session: null, notice: token === leaving ? null : notice });
+}
+
+// The token that is being logged out of: its sockets may hear of the end before its answer does.
+export function leave(token) {
+  leaving = token;
 }
 
 export function notify(notice) {
