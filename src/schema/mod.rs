@@ -31,7 +31,7 @@ use crate::graph::GraphMutation;
 use crate::lists::{ListMutation, ListQuery};
 use crate::sessions::{SessionMutation, SessionQuery};
 use crate::statuses::StatusMutation;
-use crate::streaming::StreamSubscription;
+use crate::streaming::{StreamQuery, StreamSubscription};
 use crate::timelines::TimelineQuery;
 use crate::users::{UserMutation, UserQuery};
 use async_graphql::{MergedObject, MergedSubscription, SDLExportOptions};
@@ -41,7 +41,7 @@ use node::NodeQuery;
 /// What can be read.
 #[derive(MergedObject, Default)]
 #[graphql(name = "Query")]
-pub struct Query(UserQuery, SessionQuery, TimelineQuery, ListQuery, NodeQuery, LimitQuery);
+pub struct Query(UserQuery, SessionQuery, TimelineQuery, ListQuery, StreamQuery, NodeQuery, LimitQuery);
 
 /// What can be changed. Several mutations of one request run one after the other.
 #[derive(MergedObject, Default)]

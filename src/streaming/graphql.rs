@@ -207,6 +207,19 @@ pub(super) struct BoxFilter {
     max_latitude: f64,
 }
 
+/// What can be asked of the live streams without waiting.
+#[derive(Default)]
+pub struct StreamQuery;
+
+#[Object]
+impl StreamQuery {
+    /// Where the public stream stands now. Handed to `statusEvents` as `after`, nothing that is posted or deleted from here on is missed, even if the
+    /// first connection breaks before its first event.
+    async fn status_events_sync_cursor(&self, ctx: &Context<'_>) -> Result<String> {
+        Ok(Box::pin(service::public_cursor(&request(ctx)?.app)).await?)
+    }
+}
+
 /// What can be waited for.
 #[derive(Default)]
 pub struct StreamSubscription;
@@ -243,7 +256,8 @@ impl StreamSubscription {
         #[graphql(desc = "Names a sample: the same statuses for the same text. At most 64 characters.")] identifier: Option<
             String,
         >,
-        #[graphql(desc = "Go on from this event's cursor; from now if left out.")] after: Option<String>,
+        #[graphql(desc = "Go on from this event's cursor, or from `statusEventsSyncCursor`; from now if left out.")]
+        after: Option<String>,
     ) -> Result<impl Stream<Item = StatusEvent> + use<>> {
         let given = filter.given(identifier);
         events(ctx, service::public(request(ctx)?.clone(), given, after.as_deref())).await

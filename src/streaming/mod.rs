@@ -32,6 +32,6 @@ mod queue;
 pub mod service;
 
 pub use follower::Follower;
-pub use graphql::{Beginning, Rendering, StreamSubscription, ToRender};
+pub use graphql::{Beginning, Rendering, StreamQuery, StreamSubscription, ToRender};
 pub use hub::Hub;
 pub use model::{Area, GapReason, Given, Told, What};

@@ -68,6 +68,15 @@ pub async fn public(request: Request, given: Given, after: Option<&str>) -> Resu
     follow(request, marker, Wanted::Public(Arc::new(filter)), PUBLIC, after).await
 }
 
+/// Where the public stream stands now, as a cursor: who goes on from it hears of everything that is told from here on. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn public_cursor(app: &App) -> Result<String, Error> {
+    let (position, cursors) = (events::position(app).await?, app.cursors().await?);
+    Ok(Place::new(position, Vec::new()).encode(&cursors, PUBLIC))
+}
+
 /// What cursors of the public stream belong to.
 const PUBLIC: ListId = ListId { kind: b's', owner: 0 };
 

@@ -3,6 +3,7 @@ import { send } from '../send.js';
 import { resume } from './resume.js';
 import HOME from './operations/Home.graphql?raw';
 import HOME_EVENTS from './operations/HomeEvents.graphql?raw';
+import PUBLIC_BEGIN from './operations/PublicBegin.graphql?raw';
 import PUBLIC_EVENTS from './operations/PublicEvents.graphql?raw';
 import STILL_THERE from './operations/StillThere.graphql?raw';
 
@@ -20,7 +21,7 @@ export function followHome(token, { timeline, onState, onGap }) {
   return resume({ query: HOME_EVENTS, token, read, onEvent: (event) => timeline.tell(event), onGap, onState });
 }
 
-// The public stream: nothing to read at first, since it has no past. After a gap it is marked in the list, and what is shown is
+// The public stream: nothing to read at first, since it has no past, but where it stands. After a gap it is marked in the list, and what is shown is
 // looked at once more: some of it may have been deleted unheard.
 export function followPublic(asked, { timeline, onState, onGap }) {
   const gap = (reason) => {
@@ -28,8 +29,9 @@ export function followPublic(asked, { timeline, onState, onGap }) {
     onGap(reason);
     forgetDeleted(timeline).catch(() => onGap('UNCHECKED'));
   };
+  const begin = async () => (await ask('LivePublicBegin', PUBLIC_BEGIN)).statusEventsSyncCursor;
   const onEvent = (event) => timeline.tell(event);
-  return resume({ query: PUBLIC_EVENTS, variables: asked, onEvent, onGap: gap, onState });
+  return resume({ query: PUBLIC_EVENTS, variables: asked, begin, onEvent, onGap: gap, onState });
 }
 
 async function forgetDeleted(timeline) {

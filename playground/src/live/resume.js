@@ -4,7 +4,8 @@
 // once and in order, and then what happens. So nothing here looks for doubles, and nothing is asked for again.
 //
 // Where events are missing for good the server says so (StreamGap). Whoever can read anew what is shown gives `read`: it reads that and
-// answers the cursor up to which it did. It is called at the beginning too, and on a gap.
+// answers the cursor up to which it did. It is called at the beginning too, and on a gap. Whoever cannot gives `begin`, which only
+// answers the cursor to begin with: a connection that breaks before its first event has a place to go on from, too.
 import { createClient } from 'graphql-ws';
 import { judge } from './judge.js';
 import { Waiting } from './waiting.js';
@@ -16,12 +17,11 @@ const GOOD_MS = 10_000;
 
 // onEvent: a StatusPosted or a StatusDeleted. onGap: why events are missing, before what follows them. onState: { phase, ... }, where
 // phase is `connecting`, `live`, `waiting` (`seconds`), or the end: `login`, `refused` (`code`, `message`).
-export function resume({ query, variables, token = null, read = null, onEvent, onGap, onState }) {
+export function resume({ query, variables, token = null, read = null, begin = read, onEvent, onGap, onState }) {
   const waiting = new Waiting();
   let cursor = null;
-  // Since when this connection is live; and whether one ever was.
+  // Since when this connection is live.
   let liveAt = null;
-  let wasLive = false;
   let stopped = false;
   let hangUp = () => {};
   // Read whenever it is sent: after a close with 1000 the client comes back by itself, whatever it was told, and must not do so with the
@@ -51,7 +51,7 @@ export function resume({ query, variables, token = null, read = null, onEvent, o
   // One connection, until it ends. What it is refused with, or closed with, is thrown.
   async function connection() {
     onState({ phase: 'connecting' });
-    if (cursor === null && read) cursor = await read();
+    cursor ??= await begin();
     if (stopped) return;
     await listen();
   }
@@ -73,9 +73,6 @@ export function resume({ query, variables, token = null, read = null, onEvent, o
       };
 
       function live() {
-        // Whoever was live before and saw no event has no place to go on from.
-        if (cursor === null && wasLive) onGap('NO_CURSOR');
-        wasLive = true;
         liveAt = performance.now();
         onState({ phase: 'live' });
       }

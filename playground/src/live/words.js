@@ -3,7 +3,6 @@ const GAPS = {
   EXPIRED: 'Posts may be missing here: it was too long ago for the server to have kept them.',
   LOST: 'Posts may be missing here: the server’s storage has lost them.',
   TOO_SLOW: 'Posts may be missing here: more came than this page could take.',
-  NO_CURSOR: 'Posts may be missing here: the connection broke before anything had come that one could go on from.',
   UNCHECKED: 'Some of what is shown may have been deleted: the server could not be asked.',
 };
 

@@ -192,3 +192,15 @@ async fn what_was_posted_under_a_key_is_told_once_however_late_it_is_repeated() 
     bob.post("end").await;
     assert_eq!(ear.hear(1).await, ["+end"]);
 }
+
+#[tokio::test]
+async fn the_public_stream_has_a_place_to_begin_with() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    ada.post("Before").await;
+    let everything = json!({ "sample": { "percent": 100.0 } });
+    let cursor = ada.gql("{ statusEventsSyncCursor }", json!({})).await["data"]["statusEventsSyncCursor"].clone();
+    ada.post("After").await;
+    let mut ear = Ear::public(&app, everything, cursor.as_str()).await;
+    assert_eq!(ear.hear(1).await, ["+After"]);
+}
