@@ -13,7 +13,7 @@ use crate::db::look::Look;
 use crate::error::Error;
 use crate::jobs::service as journal;
 use crate::jobs::{Queue, Task};
-use crate::{db, events, graph, idempotency, jobs, lists, rates, sessions, statuses, timelines, users};
+use crate::{comments, db, events, graph, idempotency, jobs, lists, rates, sessions, statuses, timelines, users};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -169,7 +169,7 @@ impl Fsck<'_> {
 
 /// What stands before the colon of every key that there may be: what a Redis user of least privilege is granted.
 pub fn key_kinds() -> Vec<&'static str> {
-    let domains: [&[&'static str]; 11] = [
+    let domains: [&[&'static str]; 12] = [
         &db::audit::KINDS,
         &jobs::audit::KINDS,
         &events::audit::KINDS,
@@ -180,6 +180,7 @@ pub fn key_kinds() -> Vec<&'static str> {
         &graph::audit::KINDS,
         &statuses::audit::KINDS,
         &lists::audit::KINDS,
+        &comments::audit::KINDS,
         &timelines::audit::KINDS,
     ];
     domains.concat()
@@ -198,6 +199,7 @@ pub fn is_ours(key: &str) -> bool {
         graph::audit::owns,
         statuses::audit::owns,
         lists::audit::owns,
+        comments::audit::owns,
         timelines::audit::owns,
     ];
     owners.iter().any(|owns: &fn(&str) -> bool| owns(key))
