@@ -200,7 +200,6 @@ impl Order {
     }
 
     /// What a comment is ordered by. Scripts say the same.
-    #[cfg(test)]
     pub(super) fn key(self, comment: &Comment) -> u32 {
         let saturated = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         match self {

@@ -30,7 +30,9 @@ static WALK_TREE: Script = Script::new(include_str!("lua/walk_tree.lua"));
 /// How often it is told at most that votes on a comment have changed.
 const TOLD_EVERY: Millis = 1_000;
 
-const FIELDS: [&str; 11] = ["id", "uid", "message", "edited", "path", "up", "down", "replies", "places", "descendants", "others"];
+/// As [`decode_comment`] takes them.
+pub(super) const FIELDS: [&str; 11] =
+    ["id", "uid", "message", "edited", "path", "up", "down", "replies", "places", "descendants", "others"];
 
 /// The channel of a thread's log.
 pub(super) fn channel(status: StatusId) -> String {
@@ -64,7 +66,8 @@ pub(super) async fn load(
     ids.iter().zip(replies).map(one).collect()
 }
 
-fn decode_comment(id: CommentId, mut fields: Vec<Option<Vec<u8>>>) -> Result<Option<Comment>, Error> {
+/// A comment of its fields; `None` where there is none.
+pub(super) fn decode_comment(id: CommentId, mut fields: Vec<Option<Vec<u8>>>) -> Result<Option<Comment>, Error> {
     let mut text = |at: usize| {
         let bytes = fields.get_mut(at).and_then(Option::take);
         bytes.map(|bytes| String::from_utf8(bytes).map_err(|_| Error::corrupt("bytes instead of a text"))).transpose()

@@ -54,3 +54,8 @@ pub(super) fn parse(key: &str) -> Option<Owned> {
         _ => None,
     }
 }
+
+/// The status that a key is the hash of.
+pub fn of_key(key: &str) -> Option<StatusId> {
+    if let Some(Owned::Status(id)) = parse(key) { Some(id) } else { None }
+}

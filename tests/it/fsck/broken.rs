@@ -112,7 +112,7 @@ const OF_STATUSES: &[Case] = &[
     (&["HDEL status:{$status} message"], &["status:{$status}: has no message"]),
     (&["HSET status:{$status} posted soon"], &["status:{$status}: its posted is no number"]),
     (&["HSET status:{$status} id 7"], &["status:{$status}: has another id"]),
-    (&["HSET status:{$status} comments 3"], &["status:{$status}: counts comments"]),
+    (&["HSET status:{$status} comments 3"], &["status:{$status}: counts comments, and there are none"]),
     (&["HSET status:{$status} likes 5"], &["status:{$status}: its likes is not the size of likers:{$status}"]),
     (&["HSET status:{$status} lat 5"], &["status:{$status}: its lat and lon are no place"]),
     (
