@@ -4,7 +4,7 @@ mod sides;
 mod thread;
 
 use super::keys::{self, Owned};
-use super::model::{MAX_ERASED, MAX_EVENTS};
+use super::model::{MAX_ERASED, MAX_EVENTS, Order};
 use crate::audit::{Entry, Findings, Lives};
 use crate::db::look::Look;
 use crate::error::Error;
@@ -42,15 +42,16 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
     let standings = check_statuses(look, &all, found).await?;
     check_uncommented(look, entries, found).await?;
     check_bounds(look, &all, found).await?;
+    check_fallen(look, &all, found).await?;
     let there = |status: &StatusId| matches!(standings.get(status), Some(Standing::Of(_)));
     let of = |owned: &Owned| status_of(*owned).is_none_or(|status| there(&status));
     let sound: Vec<(Owned, &str)> = all.into_iter().filter(|(owned, _)| of(owned)).collect();
     sides::check(look, &sound, found).await?;
     for (owned, key) in &sound {
         match owned {
-            Owned::Replies(status, super::model::Order::New) => thread::check(look, *status, found).await?,
+            Owned::Replies(status, Order::New) => thread::check(look, *status, found).await?,
             Owned::Replies(status, _) => {
-                let new = keys::replies(*status, super::model::Order::New);
+                let new = keys::replies(*status, Order::New);
                 let beside = look.ask([new.as_str()], |key| cmd("EXISTS").arg(key).take()).await?;
                 if beside.read::<u64>(&new.as_str()) != Some(1) {
                     found.add(key, format!("{new} is not there beside it"));
@@ -88,10 +89,24 @@ async fn check_uncommented(look: &Look, entries: &[Entry], found: &mut Findings)
     let counts = look.ask(ids.iter().copied(), |id| cmd("HGET").arg(status_key(id)).arg("comments").take()).await?;
     let counting: Vec<StatusId> =
         ids.into_iter().filter(|id| counts.read::<Option<u64>>(id).flatten().is_some_and(|count| count > 0)).collect();
-    let new = |id| keys::replies(id, super::model::Order::New);
+    let new = |id| keys::replies(id, Order::New);
     let threads = look.ask(counting.iter().copied(), |id| cmd("EXISTS").arg(new(id)).take()).await?;
     for id in counting.iter().filter(|id| threads.read::<u64>(id) != Some(1)) {
         found.add(&status_key(*id), "counts comments, and there are none");
+    }
+    Ok(())
+}
+
+/// What was taken away with its branch is cleared away.
+async fn check_fallen(look: &Look, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
+    let fallen = all.iter().filter(|(owned, _)| matches!(owned, Owned::Fallen(_))).map(|(_, key)| *key);
+    let rows = look.ask(fallen.clone(), |key| cmd("ZRANGE").arg(key).arg(0).arg(99).arg("WITHSCORES").take()).await?;
+    for key in fallen {
+        for (number, removal) in rows.read::<Vec<(String, f64)>>(&key).unwrap_or_default() {
+            if !look.is_young(removal as u64) {
+                found.add(key, format!("{number} was taken away, and what is below it is not cleared away"));
+            }
+        }
     }
     Ok(())
 }

@@ -133,11 +133,7 @@ async fn check_votes(look: &Look, ids: &[CommentId], found: &mut Findings) -> Re
         }
         let (counted, there) = ((up.unwrap_or(0), down.unwrap_or(0)), sums.get(&key).copied().unwrap_or_default());
         if counted != there {
-            found.add_with(
-                &keys::comment(*id),
-                format!("its votes are not those in {key}"),
-                format!("{counted:?}, not {there:?}"),
-            );
+            found.add_with(&key, format!("is not what {} counts", keys::comment(*id)), format!("{there:?}, not {counted:?}"));
         }
     }
     Ok(())

@@ -1,4 +1,5 @@
-//! A thread as a whole: every comment in every order with exactly its key, and all counts.
+//! A thread as a whole: every comment in every order with exactly its key, and all counts. All is told of `replies:{sid}:new`, at which the
+//! thread is looked at again.
 
 use super::super::keys;
 use super::super::model::{Comment, ID, Order, bytes_of, number_of};
@@ -21,8 +22,8 @@ struct Thread {
     status: StatusId,
     /// Comments by number; `None` for what stands in the order and is not there. With the parent that the order says.
     comments: HashMap<u64, (u64, Option<Comment>)>,
-    /// Those that were taken with their branches, and the removals.
-    fallen: HashMap<u64, u64>,
+    /// Those that were taken with their branches.
+    fallen: HashSet<u64>,
     /// What the status counts.
     counted: u64,
 }
@@ -43,7 +44,7 @@ pub(super) async fn check(look: &Look, status: StatusId, found: &mut Findings) -
         let before = last(look, status).await?;
         let thread = Thread::read(look, status).await?;
         if last(look, status).await? == before {
-            thread.check_counts(look, found);
+            thread.check_counts(found);
             for order in [Order::Top, Order::Talk, Order::Split] {
                 thread.check_order(look, order, found).await?;
             }
@@ -87,49 +88,42 @@ impl Thread {
             Ok(())
         })
         .await?;
-        let fallen =
-            look.ask([status], |id| cmd("ZRANGE").arg(keys::fallen(id)).arg(0).arg(99_999).arg("WITHSCORES").take()).await?;
-        let fallen: Vec<(u64, f64)> = fallen.read(&status).unwrap_or_default();
+        let fallen = look.ask([status], |id| cmd("ZRANGE").arg(keys::fallen(id)).arg(0).arg(99_999).take()).await?;
+        let fallen: Vec<u64> = fallen.read(&status).unwrap_or_default();
         let counted = look.ask([status], |id| cmd("HGET").arg(status_key(id)).arg("comments").take()).await?;
         Ok(Self {
             status,
             comments,
-            fallen: fallen.into_iter().map(|(number, removal)| (number, removal as u64)).collect(),
+            fallen: fallen.into_iter().collect(),
             counted: counted.read::<Option<u64>>(&status).flatten().unwrap_or(0),
         })
     }
 
-    fn key(&self, number: u64) -> String {
-        keys::comment(CommentId { status: self.status, number })
+    fn add(&self, found: &mut Findings, what: impl Into<String>) {
+        found.add(&keys::replies(self.status, Order::New), what);
     }
 
     fn get(&self, number: u64) -> Option<&Comment> {
         self.comments.get(&number)?.1.as_ref()
     }
 
-    fn check_counts(&self, look: &Look, found: &mut Findings) {
+    fn check_counts(&self, found: &mut Findings) {
         let mut counts: HashMap<u64, Counts> = HashMap::new();
         let mut living = 0;
         for (number, (parent, comment)) in &self.comments {
             let Some(comment) = comment else {
-                found.add(&keys::replies(self.status, Order::New), format!("{number} in it is no comment"));
+                self.add(found, format!("{number} in it is no comment"));
                 continue;
             };
             if comment.path.last().copied().unwrap_or(0) != *parent {
-                found.add(&self.key(*number), "does not stand below the last of its path");
+                self.add(found, format!("{number} does not stand below the last of its path"));
             }
             let stands = comment.path.iter().all(|number| self.get(*number).is_some());
-            if !stands && !comment.path.iter().any(|number| self.fallen.contains_key(number)) {
-                found.add(&self.key(*number), "what is above it is not there");
+            if !stands && !comment.path.iter().any(|number| self.fallen.contains(number)) {
+                self.add(found, format!("what is above {number} is not there"));
             }
             self.count(comment, stands, &mut counts);
             living += u64::from(stands && comment.author.is_some());
-        }
-        for (number, removal) in &self.fallen {
-            if !look.is_young(*removal) {
-                let what = format!("{number} was taken away, and what is below it is not cleared away");
-                found.add(&keys::fallen(self.status), what);
-            }
         }
         for comment in self.comments.values().filter_map(|(_, comment)| comment.as_ref()) {
             if comment.path.iter().all(|number| self.get(*number).is_some()) {
@@ -137,8 +131,8 @@ impl Thread {
             }
         }
         if self.counted != living {
-            let what = format!("its comments is not what stands in {}", keys::replies(self.status, Order::New));
-            found.add_with(&status_key(self.status), what, format!("{}, not {living}", self.counted));
+            let what = format!("is not what {} counts", status_key(self.status));
+            found.add_with(&keys::replies(self.status, Order::New), what, format!("{living}, not {}", self.counted));
         }
     }
 
@@ -158,17 +152,19 @@ impl Thread {
     }
 
     fn compare(&self, comment: &Comment, mut is: Counts, found: &mut Findings) {
-        let key = self.key(comment.id.number);
+        let number = comment.id.number;
         let says =
             Counts { replies: comment.replies, places: comment.places, descendants: comment.descendants, others: comment.others };
         if comment.author.is_none() {
             is.others = 0;
             if is.places == 0 {
-                found.add(&key, "is deleted, and nothing stands below it");
+                self.add(found, format!("{number} is deleted, and nothing stands below it"));
             }
         }
         if says != is {
-            found.add_with(&key, "its counts are not what stands below it", format!("{says:?}, not {is:?}"));
+            let (key, what) =
+                (keys::replies(self.status, Order::New), format!("what {number} counts is not what stands below it"));
+            found.add_with(&key, what, format!("{says:?}, not {is:?}"));
         }
     }
 
@@ -184,8 +180,8 @@ impl Thread {
                     Some((number, (parent, Some(comment)))) if is_at(&member, order, *parent, comment) => {
                         seen.insert(number);
                     }
-                    Some((number, (_, Some(_)))) => wrong.push(format!("{number} stands where it should not")),
-                    _ => wrong.push(format!("{} in it is no comment", number.unwrap_or(0))),
+                    Some((number, (_, Some(_)))) => wrong.push(format!("{number} stands in {key} where it should not")),
+                    _ => wrong.push(format!("{} in {key} is no comment", number.unwrap_or(0))),
                 }
             }
             Ok(())
@@ -195,10 +191,10 @@ impl Thread {
             self.comments
                 .keys()
                 .filter(|number| !seen.contains(number))
-                .map(|it| format!("{it} is not in it, or not where it should be")),
+                .map(|it| format!("{it} is not in {key}, or not where it should be")),
         );
         wrong.sort();
-        wrong.into_iter().for_each(|what| found.add(&key, what));
+        wrong.into_iter().for_each(|what| self.add(found, what));
         Ok(())
     }
 
@@ -209,7 +205,7 @@ impl Thread {
         let sizes = look.ask(keys.iter().map(String::as_str), |key| cmd("ZCARD").arg(key).take()).await?;
         for key in &keys {
             if zeros.read::<u64>(&key.as_str()) != sizes.read::<u64>(&key.as_str()) {
-                found.add(key, "has scores that are not 0");
+                self.add(found, format!("{key} has scores that are not 0"));
             }
         }
         Ok(())

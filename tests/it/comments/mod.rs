@@ -1,5 +1,7 @@
 //! Comments: adding, replying, editing, voting, deleting, and all that may be read of them.
 
+mod log;
+mod model;
 mod paging;
 mod people;
 mod tree;
