@@ -15,6 +15,8 @@ pub struct Config {
     /// Nobody's statuses are pushed to homes past this many followers: those merge them when they are read. They are pushed again below
     /// four fifths of it.
     pub star_followers: u64,
+    /// How deep a comment may stand: 1 to 64 others above it.
+    pub comment_depth: usize,
     /// A home that nobody has read for so long is dropped, and built again when it is read.
     pub home_idle: Millis,
     /// Events that are kept for those who come back, over all shards.
@@ -45,6 +47,7 @@ impl Default for Config {
         Self {
             home_window: 1_000,
             star_followers: 10_000,
+            comment_depth: 64,
             home_idle: 30 * DAY,
             events_kept: 100_000,
             events_age: 60 * MINUTE,

@@ -1,6 +1,6 @@
 //! # Waxwing
 //!
-//! Users, statuses, follows, timelines and lists as one GraphQL API: one binary beside one Redis, or one Redis Cluster.
+//! Users, statuses, follows, timelines, lists and comments as one GraphQL API: one binary beside one Redis, or one Redis Cluster.
 //!
 //! ## The house
 //!
@@ -13,9 +13,10 @@
 //! | 1 | [`users`] | who one is |
 //! | 2 | [`sessions`], [`idempotency`], [`graph`] | where one is logged in, what one has asked for before, who follows whom |
 //! | 3 | [`statuses`], [`lists`] | what one says, and whom one reads together |
-//! | 4 | [`timelines`] | where it goes |
-//! | 5 | [`streaming`] | what is told while it happens |
-//! | 6 | [`accounts`] | how all of it ends |
+//! | 4 | [`comments`] | what others say to it |
+//! | 5 | [`timelines`] | where it goes |
+//! | 6 | [`streaming`] | what is told while it happens |
+//! | 7 | [`accounts`] | how all of it ends |
 //!
 //! | room | what is in it | who may name it |
 //! |---|---|---|
@@ -90,6 +91,7 @@ pub mod idempotency;
 pub mod graph;
 pub mod statuses;
 pub mod lists;
+pub mod comments;
 pub mod timelines;
 pub mod streaming;
 pub mod accounts;

@@ -19,25 +19,52 @@ pub const DEFAULT: usize = 20;
 pub const MAX: usize = 100;
 /// The longest text that [`Cursors::seal`] makes of what we put in.
 const MAX_SEALED: usize = 4_096;
-/// A bound above every position.
-const TOP: u64 = u64::MAX;
+
+/// Where something stands in a list: larger comes first. An id, as a rule; wider where a list is ordered by something else first.
+pub trait Position: Copy + Ord + Send + Sync {
+    /// A bound above every position.
+    const TOP: Self;
+    /// A bound below every position.
+    const BOTTOM: Self;
+    /// The next one above; of the top, itself.
+    fn above(self) -> Self;
+    /// The next one below; of the bottom, itself.
+    fn below(self) -> Self;
+}
+
+macro_rules! positions {
+    ($($kind:ty),*) => {$(
+        impl Position for $kind {
+            const TOP: Self = <$kind>::MAX;
+            const BOTTOM: Self = 0;
+            fn above(self) -> Self {
+                self.saturating_add(1)
+            }
+            fn below(self) -> Self {
+                self.saturating_sub(1)
+            }
+        }
+    )*};
+}
+
+positions!(u64, u128);
 
 /// One element of a list: what stands there and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Row {
+pub struct Row<P = u64> {
     /// The id of what stands there.
     pub member: u64,
     /// Its place: larger is newer.
-    pub position: u64,
+    pub position: P,
 }
 
 /// A part of a list to read: the places between two bounds, both exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Window {
+pub struct Window<P = u64> {
     /// Places below this one.
-    pub below: u64,
+    pub below: P,
     /// Places above this one.
-    pub above: u64,
+    pub above: P,
     /// Whether to start at the newest.
     pub newest_first: bool,
     /// At most this many.
@@ -142,15 +169,15 @@ pub struct PageArgs {
 
 /// A page that may be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PageRequest {
+pub struct PageRequest<P = u64> {
     /// 1 to [`MAX`].
     pub size: usize,
     /// Whether it was asked by `last`.
     pub backward: bool,
     /// The place of `after`.
-    pub after: Option<u64>,
+    pub after: Option<P>,
     /// The place of `before`.
-    pub before: Option<u64>,
+    pub before: Option<P>,
 }
 
 impl PageArgs {
@@ -159,6 +186,14 @@ impl PageArgs {
     /// # Errors
     /// `BAD_USER_INPUT` naming the argument: a size outside 1 to 100, both sizes, a cursor that is not of this list.
     pub fn check(&self, cursors: &Cursors, list: ListId) -> Result<PageRequest, Error> {
+        self.check_with(|text| cursors.decode(list, text))
+    }
+
+    /// The same for cursors of another form, which `decode` reads.
+    ///
+    /// # Errors
+    /// As [`Self::check`].
+    pub fn check_with<P>(&self, decode: impl Fn(&str) -> Option<P>) -> Result<PageRequest<P>, Error> {
         if self.first.is_some() && self.last.is_some() {
             return Err(Error::BadUserInput("`first` and `last` cannot be asked for together.".into()));
         }
@@ -168,10 +203,9 @@ impl PageArgs {
         };
         let cursor = |name: &str, given: &Option<String>| match given {
             None => Ok(None),
-            Some(text) => cursors
-                .decode(list, text)
-                .map(Some)
-                .ok_or_else(|| Error::BadUserInput(format!("`{name}` is not a cursor of this list."))),
+            Some(text) => {
+                decode(text).map(Some).ok_or_else(|| Error::BadUserInput(format!("`{name}` is not a cursor of this list.")))
+            }
         };
         let first = self.first.map(|asked| size("first", asked)).transpose()?;
         let last = self.last.map(|asked| size("last", asked)).transpose()?;
@@ -185,22 +219,22 @@ impl PageArgs {
 }
 
 /// A list that pages are read from.
-pub trait Listing: Sync {
+pub trait Listing<P = u64>: Sync {
     /// What a visible row becomes.
     type Item: Send;
 
     /// The rows of each window, in the window's order: one round trip for all.
-    fn skeleton(&self, windows: &[Window]) -> impl Future<Output = Result<Vec<Vec<Row>>, Error>> + Send;
+    fn skeleton(&self, windows: &[Window<P>]) -> impl Future<Output = Result<Vec<Vec<Row<P>>>, Error>> + Send;
 
     /// What this viewer may see of each row, in order: `None` for what is gone or hidden.
-    fn hydrate(&self, rows: &[Row]) -> impl Future<Output = Result<Vec<Option<Self::Item>>, Error>> + Send;
+    fn hydrate(&self, rows: &[Row<P>]) -> impl Future<Output = Result<Vec<Option<Self::Item>>, Error>> + Send;
 }
 
 /// A filled page, newest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page<T> {
+pub struct Page<T, P = u64> {
     /// What is on it, with its place.
-    pub items: Vec<(u64, T)>,
+    pub items: Vec<(P, T)>,
     /// Whether something older than the page can be seen.
     pub has_next: bool,
     /// Whether something newer than the page can be seen.
@@ -211,12 +245,12 @@ pub struct Page<T> {
 ///
 /// # Errors
 /// Those of the list.
-pub async fn fill<L: Listing>(list: &L, request: PageRequest) -> Result<Page<L::Item>, Error> {
-    let mut scans = Scan::plan(request);
+pub async fn fill<P: Position, L: Listing<P>>(list: &L, request: PageRequest<P>) -> Result<Page<L::Item, P>, Error> {
+    let mut scans = Scan::<L::Item, P>::plan(request);
     while scans.iter().any(Scan::is_open) {
-        let windows: Vec<Window> = scans.iter().filter(|scan| scan.is_open()).map(|scan| scan.window).collect();
+        let windows: Vec<Window<P>> = scans.iter().filter(|scan| scan.is_open()).map(|scan| scan.window).collect();
         let found = list.skeleton(&windows).await?;
-        let rows: Vec<Row> = found.iter().flatten().copied().collect();
+        let rows: Vec<Row<P>> = found.iter().flatten().copied().collect();
         let mut items = list.hydrate(&rows).await?.into_iter();
         for (scan, rows) in scans.iter_mut().filter(|scan| scan.is_open()).zip(found) {
             scan.take(&rows, &mut items);
@@ -227,30 +261,30 @@ pub async fn fill<L: Listing>(list: &L, request: PageRequest) -> Result<Page<L::
 }
 
 /// A window that is read on until it has given enough.
-struct Scan<T> {
-    window: Window,
+struct Scan<T, P> {
+    window: Window<P>,
     want: usize,
-    got: Vec<(u64, T)>,
+    got: Vec<(P, T)>,
     exhausted: bool,
 }
 
-impl<T> Scan<T> {
+impl<T, P: Position> Scan<T, P> {
     /// The page with one more, and where a bound hides it: the next place beyond the newer bound, and beyond the older.
-    fn plan(request: PageRequest) -> [Self; 3] {
-        let (below, above) = (request.after.unwrap_or(TOP), request.before.unwrap_or(0));
+    fn plan(request: PageRequest<P>) -> [Self; 3] {
+        let (below, above) = (request.after.unwrap_or(P::TOP), request.before.unwrap_or(P::BOTTOM));
         let main = Self::new(below, above, !request.backward, request.size + 1);
-        let newer = request.after.map_or_else(Self::closed, |after| Self::new(TOP, after.saturating_sub(1), false, 1));
-        let older = request.before.map_or_else(Self::closed, |before| Self::new(before + 1, 0, true, 1));
+        let newer = request.after.map_or_else(Self::closed, |after| Self::new(P::TOP, after.below(), false, 1));
+        let older = request.before.map_or_else(Self::closed, |before| Self::new(before.above(), P::BOTTOM, true, 1));
         [main, newer, older]
     }
 
-    fn new(below: u64, above: u64, newest_first: bool, want: usize) -> Self {
+    fn new(below: P, above: P, newest_first: bool, want: usize) -> Self {
         let window = Window { below, above, newest_first, limit: want };
-        Self { window, want, got: Vec::new(), exhausted: below <= above.saturating_add(1) }
+        Self { window, want, got: Vec::new(), exhausted: below <= above.above() }
     }
 
     fn closed() -> Self {
-        Self::new(0, 0, true, 0)
+        Self::new(P::BOTTOM, P::BOTTOM, true, 0)
     }
 
     fn is_open(&self) -> bool {
@@ -262,7 +296,7 @@ impl<T> Scan<T> {
     }
 
     /// Takes what became of its rows, and moves the window behind the last of them.
-    fn take(&mut self, rows: &[Row], items: &mut impl Iterator<Item = Option<T>>) {
+    fn take(&mut self, rows: &[Row<P>], items: &mut impl Iterator<Item = Option<T>>) {
         for row in rows {
             if let Some(item) = items.next().flatten() {
                 self.got.push((row.position, item));
@@ -276,7 +310,7 @@ impl<T> Scan<T> {
         self.window.limit = (self.want.saturating_sub(self.got.len()) * 2).clamp(10, MAX);
     }
 
-    fn into_page(mut self, request: PageRequest, newer: bool, older: bool) -> Page<T> {
+    fn into_page(mut self, request: PageRequest<P>, newer: bool, older: bool) -> Page<T, P> {
         let more = self.got.len() > request.size;
         self.got.truncate(request.size);
         if request.backward {

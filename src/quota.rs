@@ -140,6 +140,10 @@ limits! {
     Follows = "follows" by Account, 400 / DAY;
     /// Likes and their taking back together: a person's longest evening, and no machine's.
     Likes = "likes" by Account, 1_000 / HOUR;
+    /// Comments and their edits together: a heated evening, and no machine's.
+    Comments = "comments" by Account, 300 / HOUR;
+    /// Votes on comments and their taking back together: a long thread read to its end, twice an hour.
+    Votes = "votes" by Account, 2_000 / HOUR;
     /// Changes of lists: made, renamed, deleted, somebody put on one or taken off. Two full lists in an hour, by hand or from a file.
     Lists = "lists" by Account, 1_000 / HOUR;
 }

@@ -1,6 +1,8 @@
 //! What lives as long as one request: who asks, and what was loaded for them.
 
 use crate::app::App;
+use crate::comments::FetchComments;
+use crate::comments::FetchLevels;
 use crate::error::Error;
 use crate::graph::FetchRelations;
 use crate::ids::UserId;
@@ -25,6 +27,10 @@ pub struct Loaders {
     pub feeds: Loader<FetchFeed>,
     /// The viewer's lists.
     pub lists: Loader<FetchLists>,
+    /// Comments, with what the viewer thinks of them.
+    pub comments: Loader<FetchComments>,
+    /// Parts of levels of threads.
+    pub levels: Loader<FetchLevels>,
 }
 
 /// One request. Its clones share what was loaded.
@@ -80,6 +86,8 @@ impl Request {
             relations: Loader::new(FetchRelations { db: db.clone(), viewer }),
             feeds: Loader::new(FetchFeed(app.clone())),
             lists: Loader::new(FetchLists { db: db.clone(), viewer }),
+            comments: Loader::new(FetchComments { app: app.clone(), viewer }),
+            levels: Loader::new(FetchLevels(app.clone())),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::accounts::service as accounts;
 use crate::app::App;
+use crate::comments::service as comments;
 use crate::error::Error;
 use crate::jobs::service as jobs;
 use crate::jobs::{Entry, Place, Queue, Task};
@@ -130,6 +131,9 @@ fn pass(app: &App, entry: &Entry) -> impl Future<Output = Result<Option<Place>, 
             Task::List { owner, list, name } => timelines::settle_list(app, owner, list, &name).await.map(|()| None),
             Task::Status { author, status } => timelines::settle_status(app, author, status, place).await,
             Task::Like { user, status } => statuses::settle_like(app, user, status).await.map(|()| None),
+            Task::Comment { author, comment } => comments::settle(app, author, comment).await.map(|()| None),
+            Task::Branch { author, comment } => comments::settle_branch(app, author, comment).await,
+            Task::Thread { status } => comments::settle_thread(app, status).await,
             Task::Account { user, login } => accounts::settle(app, user, &login, place).await,
             Task::Refill { feed } => timelines::refill(app, feed, place).await,
             Task::Reach { author } => timelines::cross(app, author, place).await,

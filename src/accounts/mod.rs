@@ -8,10 +8,11 @@
 //! stages ([`service::settle`]) of passes that take away what they have settled, so that each may be done again, by anybody, from the stage
 //! on that is noted.
 //!
-//! **Order.** Followers and lists first, as long as what it said tells what to sweep out of feeds. Then what it said, with what others
-//! liked of it; then its own side: whom it follows, what it likes, its lists. Its home and what was kept for its requests come last.
+//! **Order.** Followers and lists first, as long as what it said tells what to sweep out of feeds. Then what it said: comments, whose places stay where
+//! others have replied, and statuses, with what others liked of them and said under them; then its own side: whom it follows, what it likes, its lists. Its home and what was kept for its requests come last.
 //!
-//! **What stays**, for a while: a mark of each deleted status and of the login, neither of which names it.
+//! **What stays**, for a while: a mark of each deleted status and of the login, neither of which names it; and its votes on comments, which
+//! stay counted and do not name it either.
 
 mod graphql;
 pub mod service;

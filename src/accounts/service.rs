@@ -1,6 +1,7 @@
 //! The use cases of deleting an account.
 
 use crate::app::App;
+use crate::comments::service as comments;
 use crate::error::{Error, Outcome};
 use crate::graph::service as graph;
 use crate::idempotency::service as idempotency;
@@ -15,10 +16,11 @@ use crate::users::service as users;
 use std::net::IpAddr;
 
 /// What goes, in this order; a stage's number is its place here.
-const STAGES: [&str; 9] = [
+const STAGES: [&str; 10] = [
     "sessions",
     "followers",
     "lists that it is on",
+    "comments",
     "statuses",
     "whom it follows",
     "likes",
@@ -91,11 +93,12 @@ async fn pass(app: &App, id: UserId, login: &str, place: Place) -> Result<Option
         0 => sessions::purge(app, id).await?,
         1 => timelines::purge_followers(app, id).await?,
         2 => timelines::purge_memberships(app, id).await?,
-        3 => statuses::purge(app, id).await?,
-        4 => graph::purge_following(app, id).await?,
-        5 => statuses::purge_likes(app, id).await?,
-        6 => timelines::purge_lists(app, id).await?,
-        7 => timelines::purge_home(app, id).await?,
+        3 => comments::purge_account(app, id).await?,
+        4 => statuses::purge(app, id, async |ids| comments::end(app, &ids).await).await?,
+        5 => graph::purge_following(app, id).await?,
+        6 => statuses::purge_likes(app, id).await?,
+        7 => timelines::purge_lists(app, id).await?,
+        8 => timelines::purge_home(app, id).await?,
         _ => idempotency::purge(app, id).await? | rates::purge(app, id, login).await?,
     };
     let stage = if more { place.stage } else { place.stage + 1 };

@@ -38,6 +38,9 @@ pub(super) struct DomainOptions {
     /// A home that was not read for this many days is dropped to save memory and fan-out. The next read builds it again.
     #[arg(long, value_name = "DAYS", env = "WAXWING_HOME_IDLE_DAYS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3_650))]
     home_idle_days: u64,
+    /// How deep replies to comments may stand: so many comments above them. A reply further down is refused.
+    #[arg(long, value_name = "N", env = "WAXWING_COMMENT_DEPTH", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=64))]
+    comment_depth: u64,
     /// How many events of live subscriptions are kept for those who come back.
     #[arg(long, value_name = "N", env = "WAXWING_EVENTS_KEPT", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(100..=10_000_000))]
     events_kept: u64,
@@ -61,6 +64,7 @@ impl DomainOptions {
             home_window: self.home_window as usize,
             star_followers: self.star_followers,
             home_idle: self.home_idle_days * DAY,
+            comment_depth: self.comment_depth as usize,
             events_kept: self.events_kept as usize,
             events_age: self.events_minutes * MINUTE,
             session_idle: self.session_idle_days * DAY,

@@ -35,6 +35,12 @@ pub(super) struct RateOptions {
     /// Likes of an account, and likes that it takes back.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LIKES", default_value_t = Limit::Likes.default_quota())]
     rate_likes: Quota,
+    /// Comments of an account, and edits of them.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_COMMENTS", default_value_t = Limit::Comments.default_quota())]
+    rate_comments: Quota,
+    /// Votes of an account on comments, and votes that it takes back.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_VOTES", default_value_t = Limit::Votes.default_quota())]
+    rate_votes: Quota,
     /// Changes that an account makes to its lists: made, renamed, deleted, people put on one or taken off.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LISTS", default_value_t = Limit::Lists.default_quota())]
     rate_lists: Quota,
@@ -66,6 +72,8 @@ impl RateOptions {
             Limit::Posts => self.rate_posts,
             Limit::Follows => self.rate_follows,
             Limit::Likes => self.rate_likes,
+            Limit::Comments => self.rate_comments,
+            Limit::Votes => self.rate_votes,
             Limit::Lists => self.rate_lists,
         }
     }

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
 /// What stands before the colon of every channel; the first is listened to first.
-pub const CHANNELS: [&str; 2] = ["stream", "changes"];
+pub const CHANNELS: [&str; 3] = ["stream", "changes", "discussion"];
 /// Pushes that wait to be taken.
 const WAITING: usize = 8_192;
 /// What was heard and waits for its reader.

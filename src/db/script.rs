@@ -8,18 +8,37 @@ use std::sync::OnceLock;
 
 /// A script that lies beside its store as `lua/<verb>_<object>.lua`.
 pub struct Script {
+    /// What several scripts share.
+    before: &'static str,
     source: &'static str,
-    compiled: OnceLock<redis::Script>,
+    compiled: OnceLock<Compiled>,
+}
+
+struct Compiled {
+    text: String,
+    script: redis::Script,
 }
 
 impl Script {
     /// A script from its source; use with `include_str!` in a `static`.
     pub const fn new(source: &'static str) -> Self {
-        Self { source, compiled: OnceLock::new() }
+        Self { before: "", source, compiled: OnceLock::new() }
+    }
+
+    /// A script that begins with what it shares with others; use with `include_str!` in a `static`.
+    pub const fn after(before: &'static str, source: &'static str) -> Self {
+        Self { before, source, compiled: OnceLock::new() }
+    }
+
+    fn compiled(&self) -> &Compiled {
+        self.compiled.get_or_init(|| {
+            let text = format!("{}{}", self.before, self.source);
+            Compiled { script: redis::Script::new(&text), text }
+        })
     }
 
     fn digest(&self) -> &str {
-        self.compiled.get_or_init(|| redis::Script::new(self.source)).get_hash()
+        self.compiled().script.get_hash()
     }
 }
 
@@ -32,8 +51,14 @@ pub struct Call {
 impl Call {
     /// A run over `keys`, without arguments yet.
     pub fn new<const N: usize>(script: &'static Script, keys: [String; N]) -> Self {
+        Self::over(script, keys)
+    }
+
+    /// The same over as many keys as there happen to be.
+    pub fn over<K: IntoIterator<Item = String, IntoIter: ExactSizeIterator>>(script: &'static Script, keys: K) -> Self {
+        let keys = keys.into_iter();
         let mut command = redis::cmd("EVALSHA");
-        command.arg(script.digest()).arg(N);
+        command.arg(script.digest()).arg(keys.len());
         for key in keys {
             command.arg(key);
         }
@@ -57,7 +82,7 @@ impl Call {
 
     pub(super) fn load(&self) -> Cmd {
         let mut command = redis::cmd("SCRIPT");
-        command.arg("LOAD").arg(self.script.source);
+        command.arg("LOAD").arg(&self.script.compiled().text);
         command
     }
 }

@@ -13,7 +13,7 @@ use crate::db::look::Look;
 use crate::error::Error;
 use crate::jobs::service as journal;
 use crate::jobs::{Queue, Task};
-use crate::{db, events, graph, idempotency, jobs, lists, rates, sessions, statuses, timelines, users};
+use crate::{comments, db, events, graph, idempotency, jobs, lists, rates, sessions, statuses, timelines, users};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -99,7 +99,7 @@ async fn walk(app: &App, mut visit: impl AsyncFnMut(Vec<String>, u64) -> Result<
 struct Fsck<'a> {
     app: &'a App,
     options: Options,
-    /// Accounts of which something is left, which somebody is taking away.
+    /// Accounts and statuses of which something is left, which somebody is taking away.
     leaving: HashSet<u64>,
     /// What looked broken once.
     suspects: Vec<Finding>,
@@ -128,6 +128,7 @@ impl Fsck<'_> {
         graph::audit::check(&look, &entries, &mut found).await?;
         statuses::audit::check(&look, &entries, &mut found).await?;
         lists::audit::check(&look, &entries, &mut found).await?;
+        comments::audit::check(&look, &entries, &mut found).await?;
         timelines::audit::check(&look, &entries, self.options.home_window, &mut found).await?;
         let mut found = found.into_vec();
         found.retain(|finding| !numbers(&finding.key).chain(numbers(&finding.what)).any(|id| self.leaving.contains(&id)));
@@ -169,7 +170,7 @@ impl Fsck<'_> {
 
 /// What stands before the colon of every key that there may be: what a Redis user of least privilege is granted.
 pub fn key_kinds() -> Vec<&'static str> {
-    let domains: [&[&'static str]; 11] = [
+    let domains: [&[&'static str]; 12] = [
         &db::audit::KINDS,
         &jobs::audit::KINDS,
         &events::audit::KINDS,
@@ -180,6 +181,7 @@ pub fn key_kinds() -> Vec<&'static str> {
         &graph::audit::KINDS,
         &statuses::audit::KINDS,
         &lists::audit::KINDS,
+        &comments::audit::KINDS,
         &timelines::audit::KINDS,
     ];
     domains.concat()
@@ -198,16 +200,23 @@ pub fn is_ours(key: &str) -> bool {
         graph::audit::owns,
         statuses::audit::owns,
         lists::audit::owns,
+        comments::audit::owns,
         timelines::audit::owns,
     ];
     owners.iter().any(|owns: &fn(&str) -> bool| owns(key))
 }
 
-/// The accounts whose deletion is under way, by the journal. What stands in it for too long is told itself.
+/// What is being taken away, by the journal: accounts, and the statuses of which branches or whole threads go. What stands in it for too
+/// long is told itself.
 async fn leaving(app: &App) -> Result<HashSet<u64>, Error> {
     let entries = journal::entries(app, Queue::Long, JOURNAL).await?;
-    let account = |task| if let Task::Account { user, .. } = task { Some(user.0) } else { None };
-    Ok(entries.into_iter().filter_map(|(entry, _)| account(entry.task)).collect())
+    let leaving = |task| match task {
+        Task::Account { user, .. } => Some(user.0),
+        Task::Branch { comment, .. } => Some(comment.status.0),
+        Task::Thread { status } => Some(status.0),
+        _ => None,
+    };
+    Ok(entries.into_iter().filter_map(|(entry, _)| leaving(entry.task)).collect())
 }
 
 /// The numbers in a text. Ids are unique over all kinds of things.

@@ -1,7 +1,8 @@
 //! Ids: typed inside, opaque outside. [`source`] makes them.
 //!
 //! A client sees `base64url(kind, 7 bytes of id, check byte)`: twelve characters that it never takes apart. The check byte
-//! tells a mistyped or invented id from one that we gave out; it is no secret, since knowing an id gives no right.
+//! tells a mistyped or invented id from one that we gave out; it is no secret, since knowing an id gives no right. What is kept with
+//! something else (a comment, with its status) has both ids in its own, so that it is found by one key.
 
 pub mod source;
 
@@ -25,10 +26,21 @@ pub enum Kind {
     List = b'L',
     /// A place in a timeline.
     TimelineEntry = b'E',
+    /// A comment.
+    Comment = b'C',
 }
 
 impl Kind {
-    const ALL: [Self; 5] = [Self::User, Self::Status, Self::Session, Self::List, Self::TimelineEntry];
+    const ALL: [Self; 6] = [Self::User, Self::Status, Self::Session, Self::List, Self::TimelineEntry, Self::Comment];
+
+    /// The bytes of an opaque id of this kind.
+    const fn length(self) -> usize {
+        match self {
+            Self::Comment => 16,
+            Self::TimelineEntry => 17,
+            _ => 9,
+        }
+    }
 }
 
 /// Declares a typed id.
@@ -62,6 +74,40 @@ typed! {
     SessionId = Session;
 }
 
+/// A comment's id: the status it stands under, and its own number, which is unique over everything and tells when it was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CommentId {
+    /// The status.
+    pub status: StatusId,
+    /// An id like any other.
+    pub number: u64,
+}
+
+impl CommentId {
+    /// When it was made.
+    pub const fn time(self) -> Millis {
+        source::time_of(self.number)
+    }
+
+    /// The opaque form that clients see.
+    pub fn global(self) -> String {
+        let mut bytes = [0; 16];
+        bytes[1..8].copy_from_slice(&self.status.0.to_be_bytes()[1..]);
+        bytes[8..15].copy_from_slice(&self.number.to_be_bytes()[1..]);
+        bytes[0] = Kind::Comment as u8;
+        bytes[15] = check(&bytes[..15]);
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    /// The id behind an opaque one, if it is a comment's.
+    pub fn from_global(text: &str) -> Option<Self> {
+        let (Kind::Comment, number) = parse(text)? else { return None };
+        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+        let status = number_of(bytes.get(1..8)?);
+        (1..=source::MAX).contains(&status).then_some(Self { status: StatusId(status), number })
+    }
+}
+
 /// The opaque form of an id.
 pub fn encode(kind: Kind, id: u64) -> String {
     let mut bytes = [0; 9];
@@ -82,7 +128,7 @@ pub fn encode_entry(list: u8, owner: u64, position: u64) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// What an opaque id names; a place in a list gives its position.
+/// What an opaque id names; a place in a list gives its position, a comment its number ([`CommentId::from_global`] gives all of it).
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for what is no id.
@@ -92,14 +138,17 @@ pub fn decode(text: &str) -> Result<(Kind, u64), Error> {
 
 fn parse(text: &str) -> Option<(Kind, u64)> {
     let mut buffer = [0; 17];
-    let length = matches!(text.len(), 12 | 23).then(|| URL_SAFE_NO_PAD.decode_slice(text, &mut buffer))?.ok()?;
+    let length = matches!(text.len(), 12 | 22 | 23).then(|| URL_SAFE_NO_PAD.decode_slice(text, &mut buffer))?.ok()?;
     let (sum, bytes) = buffer[..length].split_last()?;
     let kind = Kind::ALL.into_iter().find(|kind| *kind as u8 == bytes[0])?;
-    let mut id = [0; 8];
-    id[1..].copy_from_slice(&bytes[length - 8..]);
-    let id = u64::from_be_bytes(id);
-    let fits = (kind == Kind::TimelineEntry) == (length == 17);
-    (fits && check(bytes) == *sum && (1..=source::MAX).contains(&id)).then_some((kind, id))
+    let id = number_of(&bytes[length - 8..]);
+    let fits = kind.length() == length && check(bytes) == *sum;
+    (fits && (1..=source::MAX).contains(&id)).then_some((kind, id))
+}
+
+/// The number in at most eight bytes, the largest first.
+fn number_of(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// One byte over the others (FNV-1a, folded).
@@ -119,7 +168,12 @@ mod tests {
             assert_eq!(StatusId::from_global(&StatusId(id).global()), Some(StatusId(id)));
             assert_eq!(StatusId::from_global(&UserId(id).global()), None);
             assert_eq!(decode(&encode_entry(b'h', 7, id)).expect("an entry"), (Kind::TimelineEntry, id));
+            let comment = CommentId { status: StatusId(source::MAX - id + 1), number: id };
+            assert_eq!(CommentId::from_global(&comment.global()), Some(comment));
+            assert_eq!(decode(&comment.global()).expect("a comment"), (Kind::Comment, id));
+            assert_eq!(CommentId::from_global(&StatusId(id).global()), None);
         }
+        assert_eq!(CommentId::from_global(&CommentId { status: StatusId(0), number: 1 }.global()), None, "under no status");
     }
 
     #[test]

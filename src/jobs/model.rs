@@ -1,7 +1,7 @@
 //! What there is to settle: plain types.
 
 use crate::clock::Millis;
-use crate::ids::{StatusId, UserId, UserListId};
+use crate::ids::{CommentId, StatusId, UserId, UserListId};
 use serde::{Deserialize, Serialize};
 
 /// How long an entry belongs to whoever wrote or took it.
@@ -69,6 +69,25 @@ pub enum Task {
         /// What.
         status: StatusId,
     },
+    /// Whether a comment is there, and what its author's own side says of it.
+    Comment {
+        /// Its author.
+        author: UserId,
+        /// The comment.
+        comment: CommentId,
+    },
+    /// Whether a comment is there, of which the whole branch may have been taken away: its author's side, and what is below it.
+    Branch {
+        /// Its author, if it was not deleted before.
+        author: Option<UserId>,
+        /// The comment.
+        comment: CommentId,
+    },
+    /// The comments of a status that is gone.
+    Thread {
+        /// The status.
+        status: StatusId,
+    },
     /// Whether an account is there, and everything that was its own or names it.
     Account {
         /// Which.
@@ -128,7 +147,7 @@ pub struct Burial {
 pub enum Queue {
     /// The rest of a change that has been answered.
     Short,
-    /// What takes its time: refills, crossings, everything of an account.
+    /// What takes its time: refills, crossings, branches and threads of comments, everything of an account.
     Long,
 }
 
@@ -148,8 +167,11 @@ impl Task {
     /// Where it waits.
     pub const fn queue(&self) -> Queue {
         match self {
-            Self::Source { .. } | Self::Status { .. } | Self::List { .. } | Self::Like { .. } => Queue::Short,
+            Self::Source { .. } | Self::Status { .. } | Self::List { .. } | Self::Like { .. } | Self::Comment { .. } => {
+                Queue::Short
+            }
             Self::Refill { .. } | Self::Reach { .. } | Self::Account { .. } => Queue::Long,
+            Self::Branch { .. } | Self::Thread { .. } => Queue::Long,
         }
     }
 }

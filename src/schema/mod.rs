@@ -27,6 +27,7 @@ pub use scalars::DateTime;
 pub use subscribe::subscribe;
 
 use crate::accounts::AccountMutation;
+use crate::comments::CommentMutation;
 use crate::graph::GraphMutation;
 use crate::lists::{ListMutation, ListQuery};
 use crate::sessions::{SessionMutation, SessionQuery};
@@ -46,7 +47,7 @@ pub struct Query(UserQuery, SessionQuery, TimelineQuery, ListQuery, StreamQuery,
 /// What can be changed. Several mutations of one request run one after the other.
 #[derive(MergedObject, Default)]
 #[graphql(name = "Mutation")]
-pub struct Mutation(UserMutation, SessionMutation, StatusMutation, GraphMutation, ListMutation, AccountMutation);
+pub struct Mutation(UserMutation, SessionMutation, StatusMutation, GraphMutation, ListMutation, CommentMutation, AccountMutation);
 
 /// What can be waited for. A subscription has one field.
 #[derive(MergedSubscription, Default)]

@@ -1,8 +1,9 @@
 //! Anything by its id: Relay's `node` and `nodes`.
 
 use super::request;
+use crate::comments::{self, CommentObject};
 use crate::error::Error;
-use crate::ids::{self, Kind, SessionId, StatusId, UserId, UserListId};
+use crate::ids::{self, CommentId, Kind, SessionId, StatusId, UserId, UserListId};
 use crate::lists::UserListObject;
 use crate::request::Request;
 use crate::sessions::{self, SessionObject};
@@ -26,6 +27,8 @@ pub enum Node {
     Session(SessionObject),
     /// A list of the viewer.
     UserList(UserListObject),
+    /// A comment.
+    Comment(CommentObject),
 }
 
 #[derive(Default)]
@@ -49,8 +52,8 @@ impl NodeQuery {
     }
 }
 
-async fn find(request: &Request, id: &str) -> Result<Option<Node>, Error> {
-    let (kind, id) = ids::decode(id)?;
+async fn find(request: &Request, global: &str) -> Result<Option<Node>, Error> {
+    let (kind, id) = ids::decode(global)?;
     let loaders = request.loaders();
     Ok(match kind {
         Kind::User => loaders.users.load(UserId(id)).await?.map(|user| Node::User(UserObject(user))),
@@ -60,6 +63,10 @@ async fn find(request: &Request, id: &str) -> Result<Option<Node>, Error> {
         }
         Kind::Session => session(request, SessionId(id)).await?.map(Node::Session),
         Kind::List => loaders.lists.load(UserListId(id)).await?.map(|list| Node::UserList(UserListObject(list))),
+        Kind::Comment => {
+            let shown = comments::service::shown(&loaders, CommentId::from_global(global)).await?.pop().flatten();
+            shown.map(|shown| Node::Comment(CommentObject(shown)))
+        }
         Kind::TimelineEntry => None,
     })
 }

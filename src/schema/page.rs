@@ -16,6 +16,13 @@ pub struct PageInfo {
     end_cursor: Option<String>,
 }
 
+impl PageInfo {
+    /// Of a page whose cursors are made.
+    pub const fn new(next: bool, previous: bool, start: Option<String>, end: Option<String>) -> Self {
+        Self { has_next_page: next, has_previous_page: previous, start_cursor: start, end_cursor: end }
+    }
+}
+
 /// The `pageInfo` of a page of `list`.
 pub fn page_info<T>(page: &Page<T>, cursors: &Cursors, list: ListId) -> PageInfo {
     let cursor = |edge: Option<&(u64, T)>| edge.map(|(position, _)| cursors.encode(list, *position));

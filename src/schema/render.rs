@@ -5,19 +5,29 @@ use super::execute::{panicked, settle};
 use super::shape::Shape;
 use crate::app::App;
 use crate::request::Request;
-use crate::streaming::{Rendering, ToRender, Told};
-use async_graphql::Response;
+use crate::streaming::{Handed, Rendering, ToRender, Told};
+use async_graphql::{Response, Value};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
+use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
+use tracing::Instrument;
 
 /// Renderers whose runs are kept between two events. A run that begins anew costs a tenth of a millisecond.
 const IDLE: usize = 512;
 /// Runs of one renderer that are kept.
 const IDLE_RUNS: usize = 4;
+/// How long an answer serves: whoever comes to it later has one made that shows what is there by then.
+const FRESH: Duration = Duration::from_millis(500);
+/// What all answers that are kept weigh at most, in bytes.
+const KEPT: u64 = 16 << 20;
+/// About how many there are.
+const ANSWERS: usize = 4_096;
 
 /// An answer that several may be told.
 #[derive(Debug)]
@@ -39,17 +49,55 @@ impl Rendered {
     }
 }
 
+/// What was made of an event: by its number, the renderer's, and the cursor with which it is told.
+type Key = (u64, u64, String);
+
+#[derive(Clone)]
+struct Answer {
+    rendered: Option<Arc<Rendered>>,
+    made: Instant,
+}
+
+impl Answer {
+    fn is_fresh(&self) -> bool {
+        self.made.elapsed() < FRESH
+    }
+}
+
+#[derive(Clone)]
+struct Weight;
+
+impl Weighter<Key, Answer> for Weight {
+    fn weight(&self, key: &Key, answer: &Answer) -> u64 {
+        let response = answer.rendered.as_ref().map_or(0, |rendered| weight_of(&rendered.response.data));
+        (size_of::<(Key, Answer)>() + key.2.len() + 2 * response) as u64
+    }
+}
+
+/// About how many bytes a value takes.
+fn weight_of(value: &Value) -> usize {
+    let inner = match value {
+        Value::String(text) => text.len(),
+        Value::List(values) => values.iter().map(weight_of).sum(),
+        Value::Object(fields) => fields.iter().map(|(name, value)| name.len() + 64 + weight_of(value)).sum(),
+        _ => 0,
+    };
+    size_of::<Value>() + inner
+}
+
 /// The renderers of a process. Cheap to clone; clones are the same.
 #[derive(Clone)]
 pub(super) struct Renderers {
     known: Arc<Mutex<HashMap<Shape, Weak<Renderer>>>>,
     idle: Arc<Cache<u64, Arc<Mutex<Vec<Run>>>>>,
+    answers: Arc<Cache<Key, Answer, Weight>>,
     last: Arc<AtomicU64>,
 }
 
 impl Default for Renderers {
     fn default() -> Self {
-        Self { known: Arc::default(), idle: Arc::new(Cache::new(IDLE)), last: Arc::default() }
+        let answers = Arc::new(Cache::with_weighter(ANSWERS, KEPT, Weight));
+        Self { known: Arc::default(), idle: Arc::new(Cache::new(IDLE)), answers, last: Arc::default() }
     }
 }
 
@@ -59,7 +107,7 @@ impl Renderers {
     }
 
     /// The renderer for all who ask so; `open` begins a run of what they ask.
-    pub(super) fn get(&self, shape: Shape, context: &Request, open: impl FnOnce() -> Open) -> Arc<Renderer> {
+    pub(super) fn get(&self, shape: Shape, context: &Request, open: Open) -> Arc<Renderer> {
         let mut known = self.known();
         if let Some(renderer) = known.get(&shape).and_then(Weak::upgrade) {
             return renderer;
@@ -68,7 +116,7 @@ impl Renderers {
         let viewer = context.viewer.clone().filter(|_| shape.viewer.is_some());
         let context = Request::new(context.app.clone(), viewer, None, None);
         let number = self.last.fetch_add(1, Ordering::Relaxed);
-        let renderer = Renderer { number, context, shape: shape.clone(), open: open(), all: self.clone() };
+        let renderer = Renderer { number, context, shape: shape.clone(), open, all: self.clone() };
         let renderer = Arc::new(renderer);
         known.insert(shape, Arc::downgrade(&renderer));
         renderer
@@ -101,29 +149,48 @@ struct Run {
 
 impl Renderer {
     /// The answer to something that is told; `None` where nothing of it may be shown.
-    pub(super) async fn render(&self, told: &Told) -> Option<Arc<Rendered>> {
-        let Some(answers) = &told.answers else { return self.make(told).await };
-        let made = async {
-            match self.make(told).await {
-                Some(rendered) => rendered as Arc<_>,
-                None => Arc::new(()) as Arc<_>,
-            }
-        };
-        answers.once(self.number, &told.cursor, made).await.downcast().ok()
+    pub(super) async fn render(self: &Arc<Self>, told: &Told) -> Option<Arc<Rendered>> {
+        let Some(occasion) = told.occasion else { return self.make(told).await };
+        let key = (occasion, self.number, told.cursor.clone());
+        if let Some(answer) = self.all.answers.get(&key).filter(Answer::is_fresh) {
+            return answer.rendered;
+        }
+        let (own, told) = (self.clone(), told.clone());
+        // In a task of its own: whoever asks may be slow, and others wait for the same.
+        let making = tokio::spawn(async move { own.once(key, &told).await }.in_current_span());
+        making.await.unwrap_or_else(|_| Some(Rendered::new(self.settled(panicked()))))
+    }
+
+    async fn once(&self, key: Key, told: &Told) -> Option<Arc<Rendered>> {
+        self.all.answers.remove_if(&key, |answer| !answer.is_fresh());
+        let make = async { Ok::<_, Infallible>(Answer { rendered: self.make(told).await, made: Instant::now() }) };
+        let Ok(answer) = self.all.answers.get_or_insert_async(&key, make).await;
+        answer.rendered
     }
 
     async fn make(&self, told: &Told) -> Option<Arc<Rendered>> {
-        let mut run = self.take();
-        if !run.events.hand_over(told, &run.context).await {
-            self.keep(run);
-            return None;
+        loop {
+            let mut run = self.take();
+            match run.events.hand_over(told, &run.context).await {
+                Handed::Over => {}
+                // It has ended behind its last answer.
+                Handed::Nowhere => continue,
+                Handed::Nothing => {
+                    self.keep(run);
+                    return None;
+                }
+            }
+            // A run ends only by a mistake of ours.
+            let response = self.settled(run.responses.next().await.unwrap_or_else(panicked));
+            if response.errors.is_empty() {
+                self.keep(run);
+            }
+            return Some(Rendered::new(response));
         }
-        // A run ends only by a mistake of ours.
-        let response = run.responses.next().await.unwrap_or_else(panicked);
-        let response = settle(response, false, run.context.app.config());
-        run.context.forget();
-        self.keep(run);
-        Some(Rendered::new(response))
+    }
+
+    fn settled(&self, response: Response) -> Response {
+        settle(response, false, self.context.app.config())
     }
 
     fn take(&self) -> Run {
@@ -138,6 +205,7 @@ impl Renderer {
 
     /// Keeps a run for the next event.
     fn keep(&self, run: Run) {
+        run.context.forget();
         let runs = self.all.idle.get(&self.number).unwrap_or_else(|| {
             let runs = Arc::new(Mutex::new(Vec::new()));
             self.all.idle.insert(self.number, runs.clone());

@@ -10,16 +10,23 @@ use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 
 /// Fields of events that are the same for everybody who may see the event. Whatever is not named here is taken to differ.
-const SAME_FOR_ALL: [&str; 21] = [
+const SAME_FOR_ALL: [&str; 32] = [
     "__typename",
     "author",
     "bio",
+    "comment",
     "commentCount",
+    "commentId",
     "createdAt",
     "cursor",
+    "depth",
+    "descendantCount",
+    "downvoteCount",
+    "editedAt",
     "followersCount",
     "followingCount",
     "id",
+    "isDeleted",
     "latitude",
     "likeCount",
     "location",
@@ -29,9 +36,13 @@ const SAME_FOR_ALL: [&str; 21] = [
     "name",
     "postedAt",
     "reason",
+    "removedCount",
+    "replyCount",
+    "score",
     "status",
     "statusId",
     "statusesCount",
+    "upvoteCount",
 ];
 
 /// How events are asked for. Two subscriptions of one shape get the same answer to the same event at the same place.

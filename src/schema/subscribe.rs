@@ -9,8 +9,8 @@ use super::shape::Shape;
 use crate::request::Request;
 use crate::streaming::{Beginning, Follower};
 use async_graphql::{ObjectType, Response, Schema, SubscriptionType, Value};
+use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
-use futures_util::{StreamExt, pin_mut};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -26,33 +26,32 @@ where
     M: ObjectType + 'static,
     S: SubscriptionType + 'static,
 {
-    let renderers = context.app.part::<Renderers>();
-    let renderer = Shape::of(&mut request, &context).map(|shape| renderers.get(shape, &context, || open(schema, &mut request)));
+    let Some(shape) = Shape::of(&mut request, &context) else {
+        return each(schema.execute_stream(request.data(context.clone())), context).map(Rendered::new).boxed();
+    };
+    let open = open(schema, &mut request);
     let (beginning, follower) = Beginning::new();
-    let run = schema.execute_stream(request.data(context.clone()).data(beginning));
+    let mut run = each(schema.execute_stream(request.data(context.clone()).data(beginning)), context.clone());
     let begin = async move {
-        let run = each(run, context);
-        pin_mut!(follower);
-        let mut run = run;
-        let first = tokio::select! {
+        tokio::select! {
             biased;
-            response = run.next() => response,
-            Ok(follower) = follower => match renderer {
-                Some(renderer) => return follow(follower, renderer),
-                None => run.next().await,
-            },
-        };
-        // A stream that is not ours to tell, or none.
-        stream::iter(first).chain(run).map(Rendered::new).boxed()
+            // A stream that is not ours to tell, or none.
+            response = run.next() => stream::iter(response).chain(run).map(Rendered::new).boxed(),
+            // Only now: what did not begin leaves nothing behind that others would share.
+            Ok(follower) = follower => {
+                let renderer = context.app.part::<Renderers>().get(shape, &context, open);
+                follow(follower, renderer)
+            }
+        }
     };
     stream::once(Box::pin(begin)).flatten().boxed()
 }
 
-/// What a follower is told, rendered.
+/// What a follower is told, rendered. A panic of ours is the last of it.
 fn follow(follower: Box<Follower>, renderer: Arc<Renderer>) -> BoxStream<'static, Arc<Rendered>> {
     let next = async |(mut follower, renderer): (Box<Follower>, Arc<Renderer>)| {
         loop {
-            let told = follower.next().await;
+            let told = follower.next().await?;
             // In a box: thousands wait, and each would hold room for it.
             let rendered = Box::pin(renderer.render(&told)).await;
             // As of now, after it was made.
@@ -61,7 +60,8 @@ fn follow(follower: Box<Follower>, renderer: Arc<Renderer>) -> BoxStream<'static
             }
         }
     };
-    stream::unfold((follower, renderer), next).boxed()
+    let told = AssertUnwindSafe(stream::unfold((follower, renderer), next)).catch_unwind();
+    told.map(|told| told.unwrap_or_else(|_| Rendered::new(panicked()))).boxed()
 }
 
 /// What begins runs of a request's document.

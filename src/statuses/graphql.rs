@@ -3,6 +3,7 @@
 use super::load::Seen;
 use super::model::{Draft, Location};
 use super::service;
+use crate::comments::CommentThread;
 use crate::error::{Error, Outcome};
 use crate::ids::StatusId;
 use crate::page::PageArgs;
@@ -47,6 +48,11 @@ impl StatusObject {
     /// How many living comments are under it.
     async fn comment_count(&self) -> u64 {
         self.0.status.comments
+    }
+
+    /// The comments under it.
+    async fn comment_thread(&self, ctx: &Context<'_>) -> Result<CommentThread> {
+        CommentThread::of(ctx, &self.0).await
     }
 
     /// Whether the viewer likes it. False for nobody.

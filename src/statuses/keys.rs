@@ -7,12 +7,12 @@ use crate::ids::{StatusId, UserId};
 pub const KINDS: [&str; 5] = ["status", "gone", "likers", "liked", "profile"];
 
 /// HASH `id uid message posted likes comments [lat lon]` (posted in ms since the epoch). No time to live.
-pub(super) fn status(id: StatusId) -> String {
+pub fn status(id: StatusId) -> String {
     format!("status:{{{}}}", id.0)
 }
 
 /// STRING `1`: the mark of a deleted status, which does not tell whose it was. Time to live: 25 hours, longer than any step may be late.
-pub(super) fn gone(id: StatusId) -> String {
+pub fn gone(id: StatusId) -> String {
     format!("gone:{{{}}}", id.0)
 }
 
@@ -53,4 +53,9 @@ pub(super) fn parse(key: &str) -> Option<Owned> {
         "profile" => id().map(|id| Owned::Profile(UserId(id))),
         _ => None,
     }
+}
+
+/// The status that a key is the hash of.
+pub fn of_key(key: &str) -> Option<StatusId> {
+    if let Some(Owned::Status(id)) = parse(key) { Some(id) } else { None }
 }

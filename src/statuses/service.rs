@@ -261,15 +261,21 @@ pub async fn purge_likes(app: &App, user: UserId) -> Result<bool, Error> {
 }
 
 /// Takes away what an account that is gone has said, and that it was liked: up to a hundred statuses, or a thousand likes; whether there may
-/// be more. A status leaves the profile last, so that it is found again. Where else they stood, somebody has seen to before.
+/// be more. A status leaves the profile last, so that it is found again. Where else they stood, somebody has seen to before; `also` takes away
+/// what higher floors keep under statuses that are gone.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn purge(app: &App, author: UserId) -> Result<bool, Error> {
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`; those of `also`.
+pub async fn purge<F: Future<Output = Result<(), Error>>>(
+    app: &App,
+    author: UserId,
+    also: impl FnOnce(Vec<StatusId>) -> F,
+) -> Result<bool, Error> {
     let mut ids = latest_below(app, author, u64::MAX, STATUSES).await?;
     let more = ids.len() == STATUSES;
     store::delete_many(app.db(), author, &ids).await?;
     events::deleted_together(app, author, &ids).await?;
+    also(ids.clone()).await?;
     let liked = forget_likes_of(app, &ids).await?;
     ids.retain(|id| !liked.contains(id));
     store::unindex(app.db(), author, &ids).await?;

@@ -94,7 +94,8 @@ pub(super) fn check(marker: &Marker, given: Given) -> Result<Checked, Error> {
         if identifier.len() > IDENTIFIER {
             return refused(format!("`identifier` has at most {IDENTIFIER} bytes."));
         }
-        let length = (percent / 100.0 * RING as f64).ceil() as u64;
+        // A percent that has no exact double is no place more.
+        let length = (percent * (RING / 100) as f64 - 1e-6).ceil() as u64;
         return Ok(Checked::Ready(Filter::Sample(Arc { start: marker.start_on_ring(&identifier), length })));
     }
     if given.identifier.is_some() {

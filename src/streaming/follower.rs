@@ -1,9 +1,10 @@
-//! One subscription: reads what it has missed, then waits for what the hub hands out.
+//! One subscription: reads what it has missed, then waits for what is handed out.
 
 use super::hub::{Hub, Joined, Wanted};
 use super::model::{GapReason, Told, What};
 use super::occasion::Occasion;
 use super::queue::Item;
+use super::thread::ThreadFollower;
 use crate::app::App;
 use crate::error::Error;
 use crate::events::service as events;
@@ -14,15 +15,42 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Events of each shard that are read at once.
-const PAGE: usize = 500;
+pub(super) const PAGE: usize = 500;
 /// How soon Redis is asked again that did not answer.
-const AGAIN: Duration = Duration::from_millis(100);
+pub(super) const AGAIN: Duration = Duration::from_millis(100);
+
+/// A subscription that has begun.
+pub enum Follower {
+    /// To statuses.
+    Statuses(StatusFollower),
+    /// To a thread.
+    Thread(ThreadFollower),
+}
+
+impl Follower {
+    /// The next thing to tell, once there is one; `None` when there is nothing more to follow.
+    pub async fn next(&mut self) -> Option<Told> {
+        match self {
+            Self::Statuses(follower) => Some(follower.next().await),
+            Self::Thread(follower) => follower.next().await,
+        }
+    }
+
+    /// Whether what was told is wanted now: to be asked when its answer is made, since whoever was a source of a feed when it happened
+    /// may be none any more.
+    pub fn wants_still(&self, told: &Told) -> bool {
+        match self {
+            Self::Statuses(follower) => told.author.is_none_or(|author| follower.has_source(author)),
+            Self::Thread(_) => true,
+        }
+    }
+}
 
 /// An event on its way, and the place behind it.
 type Happened = Occasion<Event, Position>;
 
-/// A subscription on its way through the events.
-pub struct Follower {
+/// On its way through the events of statuses.
+pub struct StatusFollower {
     pub(super) app: App,
     pub(super) hub: Hub,
     pub(super) marker: Marker,
@@ -36,9 +64,9 @@ pub struct Follower {
     pub(super) read: VecDeque<Arc<Happened>>,
 }
 
-impl Follower {
+impl StatusFollower {
     /// The next thing to tell, once there is one. What it does before it waits is in a box: thousands wait, and each would hold room for it.
-    pub async fn next(&mut self) -> Told {
+    async fn next(&mut self) -> Told {
         loop {
             if let Some(event) = self.read.pop_front() {
                 let told = self.tell(&event.event);
@@ -59,6 +87,7 @@ impl Follower {
                         None
                     }
                     Item::Gap(reason, behind) => Some((reason, behind)),
+                    Item::End => None,
                 },
                 None => match Box::pin(self.read_on()).await {
                     Ok(gap) => gap,
@@ -80,7 +109,7 @@ impl Follower {
 
     fn told(&self, what: What, of: Option<&Happened>) -> Told {
         let cursor = self.place.encode(&self.cursors, self.list);
-        Told { cursor, what, author: of.map(|it| it.event.marks.author), answers: of.map(|it| it.answers.clone()) }
+        Told { cursor, what, author: of.map(|it| it.event.marks.author), occasion: of.map(|it| it.number) }
     }
 
     /// Reads what comes next, or joins the hub where nothing does. A gap, where what comes next is not to be had.
@@ -126,12 +155,6 @@ impl Follower {
         }
         let what = if kind == Kind::Posted { What::Posted(status) } else { What::Deleted(status) };
         self.has_source(event.marks.author).then_some(what)
-    }
-
-    /// Whether what was told is wanted now: to be asked when its answer is made, since whoever was a source of a feed when it happened
-    /// may be none any more.
-    pub fn wants_still(&self, told: &Told) -> bool {
-        told.author.is_none_or(|author| self.has_source(author))
     }
 
     fn has_source(&self, author: u64) -> bool {

@@ -1,19 +1,18 @@
-//! Subscriptions.
+//! Subscriptions: what can be waited for, and what is told.
 
 use super::follower::Follower;
-use super::model::{Area, GapReason, Given, Told, What};
+use super::model::{Area, GapReason, Given, Shown, ShownAs};
+use super::run::{Beginning, Rendering};
 use super::service;
+use crate::comments::{CommentObject, Happened};
 use crate::error::Error;
 use crate::ids;
-use crate::request::Request;
 use crate::schema::request;
 use crate::statuses::StatusObject;
 use async_graphql::{Context, Enum, ID, InputObject, Interface, Object, Result, Subscription};
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream, Stream};
-use std::future::Future;
-use std::sync::{Mutex, PoisonError};
-use tokio::sync::{mpsc, oneshot};
+use std::future::{Future, ready};
 
 /// Why something may be missing.
 #[derive(Enum, Clone, Copy, PartialEq, Eq)]
@@ -94,70 +93,115 @@ impl StreamGap {
 }
 
 impl StatusEvent {
-    /// What is shown of something that is told; `None` for a status that is not there any more, or not for whoever asks.
-    async fn of(told: &Told, request: &Request) -> Option<Self> {
-        let cursor = told.cursor.clone();
-        match told.what {
-            What::Posted(id) => Some(Self::StatusPosted(StatusPosted(cursor, service::seen(request, id).await?))),
-            What::Deleted(id) => Some(Self::StatusDeleted(StatusDeleted(cursor, id))),
-            What::Gap(reason) => Some(Self::StreamGap(StreamGap(cursor, reason))),
+    fn of(Shown { cursor, what }: Shown) -> Option<Self> {
+        match what {
+            ShownAs::Posted(seen) => Some(Self::StatusPosted(StatusPosted(cursor, seen))),
+            ShownAs::Deleted(id) => Some(Self::StatusDeleted(StatusDeleted(cursor, id))),
+            ShownAs::Gap(reason) => Some(Self::StreamGap(StreamGap(cursor, reason))),
+            ShownAs::Comment(..) | ShownAs::CommentDeleted(..) => None,
         }
     }
 }
 
-/// Runs a subscription as far as what it follows, which is handed over: nothing is told by the run itself.
-pub struct Beginning(Mutex<Option<oneshot::Sender<Box<Follower>>>>);
+/// Something that happened in a thread. `__typename` tells what. What is told is what is there by then: apply it by the comment's id.
+#[derive(Interface)]
+#[graphql(
+    name = "CommentEvent",
+    field(name = "cursor", ty = "String", desc = "Where it stands in its stream: hand it in as `after` to go on from here.")
+)]
+pub(super) enum CommentEvent {
+    /// Added.
+    CommentAdded(CommentAdded),
+    /// Edited.
+    CommentEdited(CommentEdited),
+    /// Deleted.
+    CommentDeleted(CommentDeleted),
+    /// Voted on.
+    CommentVoted(CommentVoted),
+    /// Missing.
+    StreamGap(StreamGap),
+}
 
-impl Beginning {
-    /// For the data of a request; and where the follower comes out.
-    pub fn new() -> (Self, oneshot::Receiver<Box<Follower>>) {
-        let (sender, receiver) = oneshot::channel();
-        (Self(Mutex::new(Some(sender))), receiver)
+/// Declares an event with a comment.
+macro_rules! comment_event {
+    ($($(#[$doc:meta])* $name:ident, $comment:literal;)*) => {$(
+        $(#[$doc])*
+        pub(super) struct $name(String, CommentObject);
+
+        $(#[$doc])*
+        #[Object]
+        impl $name {
+            /// Where it stands in its stream: hand it in as `after` to go on from here.
+            async fn cursor(&self) -> &str {
+                &self.0
+            }
+
+            #[doc = $comment]
+            async fn comment(&self) -> &CommentObject {
+                &self.1
+            }
+        }
+    )*};
+}
+
+comment_event! {
+    /// A comment was added.
+    CommentAdded, "The comment as it is now.";
+    /// The text of a comment was changed.
+    CommentEdited, "The comment as it is now.";
+    /// Votes on a comment have changed: told at most once a second for each comment, with all votes until then.
+    CommentVoted, "The comment as it is now.";
+}
+
+/// A comment was deleted. One that has replies keeps its place: read it anew, or show it without text and author.
+pub(super) struct CommentDeleted(String, ids::CommentId, u64);
+
+/// A comment was deleted, by itself or with all below it. By itself it keeps its place while it has replies.
+#[Object]
+impl CommentDeleted {
+    /// Where it stands in its stream: hand it in as `after` to go on from here.
+    async fn cursor(&self) -> &str {
+        &self.0
+    }
+
+    /// The comment.
+    async fn comment_id(&self) -> ID {
+        self.1.global().into()
+    }
+
+    /// How many living comments went, this one among them: more than one, when all below it went too.
+    async fn removed_count(&self) -> u64 {
+        self.2
     }
 }
 
-/// Runs a subscription to render what it is handed, whoever follows it.
-pub struct Rendering(Mutex<Option<mpsc::UnboundedReceiver<StatusEvent>>>);
-
-/// Hands it over.
-pub struct ToRender(mpsc::UnboundedSender<StatusEvent>);
-
-impl Rendering {
-    /// For the data of a request; and what hands over. The run answers each thing once, in the order in which they come.
-    pub fn new() -> (Self, ToRender) {
-        let (sender, receiver) = mpsc::unbounded_channel();
-        (Self(Mutex::new(Some(receiver))), ToRender(sender))
-    }
-}
-
-impl ToRender {
-    /// Hands over what is told, as whoever asks may see it; `false` when that is nothing, and no answer comes.
-    pub async fn hand_over(&self, told: &Told, request: &Request) -> bool {
-        match StatusEvent::of(told, request).await {
-            Some(event) => self.0.send(event).is_ok(),
-            None => false,
+impl CommentEvent {
+    fn of(Shown { cursor, what }: Shown) -> Option<Self> {
+        match what {
+            ShownAs::Comment(it, Happened::Edited) => Some(Self::CommentEdited(CommentEdited(cursor, CommentObject(it)))),
+            ShownAs::Comment(it, Happened::Voted) => Some(Self::CommentVoted(CommentVoted(cursor, CommentObject(it)))),
+            ShownAs::Comment(it, _) => Some(Self::CommentAdded(CommentAdded(cursor, CommentObject(it)))),
+            ShownAs::CommentDeleted(id, removed) => Some(Self::CommentDeleted(CommentDeleted(cursor, id, removed))),
+            ShownAs::Gap(reason) => Some(Self::StreamGap(StreamGap(cursor, reason))),
+            ShownAs::Posted(_) | ShownAs::Deleted(_) => None,
         }
     }
 }
 
 /// What a run of a subscription resolves: nothing while it begins, what it is handed while it renders.
-async fn events(
+async fn events<T: Send + 'static>(
     ctx: &Context<'_>,
     follow: impl Future<Output = std::result::Result<Follower, Error>>,
-) -> Result<BoxStream<'static, StatusEvent>> {
-    if let Some(Rendering(events)) = ctx.data_opt::<Rendering>() {
-        let events = events.lock().unwrap_or_else(PoisonError::into_inner).take();
-        return Ok(match events {
-            Some(events) => stream::unfold(events, async |mut events| Some((events.recv().await?, events))).boxed(),
-            None => stream::empty().boxed(),
+    present: fn(Shown) -> Option<T>,
+) -> Result<BoxStream<'static, T>> {
+    if let Some(rendering) = ctx.data_opt::<Rendering>() {
+        let events = stream::unfold(rendering.take(), async |events| {
+            let mut events = events?;
+            Some((events.recv().await?, Some(events)))
         });
+        return Ok(events.filter_map(move |shown| ready(present(shown))).boxed());
     }
-    let follower = follow.await?;
-    let beginning = ctx.data::<Beginning>()?.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-    if let Some(beginning) = beginning {
-        // Where nobody waits for it any more it ends.
-        drop(beginning.send(Box::new(follower)));
-    }
+    ctx.data::<Beginning>()?.hand_over(follow.await?);
     Ok(stream::pending().boxed())
 }
 
@@ -234,7 +278,7 @@ impl StreamSubscription {
             String,
         >,
     ) -> Result<impl Stream<Item = StatusEvent> + use<>> {
-        events(ctx, service::home(request(ctx)?.clone(), after.as_deref())).await
+        events(ctx, service::home(request(ctx)?.clone(), after.as_deref()), StatusEvent::of).await
     }
 
     /// What happens in the timeline of a list of the viewer's. Needs a session.
@@ -245,7 +289,7 @@ impl StreamSubscription {
         #[graphql(desc = "Go on from this event's cursor, or from the timeline's `syncCursor`; from now if left out.")]
         after: Option<String>,
     ) -> Result<impl Stream<Item = StatusEvent> + use<>> {
-        events(ctx, service::list(request(ctx)?.clone(), &list_id, after.as_deref())).await
+        events(ctx, service::list(request(ctx)?.clone(), &list_id, after.as_deref()), StatusEvent::of).await
     }
 
     /// The public stream: what anybody posts, and what of that is deleted.
@@ -260,6 +304,17 @@ impl StreamSubscription {
         after: Option<String>,
     ) -> Result<impl Stream<Item = StatusEvent> + use<>> {
         let given = filter.given(identifier);
-        events(ctx, service::public(request(ctx)?.clone(), given, after.as_deref())).await
+        events(ctx, service::public(request(ctx)?.clone(), given, after.as_deref()), StatusEvent::of).await
+    }
+
+    /// What happens in the thread under a status. Completes when the status is gone.
+    async fn comment_events(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "The status.")] status_id: ID,
+        #[graphql(desc = "Go on from this event's cursor, or from the thread's `syncCursor`; from now if left out.")]
+        after: Option<String>,
+    ) -> Result<impl Stream<Item = CommentEvent> + use<>> {
+        events(ctx, service::thread(request(ctx)?.clone(), &status_id, after.as_deref()), CommentEvent::of).await
     }
 }

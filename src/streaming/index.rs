@@ -31,8 +31,10 @@ pub(super) struct Index {
     sources: HashMap<u64, Vec<u64>>,
     /// Subscriptions to a feed.
     feeds: HashMap<u64, Vec<Id>>,
+    /// Those who wait for everything.
+    everything: HashSet<Id>,
     /// Samples by each stretch of the ring that they touch.
-    samples: HashMap<u64, Vec<(filter::Arc, Id)>>,
+    samples: HashMap<u64, HashMap<Id, filter::Arc>>,
     /// By grid and cell.
     cells: HashMap<(usize, i32, i32), Vec<(Id, Area)>>,
 }
@@ -51,7 +53,8 @@ impl Index {
         }
         let place = marker.place_on_ring(event.status.0);
         let samples = self.samples.get(&(place / STRETCH)).into_iter().flatten();
-        found.extend(samples.filter(|(arc, _)| arc.holds(place)).map(|(_, id)| *id));
+        found.extend(samples.filter(|(_, arc)| arc.holds(place)).map(|(id, _)| *id));
+        found.extend(&self.everything);
         if let Some(place) = marks.place {
             for (grid, side) in CELLS.into_iter().enumerate() {
                 let areas = self.cells.get(&(grid, cell(place.0, side), cell(place.1, side))).into_iter().flatten();
@@ -64,8 +67,11 @@ impl Index {
     /// A subscription waits for what a filter wants.
     pub(super) fn add(&mut self, id: Id, filter: &Filter) {
         match filter {
+            Filter::Sample(arc) if arc.length >= RING => drop(self.everything.insert(id)),
             Filter::Sample(arc) => {
-                stretches_of(*arc).for_each(|stretch| self.samples.entry(stretch).or_default().push((*arc, id)));
+                for stretch in stretches_of(*arc) {
+                    self.samples.entry(stretch).or_default().insert(id, *arc);
+                }
             }
             Filter::Track(phrases) => {
                 for phrase in phrases {
@@ -89,8 +95,15 @@ impl Index {
     /// It waits no longer.
     pub(super) fn remove(&mut self, id: Id, filter: &Filter) {
         match filter {
+            Filter::Sample(arc) if arc.length >= RING => drop(self.everything.remove(&id)),
             Filter::Sample(arc) => {
-                stretches_of(*arc).for_each(|stretch| drop_from(&mut self.samples, &stretch, |(_, other)| *other != id));
+                for stretch in stretches_of(*arc) {
+                    let Some(all) = self.samples.get_mut(&stretch) else { continue };
+                    all.remove(&id);
+                    if all.is_empty() {
+                        self.samples.remove(&stretch);
+                    }
+                }
             }
             Filter::Track(phrases) => {
                 // Once a word, however many phrases stand under it.
@@ -131,6 +144,7 @@ impl Index {
             && self.sources.is_empty()
             && self.feeds.is_empty()
             && self.samples.is_empty()
+            && self.everything.is_empty()
             && self.cells.is_empty()
     }
 }
@@ -191,8 +205,8 @@ mod tests {
         {
             let (arc, mut index) = (filter::Arc { start, length }, Index::default());
             index.add(7, &Filter::Sample(arc));
-            let is_found =
-                |place: u64| index.samples.get(&(place / STRETCH)).is_some_and(|all| all.len() == 1 && all[0].0.holds(place));
+            let all = index.everything.contains(&7);
+            let is_found = |place: u64| all || index.samples.get(&(place / STRETCH)).is_some_and(|it| it[&7].holds(place));
             let found = (0..RING).filter(|place| is_found(*place)).count() as u64;
             let held = (0..RING).filter(|place| (place + RING - start) % RING < length).count() as u64;
             assert_eq!((found, held), (length, length), "{start} {length}");

@@ -1,6 +1,6 @@
 //! Live: what is posted and deleted, told to whoever waits for it, from where they have stopped.
 //!
-//! No keys of its own: [`crate::events`] has what is told. "Redis in Action" 8.5 gives each client a connection to Redis and a thread,
+//! No keys of its own: [`crate::events`] has what is told of statuses, each thread ([`crate::comments`]) what is told of its comments. "Redis in Action" 8.5 gives each client a connection to Redis and a thread,
 //! which asks its filter about every message; what happens while a client is away is lost to it.
 //!
 //! **One process, one listener.** A hub hears the channels of all its subscriptions over one connection, in the order of the events.
@@ -12,14 +12,18 @@
 //! knows by each event's predecessor when it has missed one, and reads it; it looks every ten seconds besides. Where what comes next is
 //! kept no longer, or lost, subscribers get a gap.
 //!
-//! **Who gets what** is asked again when it is delivered: the status and its author must be there, and still be a source of the feed.
+//! **Threads** have a log each. Where somebody follows one, a room reads on in it whenever something is said of it, once a process, and hands
+//! that to all who do; they go on from cursors in the same way. Their subscriptions complete when the status is gone.
+//!
+//! **Who gets what** is asked when an answer is made: the status and its author must be there. An answer serves for half a second, so what is
+//! gone is told no longer than that. Whether its author is still a source of the feed is asked for each subscription, behind that.
 //!
 //! **One answer for all who asked the same.** A subscription that has begun is only a follower. What it is told is rendered by a run of its document
 //! that it shares with all who asked the same of events, whatever they wait for ([`crate::schema::subscribe()`]); an event's answer is made
-//! once for all who are told it with the same cursor.
+//! once for all who are told it with the same cursor: the subscribers of the public stream, of a thread, of one home on several screens.
 //!
-//! **Costs.** An event costs a process one look into the index, and an answer for each way in which it was asked for: two round trips, one for the
-//! status and one for its author.
+//! **Costs.** An event costs a process one look into the index, and an answer for each way in which it was asked for and each home that is told of
+//! it: two round trips, one for the status and one for its author; three for a comment.
 
 mod filter;
 mod follower;
@@ -29,9 +33,13 @@ mod index;
 mod model;
 mod occasion;
 mod queue;
+mod room;
+mod run;
 pub mod service;
+mod thread;
 
 pub use follower::Follower;
-pub use graphql::{Beginning, Rendering, StreamQuery, StreamSubscription, ToRender};
+pub use graphql::{StreamQuery, StreamSubscription};
 pub use hub::Hub;
 pub use model::{Area, GapReason, Given, Told, What};
+pub use run::{Beginning, Handed, Rendering, ToRender};

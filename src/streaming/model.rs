@@ -1,8 +1,8 @@
 //! What is asked for and what is told: plain types.
 
-use super::occasion::Answers;
-use crate::ids::StatusId;
-use std::sync::Arc;
+use crate::comments::{self, Happened};
+use crate::ids::{CommentId, StatusId};
+use crate::statuses::Seen;
 
 /// Something that happened, as it is told to one subscription.
 #[derive(Clone, Debug)]
@@ -11,10 +11,10 @@ pub struct Told {
     pub cursor: String,
     /// What it was.
     pub what: What,
-    /// The mark of its author.
+    /// The mark of its status's author.
     pub(super) author: Option<u64>,
-    /// What is made of the event; a gap is none.
-    pub(crate) answers: Option<Arc<Answers>>,
+    /// By which its event is known in this process, to all who are told of it; a gap is none.
+    pub(crate) occasion: Option<u64>,
 }
 
 /// What happened.
@@ -24,7 +24,24 @@ pub enum What {
     Posted(StatusId),
     /// A status was deleted.
     Deleted(StatusId),
+    /// Something has happened to a comment.
+    Comment(CommentId, Happened),
     /// Something may be missing before this.
+    Gap(GapReason),
+}
+
+/// What is told, as somebody may see it.
+pub(super) struct Shown {
+    pub(super) cursor: String,
+    pub(super) what: ShownAs,
+}
+
+/// The same without its place.
+pub(super) enum ShownAs {
+    Posted(Seen),
+    Deleted(StatusId),
+    Comment(comments::service::Shown, Happened),
+    CommentDeleted(CommentId, u64),
     Gap(GapReason),
 }
 

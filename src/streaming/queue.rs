@@ -16,6 +16,8 @@ pub(super) enum Item<E, P> {
     Event(Arc<Occasion<E, P>>),
     /// Something is missing up to this place.
     Gap(GapReason, P),
+    /// Nothing follows.
+    End,
 }
 
 /// A queue with one reader.
@@ -46,6 +48,12 @@ impl<E, P: Clone> Queue<E, P> {
     /// A gap, which makes what waits before it needless to tell.
     pub(super) fn cut(&self, reason: GapReason, place: P) {
         *self.items.lock().unwrap_or_else(PoisonError::into_inner) = VecDeque::from([Item::Gap(reason, place)]);
+        self.more.notify_one();
+    }
+
+    /// The end, behind which nothing comes.
+    pub(super) fn end(&self) {
+        self.items.lock().unwrap_or_else(PoisonError::into_inner).push_back(Item::End);
         self.more.notify_one();
     }
 

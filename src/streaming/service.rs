@@ -1,10 +1,14 @@
 //! The use cases of what is live.
 
 use super::filter::{self, Checked, Filter};
-use super::follower::Follower;
+use super::follower::{AGAIN, Follower, StatusFollower};
 use super::hub::{Hub, Wanted};
-use super::model::Given;
+use super::model::{Given, Shown, ShownAs, Told, What};
+use super::room::Rooms;
+use super::thread::ThreadFollower;
 use crate::app::App;
+use crate::comments::Happened;
+use crate::comments::service as comments;
 use crate::error::Error;
 use crate::events::service as events;
 use crate::events::{Marker, Place};
@@ -14,7 +18,6 @@ use crate::lists::service as lists;
 use crate::page::ListId;
 use crate::request::Request;
 use crate::sessions::service as sessions;
-use crate::statuses::Seen;
 use crate::statuses::service as statuses;
 use crate::timelines::service as timelines;
 use crate::users::service as users;
@@ -23,8 +26,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How soon Redis is asked again that did not answer.
-const AGAIN: Duration = Duration::from_millis(100);
 /// How often a session is looked at that nothing was heard of.
 const LOOK: Duration = Duration::from_secs(20);
 
@@ -95,18 +96,61 @@ async fn follow(request: Request, marker: Marker, wanted: Wanted, list: ListId, 
             .ok_or_else(|| Error::BadUserInput("`after` is not a cursor of this stream.".into()))?,
     };
     let hub = app.part::<Hub>();
-    Ok(Follower { app, hub, marker, cursors, wanted, list, place, joined: None, read: VecDeque::new() })
+    Ok(Follower::Statuses(StatusFollower { app, hub, marker, cursors, wanted, list, place, joined: None, read: VecDeque::new() }))
 }
 
-/// A status as the viewer sees it now; `None` for one that is gone, or not for them. Asks until it knows: what is told is told once.
-pub async fn seen(request: &Request, status: StatusId) -> Option<Seen> {
+/// What happens in the thread of a status, from a cursor on (of an event, or a thread's), or from now: in order, each thing once. Ends when the
+/// status is gone. Three round trips to begin with.
+///
+/// # Errors
+/// `BAD_USER_INPUT` for what is no status that the viewer may see, and for a cursor that is forged or of another thread.
+pub async fn thread(request: Request, status: &str, after: Option<&str>) -> Result<Follower, Error> {
+    let unknown = || Error::BadUserInput("`statusId` is no status.".into());
+    let status = StatusId::from_global(status).ok_or_else(unknown)?;
+    statuses::shown(&request.loaders(), [status]).await?.pop().flatten().ok_or_else(unknown)?;
+    let app = request.app.clone();
+    let (marker, cursors) = (events::marker(&app).await?, app.cursors().await?);
+    let place = match after {
+        None => comments::position(&app, status).await?.0,
+        Some(after) => comments::decode_event(&cursors, status, after)
+            .ok_or_else(|| Error::BadUserInput("`after` is not a cursor of this thread.".into()))?,
+    };
+    let rooms = app.part::<Rooms>();
+    Ok(Follower::Thread(ThreadFollower { app, rooms, marker, cursors, status, place, seat: None, read: VecDeque::new() }))
+}
+
+/// How many of this process follow a thread: for tests.
+pub fn followers_of_thread(app: &App, status: StatusId) -> usize {
+    app.part::<Rooms>().seats(status)
+}
+
+/// What is told, as the viewer may see it now; `None` for what is gone, or not for them. Asks until it knows: what is told is told once. Two
+/// round trips, three for a comment.
+pub(super) async fn shown(request: &Request, told: &Told) -> Option<Shown> {
     loop {
-        match statuses::shown(&request.loaders(), [status]).await {
-            Ok(mut found) => return found.pop().flatten(),
+        match look(request, told.what).await {
+            Ok(what) => return what.map(|what| Shown { cursor: told.cursor.clone(), what }),
             Err(_) => tokio::time::sleep(AGAIN).await,
         }
         request.forget();
     }
+}
+
+async fn look(request: &Request, what: What) -> Result<Option<ShownAs>, Error> {
+    let loaders = request.loaders();
+    Ok(match what {
+        What::Gap(reason) => Some(ShownAs::Gap(reason)),
+        What::Deleted(id) => Some(ShownAs::Deleted(id)),
+        What::Posted(id) => statuses::shown(&loaders, [id]).await?.pop().flatten().map(ShownAs::Posted),
+        What::Comment(id, Happened::Deleted(removed)) => {
+            let status = statuses::shown(&loaders, [id.status]).await?.pop().flatten();
+            status.map(|_| ShownAs::CommentDeleted(id, removed))
+        }
+        What::Comment(id, happened) => {
+            let comment = comments::shown(&loaders, [id]).await?.pop().flatten();
+            comment.map(|comment| ShownAs::Comment(comment, happened))
+        }
+    })
 }
 
 /// Ends when the viewer's session has ended: by its time, by whoever ended it, or with the account. Within a second on every process.

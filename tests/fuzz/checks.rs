@@ -4,7 +4,7 @@ use async_graphql::{Request, Variables};
 use futures_util::FutureExt;
 use std::sync::LazyLock;
 use waxwing::config::Config;
-use waxwing::ids::{self, Kind, StatusId, UserId};
+use waxwing::ids::{self, CommentId, Kind, StatusId, UserId};
 use waxwing::page::{Cursors, ListId, PageArgs};
 
 /// Whether a document may run. The one place that knows how it is asked.
@@ -74,6 +74,7 @@ fn ids_come_back(list: ListId, position: u64) {
     for (kind, text) in [
         (Kind::User, UserId(id).global()),
         (Kind::Status, StatusId(id).global()),
+        (Kind::Comment, CommentId { status: StatusId(id), number: id }.global()),
         (Kind::TimelineEntry, ids::encode_entry(list.kind, list.owner, id)),
     ] {
         let decoded = ids::decode(&text).ok();

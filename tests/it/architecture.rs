@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The domains and their floors.
-const FLOORS: [(&str, u8); 12] = [
+const FLOORS: [(&str, u8); 13] = [
     ("jobs", 0),
     ("events", 0),
     ("rates", 0),
@@ -14,9 +14,10 @@ const FLOORS: [(&str, u8); 12] = [
     ("graph", 2),
     ("statuses", 3),
     ("lists", 3),
-    ("timelines", 4),
-    ("streaming", 5),
-    ("accounts", 6),
+    ("comments", 4),
+    ("timelines", 5),
+    ("streaming", 6),
+    ("accounts", 7),
 ];
 /// What names no domain. `request` bundles the loaders, so it may name those.
 const FOUNDATION: [&str; 14] = [
@@ -306,7 +307,11 @@ fn no_script_and_no_pattern_is_made_of_text() {
         let broken = sources().into_iter().filter(|it| it.lines.iter().any(|line| line.contains(&word)));
         hold("a command that takes Lua or a pattern", broken.map(|it| format!("{}: {word}", it.path)));
     }
-    let made = |line: &String| line.contains("Script::new(") && !line.contains("Script::new(include_str!(");
+    let made = |line: &String| {
+        let new = line.contains("Script::new(") && !line.contains("Script::new(include_str!(");
+        // What it begins with is a constant, which is a file too.
+        new || line.contains("Script::after(") && !line.contains("Script::after(THREAD, include_str!(")
+    };
     let broken = sources().into_iter().filter(|it| it.path != "db/script.rs" && it.lines.iter().any(made));
     hold("a script that is no file", broken.map(|it| it.path));
     for (path, script) in scripts() {

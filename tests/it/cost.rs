@@ -113,6 +113,82 @@ async fn lists_cost_the_same_for_one_and_for_many() {
 }
 
 #[tokio::test]
+async fn threads_cost_by_their_depth_and_never_by_their_breadth() {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", 8).await;
+    let status = crowd[0].post("x").await;
+    let add = async |author: usize, input: serde_json::Value| {
+        let mut input = input;
+        input["message"] = json!("x");
+        let added = crowd[author].run("AddComment", json!({ "input": input })).await;
+        added["data"]["addComment"]["comment"]["id"].as_str().unwrap_or_else(|| panic!("{added}")).to_owned()
+    };
+    // Five wide at each of three levels; those of one level are by people of its own.
+    for top in 0..5 {
+        let top = add(1 + top % 2, json!({ "statusId": status })).await;
+        for reply in 0..5 {
+            let reply = add(3 + reply % 2, json!({ "parentId": top })).await;
+            for _ in 0..5 {
+                add(5, json!({ "parentId": reply })).await;
+            }
+        }
+    }
+    app.drain().await;
+    let round_trips = async |query: &str, variables: serde_json::Value| {
+        let before = app.app.db().round_trips();
+        let answer = crowd[7].gql(query, variables).await;
+        assert_eq!(answer.get("errors"), None, "{answer}");
+        (app.app.db().round_trips() - before, answer)
+    };
+    let level = |inner: &str, field: &str| {
+        format!(
+            "{field}(first: $n) {{ edges {{ node {{ message viewerVote author {{ login }} parent {{ id }} {inner} }} }} pageInfo {{ hasNextPage }} }}"
+        )
+    };
+    let nested = [
+        level("", "comments"),
+        level(&level("", "replies"), "comments"),
+        level(&level(&level("", "replies"), "replies"), "comments"),
+    ];
+    for (levels, inner) in nested.iter().enumerate() {
+        let query = format!(
+            "query($id: ID!, $n: Int) {{ node(id: $id) {{ ... on Status {{ commentThread {{ totalCount {inner} }} }} }} }}"
+        );
+        for n in [1, 5] {
+            let (trips, _) = round_trips(&query, json!({ "id": status, "n": n })).await;
+            assert_eq!(trips, 3 + 3 * (levels as u64 + 1), "session, status, its author; of each level order, comments, authors");
+        }
+    }
+    let query = "query($id: ID!, $n: Int, $after: String) { node(id: $id) { ... on Status { commentThread { tree(first: $n, after: $after) {
+        edges { cursor node { message depth viewerVote author { login } parent { id } } } } } } } }";
+    round_trips(query, json!({ "id": status, "n": 1 })).await;
+    for n in [1, 100] {
+        let (trips, answer) = round_trips(query, json!({ "id": status, "n": n })).await;
+        let edges = answer["data"]["node"]["commentThread"]["tree"]["edges"].as_array().expect("edges");
+        assert_eq!(edges.len(), n);
+        assert_eq!(trips, 6, "session, status, its author, order, comments, authors");
+        let after = &edges[n / 2]["cursor"];
+        let (trips, _) = round_trips(query, json!({ "id": status, "n": n, "after": after })).await;
+        // The author of what the page begins below is not on a page of one.
+        assert_eq!(trips, 8 + u64::from(n == 1), "and those above the cursor, and the first of all");
+    }
+    let one =
+        "query($id: ID!) { node(id: $id) { ... on Comment { message author { login } parent { message } status { message } } } }";
+    let deep = add(5, json!({ "statusId": status })).await;
+    app.drain().await;
+    let (trips, _) = round_trips(one, json!({ "id": deep })).await;
+    assert_eq!(trips, 5, "session, comment, status, its author, the comment's author");
+    // Redis has learned the scripts.
+    let input = json!({ "i": { "statusId": status, "message": "x" } });
+    let add = "mutation($i: AddCommentInput!) { addComment(input: $i) { comment { message author { login } } } }";
+    let (trips, _) = round_trips(add, input).await;
+    assert_eq!(
+        trips, 12,
+        "session; status, its author; the journal, comment, author's side, look; comment, status, its author, author; striking out"
+    );
+}
+
+#[tokio::test]
 async fn a_document_that_is_refused_costs_redis_nothing() {
     let app = TestApp::start().await;
     let reader = app.user("reader").await;

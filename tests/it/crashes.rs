@@ -6,12 +6,13 @@ use std::sync::Arc;
 use waxwing::accounts::service as accounts;
 use waxwing::app::App;
 use waxwing::clock::Clock;
+use waxwing::comments::{self, Sort, Under, Vote, service as says};
 use waxwing::config::Config;
 use waxwing::db::{Db, Timing};
 use waxwing::error::Refusal;
 use waxwing::fsck;
 use waxwing::graph::service as graph;
-use waxwing::ids::{StatusId, UserListId};
+use waxwing::ids::{CommentId, StatusId, UserListId};
 use waxwing::lists::{NewList, service as lists};
 use waxwing::statuses::{Draft, service as statuses};
 use waxwing::timelines::service as timelines;
@@ -27,6 +28,14 @@ enum Change {
     PostOnce,
     Delete,
     Like,
+    Comment,
+    EditComment,
+    Vote,
+    /// One with replies.
+    DeleteComment,
+    /// The last reply of one that is deleted.
+    DeleteReply,
+    DeleteBranch,
     CreateList,
     AddToList,
     RemoveFromList,
@@ -47,6 +56,8 @@ struct World {
     status: StatusId,
     /// Of the fifth, with the first on it where that is to be changed.
     list: Option<UserListId>,
+    /// Under the status: of the second, the third's reply to it, and the fourth's to that.
+    comments: Vec<CommentId>,
 }
 
 fn settings() -> Config {
@@ -55,6 +66,42 @@ fn settings() -> Config {
 
 fn draft(key: Option<&str>) -> Draft {
     Draft { message: "new".into(), location: None, idempotency_key: key.map(Into::into) }
+}
+
+impl Change {
+    /// Whether there are comments in its world.
+    const fn is_of_comments(self) -> bool {
+        use Change::{Comment, Delete, DeleteAccount, DeleteBranch, DeleteComment, DeleteReply, EditComment, Vote};
+        matches!(self, Comment | EditComment | Vote | DeleteComment | DeleteReply | DeleteBranch | Delete | DeleteAccount)
+    }
+}
+
+fn loaders(app: &App) -> Arc<waxwing::request::Loaders> {
+    waxwing::request::Request::new(app.clone(), None, None, None).loaders()
+}
+
+/// Three comments, each a reply to the one before, and two votes.
+async fn thread(app: &App, status: StatusId, people: &[Actor]) -> Vec<CommentId> {
+    let (mut under, mut all) = (Under::Status(status), Vec::new());
+    for (author, message) in [(1, "a"), (2, "b"), (3, "c")] {
+        let draft = comments::Draft { under, message: message.into(), idempotency_key: None };
+        let id = says::add(app, &loaders(app), people[author].user_id(), draft).await.expect("a comment").expect("it is new");
+        (under, all) = (Under::Comment(id), [all, vec![id]].concat());
+    }
+    for (who, comment) in [(3, all[0]), (1, all[1])] {
+        says::vote(app, &loaders(app), people[who].user_id(), comment, Vote::Up).await.expect("a vote");
+    }
+    all
+}
+
+/// A thread in reading order: depths and messages.
+async fn lines(app: &App, status: StatusId) -> Vec<String> {
+    let args = says::TreeArgs { first: Some(100), sort: Sort::Old, ..Default::default() };
+    let tree = says::tree(app, &loaders(app), status, &args).await.expect("a page");
+    let line = |(_, it): &(String, says::Shown)| {
+        format!("{} {}", it.comment.depth(), if it.is_deleted() { "*" } else { &it.comment.message })
+    };
+    tree.items.iter().map(line).collect()
 }
 
 impl World {
@@ -90,9 +137,23 @@ impl World {
                 timelines::add_to_list(&app.app, owner.user_id(), list, member.user_id()).await.expect("a member");
             }
             let other = timelines::post(&app.app, fans[0].user_id(), draft(None)).await.expect("a status").expect("it is new");
+            let draft = |under| comments::Draft { under, message: "x".into(), idempotency_key: Some("c".into()) };
+            let held =
+                says::add(&app.app, &loaders(&app.app), first.user_id(), draft(Under::Status(other))).await.expect("a comment");
+            let held = held.expect("it is new");
+            let reply = draft(Under::Comment(held));
+            says::add(&app.app, &loaders(&app.app), fans[1].user_id(), reply).await.expect("a reply");
+            says::vote(&app.app, &loaders(&app.app), first.user_id(), held, Vote::Up).await.expect("a vote");
             for (who, what) in [(first, other), (&fans[0], status.expect("a status")), (&fans[3], status.expect("a status"))] {
                 statuses::like(&app.app, who.user_id(), what, true).await.expect("a like");
             }
+            app.drain().await;
+        }
+        let status = status.expect("a status");
+        let comments = if change.is_of_comments() { thread(&app.app, status, &people).await } else { Vec::new() };
+        if change == Change::DeleteReply {
+            let loaders = loaders(&app.app);
+            says::delete(&app.app, &loaders, people[2].user_id(), comments[1], false).await.expect("it is deleted");
             app.drain().await;
         }
         if change == Change::Fall {
@@ -108,7 +169,7 @@ impl World {
             app.drain().await;
             list = Some(made);
         }
-        Self { people, status: status.expect("a status"), list }
+        Self { people, status, list, comments }
     }
 
     fn list(&self) -> UserListId {
@@ -118,7 +179,18 @@ impl World {
     /// Makes the change, and works off what it leaves.
     async fn make_it(&self, app: &App, change: Change) -> Result<(), Refusal> {
         let id = |at: usize| self.people[at].user_id();
+        let loaders = loaders(app);
         match change {
+            Change::Comment => {
+                let under = Under::Comment(self.comments[1]);
+                let draft = comments::Draft { under, message: "new".into(), idempotency_key: Some("once".into()) };
+                says::add(app, &loaders, id(4), draft).await?;
+            }
+            Change::EditComment => says::edit(app, &loaders, id(1), self.comments[0], "edited").await?,
+            Change::Vote => says::vote(app, &loaders, id(4), self.comments[0], Vote::Down).await?,
+            Change::DeleteComment => drop(says::delete(app, &loaders, id(2), self.comments[1], false).await?),
+            Change::DeleteReply => drop(says::delete(app, &loaders, id(3), self.comments[2], false).await?),
+            Change::DeleteBranch => drop(says::delete(app, &loaders, id(0), self.comments[1], true).await?),
             Change::Follow => timelines::follow(app, id(4), id(0)).await?,
             Change::Unfollow => timelines::unfollow(app, id(1), id(0)).await?,
             Change::Post => drop(timelines::post(app, id(0), draft(None)).await?),
@@ -162,7 +234,21 @@ impl World {
             let edge = graph::edge(app, self.people[at].user_id(), self.people[0].user_id()).await.expect("a store");
             edge.follow.is_some()
         };
+        let said = async || {
+            let mut lines = lines(app, self.status).await;
+            lines.sort(); // Another process's ids of one moment may be smaller.
+            lines
+        };
         match change {
+            Change::Comment => said().await == ["0 a", "1 b", "2 c", "2 new"],
+            Change::EditComment => said().await == ["0 edited", "1 b", "2 c"],
+            Change::Vote => {
+                let shown = says::shown(&loaders(app), [self.comments[0]]).await.expect("a store");
+                shown[0].as_ref().is_some_and(|it| (it.comment.up, it.comment.down) == (1, 1))
+            }
+            Change::DeleteComment => said().await == ["0 a", "1 *", "2 c"],
+            Change::DeleteReply => said().await == ["0 a"],
+            Change::DeleteBranch => said().await == ["0 a"],
             Change::Follow | Change::Rise => follows(4).await && self.home(app, 4).await.expect("a store") == 3,
             Change::Unfollow => !follows(1).await && self.home(app, 1).await.expect("a store") == 0,
             Change::Fall => !follows(3).await && self.home(app, 3).await.expect("a store") == 0,
@@ -234,7 +320,7 @@ async fn cut_off_at(change: Change, first: usize, step: usize) {
             fsck::mentions(&app.app, id, tell).await.expect("a store");
             assert!(found.is_empty(), "{when}: {found:#?}");
         }
-        if change == Change::PostOnce {
+        if matches!(change, Change::PostOnce | Change::Comment) {
             world.make_it(&app.app, change).await.expect("the same again");
             app.drain().await;
             assert!(world.holds(&app.app, change).await, "{when}: once, whatever happened to the first try");
@@ -262,6 +348,12 @@ cut_off! {
     a_post_under_a_key_may_be_cut_off_anywhere = PostOnce;
     a_deletion_may_be_cut_off_anywhere = Delete;
     a_like_may_be_cut_off_anywhere = Like;
+    a_comment_may_be_cut_off_anywhere = Comment;
+    an_edit_of_a_comment_may_be_cut_off_anywhere = EditComment;
+    a_vote_may_be_cut_off_anywhere = Vote;
+    a_deletion_of_a_comment_may_be_cut_off_anywhere = DeleteComment;
+    a_deletion_of_a_last_reply_may_be_cut_off_anywhere = DeleteReply;
+    a_deletion_of_a_branch_may_be_cut_off_anywhere = DeleteBranch;
     a_new_list_may_be_cut_off_anywhere = CreateList;
     an_addition_to_a_list_may_be_cut_off_anywhere = AddToList;
     a_removal_from_a_list_may_be_cut_off_anywhere = RemoveFromList;

@@ -6,6 +6,7 @@ mod accounts;
 mod acl;
 mod architecture;
 mod cluster;
+mod comments;
 mod config;
 mod conformance;
 mod cost;

@@ -22,7 +22,7 @@ impl World {
     }
 
     fn listing(&self, path: &str, field: &'static str, pointer: &'static str) -> Listing {
-        Listing { actor: self.reader.clone(), path: path.to_owned(), field, pointer }
+        Listing { actor: self.reader.clone(), path: path.to_owned(), field, arguments: "", pointer }
     }
 
     fn home(&self) -> Listing {

@@ -92,7 +92,7 @@ impl Running {
         if said.response.errors.is_empty() {
             return What::Next(said.text(|response| response::json(response, true)), cursor);
         }
-        // Of a mistake of ours this client is told under which id the log has more.
+        // A mistake of ours has an id by which the client can tell us of it.
         let executed = Executed::of(&self.id, copy(&said.response));
         if executed.request_error { What::Error(executed.errors()) } else { What::Next(executed.json().into(), cursor) }
     }

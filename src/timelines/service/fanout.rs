@@ -3,6 +3,7 @@
 use super::super::store::{self, Push};
 use super::{PASS, terms};
 use crate::app::App;
+use crate::comments::service as comments;
 use crate::error::{Error, Outcome};
 use crate::events::Marks;
 use crate::graph::service as graph;
@@ -73,7 +74,7 @@ impl Walk {
     /// One pass over the followers, newest first, the first one over the author too; the place to go on from. Looks again at the end:
     /// a deletion may have swept these homes before the status came to them.
     ///
-    /// What is not there is forgotten by those who like it after that.
+    /// What is not there is forgotten by those who like it after that, and its comments go.
     async fn pass(&self, app: &App, place: Place) -> Result<Option<Place>, Error> {
         if place.stage == LIKES {
             return self.forget(app).await;
@@ -98,10 +99,13 @@ impl Walk {
         if next.is_some() || there { Ok(next) } else { self.forget(app).await }
     }
 
-    /// A pass over those who like it.
+    /// A pass over those who like it, and after the last one the comments under it, of which the most go in the background.
     async fn forget(&self, app: &App) -> Result<Option<Place>, Error> {
-        let more = !statuses::forget_likes_of(app, &[self.id]).await?.is_empty();
-        Ok(more.then_some(Place { stage: LIKES, ..Place::default() }))
+        if !statuses::forget_likes_of(app, &[self.id]).await?.is_empty() {
+            return Ok(Some(Place { stage: LIKES, ..Place::default() }));
+        }
+        comments::end(app, &[self.id]).await?;
+        Ok(None)
     }
 
     /// The feeds of a pass, and where the next one goes on: followers first, then the lists that the author is on. The author's own home

@@ -112,7 +112,7 @@ const OF_STATUSES: &[Case] = &[
     (&["HDEL status:{$status} message"], &["status:{$status}: has no message"]),
     (&["HSET status:{$status} posted soon"], &["status:{$status}: its posted is no number"]),
     (&["HSET status:{$status} id 7"], &["status:{$status}: has another id"]),
-    (&["HSET status:{$status} comments 3"], &["status:{$status}: counts comments"]),
+    (&["HSET status:{$status} comments 3"], &["status:{$status}: counts comments, and there are none"]),
     (&["HSET status:{$status} likes 5"], &["status:{$status}: its likes is not the size of likers:{$status}"]),
     (&["HSET status:{$status} lat 5"], &["status:{$status}: its lat and lon are no place"]),
     (
@@ -347,6 +347,103 @@ async fn hold(cases: &[Case]) {
     }
 }
 
+const OF_COMMENTS: &[Case] = &[
+    (&["HSET status:{$second} comments 5"], &["replies:{$second}:new: is not what status:{$second} counts"]),
+    (
+        &["HSET comment:{$second}:$c1 replies 2"],
+        &[
+            "replies:{$second}:new: what $c1 counts is not what stands below it",
+            ORDER_C1,
+            "replies:{$second}:new: $c1 stands in replies:{$second}:talk where it should not",
+        ],
+    ),
+    (&["HSET comment:{$second}:$c1 places 2"], &["replies:{$second}:new: what $c1 counts is not what stands below it"]),
+    (&["HSET comment:{$second}:$c1 descendants 0"], &["replies:{$second}:new: what $c1 counts is not what stands below it"]),
+    (&["HSET comment:{$second}:$c1 others 1"], &["replies:{$second}:new: what $c1 counts is not what stands below it"]),
+    (&["HSET comment:{$second}:$c1 told soon"], &["comment:{$second}:$c1: its told is no number"]),
+    (&["HSET comment:{$second}:$c1 id 7"], &["comment:{$second}:$c1: has another id"]),
+    (
+        &["HSET comment:{$second}:$c2 message x uid $cyd"],
+        &[
+            "comment:{$second}:$c2: is deleted, and says what it said",
+            "replies:{$second}:new: what $c2 counts is not what stands below it",
+            "comment:{$second}:$c2: does not stand in commented:{$cyd}",
+            "replies:{$second}:new: what $c1 counts is not what stands below it",
+            "replies:{$second}:new: is not what status:{$second} counts",
+        ],
+    ),
+    (&["HDEL comment:{$second}:$c3 message"], &["comment:{$second}:$c3: has no author or no message"]),
+    (&["DEL votes:{$second}:$c1"], &["comment:{$second}:$c1: its votes are not there"]),
+    (&["HSET votes:{$second}:$c1 x 1"], &["votes:{$second}:$c1: is not what comment:{$second}:$c1 counts"]),
+    (&["HSET votes:{$second}:$c1 x 2"], &["votes:{$second}:$c1: holds what is no vote"]),
+    (&["HSET votes:{$second}:$c2 x 1"], &["votes:{$second}:$c2: there is no such comment that may be voted on"]),
+    (
+        &["HSET comment:{$second}:$c1 up 2"],
+        &[
+            "votes:{$second}:$c1: is not what comment:{$second}:$c1 counts",
+            "replies:{$second}:new: $c1 is not in replies:{$second}:top, or not where it should be",
+            "replies:{$second}:new: $c1 stands in replies:{$second}:top where it should not",
+            "replies:{$second}:new: $c1 is not in replies:{$second}:split, or not where it should be",
+            "replies:{$second}:new: $c1 stands in replies:{$second}:split where it should not",
+        ],
+    ),
+    (
+        &["DEL commented:{$bob}"],
+        &[
+            "comment:{$second}:$c1: does not stand in commented:{$bob}",
+            "comment:{$second}:$c3: does not stand in commented:{$bob}",
+        ],
+    ),
+    (
+        &["COPY commented:{$bob} commented:{$ada}"],
+        &[
+            "commented:{$ada}: comment:{$second}:$c1 is no comment of theirs",
+            "commented:{$ada}: comment:{$second}:$c3 is no comment of theirs",
+        ],
+    ),
+    (&["ZADD commented:{$bob} $old x"], &["commented:{$bob}: holds what is no comment's place"]),
+    (
+        &["DEL comment:{$second}:$c2"],
+        &[
+            "replies:{$second}:new: $c2 in it is no comment",
+            "replies:{$second}:new: $c2 in replies:{$second}:top is no comment",
+            "replies:{$second}:new: $c2 in replies:{$second}:talk is no comment",
+            "replies:{$second}:new: $c2 in replies:{$second}:split is no comment",
+            "replies:{$second}:new: $c2 is not in replies:{$second}:top, or not where it should be",
+            "replies:{$second}:new: $c2 is not in replies:{$second}:talk, or not where it should be",
+            "replies:{$second}:new: $c2 is not in replies:{$second}:split, or not where it should be",
+            "replies:{$second}:new: what is above $c3 is not there",
+            "replies:{$second}:new: what $c1 counts is not what stands below it",
+            "replies:{$second}:new: is not what status:{$second} counts",
+        ],
+    ),
+    (
+        &["DEL replies:{$second}:talk"],
+        &[
+            "replies:{$second}:new: $c1 is not in replies:{$second}:talk, or not where it should be",
+            "replies:{$second}:new: $c2 is not in replies:{$second}:talk, or not where it should be",
+            "replies:{$second}:new: $c3 is not in replies:{$second}:talk, or not where it should be",
+        ],
+    ),
+    (&["ZADD replies:{$second}:top 0 short"], &["replies:{$second}:new: 0 in replies:{$second}:top is no comment"]),
+    (
+        &["ZADD replies:{$second}:top 1 short"],
+        &[
+            "replies:{$second}:new: 0 in replies:{$second}:top is no comment",
+            "replies:{$second}:new: replies:{$second}:top has scores that are not 0",
+        ],
+    ),
+    (&["ZADD fallen:{$second} $old $old"], &["fallen:{$second}: $old was taken away, and what is below it is not cleared away"]),
+    (&["PERSIST discussion:{$second}"], &["discussion:{$second}: has no time to live"]),
+    (&["HSET thread:{$second} last 1-1"], &["discussion:{$second}: its newest event is not the last in thread:{$second}"]),
+    (&["HSET thread:{$old} last 1-1"], &["thread:{$old}: there is no such status"]),
+    (&["COPY comment:{$second}:$c1 comment:{$old}:$c1"], &["comment:{$old}:$c1: there is no such status"]),
+    (&["SET replies:{$second}:odd 1"], &["replies:{$second}:odd: is no key of Waxwing's"]),
+    (&["SET comment:{$second} 1"], &["comment:{$second}: is no key of Waxwing's"]),
+];
+
+const ORDER_C1: &str = "replies:{$second}:new: $c1 is not in replies:{$second}:talk, or not where it should be";
+
 #[tokio::test]
 async fn what_processes_keep_is_checked() {
     hold(OF_THE_PROCESS).await;
@@ -370,6 +467,11 @@ async fn follows_are_checked() {
 #[tokio::test]
 async fn statuses_are_checked() {
     hold(OF_STATUSES).await;
+}
+
+#[tokio::test]
+async fn comments_are_checked() {
+    hold(OF_COMMENTS).await;
 }
 
 #[tokio::test]

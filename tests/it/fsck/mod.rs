@@ -13,7 +13,7 @@ use waxwing::config::Config;
 use waxwing::db::{Db, embedded};
 use waxwing::fsck::{Options, Step, run};
 use waxwing::ids::source::compose;
-use waxwing::ids::{StatusId, UserId, UserListId};
+use waxwing::ids::{CommentId, StatusId, UserId, UserListId};
 
 const QUICK: Options = Options { home_window: Some(1_000), pause: Duration::from_millis(2) };
 
@@ -26,7 +26,8 @@ struct Scene {
 
 impl Scene {
     /// Bob and Cyd follow Ada. She has two statuses, of which Bob likes the first, and two sessions; Bob has one status. What else
-    /// there was is gone again. Bob and Cyd are on a list of Ada's.
+    /// there was is gone again. Bob and Cyd are on a list of Ada's. Under the second status Bob has said something ($c1), which Cyd voted for and
+    /// Ada against; Cyd's reply to it ($c2) is deleted, and Bob's reply to that ($c3) is not. What else stood there went as a branch.
     async fn play() -> Self {
         let app = TestApp::start().await;
         let people = app.users(["Ada", "bob", "cyd"]).await;
@@ -51,12 +52,16 @@ impl Scene {
         let (list, deleted) = (make_list(ada, &[bob, cyd, ada]).await, make_list(ada, &[bob]).await);
         ada.run("RemoveFromList", json!({ "input": { "listId": list, "userId": ada.id } })).await;
         ada.run("DeleteList", json!({ "input": { "listId": deleted } })).await;
+        let comments = make_thread(&people, &second).await;
         let token = log_in(&app, ada).await;
         ada.with_token(&token).run("LogOut", json!({})).await;
         app.drain().await;
         app.clock.advance(120_000);
         let mut scene = Self { app, people: people.clone(), names: Vec::new() };
         scene.name(&[("$status", &status), ("$second", &second), ("$ofbob", &of_bob), ("$gone", &gone)]);
+        for (name, id) in ["$c1", "$c2", "$c3"].into_iter().zip(comments) {
+            scene.names.push((name, CommentId::from_global(&id).expect("an id").number.to_string()));
+        }
         scene.names.push(("$list", UserListId::from_global(&list).expect("an id").0.to_string()));
         scene
     }
@@ -125,6 +130,24 @@ async fn make_list(owner: &Actor, members: &[&Actor]) -> String {
     id
 }
 
+async fn make_thread([ada, bob, cyd]: &[Actor; 3], status: &str) -> [String; 3] {
+    let add = async |who: &Actor, input: serde_json::Value| {
+        let added = who.run("AddComment", json!({ "input": input })).await;
+        added["data"]["addComment"]["comment"]["id"].as_str().unwrap_or_else(|| panic!("{added}")).to_owned()
+    };
+    let first = add(bob, json!({ "statusId": status, "message": "first" })).await;
+    let second = add(cyd, json!({ "parentId": first, "message": "second" })).await;
+    let third = add(bob, json!({ "parentId": second, "message": "third" })).await;
+    let branch = add(cyd, json!({ "parentId": first, "message": "branch" })).await;
+    add(ada, json!({ "parentId": branch, "message": "below" })).await;
+    for (who, vote) in [(cyd, "UP"), (ada, "DOWN")] {
+        who.run("Vote", json!({ "input": { "commentId": first, "vote": vote } })).await;
+    }
+    cyd.run("DeleteComment", json!({ "input": { "commentId": second, "withReplies": false } })).await;
+    ada.run("DeleteComment", json!({ "input": { "commentId": branch, "withReplies": true } })).await;
+    [first, second, third]
+}
+
 async fn log_in(app: &Served, actor: &Actor) -> String {
     let input = json!({ "login": actor.login, "password": "correct horse" });
     let answer = app.anonymous().run("LogIn", json!({ "input": input })).await;
@@ -148,6 +171,10 @@ async fn what_the_api_has_written_is_sound() {
         ["user", "users", "password", "session", "sessions", "following", "followers", "status", "likers", "liked", "profile"]
     {
         assert!(scene.app.redis.keys().iter().any(|key| key.starts_with(&format!("{kind}:{{"))), "the scene has no {kind}");
+    }
+    for kind in ["comment", "votes", "replies", "thread", "discussion", "pending", "erased", "commented"] {
+        let any = scene.app.redis.keys().iter().any(|key| key.starts_with(&format!("{kind}:{{")));
+        assert!(any, "the scene has no {kind}");
     }
     for kind in
         ["home", "gone", "idempotency", "idempotent", "lists", "dropped", "list", "members", "memberships", "worker", "secret"]
@@ -197,6 +224,7 @@ async fn an_audit_writes_nothing() {
         "zrange",
         "getrange",
         "strlen",
+        "xlen",
         "ping",
         "xrevrange",
         "evalsha",

@@ -73,18 +73,22 @@ async fn a_sample_is_a_part_and_the_same_one_for_the_same_name() {
         let variables = json!({ "filter": { "sample": { "percent": percent } }, "identifier": name });
         Ear::open(&app, None, "PublicStream", variables).await.listen().await
     };
-    let mut ears = [open("a", 30.0).await, open("a", 30.0).await, open("b", 30.0).await, open("a", 100.0).await];
+    let mut ears = vec![open("a", 100.0).await, open("a", 30.0).await, open("a", 30.0).await];
+    // Samples of two names may begin near each other, of a handful not all do.
+    for name in ["b", "c", "d", "e", "f"] {
+        ears.push(open(name, 30.0).await);
+    }
     for number in 0..200 {
         ada.post(&number.to_string()).await;
     }
     let end = |what: &str| what == "+199";
     let mut all = Vec::new();
     while !all.last().is_some_and(|what: &String| end(what)) {
-        all.push(ears[3].next().await.what);
+        all.push(ears[0].next().await.what);
     }
     assert_eq!(all.len(), 200);
     let mut parts = Vec::new();
-    for ear in &mut ears[..3] {
+    for ear in &mut ears[1..] {
         let mut part = Vec::new();
         while let Ok(event) = tokio::time::timeout(std::time::Duration::from_millis(500), ear.next()).await {
             part.push(event.what);
@@ -94,7 +98,7 @@ async fn a_sample_is_a_part_and_the_same_one_for_the_same_name() {
         parts.push(part);
     }
     assert_eq!(parts[0], parts[1]);
-    assert_ne!(parts[0], parts[2]);
+    assert!(parts[2..].iter().any(|part| *part != parts[0]), "every name has the same");
 }
 
 #[tokio::test]

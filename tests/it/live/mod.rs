@@ -6,6 +6,7 @@ mod resume;
 mod shared;
 mod sockets;
 mod storm;
+mod threads;
 
 use crate::support::{Actor, Served, TestApp};
 use async_graphql::{Request, Variables};

@@ -145,3 +145,22 @@ async fn a_renderer_goes_with_the_last_who_asked() {
     }
     panic!("{} renderers are left", waxwing::schema::renderers(&app.app));
 }
+
+#[tokio::test]
+async fn what_did_not_begin_leaves_nothing_behind_that_others_share() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let ask = |filter: Value| {
+        let request =
+            Request::new(LIVE).operation_name("PublicStream").variables(Variables::from_json(json!({ "filter": filter })));
+        (request, waxwing::schema::build(true))
+    };
+    let (mut broken, schema) = ask(json!({ "nonsense": 1 }));
+    waxwing::schema::check(&mut broken, app.app.config()).expect("it passes");
+    // It has begun to begin, and somebody else comes meanwhile.
+    let broken = waxwing::schema::subscribe(&schema, broken, context(&app, None).await);
+    let mut sound = ear(&app, None, LIVE, "tea").await;
+    drop(broken);
+    ada.post("tea").await;
+    assert_eq!(sound.hear(1).await, ["+tea"]);
+}

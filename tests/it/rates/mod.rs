@@ -77,6 +77,20 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> Answer
             let field = if even { "likeStatus" } else { "unlikeStatus" };
             asked_by(app, ada, &format!("mutation {{ {field}(input: {{ statusId: {id:?} }}) {{ userErrors {{ code }} }} }}"))
         }
+        Limit::Comments => {
+            let comment = unknown_comment(app).await;
+            let mutation = match n % 3 {
+                0 => format!("addComment(input: {{ parentId: {comment:?}, message: \"x\" }})"),
+                1 => format!("addComment(input: {{ statusId: {:?}, message: \"x\" }})", waxwing::ids::StatusId(7).global()),
+                _ => format!("editComment(input: {{ commentId: {comment:?}, message: \"x\" }})"),
+            };
+            asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
+        }
+        Limit::Votes => {
+            let (comment, vote) = (unknown_comment(app).await, ["UP", "DOWN", "NONE"][n % 3]);
+            let mutation = format!("voteComment(input: {{ commentId: {comment:?}, vote: {vote} }})");
+            asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
+        }
         Limit::Lists => {
             let list = waxwing::ids::UserListId(app.app.next_id().await.expect("an id")).global();
             let mutation = match n % 5 {
@@ -90,6 +104,11 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> Answer
         }
     };
     Answer::of(request).await
+}
+
+async fn unknown_comment(app: &TestApp) -> String {
+    let number = app.app.next_id().await.expect("an id");
+    waxwing::ids::CommentId { status: waxwing::ids::StatusId(number), number }.global()
 }
 
 /// Whether an answer is the refusal of this limit, told in every place where a client looks, and after how many seconds to come
@@ -142,7 +161,7 @@ async fn every_limit_fires_at_its_edge_and_lets_in_again_what_has_come_back() {
 
 #[tokio::test]
 async fn every_limit_fires_at_its_default() {
-    for limit in [Limit::SignUps, Limit::Posts, Limit::Follows, Limit::Likes, Limit::Lists] {
+    for limit in [Limit::SignUps, Limit::Posts, Limit::Follows, Limit::Likes, Limit::Comments, Limit::Votes, Limit::Lists] {
         let app = TestApp::with(by_default()).await;
         let people = app.crowd("c", 2).await;
         let quota = limit.default_quota();
@@ -156,7 +175,7 @@ async fn every_limit_fires_at_its_default() {
 
 #[tokio::test]
 async fn what_is_limited_is_ones_own() {
-    let limits = [Limit::Posts, Limit::Follows, Limit::Likes, Limit::Lists];
+    let limits = [Limit::Posts, Limit::Follows, Limit::Likes, Limit::Comments, Limit::Votes, Limit::Lists];
     let config = limited(&limits.map(|limit| (limit, "1/1h")));
     let app = TestApp::with(config).await;
     let people = app.crowd("c", 2).await;

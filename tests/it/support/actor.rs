@@ -16,10 +16,11 @@ pub struct Actor {
 }
 
 /// The contract's documents: every operation can be sent by its name.
-const CONTRACT: [&str; 3] = [
+const CONTRACT: [&str; 4] = [
     include_str!("../contract/accounts.graphql"),
     include_str!("../contract/timelines.graphql"),
     include_str!("../contract/lists.graphql"),
+    include_str!("../contract/comments.graphql"),
 ];
 
 impl Actor {

@@ -10,6 +10,8 @@ pub struct Listing {
     pub path: String,
     /// The field, such as `followers`.
     pub field: &'static str,
+    /// What it is asked with besides, such as `sort: NEW`.
+    pub arguments: &'static str,
     /// Where it is in the answer.
     pub pointer: &'static str,
 }
@@ -26,9 +28,9 @@ pub struct Page {
 impl Listing {
     fn query(&self) -> String {
         let connection = format!(
-            "list: {}(first: $first, after: $after, last: $last, before: $before) {{
+            "list: {}({} first: $first, after: $after, last: $last, before: $before) {{
                 edges {{ cursor node {{ id }} }} pageInfo {{ hasNextPage hasPreviousPage startCursor endCursor }} }}",
-            self.field
+            self.field, self.arguments
         );
         let variables = "$first: Int, $after: String, $last: Int, $before: String";
         format!("query({variables}) {{ {} }}", self.path.replace('@', &connection))

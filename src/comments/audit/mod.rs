@@ -1,0 +1,137 @@
+//! The audit of comments: each stands in all orders of its thread, counts are what is there, and both sides of a comment agree.
+
+mod sides;
+mod thread;
+
+use super::keys::{self, Owned};
+use super::model::{MAX_ERASED, MAX_EVENTS, Order};
+use crate::audit::{Entry, Findings, Lives};
+use crate::db::look::Look;
+use crate::error::Error;
+use crate::ids::StatusId;
+use crate::statuses::audit::{Standing, standings};
+use crate::statuses::{status_key, status_of_key};
+use redis::cmd;
+use std::collections::HashMap;
+
+pub use super::keys::KINDS;
+
+/// Whether a key is of this domain.
+pub fn owns(key: &str) -> bool {
+    keys::parse(key).is_some()
+}
+
+/// Comments, their votes, the orders of threads, logs, and what accounts have said. A thread at a time is in memory, some 200 bytes a comment.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+    let mut all = Vec::new();
+    for entry in entries {
+        let Some(owned) = keys::parse(&entry.key) else { continue };
+        let (kind, lives) = match owned {
+            Owned::Comment(_) | Owned::Votes(_) | Owned::Thread(_) => ("hash", Lives::On),
+            Owned::Replies(..) | Owned::Fallen(_) | Owned::Commented(_) => ("zset", Lives::On),
+            Owned::Log(_) => ("stream", Lives::AWhile),
+            Owned::Pending(_) | Owned::Erased(_) => ("zset", Lives::AWhile),
+        };
+        if entry.is_a(kind, lives, found) {
+            all.push((owned, entry.key.as_str()));
+        }
+    }
+    let standings = check_statuses(look, &all, found).await?;
+    check_uncommented(look, entries, found).await?;
+    check_bounds(look, &all, found).await?;
+    check_fallen(look, &all, found).await?;
+    let there = |status: &StatusId| matches!(standings.get(status), Some(Standing::Of(_)));
+    let of = |owned: &Owned| status_of(*owned).is_none_or(|status| there(&status));
+    let sound: Vec<(Owned, &str)> = all.into_iter().filter(|(owned, _)| of(owned)).collect();
+    sides::check(look, &sound, found).await?;
+    for (owned, key) in &sound {
+        match owned {
+            Owned::Replies(status, Order::New) => thread::check(look, *status, found).await?,
+            Owned::Replies(status, _) => {
+                let new = keys::replies(*status, Order::New);
+                let beside = look.ask([new.as_str()], |key| cmd("EXISTS").arg(key).take()).await?;
+                if beside.read::<u64>(&new.as_str()) != Some(1) {
+                    found.add(key, format!("{new} is not there beside it"));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+const fn status_of(owned: Owned) -> Option<StatusId> {
+    match owned {
+        Owned::Comment(id) | Owned::Votes(id) => Some(id.status),
+        Owned::Replies(id, _) | Owned::Thread(id) | Owned::Log(id) => Some(id),
+        Owned::Pending(id) | Owned::Erased(id) | Owned::Fallen(id) => Some(id),
+        Owned::Commented(_) => None,
+    }
+}
+
+/// Nothing of a thread is there without its status, but for what goes just now.
+async fn check_statuses(look: &Look, all: &[(Owned, &str)], found: &mut Findings) -> Result<HashMap<StatusId, Standing>, Error> {
+    let standings = standings(look, all.iter().filter_map(|(owned, _)| status_of(*owned))).await?;
+    for (owned, key) in all {
+        if status_of(*owned).is_some_and(|status| standings.get(&status) == Some(&Standing::Dead)) {
+            found.add(key, "there is no such status");
+        }
+    }
+    Ok(standings)
+}
+
+/// A status without a thread counts no comments. One with a thread is looked at with that.
+async fn check_uncommented(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+    let ids: Vec<StatusId> = entries.iter().filter_map(|entry| status_of_key(&entry.key)).collect();
+    let counts = look.ask(ids.iter().copied(), |id| cmd("HGET").arg(status_key(id)).arg("comments").take()).await?;
+    let counting: Vec<StatusId> =
+        ids.into_iter().filter(|id| counts.read::<Option<u64>>(id).flatten().is_some_and(|count| count > 0)).collect();
+    let new = |id| keys::replies(id, Order::New);
+    let threads = look.ask(counting.iter().copied(), |id| cmd("EXISTS").arg(new(id)).take()).await?;
+    for id in counting.iter().filter(|id| threads.read::<u64>(id) != Some(1)) {
+        found.add(&status_key(*id), "counts comments, and there are none");
+    }
+    Ok(())
+}
+
+/// What was taken away with its branch is cleared away.
+async fn check_fallen(look: &Look, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
+    let fallen = all.iter().filter(|(owned, _)| matches!(owned, Owned::Fallen(_))).map(|(_, key)| *key);
+    let rows = look.ask(fallen.clone(), |key| cmd("ZRANGE").arg(key).arg(0).arg(99).arg("WITHSCORES").take()).await?;
+    for key in fallen {
+        for (number, removal) in rows.read::<Vec<(String, f64)>>(&key).unwrap_or_default() {
+            if !look.is_young(removal as u64) {
+                found.add(key, format!("{number} was taken away, and what is below it is not cleared away"));
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn check_bounds(look: &Look, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
+    let erased = all.iter().filter(|(owned, _)| matches!(owned, Owned::Erased(_))).map(|(_, key)| *key);
+    let sizes = look.ask(erased.clone(), |key| cmd("ZCARD").arg(key).take()).await?;
+    for key in erased {
+        if let Some(size) = sizes.read::<usize>(&key).filter(|size| *size > MAX_ERASED) {
+            found.add_with(key, format!("holds more than {MAX_ERASED}"), size.to_string());
+        }
+    }
+    for (owned, key) in all {
+        let Owned::Log(status) = owned else { continue };
+        let thread = keys::thread(*status);
+        let last = look.ask([thread.as_str()], |key| cmd("HGET").arg(key).arg("last").take()).await?;
+        let newest = look.ask([*key], |key| cmd("XREVRANGE").arg(key).arg("+").arg("-").arg("COUNT").arg(1).take()).await?;
+        let size = look.ask([*key], |key| cmd("XLEN").arg(key).take()).await?;
+        let newest: Vec<(String, Vec<String>)> = newest.read(key).unwrap_or_default();
+        if newest.first().map(|(id, _)| id) != last.read::<Option<String>>(&thread.as_str()).flatten().as_ref() {
+            found.add(key, format!("its newest event is not the last in {thread}"));
+        }
+        if let Some(size) = size.read::<usize>(key).filter(|size| *size > MAX_EVENTS) {
+            found.add_with(key, format!("holds more than {MAX_EVENTS}"), size.to_string());
+        }
+    }
+    Ok(())
+}

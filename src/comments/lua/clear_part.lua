@@ -1,0 +1,20 @@
+-- clear_part.lua - clears a comment away that was taken with its branch; those below it are next.
+-- KEYS those of thread.lua, all of {sid}
+-- ARGV 1-6 those of thread.lua  7 id of the removal
+-- Returns 1 | 0 there is none
+local is = redis.call('HMGET', KEYS[12], 'id', 'uid', 'places', 'up', 'down', 'replies')
+if not is[1] or stands() then return 0 end
+if is[2] then
+  for at = ABOVE + 1, #KEYS do
+    local author = redis.call('HGET', KEYS[at], 'uid')
+    if author and author ~= is[2] then redis.call('HINCRBY', KEYS[at], 'others', -1) end
+  end
+end
+if tonumber(is[3] or 0) > 0 then redis.call('ZADD', KEYS[11], ARGV[7], ARGV[3]) end
+for order, member in ipairs(members(above(DEPTH), ARGV[2], is[4] or 0, is[5] or 0, is[6] or 0)) do
+  redis.call('ZREM', KEYS[5 + order], member)
+end
+redis.call('ZREM', KEYS[5], ARGV[3])
+redis.call('UNLINK', KEYS[12])
+redis.call('UNLINK', KEYS[13])
+return 1

@@ -1,0 +1,11 @@
+-- edit_comment.lua - changes what a comment says.
+-- KEYS those of thread.lua, all of {sid}
+-- ARGV 1-6 those of thread.lua  7 who asks  8 message
+-- Returns 1 | 0 there is no such comment | -1 it is another's
+local is = redis.call('HMGET', KEYS[12], 'uid', 'message')
+if not is[1] or not stands() then return 0 end
+if is[1] ~= ARGV[7] then return -1 end
+if is[2] == ARGV[8] then return 1 end
+redis.call('HSET', KEYS[12], 'message', ARGV[8], 'edited', ARGV[4])
+append('e', 0)
+return 1

@@ -1,0 +1,118 @@
+-- thread.lua - what the scripts that change a thread share: it stands before each of them, and their keys are these.
+-- KEYS 1 status:{sid}  2 gone:{sid}  3 thread:{sid}  4 discussion:{sid}, which is its channel's name too  5 pending:{sid}
+--      6 replies:{sid}:new  7 replies:{sid}:top  8 replies:{sid}:talk  9 replies:{sid}:split  10 erased:{sid}  11 fallen:{sid}
+--      12 comment:{sid}:cid  13 votes:{sid}:cid  14… comment:{sid}:cid of every comment above, the top one first
+-- ARGV 1 the ids of those above, 7 bytes each  2 the comment's id, 7 bytes  3 the same as a number  4 now, ms  5 how long events are kept, ms
+--      6 the most events that are kept
+-- Returns nothing by itself
+local ABOVE = 13
+local DEPTH = #KEYS - ABOVE
+
+-- The id of the comment above that stands at this depth, from 1 on; zeros for the status.
+local function above(depth)
+  if depth == 0 then return string.rep('\0', 7) end
+  return string.sub(ARGV[1], 7 * depth - 6, 7 * depth)
+end
+
+-- Whether there is something to change: the status, and every comment above. What was taken away with its branch stands under nothing.
+local function stands()
+  if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('EXISTS', KEYS[2]) == 1 then return false end
+  for at = ABOVE + 1, #KEYS do
+    if redis.call('EXISTS', KEYS[at]) == 0 then return false end
+  end
+  return true
+end
+
+local function key(number)
+  return struct.pack('>I4', math.max(0, math.min(4294967295, number)))
+end
+
+local function by_score(up, down)
+  return key(up - down + 2147483648)
+end
+
+local function by_controversy(up, down)
+  if up == 0 or down == 0 then return key(0) end
+  return key(math.floor((up + down) ^ (math.min(up, down) / math.max(up, down)) * 1000))
+end
+
+-- Where a comment stands, in the order of the keys from 6 on.
+local function members(parent, id, up, down, replies)
+  up, down, replies = tonumber(up), tonumber(down), tonumber(replies)
+  return { parent .. id, parent .. by_score(up, down) .. id, parent .. key(replies) .. id, parent .. by_controversy(up, down) .. id }
+end
+
+-- Moves a comment to another place in one order. The new one first: a set that has become empty is not come back to.
+local function move(at, before, after)
+  if before == after then return end
+  redis.call('ZADD', KEYS[at], 0, after)
+  redis.call('ZREM', KEYS[at], before)
+end
+
+-- So many living comments by `uid` more, or fewer, under everything above.
+local function count(by, uid)
+  redis.call('HINCRBY', KEYS[1], 'comments', by)
+  for at = ABOVE + 1, #KEYS do
+    local author = redis.call('HGET', KEYS[at], 'uid')
+    redis.call('HINCRBY', KEYS[at], 'descendants', by)
+    if author and author ~= uid then redis.call('HINCRBY', KEYS[at], 'others', by) end
+  end
+end
+
+-- One living direct reply more, or less, of the comment above.
+local function count_reply(by)
+  if DEPTH == 0 then return end
+  local replies = redis.call('HINCRBY', KEYS[#KEYS], 'replies', by)
+  local parent, id = above(DEPTH - 1), above(DEPTH)
+  move(8, parent .. key(replies - by) .. id, parent .. key(replies) .. id)
+end
+
+-- Takes the comment's place away, and those of the deleted ones above it that were kept for it alone; it is known for a while that
+-- they were there. Nothing touches them after that. ARGV 7 how long that is known, ms  8 of how many
+local function leave()
+  local out, erased = { {}, {}, {}, {} }, {}
+  local function take(at, parent, id)
+    local is = redis.call('HMGET', KEYS[at], 'id', 'up', 'down', 'replies')
+    for order, member in ipairs(members(parent, id, is[2] or 0, is[3] or 0, is[4] or 0)) do
+      table.insert(out[order], member)
+    end
+    table.insert(erased, ARGV[4])
+    table.insert(erased, is[1])
+  end
+  take(12, above(DEPTH), ARGV[2])
+  local last = #KEYS
+  while last > ABOVE do
+    local places = redis.call('HINCRBY', KEYS[last], 'places', -1)
+    if places > 0 or redis.call('HEXISTS', KEYS[last], 'gone') == 0 then break end
+    take(last, above(last - ABOVE - 1), above(last - ABOVE))
+    last = last - 1
+  end
+  for order = 1, 4 do redis.call('ZREM', KEYS[5 + order], unpack(out[order])) end
+  redis.call('ZADD', KEYS[10], unpack(erased))
+  redis.call('PEXPIRE', KEYS[10], ARGV[7])
+  local function trim(ids)
+    if #ids > 0 then redis.call('ZREM', KEYS[10], unpack(ids)) end
+  end
+  trim(redis.call('ZRANGE', KEYS[10], '-inf', ARGV[4] - ARGV[7], 'BYSCORE', 'LIMIT', 0, 100))
+  local over = redis.call('ZCARD', KEYS[10]) - ARGV[8]
+  if over > 0 then trim(redis.call('ZRANGE', KEYS[10], 0, math.min(over, 100) - 1)) end
+  redis.call('UNLINK', KEYS[12])
+  redis.call('UNLINK', KEYS[13])
+  for at = last + 1, #KEYS do redis.call('UNLINK', KEYS[at]) end
+end
+
+-- Notes what has happened to the comment, and tells whoever listens.
+local function append(kind, removed)
+  local last = redis.call('HGET', KEYS[3], 'last') or '0-0'
+  local at, number = string.match(last, '^(%d+)-(%d+)$')
+  -- Greater than the last one, also where a clock is behind.
+  local now = math.max(tonumber(ARGV[4]), tonumber(at))
+  local id = string.format('%.0f-%d', now, now == tonumber(at) and number + 1 or 0)
+  redis.call('XADD', KEYS[4], 'MAXLEN', ARGV[6], id, 'k', kind, 'c', ARGV[3], 'n', removed, 'b', last)
+  redis.call('PEXPIRE', KEYS[4], ARGV[5])
+  redis.call('HSET', KEYS[3], 'last', id)
+  if redis.call('PUBSUB', 'SHARDNUMSUB', KEYS[4])[2] > 0 then
+    redis.call('SPUBLISH', KEYS[4], id .. ' ' .. last .. ' ' .. kind .. ' ' .. ARGV[3] .. ' ' .. removed)
+  end
+end
+

@@ -1,0 +1,160 @@
+//! A thread that somebody follows: its log is read once a process whenever something was said of it, and handed to all who follow it.
+
+use super::hub::{Hub, Watch};
+use super::model::GapReason;
+use super::occasion::Occasion;
+use super::queue;
+use crate::app::App;
+use crate::comments::service as comments;
+use crate::comments::{Event, EventId, Read};
+use crate::error::Error;
+use crate::events::Marker;
+use crate::ids::StatusId;
+use crate::statuses::service as statuses;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio_util::task::AbortOnDropHandle;
+
+/// How often it is looked whether something was missed, or not told by who had it to tell.
+const LOOK: Duration = Duration::from_secs(10);
+/// How soon a look that failed is tried again.
+const AGAIN: Duration = Duration::from_millis(100);
+/// Events that are read at once.
+const PAGE: usize = 500;
+
+type Queue = queue::Queue<Event, EventId>;
+
+/// The rooms of a process. Cheap to clone; clones are the same.
+#[derive(Clone, Default)]
+pub(super) struct Rooms(Arc<Mutex<HashMap<StatusId, Room>>>);
+
+struct Room {
+    /// The last event that was handed out.
+    position: EventId,
+    seats: HashMap<u64, Arc<Queue>>,
+    next: u64,
+    _task: AbortOnDropHandle<()>,
+}
+
+/// A place in a room. It is left when this is dropped.
+pub(super) struct Seat {
+    rooms: Rooms,
+    status: StatusId,
+    number: u64,
+    pub(super) queue: Arc<Queue>,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut rooms = self.rooms.all();
+        let Some(room) = rooms.get_mut(&self.status) else { return };
+        room.seats.remove(&self.number);
+        // The last one out; its task ends behind the lock.
+        let empty = room.seats.is_empty().then(|| rooms.remove(&self.status));
+        drop(rooms);
+        drop(empty);
+    }
+}
+
+impl Rooms {
+    fn all(&self) -> MutexGuard<'_, HashMap<StatusId, Room>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Joins those to whom a thread's events are handed, from the first one after `place` on. `None` if some that come after it were handed
+    /// out: they are to be read first.
+    pub(super) fn join(&self, app: &App, marker: Marker, status: StatusId, place: EventId) -> Option<Seat> {
+        let mut rooms = self.all();
+        let room = rooms.entry(status).or_insert_with(|| {
+            let reading = Reading { app: app.clone(), rooms: self.clone(), status };
+            let hub = app.part::<Hub>();
+            let told = hub.watch_channel(app, marker, comments::channel(status));
+            let ended = hub.watch(app, marker, status.0);
+            let task = AbortOnDropHandle::new(tokio::spawn(reading.run(told, ended)));
+            Room { position: place, seats: HashMap::new(), next: 0, _task: task }
+        });
+        if room.position > place {
+            return None;
+        }
+        room.next += 1;
+        let (number, queue) = (room.next, Arc::new(Queue::default()));
+        room.seats.insert(number, queue.clone());
+        Some(Seat { rooms: self.clone(), status, number, queue })
+    }
+
+    /// How many follow a thread: for tests.
+    pub(super) fn seats(&self, status: StatusId) -> usize {
+        self.all().get(&status).map_or(0, |room| room.seats.len())
+    }
+}
+
+/// The task of a room.
+struct Reading {
+    app: App,
+    rooms: Rooms,
+    status: StatusId,
+}
+
+impl Reading {
+    /// Reads on when something is said, when the status is gone, and from time to time. It is ended with the room.
+    async fn run(self, mut told: Watch, mut ended: Watch) {
+        loop {
+            let look = tokio::select! {
+                () = told.changed() => false,
+                () = ended.changed() => true,
+                () = tokio::time::sleep(LOOK) => true,
+            };
+            while let Err(error) = self.look(look).await {
+                tracing::debug!(%error, "a thread cannot be read on");
+                tokio::time::sleep(AGAIN).await;
+            }
+        }
+    }
+
+    async fn look(&self, closely: bool) -> Result<(), Error> {
+        if closely {
+            if statuses::exist(&self.app, &[self.status]).await? == [false] {
+                self.each(|room| room.seats.values().for_each(|queue| queue.end()));
+                return Ok(());
+            }
+            // Whoever was to tell may have died.
+            comments::tell_votes(&self.app, self.status).await?;
+        }
+        loop {
+            let Some(position) = self.each(|room| room.position) else { return Ok(()) };
+            match comments::events(&self.app, self.status, position, PAGE).await? {
+                Read::Events(found) if found.is_empty() => return Ok(()),
+                Read::Events(found) => drop(self.each(|room| found.into_iter().for_each(|event| room.hand_out(event)))),
+                Read::Expired => return self.lose(GapReason::Expired).await,
+                Read::Lost => return self.lose(GapReason::Lost).await,
+            }
+        }
+    }
+
+    async fn lose(&self, reason: GapReason) -> Result<(), Error> {
+        let (now, _) = comments::position(&self.app, self.status).await?;
+        self.each(|room| {
+            room.position = now;
+            room.seats.values().for_each(|queue| queue.cut(reason, now));
+        });
+        Ok(())
+    }
+
+    /// The room, as long as there is one.
+    fn each<T>(&self, work: impl FnOnce(&mut Room) -> T) -> Option<T> {
+        self.rooms.all().get_mut(&self.status).map(work)
+    }
+}
+
+impl Room {
+    fn hand_out(&mut self, event: Event) {
+        // Read twice, where two looks overlap.
+        if event.id <= self.position {
+            return;
+        }
+        self.position = event.id;
+        let occasion = Occasion::new(event, event.id);
+        self.seats.values().for_each(|queue| queue.push(occasion.clone()));
+    }
+}

@@ -1,0 +1,119 @@
+//! The log of a thread: what happened, in order, nothing missing without being told; votes once a second.
+
+use super::{Says, scene};
+use waxwing::comments::{EventId, Happened, Read, service as comments};
+use waxwing::ids::{CommentId, StatusId};
+
+async fn read(app: &waxwing::app::App, status: &str, after: EventId) -> Read {
+    comments::events(app, StatusId::from_global(status).expect("an id"), after, 100).await.expect("a store")
+}
+
+async fn told(app: &waxwing::app::App, status: &str, after: EventId) -> Vec<(String, Happened)> {
+    match read(app, status, after).await {
+        Read::Events(events) => events.into_iter().map(|event| (event.comment.global(), event.happened)).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn position(app: &waxwing::app::App, status: &str) -> EventId {
+    comments::position(app, StatusId::from_global(status).expect("an id")).await.expect("a store").0
+}
+
+#[tokio::test]
+async fn what_happens_is_told_once_and_in_order() {
+    let (app, crowd, status) = scene(2).await;
+    let (ada, bob) = (Says(&crowd[0]), Says(&crowd[1]));
+    let start = position(&app.app, &status).await;
+    assert_eq!(told(&app.app, &status, start).await, []);
+    let first = bob.on(&status, "a").await;
+    let second = bob.to(&first, "b").await;
+    bob.edit(&first, "a").await;
+    bob.edit(&first, "A").await;
+    bob.delete(&second, false).await;
+    let third = bob.to(&first, "c").await;
+    bob.to(&third, "d").await;
+    let middle = position(&app.app, &status).await;
+    ada.delete(&first, true).await;
+    use Happened::{Added, Deleted, Edited};
+    let all = told(&app.app, &status, start).await;
+    assert_eq!(all.iter().map(|it| it.1).collect::<Vec<_>>(), [Added, Added, Edited, Deleted(1), Added, Added, Deleted(3)]);
+    assert_eq!((&all[2].0, &all[3].0, &all[6].0), (&first, &second, &first));
+    assert_eq!(told(&app.app, &status, middle).await, [(first, Deleted(3))]);
+    assert_eq!(told(&app.app, &status, position(&app.app, &status).await).await, []);
+}
+
+#[tokio::test]
+async fn what_is_kept_no_longer_or_lost_is_said() {
+    let (app, crowd, status) = scene(1).await;
+    let ada = Says(&crowd[0]);
+    ada.on(&status, "a").await;
+    let early = position(&app.app, &status).await;
+    ada.on(&status, "b").await;
+    let number = StatusId::from_global(&status).expect("an id").0;
+    let log = format!("discussion:{{{number}}}");
+    assert!((1..=3_600_000).contains(&app.redis.run::<i64>(&["PTTL", &log])));
+    app.redis.run::<()>(&["DEL", &log]);
+    assert_eq!(read(&app.app, &status, early).await, Read::Expired, "an hour has passed");
+    assert_eq!(told(&app.app, &status, position(&app.app, &status).await).await, [], "nothing has happened since");
+    ada.on(&status, "c").await;
+    assert_eq!(read(&app.app, &status, early).await, Read::Expired);
+    let late = EventId { at: early.at + 10_000_000, number: 0 };
+    assert_eq!(read(&app.app, &status, late).await, Read::Lost, "the storage has forgotten it");
+    // A thousand events are kept.
+    for number in 0..1_000 {
+        let id = CommentId::from_global(&ada.on(&status, "x").await).expect("an id");
+        assert!(id.number > 0, "{number}");
+    }
+    assert_eq!(app.redis.run::<u64>(&["XLEN", &log]), 1_000);
+}
+
+#[tokio::test]
+async fn votes_are_told_once_a_second() {
+    let (app, crowd, status) = scene(4).await;
+    let comment = Says(&crowd[0]).on(&status, "a").await;
+    let id = StatusId::from_global(&status).expect("an id");
+    let start = position(&app.app, &status).await;
+    let votes = async || told(&app.app, &status, start).await.len();
+    for vote in ["UP", "DOWN", "UP"] {
+        for who in &crowd {
+            Says(who).vote(&comment, vote).await;
+        }
+    }
+    assert_eq!(votes().await, 1, "the first one at once");
+    comments::tell_votes(&app.app, id).await.expect("a store");
+    assert_eq!(votes().await, 1, "it is not due");
+    app.clock.advance(1_000);
+    for _ in 0..2 {
+        comments::tell_votes(&app.app, id).await.expect("a store");
+        assert_eq!(votes().await, 2, "the rest once");
+    }
+    app.clock.advance(999);
+    Says(&crowd[0]).vote(&comment, "NONE").await;
+    assert_eq!(votes().await, 2);
+    app.clock.advance(1);
+    Says(&crowd[1]).vote(&comment, "NONE").await;
+    assert_eq!(votes().await, 3, "a second has passed");
+    Says(&crowd[1]).vote(&comment, "NONE").await;
+    comments::tell_votes(&app.app, id).await.expect("a store");
+    assert_eq!(told(&app.app, &status, start).await[0], (comment, Happened::Voted));
+}
+
+#[tokio::test]
+async fn the_sync_cursor_is_no_later_than_what_is_shown() {
+    let (app, crowd, status) = scene(1).await;
+    let ada = Says(&crowd[0]);
+    let query = "query($id: ID!) { node(id: $id) { ... on Status { commentThread { totalCount syncCursor } } } }";
+    let ask = async || {
+        let answer = crowd[0].gql(query, serde_json::json!({ "id": status })).await;
+        let thread = &answer["data"]["node"]["commentThread"];
+        (thread["totalCount"].clone(), thread["syncCursor"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned())
+    };
+    let id = StatusId::from_global(&status).expect("an id");
+    let cursors = app.app.cursors().await.expect("a secret");
+    let (count, cursor) = ask().await;
+    assert_eq!((count, comments::decode_event(&cursors, id, &cursor)), (0.into(), Some(EventId::default())));
+    ada.on(&status, "a").await;
+    let (count, cursor) = ask().await;
+    assert_eq!((count, comments::decode_event(&cursors, id, &cursor)), (1.into(), Some(position(&app.app, &status).await)));
+    assert_eq!(comments::decode_event(&cursors, StatusId(7), &cursor), None, "of another thread");
+}

@@ -1,0 +1,81 @@
+//! Comments: adding, replying, editing, voting, deleting, and all that may be read of them.
+
+mod log;
+mod model;
+mod paging;
+mod people;
+mod tree;
+
+use crate::support::{Actor, TestApp};
+use serde_json::{Value, json};
+
+/// What may be done with comments, as the contract has it.
+pub(super) struct Says<'a>(pub(super) &'a Actor);
+
+impl Says<'_> {
+    async fn change(&self, operation: &str, field: &str, input: Value) -> Value {
+        let mut answer = self.0.run(operation, json!({ "input": input })).await;
+        assert_eq!(answer.get("errors"), None, "{answer}");
+        answer["data"][field].take()
+    }
+
+    pub(super) async fn add(&self, input: Value) -> Value {
+        self.change("AddComment", "addComment", input).await
+    }
+
+    /// A comment under a status; its id.
+    pub(super) async fn on(&self, status: &str, message: &str) -> String {
+        id(&self.add(json!({ "statusId": status, "message": message })).await)
+    }
+
+    /// A reply; its id.
+    pub(super) async fn to(&self, parent: &str, message: &str) -> String {
+        id(&self.add(json!({ "parentId": parent, "message": message })).await)
+    }
+
+    pub(super) async fn edit(&self, comment: &str, message: &str) -> Value {
+        self.change("EditComment", "editComment", json!({ "commentId": comment, "message": message })).await
+    }
+
+    pub(super) async fn vote(&self, comment: &str, vote: &str) -> Value {
+        self.change("Vote", "voteComment", json!({ "commentId": comment, "vote": vote })).await
+    }
+
+    pub(super) async fn delete(&self, comment: &str, with_replies: bool) -> Value {
+        self.change("DeleteComment", "deleteComment", json!({ "commentId": comment, "withReplies": with_replies })).await
+    }
+
+    /// What `node` shows of a comment; null for what is not there.
+    pub(super) async fn see(&self, comment: &str) -> Value {
+        let fields = "id message isDeleted editedAt depth score upvoteCount downvoteCount viewerVote replyCount descendantCount author { login } parent { id } status { id commentCount }";
+        let query = format!("query($id: ID!) {{ node(id: $id) {{ ... on Comment {{ {fields} }} }} }}");
+        let mut answer = self.0.gql(&query, json!({ "id": comment })).await;
+        assert_eq!(answer.get("errors"), None, "{answer}");
+        answer["data"]["node"].take()
+    }
+
+    /// The whole thread in reading order, a line a comment: dashes as many as it is deep, and its message, `*` for a deleted one.
+    pub(super) async fn read(&self, status: &str, sort: &str) -> Vec<String> {
+        let answer = self.0.run("Tree", json!({ "statusId": status, "first": 100, "sort": sort })).await;
+        let edges = answer["data"]["node"]["commentThread"]["tree"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        edges.iter().map(|edge| line(&edge["node"])).collect()
+    }
+}
+
+fn line(comment: &Value) -> String {
+    let depth = comment["depth"].as_u64().expect("a depth") as usize;
+    let text = if comment["isDeleted"] == true { "*" } else { comment["message"].as_str().expect("a message") };
+    format!("{}{text}", "-".repeat(depth))
+}
+
+pub(super) fn id(payload: &Value) -> String {
+    payload["comment"]["id"].as_str().unwrap_or_else(|| panic!("{payload}")).to_owned()
+}
+
+/// An application, so many people, and a status of the first.
+pub(super) async fn scene(people: usize) -> (TestApp, Vec<Actor>, String) {
+    let app = TestApp::start().await;
+    let crowd = app.crowd("c", people).await;
+    let status = crowd[0].post("a status").await;
+    (app, crowd, status)
+}

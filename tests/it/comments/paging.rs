@@ -1,0 +1,166 @@
+//! Levels of threads, by the one check of all connections, in every order; and what others write meanwhile.
+
+use super::{Says, scene};
+use crate::support::{Actor, Listing, Page};
+use serde_json::json;
+
+const LEN: usize = 97;
+const SORTS: [&str; 5] = ["TOP", "NEW", "OLD", "REPLIES", "CONTROVERSIAL"];
+
+fn top_level(reader: &Actor, status: &str, field: &'static str) -> Listing {
+    let path = format!("node(id: \"{status}\") {{ ... on Status {{ commentThread {{ @ }} }} }}");
+    Listing { actor: reader.clone(), path, field, arguments: "", pointer: "/data/node/commentThread/list" }
+}
+
+fn below(reader: &Actor, comment: &str, field: &'static str) -> Listing {
+    let path = format!("node(id: \"{comment}\") {{ ... on Comment {{ @ }} }}");
+    Listing { actor: reader.clone(), path, field, arguments: "", pointer: "/data/node/list" }
+}
+
+/// A listing in one order.
+fn sorted(list: Listing, sort: &str) -> Listing {
+    let arguments = match sort {
+        "TOP" => "sort: TOP,",
+        "NEW" => "sort: NEW,",
+        "OLD" => "sort: OLD,",
+        "REPLIES" => "sort: REPLIES,",
+        _ => "sort: CONTROVERSIAL,",
+    };
+    Listing { arguments, ..list }
+}
+
+fn ids(pages: &[Page]) -> Vec<String> {
+    pages.iter().flat_map(|page| page.ids.clone()).collect()
+}
+
+#[tokio::test]
+async fn levels_page_as_one_in_every_order() {
+    let (app, crowd, status) = scene(4).await;
+    let ada = Says(&crowd[0]);
+    let parent = ada.on(&status, "parent").await;
+    let mut all = Vec::new();
+    for number in 0..LEN {
+        app.clock.advance((number % 3) as i64);
+        let comment = ada.to(&parent, &number.to_string()).await;
+        for (at, who) in crowd[1..].iter().enumerate() {
+            match (number * 7 + at * 3) % 5 {
+                0 | 1 => drop(Says(who).vote(&comment, "UP").await),
+                2 => drop(Says(who).vote(&comment, "DOWN").await),
+                _ => {}
+            }
+        }
+        for _ in 0..number % 3 {
+            ada.to(&comment, "x").await;
+        }
+        let seen = ada.see(&comment).await;
+        let number_of = |field: &str| seen[field].as_i64().expect("a count");
+        let controversy = waxwing::comments::controversy(number_of("upvoteCount") as u64, number_of("downvoteCount") as u64);
+        all.push((comment, number_of("score"), number_of("replyCount"), i64::from(controversy)));
+    }
+    for sort in SORTS {
+        // The newest first, then by what the order asks: a sort keeps what ties.
+        let mut expected = all.clone();
+        if sort != "OLD" {
+            expected.reverse();
+        }
+        match sort {
+            "TOP" => expected.sort_by_key(|it| -it.1),
+            "REPLIES" => expected.sort_by_key(|it| -it.2),
+            "CONTROVERSIAL" => expected.sort_by_key(|it| -it.3),
+            _ => {}
+        }
+        let expected: Vec<String> = expected.into_iter().map(|it| it.0).collect();
+        let list = sorted(below(&crowd[1], &parent, "replies"), sort);
+        list.check(&expected).await;
+        list.check_between().await;
+    }
+}
+
+#[tokio::test]
+async fn new_and_old_have_no_hole_and_no_double_while_others_write() {
+    let (app, crowd, status) = scene(3).await;
+    let ada = Says(&crowd[0]);
+    let mut made = Vec::new();
+    for number in 0..60 {
+        made.push(ada.on(&status, &number.to_string()).await);
+    }
+    for sort in ["NEW", "OLD"] {
+        let list = sorted(top_level(&crowd[1], &status, "comments"), sort);
+        let before = list.page(json!({ "first": 100 })).await.ids;
+        let write = async |page: &Page| {
+            // What was read goes, moves and is answered; something new comes at either end.
+            Says(&crowd[1]).vote(&page.ids[0], "UP").await;
+            Says(&crowd[2]).to(&page.ids[1], "x").await;
+            ada.on(&status, "new").await;
+            app.clock.advance(1);
+        };
+        let forward = ids(&list.forward(7, write).await);
+        assert_eq!(forward[..before.len()], before, "{sort}");
+        let mut backward = list.backward(7, write).await;
+        backward.reverse();
+        let seen: Vec<String> = ids(&backward).into_iter().filter(|id| before.contains(id)).collect();
+        assert_eq!(seen, before, "{sort} backwards");
+    }
+}
+
+#[tokio::test]
+async fn what_kept_its_place_comes_once_in_the_other_orders() {
+    let (_app, crowd, status) = scene(6).await;
+    let ada = Says(&crowd[0]);
+    let mut made = Vec::new();
+    for number in 0..40 {
+        let comment = ada.on(&status, &number.to_string()).await;
+        for who in &crowd[1..=1 + number % 4] {
+            Says(who).vote(&comment, if number % 3 == 0 { "DOWN" } else { "UP" }).await;
+        }
+        made.push(comment);
+    }
+    for sort in ["TOP", "REPLIES", "CONTROVERSIAL"] {
+        let list = sorted(top_level(&crowd[1], &status, "comments"), sort);
+        let before = list.page(json!({ "first": 100 })).await.ids;
+        let mut moved = Vec::new();
+        let mut at = 0;
+        let pages = list
+            .forward(5, async |page| {
+                at += page.ids.len();
+                for victim in [&page.ids[2], before.get(at + 3).unwrap_or(&page.ids[3])] {
+                    Says(&crowd[5]).vote(victim, "UP").await;
+                    Says(&crowd[1]).vote(victim, "DOWN").await;
+                    Says(&crowd[5]).to(victim, "x").await;
+                    moved.push(victim.clone());
+                }
+            })
+            .await;
+        let kept = |all: &[String]| -> Vec<String> { all.iter().filter(|id| !moved.contains(id)).cloned().collect() };
+        assert_eq!(kept(&ids(&pages)), kept(&before), "{sort}");
+        assert!(kept(&before).len() > 10);
+    }
+}
+
+#[tokio::test]
+async fn what_no_page_can_be_is_refused() {
+    let (_app, crowd, status) = scene(1).await;
+    let ada = Says(&crowd[0]);
+    let parent = ada.on(&status, "x").await;
+    let reply = ada.to(&parent, "y").await;
+    ada.to(&reply, "z").await;
+    let lists: Vec<Listing> = SORTS
+        .iter()
+        .flat_map(|sort| {
+            let levels = [
+                top_level(&crowd[0], &status, "comments"),
+                below(&crowd[0], &parent, "replies"),
+                below(&crowd[0], &reply, "replies"),
+            ];
+            levels.map(|list| sorted(list, sort))
+        })
+        .collect();
+    let mut cursors = Vec::new();
+    for list in &lists {
+        cursors.push(list.page(json!({ "first": 1 })).await.cursors.remove(0));
+    }
+    for own in [0, 7, 14] {
+        let foreign: Vec<String> = cursors.iter().enumerate().filter(|(at, _)| *at != own).map(|(_, it)| it.clone()).collect();
+        lists[own].check_refusals(&foreign).await;
+    }
+}
