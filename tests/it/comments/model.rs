@@ -50,10 +50,6 @@ fn loaders(app: &App) -> Arc<Loaders> {
 }
 
 impl Play {
-    fn id(&self, number: u64) -> CommentId {
-        CommentId { status: self.status, number }
-    }
-
     fn depth(&self, number: u64) -> usize {
         let parent = self.said[&number].parent;
         if parent == 0 { 0 } else { 1 + self.depth(parent) }
