@@ -1,8 +1,8 @@
 //! What reading a thread costs by how many comments it has, and what a comment takes in Redis.
 //!
-//! Threads of 100, 10,000 and 100,000 comments, a fifth of them directly under the status, the others below one at random. The first page of a
-//! hundred comments in each order's way (level and tree), as the use cases give it, without HTTP and GraphQL; the tree again
-//! level by level, as it would be read without a script. `cargo bench --bench threads`.
+//! Threads of 100, 10,000 and 100,000 comments, a fifth of them directly under the status, the others below one at random. Their first page,
+//! twenty comments of the top level and a hundred lines of the tree, as the use cases give it, without HTTP, GraphQL and the session; the
+//! tree again comment by comment, as it would be read without a script. `cargo bench --bench threads`.
 
 #[path = "../fanout/bed.rs"]
 #[allow(dead_code, reason = "what other benchmarks need of it")]
@@ -56,6 +56,12 @@ async fn run() -> bool {
     for number in 0..20 {
         authors.push(bed.author(&format!("p{number}"), &[]).await);
     }
+    // One first, so that scripts, connections and the like are there before.
+    let mut warm = Thread { status: grow(&bed, &authors, 100).await.0, comments: 100, pages: Default::default() };
+    for kind in 0..2 {
+        read(&bed, &mut warm, kind, &authors).await;
+    }
+    bed.app.drain().await;
     println!("Threads, and what a comment of 50 characters takes (used_memory, both sides, one vote in three):");
     let mut threads = Vec::new();
     for comments in SIZES {
@@ -168,7 +174,7 @@ fn tell(threads: &mut [Thread]) -> bool {
     sound
 }
 
-/// The first hundred lines without a script: the first comments of each level that can be on the page, one round trip a level.
+/// The first hundred lines without a script: the replies of each comment that is on the page, one after the other.
 async fn by_levels(bed: &Bed, thread: &Thread) -> bool {
     let loaders = Request::new(bed.app.clone(), None, None, None).loaders();
     let (began, trips) = (Instant::now(), bed.app.db().round_trips());
