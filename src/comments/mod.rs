@@ -37,8 +37,13 @@
 //! and published by the very scripts that change the thread. Votes are told at most once a second a comment.
 //!
 //! **Costs.** A page of any number of levels: one pipeline for the skeletons, one for the comments, one for their authors. The thread in reading
-//! order: one script that reads (`walk_tree.lua`); level by level, the first hundred lines would take as many round trips as they have levels,
-//! one after the other. What it reads grows with the page alone. Adding: the journal, two scripts and a look, each over at most 64 comments above.
+//! order: one script that reads (`walk_tree.lua`), since what comes next depends on what was read: comment by comment the first hundred lines
+//! of 100,000 comments took 106 round trips and 9.1 ms, with the script 5 and 1.6, as for a thread of a hundred. Adding: the journal, two
+//! scripts and a look, each over at most 64 comments above.
+//!
+//! A comment of 50 characters takes some 950 bytes of Redis on both sides (`cargo bench --bench threads`): 104 in `new` and 120 in each of
+//! the other orders, which is what five orders and a page at the same price in threads of any size cost; the rest is its hash, its votes and
+//! its author's side. Fields that are zero are left out of the hash.
 
 pub mod audit;
 mod graphql;

@@ -36,7 +36,7 @@ fn texts() -> Vec<String> {
     texts
 }
 
-/// Ada, with a status, a session and a list, and the places where she may write.
+/// Ada, with a status, a comment, a session and a list, and the places where she may write.
 async fn scene() -> (TestApp, Actor, Inputs) {
     let app =
         TestApp::over(Arc::new(RedisServer::restricted_alone(Alone::Record)), Clock::manual(START), Config::default()).await;
@@ -46,7 +46,11 @@ async fn scene() -> (TestApp, Actor, Inputs) {
     let session = sessions["data"]["viewerSessions"][0]["id"].as_str().expect("a session").to_owned();
     let list = ada.run("CreateList", json!({ "input": { "name": "Birds" } })).await;
     let list = list["data"]["createUserList"]["userList"]["id"].as_str().expect("a list").to_owned();
-    let ids = HashMap::from([("User", ada.id.clone()), ("Status", status), ("Session", session), ("UserList", list)]);
+    let input = json!({ "statusId": status, "message": "Hello." });
+    let comment = ada.run("AddComment", json!({ "input": input })).await;
+    let comment = comment["data"]["addComment"]["comment"]["id"].as_str().expect("a comment").to_owned();
+    let ids = [("User", ada.id.clone()), ("Status", status), ("Session", session), ("UserList", list), ("Comment", comment)];
+    let ids = HashMap::from(ids);
     (app, ada, Inputs::of(include_str!("../../schema.graphql"), ids))
 }
 

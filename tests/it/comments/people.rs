@@ -208,9 +208,9 @@ async fn who_may_delete_what() {
     const ADA: usize = 0; // the status's author
     const BOB: usize = 1; // the comment's author
     const CYD: usize = 2; // somebody else
-    // (who replied to Bob's comment, whether it is deleted, who asks, with replies, the code or how many go)
-    type Case<'a> = (&'a [usize], bool, usize, bool, Result<u64, &'a str>);
-    let table: [Case<'_>; 18] = [
+    // Who replied to Bob's comment, whether it is deleted, who asks, with replies, the code or how many go.
+    type Row = (&'static [usize], bool, usize, bool, Result<u64, &'static str>);
+    let table: [Row; 18] = [
         (&[], false, BOB, false, Ok(1)),
         (&[], false, BOB, true, Ok(1)),
         (&[], false, ADA, false, Err("FORBIDDEN")),
