@@ -228,3 +228,63 @@ impl Drop for Renderer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::config::Config;
+    use crate::db::{Db, Target, Timing};
+    use crate::streaming::{GapReason, What};
+    use async_graphql::ServerError;
+    use futures_util::stream;
+
+    /// A renderer whose first run answers with an error, as a resolver that panics does, and ends; it asks Redis nothing.
+    async fn renderer(begun: Arc<AtomicU64>) -> Arc<Renderer> {
+        let nowhere = Target::socket(std::path::Path::new("/nonexistent/redis.sock"));
+        let db = Db::open(&nowhere, Timing::default()).await.expect("an address");
+        let context = Request::new(App::new(db, Clock::System, Config::default()), None, None, None);
+        let mut request = async_graphql::Request::new("subscription { homeTimelineEvents { cursor } }");
+        let shape = Shape::of(&mut request, &context).expect("a subscription");
+        let open: Open = Box::new(move |_, rendering| {
+            let is_first = begun.fetch_add(1, Ordering::Relaxed) == 0;
+            let answers = stream::unfold(rendering.take(), move |events| async move {
+                let mut events = events?;
+                events.recv().await?;
+                let broken = Response::from_errors(vec![ServerError::new("broken", None)]);
+                if is_first { Some((broken, None)) } else { Some((Response::new(Value::from(1)), Some(events))) }
+            });
+            answers.boxed()
+        });
+        context.app.part::<Renderers>().get(shape, &context, open)
+    }
+
+    #[tokio::test]
+    async fn a_run_that_has_failed_is_not_asked_again() {
+        let begun = Arc::new(AtomicU64::new(0));
+        let renderer = renderer(begun.clone()).await;
+        let told = |occasion| Told { cursor: "here".into(), what: What::Gap(GapReason::Lost), author: None, occasion };
+        for (occasion, fails, runs) in
+            [(None, true, 1), (None, false, 2), (Some(1), false, 2), (Some(1), false, 2), (Some(2), false, 2)]
+        {
+            let rendered = renderer.render(&told(occasion)).await.expect("an answer");
+            assert_eq!((!rendered.response.errors.is_empty(), begun.load(Ordering::Relaxed)), (fails, runs), "{occasion:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_made_once_while_it_is_fresh() {
+        let renderer = renderer(Arc::new(AtomicU64::new(1))).await;
+        let told =
+            |cursor: &str, occasion| Told { cursor: cursor.into(), what: What::Gap(GapReason::Lost), author: None, occasion };
+        let render = async |cursor: &str, occasion| renderer.render(&told(cursor, Some(occasion))).await.expect("an answer");
+        let first = render("a", 1).await;
+        assert!(Arc::ptr_eq(&first, &render("a", 1).await));
+        assert!(!Arc::ptr_eq(&first, &render("b", 1).await) && !Arc::ptr_eq(&first, &render("a", 2).await));
+        let key = (1, renderer.number, "a".to_owned());
+        let mut answer = renderer.all.answers.get(&key).expect("it is kept");
+        answer.made -= FRESH;
+        renderer.all.answers.insert(key, answer);
+        assert!(!Arc::ptr_eq(&first, &render("a", 1).await), "it serves no longer");
+    }
+}

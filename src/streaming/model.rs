@@ -12,7 +12,7 @@ pub struct Told {
     /// What it was.
     pub what: What,
     /// The mark of its status's author.
-    pub(super) author: Option<u64>,
+    pub(crate) author: Option<u64>,
     /// By which its event is known in this process, to all who are told of it; a gap is none.
     pub(crate) occasion: Option<u64>,
 }
@@ -31,13 +31,13 @@ pub enum What {
 }
 
 /// What is told, as somebody may see it.
-pub(super) struct Shown {
+pub(crate) struct Shown {
     pub(super) cursor: String,
     pub(super) what: ShownAs,
 }
 
 /// The same without its place.
-pub(super) enum ShownAs {
+pub(crate) enum ShownAs {
     Posted(Seen),
     Deleted(StatusId),
     Comment(comments::service::Shown, Happened),

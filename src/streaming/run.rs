@@ -38,7 +38,7 @@ impl Rendering {
         (Self(Mutex::new(Some(receiver))), ToRender(sender))
     }
 
-    pub(super) fn take(&self) -> Option<mpsc::UnboundedReceiver<Shown>> {
+    pub(crate) fn take(&self) -> Option<mpsc::UnboundedReceiver<Shown>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
