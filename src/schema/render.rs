@@ -248,11 +248,12 @@ mod tests {
         let shape = Shape::of(&mut request, &context).expect("a subscription");
         let open: Open = Box::new(move |_, rendering| {
             let is_first = begun.fetch_add(1, Ordering::Relaxed) == 0;
-            let answers = stream::unfold(rendering.take(), move |events| async move {
-                let mut events = events?;
+            // What it is handed behind its end is taken, and never answered.
+            let answers = stream::unfold((rendering.take(), false), move |(events, has_ended)| async move {
+                let mut events = events.filter(|_| !has_ended)?;
                 events.recv().await?;
-                let broken = Response::from_errors(vec![ServerError::new("broken", None)]);
-                if is_first { Some((broken, None)) } else { Some((Response::new(Value::from(1)), Some(events))) }
+                let broken = || Response::from_errors(vec![ServerError::new("broken", None)]);
+                Some((if is_first { broken() } else { Response::new(Value::from(1)) }, (Some(events), is_first)))
             });
             answers.boxed()
         });
