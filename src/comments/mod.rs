@@ -56,3 +56,4 @@ mod store;
 pub use graphql::{CommentConnection, CommentMutation, CommentObject, CommentThread};
 pub use load::{FetchComments, FetchLevels, Seen};
 pub use model::{Comment, Draft, Event, EventId, Happened, MAX_DEPTH, Read, Sort, Under, Vote, controversy};
+pub use service::Shown;

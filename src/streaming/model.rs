@@ -40,7 +40,7 @@ pub(crate) struct Shown {
 pub(crate) enum ShownAs {
     Posted(Seen),
     Deleted(StatusId),
-    Comment(comments::service::Shown, Happened),
+    Comment(comments::Shown, Happened),
     CommentDeleted(CommentId, u64),
     Gap(GapReason),
 }
