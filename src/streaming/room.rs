@@ -99,16 +99,18 @@ struct Reading {
 impl Reading {
     /// Reads on when something is said, when the status is gone, and from time to time. It is ended with the room.
     async fn run(self, mut told: Watch, mut ended: Watch) {
+        // Something may have been said since whoever opened the room has read, and the channel may be listened to already.
+        let mut closely = false;
         loop {
-            let look = tokio::select! {
+            while let Err(error) = self.look(closely).await {
+                tracing::debug!(%error, "a thread cannot be read on");
+                tokio::time::sleep(AGAIN).await;
+            }
+            closely = tokio::select! {
                 () = told.changed() => false,
                 () = ended.changed() => true,
                 () = tokio::time::sleep(LOOK) => true,
             };
-            while let Err(error) = self.look(look).await {
-                tracing::debug!(%error, "a thread cannot be read on");
-                tokio::time::sleep(AGAIN).await;
-            }
         }
     }
 
