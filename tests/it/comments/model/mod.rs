@@ -1,31 +1,38 @@
 //! Random threads against a plain model in memory: every level in every order and page size, the tree at every cut, all counts, at every
-//! moment, drained or not. `WAXWING_MODEL_COMMENTS` says how many comments a thread comes to, `WAXWING_MODEL_SEED` which seed.
+//! moment, drained or not. People change one thing at the same time and through two processes; what came of it is what each was told. Or a
+//! process dies in the middle: then each change has happened wholly or not at all.
+//!
+//! `WAXWING_MODEL_COMMENTS` says how many comments a thread comes to, `WAXWING_MODEL_SEED` which seed.
 
-use crate::support::{TestApp, findings};
+mod plain;
+mod reads;
+
+use super::Says;
+use crate::support::{Actor, Alone, Guillotine, RedisServer, START, TestApp, findings};
 use futures_util::future::join_all;
+use plain::Plain;
 use rand::rngs::StdRng;
-use rand::seq::IndexedRandom;
+use rand::seq::{IndexedRandom, IteratorRandom};
 use rand::{Rng, SeedableRng};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use reads::{LEVELS, Reader};
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Instant;
 use waxwing::app::App;
-use waxwing::comments::{Draft, Sort, Under, Vote, controversy, service as comments};
+use waxwing::clock::Clock;
+use waxwing::comments::{Draft, Sort, Under, Vote, service as comments};
+use waxwing::config::Config;
+use waxwing::db::{Db, Timing};
+use waxwing::error::Refusal;
 use waxwing::ids::{CommentId, StatusId, UserId};
 use waxwing::page::PageArgs;
 use waxwing::request::{Loaders, Request};
+use waxwing::work;
 
 const SORTS: [Sort; 5] = [Sort::Top, Sort::New, Sort::Old, Sort::Replies, Sort::Controversial];
-
-#[derive(Clone, Debug)]
-struct Said {
-    parent: u64,
-    author: UserId,
-    text: String,
-    votes: HashMap<UserId, Vote>,
-    /// The numbers of its votes, as long as it lives.
-    counts: (u64, u64),
-    living: bool,
-}
+const PEOPLE: usize = 12;
+/// Who leaves in the course of it, when so many hundredths of the thread are there.
+const LEAVERS: [(usize, usize); 2] = [(PEOPLE - 1, 40), (PEOPLE - 2, 75)];
 
 #[derive(Clone, Debug)]
 enum Change {
@@ -33,284 +40,356 @@ enum Change {
     Edit(u64, UserId, String),
     Vote(u64, UserId, Vote),
     Delete(u64, UserId),
-    Branch(u64),
+    Branch(u64, UserId),
 }
 
+/// What came of a change: the comment that was added, or how many went.
+type Came = Result<u64, Refusal>;
+
 struct Play {
-    app: App,
+    app: TestApp,
+    other: TestApp,
     status: StatusId,
-    people: Vec<UserId>,
-    said: BTreeMap<u64, Said>,
+    /// All of them, the status's author first.
+    crowd: Vec<Actor>,
+    here: Vec<UserId>,
+    plain: Plain,
     random: StdRng,
     texts: usize,
+    rounds: usize,
 }
 
 fn loaders(app: &App) -> Arc<Loaders> {
     Request::new(app.clone(), None, None, None).loaders()
 }
 
+impl Change {
+    /// What it is about; for what is added, what it stands under.
+    const fn target(&self) -> u64 {
+        match self {
+            Self::Add(number, ..)
+            | Self::Edit(number, ..)
+            | Self::Vote(number, ..)
+            | Self::Delete(number, _)
+            | Self::Branch(number, _) => *number,
+        }
+    }
+
+    /// What two of a round may not have in common, since it shows nowhere which of them was the last.
+    const fn own(&self) -> (u8, Option<UserId>) {
+        match self {
+            Self::Add(..) => (0, None),
+            Self::Edit(..) => (1, None),
+            Self::Vote(_, who, _) => (2, Some(*who)),
+            Self::Delete(..) => (3, None),
+            Self::Branch(..) => (4, None),
+        }
+    }
+}
+
 impl Play {
-    fn depth(&self, number: u64) -> usize {
-        let parent = self.said[&number].parent;
-        if parent == 0 { 0 } else { 1 + self.depth(parent) }
+    async fn begin(app: TestApp, seed: u64) -> Self {
+        println!("seed {seed}");
+        let (crowd, other) = (app.crowd("c", PEOPLE).await, app.sibling().await);
+        let status = StatusId::from_global(&crowd[0].post("x").await).expect("an id");
+        let here = crowd.iter().map(Actor::user_id).collect();
+        let (plain, random) = (Plain::default(), StdRng::seed_from_u64(seed));
+        Self { app, other, status, crowd, here, plain, random, texts: 0, rounds: 0 }
     }
 
-    fn below(&self, parent: u64) -> Vec<u64> {
-        self.said.iter().filter(|(_, it)| it.parent == parent).map(|(number, _)| *number).collect()
+    fn id(&self, number: u64) -> CommentId {
+        CommentId { status: self.status, number }
     }
 
-    /// What can be said at once, in any order with the same end.
-    fn changes(&mut self) -> Vec<Change> {
-        let kind = self.random.random_range(0..10);
-        let all: Vec<u64> = self.said.iter().filter(|(_, it)| it.living).map(|(number, _)| *number).collect();
-        let mut changes = Vec::new();
-        let mut taken: BTreeSet<(u64, Option<UserId>)> = BTreeSet::new();
+    /// What is done at once. Where changes are `racing`, one comment may be replied to, voted on and taken away at the same time.
+    fn changes(&mut self, racing: bool) -> Vec<Change> {
+        // Those who are on their way out are left in peace.
+        let of_here = |number: &u64| self.here.contains(&self.plain.get(*number).expect("it is there").author);
+        let all: Vec<u64> = self.plain.living().into_iter().filter(of_here).collect();
+        // Now one comment is fought about, now all are.
+        let few: Vec<u64> = all.iter().copied().choose_multiple(&mut self.random, 4);
+        let among = if self.random.random_bool(0.3) { &few } else { &all };
+        let mut changes: Vec<Change> = Vec::new();
+        let mut taken: BTreeSet<(u64, (u8, Option<UserId>))> = BTreeSet::new();
         for _ in 0..self.random.random_range(1..25) {
-            let who = *self.people.choose(&mut self.random).expect("people");
-            let target = all.choose(&mut self.random).copied();
-            let (number, key) = match target {
-                Some(number) => (number, if kind == 5 { Some(who) } else { None }),
-                None => (0, None),
+            let change = self.change(among, &all);
+            let is_free = |taken: &BTreeSet<_>| match change {
+                Change::Add(..) => true,
+                _ => !taken.contains(&(change.target(), change.own())),
             };
-            self.texts += 1;
-            let text = self.texts.to_string();
-            let deep = number > 0 && self.depth(number) >= 64;
-            match kind {
-                _ if number == 0 => changes.push(Change::Add(0, who, text)),
-                // Threads grow in breadth and depth alike.
-                0..=4 if deep || self.random.random_bool(0.2) => changes.push(Change::Add(0, who, text)),
-                0..=4 => {
-                    let newest = all.iter().rev().take(3).copied().find(|it| self.depth(*it) < 64).unwrap_or(0);
-                    let under = if self.random.random_bool(0.4) { newest } else { number };
-                    changes.push(Change::Add(under, who, text));
-                }
-                _ if !taken.insert((number, key)) => {}
-                5 | 6 => {
-                    let vote = *[Vote::Up, Vote::Up, Vote::Down, Vote::None].choose(&mut self.random).expect("votes");
-                    changes.push(Change::Vote(number, who, vote));
-                }
-                7 => changes.push(Change::Edit(number, self.said[&number].author, text)),
-                8 => changes.push(Change::Delete(number, self.said[&number].author)),
-                _ if changes.is_empty() && self.random.random_bool(0.3) => changes.push(Change::Branch(number)),
-                _ => changes.push(Change::Vote(number, who, Vote::Up)),
+            let goes = |change: &Change| matches!(change, Change::Delete(..) | Change::Branch(..));
+            let meets = |other: &Change| other.target() == change.target() && (goes(other) || goes(&change));
+            if !is_free(&taken) || (!racing && changes.iter().any(meets)) {
+                continue;
+            }
+            taken.insert((change.target(), change.own()));
+            changes.push(change);
+        }
+        // One branch at a time; alone, where it cannot be told afterwards what it took.
+        let branches: Vec<usize> = (0..changes.len()).filter(|at| matches!(changes[*at], Change::Branch(..))).collect();
+        match (branches.first(), racing) {
+            (Some(at), false) => vec![changes.swap_remove(*at)],
+            _ => {
+                branches.iter().skip(1).rev().for_each(|at| drop(changes.remove(*at)));
+                changes
             }
         }
-        // A branch goes by itself: what it takes cannot be voted on meanwhile.
-        match changes.iter().position(|change| matches!(change, Change::Branch(_))) {
-            Some(at) => vec![changes.swap_remove(at)],
-            None => changes,
+    }
+
+    fn change(&mut self, among: &[u64], all: &[u64]) -> Change {
+        let who = *self.here.choose(&mut self.random).expect("people");
+        self.texts += 1;
+        let text = self.texts.to_string();
+        let Some(number) = among.choose(&mut self.random).copied() else { return Change::Add(0, who, text) };
+        let (plain, random) = (&self.plain, &mut self.random);
+        let author = plain.get(number).expect("it is there").author;
+        let has_room = |number: &u64| plain.above(*number).count() < LEVELS - 1;
+        match random.random_range(0..100) {
+            // Threads grow in breadth and depth alike.
+            0..10 => Change::Add(0, who, text),
+            10..30 => Change::Add(all.iter().rev().take(3).copied().find(has_room).unwrap_or(0), who, text),
+            30..55 => Change::Add(Some(number).filter(has_room).unwrap_or(0), who, text),
+            55..80 => Change::Vote(number, who, *[Vote::Up, Vote::Up, Vote::Down, Vote::None].choose(random).expect("votes")),
+            80..88 => Change::Edit(number, author, text),
+            88..98 => Change::Delete(number, author),
+            // Large ones seldom: the thread is to grow.
+            _ if plain.branch(number).len() > 60 && random.random_bool(0.9) => Change::Vote(number, who, Vote::Down),
+            98 => Change::Branch(number, author),
+            _ => Change::Branch(number, self.here[0]),
         }
     }
 
     async fn round(&mut self) {
-        let changes = self.changes();
-        let done = join_all(changes.iter().map(|change| apply(&self.app, self.status, self.people[0], change.clone()))).await;
-        for (change, made) in changes.into_iter().zip(done) {
-            self.note(change, made);
-        }
+        self.rounds += 1;
+        let changes = self.changes(true);
+        self.make(changes).await;
         if self.random.random_bool(0.2) {
-            waxwing::work::drain(&self.app).await.expect("a store");
+            self.app.drain().await;
+            self.other.drain().await;
+        }
+        self.app.clock.advance(self.random.random_range(0..300));
+    }
+
+    /// Makes all at once, through two processes.
+    async fn make(&mut self, changes: Vec<Change>) {
+        let apps = [self.app.app.clone(), self.other.app.clone()];
+        let all = changes.iter().enumerate().map(|(at, change)| apply(&apps[at % 2], self.status, change.clone()));
+        let came = join_all(all).await;
+        let mut refused = Vec::new();
+        for (change, came) in in_order(changes.into_iter().zip(came)) {
+            match came {
+                Ok(made) => self.note(change, Some(made)),
+                Err(Refusal::User(rows)) => refused.push((change, rows)),
+                Err(error) => panic!("{change:?}: {error:?}"),
+            }
+        }
+        for (change, rows) in refused {
+            let row = format!("{:?}", rows[0].code);
+            match (&change, row.as_str()) {
+                // Others have replied, or had until a moment ago.
+                (Change::Branch(_, who), "Forbidden") => assert_ne!(*who, self.here[0], "it is theirs"),
+                (_, "NotFound") => assert!(!self.plain.is_living(change.target()), "{change:?} was refused, and it is there"),
+                _ => panic!("{change:?}: {rows:?}"),
+            }
         }
     }
 
-    fn note(&mut self, change: Change, made: u64) {
-        match change {
-            Change::Add(parent, author, text) => {
-                let said = Said { parent, author, text, votes: HashMap::new(), counts: (0, 0), living: true };
-                self.said.insert(made, said);
-            }
-            Change::Edit(number, _, text) => self.said.get_mut(&number).expect("it is there").text = text,
-            Change::Vote(number, who, vote) => {
-                let said = self.said.get_mut(&number).expect("it is there");
-                said.votes.insert(who, vote);
-                let of = |kind| said.votes.values().filter(|vote| **vote == kind).count() as u64;
-                said.counts = (of(Vote::Up), of(Vote::Down));
-            }
-            Change::Delete(number, _) => {
-                self.said.get_mut(&number).expect("it is there").living = false;
-                self.prune();
-            }
-            Change::Branch(number) => {
-                let mut rest = vec![number];
-                let mut gone = 0;
-                while let Some(next) = rest.pop() {
-                    rest.extend(self.below(next));
-                    gone += u64::from(self.said.remove(&next).expect("it is there").living);
+    /// Somebody deletes their account while others go on.
+    async fn leave(&mut self, at: usize) {
+        let who = self.crowd[at].user_id();
+        self.here.retain(|it| *it != who);
+        let changes: Vec<_> = self.changes(false).into_iter().filter(|it| !matches!(it, Change::Branch(..))).collect();
+        let (app, login) = (self.other.app.clone(), self.crowd[at].login.clone());
+        let gone = async { waxwing::accounts::service::leave(&app, who, &login).await.expect("it is gone") };
+        tokio::join!(gone, self.make(changes));
+        self.app.drain().await;
+        self.other.drain().await;
+        self.plain.leave(who);
+    }
+
+    /// A round of a process that dies at one of its writes. Whoever comes after the lease finishes what it had begun.
+    async fn doomed_round(&mut self) -> bool {
+        self.rounds += 1;
+        let changes = self.changes(false);
+        let writes = self.random.random_range(0..2 + 3 * changes.len());
+        let guillotine = Guillotine::before(&self.app.redis, writes).await;
+        let target = self.app.redis.tcp_url(guillotine.port).parse().expect("an address");
+        let timing = Timing { connections: 1, ..Timing::default() };
+        let doomed = App::new(Db::open(&target, timing).await.expect("a store"), self.app.clock.clone(), Config::default());
+        let came = join_all(changes.iter().map(|change| apply(&doomed, self.status, change.clone()))).await;
+        doomed.drain().await;
+        let _ = work::drain(&doomed).await;
+        self.app.clock.advance(10_000);
+        self.app.drain().await;
+        for (change, came) in in_order(changes.into_iter().zip(came)) {
+            match came {
+                Ok(made) => self.note(change, Some(made)),
+                Err(Refusal::User(rows)) => panic!("{change:?}: {rows:?}"),
+                Err(_) => {
+                    if let Some(made) = self.has_happened(&change).await {
+                        self.note(change, made);
+                    }
                 }
-                assert_eq!(made, gone, "how many went");
-                self.prune();
+            }
+        }
+        guillotine.fell()
+    }
+
+    /// Whether a change that nobody acknowledged has happened; with the number of what it has added.
+    async fn has_happened(&self, change: &Change) -> Option<Option<u64>> {
+        let app = &self.app.app;
+        let args = PageArgs { first: Some(100), ..PageArgs::default() };
+        let shown = comments::shown(&loaders(app), [self.id(change.target())]).await.expect("a store").pop().flatten();
+        match change {
+            Change::Add(parent, _, text) => {
+                let page = comments::replies(app, &loaders(app), self.status, *parent, Sort::New, &args).await.expect("a page");
+                let found: Vec<u64> =
+                    page.items.iter().filter(|(_, it)| it.comment.message == *text).map(|(_, it)| it.comment.id.number).collect();
+                assert!(found.len() < 2, "{change:?} happened twice");
+                found.first().map(|number| Some(*number))
+            }
+            Change::Edit(_, _, text) => shown.is_some_and(|it| it.comment.message == *text).then_some(None),
+            Change::Vote(number, who, vote) => {
+                let who = self.crowd.iter().find(|it| it.user_id() == *who).expect("somebody");
+                let seen = Says(who).see(&self.id(*number).global()).await;
+                (seen["viewerVote"] == format!("{vote:?}").to_uppercase()).then_some(None)
+            }
+            Change::Delete(..) => shown.is_none_or(|it| it.is_deleted()).then_some(None),
+            Change::Branch(..) => shown.is_none().then_some(None),
+        }
+    }
+
+    fn note(&mut self, change: Change, made: Option<u64>) {
+        match change {
+            Change::Add(parent, author, text) => self.plain.add(made.expect("a number"), parent, author, text),
+            Change::Edit(number, _, text) => self.plain.edit(number, text),
+            Change::Vote(number, who, vote) => self.plain.vote(number, who, vote),
+            Change::Delete(number, _) => self.plain.delete(number),
+            Change::Branch(number, who) => {
+                let all = self.plain.branch(number);
+                let others =
+                    all.iter().filter(|it| self.plain.is_living(**it) && self.plain.get(**it).is_some_and(|it| it.author != who));
+                assert!(who == self.here[0] || others.count() == 0, "it was not theirs to take");
+                let gone = self.plain.take(number);
+                assert!(made.is_none_or(|made| made == gone), "{made:?} went, not {gone}");
             }
         }
     }
 
-    /// Those that are deleted go with the last below them.
-    fn prune(&mut self) {
-        loop {
-            let parents: BTreeSet<u64> = self.said.values().map(|it| it.parent).collect();
-            let before = self.said.len();
-            self.said.retain(|number, it| it.living || parents.contains(number));
-            if self.said.len() == before {
-                return;
-            }
-        }
-    }
-
-    fn ordered(&self, parent: u64, sort: Sort) -> Vec<u64> {
-        let mut all = self.below(parent);
-        let replies = |number: u64| self.below(number).iter().filter(|it| self.said[it].living).count() as i64;
-        all.sort_by_cached_key(|number| {
-            let (up, down) = self.said[number].counts;
-            let key = match sort {
-                Sort::Top => up as i64 - down as i64,
-                Sort::Replies => replies(*number),
-                Sort::Controversial => i64::from(controversy(up, down)),
-                Sort::New | Sort::Old => 0,
-            };
-            (key, *number)
-        });
-        if sort != Sort::Old {
-            all.reverse();
-        }
-        all
-    }
-
-    fn tree(&self, sort: Sort, levels: usize) -> Vec<u64> {
-        let mut all = Vec::new();
-        let mut rest: Vec<(u64, usize)> = self.ordered(0, sort).into_iter().rev().map(|number| (number, 0)).collect();
-        while let Some((number, depth)) = rest.pop() {
-            all.push(number);
-            if depth + 1 < levels {
-                rest.extend(self.ordered(number, sort).into_iter().rev().map(|it| (it, depth + 1)));
-            }
-        }
-        all
-    }
-
-    async fn look(&mut self, sort: Sort, size: i32) {
-        let parents: Vec<u64> = [0].into_iter().chain(self.said.keys().copied()).collect();
-        let parent = *parents.choose(&mut self.random).expect("a level");
+    /// One level in one order, and the tree at one cut.
+    async fn look(&mut self) {
+        let sort = *SORTS.choose(&mut self.random).expect("orders");
+        let size = self.random.random_range(1..=100);
+        let levels = self.random.random_range(1..=LEVELS);
+        let parent = [0].into_iter().chain(self.plain.numbers()).choose(&mut self.random).expect("a level");
         let backward = self.random.random_bool(0.3);
-        assert_eq!(self.read_level(parent, sort, size, backward).await, self.ordered(parent, sort), "{sort:?} below {parent}");
-        let levels = *[1, 2, 5, 65].choose(&mut self.random).expect("levels");
-        assert_eq!(self.read_tree(sort, size, levels).await, self.tree(sort, levels), "{sort:?}, {levels} levels by {size}");
+        let reader = Reader::new(&self.app.app, self.status, &self.plain);
+        reader.count().await;
+        reader.level(parent, sort, size, backward).await;
+        reader.tree(sort, size, levels).await;
     }
 
-    async fn read_level(&self, parent: u64, sort: Sort, size: i32, backward: bool) -> Vec<u64> {
-        let cursors = self.app.cursors().await.expect("a secret");
-        let list = comments::replies_id(self.status, parent, sort);
-        let (mut all, mut cursor) = (Vec::new(), None);
-        loop {
-            let args = match backward {
-                true => PageArgs { last: Some(size), before: cursor, ..PageArgs::default() },
-                false => PageArgs { first: Some(size), after: cursor, ..PageArgs::default() },
-            };
-            let page = comments::replies(&self.app, &loaders(&self.app), self.status, parent, sort, &args).await.expect("a page");
-            let more = if backward { page.has_previous } else { page.has_next };
-            assert!(!more || page.items.len() == size as usize, "a short page that is not the last");
-            let edge = if backward { page.items.first() } else { page.items.last() };
-            cursor = edge.map(|(place, _)| comments::encode(&cursors, list, *place));
-            let found: Vec<u64> = page.items.iter().map(|(_, it)| it.comment.id.number).collect();
-            page.items.iter().for_each(|(_, it)| self.same(it));
-            if backward {
-                all.splice(0..0, found);
-            } else {
-                all.extend(found);
-            }
-            if !more {
-                return all;
-            }
-        }
+    /// Everything that can be read, and the audit.
+    async fn look_at_everything(&mut self) {
+        let began = Instant::now();
+        let reader = Reader::new(&self.app.app, self.status, &self.plain);
+        reader.count().await;
+        reader.every_level().await;
+        println!("{:.1?}: every level", began.elapsed());
+        reader.every_cut().await;
+        println!("{:.1?}: every cut of {} levels", began.elapsed(), reader.picture.depth());
+        self.is_sound().await;
+        println!("{:.1?}: the audit; {} rounds, {} comments", began.elapsed(), self.rounds, self.plain.len());
     }
 
-    async fn read_tree(&self, sort: Sort, size: i32, levels: usize) -> Vec<u64> {
-        let (mut all, mut after) = (Vec::new(), None);
-        loop {
-            let args = comments::TreeArgs { first: Some(size), after, sort, max_depth: Some(levels as i32) };
-            let page = comments::tree(&self.app, &loaders(&self.app), self.status, &args).await.expect("a page");
-            assert_eq!(page.has_previous, !all.is_empty());
-            page.items.iter().for_each(|(_, it)| self.same(it));
-            all.extend(page.items.iter().map(|(_, it)| it.comment.id.number));
-            if !page.has_next {
-                return all;
-            }
-            assert_eq!(page.items.len(), size as usize, "a short page that is not the last");
-            after = page.items.last().map(|(cursor, _)| cursor.clone());
-        }
-    }
-
-    /// Whether a comment is what the model says of it.
-    fn same(&self, shown: &comments::Shown) {
-        let (comment, said) = (&shown.comment, &self.said[&shown.comment.id.number]);
-        assert_eq!(shown.is_deleted(), !said.living);
-        assert_eq!((comment.up, comment.down), said.counts, "votes of {:?}", comment.id);
-        assert_eq!(comment.message, if said.living { said.text.as_str() } else { "" });
-        assert_eq!(comment.path.last().copied().unwrap_or(0), said.parent);
-        let (mut rest, mut living) = (self.below(comment.id.number), 0);
-        assert_eq!(comment.replies as usize, rest.iter().filter(|it| self.said[it].living).count(), "replies");
-        while let Some(next) = rest.pop() {
-            living += u64::from(self.said[&next].living);
-            rest.extend(self.below(next));
-        }
-        assert_eq!(comment.descendants, living, "descendants of {:?}", comment.id);
+    async fn is_sound(&self) {
+        self.app.drain().await;
+        self.other.drain().await;
+        self.app.clock.advance(120_000);
+        assert_eq!(findings(&self.app.app).await, [""; 0]);
     }
 }
 
-async fn apply(app: &App, status: StatusId, owner: UserId, change: Change) -> u64 {
+/// What was done before what took it away: whatever was acknowledged of a comment came before its end.
+fn in_order(changes: impl Iterator<Item = (Change, Came)>) -> Vec<(Change, Came)> {
+    let mut changes: Vec<_> = changes.collect();
+    changes.sort_by_key(|(change, _)| change.own().0);
+    changes
+}
+
+async fn apply(app: &App, status: StatusId, change: Change) -> Came {
     let loaders = loaders(app);
     let id = |number| CommentId { status, number };
     match change {
         Change::Add(parent, author, message) => {
             let under = if parent == 0 { Under::Status(status) } else { Under::Comment(id(parent)) };
             let draft = Draft { under, message, idempotency_key: None };
-            return comments::add(app, &loaders, author, draft).await.expect("a comment").expect("it is new").number;
+            Ok(comments::add(app, &loaders, author, draft).await?.expect("it is new").number)
         }
-        Change::Edit(number, author, text) => comments::edit(app, &loaders, author, id(number), &text).await.expect("edited"),
-        Change::Vote(number, who, vote) => comments::vote(app, &loaders, who, id(number), vote).await.expect("a vote"),
-        Change::Delete(number, author) => {
-            comments::delete(app, &loaders, author, id(number), false).await.expect("deleted");
-        }
-        Change::Branch(number) => return comments::delete(app, &loaders, owner, id(number), true).await.expect("removed"),
+        Change::Edit(number, author, text) => comments::edit(app, &loaders, author, id(number), &text).await.map(|()| 0),
+        Change::Vote(number, who, vote) => comments::vote(app, &loaders, who, id(number), vote).await.map(|()| 0),
+        Change::Delete(number, author) => comments::delete(app, &loaders, author, id(number), false).await,
+        Change::Branch(number, who) => comments::delete(app, &loaders, who, id(number), true).await,
     }
-    0
 }
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
 }
 
+fn size(unless: usize) -> usize {
+    number("WAXWING_MODEL_COMMENTS").map_or(unless, |most| most as usize)
+}
+
+fn seed() -> u64 {
+    number("WAXWING_MODEL_SEED").unwrap_or_else(|| rand::random_range(0..1_000_000))
+}
+
 #[tokio::test]
 async fn a_thread_is_what_a_plain_model_says() {
-    let most = number("WAXWING_MODEL_COMMENTS").unwrap_or(250) as usize;
-    let seed = number("WAXWING_MODEL_SEED").unwrap_or_else(|| rand::random_range(0..1_000_000));
-    println!("seed {seed}");
-    let app = TestApp::start().await;
-    let crowd = app.crowd("c", 12).await;
-    let status = StatusId::from_global(&crowd[0].post("x").await).expect("an id");
-    let (people, random) = (crowd.iter().map(|who| who.user_id()).collect(), StdRng::seed_from_u64(seed));
-    let mut play = Play { app: app.app.clone(), status, people, said: BTreeMap::new(), random, texts: 0 };
-    let mut rounds = 0;
-    while play.said.len() < most {
+    let most = size(200);
+    let mut play = Play::begin(TestApp::start().await, seed()).await;
+    let mut leavers = LEAVERS.into_iter().peekable();
+    while play.plain.len() < most {
         play.round().await;
-        rounds += 1;
-        if rounds % 5 == 0 && play.said.len() < 1_000 || rounds % 100 == 0 {
-            let size = play.random.random_range(1..=100);
-            let sort = *SORTS.choose(&mut play.random).expect("orders");
-            play.look(sort, size).await;
+        if let Some((at, _)) = leavers.next_if(|(_, part)| play.plain.len() >= most * part / 100) {
+            play.leave(at).await;
         }
-        app.clock.advance(play.random.random_range(0..300));
+        if play.rounds % 5 == 0 && play.plain.len() < 1_000 || play.rounds % 50 == 0 {
+            play.look().await;
+        }
     }
-    for sort in SORTS {
-        for size in [1, 7, 100] {
-            if size > 1 || most < 1_000 {
-                play.look(sort, size).await;
+    assert_eq!(play.here.len(), PEOPLE - LEAVERS.len());
+    play.look_at_everything().await;
+    for (at, _) in LEAVERS {
+        let mut named = Vec::new();
+        let tell = |step: waxwing::fsck::Step<'_>| {
+            if let waxwing::fsck::Step::Found(finding) = step {
+                named.push(finding.to_string());
+            }
+        };
+        waxwing::fsck::mentions(&play.app.app, play.crowd[at].user_id(), tell).await.expect("a store");
+        assert_eq!(named, [""; 0]);
+    }
+}
+
+#[tokio::test]
+async fn a_thread_is_what_a_plain_model_says_of_processes_that_die() {
+    let most = size(120);
+    let redis = Arc::new(RedisServer::alone(Alone::OneWire));
+    let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
+    let (mut play, mut deaths) = (Play::begin(app, seed()).await, 0);
+    while play.plain.len() < most {
+        play.round().await;
+        if play.random.random_bool(0.3) {
+            deaths += usize::from(play.doomed_round().await);
+            play.look().await;
+            if play.plain.len() < 200 || play.rounds % 20 == 0 {
+                play.is_sound().await;
             }
         }
-        for parent in [0].into_iter().chain(play.said.keys().copied()).step_by(1 + play.said.len() / 300) {
-            assert_eq!(play.read_level(parent, sort, 100, false).await, play.ordered(parent, sort), "{sort:?} below {parent}");
-        }
     }
-    app.drain().await;
-    app.clock.advance(120_000);
-    assert_eq!(findings(&app.app).await, [""; 0]);
-    println!("{rounds} rounds, {} comments", play.said.len());
+    assert!(deaths > 0, "none died");
+    println!("{deaths} deaths");
+    play.look_at_everything().await;
 }
