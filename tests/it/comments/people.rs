@@ -282,6 +282,22 @@ async fn what_went_with_its_branch_is_gone_at_once() {
     }
 }
 
+#[tokio::test]
+async fn a_branch_goes_with_what_was_said_in_it_a_moment_ago() {
+    let (app, crowd, status) = scene(2).await;
+    let (ada, bob) = (Says(&crowd[0]), Says(&crowd[1]));
+    let top = bob.on(&status, "top").await;
+    let id = CommentId::from_global(&top).expect("an id");
+    // Whoever takes it away has seen it without replies.
+    let loaders = Request::new(app.app.clone(), None, None, None).loaders();
+    comments::shown(&loaders, [id]).await.expect("a store");
+    bob.to(&top, "reply").await;
+    assert_eq!(comments::delete(&app.app, &loaders, crowd[0].user_id(), id, true).await.expect("it is theirs"), 2);
+    app.drain().await;
+    app.clock.advance(120_000);
+    assert_eq!((findings(&app.app).await, ada.read(&status, "NEW").await), (vec![], vec![]));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_hundred_vote_at_once_and_all_change_their_minds() {
     let (app, crowd, status) = scene(200).await;
