@@ -5,7 +5,7 @@ export class ThreadPage {
   constructor(page, server) {
     this.page = page;
     this.server = server;
-    this.panel = page.getByRole('region', { name: /Comments$/ });
+    this.panel = page.getByRole('region', { name: /^Comments/ });
     this.state = this.panel.locator('.state');
     this.list = this.panel.getByRole('list', { name: 'Comments' });
     this.box = this.panel.getByRole('form', { name: 'Comment' });

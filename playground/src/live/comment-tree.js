@@ -36,11 +36,15 @@ export class CommentTree {
 
   // Shows these and nothing else. What is there already is kept, with what is folded or being written in it.
   show(comments, sort, hasMore) {
+    const ids = new Set(comments.map(({ id }) => id));
+    for (const id of this.#held.keys()) if (!ids.has(id)) this.remove(id);
     this.#sort = sort;
     this.#last = null;
     for (const held of this.#held.values()) held.isAhead = true;
+    const focused = document.activeElement;
     this.more(comments, hasMore);
-    for (const [id, { isAhead }] of this.#held) if (isAhead) this.remove(id);
+    // What is moved loses the keyboard's focus.
+    if (focused.isConnected && focused !== document.activeElement) focused.focus({ preventScroll: true });
   }
 
   // The next page.
@@ -129,7 +133,6 @@ export class CommentTree {
     if (!held.isAhead) return;
     const next = this.#in(list).find((other) => other.isAhead);
     held.isAhead = false;
-    // One that stands right is not touched: it would lose the keyboard's focus.
     if (next !== held) list.insertBefore(held.element, next?.element ?? null);
   }
 

@@ -43,7 +43,7 @@ export function allow(element, { comment, viewer, isTheirStatus, below }) {
   part('delete').hidden = !isOwn;
   part('prune').hidden = !(isTheirStatus ? !isOwn || hasReplies : isAllOwn && hasReplies);
   // While it asks, it says what it asks.
-  if (document.activeElement !== part('prune')) part('prune').textContent = hasReplies ? 'Delete with replies' : 'Delete';
+  if (document.activeElement !== part('prune')) part('prune').textContent = hasReplies ? 'Delete branch' : 'Delete';
   fold(element, comment, below);
 }
 
@@ -54,7 +54,7 @@ function fold(element, comment, below) {
   const living = Math.max(below.filter(({ isDeleted }) => !isDeleted).length, comment.isCut ? comment.descendantCount : 0);
   button.hidden = below.length === 0;
   button.setAttribute('aria-expanded', String(!isFolded));
-  say(button, isFolded ? `Unfold (${NUMBER.format(living)} folded)` : 'Fold');
+  say(button, isFolded ? `Unfold ${NUMBER.format(living)}` : 'Fold');
 }
 
 // Writing the same again would lose what somebody has selected in it.
