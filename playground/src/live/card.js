@@ -1,6 +1,8 @@
 // One status as an element. Whatever comes from people is put in as text, never as HTML.
+import { openThread } from './thread-link.js';
 import { time } from './time.js';
 
+const NUMBER = new Intl.NumberFormat();
 const DEGREES = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
 const template = document.getElementById('card');
 
@@ -16,6 +18,8 @@ export function card(status, viewer, { isNew = false } = {}) {
   part('message').textContent = status.message;
   if (status.location) part('place').textContent = place(status.location);
   else part('place').remove();
+  counted(element, status.commentCount);
+  opened(element);
   deletedBy(element, viewer);
   return element;
 }
@@ -24,6 +28,15 @@ export function card(status, viewer, { isNew = false } = {}) {
 export function deletedBy(element, viewer) {
   const button = element.querySelector('.delete');
   if (button) button.hidden = !viewer || element.dataset.author !== viewer.id;
+}
+
+// The button that opens its thread.
+export function counted(element, count) {
+  element.querySelector('.comments').textContent = `${NUMBER.format(count)} ${count === 1 ? 'comment' : 'comments'}`;
+}
+
+export function opened(element) {
+  element.querySelector('.comments')?.setAttribute('aria-expanded', String(openThread() === element.dataset.id));
 }
 
 function place({ latitude, longitude }) {

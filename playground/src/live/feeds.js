@@ -1,5 +1,5 @@
 // The two timelines of the page: what each asks for, and what it reads anew after a gap.
-import { send } from '../send.js';
+import { ask } from './ask.js';
 import { resume } from './resume.js';
 import HOME from './operations/Home.graphql?raw';
 import HOME_EVENTS from './operations/HomeEvents.graphql?raw';
@@ -41,11 +41,4 @@ async function forgetDeleted(timeline) {
     const { nodes } = await ask('LiveStillThere', STILL_THERE, { ids: some });
     some.filter((_, index) => nodes[index] === null).forEach((statusId) => timeline.tell({ __typename: 'StatusDeleted', statusId }));
   }
-}
-
-// Errors are thrown as resume() takes them: as the array of them.
-async function ask(operationName, query, variables) {
-  const { data, errors } = await send({ query, operationName, variables });
-  if (errors) throw errors;
-  return data;
 }

@@ -2,13 +2,16 @@
 import '../theme.css';
 import '../session/session.css';
 import './live.css';
+import './thread.css';
 import { current, endSession, subscribe } from '../session/store.js';
 import { deletesIn } from './delete.js';
 import { followHome, followPublic } from './feeds.js';
 import { Filters } from './filters.js';
-import { PostBox } from './post-box.js';
+import { postBox } from './post-box.js';
 import { sessionBar } from './session-bar.js';
 import { StatusLine } from './status-line.js';
+import { linkThread, onThread, openThread } from './thread-link.js';
+import { Thread } from './thread.js';
 import { Timeline } from './timeline.js';
 import { gapText } from './words.js';
 
@@ -16,8 +19,9 @@ const by = (id) => document.getElementById(id);
 const source = by('source');
 const timeline = new Timeline({ list: by('timeline'), empty: by('empty'), newer: by('newer'), announcer: by('announcer') });
 const filters = new Filters(by('filter'), start);
-const postBox = new PostBox(by('post'));
+const posting = postBox(by('post'));
 const line = new StatusLine(by('state'), again);
+const thread = new Thread(by('thread'), { onCount: (id, count) => timeline.count(id, count), onClose: () => linkThread(null) });
 let followed = null;
 let phase = null;
 let session = null;
@@ -69,7 +73,8 @@ function sessionChanged() {
   session = current().session;
   if (session === before) return;
   timeline.belongsTo(session?.user ?? null);
-  postBox.show(Boolean(session));
+  thread.belongsTo(session?.user ?? null);
+  posting.show(Boolean(session));
   by('home').disabled = !session;
   if (session) choose('home');
   else if (before && source.elements.source.value === 'home') leaveHome();
@@ -89,9 +94,35 @@ function choose(name) {
   start();
 }
 
+// The address says which thread is open. Whoever comes back to the timeline finds it where they left it.
+let left = { top: 0, id: null };
+function threadChanged() {
+  const id = openThread();
+  if (id && !left.id) left.top = scrollY;
+  thread.open(id);
+  by('columns').classList.toggle('with-thread', Boolean(id));
+  timeline.threadChanged();
+  if (id) thread.focus();
+  else if (left.id) backTo(left.id);
+  left.id = id;
+}
+
+function backTo(id) {
+  scrollTo(0, left.top);
+  const button = document.querySelector(`#timeline [data-id='${CSS.escape(id)}'] .comments`);
+  (button ?? by('timeline')).focus({ preventScroll: true });
+}
+
+by('timeline').addEventListener('click', ({ target }) => {
+  if (!target.matches('.comments')) return;
+  const { id } = target.closest('[data-id]').dataset;
+  linkThread(openThread() === id ? null : id);
+});
+onThread(threadChanged);
 deletesIn(by('timeline'));
 source.addEventListener('change', start);
 subscribe(sessionChanged);
 sessionBar(by('session'));
 sessionChanged();
 if (!session) choose('public');
+threadChanged();

@@ -1,5 +1,5 @@
 // The list of statuses: the newest on top, so many at most, without moving what is being read.
-import { card, deletedBy } from './card.js';
+import { card, counted, deletedBy, opened } from './card.js';
 import { gapText } from './words.js';
 
 const MOST = 200;
@@ -62,6 +62,16 @@ export class Timeline {
   belongsTo(viewer) {
     this.#viewer = viewer;
     for (const element of this.#list.children) deletedBy(element, viewer);
+  }
+
+  // A status has so many comments now.
+  count(id, count) {
+    for (const element of this.#list.children) if (element.dataset.id === id) counted(element, count);
+  }
+
+  // Another thread is open, or none.
+  threadChanged() {
+    for (const element of this.#list.children) opened(element);
   }
 
   // What is shown, and what is about to be.

@@ -9,3 +9,9 @@ const GAPS = {
 export function gapText(reason) {
   return GAPS[reason] ?? `Posts may be missing here (${reason}).`;
 }
+
+// What a thread says of one: it has been read anew by then.
+export function threadGapText(reason) {
+  const why = { EXPIRED: 'it was too long ago', LOST: 'the server’s storage has lost them', TOO_SLOW: 'more came than this page could take' };
+  return `What happened here meanwhile could not be told (${why[reason] ?? reason}): the thread was read anew.`;
+}

@@ -1,0 +1,311 @@
+// Drives the thread of the live page in Chromium: what others say, vote and delete shows in its place, what one does oneself too, and nothing
+// is missing or doubled whatever becomes of its server. Two servers share one Redis, as in timeline.mjs.
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { open } from './browser.mjs';
+import { LivePage } from './livepage.mjs';
+import { Redis } from './redis.mjs';
+import { Server } from './server.mjs';
+import { ThreadPage } from './threadpage.mjs';
+
+// So many events of a thread are kept.
+const KEPT = 1_000;
+const POST = 'mutation ($input: PostStatusInput!) { postStatus(input: $input) { status { id } } }';
+const ADD = 'mutation ($input: AddCommentInput!) { addComment(input: $input) { comment { id } userErrors { message } } }';
+const EDIT = 'mutation ($input: EditCommentInput!) { editComment(input: $input) { comment { id } userErrors { message } } }';
+const DELETE = 'mutation ($input: DeleteCommentInput!) { deleteComment(input: $input) { removedCount userErrors { message } } }';
+const VOTE = 'mutation ($input: VoteCommentInput!) { voteComment(input: $input) { comment { score } userErrors { message } } }';
+const DELETE_STATUS = 'mutation ($input: DeleteStatusInput!) { deleteStatus(input: $input) { deletedStatusId } }';
+const SCORE = 'query ($id: ID!) { node(id: $id) { ... on Comment { score viewerVote } } }';
+const OTHERS = '{ viewer { following(first: 1) { edges { node { login } } } } }';
+
+let redis, server, other, ada, friend, friendLogin;
+let browser, page, complaints, live, thread, status;
+
+before(async () => {
+  redis = await Redis.start();
+  const options = ['--rate-limits', 'off'];
+  server = await Server.start({ redis, options });
+  other = await Server.start({ redis, options });
+  ada = await other.logIn();
+  friendLogin = (await other.ask(ada, OTHERS)).viewer.following.edges[0].node.login;
+  friend = await other.logIn(friendLogin);
+});
+
+after(async () => {
+  await server?.remove();
+  await other?.remove();
+  await redis?.remove();
+});
+
+beforeEach(async () => {
+  ({ browser, page, complaints } = await open(server.origin));
+  live = new LivePage(page, server);
+  thread = new ThreadPage(page, server);
+  status = (await other.ask(ada, POST, { input: { message: 'What is talked about' } })).postStatus.status.id;
+});
+
+// Nothing is logged as an error but what the browser says of a server that is not there.
+afterEach(async () => {
+  await browser.close();
+  const expected = /ERR_CONNECTION_REFUSED|WebSocket connection to .* failed|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/;
+  assert.deepEqual(complaints.filter((text) => !expected.test(text)), []);
+});
+
+async function change(token, query, input) {
+  const [answer] = Object.values(await other.ask(token, query, { input }));
+  assert.deepEqual(answer.userErrors, []);
+  return answer;
+}
+
+const say = async (message, under = { statusId: status }, token = friend) => (await change(token, ADD, { ...under, message })).comment.id;
+const reply = (message, parentId, token) => say(message, { parentId }, token);
+const vote = (commentId, vote, token = friend) => change(token, VOTE, { commentId, vote });
+const remove = (commentId, withReplies = false, token = friend) => change(token, DELETE, { commentId, withReplies });
+const logIn = async (login = server.login) => {
+  await live.logIn(login, server.password);
+  await live.phase('live');
+  await thread.followed();
+};
+
+test('a card opens its thread and closes it; a link does so too, and outlives a reload', async () => {
+  await live.load();
+  await live.followed();
+  status = (await other.ask(ada, POST, { input: { message: 'On the card' } })).postStatus.status.id;
+  await say('said before');
+  await live.card('On the card').getByRole('button', { name: '0 comments' }).click();
+  await thread.shows(['0 said before']);
+  const button = live.card('On the card').getByRole('button', { name: '1 comment', exact: true });
+  assert.equal(await button.getAttribute('aria-expanded'), 'true');
+  assert.equal(await thread.panel.locator('.subject .message').innerText(), 'On the card');
+  await page.reload();
+  await thread.shows(['0 said before']);
+  await thread.button('said before', 'Reply').waitFor({ state: 'hidden' });
+  await thread.panel.getByRole('button', { name: 'Close' }).click();
+  await thread.panel.waitFor({ state: 'hidden' });
+  assert.equal(new URL(page.url()).hash, '');
+  await page.goBack();
+  await thread.shows(['0 said before']);
+});
+
+test('a reply by somebody else appears in its place, as text, and what is being read does not move', async () => {
+  const ids = [];
+  for (let at = 1; at <= 30; at++) ids.push(await say(`comment ${at}`));
+  await thread.open(status);
+  const read = thread.comment('comment 15');
+  await read.evaluate((element) => element.scrollIntoView());
+  const place = await read.boundingBox();
+  const markup = '<img src=x onerror="document.title=1"> <b>bold</b>';
+  await reply(markup, ids[24]);
+  await say('on top');
+  await thread.panel.getByRole('button', { name: '2 new' }).waitFor();
+  const expected = ids.map((_, at) => `0 comment ${at + 1}`).toReversed();
+  expected.splice(expected.indexOf('0 comment 25') + 1, 0, `1 ${markup}`);
+  await thread.shows(['0 on top', ...expected]);
+  assert.ok(Math.abs((await read.boundingBox()).y - place.y) < 1);
+  assert.equal(await thread.list.locator('b, img').count(), 0);
+  await thread.panel.getByRole('button', { name: '2 new' }).click();
+  await thread.comment('on top').and(page.locator(':focus')).waitFor();
+  assert.match(await thread.panel.locator('.total').innerText(), /^32$/);
+});
+
+test('an edit and a vote by somebody else show, in the order of before', async () => {
+  const first = await say('first');
+  await say('second');
+  await thread.open(status);
+  await thread.score('first', 0);
+  await vote(first, 'UP');
+  await thread.score('first', 1);
+  await vote(first, 'DOWN');
+  await thread.score('first', '-1');
+  await vote(first, 'UP', ada);
+  await change(friend, EDIT, { commentId: first, message: 'first, mended' });
+  await thread.shows(['0 second', '0 first, mended']);
+  await thread.comment('first, mended').locator('.edited').waitFor();
+  await thread.score('first, mended', 0);
+});
+
+test('a deleted comment with replies stays as a tombstone, until the last of them goes', async () => {
+  const top = await say('to be deleted');
+  const below = await reply('below', top);
+  const lowest = await reply('lowest', below);
+  const branch = await say('a branch');
+  await reply('a twig', branch);
+  await thread.open(status);
+  await thread.shows(['0 a branch', '1 a twig', '0 to be deleted', '1 below', '2 lowest']);
+  await remove(top);
+  await thread.shows(['0 a branch', '1 a twig', '0 This comment was deleted.', '1 below', '2 lowest']);
+  await remove(branch, true, ada);
+  await thread.shows(['0 This comment was deleted.', '1 below', '2 lowest']);
+  await remove(below);
+  await thread.shows(['0 This comment was deleted.', '1 This comment was deleted.', '2 lowest']);
+  await remove(lowest);
+  await thread.shows([]);
+  await thread.panel.getByText('No comments yet.').waitFor();
+});
+
+test('a branch folds and unfolds by hand and by keyboard, and says how many it hides', async () => {
+  const top = await say('top');
+  const below = await reply('below', top);
+  await reply('lowest', below);
+  await thread.open(status);
+  await thread.comment('lowest').waitFor();
+  await thread.button('top', 'Fold').click();
+  await thread.comment('below').waitFor({ state: 'hidden' });
+  await reply('meanwhile', below);
+  const fold = thread.button('top', 'Unfold 3');
+  await fold.waitFor();
+  assert.equal(await fold.getAttribute('aria-expanded'), 'false');
+  await fold.press('Enter');
+  await thread.comment('meanwhile').waitFor();
+  assert.equal(await thread.button('top', 'Fold').getAttribute('aria-expanded'), 'true');
+});
+
+test('one comments, replies, votes, edits and deletes by hand', async () => {
+  const theirs = await say('theirs');
+  await thread.open(status);
+  await logIn();
+  await thread.write(thread.box, 'mine');
+  await thread.shows(['0 mine', '0 theirs']);
+  await thread.button('theirs', 'Reply').click();
+  const form = thread.comment('theirs').getByRole('form', { name: 'Reply' });
+  await form.getByRole('textbox').fill(' 👩‍👩‍👧‍👦é ');
+  assert.equal(await form.locator('.count').innerText(), '2 / 2,000');
+  await thread.write(form, 'my reply');
+  await thread.shows(['0 mine', '0 theirs', '1 my reply']);
+  await form.waitFor({ state: 'detached' });
+  await thread.button('theirs', 'Vote up').click();
+  await thread.score('theirs', 1);
+  assert.equal(await thread.button('theirs', 'Vote up').getAttribute('aria-pressed'), 'true');
+  await thread.button('theirs', 'Vote down').click();
+  await thread.score('theirs', '-1');
+  await thread.button('theirs', 'Vote down').click();
+  await thread.score('theirs', 0);
+  assert.deepEqual((await other.ask(ada, SCORE, { id: theirs })).node, { score: 0, viewerVote: 'NONE' });
+  await thread.button('my reply', 'Edit').click();
+  await thread.write(thread.comment('my reply').getByRole('form', { name: 'Save' }), 'my better reply');
+  await thread.shows(['0 mine', '0 theirs', '1 my better reply']);
+  assert.equal(await thread.button('theirs', 'Edit').isVisible(), false, 'not one’s own');
+  await thread.button('my better reply', 'Delete').click();
+  await thread.button('my better reply', 'Delete for everybody?').click();
+  await thread.shows(['0 mine', '0 theirs']);
+  await reply('a branch of theirs', theirs);
+  await thread.button('theirs', 'Delete branch').click();
+  await thread.button('theirs', 'Delete for everybody?').click();
+  await thread.shows(['0 mine']);
+});
+
+test('who is neither its author nor the status’s deletes nothing; with replies only where all are one’s own', async () => {
+  const mine = await say('by the friend');
+  await say('by ada', undefined, ada);
+  await reply('again the friend', mine);
+  await thread.open(status);
+  await logIn(friendLogin);
+  await thread.button('by the friend', 'Delete branch').waitFor();
+  await reply('ada between', mine, ada);
+  await thread.comment('ada between').waitFor();
+  assert.equal(await thread.button('by the friend', 'Delete branch').isVisible(), false);
+  assert.equal(await thread.button('by the friend', 'Delete').isVisible(), true);
+  assert.equal(await thread.comment('by ada').getByRole('button', { name: 'Delete' }).count(), 0);
+});
+
+test('a bad message shows what the server says, beside its box, and can be mended', async () => {
+  const gone = await say('soon gone');
+  let isSilent = false;
+  await page.routeWebSocket(/graphql/, (socket) => {
+    socket.connectToServer().onMessage((text) => (isSilent ? null : socket.send(text)));
+  });
+  await thread.open(status);
+  await logIn();
+  await thread.write(thread.box, 'x'.repeat(2_001));
+  const error = thread.box.getByRole('alert').filter({ hasText: /2,?000/ });
+  await error.waitFor();
+  assert.equal(await thread.box.getByRole('textbox').getAttribute('aria-invalid'), 'true');
+  await thread.write(thread.box, 'mended');
+  await thread.shows(['0 mended', '0 soon gone']);
+  assert.equal(await error.count(), 0);
+  await thread.button('soon gone', 'Reply').click();
+  const form = thread.comment('soon gone').getByRole('form');
+  await thread.write(form, 'x'.repeat(2_001));
+  await form.getByRole('alert').filter({ hasText: /2,?000/ }).waitFor();
+  // The page does not hear that it goes.
+  isSilent = true;
+  await remove(gone);
+  await thread.write(form, 'too late');
+  await form.getByRole('alert').filter({ hasText: 'There is no such comment.' }).waitFor();
+  await thread.button('soon gone', 'Vote up').click();
+  await thread.comment('soon gone').locator(':scope > .error').filter({ hasText: 'There is no such comment.' }).waitFor();
+});
+
+test('orders are those of the server, and pages go on', async () => {
+  const ids = [];
+  for (let at = 1; at <= 120; at++) ids.push(await say(`comment ${at}`));
+  await vote(ids[2], 'UP');
+  const [asc, top] = [ids.map((_, at) => `0 comment ${at + 1}`), ['0 comment 3', ...ids.map((_, at) => `0 comment ${at + 1}`).toReversed().filter((it) => it !== '0 comment 3')]];
+  await thread.open(status);
+  await thread.shows(top.slice(0, 100));
+  await thread.sort('Oldest');
+  await thread.shows(asc.slice(0, 100));
+  // One that is told before the pages come to it stands behind them.
+  await say('told ahead');
+  await thread.shows([...asc.slice(0, 100), '0 told ahead']);
+  await thread.panel.getByRole('button', { name: 'More comments' }).click();
+  await thread.shows([...asc, '0 told ahead']);
+  await thread.panel.getByRole('button', { name: 'More comments' }).waitFor({ state: 'hidden' });
+  await thread.sort('Newest');
+  await thread.shows(['0 told ahead', ...asc.toReversed()]);
+});
+
+test('the server is killed and comes back: nothing is missing in the thread, nothing doubled', async () => {
+  const top = await say('top');
+  const kept = await reply('kept', top);
+  const lost = await say('to be deleted');
+  await thread.open(status);
+  await thread.shows(['0 to be deleted', '0 top', '1 kept']);
+  await Promise.all([server.end('SIGKILL'), reply('as it goes', kept)]);
+  await thread.phase('waiting');
+  await say('meanwhile');
+  await change(friend, EDIT, { commentId: kept, message: 'kept, edited' });
+  await remove(lost);
+  await vote(top, 'UP');
+  await Promise.all([server.begin(), reply('as it comes', top)]);
+  await thread.followed();
+  await reply('after', kept);
+  await thread.shows(['0 meanwhile', '0 top', '1 as it comes', '1 kept, edited', '2 after', '2 as it goes']);
+  await thread.score('top', 1);
+  assert.equal(await thread.state.locator('.notice').isVisible(), false, 'there was no gap');
+});
+
+test('a gap is told, and the thread is whole after it; what one is writing stays', async () => {
+  const top = await say('top');
+  const edited = await say('to be edited');
+  const gone = await say('to be deleted');
+  await thread.open(status);
+  await logIn();
+  await thread.button('top', 'Reply').click();
+  await page.keyboard.type('half a thou');
+  await server.end('SIGKILL');
+  await remove(gone);
+  await vote(top, 'UP');
+  await reply('in the gap', top);
+  for (let at = 0; at < KEPT; at += 25) {
+    await Promise.all(Array.from({ length: 25 }, (_, by) => change(friend, EDIT, { commentId: edited, message: `edit ${at + by}` })));
+  }
+  await change(friend, EDIT, { commentId: edited, message: 'edited in the gap' });
+  await server.begin();
+  await thread.state.locator('.notice').filter({ hasText: /read anew/ }).waitFor();
+  await thread.shows(['0 top', '1 in the gap', '0 edited in the gap']);
+  assert.equal(await thread.comment('top').getByRole('form').getByRole('textbox').inputValue(), 'half a thou');
+  await page.keyboard.type('ght');
+  assert.equal(await thread.comment('top').getByRole('form').getByRole('textbox').inputValue(), 'half a thought');
+});
+
+test('a status that is deleted takes its thread along, and the page says so', async () => {
+  await say('goes too');
+  await thread.open(status);
+  await thread.shows(['0 goes too']);
+  await other.ask(ada, DELETE_STATUS, { input: { statusId: status } });
+  await thread.phase('gone');
+  assert.match(await thread.state.innerText(), /may have been deleted/);
+  assert.deepEqual(await thread.shown(), []);
+});
