@@ -5,6 +5,8 @@
 //! `WAXWING_KILLS` and `WAXWING_REDIS_KILLS` say how often, `WAXWING_KILLS_SEED` which seed.
 
 mod person;
+mod talk;
+mod threads;
 mod town;
 mod verdict;
 

@@ -1,6 +1,7 @@
 //! Somebody who uses the API whatever happens to it, and writes down what was acknowledged.
 
 use super::Shared;
+use super::talk::Talk;
 use crate::support::{Actor, codes, error_codes};
 use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, IteratorRandom};
@@ -25,7 +26,7 @@ pub(super) enum Belief {
 }
 
 /// What came of a request.
-enum Heard {
+pub(super) enum Heard {
     Done(Value),
     Refused(Vec<String>),
     /// It may have happened.
@@ -47,13 +48,15 @@ pub(super) struct Person {
     pub(super) actor: Actor,
     /// Everybody's ids, in their order.
     ids: Vec<String>,
-    random: StdRng,
+    pub(super) random: StdRng,
     /// Whom of all they follow.
     pub(super) follows: BTreeMap<usize, Belief>,
     /// What they like.
     pub(super) likes: BTreeMap<String, Belief>,
     /// What they said, by its message; each message is another.
     pub(super) said: BTreeMap<String, Said>,
+    /// What they do in threads.
+    pub(super) talk: Talk,
     acknowledged: usize,
     unknown: usize,
     looks: usize,
@@ -71,6 +74,7 @@ impl Person {
             follows: BTreeMap::new(),
             likes: BTreeMap::new(),
             said: BTreeMap::new(),
+            talk: Talk::default(),
             acknowledged: 0,
             unknown: 0,
             looks: 0,
@@ -89,20 +93,21 @@ impl Person {
     /// One thing after the other, until the end.
     pub(super) async fn live(mut self, town: Shared) -> Self {
         while !town.has_ended() {
-            match self.random.random_range(0..100) {
+            match self.random.random_range(0..200) {
                 0..30 => self.follow_or_leave(&town, STARS).await,
                 30..42 => self.follow_or_leave(&town, self.ids.len()).await,
                 42..58 => self.say(&town, false).await,
                 58..68 => self.say(&town, true).await,
                 68..78 => self.take_back(&town).await,
                 78..86 => self.like(&town).await,
-                _ => self.look(&town).await,
+                86..100 => self.look(&town).await,
+                _ => self.talk(&town).await,
             }
         }
         self
     }
 
-    async fn ask(&mut self, town: &Shared, operation: &str, variables: Value, field: &str) -> Heard {
+    pub(super) async fn ask(&mut self, town: &Shared, operation: &str, variables: Value, field: &str) -> Heard {
         let Some(url) = town.server(self.random.random_range(0..2)) else { return Heard::NotDone };
         let actor = self.actor.at_url(&url);
         let answer = actor.attempt(operation, variables);
@@ -254,6 +259,7 @@ impl Person {
             assert!(said.belief != Belief::IsNot || !ids.contains(id), "{message:?} was taken back and is shown");
             assert!(said.belief != Belief::Is || place(id) < last || ids.contains(id), "{message:?} was said and is not shown");
         }
+        self.talk.newest = shown.first().map(|(id, _)| id.clone());
         self.seen = shown.into_iter().filter(|(_, author)| *author != self.actor.id).map(|(id, _)| id).collect();
     }
 }

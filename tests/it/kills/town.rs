@@ -23,6 +23,8 @@ const PEOPLE: usize = 18;
 /// So many follow a star.
 const STAR: &str = "10";
 const WINDOW: usize = 100;
+/// Statuses under which all meet.
+const PLAZA: usize = 5;
 /// After so long, nothing that a dead process has sent is on its way any more.
 const LATE: Duration = Duration::from_secs(1);
 
@@ -56,6 +58,8 @@ impl Town {
             });
             join_all(posts).await;
         }
+        let plaza: Vec<String> = people.iter().take(PLAZA).filter_map(|it| it.said.values().next()?.id.clone()).collect();
+        people.iter_mut().for_each(|person| person.talk.plaza.clone_from(&plaza));
         app.drain().await;
         drop(app);
         let town = Self {

@@ -32,6 +32,7 @@ pub(super) async fn hear(town: &Town, people: &[Person]) {
         assert_eq!(own.home.iter().collect::<Vec<_>>(), merged, "the home of {} is the merge", person.actor.login);
         likes_are_acknowledged(&person.actor.at_url(&town.server(at).expect("a server")), person).await;
     }
+    super::threads::hear(people, |at| town.server(at).expect("a server")).await;
     town.is_sound().await;
     town.nothing_odd_was_logged();
 }

@@ -1,0 +1,122 @@
+//! What must hold of threads in the end: each is read as a whole, and compared with what everybody was told.
+
+use super::person::{Belief, Person};
+use super::talk::Remark;
+use crate::support::Actor;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// All threads: the comments that are there, by id; `None` for a status that is not.
+type Threads = HashMap<String, Option<BTreeMap<String, Value>>>;
+
+pub(super) async fn hear(people: &[Person], url: impl Fn(usize) -> String) {
+    let remarks: Vec<(usize, &String, &Remark)> =
+        people.iter().flat_map(|it| it.talk.remarks.iter().map(|(message, remark)| (it.at, message, remark))).collect();
+    let parents: HashMap<&String, Option<&String>> =
+        remarks.iter().filter_map(|(_, _, it)| Some((it.id.as_ref()?, it.parent.as_ref()))).collect();
+    let branches = |is: fn(&Belief) -> bool| -> BTreeSet<&String> {
+        let all = people.iter().flat_map(|it| &it.talk.branches);
+        all.filter(|(_, belief)| is(belief)).map(|(id, _)| id).collect()
+    };
+    let (went, may_have_gone) = (branches(|belief| *belief == Belief::IsNot), branches(|_| true));
+    let mut threads = Threads::new();
+    for (_, _, remark) in &remarks {
+        if !threads.contains_key(&remark.status) {
+            threads.insert(remark.status.clone(), read(&people[0].actor.at_url(&url(0)), &remark.status).await);
+        }
+    }
+    let there: HashMap<&String, &Value> = threads.values().flatten().flatten().collect();
+    assert!(went.iter().all(|id| !there.contains_key(*id)), "what went with its branch is there");
+    let mut messages: BTreeMap<&str, usize> = BTreeMap::new();
+    for comment in there.values().filter(|it| it["isDeleted"] == false) {
+        *messages.entry(comment["message"].as_str().expect("a message")).or_default() += 1;
+    }
+    for (message, count) in &messages {
+        let said = remarks.iter().find(|(_, said, _)| said == message);
+        assert!(*count == 1 && said.is_some_and(|(_, _, it)| it.belief != Belief::IsNot), "{message:?} is there {count} times");
+    }
+    let mut lost_with_others = 0;
+    for (_, message, remark) in &remarks {
+        let Some(id) = remark.id.as_ref().filter(|_| remark.belief == Belief::Is) else { continue };
+        let mut above = std::iter::successors(Some(id), |id| parents.get(*id).copied().flatten());
+        if threads[&remark.status].is_none() || above.any(|id| may_have_gone.contains(id)) {
+            lost_with_others += 1;
+        } else {
+            let shown = there.get(id).unwrap_or_else(|| panic!("{message:?} was acknowledged and is lost: {remark:?}"));
+            assert_eq!((shown["message"].as_str(), &shown["parent"]["id"]), (Some(message.as_str()), &json!(remark.parent)));
+        }
+    }
+    for person in people {
+        votes_are_acknowledged(&person.actor.at_url(&url(person.at)), person, &there).await;
+    }
+    let votes: usize = people.iter().map(|it| it.talk.votes.len()).sum();
+    println!(
+        "{} remarks, {} are there in {} threads, {lost_with_others} went with what they stood under; {} branches, {votes} votes",
+        remarks.len(),
+        messages.len(),
+        threads.len(),
+        may_have_gone.len()
+    );
+    assert!(!messages.is_empty() && votes > 0, "people talked");
+}
+
+/// A thread to its end, with the counts that it claims.
+async fn read(actor: &Actor, status: &str) -> Option<BTreeMap<String, Value>> {
+    let (mut all, mut after) = (BTreeMap::new(), Value::Null);
+    let fields = "id message isDeleted replyCount descendantCount parent { id }";
+    let query = format!(
+        "query($id: ID!, $after: String) {{ node(id: $id) {{ ... on Status {{ commentCount commentThread {{ tree(first: 100, after: $after) \
+         {{ edges {{ node {{ {fields} }} }} pageInfo {{ hasNextPage endCursor }} }} }} }} }} }}"
+    );
+    loop {
+        let answer = actor.gql(&query, json!({ "id": status, "after": after })).await;
+        assert_eq!(answer.get("errors"), None, "{answer}");
+        let thread = &answer["data"]["node"];
+        if thread.is_null() {
+            return None;
+        }
+        let tree = &thread["commentThread"]["tree"];
+        for node in tree["edges"].as_array().unwrap_or_else(|| panic!("{answer}")).iter().map(|edge| &edge["node"]) {
+            let id = node["id"].as_str().expect("an id").to_owned();
+            assert!(all.insert(id, node.clone()).is_none(), "{node} stands twice");
+        }
+        if tree["pageInfo"]["hasNextPage"] == false {
+            counts_are_exact(&all, &thread["commentCount"]);
+            return Some(all);
+        }
+        after = tree["pageInfo"]["endCursor"].clone();
+    }
+}
+
+fn counts_are_exact(all: &BTreeMap<String, Value>, counted: &Value) {
+    let mut counts: HashMap<&str, (u64, u64)> = HashMap::new();
+    let living: Vec<&Value> = all.values().filter(|it| it["isDeleted"] == false).collect();
+    for comment in &living {
+        let mut parent = comment["parent"]["id"].as_str();
+        let mut is_direct = true;
+        while let Some(above) = parent {
+            let count = counts.entry(above).or_default();
+            *count = (count.0 + u64::from(is_direct), count.1 + 1);
+            is_direct = false;
+            parent = all.get(above).unwrap_or_else(|| panic!("{comment} stands under nothing"))["parent"]["id"].as_str();
+        }
+    }
+    assert_eq!(counted, &json!(living.len()));
+    for (id, comment) in all {
+        let (replies, descendants) = counts.get(id.as_str()).copied().unwrap_or_default();
+        assert_eq!((&comment["replyCount"], &comment["descendantCount"]), (&json!(replies), &json!(descendants)), "{comment}");
+    }
+}
+
+async fn votes_are_acknowledged(actor: &Actor, person: &Person, there: &HashMap<&String, &Value>) {
+    let is_there = |id: &String| there.get(id).is_some_and(|it| it["isDeleted"] == false);
+    let cast: Vec<_> = person.talk.votes.iter().filter(|(id, it)| it.belief == Belief::Is && is_there(id)).collect();
+    for votes in cast.chunks(50) {
+        let query = "query($ids: [ID!]!) { nodes(ids: $ids) { ... on Comment { id viewerVote } } }";
+        let ids: Vec<&String> = votes.iter().map(|(id, _)| *id).collect();
+        let answer = actor.gql(query, json!({ "ids": ids })).await;
+        for ((id, ballot), node) in votes.iter().zip(answer["data"]["nodes"].as_array().unwrap_or_else(|| panic!("{answer}"))) {
+            assert_eq!(node["viewerVote"], ballot.vote, "{}'s vote on {id}", actor.login);
+        }
+    }
+}
