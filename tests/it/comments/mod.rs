@@ -1,5 +1,6 @@
 //! Comments: adding, replying, editing, voting, deleting, and all that may be read of them.
 
+mod endings;
 mod log;
 mod model;
 mod paging;

@@ -1,0 +1,216 @@
+//! The end of large threads: by their status, by an account, by a branch, while people talk in them. It goes in passes, of which none is large.
+
+use super::Says;
+use crate::support::monitor::Monitor;
+use crate::support::{Actor, Alone, RedisServer, START, TestApp, findings};
+use futures_util::future::join_all;
+use rand::rngs::StdRng;
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use waxwing::accounts::service as accounts;
+use waxwing::app::App;
+use waxwing::clock::Clock;
+use waxwing::comments::{Draft, Under, Vote, service as comments};
+use waxwing::config::Config;
+use waxwing::error::{Error, Refusal, UserErrorCode};
+use waxwing::fsck;
+use waxwing::ids::{CommentId, StatusId, UserId};
+use waxwing::jobs::Place;
+use waxwing::request::{Loaders, Request};
+
+/// What a pass may touch.
+const KEYS: usize = 1_000;
+
+fn loaders(app: &App) -> Arc<Loaders> {
+    Request::new(app.clone(), None, None, None).loaders()
+}
+
+async fn add(app: &App, who: UserId, under: Under) -> Result<Option<CommentId>, Refusal> {
+    comments::add(app, &loaders(app), who, Draft { under, message: "x".into(), idempotency_key: None }).await
+}
+
+/// Adds so many comments to a thread, twenty at once, as deep as it comes; all of them.
+async fn grow(app: &App, people: &[UserId], status: StatusId, count: usize, random: &mut StdRng) -> Vec<CommentId> {
+    let mut all: Vec<(CommentId, usize)> = Vec::new();
+    while all.len() < count {
+        let parents: Vec<Option<(CommentId, usize)>> = (0..20.min(count - all.len()))
+            .map(|_| {
+                let among = if random.random_bool(0.3) { &all[all.len().saturating_sub(3)..] } else { &all[..] };
+                among.choose(random).copied().filter(|(_, depth)| *depth < 60 && !random.random_bool(0.05))
+            })
+            .collect();
+        let added = parents.iter().map(|parent| {
+            let who = *people.choose(random).expect("somebody");
+            add(app, who, parent.map_or(Under::Status(status), |(id, _)| Under::Comment(id)))
+        });
+        let added = join_all(added).await;
+        let depth = |parent: Option<(CommentId, usize)>| parent.map_or(0, |(_, depth)| depth + 1);
+        let new = added.into_iter().zip(parents);
+        all.extend(new.map(|(id, parent)| (id.expect("a comment").expect("it is new"), depth(parent))));
+    }
+    all.into_iter().map(|(id, _)| id).collect()
+}
+
+/// Says, votes and takes back, until nothing of it can be done any more, or for a while; how much came of it.
+async fn talk(app: App, who: UserId, all: Arc<Vec<CommentId>>, seed: u64) -> usize {
+    let (mut random, mut done) = (StdRng::seed_from_u64(seed), 0);
+    for _ in 0..120 {
+        let id = *all.choose(&mut random).expect("a comment");
+        let came = match random.random_range(0..10) {
+            0..5 => add(&app, who, Under::Comment(id)).await.map(drop),
+            5 => add(&app, who, Under::Status(id.status)).await.map(drop),
+            6..9 => comments::vote(&app, &loaders(&app), who, id, Vote::Up).await,
+            _ => comments::delete(&app, &loaders(&app), who, id, false).await.map(drop),
+        };
+        match came {
+            Ok(()) => done += 1,
+            Err(Refusal::User(rows)) => {
+                assert!(matches!(rows[0].code, UserErrorCode::NotFound | UserErrorCode::Forbidden), "{rows:?}");
+            }
+            Err(Refusal::Fatal(Error::Unauthenticated)) => {}
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+    done
+}
+
+async fn mentions(app: &TestApp, id: UserId) -> Vec<String> {
+    let mut found = Vec::new();
+    let tell = |step: fsck::Step<'_>| {
+        if let fsck::Step::Found(finding) = step {
+            found.push(finding.to_string());
+        }
+    };
+    fsck::mentions(&app.app, id, tell).await.expect("a store");
+    found
+}
+
+/// What is left of threads.
+fn left(app: &TestApp) -> Vec<String> {
+    let kinds = ["comment:", "votes:", "replies:", "thread:", "discussion:", "pending:", "erased:", "fallen:", "commented:"];
+    app.redis.keys().into_iter().filter(|key| kinds.iter().any(|kind| key.starts_with(kind))).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_account_and_a_status_go_while_people_talk_in_a_large_thread() {
+    let app = TestApp::start().await;
+    let (crowd, other) = (app.crowd("c", 6).await, app.sibling().await);
+    let status = StatusId::from_global(&crowd[0].post("x").await).expect("an id");
+    let people: Vec<UserId> = crowd.iter().map(Actor::user_id).collect();
+    let all = Arc::new(grow(&app.app, &people, status, 2_000, &mut StdRng::seed_from_u64(1)).await);
+    let talking = |seed: u64| -> Vec<_> {
+        let app = |at: usize| if at % 2 == 0 { app.app.clone() } else { other.app.clone() };
+        people.iter().enumerate().map(|(at, who)| tokio::spawn(talk(app(at), *who, all.clone(), seed + at as u64))).collect()
+    };
+    let drain = async || {
+        app.drain().await;
+        other.drain().await;
+        app.drain().await;
+        app.clock.advance(120_000);
+    };
+    let talks = talking(10);
+    accounts::leave(&other.app, people[1], "c1").await.expect("it is gone");
+    let mut done = 0;
+    for talk in talks {
+        done += talk.await.expect("nothing odd");
+    }
+    drain().await;
+    assert!(done > 100, "{done} came through");
+    assert_eq!((findings(&app.app).await, mentions(&app, people[1]).await), (vec![], vec![]));
+    let talks = talking(20);
+    crowd[0].delete(&status.global()).await;
+    join_all(talks).await.into_iter().for_each(|talk| _ = talk.expect("nothing odd"));
+    drain().await;
+    assert_eq!((findings(&app.app).await, left(&app)), (vec![], vec![]));
+}
+
+/// The distinct keys of the commands up to now.
+fn keys(monitor: Monitor, redis: &RedisServer) -> usize {
+    let is_key = |word: &&[u8]| {
+        let text = std::str::from_utf8(word).unwrap_or_default();
+        text.len() < 100 && text.split_once(":{").is_some_and(|(kind, _)| kind.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+    };
+    let commands = monitor.end(redis);
+    commands.iter().flatten().map(Vec::as_slice).filter(is_key).collect::<BTreeSet<_>>().len()
+}
+
+async fn alone() -> (TestApp, Vec<Actor>) {
+    let app = TestApp::over(Arc::new(RedisServer::alone(Alone::OneWire)), Clock::manual(START), Config::default()).await;
+    let crowd = app.crowd("c", 3).await;
+    (app, crowd)
+}
+
+/// Passes to the end; how many.
+async fn every_pass_is_small(app: &TestApp, mut pass: impl AsyncFnMut() -> bool) -> usize {
+    for passes in 1.. {
+        let monitor = Monitor::of(&app.redis);
+        let more = pass().await;
+        let keys = keys(monitor, &app.redis);
+        assert!(keys <= KEYS, "pass {passes} touched {keys} keys");
+        if !more {
+            return passes;
+        }
+    }
+    0
+}
+
+#[tokio::test]
+async fn a_large_thread_and_a_large_branch_go_in_small_passes() {
+    let (app, crowd) = alone().await;
+    let people: Vec<UserId> = crowd.iter().map(Actor::user_id).collect();
+    let mut random = StdRng::seed_from_u64(1);
+    let status = StatusId::from_global(&crowd[0].post("x").await).expect("an id");
+    let top = CommentId::from_global(&Says(&crowd[1]).on(&status.global(), "top").await).expect("an id");
+    // Sixteen lines of sixty replies: above the comments of a pass stand many others.
+    let mut ends = vec![top; 16];
+    for _ in 0..60 {
+        let next = join_all(ends.iter().map(|end| add(&app.app, people[2], Under::Comment(*end)))).await;
+        ends = next.into_iter().map(|id| id.expect("a comment").expect("it is new")).collect();
+    }
+    let mut deep = Vec::new();
+    for end in &ends {
+        deep.extend(join_all((0..20).map(|_| add(&app.app, people[1], Under::Comment(*end)))).await);
+    }
+    assert!(deep.iter().all(Result::is_ok));
+    let gone = comments::delete(&app.app, &loaders(&app.app), people[0], top, true).await.expect("it is theirs");
+    assert_eq!(gone, 1 + 16 * 60 + 16 * 20);
+    let settle = async || comments::settle_branch(&app.app, None, top).await.expect("a store").is_some();
+    assert!(every_pass_is_small(&app, settle).await > 3);
+    grow(&app.app, &people, status, 700, &mut random).await;
+    app.redis.run::<()>(&["UNLINK", &format!("status:{{{}}}", status.0)]);
+    let settle = async || comments::settle_thread(&app.app, status).await.expect("a store").is_some();
+    assert_eq!(every_pass_is_small(&app, settle).await, 4);
+    assert_eq!(left(&app), [""; 0]);
+}
+
+#[tokio::test]
+async fn an_account_with_many_threads_goes_in_small_passes() {
+    let (app, crowd) = alone().await;
+    let people: Vec<UserId> = crowd.iter().map(Actor::user_id).collect();
+    let mut random = StdRng::seed_from_u64(1);
+    // A hundred threads of one's own, and one comment in each of a hundred others.
+    for _ in 0..100 {
+        let own = StatusId::from_global(&crowd[1].post("x").await).expect("an id");
+        grow(&app.app, &people, own, 12, &mut random).await;
+    }
+    for _ in 0..100 {
+        let other = StatusId::from_global(&crowd[0].post("x").await).expect("an id");
+        add(&app.app, people[1], Under::Status(other)).await.expect("a comment");
+    }
+    app.drain().await;
+    accounts::leave(&app.app, people[1], "c1").await.expect("it is gone");
+    let mut place = Some(Place::default());
+    let settle = async || {
+        place = accounts::settle(&app.app, people[1], "c1", place.take().expect("a place")).await.expect("a store");
+        place.is_some()
+    };
+    assert!(every_pass_is_small(&app, settle).await > 10);
+    app.drain().await;
+    app.clock.advance(120_000);
+    assert_eq!((findings(&app.app).await, mentions(&app, people[1]).await), (vec![], vec![]));
+    let answer = crowd[0].run("Profile", json!({ "login": "c0", "first": 1 })).await;
+    assert_eq!(answer["data"]["user"]["statusesCount"], 100, "{answer}");
+}
