@@ -102,7 +102,7 @@ async fn an_account_and_a_status_go_while_people_talk_in_a_large_thread() {
     let people: Vec<UserId> = crowd.iter().map(Actor::user_id).collect();
     let all = Arc::new(grow(&app.app, &people, status, 2_000, &mut StdRng::seed_from_u64(1)).await);
     let talking = |seed: u64| -> Vec<_> {
-        let app = |at: usize| if at % 2 == 0 { app.app.clone() } else { other.app.clone() };
+        let app = |at: usize| if at.is_multiple_of(2) { app.app.clone() } else { other.app.clone() };
         people.iter().enumerate().map(|(at, who)| tokio::spawn(talk(app(at), *who, all.clone(), seed + at as u64))).collect()
     };
     let drain = async || {
