@@ -1,7 +1,7 @@
 //! A process that dies between any two of its writes: whoever comes after the lease finishes what was begun. Nothing that was
 //! acknowledged is lost, nothing is doubled, and the whole store is sound.
 
-use crate::support::{Actor, Alone, Guillotine, RedisServer, START, TestApp, findings};
+use crate::support::{Actor, Alone, CALM, Guillotine, RedisServer, START, TestApp, findings};
 use std::sync::Arc;
 use waxwing::accounts::service as accounts;
 use waxwing::app::App;
@@ -295,7 +295,7 @@ async fn cut_off_at(change: Change, first: usize, step: usize) {
         let world = World::make(&app, writes, change).await;
         let guillotine = Guillotine::before(&app.redis, writes).await;
         let target = app.redis.tcp_url(guillotine.port).parse().expect("an address");
-        let timing = Timing { connections: 1, ..Timing::default() };
+        let timing = Timing { connections: 1, ..CALM };
         let doomed = App::new(Db::open(&target, timing).await.expect("a store"), app.clock.clone(), settings());
         let acknowledged = world.make_it(&doomed, change).await.is_ok();
         doomed.drain().await;

@@ -8,7 +8,7 @@ mod plain;
 mod reads;
 
 use super::Says;
-use crate::support::{Actor, Alone, Guillotine, RedisServer, START, TestApp, findings};
+use crate::support::{Actor, Alone, CALM, Guillotine, RedisServer, START, TestApp, findings};
 use futures_util::future::join_all;
 use plain::Plain;
 use rand::rngs::StdRng;
@@ -214,7 +214,7 @@ impl Play {
         let writes = self.random.random_range(0..2 + 3 * changes.len());
         let guillotine = Guillotine::before(&self.app.redis, writes).await;
         let target = self.app.redis.tcp_url(guillotine.port).parse().expect("an address");
-        let timing = Timing { connections: 1, ..Timing::default() };
+        let timing = Timing { connections: 1, ..CALM };
         let doomed = App::new(Db::open(&target, timing).await.expect("a store"), self.app.clock.clone(), Config::default());
         let came = join_all(changes.iter().map(|change| apply(&doomed, self.status, change.clone()))).await;
         doomed.drain().await;
