@@ -55,7 +55,7 @@ export class ThreadPage {
   // Waits until this and nothing else is shown.
   async shows(expected) {
     let shown;
-    for (let tries = 0; tries < 200; tries++) {
+    for (let tries = 0; tries < 600; tries++) {
       shown = await this.shown();
       if (JSON.stringify(shown) === JSON.stringify(expected)) return;
       await new Promise((resolve) => setTimeout(resolve, 50));

@@ -15,8 +15,8 @@ const SILENCE_MS = 40_000;
 // A connection that held so long was a good one: the next failure is a new story, and waits shortly.
 const GOOD_MS = 10_000;
 
-// The document has one field, of a type with `__typename` and `cursor`, and a variable `$after`. A subscription that the server completes is asked
-// for once more: where nothing more comes of it the answer says so, as of any other that is refused.
+// The document has one field, of a type with `__typename` and `cursor`, and a variable `$after`. A subscription that the server completes is
+// asked for once more: where nothing more comes of it the answer says so, as of any other that is refused.
 //
 // onEvent: whatever is told but a gap. onGap: why events are missing, before what follows them. onState: { phase, ... }, where
 // phase is `connecting`, `live`, `waiting` (`seconds`), or the end: `login`, `refused` (`code`, `message`).
