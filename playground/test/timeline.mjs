@@ -161,15 +161,18 @@ test('one who logs out is not told that the session has ended, though the socket
   await live.load();
   await live.logIn(server.login, server.password);
   await live.followed();
+  let answered;
+  const answer = new Promise((resolve) => (answered = resolve));
   await page.route(/graphql/, async (route) => {
     if (!route.request().postData()?.includes('LogOut')) return route.fallback();
     const response = await route.fetch();
-    await live.phase('live');
     while (live.sockets > 0 && !(await live.button('Log in').isVisible())) await page.waitForTimeout(20);
     await route.fulfill({ response });
+    answered();
   });
   await live.button('Log out').click();
   await live.button('Log in').waitFor();
+  await answer;
   await live.followed();
   assert.equal(await live.alert.isVisible(), false, 'nothing is wrong');
 });
