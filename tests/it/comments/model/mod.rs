@@ -23,7 +23,7 @@ use waxwing::clock::Clock;
 use waxwing::comments::{Draft, Sort, Under, Vote, service as comments};
 use waxwing::config::Config;
 use waxwing::db::{Db, Timing};
-use waxwing::error::Refusal;
+use waxwing::error::{Refusal, UserErrorCode};
 use waxwing::ids::{CommentId, StatusId, UserId};
 use waxwing::page::PageArgs;
 use waxwing::request::{Loaders, Request};
@@ -224,6 +224,12 @@ impl Play {
         for (change, came) in in_order(changes.into_iter().zip(came)) {
             match came {
                 Ok(made) => self.note(change, Some(made)),
+                // What others had said in a branch within it was not cleared away yet: now it is.
+                Err(Refusal::User(rows)) if matches!(change, Change::Branch(..)) && rows[0].code == UserErrorCode::Forbidden => {
+                    let made = apply(&self.app.app, self.status, change.clone()).await;
+                    self.note(change, Some(made.unwrap_or_else(|refusal| panic!("refused again: {refusal:?}"))));
+                    self.app.drain().await;
+                }
                 Err(Refusal::User(rows)) => panic!("{change:?}: {rows:?}"),
                 Err(_) => {
                     if let Some(made) = self.has_happened(&change).await {
