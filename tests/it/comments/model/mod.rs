@@ -224,11 +224,23 @@ impl Play {
         for (change, came) in in_order(changes.into_iter().zip(came)) {
             match came {
                 Ok(made) => self.note(change, Some(made)),
-                // What others had said in a branch within it was not cleared away yet: now it is.
+                // What others had said in a branch within it may not have been cleared away: now it is.
                 Err(Refusal::User(rows)) if matches!(change, Change::Branch(..)) && rows[0].code == UserErrorCode::Forbidden => {
-                    let made = apply(&self.app.app, self.status, change.clone()).await;
-                    self.note(change, Some(made.unwrap_or_else(|refusal| panic!("refused again: {refusal:?}"))));
-                    self.app.drain().await;
+                    match apply(&self.app.app, self.status, change.clone()).await {
+                        Ok(made) => {
+                            self.note(change, Some(made));
+                            self.app.drain().await;
+                        }
+                        Err(Refusal::User(rows)) if rows[0].code == UserErrorCode::Forbidden => {
+                            let Change::Branch(number, who) = change else { continue };
+                            let author = |it: &u64| self.plain.get(*it).filter(|it| it.living).map(|it| it.author);
+                            assert!(
+                                self.plain.branch(number).iter().filter_map(author).any(|by| by != who),
+                                "only their own is in it"
+                            );
+                        }
+                        Err(refusal) => panic!("{refusal:?}"),
+                    }
                 }
                 Err(Refusal::User(rows)) => panic!("{change:?}: {rows:?}"),
                 Err(_) => {
