@@ -67,7 +67,7 @@ async fn find(request: &Request, global: &str) -> Result<Option<Node>, Error> {
             let shown = comments::service::shown(&loaders, CommentId::from_global(global)).await?.pop().flatten();
             shown.map(|shown| Node::Comment(CommentObject(shown)))
         }
-        Kind::TimelineEntry => None,
+        Kind::TimelineEntry | Kind::Impression | Kind::Campaign | Kind::Ad | Kind::Website => None,
     })
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The domains and their floors.
-const FLOORS: [(&str, u8); 13] = [
+const FLOORS: [(&str, u8); 14] = [
     ("jobs", 0),
     ("events", 0),
     ("rates", 0),
@@ -15,6 +15,7 @@ const FLOORS: [(&str, u8); 13] = [
     ("statuses", 3),
     ("lists", 3),
     ("comments", 4),
+    ("ads", 4),
     ("timelines", 5),
     ("streaming", 6),
     ("accounts", 7),
