@@ -69,6 +69,8 @@ const NEEDED: &[&[&str]] = &[
     &["ZADD", KEY, "0", "a"],
     &["ZREM", KEY, "a"],
     &["ZREMRANGEBYRANK", KEY, "0", "0"],
+    &["ZREMRANGEBYSCORE", KEY, "0", "0"],
+    &["PFCOUNT", KEY],
     &["ZRANGE", KEY, "0", "0"],
     &["ZSCORE", KEY, "a"],
     &["ZMSCORE", KEY, "a"],

@@ -1,0 +1,12 @@
+//! Ads in GraphQL: the advertiser's side, and the publisher's.
+
+mod ad;
+mod campaign;
+mod mutation;
+mod report;
+mod website;
+
+pub use ad::AdObject;
+pub use campaign::{AdQuery, CampaignObject};
+pub use mutation::AdMutation;
+pub use website::WebsiteObject;
