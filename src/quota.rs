@@ -149,6 +149,8 @@ limits! {
     /// Ads asked for and clicked, as one address does it: also a publisher's server that asks for all its visitors. 10,000 a second are more
     /// than a server decides; only what would keep it from others is refused.
     Ads = "ads" by Address, 100_000 / 10 * SECOND;
+    /// Changes of campaigns, ads and websites together: a large campaign set up by a program, and its bids turned over a few times.
+    Campaigns = "campaigns" by Account, 1_000 / HOUR;
 }
 
 impl Limit {

@@ -48,7 +48,9 @@ pub(super) fn standing(user: UserId) -> String {
     format!("standing:{{{}}}", user.0)
 }
 
-/// HASH: the definition of a campaign, and the money of it that no share holds. At most some 60 fields, no time to live.
+/// HASH: the definition of a campaign, `id uid name budget daily pacing starts ends from cap per state suspended shares version made`, and the
+/// money of it that no share holds, `out day today`, and of each share `g0 r0 q0` and so on. Money in billionths, times in ms; `pacing` is `EVEN`
+/// or `ASAP`, `state` is `on`, `paused` or `stopped`; `daily starts ends cap per suspended` only where there is one. No time to live.
 pub(super) fn campaign(id: CampaignId) -> String {
     format!("campaign:{{{}}}", id.0)
 }
@@ -63,22 +65,26 @@ pub(super) fn ads(id: CampaignId) -> String {
     format!("ads:{{{}}}", id.0)
 }
 
-/// HASH `id slot snippet target pricing bid status`: what an ad is. Never changes; no time to live.
+/// HASH `id slot snippet target pricing bid status`, the bid in billionths, `status` in place of `snippet target` in feeds: what an ad is.
+/// Never changes. No time to live, but for one that was removed: that has `removed`, when, and goes after [`super::model::REMOVED_FOR`].
 pub(super) fn ad(id: AdId) -> String {
     format!("ad:{{{}}}:{}", id.campaign.0, id.number)
 }
 
-/// SET of the listings where a campaign stands, or may stand. At most one a slot and keyword, no time to live.
+/// ZSET, listing where a campaign stands, or may stand → when it was last written there, ms. One a slot and keyword, and for a minute those where
+/// it stood before; no time to live.
 pub(super) fn listed(id: CampaignId) -> String {
     format!("listed:{{{}}}", id.0)
 }
 
-/// HASH `id uid name origin off`. No time to live.
+/// HASH `id uid name origin off`, `off` is `1` where its owner is suspended. No time to live.
 pub(super) fn website(id: WebsiteId) -> String {
     format!("website:{{{}}}", id.0)
 }
 
-/// HASH: a copy of what a decision must know of the campaign, and the money that this share holds. Some 20 fields, no time to live.
+/// HASH: a copy of what a decision must know of the campaign, `v off starts ends cap per`, of which `off` is `1` or `0` and the others are 0
+/// for none; the money that this share holds, `g r q day spent held used`, and its impressions, clicks, invalid clicks, `i c x`, where
+/// there was any. No time to live.
 pub(super) fn share(share: Share) -> String {
     format!("share:{{{share}}}")
 }

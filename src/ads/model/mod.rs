@@ -1,14 +1,28 @@
 //! Ads: plain types, limits, and the pure rules of who may be shown and what that costs.
 
 mod campaign;
+mod change;
+mod draft;
 mod judge;
 mod money;
 mod place;
+mod plan;
+mod report;
+mod website;
 
 pub use campaign::{Ad, Campaign, Cap, Creative, Pacing, Pricing, State};
+pub use change::CampaignChange;
+pub use draft::{CapDraft, NewAd, NewCampaign};
 pub use judge::{Asked, Reason, Taken, judge};
 pub use money::{Ecpm, MAX_MONEY, Money, ecpm};
 pub use place::{Listing, Share, Slot, Visitor};
+pub use report::{AdCounts, Purse, Tally, ctr};
+pub use website::{NewWebsite, Website, website_key, website_of_key};
+
+pub(super) use draft::{AdDraft, CampaignDraft, Late, keywords_of};
+pub(super) use place::{fold, member, of_member};
+pub(super) use plan::{Facts, Plan, plan};
+pub(super) use website::WebsiteDraft;
 
 use crate::clock::{DAY, MINUTE, Millis};
 
@@ -16,6 +30,11 @@ use crate::clock::{DAY, MINUTE, Millis};
 pub const MAX_CAMPAIGNS: usize = 1_000;
 /// Ads of a campaign at once.
 pub const MAX_ADS: usize = 100;
+/// Ads that a campaign may ever have had: what each has come to is kept.
+pub const MAX_ADS_EVER: usize = 1_000;
+/// How long it is known what an ad was that was removed: longer than it may be clicked, and than an idempotency key, which could otherwise bring
+/// it back.
+pub(super) const REMOVED_FOR: Millis = 25 * 60 * MINUTE;
 /// Keywords of a campaign.
 pub const MAX_KEYWORDS: usize = 250;
 /// Websites of an account.

@@ -1,6 +1,8 @@
 //! Money, and what ads are ordered by. All of it whole numbers.
 
 use super::Pricing;
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
 use std::fmt;
 
 /// The largest budget and bid, in whole units of the currency: every sum of a campaign stays below 2⁵³ billionths, exact in a double,
@@ -17,6 +19,32 @@ impl Money {
     /// So many millionths: the smallest amount that goes in.
     pub const fn millionths(millionths: u64) -> Self {
         Self(millionths * 1_000)
+    }
+
+    /// The amount that somebody asks for.
+    ///
+    /// # Errors
+    /// A sentence, for what is not more than 0 and at most [`MAX_MONEY`], or has more than six decimals.
+    pub fn of(amount: Decimal) -> Result<Self, &'static str> {
+        let amount = amount.normalize();
+        if amount.scale() > 6 {
+            return Err("has at most 6 decimals");
+        }
+        if amount <= Decimal::ZERO || amount > Decimal::from(MAX_MONEY) {
+            return Err("is more than 0 and at most 9000000");
+        }
+        (amount * Decimal::from(BILLION)).to_u64().map(Self).ok_or("is no amount")
+    }
+
+    /// As a decimal number, exactly.
+    pub fn decimal(self) -> Decimal {
+        Decimal::from_i128_with_scale(i128::from(self.0), 9).normalize()
+    }
+
+    /// What is left of it after `other`: nothing, where that is more.
+    #[must_use]
+    pub const fn less(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
     }
 
     /// As many millionths as it has, what is less cut off.
@@ -68,6 +96,18 @@ mod tests {
             assert_eq!(Money(billionths).to_string(), text);
         }
         assert!(Money::millionths(MAX_MONEY * 1_000_000).0 < 1 << 53);
+    }
+
+    #[test]
+    fn money_goes_in_with_six_decimals_at_most() {
+        let of = |text: &str| Money::of(text.parse().expect("a number"));
+        for (text, billionths) in [("0.000001", 1_000), ("2.2500000000", 2_250_000_000), ("9000000", MAX_MONEY * BILLION)] {
+            assert_eq!(of(text), Ok(Money(billionths)), "{text}");
+            assert_eq!(Money(billionths).decimal().to_string(), Money(billionths).to_string());
+        }
+        for text in ["0", "0.0", "-1", "-0.000001", "0.0000001", "1.0000001", "9000000.000001", "79228162514264337593543950335"] {
+            assert!(of(text).is_err(), "{text}");
+        }
     }
 
     #[test]

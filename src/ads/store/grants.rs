@@ -52,9 +52,9 @@ pub(in crate::ads) async fn draw(db: &Db, now: Millis, draws: &[Draw]) -> Result
 fn drawn(answer: &str) -> Result<Drawn, Error> {
     let mut words = answer.split(' ');
     let (how, numbers) = (words.next(), words.map(str::parse).collect::<Result<Vec<u64>, _>>());
-    match (how, numbers.map_err(Error::corrupt)?[..]) {
-        (Some("granted"), [all, before, day]) => Ok(Drawn::Granted(Grant { all, before, day })),
-        (Some("refused"), [left, _]) => Ok(Drawn::Refused(Money(left))),
+    match (how, &numbers.map_err(Error::corrupt)?[..]) {
+        (Some("granted"), &[all, before, day]) => Ok(Drawn::Granted(Grant { all, before, day })),
+        (Some("refused"), &[left, _]) => Ok(Drawn::Refused(Money(left))),
         (Some("gone"), _) => Ok(Drawn::Gone),
         _ => Err(Error::corrupt("a grant that is none")),
     }

@@ -1,0 +1,16 @@
+//! Ads in GraphQL: the advertiser's side, and the publisher's.
+
+mod ad;
+mod campaign;
+mod mutation;
+mod report;
+mod website;
+
+mod serve;
+
+pub use ad::AdObject;
+pub use campaign::{AdQuery, CampaignObject};
+pub use mutation::AdMutation;
+pub use website::WebsiteObject;
+
+pub use serve::ServeMutation;
