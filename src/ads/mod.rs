@@ -6,7 +6,9 @@ mod load;
 mod model;
 pub mod service;
 mod store;
+mod token;
 
 pub use graphql::{AdMutation, AdObject, AdQuery, CampaignObject, WebsiteObject};
+pub use graphql::ServeMutation;
 pub use load::{FetchAds, FetchAdsOf, FetchCampaigns, FetchWebsites};
 pub use model::*;

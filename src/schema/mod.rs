@@ -27,7 +27,7 @@ pub use scalars::{Date, DateTime, Decimal};
 pub use subscribe::subscribe;
 
 use crate::accounts::AccountMutation;
-use crate::ads::{AdMutation, AdQuery};
+use crate::ads::{AdMutation, AdQuery, ServeMutation};
 use crate::comments::CommentMutation;
 use crate::graph::GraphMutation;
 use crate::lists::{ListMutation, ListQuery};
@@ -56,6 +56,7 @@ pub struct Mutation(
     ListMutation,
     CommentMutation,
     AdMutation,
+    ServeMutation,
     AccountMutation,
 );
 

@@ -6,7 +6,11 @@ mod mutation;
 mod report;
 mod website;
 
+mod serve;
+
 pub use ad::AdObject;
 pub use campaign::{AdQuery, CampaignObject};
 pub use mutation::AdMutation;
 pub use website::WebsiteObject;
+
+pub use serve::ServeMutation;

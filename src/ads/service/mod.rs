@@ -8,12 +8,25 @@ mod roles;
 mod settle;
 mod websites;
 
+mod again;
+mod click;
+mod decide;
+mod draw;
+mod known;
+mod signing;
+mod tolls;
+mod walk;
+
 pub use ads::{ads, ads_id, create_ad, remove_ad};
 pub use campaigns::{add_keywords, campaigns, campaigns_id, count, create, pause, remove_keywords, resume, state, stop, update};
 pub use report::{Report, report_of_ad, report_of_campaign};
 pub use roles::{Role, hold_back, purge, settle_standing};
 pub use settle::{look_again, settle, settle_owned};
 pub use websites::{count_websites, key, register, settle_website, websites, websites_id};
+
+pub use click::{Clicked, click};
+pub use decide::{Impression, PageAsk, serve};
+pub use signing::rotate_keys;
 
 use crate::error::{UserError, UserErrorCode};
 

@@ -7,6 +7,11 @@ mod reports;
 mod shares;
 mod websites;
 
+pub(super) mod grants;
+pub(super) mod offers;
+pub(super) mod reserve;
+pub(super) mod signing;
+
 pub(super) use ads::{AdAdded, KeptAd, add_ad, ads_page, load_ads, numbers_of_ads, remove_ad};
 pub(super) use campaigns::{
     Changed, Held, Kept, Owned, Whole, campaigns_page, change, count, credit_pool, erase_campaign, exists, forget_owned, load, note_owned, read,
