@@ -77,7 +77,7 @@ async fn make(app: &App, owner: UserId, id: CampaignId, draft: CampaignDraft, la
         paused: false,
         stopped: false,
         suspended: store::standing(app.db(), owner).await?.advertiser,
-        shares: if app.db().is_cluster() { CLUSTER_SHARES } else { 1 },
+        shares: app.config().ad_shares.unwrap_or(if app.db().is_cluster() { CLUSTER_SHARES } else { 1 }).clamp(1, CLUSTER_SHARES),
         version: 1,
     };
     store::write(app.db(), &campaign, &keywords).await?;
@@ -146,17 +146,12 @@ pub(super) async fn owned(app: &App, owner: UserId, id: CampaignId) -> Outcome<K
 
 /// Has the shares give back what they have not used, so that a budget can be lowered to what is used.
 async fn bring_back(app: &App, campaign: &Campaign, budget: Money) -> Outcome<()> {
-    give_all_back(app, campaign).await?;
+    super::draw::give_all_back(app, campaign).await?;
     let purses: Vec<(Share, Purse)> = store::purses(app.db(), campaign).await?;
     store::credit_pool(app.db(), campaign.id, &purses).await?;
     let used: Vec<Purse> = purses.into_iter().map(|(_, purse)| purse).collect();
     let used = Purse::taken(&used, 0).whole;
     if used <= budget { Ok(()) } else { Err(too_low(used).into()) }
-}
-
-/// Gives the free money of every share back.
-async fn give_all_back(_app: &App, _campaign: &Campaign) -> Result<(), Error> {
-    Ok(())
 }
 
 fn too_low(used: Money) -> UserError {

@@ -4,7 +4,7 @@
 //! twice, by several at once, and the last of them has written what was true then. Before it puts a campaign anywhere it notes where, and
 //! has the schedule look again soon: whoever dies in between is made up for.
 
-use super::super::model::{Campaign, Ecpm, Facts, Listing, MAX_CAMPAIGNS, Plan, Purse, plan};
+use super::super::model::{Campaign, Ecpm, Facts, Listing, MAX_CAMPAIGNS, Plan, Purse, Share, plan};
 use super::super::store::{self, Held, KeptAd, Owned, Whole};
 use super::roles::agree_on_suspension;
 use crate::app::App;
@@ -20,6 +20,8 @@ const ROUNDS: usize = 8;
 const GUARD: Millis = MINUTE / 2;
 /// Campaigns of each part of the schedule that are looked at in one go.
 const AT_ONCE: usize = 50;
+/// Impressions of a share whose clicks are given up in one step.
+const RELEASED: usize = 1_000;
 
 /// Makes everything agree with whether `owner` has this campaign, and what it is.
 ///
@@ -167,7 +169,10 @@ async fn release(app: &App, id: CampaignId) -> Result<(), Error> {
     release_holds(app, &campaign).await
 }
 
-/// Releases what is held for clicks that come no more, on every share.
-async fn release_holds(_app: &App, _campaign: &Campaign) -> Result<(), Error> {
+/// Releases what is held for clicks that come no more, on every share: a thousand of each at a time.
+async fn release_holds(app: &App, campaign: &Campaign) -> Result<(), Error> {
+    let shares: Vec<Share> = (0..campaign.shares).map(|n| Share { campaign: campaign.id, n }).collect();
+    let now = app.now();
+    while store::reserve::release_holds(app.db(), now, now / DAY, &shares, RELEASED).await? > 0 {}
     Ok(())
 }

@@ -102,6 +102,18 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> Answer
             };
             asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
         }
+        Limit::Ads => {
+            let mutation = match n % 2 {
+                0 => "serveAds(input: { websiteKey: \"x\", slot: BANNER })",
+                _ => "clickAd(input: { token: \"x\" })",
+            };
+            asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
+        }
+        Limit::Campaigns => {
+            let campaign = waxwing::ids::CampaignId(app.app.next_id().await.expect("an id")).global();
+            let mutation = format!("pauseCampaign(input: {{ campaignId: {campaign:?} }})");
+            asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
+        }
     };
     Answer::of(request).await
 }
