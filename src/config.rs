@@ -42,7 +42,7 @@ pub struct Config {
     pub trusted_proxies: Vec<IpNet>,
     /// What the ads that are shown pay.
     pub auction: Auction,
-    /// Into how many shares a new campaign's money and visitors are parted: 1 to 16; `None` for one on a single server, four on a cluster.
+    /// Into how many shares a new campaign's money and visitors are parted: 1 to 4; `None` for one on a single server, four on a cluster.
     pub ad_shares: Option<u64>,
     /// Where clients reach this server, such as `https://social.example`, without a slash at the end. Without it, links begin with a slash.
     pub public_url: Option<String>,

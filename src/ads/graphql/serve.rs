@@ -2,7 +2,7 @@
 
 use super::super::model::{Ad, Creative};
 use super::super::service::{self, Impression};
-use super::AdSlot;
+use super::ad::AdSlot;
 use crate::request::Request;
 use crate::schema::{UserError, refuse, request};
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};

@@ -2,6 +2,9 @@
 
 mod campaigns;
 
+mod clicks;
+pub mod decide;
+
 use crate::support::{Actor, TestApp};
 use serde_json::{Value, json};
 use waxwing::ids::{AdId, CampaignId};

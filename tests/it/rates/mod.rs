@@ -120,6 +120,13 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> Answer
             };
             asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
         }
+        Limit::Ads => {
+            let mutation = match n % 2 {
+                0 => "serveAds(input: { websiteKey: \"x\", slot: BANNER })",
+                _ => "clickAd(input: { token: \"x\" })",
+            };
+            asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
+        }
     };
     Answer::of(request).await
 }
