@@ -49,7 +49,8 @@ pub(super) fn standing(user: UserId) -> String {
 }
 
 /// HASH: the definition of a campaign, `id uid name budget daily pacing starts ends from cap per state suspended shares version made`, and the
-/// money of it that no share holds, `out day today`, and of each share `g0 r0 q0` and so on. Money in billionths, times in ms; `pacing` is `EVEN`
+/// money of it that no share holds, `out day today`, and of each share `g0 b0 r0 q0` and so on: granted in all and before
+/// `day`, given back in all and of `day`. Money in billionths, times in ms; `pacing` is `EVEN`
 /// or `ASAP`, `state` is `on`, `paused` or `stopped`; `daily starts ends cap per suspended` only where there is one. No time to live.
 pub(super) fn campaign(id: CampaignId) -> String {
     format!("campaign:{{{}}}", id.0)

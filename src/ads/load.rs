@@ -8,7 +8,8 @@ use crate::ids::{AdId, CampaignId, UserId, WebsiteId};
 use crate::loader::Fetch;
 use std::sync::Arc;
 
-/// Campaigns by id, with their keywords and what they have spent; `None` for what is not there, or not the viewer's. One pipeline; none for nobody.
+/// Campaigns by id, with their keywords and what they have spent; `None` for what is not there, or not the viewer's. Two pipelines; none for
+/// nobody.
 pub struct FetchCampaigns {
     /// The store.
     pub db: Db,
@@ -27,7 +28,7 @@ impl Fetch for FetchCampaigns {
     }
 }
 
-/// Ads by id, with what each has come to; `None` for what is not there, was removed, or is not of a campaign of the viewer's. One pipeline; none
+/// Ads by id, with what each has come to; `None` for what is not there, was removed, or is not of a campaign of the viewer's. Two pipelines; none
 /// for nobody.
 pub struct FetchAds {
     /// The store.
@@ -47,7 +48,7 @@ impl Fetch for FetchAds {
     }
 }
 
-/// The ads of campaigns, whoever asks. Two pipelines.
+/// The ads of campaigns, whoever asks. Three pipelines.
 pub struct FetchAdsOf(pub Db);
 
 impl Fetch for FetchAdsOf {

@@ -112,7 +112,7 @@ impl AdObject {
         #[graphql(default = 30, desc = "How many of the last days: 1 to 366.")] days: i32,
     ) -> Result<AdReport> {
         let most = self::days(days)?;
-        Ok(AdReport(service::report_of_ad(&request(ctx)?.app, self.0.ad.id, most).await?))
+        Ok(AdReport(service::report_of_ad(&request(ctx)?.app, &self.0, most).await?))
     }
 }
 

@@ -151,7 +151,7 @@ impl CampaignObject {
         #[graphql(default = 30, desc = "How many of the last days: 1 to 366.")] days: i32,
     ) -> Result<CampaignReport> {
         let most = self::days(days)?;
-        Ok(CampaignReport(service::report_of_campaign(&request(ctx)?.app, self.0.campaign.id, most).await?))
+        Ok(CampaignReport(service::report_of_campaign(&request(ctx)?.app, &self.0.campaign, most).await?))
     }
 }
 

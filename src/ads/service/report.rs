@@ -1,11 +1,11 @@
 //! What campaigns and ads have come to.
 
-use super::super::model::Tally;
-use super::super::store;
+use super::super::model::{AdCounts, Campaign, Tally};
+use super::super::store::{self, KeptAd};
 use crate::app::App;
 use crate::clock::{DAY, Millis};
 use crate::error::Error;
-use crate::ids::{AdId, CampaignId, source};
+use crate::ids::source;
 use std::ops::RangeInclusive;
 
 /// What something has come to.
@@ -28,18 +28,20 @@ fn last_days(app: &App, made: Millis, most: u64) -> RangeInclusive<u64> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn report_of_campaign(app: &App, id: CampaignId, most: u64) -> Result<Report, Error> {
-    let whole = store::whole_of_campaign(app.db(), id).await?;
-    let days = store::days_of_campaign(app.db(), id, last_days(app, id.time(), most)).await?;
+pub async fn report_of_campaign(app: &App, campaign: &Campaign, most: u64) -> Result<Report, Error> {
+    let (id, shares) = (campaign.id, campaign.shares);
+    let whole = store::whole_of_campaign(app.db(), id, shares).await?;
+    let days = store::days_of_campaign(app.db(), id, shares, last_days(app, id.time(), most)).await?;
     Ok(Report { whole, days })
 }
 
-/// The same of an ad, without reach. Two round trips.
+/// The same of an ad, without reach. One round trip for a month.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn report_of_ad(app: &App, id: AdId, most: u64) -> Result<Report, Error> {
-    let whole = store::whole_of_ad(app.db(), id).await?;
-    let days = store::days_of_ad(app.db(), id, last_days(app, source::time_of(id.number), most)).await?;
-    Ok(Report { whole, days })
+pub async fn report_of_ad(app: &App, ad: &KeptAd, most: u64) -> Result<Report, Error> {
+    let AdCounts { impressions, clicks, spent } = ad.counts;
+    let whole = Tally { impressions, clicks, spent, ..Tally::default() };
+    let days = last_days(app, source::time_of(ad.ad.id.number), most);
+    Ok(Report { whole, days: store::days_of_ad(app.db(), ad.ad.id, ad.shares, days).await? })
 }

@@ -5,7 +5,7 @@
 //! has the schedule look again soon: whoever dies in between is made up for.
 
 use super::super::model::{Campaign, Ecpm, Facts, Listing, MAX_CAMPAIGNS, Plan, Purse, Share, plan};
-use super::super::store::{self, Held, KeptAd, Owned, Whole};
+use super::super::store::{self, Held, KeptAd, Owned, Whole, reserve};
 use super::roles::agree_on_suspension;
 use crate::app::App;
 use crate::clock::{DAY, MINUTE, Millis};
@@ -20,7 +20,7 @@ const ROUNDS: usize = 8;
 const GUARD: Millis = MINUTE / 2;
 /// Campaigns of each part of the schedule that are looked at in one go.
 const AT_ONCE: usize = 50;
-/// Impressions of a share whose clicks are given up in one step.
+/// What is released of a share in one go.
 const RELEASED: usize = 1_000;
 
 /// Makes everything agree with whether `owner` has this campaign, and what it is.
@@ -95,7 +95,6 @@ async fn look(app: &App, id: CampaignId, now: Millis) -> Result<Option<Seen>, Er
     if standing.there && standing.advertiser != campaign.suspended {
         campaign = agree_on_suspension(app, id, standing.advertiser).await?.unwrap_or(campaign);
     }
-    let purses: Vec<Purse> = purses.into_iter().map(|(_, purse)| purse).collect();
     let taken = Purse::taken(&purses, now / DAY);
     let ads = ads.into_iter().flatten().filter(|it| !it.removed).map(|KeptAd { ad, counts, .. }| (ad, counts)).collect();
     let facts = Facts { campaign, keywords, ads, taken, first_hold };
@@ -169,10 +168,13 @@ async fn release(app: &App, id: CampaignId) -> Result<(), Error> {
     release_holds(app, &campaign).await
 }
 
-/// Releases what is held for clicks that come no more, on every share: a thousand of each at a time.
+/// Releases what is held for clicks that come no more, on every share. One pipeline; what is left over is due again at once.
 async fn release_holds(app: &App, campaign: &Campaign) -> Result<(), Error> {
-    let shares: Vec<Share> = (0..campaign.shares).map(|n| Share { campaign: campaign.id, n }).collect();
-    let now = app.now();
-    while store::reserve::release_holds(app.db(), now, now / DAY, &shares, RELEASED).await? > 0 {}
-    Ok(())
+    let (now, shares) = (app.now(), shares_of(campaign));
+    reserve::release_holds(app.db(), now, now / DAY, &shares, RELEASED).await.map(drop)
+}
+
+/// The shares of a campaign.
+pub(super) fn shares_of(campaign: &Campaign) -> Vec<Share> {
+    (0..campaign.shares).map(|n| Share { campaign: campaign.id, n }).collect()
 }

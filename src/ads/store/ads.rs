@@ -1,7 +1,7 @@
 //! Ads: what they are, and what each has come to.
 
 use super::super::keys;
-use super::super::model::{Ad, AdCounts, CLUSTER_SHARES, Creative, MAX_ADS, MAX_ADS_EVER, Money, Pricing, REMOVED_FOR, Slot};
+use super::super::model::{Ad, AdCounts, Creative, MAX_ADS, MAX_ADS_EVER, Money, Pricing, REMOVED_FOR, Slot};
 use super::campaigns::shares_of;
 use crate::clock::Millis;
 use crate::db::script::{Call, Script};
@@ -80,35 +80,48 @@ pub struct KeptAd {
     pub counts: AdCounts,
     /// Whose campaign it is of.
     pub owner: Option<UserId>,
+    /// Into how many shares that is parted.
+    pub shares: u64,
     /// Whether it was taken from its campaign.
     pub removed: bool,
 }
 
-/// Ads by id with what each has come to, in their order; `None` for what is not there. One pipeline.
+/// Ads by id with what each has come to, in their order; `None` for what is not there. Two pipelines: what it is, and what its shares counted.
 pub(in crate::ads) async fn load_ads(db: &Db, ids: &[AdId]) -> Result<Vec<Option<KeptAd>>, Error> {
     let of_one = |id: &AdId| {
-        let own = [cmd("HGETALL").arg(keys::ad(*id)).take(), cmd("HGET").arg(keys::campaign(id.campaign)).arg("uid").take()];
-        let fields = ["i", "c", "s"].map(|field| format!("{}:{field}", id.number));
-        let counts = shares_of(id.campaign, CLUSTER_SHARES)
-            .map(move |share| cmd("HMGET").arg(keys::offered(share)).arg(&fields).take());
-        own.into_iter().chain(counts)
+        let of_campaign = cmd("HMGET").arg(keys::campaign(id.campaign)).arg(&["uid", "shares"]).take();
+        [cmd("HGETALL").arg(keys::ad(*id)).take(), of_campaign]
     };
     let mut replies = db.read_many(ids.iter().flat_map(of_one).collect()).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
-        let (ad, owner) = (decode_ad(*id, reply())?, decode::one::<Option<u64>>(reply())?);
-        let mut counts = AdCounts::default();
-        for _ in 0..CLUSTER_SHARES {
-            let numbers: Vec<Option<u64>> = decode::one(reply())?;
-            let number = |at: usize| numbers.get(at).copied().flatten().unwrap_or(0);
-            counts.impressions += number(0);
-            counts.clicks += number(1);
-            counts.spent.0 += number(2);
-        }
-        found.push(ad.map(|(ad, removed)| KeptAd { ad, counts, owner: owner.map(UserId), removed }));
+        let (ad, campaign) = (decode_ad(*id, reply())?, decode::one::<(Option<u64>, Option<u64>)>(reply())?);
+        let (owner, shares) = (campaign.0.map(UserId), campaign.1.unwrap_or(0));
+        found.push(ad.map(|(ad, removed)| KeptAd { ad, counts: AdCounts::default(), owner, shares, removed }));
     }
+    count(db, &mut found).await?;
     Ok(found)
+}
+
+/// Sums what the shares have counted of ads. One pipeline.
+async fn count(db: &Db, ads: &mut [Option<KeptAd>]) -> Result<(), Error> {
+    let of_one = |it: &KeptAd| {
+        let (id, shares) = (it.ad.id, it.shares);
+        let fields = ["i", "c", "s"].map(|field| format!("{}:{field}", id.number));
+        shares_of(id.campaign, shares).map(move |share| cmd("HMGET").arg(keys::offered(share)).arg(&fields).take())
+    };
+    let mut replies = db.read_many(ads.iter().flatten().flat_map(of_one).collect()).await?.into_iter();
+    for it in ads.iter_mut().flatten() {
+        for _ in 0..it.shares {
+            let numbers: Vec<Option<u64>> = decode::one(replies.next().unwrap_or_default())?;
+            let number = |at: usize| numbers.get(at).copied().flatten().unwrap_or(0);
+            it.counts.impressions += number(0);
+            it.counts.clicks += number(1);
+            it.counts.spent.0 += number(2);
+        }
+    }
+    Ok(())
 }
 
 /// An ad of its fields, and whether it was removed; `None` where there is none.

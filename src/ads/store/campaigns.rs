@@ -1,7 +1,7 @@
 //! Campaigns: their definitions, and whose they are.
 
 use super::super::keys;
-use super::super::model::{CLUSTER_SHARES, Campaign, Cap, MAX_ADS, MAX_KEYWORDS, Money, Pacing, Purse, Share};
+use super::super::model::{Campaign, Cap, MAX_ADS, MAX_KEYWORDS, Money, Pacing, Purse, Share};
 use crate::clock::Millis;
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode, ranges};
@@ -14,7 +14,6 @@ use redis::{Value, cmd};
 static ADD_OWNED: Script = Script::new(include_str!("../lua/add_owned.lua"));
 static WRITE_CAMPAIGN: Script = Script::new(include_str!("../lua/write_campaign.lua"));
 static CHANGE_CAMPAIGN: Script = Script::new(include_str!("../lua/change_campaign.lua"));
-static CREDIT_POOL: Script = Script::new(include_str!("../lua/credit_pool.lua"));
 
 /// What noting something with its owner came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,15 +139,6 @@ fn fields_of(it: &Campaign) -> (Fields, Vec<&'static str>) {
     (fields, absent)
 }
 
-/// Notes in the pool what shares have given back; what they hold or have spent now, `None` when there is no such campaign. One script.
-pub(in crate::ads) async fn credit_pool(db: &Db, id: CampaignId, purses: &[(Share, Purse)]) -> Result<Option<Money>, Error> {
-    let call = purses.iter().fold(Call::new(&CREDIT_POOL, [keys::campaign(id)]), |call, (share, purse)| {
-        call.arg(share.n).arg(purse.returned.0).arg(purse.day).arg(purse.returned_today.0)
-    });
-    let out: i64 = db.call(call).await?;
-    Ok(u64::try_from(out).ok().map(Money))
-}
-
 /// A campaign as it is kept.
 #[derive(Clone, Debug)]
 pub struct Kept {
@@ -160,21 +150,20 @@ pub struct Kept {
     pub purses: Vec<Purse>,
 }
 
-/// Campaigns by id, in their order; `None` for what is not there. One pipeline.
+/// Campaigns by id, in their order; `None` for what is not there. Two pipelines: what it is, and what its shares have.
 pub(in crate::ads) async fn load(db: &Db, ids: &[CampaignId]) -> Result<Vec<Option<Kept>>, Error> {
-    let of_one = |id: &CampaignId| {
-        let whole = [cmd("HGETALL").arg(keys::campaign(*id)).take(), range(keys::keywords(*id), MAX_KEYWORDS)];
-        whole.into_iter().chain(shares_of(*id, CLUSTER_SHARES).map(super::shares::purse_command))
-    };
+    let of_one = |id: &CampaignId| [cmd("HGETALL").arg(keys::campaign(*id)).take(), range(keys::keywords(*id), MAX_KEYWORDS)];
     let mut replies = db.read_many(ids.iter().flat_map(of_one).collect()).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
-    let mut found = Vec::with_capacity(ids.len());
+    let mut found: Vec<Option<(Campaign, Vec<String>)>> = Vec::with_capacity(ids.len());
     for _ in ids {
         let (campaign, keywords) = (decode_campaign(reply())?, decode::one(reply())?);
-        let purses = (0..CLUSTER_SHARES).map(|_| super::shares::decode_purse(reply())).collect::<Result<Vec<_>, _>>()?;
-        found.push(campaign.map(|campaign| Kept { purses: purses[..campaign.shares.min(CLUSTER_SHARES) as usize].to_vec(), campaign, keywords }));
+        found.push(campaign.map(|campaign| (campaign, keywords)));
     }
-    Ok(found)
+    let shares: Vec<(CampaignId, u64)> = found.iter().flatten().map(|(it, _)| (it.id, it.shares)).collect();
+    let mut purses = super::shares::purses_of(db, &shares).await?.into_iter();
+    let mut whole = |(campaign, keywords)| Kept { campaign, keywords, purses: purses.next().unwrap_or_default() };
+    Ok(found.into_iter().map(|it| it.map(&mut whole)).collect())
 }
 
 /// The shares of a campaign.
@@ -222,7 +211,7 @@ pub(in crate::ads) async fn exists(db: &Db, id: CampaignId) -> Result<bool, Erro
     db.read(cmd("HEXISTS").arg(keys::campaign(id)).arg("id").take()).await
 }
 
-/// Takes away what lies on a campaign's tag: from here on it is gone. Two pipelines, since what it has tells what to take away.
+/// Takes away what lies on a campaign's tag: from here on it is gone. What ads were that were removed goes by itself. One command.
 pub(in crate::ads) async fn erase_campaign(db: &Db, id: CampaignId, ads: &[AdId]) -> Result<(), Error> {
     let mut own: Vec<String> = ads.iter().map(|ad| keys::ad(*ad)).collect();
     own.extend([keys::ads(id), keys::keywords(id), keys::listed(id), keys::campaign(id)]);

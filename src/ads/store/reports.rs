@@ -1,7 +1,7 @@
 //! What was counted: by day and in all, over all shares of a campaign.
 
 use super::super::keys;
-use super::super::model::{CLUSTER_SHARES, Money, Share, Tally};
+use super::super::model::{Money, Tally};
 use super::campaigns::shares_of;
 use crate::db::{Db, decode};
 use crate::error::Error;
@@ -34,51 +34,49 @@ async fn sums<T: Copy>(
     sizes.into_iter().map(&mut one).collect()
 }
 
-fn all_shares(campaign: CampaignId) -> impl Iterator<Item = Share> {
-    shares_of(campaign, CLUSTER_SHARES)
-}
-
 /// Of each share a hash of counts, then of each a HyperLogLog.
-fn counts_then_reach(at: usize, reply: Value) -> Result<Tally, Error> {
-    if at < CLUSTER_SHARES as usize { decode_counts(reply) } else { Ok(Tally { reach: decode::one(reply)?, ..Tally::default() }) }
+fn counts_then_reach(shares: u64) -> impl Fn(usize, Value) -> Result<Tally, Error> {
+    move |at, reply| {
+        if at < shares as usize { decode_counts(reply) } else { Ok(Tally { reach: decode::one(reply)?, ..Tally::default() }) }
+    }
 }
 
-/// What a campaign has come to in all. One pipeline.
-pub(in crate::ads) async fn whole_of_campaign(db: &Db, id: CampaignId) -> Result<Tally, Error> {
+/// What a campaign of so many shares has come to in all. One pipeline.
+pub(in crate::ads) async fn whole_of_campaign(db: &Db, id: CampaignId, shares: u64) -> Result<Tally, Error> {
     let commands = |id| {
-        let counts = all_shares(id).map(|share| cmd("HMGET").arg(keys::share(share)).arg(&["i", "c", "x", "spent"]).take());
-        counts.chain(all_shares(id).map(|share| cmd("PFCOUNT").arg(keys::reach(share)).take())).collect()
+        let counts = shares_of(id, shares).map(|share| cmd("HMGET").arg(keys::share(share)).arg(&["i", "c", "x", "spent"]).take());
+        counts.chain(shares_of(id, shares).map(|share| cmd("PFCOUNT").arg(keys::reach(share)).take())).collect()
     };
-    Ok(sums(db, &[id], commands, counts_then_reach).await?.pop().unwrap_or_default())
+    Ok(sums(db, &[id], commands, counts_then_reach(shares)).await?.pop().unwrap_or_default())
 }
 
-/// What a campaign has come to on each of these days. Pipelines of two commands a share and day.
-pub(in crate::ads) async fn days_of_campaign(db: &Db, id: CampaignId, days: RangeInclusive<u64>) -> Result<Vec<(u64, Tally)>, Error> {
+/// What it has come to on each of these days. Pipelines of two commands a share and day.
+pub(in crate::ads) async fn days_of_campaign(
+    db: &Db,
+    id: CampaignId,
+    shares: u64,
+    days: RangeInclusive<u64>,
+) -> Result<Vec<(u64, Tally)>, Error> {
     let commands = |day| {
-        let counts = all_shares(id).map(move |share| cmd("HMGET").arg(keys::tally(share, day)).arg(&COUNTS).take());
-        counts.chain(all_shares(id).map(move |share| cmd("PFCOUNT").arg(keys::reached(share, day)).take())).collect()
+        let counts = shares_of(id, shares).map(move |share| cmd("HMGET").arg(keys::tally(share, day)).arg(&COUNTS).take());
+        counts.chain(shares_of(id, shares).map(move |share| cmd("PFCOUNT").arg(keys::reached(share, day)).take())).collect()
     };
     let days: Vec<u64> = days.collect();
-    let tallies = sums(db, &days, commands, counts_then_reach).await?;
+    let tallies = sums(db, &days, commands, counts_then_reach(shares)).await?;
     Ok(days.into_iter().zip(tallies).collect())
 }
 
-/// What an ad has come to in all. One pipeline.
-pub(in crate::ads) async fn whole_of_ad(db: &Db, id: AdId) -> Result<Tally, Error> {
-    let fields = COUNTS.map(|field| format!("{}:{field}", id.number));
-    let commands = |id: AdId| {
-        let command = |share| cmd("HMGET").arg(keys::offered(share)).arg(&fields).take();
-        all_shares(id.campaign).map(command).collect()
-    };
-    Ok(sums(db, &[id], commands, |_, reply| decode_counts(reply)).await?.pop().unwrap_or_default())
-}
-
 /// What an ad has come to on each of these days. Pipelines of one command a share and day.
-pub(in crate::ads) async fn days_of_ad(db: &Db, id: AdId, days: RangeInclusive<u64>) -> Result<Vec<(u64, Tally)>, Error> {
+pub(in crate::ads) async fn days_of_ad(
+    db: &Db,
+    id: AdId,
+    shares: u64,
+    days: RangeInclusive<u64>,
+) -> Result<Vec<(u64, Tally)>, Error> {
     let fields = COUNTS.map(|field| format!("{}.{field}", id.number));
     let commands = |day| {
         let command = |share| cmd("HMGET").arg(keys::tally(share, day)).arg(&fields).take();
-        all_shares(id.campaign).map(command).collect()
+        shares_of(id.campaign, shares).map(command).collect()
     };
     let days: Vec<u64> = days.collect();
     let tallies = sums(db, &days, commands, |_, reply| decode_counts(reply)).await?;

@@ -7,6 +7,7 @@ use crate::clock::{DAY, Millis};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
 use crate::error::Error;
+use crate::ids::CampaignId;
 use redis::{Cmd, Value, cmd};
 
 static WRITE_SHARE: Script = Script::new(include_str!("../lua/write_share.lua"));
@@ -34,11 +35,11 @@ pub(in crate::ads) async fn write_shares(db: &Db, facts: &Facts) -> Result<(), E
 /// As [`decode_purse`] takes them.
 const PURSE: [&str; 10] = ["g", "r", "q", "day", "spent", "held", "used", "i", "c", "x"];
 
-pub(super) fn purse_command(share: Share) -> Cmd {
+fn purse_command(share: Share) -> Cmd {
     cmd("HMGET").arg(keys::share(share)).arg(&PURSE).take()
 }
 
-pub(super) fn decode_purse(reply: Value) -> Result<Purse, Error> {
+fn decode_purse(reply: Value) -> Result<Purse, Error> {
     let numbers: Vec<Option<u64>> = decode::one(reply)?;
     let number = |at: usize| numbers.get(at).copied().flatten().unwrap_or(0);
     Ok(Purse {
@@ -56,10 +57,18 @@ pub(super) fn decode_purse(reply: Value) -> Result<Purse, Error> {
 }
 
 /// What the shares of a campaign have. One pipeline.
-pub(in crate::ads) async fn purses(db: &Db, campaign: &Campaign) -> Result<Vec<(Share, Purse)>, Error> {
-    let shares: Vec<Share> = shares_of(campaign.id, campaign.shares).collect();
-    let replies = db.read_many(shares.iter().map(|share| purse_command(*share)).collect()).await?;
-    shares.into_iter().zip(replies).map(|(share, reply)| Ok((share, decode_purse(reply)?))).collect()
+pub(in crate::ads) async fn purses(db: &Db, campaign: &Campaign) -> Result<Vec<Purse>, Error> {
+    Ok(purses_of(db, &[(campaign.id, campaign.shares)]).await?.pop().unwrap_or_default())
+}
+
+/// What the shares of campaigns have, each with how many there are. One pipeline.
+pub(super) async fn purses_of(db: &Db, campaigns: &[(CampaignId, u64)]) -> Result<Vec<Vec<Purse>>, Error> {
+    let commands = campaigns.iter().flat_map(|(id, shares)| shares_of(*id, *shares).map(purse_command));
+    let mut replies = db.read_many(commands.collect()).await?.into_iter();
+    let mut of_one = |(_, shares): &(CampaignId, u64)| {
+        (0..*shares).map(|_| decode_purse(replies.next().unwrap_or_default())).collect()
+    };
+    campaigns.iter().map(&mut of_one).collect()
 }
 
 /// When the first of the money that waits for clicks comes back. One pipeline.
