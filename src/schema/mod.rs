@@ -27,7 +27,7 @@ pub use scalars::{Date, DateTime, Decimal};
 pub use subscribe::subscribe;
 
 use crate::accounts::AccountMutation;
-use crate::ads::{AdMutation, AdQuery, ServeMutation};
+use crate::ads::{AdMutation, AdQuery, ExplainQuery, ServeMutation};
 use crate::comments::CommentMutation;
 use crate::graph::GraphMutation;
 use crate::lists::{ListMutation, ListQuery};
@@ -43,7 +43,7 @@ use node::NodeQuery;
 /// What can be read.
 #[derive(MergedObject, Default)]
 #[graphql(name = "Query")]
-pub struct Query(UserQuery, SessionQuery, TimelineQuery, ListQuery, AdQuery, StreamQuery, NodeQuery, LimitQuery);
+pub struct Query(UserQuery, SessionQuery, TimelineQuery, ListQuery, AdQuery, ExplainQuery, StreamQuery, NodeQuery, LimitQuery);
 
 /// What can be changed. Several mutations of one request run one after the other.
 #[derive(MergedObject, Default)]

@@ -6,6 +6,7 @@ mod mutation;
 mod report;
 mod website;
 
+mod explain;
 mod serve;
 
 pub use ad::AdObject;
@@ -13,4 +14,5 @@ pub use campaign::{AdQuery, CampaignObject};
 pub use mutation::AdMutation;
 pub use website::WebsiteObject;
 
+pub use explain::ExplainQuery;
 pub use serve::ServeMutation;

@@ -10,6 +10,8 @@ mod plan;
 mod report;
 mod website;
 
+mod auction;
+
 pub use campaign::{Ad, Campaign, Cap, Creative, Pacing, Pricing, State};
 pub use change::CampaignChange;
 pub use draft::{CapDraft, NewAd, NewCampaign};
@@ -23,6 +25,8 @@ pub(super) use draft::{AdDraft, CampaignDraft, Late, keywords_of};
 pub(super) use place::{fold, member, of_member, part_of_schedule};
 pub(super) use plan::{Facts, Plan, plan};
 pub(super) use website::WebsiteDraft;
+
+pub use auction::second_price;
 
 use crate::clock::{DAY, MINUTE, Millis};
 

@@ -1,11 +1,12 @@
 //! Which ads a page shows: the decision, in one step with the budget, the visitor's cap and the count.
 
 use super::super::model::{
-    Ad, CLICK_TIME, Creative, Ecpm, MAX_COUNT, Money, Share, Slot, Visitor, website_of_key,
+    Ad, CLICK_TIME, Creative, Ecpm, MAX_COUNT, Money, Reason, Share, Slot, Visitor, second_price, website_of_key,
 };
 use super::super::store::offers::{self, Shop};
 use super::super::store::reserve::{Ask, Grant, Reserved, Served};
 use super::super::token::{Purpose, Ring, Token};
+use super::look::{Bidder, Occasion, look};
 use super::walk::Walk;
 use super::{again, draw, known, signing, tolls};
 use crate::app::App;
@@ -23,6 +24,8 @@ const MAX_WORDS: usize = 250;
 const MAX_VISITOR: usize = 200;
 /// How many campaigns are asked for one page, of which a visitor has seen enough or that cannot pay.
 pub(super) const MAX_ASKED: usize = 1_000;
+/// How many campaigns are looked at at once, at first.
+const CHUNK: usize = 32;
 /// How long it is taken as known that a visitor has seen enough of a campaign: one whose cap was lifted is asked again after it.
 const HINTED: Millis = MINUTE;
 
@@ -151,18 +154,82 @@ struct Deciding<'a> {
 }
 
 impl Deciding<'_> {
+    /// At the first price, the best ones are asked at once: they may be shown, as a rule. Where some may not, or where the next one sets the
+    /// price, campaigns are looked at before they are asked.
     async fn decide(&mut self) -> Result<(), Error> {
-        let mut asked = 0;
-        while self.missing() > 0 && asked < MAX_ASKED {
+        if self.app.config().auction == Auction::FirstPrice {
             let batch = self.next(self.missing()).await?;
-            if batch.is_empty() {
-                break;
-            }
-            asked += batch.len();
             let floor = self.walk.best();
             self.ask(&batch, floor).await?;
         }
+        self.look_on().await?;
         self.again().await
+    }
+
+    /// Looks at campaigns, more at once each time, until enough are known that may be shown, and asks those.
+    async fn look_on(&mut self) -> Result<(), Error> {
+        let (mut bidders, mut looked, mut chunk): (Vec<Bidder>, usize, usize) = (Vec::new(), 0, CHUNK);
+        let sets_price = usize::from(self.app.config().auction == Auction::SecondPrice);
+        while self.missing() > 0 {
+            let want = self.missing() + sets_price;
+            let enough = |bidders: &[Bidder], best: Ecpm| bidders.get(want - 1).is_some_and(|it| it.ecpm >= best);
+            while !enough(&bidders, self.walk.best()) && looked < MAX_ASKED {
+                let batch = self.next(chunk).await?;
+                if batch.is_empty() {
+                    break;
+                }
+                (looked, chunk) = (looked + batch.len(), chunk * 4);
+                bidders.extend(self.look(&batch).await?);
+                bidders.sort_by_key(|it| std::cmp::Reverse((it.ecpm, it.share.campaign)));
+            }
+            let rest = bidders.split_off(bidders.len().min(self.missing()));
+            if bidders.is_empty() {
+                break;
+            }
+            let asks = self.asks_of(&bidders, rest.first().map(|it| it.ecpm)).await?;
+            bidders = rest;
+            self.reserve(asks).await?;
+        }
+        Ok(())
+    }
+
+    /// What may be shown of these. Of those that nobody can be shown now, the listings are wrong.
+    async fn look(&mut self, batch: &[CampaignId]) -> Result<Vec<Bidder>, Error> {
+        let occasion = Occasion { now: self.now, slot: self.asking.slot, visitor: self.asking.visitor };
+        let (mut bidders, mut capped, mut stale) = (Vec::new(), Vec::new(), Vec::new());
+        for (campaign, looked) in batch.iter().zip(look(self.app, occasion, batch).await?) {
+            let Some(looked) = looked else {
+                stale.push(*campaign);
+                continue;
+            };
+            match looked.bidder(occasion) {
+                Ok(bidder) => bidders.push(bidder),
+                Err(reasons) if reasons == [Reason::Capped] => capped.extend(looked.seen_until().map(|until| (*campaign, until))),
+                Err(_) => stale.push(*campaign),
+            }
+        }
+        self.capped.extend(capped.iter().copied());
+        again::look(self.app, stale);
+        self.note(capped);
+        Ok(bidders)
+    }
+
+    /// Asks for the ads of bidders, best first, at what each pays before the one that comes after it.
+    async fn asks_of(&self, bidders: &[Bidder], after: Option<Ecpm>) -> Result<Vec<Ask>, Error> {
+        let mut asks = Vec::with_capacity(bidders.len());
+        for (at, it) in bidders.iter().enumerate() {
+            let price = self.price_of(&it.ad, it.ecpm, bidders.get(at + 1).map(|next| next.ecpm).or(after));
+            let ask = self.ask_of(it.share.campaign).await?;
+            asks.push(Ask { share: it.share, only: Some((it.ad.id.number, price)), ..ask });
+        }
+        Ok(asks)
+    }
+
+    fn price_of(&self, ad: &Ad, own: Ecpm, next: Option<Ecpm>) -> Money {
+        match self.app.config().auction {
+            Auction::FirstPrice => ad.price(),
+            Auction::SecondPrice => second_price(ad.pricing, ad.bid, own, next),
+        }
     }
 
     fn missing(&self) -> usize {
@@ -271,6 +338,8 @@ impl Deciding<'_> {
         let mut ads: Vec<(Ecpm, CampaignId, u64)> = open.iter().zip(ranks).flat_map(of).collect();
         ads.retain(|(_, campaign, ad)| !self.found.iter().any(|shown| shown.share.campaign == *campaign && shown.served.ad == *ad));
         ads.sort_unstable_by(|a, b| b.cmp(a));
+        let ids: Vec<AdId> = ads.iter().map(|(_, campaign, ad)| AdId { campaign: *campaign, number: *ad }).collect();
+        let known = known::ads(self.app, &ids).await?;
         while self.missing() > 0 {
             ads.retain(|(_, campaign, _)| open.iter().any(|share| share.campaign == *campaign) && !self.capped.contains_key(campaign));
             let rest = ads.split_off(ads.len().min(self.missing()));
@@ -278,10 +347,15 @@ impl Deciding<'_> {
                 break;
             }
             let mut asks = Vec::with_capacity(ads.len());
-            for (_, campaign, ad) in std::mem::replace(&mut ads, rest) {
-                let share = open.iter().find(|share| share.campaign == campaign).copied();
-                let ask = self.ask_of(campaign).await?;
-                asks.push(Ask { share: share.unwrap_or(ask.share), only: Some((ad, Money(u64::MAX))), ..ask });
+            let next = rest.first().map(|(ecpm, _, _)| *ecpm);
+            let these = std::mem::replace(&mut ads, rest);
+            for (at, (ecpm, campaign, ad)) in these.iter().enumerate() {
+                let Some(definition) = known.get(&AdId { campaign: *campaign, number: *ad }) else { continue };
+                let next = these.get(at + 1).map(|(ecpm, _, _)| *ecpm).or(next);
+                let share = open.iter().find(|share| share.campaign == *campaign).copied();
+                let ask = self.ask_of(*campaign).await?;
+                let only = Some((*ad, self.price_of(definition, *ecpm, next)));
+                asks.push(Ask { share: share.unwrap_or(ask.share), only, ..ask });
             }
             self.reserve(asks).await?;
             open.retain(|share| !self.capped.contains_key(&share.campaign));

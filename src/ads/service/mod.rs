@@ -12,7 +12,9 @@ mod again;
 mod click;
 mod decide;
 mod draw;
+mod explain;
 mod known;
+mod look;
 mod signing;
 mod tolls;
 mod walk;
@@ -26,6 +28,7 @@ pub use websites::{count_websites, key, register, settle_website, websites, webs
 
 pub use click::{Clicked, click};
 pub use decide::{Impression, PageAsk, serve};
+pub use explain::{Explanation, WhyNot, explain};
 pub use signing::rotate_keys;
 
 use crate::error::{UserError, UserErrorCode};

@@ -8,6 +8,7 @@ mod shares;
 mod websites;
 
 pub(super) mod grants;
+pub(super) mod look;
 pub(super) mod offers;
 pub(super) mod reserve;
 pub(super) mod signing;
