@@ -1,6 +1,9 @@
 //! Ads: what advertisers and publishers set up, and how everything agrees with it.
 
+mod audit;
 mod campaigns;
+mod crashes;
+mod settle;
 
 mod clicks;
 pub mod decide;
