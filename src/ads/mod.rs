@@ -10,6 +10,6 @@ mod store;
 mod token;
 
 pub use graphql::{AdMutation, AdObject, AdQuery, CampaignObject, WebsiteObject};
-pub use graphql::{ExplainQuery, ServeMutation};
+pub use graphql::{ExplainQuery, Promotion, RecordMutation, ServeMutation};
 pub use load::{FetchAds, FetchAdsOf, FetchCampaigns, FetchWebsites};
 pub use model::*;

@@ -37,6 +37,7 @@ pub(super) struct Bidder {
     pub(super) ecpm: Ecpm,
     pub(super) share: Share,
     pub(super) owner: UserId,
+    pub(super) campaign_name: String,
     pub(super) ad: Arc<Ad>,
 }
 
@@ -69,7 +70,8 @@ impl Looked {
         let reasons = self.reasons(occasion, &all, true);
         match self.best(occasion.now) {
             Some((ad, ecpm)) if reasons.is_empty() => {
-                Ok(Bidder { ecpm: *ecpm, share: self.share, owner: self.campaign.owner, ad: ad.clone() })
+                let (owner, campaign_name) = (self.campaign.owner, self.campaign.name.clone());
+                Ok(Bidder { ecpm: *ecpm, share: self.share, owner, campaign_name, ad: ad.clone() })
             }
             _ => Err(reasons),
         }
