@@ -316,7 +316,8 @@ macro_rules! comment_payload {
 }
 
 comment_payload! {
-    /// What came of commenting. A repeated request whose comment has been deleted since has neither comment nor errors.
+    /// What came of commenting. Where the comment has been deleted since, or was taken away meanwhile with what it stood under, there is
+    /// neither comment nor error.
     AddCommentPayload;
     /// What came of editing.
     EditCommentPayload;
