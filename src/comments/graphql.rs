@@ -3,7 +3,7 @@
 use super::model::{self, Draft, Under};
 use super::service::{self, Shown, TreeArgs};
 use crate::error::{Outcome, UserError as Row, UserErrorCode};
-use crate::ids::{CommentId, StatusId};
+use crate::ids::{CommentId, StatusId, UserId};
 use crate::page::PageArgs;
 use crate::request::Request;
 use crate::schema::{DateTime, PageInfo, UserError, refuse, request};
@@ -306,11 +306,18 @@ macro_rules! comment_payload {
             /// What is wrong with the input; empty on success.
             user_errors: Vec<UserError>,
         }
+
+        impl From<Commented> for $name {
+            fn from((comment, user_errors): Commented) -> Self {
+                Self { comment, user_errors }
+            }
+        }
     )*};
 }
 
 comment_payload! {
-    /// What came of commenting. A repeated request whose comment has been deleted since has neither comment nor errors.
+    /// What came of commenting. Where the comment has been deleted since, or was taken away meanwhile with what it stood under, there is
+    /// neither comment nor error.
     AddCommentPayload;
     /// What came of editing.
     EditCommentPayload;
@@ -341,8 +348,7 @@ impl CommentMutation {
         ctx: &Context<'_>,
         #[graphql(desc = "What to say, and where.")] input: AddCommentInput,
     ) -> Option<Result<AddCommentPayload>> {
-        let added = Box::pin(add(ctx, input)).await;
-        Some(added.map(|(comment, user_errors)| AddCommentPayload { comment, user_errors }))
+        Some(Box::pin(add(ctx, input)).await.map(Into::into))
     }
 
     /// Changes the text of a comment of the viewer; when is told. The same text changes nothing. Needs a session.
@@ -351,8 +357,10 @@ impl CommentMutation {
         ctx: &Context<'_>,
         #[graphql(desc = "What it is to say.")] input: EditCommentInput,
     ) -> Option<Result<EditCommentPayload>> {
-        let edited = Box::pin(edit(ctx, input)).await;
-        Some(edited.map(|(comment, user_errors)| EditCommentPayload { comment, user_errors }))
+        let edited = change(ctx, &input.comment_id, async |request, viewer, id| {
+            service::edit(&request.app, &request.loaders(), viewer, id, &input.message).await
+        });
+        Some(Box::pin(edited).await.map(Into::into))
     }
 
     /// Deletes a comment, for everybody and at once. One with replies keeps its place, empty, until the last of them has gone; or takes
@@ -371,8 +379,10 @@ impl CommentMutation {
         ctx: &Context<'_>,
         #[graphql(desc = "The vote.")] input: VoteCommentInput,
     ) -> Option<Result<VoteCommentPayload>> {
-        let voted = Box::pin(vote(ctx, input)).await;
-        Some(voted.map(|(comment, user_errors)| VoteCommentPayload { comment, user_errors }))
+        let voted = change(ctx, &input.comment_id, async |request, viewer, id| {
+            service::vote(&request.app, &request.loaders(), viewer, id, input.vote.into()).await
+        });
+        Some(Box::pin(voted).await.map(Into::into))
     }
 }
 
@@ -400,40 +410,23 @@ fn under(status: Option<&str>, parent: Option<&str>) -> Outcome<Under> {
     }
 }
 
-async fn edit(ctx: &Context<'_>, input: EditCommentInput) -> Result<Commented> {
+/// Changes a comment, and tells how it is now. What went meanwhile is not there.
+async fn change(
+    ctx: &Context<'_>,
+    id: &str,
+    change: impl AsyncFnOnce(&Request, UserId, CommentId) -> Outcome<()>,
+) -> Result<Commented> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
-    let edited: Outcome<CommentId> = async {
-        let id = known(&input.comment_id, "commentId")?;
-        service::edit(&request.app, &request.loaders(), viewer, id, &input.message).await?;
-        Ok(id)
-    }
-    .await;
-    changed(request, edited).await
-}
-
-async fn vote(ctx: &Context<'_>, input: VoteCommentInput) -> Result<Commented> {
-    let request = request(ctx)?;
-    let viewer = request.viewer()?.user;
-    let voted: Outcome<CommentId> = async {
-        let id = known(&input.comment_id, "commentId")?;
-        service::vote(&request.app, &request.loaders(), viewer, id, input.vote.into()).await?;
-        Ok(id)
-    }
-    .await;
-    changed(request, voted).await
-}
-
-/// A comment that was changed, as it is now. What went meanwhile is not there.
-async fn changed(request: &Request, id: Outcome<CommentId>) -> Result<Commented> {
-    let shown: Outcome<CommentObject> = async {
-        let id = id?;
+    let changed: Outcome<CommentObject> = async {
+        let id = known(id, "commentId")?;
+        change(request, viewer, id).await?;
         request.forget();
         let shown = service::shown(&request.loaders(), [id]).await?.pop().flatten();
         Ok(CommentObject(shown.ok_or_else(|| service::not_found("commentId"))?))
     }
     .await;
-    refuse(shown)
+    refuse(changed)
 }
 
 async fn delete(ctx: &Context<'_>, input: DeleteCommentInput) -> Result<DeleteCommentPayload> {

@@ -1,9 +1,10 @@
 //! One subscription: reads what it has missed, then waits for what is handed out.
 
+use super::course::{self, Course, PAGE};
 use super::hub::{Hub, Joined, Wanted};
 use super::model::{GapReason, Told, What};
 use super::occasion::Occasion;
-use super::queue::Item;
+use super::queue::Queue;
 use super::thread::ThreadFollower;
 use crate::app::App;
 use crate::error::Error;
@@ -12,12 +13,6 @@ use crate::events::{Event, Kind, Marker, Place, Position, Read};
 use crate::page::{Cursors, ListId};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// Events of each shard that are read at once.
-pub(super) const PAGE: usize = 500;
-/// How soon Redis is asked again that did not answer.
-pub(super) const AGAIN: Duration = Duration::from_millis(100);
 
 /// A subscription that has begun.
 pub enum Follower {
@@ -31,8 +26,8 @@ impl Follower {
     /// The next thing to tell, once there is one; `None` when there is nothing more to follow.
     pub async fn next(&mut self) -> Option<Told> {
         match self {
-            Self::Statuses(follower) => Some(follower.next().await),
-            Self::Thread(follower) => follower.next().await,
+            Self::Statuses(follower) => course::next(follower).await,
+            Self::Thread(follower) => course::next(follower).await,
         }
     }
 
@@ -64,55 +59,37 @@ pub struct StatusFollower {
     pub(super) read: VecDeque<Arc<Happened>>,
 }
 
-impl StatusFollower {
-    /// The next thing to tell, once there is one. What it does before it waits is in a box: thousands wait, and each would hold room for it.
-    async fn next(&mut self) -> Told {
-        loop {
-            if let Some(event) = self.read.pop_front() {
-                let told = self.tell(&event.event);
-                // What was read by itself may be further on in other shards.
-                self.place.position.join(&event.behind);
-                match told {
-                    Some(what) => return self.told(what, Some(&event)),
-                    None => continue,
-                }
-            }
-            let gap = match &self.joined {
-                Some(joined) => match joined.queue.next().await {
-                    Item::Event(event) => {
-                        // Read before it has joined.
-                        if !self.place.position.is_past(&event.event) {
-                            self.read.push_back(event);
-                        }
-                        None
-                    }
-                    Item::Gap(reason, behind) => Some((reason, behind)),
-                    Item::End => None,
-                },
-                None => match Box::pin(self.read_on()).await {
-                    Ok(gap) => gap,
-                    Err(_) => {
-                        tokio::time::sleep(AGAIN).await;
-                        None
-                    }
-                },
-            };
-            if let Some((reason, mut behind)) = gap {
-                if reason == GapReason::TooSlow {
-                    behind.join(&self.place.position);
-                }
-                self.place = Place::new(behind, Vec::new());
-                return self.told(What::Gap(reason), None);
-            }
+impl Course for StatusFollower {
+    type Event = Event;
+    type Place = Position;
+
+    fn read(&mut self) -> &mut VecDeque<Arc<Happened>> {
+        &mut self.read
+    }
+
+    fn queue(&self) -> Option<&Queue<Event, Position>> {
+        self.joined.as_ref().map(|joined| &*joined.queue)
+    }
+
+    fn is_past(&self, event: &Event) -> bool {
+        self.place.position.is_past(event)
+    }
+
+    fn pass(&mut self, next: &Happened) -> Option<Told> {
+        let what = self.tell(&next.event);
+        // What was read by itself may be further on in other shards.
+        self.place.position.join(&next.behind);
+        what.map(|what| self.told(what, Some(next)))
+    }
+
+    fn lose(&mut self, reason: GapReason, mut behind: Position) -> Told {
+        if reason == GapReason::TooSlow {
+            behind.join(&self.place.position);
         }
+        self.place = Place::new(behind, Vec::new());
+        self.told(What::Gap(reason), None)
     }
 
-    fn told(&self, what: What, of: Option<&Happened>) -> Told {
-        let cursor = self.place.encode(&self.cursors, self.list);
-        Told { cursor, what, author: of.map(|it| it.event.marks.author), occasion: of.map(|it| it.number) }
-    }
-
-    /// Reads what comes next, or joins the hub where nothing does. A gap, where what comes next is not to be had.
     async fn read_on(&mut self) -> Result<Option<(GapReason, Position)>, Error> {
         let mut found = Vec::new();
         for read in events::read(&self.app, &self.place.position, PAGE).await? {
@@ -145,6 +122,13 @@ impl StatusFollower {
         }
         self.read.extend(wanted.into_iter().map(|(event, behind)| Occasion::new(event, behind)));
         Ok(None)
+    }
+}
+
+impl StatusFollower {
+    fn told(&self, what: What, of: Option<&Happened>) -> Told {
+        let cursor = self.place.encode(&self.cursors, self.list);
+        Told { cursor, what, author: of.map(|it| it.event.marks.author), occasion: of.map(|it| it.number) }
     }
 
     /// What an event is to this subscription.

@@ -1,5 +1,6 @@
 //! One a process: hears what is told, and hands it to the subscriptions that it concerns.
 
+use super::course::AGAIN;
 use super::filter::Filter;
 use super::index::{Id, Index};
 use super::model::GapReason;
@@ -21,8 +22,6 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 /// How often it is looked whether something was missed.
 const LOOK: Duration = Duration::from_secs(10);
-/// How soon a look that failed is tried again.
-const AGAIN: Duration = Duration::from_millis(100);
 /// Feeds whose sources are read at once.
 const AT_ONCE: usize = 50;
 /// Events of each shard, and feeds, that are looked at together.

@@ -25,6 +25,7 @@
 //! **Costs.** An event costs a process one look into the index, and an answer for each way in which it was asked for and each home that is told of
 //! it: two round trips, one for the status and one for its author; three for a comment.
 
+mod course;
 mod filter;
 mod follower;
 mod graphql;

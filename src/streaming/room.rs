@@ -1,5 +1,6 @@
 //! A thread that somebody follows: its log is read once a process whenever something was said of it, and handed to all who follow it.
 
+use super::course::{AGAIN, PAGE};
 use super::hub::{Hub, Watch};
 use super::model::GapReason;
 use super::occasion::Occasion;
@@ -18,10 +19,6 @@ use tokio_util::task::AbortOnDropHandle;
 
 /// How often it is looked whether something was missed, or not told by who had it to tell.
 const LOOK: Duration = Duration::from_secs(10);
-/// How soon a look that failed is tried again.
-const AGAIN: Duration = Duration::from_millis(100);
-/// Events that are read at once.
-const PAGE: usize = 500;
 
 type Queue = queue::Queue<Event, EventId>;
 

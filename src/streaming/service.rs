@@ -1,7 +1,8 @@
 //! The use cases of what is live.
 
+use super::course::AGAIN;
 use super::filter::{self, Checked, Filter};
-use super::follower::{AGAIN, Follower, StatusFollower};
+use super::follower::{Follower, StatusFollower};
 use super::hub::{Hub, Wanted};
 use super::model::{Given, Shown, ShownAs, Told, What};
 use super::room::Rooms;

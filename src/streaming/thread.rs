@@ -1,9 +1,9 @@
 //! A subscription to a thread: reads what it has missed, then waits for what the room hands out.
 
-use super::follower::{AGAIN, PAGE};
+use super::course::{Course, PAGE};
 use super::model::{GapReason, Told, What};
 use super::occasion::Occasion;
-use super::queue::Item;
+use super::queue::Queue;
 use super::room::{Rooms, Seat};
 use crate::app::App;
 use crate::comments::service as comments;
@@ -29,48 +29,33 @@ pub struct ThreadFollower {
     pub(super) read: VecDeque<Arc<Occasion<Event, EventId>>>,
 }
 
-impl ThreadFollower {
-    /// The next thing to tell, once there is one; `None` when the status is gone.
-    pub(super) async fn next(&mut self) -> Option<Told> {
-        loop {
-            if let Some(next) = self.read.pop_front() {
-                self.place = next.event.id;
-                let what = What::Comment(next.event.comment, next.event.happened);
-                return Some(Told { occasion: Some(next.number), ..self.told(what) });
-            }
-            let gap = match &self.seat {
-                Some(seat) => match seat.queue.next().await {
-                    Item::Event(next) => {
-                        // Read before it has joined.
-                        if next.event.id > self.place {
-                            self.read.push_back(next);
-                        }
-                        None
-                    }
-                    Item::Gap(reason, behind) => Some((reason, behind)),
-                    Item::End => return None,
-                },
-                None => match Box::pin(self.read_on()).await {
-                    Ok(gap) => gap,
-                    Err(_) => {
-                        tokio::time::sleep(AGAIN).await;
-                        None
-                    }
-                },
-            };
-            if let Some((reason, behind)) = gap {
-                self.place = behind;
-                return Some(self.told(What::Gap(reason)));
-            }
-        }
+impl Course for ThreadFollower {
+    type Event = Event;
+    type Place = EventId;
+
+    fn read(&mut self) -> &mut VecDeque<Arc<Occasion<Event, EventId>>> {
+        &mut self.read
     }
 
-    fn told(&self, what: What) -> Told {
-        let cursor = comments::encode_event(&self.cursors, self.status, self.place);
-        Told { cursor, what, author: None, occasion: None }
+    fn queue(&self) -> Option<&Queue<Event, EventId>> {
+        self.seat.as_ref().map(|seat| &*seat.queue)
     }
 
-    /// Reads what comes next, or takes a seat where nothing does. A gap, where what comes next is not to be had.
+    fn is_past(&self, event: &Event) -> bool {
+        event.id <= self.place
+    }
+
+    fn pass(&mut self, next: &Occasion<Event, EventId>) -> Option<Told> {
+        self.place = next.event.id;
+        let what = What::Comment(next.event.comment, next.event.happened);
+        Some(Told { occasion: Some(next.number), ..self.told(what) })
+    }
+
+    fn lose(&mut self, reason: GapReason, behind: EventId) -> Told {
+        self.place = behind;
+        self.told(What::Gap(reason))
+    }
+
     async fn read_on(&mut self) -> Result<Option<(GapReason, EventId)>, Error> {
         let reason = match comments::events(&self.app, self.status, self.place, PAGE).await? {
             Read::Events(found) if found.is_empty() => {
@@ -85,5 +70,12 @@ impl ThreadFollower {
             Read::Lost => GapReason::Lost,
         };
         Ok(Some((reason, comments::position(&self.app, self.status).await?.0)))
+    }
+}
+
+impl ThreadFollower {
+    fn told(&self, what: What) -> Told {
+        let cursor = comments::encode_event(&self.cursors, self.status, self.place);
+        Told { cursor, what, author: None, occasion: None }
     }
 }

@@ -1,7 +1,7 @@
 //! A process that dies between any two of its writes: whoever comes after the lease finishes what was begun. Nothing that was
 //! acknowledged is lost, nothing is doubled, and the whole store is sound.
 
-use crate::support::{Actor, Alone, CALM, Guillotine, RedisServer, START, TestApp, findings};
+use crate::support::{Actor, Alone, CALM, Guillotine, RedisServer, START, TestApp, findings, mentions};
 use std::sync::Arc;
 use waxwing::accounts::service as accounts;
 use waxwing::app::App;
@@ -10,7 +10,6 @@ use waxwing::comments::{self, Sort, Under, Vote, service as says};
 use waxwing::config::Config;
 use waxwing::db::{Db, Timing};
 use waxwing::error::Refusal;
-use waxwing::fsck;
 use waxwing::graph::service as graph;
 use waxwing::ids::{CommentId, StatusId, UserListId};
 use waxwing::lists::{NewList, service as lists};
@@ -311,13 +310,7 @@ async fn cut_off_at(change: Change, first: usize, step: usize) {
         is_sound(&app, &when).await;
         let id = world.people[0].user_id();
         if change == Change::DeleteAccount && !users::is_there(&app.app, id).await.expect("a store") {
-            let mut found = Vec::new();
-            let tell = |step: fsck::Step<'_>| {
-                if let fsck::Step::Found(finding) = step {
-                    found.push(finding.to_string());
-                }
-            };
-            fsck::mentions(&app.app, id, tell).await.expect("a store");
+            let found = mentions(&app.app, id).await;
             assert!(found.is_empty(), "{when}: {found:#?}");
         }
         if matches!(change, Change::PostOnce | Change::Comment) {

@@ -1,6 +1,6 @@
 //! The end of an account: nobody sees anything of it from the answer on, and when the background has caught up nothing names it.
 
-use crate::support::{Actor, TestApp, codes, error_codes, findings, ran, waxwing};
+use crate::support::{Actor, TestApp, codes, error_codes, findings, mentions, ran, waxwing};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use waxwing::accounts::service as accounts;
@@ -10,7 +10,7 @@ use waxwing::ids::{StatusId, UserId};
 use waxwing::lists::{self, NewList};
 use waxwing::quota::Rates;
 use waxwing::statuses::{self, Draft};
-use waxwing::{fsck, sessions, timelines};
+use waxwing::{sessions, timelines};
 
 const DAY_MS: i64 = 24 * 3_600_000;
 
@@ -41,21 +41,9 @@ async fn timeline(owner: &Actor, list: &str) -> Vec<String> {
     edges.iter().map(|edge| edge["node"]["status"]["message"].as_str().expect("a message").to_owned()).collect()
 }
 
-/// Every place that names an account.
-async fn mentions(app: &TestApp, id: UserId) -> Vec<String> {
-    let mut found = Vec::new();
-    let tell = |step: fsck::Step<'_>| {
-        if let fsck::Step::Found(finding) = step {
-            found.push(finding.to_string());
-        }
-    };
-    fsck::mentions(&app.app, id, tell).await.expect("a store");
-    found
-}
-
 /// Nothing names the account, and the rest is sound.
 async fn is_wholly_gone(app: &TestApp, id: UserId) {
-    assert_eq!(mentions(app, id).await, [""; 0]);
+    assert_eq!(mentions(&app.app, id).await, [""; 0]);
     assert!(!app.redis.dump().contains(&id.0.to_string()), "what an audit finds nowhere is nowhere");
     is_sound(app).await;
 }
@@ -206,7 +194,7 @@ async fn the_password_is_asked_for_and_guessing_is_limited() {
     assert_eq!(codes(&delete_account(&people[0], "correct horse").await["data"]["deleteAccount"]), [""; 0]);
     app.drain().await;
     let requests = format!("rate:{{{}}}:requests: is the account's", id.0);
-    let mut found = mentions(&app, id).await;
+    let mut found = mentions(&app.app, id).await;
     found.retain(|line| *line != requests);
     assert_eq!(found, [""; 0], "but for a bucket that ends within seconds");
 }
@@ -377,7 +365,7 @@ async fn whatever_happens_beside_a_deletion_leaves_nothing() {
         };
         tokio::join!(late, deletion);
         app.drain().await;
-        assert_eq!(mentions(&app, ada.user_id()).await, [""; 0], "round {round}");
+        assert_eq!(mentions(&app.app, ada.user_id()).await, [""; 0], "round {round}");
     }
     is_sound(&app).await;
 }

@@ -2,7 +2,7 @@
 
 use super::Says;
 use crate::support::monitor::Monitor;
-use crate::support::{Actor, Alone, RedisServer, START, TestApp, findings};
+use crate::support::{Actor, Alone, RedisServer, START, TestApp, findings, mentions};
 use futures_util::future::join_all;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -16,7 +16,6 @@ use waxwing::clock::Clock;
 use waxwing::comments::{Draft, Under, Vote, service as comments};
 use waxwing::config::Config;
 use waxwing::error::{Error, Refusal, UserErrorCode};
-use waxwing::fsck;
 use waxwing::ids::{CommentId, StatusId, UserId};
 use waxwing::jobs::Place;
 use waxwing::request::{Loaders, Request};
@@ -77,17 +76,6 @@ async fn talk(app: App, who: UserId, all: Arc<Vec<CommentId>>, seed: u64) -> usi
     done
 }
 
-async fn mentions(app: &TestApp, id: UserId) -> Vec<String> {
-    let mut found = Vec::new();
-    let tell = |step: fsck::Step<'_>| {
-        if let fsck::Step::Found(finding) = step {
-            found.push(finding.to_string());
-        }
-    };
-    fsck::mentions(&app.app, id, tell).await.expect("a store");
-    found
-}
-
 /// What is left of threads.
 fn left(app: &TestApp) -> Vec<String> {
     let kinds = ["comment:", "votes:", "replies:", "thread:", "discussion:", "pending:", "erased:", "fallen:", "commented:"];
@@ -119,7 +107,7 @@ async fn an_account_and_a_status_go_while_people_talk_in_a_large_thread() {
     }
     drain().await;
     assert!(done > 100, "{done} came through");
-    assert_eq!((findings(&app.app).await, mentions(&app, people[1]).await), (vec![], vec![]));
+    assert_eq!((findings(&app.app).await, mentions(&app.app, people[1]).await), (vec![], vec![]));
     let talks = talking(20);
     crowd[0].delete(&status.global()).await;
     join_all(talks).await.into_iter().for_each(|talk| _ = talk.expect("nothing odd"));
@@ -210,7 +198,7 @@ async fn an_account_with_many_threads_goes_in_small_passes() {
     assert!(every_pass_is_small(&app, settle).await > 10);
     app.drain().await;
     app.clock.advance(120_000);
-    assert_eq!((findings(&app.app).await, mentions(&app, people[1]).await), (vec![], vec![]));
+    assert_eq!((findings(&app.app).await, mentions(&app.app, people[1]).await), (vec![], vec![]));
     let answer = crowd[0].run("Profile", json!({ "login": "c0", "first": 1 })).await;
     assert_eq!(answer["data"]["user"]["statusesCount"], 100, "{answer}");
 }

@@ -43,12 +43,11 @@ impl Drop for Ear {
 impl Ear {
     /// Subscribes as an actor, or as nobody, with the contract's operation of this name.
     async fn open(app: &Served, actor: Option<&Actor>, operation: &str, variables: Value) -> Self {
-        let viewer = match actor.and_then(|actor| actor.token.as_deref()) {
-            Some(token) => Some(sessions::viewer(&app.app, token).await.expect("an answer").expect("a session")),
-            None => None,
-        };
-        let context = request::Request::new(app.app.clone(), viewer, None, None);
-        Self::ask(app, context, Request::new(LIVE).operation_name(operation).variables(Variables::from_json(variables)))
+        Self::ask(
+            app,
+            context(app, actor).await,
+            Request::new(LIVE).operation_name(operation).variables(Variables::from_json(variables)),
+        )
     }
 
     /// Subscribes with any document.
@@ -115,6 +114,15 @@ impl Ear {
         }
         panic!("it does not listen");
     }
+}
+
+/// A request of an actor, or of nobody.
+async fn context(app: &Served, actor: Option<&Actor>) -> request::Request {
+    let viewer = match actor.and_then(|actor| actor.token.as_deref()) {
+        Some(token) => Some(sessions::viewer(&app.app, token).await.expect("an answer").expect("a session")),
+        None => None,
+    };
+    request::Request::new(app.app.clone(), viewer, None, None)
 }
 
 /// Ada, who listens to her home, and Bob, whom she follows.

@@ -1,11 +1,9 @@
 //! An event is rendered once for all who asked the same of it, and for nobody else.
 
-use super::{Ear, LIVE};
+use super::{Ear, LIVE, context};
 use crate::support::{Actor, TestApp};
 use async_graphql::{Request, Variables};
 use serde_json::{Value, json};
-use waxwing::request;
-use waxwing::sessions::service as sessions;
 
 /// What is the same for everybody who is told of a status.
 const SAME: &str =
@@ -13,14 +11,6 @@ const SAME: &str =
     id message postedAt likeCount commentCount location { latitude longitude }
     author { id login name bio createdAt followersCount followingCount statusesCount }
 } } } }";
-
-async fn context(app: &TestApp, actor: Option<&Actor>) -> request::Request {
-    let viewer = match actor.and_then(|actor| actor.token.as_deref()) {
-        Some(token) => Some(sessions::viewer(&app.app, token).await.expect("an answer").expect("a session")),
-        None => None,
-    };
-    request::Request::new(app.app.clone(), viewer, None, None)
-}
 
 /// Follows the public stream with a document, for the phrases.
 async fn ear(app: &TestApp, actor: Option<&Actor>, query: &str, track: &str) -> Ear {

@@ -2,17 +2,28 @@
 
 use std::time::Duration;
 use waxwing::app::App;
-use waxwing::fsck::{Options, Step, run};
+use waxwing::fsck::{self, Options, Step};
+use waxwing::ids::UserId;
 
 /// Every finding, also what a second look would find well. What is younger than a minute is passed over, so move the clock before.
 pub async fn findings(app: &App) -> Vec<String> {
     let mut found = Vec::new();
     let options = Options { home_window: Some(app.config().home_window), pause: Duration::ZERO };
-    let tell = |step: Step<'_>| {
+    fsck::run(app, options, gather(&mut found)).await.expect("a store");
+    found
+}
+
+/// Every place that names an account.
+pub async fn mentions(app: &App, id: UserId) -> Vec<String> {
+    let mut found = Vec::new();
+    fsck::mentions(app, id, gather(&mut found)).await.expect("a store");
+    found
+}
+
+fn gather(found: &mut Vec<String>) -> impl FnMut(Step<'_>) {
+    |step| {
         if let Step::Found(finding) = step {
             found.push(finding.to_string());
         }
-    };
-    run(app, options, tell).await.expect("a store");
-    found
+    }
 }

@@ -20,7 +20,7 @@ mod wire;
 
 pub use actor::{Actor, codes, definitions};
 pub use alone::Alone;
-pub use audit::findings;
+pub use audit::{findings, mentions};
 pub use cluster::Cluster;
 pub use events::Events;
 pub use guillotine::Guillotine;

@@ -8,7 +8,7 @@ mod plain;
 mod reads;
 
 use super::Says;
-use crate::support::{Actor, Alone, CALM, Guillotine, RedisServer, START, TestApp, findings};
+use crate::support::{Actor, Alone, CALM, Guillotine, RedisServer, START, TestApp, findings, mentions};
 use futures_util::future::join_all;
 use plain::Plain;
 use rand::rngs::StdRng;
@@ -380,14 +380,7 @@ async fn a_thread_is_what_a_plain_model_says() {
     assert_eq!(play.here.len(), PEOPLE - LEAVERS.len());
     play.look_at_everything().await;
     for (at, _) in LEAVERS {
-        let mut named = Vec::new();
-        let tell = |step: waxwing::fsck::Step<'_>| {
-            if let waxwing::fsck::Step::Found(finding) = step {
-                named.push(finding.to_string());
-            }
-        };
-        waxwing::fsck::mentions(&play.app.app, play.crowd[at].user_id(), tell).await.expect("a store");
-        assert_eq!(named, [""; 0]);
+        assert_eq!(mentions(&play.app.app, play.crowd[at].user_id()).await, [""; 0]);
     }
 }
 
