@@ -1,12 +1,13 @@
 //! Ads: what advertisers and publishers set up, and how everything agrees with it.
 
+pub mod decide;
+
 mod audit;
 mod campaigns;
+mod clicks;
 mod crashes;
 mod settle;
-
-mod clicks;
-pub mod decide;
+mod storm;
 
 use crate::support::{Actor, TestApp};
 use serde_json::{Value, json};

@@ -136,14 +136,10 @@ async fn whoever_settles_late_or_at_once_with_others_leaves_what_is_true() {
                 ads::settle(&app.app, id(&campaign)).await.expect("a store");
             }
         };
-        let (first, second) = if round % 2 == 0 { ("PauseCampaign", "RemoveKeywords") } else { ("ResumeCampaign", "AddKeywords") };
+        let (first, second) =
+            if round % 2 == 0 { ("PauseCampaign", "RemoveKeywords") } else { ("ResumeCampaign", "AddKeywords") };
         let beside = ada.at(&other);
-        tokio::join!(
-            settle(&app),
-            settle(&other),
-            super::run(&ada, first, pause),
-            super::run(&beside, second, keywords),
-        );
+        tokio::join!(settle(&app), settle(&other), super::run(&ada, first, pause), super::run(&beside, second, keywords),);
         let expected = if round % 2 == 0 { 0 } else { 3 };
         assert_eq!(offers(&app, &campaign).len(), expected, "round {round}");
     }

@@ -4,7 +4,7 @@
 //!
 //! `WAXWING_STORM_SECONDS` says for how long, `WAXWING_STORM_SEED` which seed.
 
-use crate::support::{Actor, Alone, Process, RedisServer, TestApp, waxwing};
+use crate::support::{Actor, Alone, RedisServer, Servers, TestApp};
 use futures_util::{SinkExt, StreamExt};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -27,34 +27,10 @@ fn number(name: &str) -> Option<u64> {
 
 /// The servers and what is known of them.
 struct Harbour {
-    redis: Arc<RedisServer>,
-    servers: [Mutex<Option<Process>>; 2],
-    urls: Mutex<[Option<String>; 2]>,
+    servers: Servers,
     /// Counts up to have every client drop its socket whose number it is.
     cut: AtomicUsize,
     over: AtomicBool,
-}
-
-impl Harbour {
-    fn start(&self, which: usize) {
-        let redis = self.redis.url();
-        let arguments = ["serve", "--listen", "127.0.0.1:0", "--redis", &redis, "--rate-limits", "off", "--allow-volatile"];
-        let process = Process::start(&mut waxwing(&arguments));
-        self.urls.lock().expect("no panic while held")[which] = Some(process.url.clone());
-        *self.servers[which].lock().expect("no panic while held") = Some(process);
-    }
-
-    fn kill(&self, which: usize) {
-        self.urls.lock().expect("no panic while held")[which] = None;
-        if let Some(process) = self.servers[which].lock().expect("no panic while held").take() {
-            process.kill();
-        }
-    }
-
-    fn url(&self, which: usize) -> Option<String> {
-        let urls = self.urls.lock().expect("no panic while held");
-        urls[which % 2].clone().or_else(|| urls[(which + 1) % 2].clone())
-    }
 }
 
 /// What a client has heard: the number of the next status of each author, and gaps.
@@ -76,7 +52,7 @@ async fn client(
     let mut turn = number;
     loop {
         turn += 1;
-        let Some(url) = harbour.url(turn) else {
+        let Some(url) = harbour.servers.url(turn) else {
             tokio::time::sleep(Duration::from_millis(20)).await;
             continue;
         };
@@ -162,7 +138,7 @@ async fn author(harbour: Arc<Harbour>, actor: Actor, number: usize) -> usize {
         let input = json!({ "message": format!("{number} {posted}"), "idempotencyKey": format!("{number}-{posted}") });
         loop {
             let url = loop {
-                match harbour.url(posted) {
+                match harbour.servers.url(posted) {
                     Some(url) => break url,
                     None => tokio::time::sleep(Duration::from_millis(20)).await,
                 }
@@ -185,16 +161,16 @@ fn rage(harbour: &Harbour, random: &mut StdRng, patience: Duration) {
         match random.random_range(0..10) {
             0 | 1 => {
                 let which = random.random_range(0..2);
-                harbour.kill(which);
+                harbour.servers.kill(which);
                 std::thread::sleep(Duration::from_millis(random.random_range(0..300)));
-                harbour.start(which);
+                harbour.servers.start_again(which);
             }
             2 => {
-                harbour.redis.kill();
+                harbour.servers.redis.kill();
                 std::thread::sleep(Duration::from_millis(random.random_range(0..500)));
-                harbour.redis.start_again();
+                harbour.servers.redis.start_again();
             }
-            3..6 => drop(harbour.redis.run::<i64>(&["CLIENT", "KILL", "TYPE", "pubsub"])),
+            3..6 => drop(harbour.servers.redis.run::<i64>(&["CLIENT", "KILL", "TYPE", "pubsub"])),
             _ => drop(harbour.cut.fetch_add(random.random_range(1..CLIENTS), Ordering::SeqCst)),
         }
     }
@@ -222,14 +198,8 @@ async fn everybody_hears_everything_through_a_storm() {
         cursors.push(answer["data"]["homeTimeline"]["syncCursor"].as_str().expect("a cursor").to_owned());
     }
     drop(app);
-    let harbour = Arc::new(Harbour {
-        redis,
-        servers: Default::default(),
-        urls: Mutex::default(),
-        cut: AtomicUsize::new(0),
-        over: AtomicBool::new(false),
-    });
-    (0..2).for_each(|which| harbour.start(which));
+    let harbour = Harbour { servers: Servers::start(redis), cut: AtomicUsize::new(0), over: AtomicBool::new(false) };
+    let harbour = Arc::new(harbour);
     let end = Arc::new(Mutex::new(None));
     let clients = crowd.into_iter().zip(cursors).enumerate();
     let clients: Vec<_> =

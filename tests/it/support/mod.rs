@@ -14,6 +14,7 @@ pub mod monitor;
 mod process;
 pub mod proxy;
 mod redis_server;
+mod servers;
 mod socket;
 pub mod texts;
 mod wire;
@@ -27,6 +28,7 @@ pub use guillotine::Guillotine;
 pub use listing::{Listing, Page};
 pub use process::{Process, ran, waxwing};
 pub use redis_server::RedisServer;
+pub use servers::Servers;
 pub use socket::{PROTOCOL, Socket};
 pub use wire::{Answer, error_codes};
 

@@ -1,0 +1,151 @@
+//! What a decision costs by how many campaigns there are: processor time, round trips and Redis commands a decision, and decisions a second, with
+//! 10, 1,000 and 100,000 of them that run, and for a visitor who has seen enough of the thousand best.
+//!
+//! Every campaign has one ad for the slot; a third have no keywords, a third those of the page, a third others. A decision is the use case as the
+//! API calls it, without HTTP and GraphQL: two keywords, a visitor, one ad. `cargo bench --bench ads`.
+
+#[path = "../fanout/bed.rs"]
+#[allow(dead_code, reason = "what other benchmarks need of it")]
+mod bed;
+
+use bed::{Bed, percentile};
+use futures_util::StreamExt;
+use futures_util::stream;
+use rust_decimal::Decimal;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use waxwing::ads::service::{self as ads, Impression, PageAsk};
+use waxwing::ads::{CapDraft, Money, NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot};
+use waxwing::config::Config;
+use waxwing::ids::UserId;
+use waxwing::request::Request;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const SIZES: [usize; 3] = [10, 1_000, 100_000];
+/// Decisions of each kind.
+const DECISIONS: usize = 4_000;
+/// Decisions at once.
+const AT_ONCE: usize = 32;
+/// The best campaigns, of which a visitor sees each once an hour.
+const CAPPED: usize = 1_000;
+/// By how much a decision among the most may cost more than one among the fewest.
+const AIM: f64 = 1.5;
+/// Below any bid of the best ones, and above all others.
+const BEST: Money = Money::millionths(45_000_000);
+/// Campaigns that an account may have.
+const OF_ONE: usize = 1_000;
+
+fn main() -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    if runtime.block_on(run()) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+async fn run() -> bool {
+    let bed = Bed::with(&[], Config::default()).await;
+    let publisher = bed.author("publisher", &[]).await;
+    let site = NewWebsite { name: "Blog".into(), origin: "https://blog.example".into(), idempotency_key: None };
+    let site = ads::register(&bed.app, publisher, site).await.expect("a website");
+    let key = ads::key(&bed.app, site).await.expect("a key");
+    println!("  campaigns       decisions/s   p50 ms   p99 ms  CPU us own    Redis  round trips  commands");
+    let (mut there, mut costs) = (0, Vec::new());
+    for size in SIZES {
+        let began = Instant::now();
+        fill(&bed, there..size, None).await;
+        println!("{:>11}  made in {:.1} s", size - there, began.elapsed().as_secs_f64());
+        there = size;
+        costs.push(decide(&bed, &key, &size.to_string(), "visitor").await);
+    }
+    let times = costs[2] / costs[0];
+    println!("100,000 against 10: {times:.2} times");
+    fill(&bed, there..there + CAPPED, Some(CapDraft { impressions: 1, per_seconds: 3_600 })).await;
+    costs.push(decide(&bed, &key, "and 1,000 better", "stranger").await);
+    // Until they have seen each of the best ones: from then on only worse ones are shown to them.
+    while serve(&bed, &key, "fan".to_owned(), 10).await.iter().any(|shown| shown.ad.bid >= BEST) {}
+    costs.push(decide(&bed, &key, "all of those capped", "fan").await);
+    println!("For whom the best are capped, against 10: {:.2} times", costs[4] / costs[0]);
+    times <= AIM
+}
+
+/// Campaigns of these numbers, each with an ad; those with a cap are better than all others.
+async fn fill(bed: &Bed, numbers: Range<usize>, cap: Option<CapDraft>) {
+    let mut owners: HashMap<usize, UserId> = HashMap::new();
+    for of in numbers.start / OF_ONE..=numbers.end / OF_ONE {
+        owners.insert(of, bed.author(&format!("a{of}x{}", numbers.start), &[]).await);
+    }
+    stream::iter(numbers).for_each_concurrent(AT_ONCE, |number| make(bed, owners[&(number / OF_ONE)], number, cap)).await;
+    bed.app.drain().await;
+}
+
+async fn make(bed: &Bed, owner: UserId, number: usize, cap: Option<CapDraft>) {
+    let keywords = match number % 3 {
+        0 => vec![],
+        1 => vec!["tea".to_owned(), "pots".to_owned()],
+        _ => vec![format!("word {number}")],
+    };
+    let campaign = NewCampaign {
+        name: format!("campaign {number}"),
+        budget: Decimal::from(1_000_000),
+        daily: None,
+        starts: None,
+        ends: None,
+        keywords: if cap.is_some() { vec![] } else { keywords },
+        cap,
+        pacing: Pacing::Asap,
+        idempotency_key: None,
+    };
+    let campaign = ads::create(&bed.app, owner, campaign).await.expect("a campaign");
+    // In no order; a thousandth of a unit apart.
+    let bid = if cap.is_some() { 50_000 + number % 1_000 } else { 1 + number * 7_919 % 40_000 };
+    let ad = NewAd {
+        campaign: Some(campaign),
+        slot: Slot::Banner,
+        snippet: Some("The best tea in town.".into()),
+        target: Some("https://tea.example/".into()),
+        status: None,
+        pricing: Pricing::Cpm,
+        bid: Decimal::new(bid as i64, 3),
+        idempotency_key: None,
+    };
+    let loaders = Request::new(bed.app.clone(), None, None, None).loaders();
+    ads::create_ad(&bed.app, &loaders, owner, ad).await.expect("an ad");
+}
+
+async fn serve(bed: &Bed, key: &str, visitor: String, count: i64) -> Vec<Impression> {
+    let keywords = vec!["Tea".into(), "pots".into()];
+    let ask = PageAsk { website_key: key.to_owned(), slot: Slot::Banner, keywords, visitor: Some(visitor), count };
+    ads::serve(&bed.app, None, ask).await.expect("a decision")
+}
+
+/// Decisions for visitors of this name, each another one but for the fan; the processor time of one.
+async fn decide(bed: &Bed, key: &str, among: &str, visitor: &str) -> f64 {
+    let name = |number: usize| if visitor == "fan" { "fan".to_owned() } else { format!("{visitor} {number}") };
+    for number in 0..200 {
+        serve(bed, key, name(number), 1).await;
+    }
+    bed.app.drain().await;
+    let (before, trips, commands, began) = (bed.cpu(), bed.app.db().round_trips(), bed.commands().await, Instant::now());
+    let decisions = (200..200 + DECISIONS).map(|number| async move {
+        let asked = Instant::now();
+        assert_eq!(serve(bed, key, name(number), 1).await.len(), 1);
+        asked.elapsed()
+    });
+    let mut times: Vec<Duration> = stream::iter(decisions).buffer_unordered(AT_ONCE).collect().await;
+    let took = began.elapsed();
+    bed.app.drain().await;
+    let each = |many: u64| many as f64 / DECISIONS as f64;
+    let (cpu, trips) = (bed.cpu().since(before).each(DECISIONS as u64), each(bed.app.db().round_trips() - trips));
+    let commands = each(bed.commands().await - commands);
+    println!(
+        "{among:>20} {:>8.0} {:>8.2} {:>8.2} {:>11.0} {:>8.0} {trips:>12.2} {commands:>9.1}",
+        DECISIONS as f64 / took.as_secs_f64(),
+        percentile(&mut times, 50),
+        percentile(&mut times, 99),
+        cpu.own,
+        cpu.redis,
+    );
+    cpu.own + cpu.redis
+}

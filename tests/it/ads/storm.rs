@@ -1,0 +1,143 @@
+//! Two servers on one Redis, and 64 clients that ask for far more ads than the budgets pay for, while both servers are killed (-9) and Redis
+//! is frozen: what is shown is what was paid for, to the last billionth, and what was held for clicks that did not come returns.
+//!
+//! `WAXWING_ADS_ASKED` says how often is asked; the budgets pay for a twentieth of it.
+
+use super::{add, done, make};
+use crate::support::{Actor, Alone, RedisServer, Servers, TestApp, findings};
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use waxwing::ads::CLICK_TIME;
+use waxwing::clock::{Clock, MINUTE};
+use waxwing::config::Config;
+
+const CLIENTS: usize = 64;
+
+/// How often is asked in all.
+fn asked() -> usize {
+    std::env::var("WAXWING_ADS_ASKED").map_or(4_000, |text| text.parse().expect("a number"))
+}
+
+/// What clients have done so far, and may do.
+#[derive(Default)]
+struct Fair {
+    asked: AtomicUsize,
+    shown: AtomicUsize,
+    failed: AtomicUsize,
+}
+
+/// Asks until it was asked often enough; the impressions that were answered.
+async fn visitor(servers: Arc<Servers>, fair: Arc<Fair>, anyone: Actor, key: String, number: usize) -> Vec<String> {
+    let (mut shown, most) = (Vec::new(), asked());
+    loop {
+        let turn = fair.asked.fetch_add(1, Ordering::SeqCst);
+        if turn >= most {
+            return shown;
+        }
+        let Some(url) = servers.url(turn) else {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            continue;
+        };
+        let input =
+            json!({ "websiteKey": key, "slot": "BANNER", "keywords": ["tea"], "visitorId": format!("v{number}"), "count": 1 });
+        match anyone.at_url(&url).attempt("ServeAds", json!({ "input": input })).await {
+            Ok(answer) if answer["data"]["serveAds"]["impressions"].is_array() => {
+                let found = answer["data"]["serveAds"]["impressions"].as_array().expect("a list");
+                fair.shown.fetch_add(found.len(), Ordering::SeqCst);
+                shown.extend(found.iter().map(|it| it["id"].as_str().expect("an id").to_owned()));
+            }
+            // The storage is away, or the server: whether it was counted is not known.
+            Ok(answer) => {
+                let code = answer.pointer("/errors/0/extensions/code").and_then(Value::as_str).unwrap_or_default();
+                assert!(
+                    ["STORAGE_UNAVAILABLE", "OUTCOME_UNKNOWN", "OVERLOADED", "DEADLINE_EXCEEDED"].contains(&code),
+                    "{answer}"
+                );
+                fair.failed.fetch_add(1, Ordering::SeqCst);
+            }
+            Err(_) => drop(fair.failed.fetch_add(1, Ordering::SeqCst)),
+        }
+    }
+}
+
+/// Kills each server once, and freezes Redis, while budgets last.
+fn harm(servers: &Servers, fair: &Fair, budgets: usize) {
+    let until = |shown: usize| {
+        while fair.shown.load(Ordering::SeqCst) < shown {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    };
+    for which in 0..2 {
+        until(budgets * (which + 1) / 5);
+        servers.kill(which);
+        std::thread::sleep(Duration::from_millis(100));
+        servers.start_again(which);
+    }
+    until(budgets * 3 / 5);
+    servers.redis.signal("STOP");
+    std::thread::sleep(Duration::from_secs(2));
+    servers.redis.signal("CONT");
+}
+
+/// What there is to know of a campaign.
+async fn told(ada: &Actor, id: &str) -> Value {
+    let query = "query($id: ID!) { node(id: $id) { ... on Campaign { spent state report { impressions clicks spend } } } }";
+    ada.gql(query, json!({ "id": id })).await["data"]["node"].take()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn budgets_hold_through_a_storm() {
+    let redis = Arc::new(RedisServer::alone_with(Alone::OneWire, &["--appendonly", "yes", "--appendfsync", "always"]));
+    let app = TestApp::over(redis.clone(), Clock::System, Config::default()).await;
+    let ada = app.user("ada").await;
+    let budgets = asked() / 20;
+    // Three fifths pay for impressions, at a thousandth of two; the others hold a quarter for a click. Both are spent to nothing.
+    let (paid, held) = (budgets * 3 / 5, budgets - budgets * 3 / 5);
+    let budget = format!("{}.{:03}", 2 * paid / 1_000, 2 * paid % 1_000);
+    let tea = make(&ada, json!({ "name": "Tea", "budget": budget.as_str(), "keywords": ["tea"] })).await;
+    add(&ada, &tea, json!({})).await;
+    let pots = make(&ada, json!({ "name": "Pots", "budget": format!("{}.{:02}", held / 4, held % 4 * 25) })).await;
+    add(&ada, &pots, json!({ "pricing": "CPC", "bid": "0.25" })).await;
+    let site = done(&ada, "RegisterWebsite", "website", json!({ "name": "Blog", "origin": "https://blog.example" })).await;
+    let key = site["key"].as_str().expect("a key").to_owned();
+    app.drain().await;
+
+    let (servers, fair) = (Arc::new(Servers::start(redis.clone())), Arc::new(Fair::default()));
+    let visitors: Vec<_> = (0..CLIENTS)
+        .map(|number| tokio::spawn(visitor(servers.clone(), fair.clone(), app.anonymous(), key.clone(), number)))
+        .collect();
+    let (harmed, seen) = (servers.clone(), fair.clone());
+    tokio::task::spawn_blocking(move || harm(&harmed, &seen, budgets)).await.expect("the harm is done");
+    let mut ids = Vec::new();
+    for visitor in visitors {
+        ids.extend(visitor.await.expect("nothing odd is answered"));
+    }
+    let failed = fair.failed.load(Ordering::SeqCst);
+    println!("{} shown of {budgets}, {failed} not answered", ids.len());
+    assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len(), "each is another impression");
+    assert!(ids.len() <= budgets && ids.len() + failed >= budgets, "{} and {failed}", ids.len());
+    drop(servers);
+
+    let (cpm, cpc) = (told(&ada, &tea).await, told(&ada, &pots).await);
+    assert_eq!((&cpm["report"]["impressions"], &cpc["report"]["impressions"]), (&json!(paid), &json!(held)));
+    assert_eq!(cpm["spent"].as_str(), Some(budget.trim_end_matches('0').trim_end_matches('.')), "to the last billionth");
+    assert_eq!((&cpc["spent"], &cpm["state"]), (&json!("0"), &json!("EXHAUSTED")));
+
+    // An hour later nobody has clicked: within a minute all of it can be spent again.
+    let later = Clock::manual(Clock::System.now() + CLICK_TIME + MINUTE);
+    let later = TestApp::over(redis, later, Config::default()).await;
+    later.drain().await;
+    let ask = json!({ "input": { "websiteKey": key, "slot": "BANNER", "visitorId": "late", "count": 1 } });
+    let (mut again, anyone) = (0, later.anonymous());
+    while anyone.run("ServeAds", ask.clone()).await["data"]["serveAds"]["impressions"][0].is_object() {
+        again += 1;
+        assert!(again <= held);
+    }
+    assert_eq!(again, held);
+    later.clock.advance(2 * MINUTE as i64);
+    later.drain().await;
+    assert_eq!(findings(&later.app).await, [""; 0]);
+}
