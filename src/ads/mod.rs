@@ -1,5 +1,6 @@
 //! Ads: campaigns, decisions, caps and budgets that hold.
 
+pub mod audit;
 mod graphql;
 mod keys;
 mod load;

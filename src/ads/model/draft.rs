@@ -56,7 +56,7 @@ pub struct NewCampaign {
 
 /// A campaign that can be made.
 #[derive(Clone, Debug)]
-pub struct CampaignDraft {
+pub(in crate::ads) struct CampaignDraft {
     pub(in crate::ads) name: String,
     pub(in crate::ads) budget: Money,
     pub(in crate::ads) daily: Option<Money>,
@@ -68,7 +68,7 @@ pub struct CampaignDraft {
 }
 
 /// What is wrong only if it was not asked for before: its time is over.
-pub type Late = Option<UserError>;
+pub(in crate::ads) type Late = Option<UserError>;
 
 impl NewCampaign {
     /// The campaign as it is kept, or every mistake in it.
@@ -118,7 +118,7 @@ pub struct NewAd {
 
 /// An ad that can be made.
 #[derive(Clone, Debug)]
-pub struct AdDraft {
+pub(in crate::ads) struct AdDraft {
     pub(in crate::ads) campaign: CampaignId,
     pub(in crate::ads) slot: Slot,
     pub(in crate::ads) creative: Creative,

@@ -22,7 +22,7 @@ pub use report::{AdCounts, Purse, Tally, ctr};
 pub use website::{NewWebsite, Website, website_key, website_of_key};
 
 pub(super) use draft::{AdDraft, CampaignDraft, Late, keywords_of};
-pub(super) use place::{fold, member, of_member};
+pub(super) use place::{fold, member, of_member, part_of_schedule};
 pub(super) use plan::{Facts, Plan, plan};
 pub(super) use website::WebsiteDraft;
 

@@ -154,6 +154,12 @@ fn sixteen(text: &str) -> Option<[u8; 16]> {
     (URL_SAFE_NO_PAD.encode(bytes) == text).then_some(bytes)
 }
 
+/// The part of the schedule that a campaign is in.
+pub(crate) const fn part_of_schedule(campaign: CampaignId) -> u64 {
+    // The low bits of ids are not even: a sequence, and the number of a worker.
+    (campaign.0 ^ (campaign.0 >> 6) ^ (campaign.0 >> 12)) % super::SCHEDULES
+}
+
 /// A campaign as a member of listings: 7 bytes, so that of two with the same eCPM the newer one comes first.
 pub(crate) fn member(campaign: CampaignId) -> [u8; 7] {
     let [_, bytes @ ..] = campaign.0.to_be_bytes();

@@ -5,7 +5,7 @@ use crate::clock::{DAY, Millis};
 
 /// Everything that it follows from.
 #[derive(Clone, Debug)]
-pub struct Facts {
+pub(in crate::ads) struct Facts {
     pub(in crate::ads) campaign: Campaign,
     pub(in crate::ads) keywords: Vec<String>,
     /// With what each has come to over all shares.
@@ -17,7 +17,7 @@ pub struct Facts {
 
 /// Where a campaign is to stand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Plan {
+pub(in crate::ads) struct Plan {
     /// In these slots, at the eCPM of the best ad that it can pay for.
     pub(in crate::ads) offers: Vec<(Slot, Ecpm)>,
     /// When to look again; `None` for never.
@@ -68,7 +68,7 @@ impl Facts {
 /// Where a campaign is to stand now. It is looked at again when it begins or ends, when the day's budget allows for what it does not yet, when
 /// money that waits for clicks comes back; well within that time as long as it pays for clicks; and once a day in any case. What has ended and
 /// waits for nothing is looked at no more.
-pub fn plan(facts: &Facts, now: Millis) -> Plan {
+pub(in crate::ads) fn plan(facts: &Facts, now: Millis) -> Plan {
     let it = &facts.campaign;
     if it.stopped || it.ends.is_some_and(|ends| ends <= now) {
         return Plan { offers: Vec::new(), at: facts.first_hold };

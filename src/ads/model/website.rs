@@ -37,7 +37,7 @@ pub struct NewWebsite {
 
 /// A website that can be registered.
 #[derive(Clone, Debug)]
-pub struct WebsiteDraft {
+pub(in crate::ads) struct WebsiteDraft {
     pub(in crate::ads) name: String,
     pub(in crate::ads) origin: String,
 }

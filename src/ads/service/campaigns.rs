@@ -1,12 +1,11 @@
 //! Making and changing campaigns.
 
 use super::super::model::{
-    CLUSTER_SHARES, Campaign, CampaignChange, CampaignDraft, Late, MAX_CAMPAIGNS, Money, NewCampaign, Purse, Share, State, fold,
+    CLUSTER_SHARES, Campaign, CampaignChange, CampaignDraft, Late, MAX_CAMPAIGNS, Money, NewCampaign, Purse, State, fold,
     keywords_of,
 };
-use super::super::store::grants::{self, Draw};
-use super::super::store::{self, Changed, Held, Kept, KeptAd, Owned, reserve};
-use super::{no_campaign, settle};
+use super::super::store::{self, Changed, Held, Kept, KeptAd, Owned};
+use super::{draw, no_campaign, settle};
 use crate::app::App;
 use crate::clock::DAY;
 use crate::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
@@ -145,15 +144,11 @@ pub(super) async fn owned(app: &App, owner: UserId, id: CampaignId) -> Outcome<K
     kept.filter(|it| it.campaign.owner == owner).ok_or_else(|| no_campaign().into())
 }
 
-/// Has the shares give back what they have not used, so that a budget can be lowered to what is used. Four round trips.
+/// Has the shares give back what they have not used, so that a budget can be lowered to what is used. Four round
+/// trips.
 async fn bring_back(app: &App, campaign: &Campaign, budget: Money) -> Outcome<()> {
-    let (db, now) = (app.db(), app.now());
-    let granted = grants::grants(db, campaign.id, campaign.shares).await?;
-    let returned = reserve::give_back(db, now, now / DAY, &granted).await?;
-    let share = Share { campaign: campaign.id, n: 0 };
-    let nothing = Draw { share, day: now / DAY, granted: u64::MAX >> 11, want: Money(0), unit: Money(1), returned };
-    grants::draw(db, now, &[nothing]).await?;
-    let used = Purse::taken(&store::purses(db, campaign).await?, now / DAY).whole;
+    draw::give_all_back(app, campaign).await?;
+    let used = Purse::taken(&store::purses(app.db(), campaign).await?, app.now() / DAY).whole;
     if used <= budget { Ok(()) } else { Err(too_low(used).into()) }
 }
 

@@ -1,11 +1,11 @@
 //! Reservations to their end: what a share lacks is drawn from the pool, and from the other shares where the pool has none.
 
-use super::super::model::{Money, Share};
+use super::super::model::{Campaign, Money, Share};
 use super::super::store::grants::{self, Draw, Drawn};
 use super::super::store::reserve::{self, Ask, Dry, Grant, Reserved};
 use super::known;
 use crate::app::App;
-use crate::clock::Millis;
+use crate::clock::{DAY, Millis};
 use crate::error::Error;
 
 /// How often a reservation is tried. Two or three times where nobody else draws from the same pool.
@@ -83,4 +83,15 @@ async fn gather(app: &App, now: Millis, mut draw: Draw, shares: u64) -> Result<D
     let others: Vec<(Share, Grant)> = granted.into_iter().filter(|(share, _)| *share != draw.share).collect();
     draw.returned.extend(reserve::give_back(app.db(), now, draw.day, &others).await?);
     Ok(grants::draw(app.db(), now, &[draw]).await?.pop().unwrap_or(Drawn::Gone))
+}
+
+/// Has all shares of a campaign give back what they have free, what they were granted and do not know of yet among it. Three round trips. What they
+/// draw meanwhile is theirs.
+pub(super) async fn give_all_back(app: &App, campaign: &Campaign) -> Result<(), Error> {
+    let (db, now) = (app.db(), app.now());
+    let granted = grants::grants(db, campaign.id, campaign.shares).await?;
+    let returned = reserve::give_back(db, now, now / DAY, &granted).await?;
+    let share = Share { campaign: campaign.id, n: 0 };
+    let told = Draw { share, day: now / DAY, granted: 0, want: Money(0), unit: Money(1), returned };
+    grants::draw(db, now, &[told]).await.map(drop)
 }

@@ -1,7 +1,7 @@
 //! Where campaigns stand to be chosen, and when that is to be looked at again.
 
 use super::super::keys;
-use super::super::model::{Ecpm, Listing, MAX_KEYWORDS, SCHEDULES, Slot, member};
+use super::super::model::{Ecpm, Listing, MAX_KEYWORDS, SCHEDULES, Slot, member, part_of_schedule};
 use crate::clock::{MINUTE, Millis};
 use crate::db::{Db, decode};
 use crate::error::Error;
@@ -13,14 +13,8 @@ pub(super) const MAX_LISTED: usize = 8 * (MAX_KEYWORDS + 1);
 /// How long a listing is remembered where a campaign stood: longer than somebody who read it before that may be about to put it back.
 const STOOD: Millis = MINUTE;
 
-/// The part of the schedule that a campaign is in.
-const fn shard_of(id: CampaignId) -> u64 {
-    // The low bits of ids are not even: a sequence, and the number of a worker.
-    (id.0 ^ (id.0 >> 6) ^ (id.0 >> 12)) % SCHEDULES
-}
-
 fn plan_at(id: CampaignId, at: Option<Millis>) -> Cmd {
-    let key = keys::schedule(shard_of(id));
+    let key = keys::schedule(part_of_schedule(id));
     match at {
         Some(at) => cmd("ZADD").arg(key).arg(at).arg(id.0).take(),
         None => cmd("ZREM").arg(key).arg(id.0).take(),
@@ -79,7 +73,7 @@ pub(in crate::ads) async fn due(db: &Db, now: Millis, most: usize) -> Result<Vec
 
 /// Has these looked at again later by whoever comes then, and by nobody else before. One pipeline.
 pub(in crate::ads) async fn postpone(db: &Db, ids: &[CampaignId], at: Millis) -> Result<(), Error> {
-    let move_on = |id: &CampaignId| cmd("ZADD").arg(keys::schedule(shard_of(*id))).arg("XX").arg(at).arg(id.0).take();
+    let move_on = |id: &CampaignId| cmd("ZADD").arg(keys::schedule(part_of_schedule(*id))).arg("XX").arg(at).arg(id.0).take();
     db.write_many(ids.iter().map(move_on).collect()).await.map(drop)
 }
 

@@ -4,6 +4,8 @@ mod campaigns;
 
 mod clicks;
 pub mod decide;
+mod explained;
+mod promoted;
 
 use crate::support::{Actor, TestApp};
 use serde_json::{Value, json};
