@@ -6,6 +6,7 @@ mod clicks;
 pub mod decide;
 mod explained;
 mod promoted;
+mod steps;
 
 use crate::support::{Actor, TestApp};
 use serde_json::{Value, json};
