@@ -7,6 +7,9 @@ mod settle;
 
 mod clicks;
 pub mod decide;
+mod explained;
+mod promoted;
+mod steps;
 
 use crate::support::{Actor, TestApp};
 use serde_json::{Value, json};
