@@ -271,10 +271,12 @@ impl Deciding<'_> {
             Some(visitor) => visitor.share_of(campaign, shares),
             None => Share { campaign, n: rand::random_range(0..shares.max(1)) },
         };
+        let impression = self.app.next_id().await?;
         Ok(Ask {
             share,
             slot: self.asking.slot,
-            impression: self.app.next_id().await?,
+            impression,
+            attempt: impression,
             visitor: self.asking.visitor,
             day: self.now / DAY,
             grant: Grant::default(),

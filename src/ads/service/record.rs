@@ -30,7 +30,10 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
     }
     read.retain(|(_, token)| now < token.at + RECORD_TIME);
     known::learn(app, read.iter().map(|(_, token)| token.share.campaign)).await?;
-    let asks = read.iter().map(|(_, token)| ask(token, now / DAY)).collect();
+    let mut asks = Vec::with_capacity(read.len());
+    for (_, token) in &read {
+        asks.push(ask(token, app.next_id().await?, now / DAY));
+    }
     let mut counted = Vec::new();
     for ((text, token), (reserved, _)) in read.into_iter().zip(draw::reserve(app, now, asks).await?) {
         match reserved {
@@ -45,11 +48,12 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
     Ok(counted)
 }
 
-fn ask(token: &Token, day: u64) -> Ask {
+fn ask(token: &Token, attempt: u64, day: u64) -> Ask {
     Ask {
         share: token.share,
         slot: Slot::InFeed,
         impression: token.impression,
+        attempt,
         visitor: token.visitor,
         day,
         grant: Grant::default(),

@@ -5,8 +5,9 @@ use super::super::store::offers::{Offers, Part};
 use crate::ids::CampaignId;
 use std::collections::{BTreeSet, HashSet};
 
-/// How much of a listing is read first.
-const FIRST: usize = 32;
+/// How much more of a listing is read first than is wanted: a few may have to give way, and the next one's worth is to be known. Most walks end
+/// there, and what is read is most of what a decision costs.
+const SPARE: usize = 2;
 /// How much of it is read at once at most.
 const MOST: usize = 1_000;
 
@@ -28,17 +29,20 @@ struct List {
 }
 
 impl List {
-    fn part(&self) -> Part {
-        Part { listing: self.listing, from: self.last.map(|(ecpm, _)| ecpm), past: self.equal, limit: self.limit }
+    /// What is read of it next, where so many are wanted.
+    fn part(&self, count: usize) -> Part {
+        let limit = self.limit.max(count + SPARE).min(MOST);
+        Part { listing: self.listing, from: self.last.map(|(ecpm, _)| ecpm), past: self.equal, limit }
     }
 
-    fn take(&mut self, offers: &Offers) {
-        self.is_read = offers.len() < self.limit;
+    /// Takes what was read, where so many were asked for.
+    fn take(&mut self, limit: usize, offers: &Offers) {
+        self.is_read = offers.len() < limit;
         for offer in offers {
             self.equal = if self.last.is_some_and(|(ecpm, _)| ecpm == offer.0) { self.equal + 1 } else { 1 };
             self.last = Some(*offer);
         }
-        self.limit = (self.limit * 4).min(MOST);
+        self.limit = (limit * 4).min(MOST);
     }
 }
 
@@ -49,22 +53,21 @@ impl Walk {
         listings.push(Listing::untargeted(slot));
         listings.sort_unstable();
         listings.dedup();
-        let list = |listing| List { listing, last: None, equal: 0, limit: FIRST, is_read: false };
+        let list = |listing| List { listing, last: None, equal: 0, limit: 0, is_read: false };
         Self { lists: listings.into_iter().map(list).collect(), waiting: BTreeSet::new(), seen: HashSet::new() }
     }
 
     /// What must be read before `count` candidates are known for certain, as far as there are any; nothing when they are.
     pub(super) fn wanted(&self, count: usize) -> Vec<Part> {
         let last = self.waiting.iter().rev().nth(count.saturating_sub(1));
-        self.open().filter(|list| last.is_none_or(|last| list.last.is_none_or(|read| read > *last))).map(List::part).collect()
+        self.open().filter(|list| last.is_none_or(|last| list.last.is_none_or(|read| read > *last))).map(|list| list.part(count)).collect()
     }
 
     /// Takes what was read, in the order in which it was wanted.
     pub(super) fn take(&mut self, count: usize, found: Vec<Offers>) {
-        let wanted: Vec<Listing> = self.wanted(count).into_iter().map(|part| part.listing).collect();
-        for (listing, offers) in wanted.into_iter().zip(found) {
-            let Some(list) = self.lists.iter_mut().find(|list| list.listing == listing) else { continue };
-            list.take(&offers);
+        for (part, offers) in self.wanted(count).into_iter().zip(found) {
+            let Some(list) = self.lists.iter_mut().find(|list| list.listing == part.listing) else { continue };
+            list.take(part.limit, &offers);
             for offer in offers {
                 if self.seen.insert(offer.1) {
                     self.waiting.insert(offer);

@@ -37,6 +37,8 @@ pub(in crate::ads) struct Ask {
     pub(in crate::ads) share: Share,
     pub(in crate::ads) slot: Slot,
     pub(in crate::ads) impression: u64,
+    /// What tells this attempt from others, should it be sent again.
+    pub(in crate::ads) attempt: u64,
     pub(in crate::ads) visitor: Option<Visitor>,
     pub(in crate::ads) day: u64,
     pub(in crate::ads) grant: Grant,
@@ -115,7 +117,7 @@ fn call(now: Millis, ask: &Ask) -> Call {
         keys::holds(share),
         keys::offered(share),
         keys::rank(share, ask.slot),
-        keys::impression(share, ask.impression),
+        keys::impression(share, ask.attempt),
         keys::tally(share, ask.day),
         keys::reach(share),
         keys::reached(share, ask.day),

@@ -90,6 +90,11 @@ pub async fn begun(config: Config) -> (TestApp, Actor, String) {
     (app, ada, key)
 }
 
+/// All of them at once; what each came to.
+pub async fn crowd_of<T>(asked: impl IntoIterator<Item = impl Future<Output = T>>) -> Vec<T> {
+    futures_util::future::join_all(asked).await
+}
+
 /// Many ask at once; how often they were shown anything.
 async fn crowd(app: &TestApp, key: &str, asks: usize, input: impl Fn(usize) -> Value) -> usize {
     let page = app.anonymous();

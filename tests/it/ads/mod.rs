@@ -1,12 +1,14 @@
 //! Ads: what advertisers and publishers set up, and how everything agrees with it.
 
-pub mod decide;
-
 mod audit;
 mod campaigns;
 mod clicks;
 mod crashes;
+pub mod decide;
+mod explained;
+mod promoted;
 mod settle;
+mod steps;
 mod storm;
 
 use crate::support::{Actor, TestApp};

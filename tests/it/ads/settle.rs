@@ -258,3 +258,47 @@ async fn campaigns_and_websites_go_with_their_account() {
     assert_eq!(findings(&app.app).await, [""; 0]);
     assert_eq!(offers(&app, &of_bob).len(), 1);
 }
+
+/// Redis counts: a change of a campaign costs the same however many keywords it has.
+#[tokio::test]
+async fn a_change_costs_as_many_round_trips_with_many_keywords_as_without() {
+    let app = TestApp::start().await;
+    let [ada] = app.users(["ada"]).await;
+    let many: Vec<String> = (0..250).map(|number| format!("k{number}")).collect();
+    let mut costs = Vec::new();
+    for keywords in [json!([]), json!(many)] {
+        let campaign = make(&ada, json!({ "keywords": keywords })).await;
+        add(&ada, &campaign, json!({})).await;
+        app.drain().await;
+        for operation in ["PauseCampaign", "ResumeCampaign"] {
+            let before = app.app.db().round_trips();
+            done(&ada, operation, "campaign", json!({ "campaignId": campaign })).await;
+            app.app.drain().await;
+            costs.push(app.app.db().round_trips() - before);
+        }
+    }
+    assert_eq!((costs[0], costs[1]), (costs[2], costs[3]));
+    assert!(costs.iter().all(|cost| *cost <= 28), "{costs:?}");
+}
+
+/// A process that reads a campaign, is overtaken by a pause, and writes what it has read: the pause stands, whoever comes last.
+#[tokio::test]
+async fn a_late_settling_that_died_is_made_good_by_the_schedule() {
+    let app = TestApp::start().await;
+    let [ada] = app.users(["ada"]).await;
+    let campaign = make(&ada, json!({})).await;
+    add(&ada, &campaign, json!({})).await;
+    let member = number(&campaign).to_be_bytes()[1..].to_vec();
+    // It noted where it was about to write, and that somebody is to look again; it was taken out, and died.
+    app.redis.run_bytes::<()>(&[b"ZREM", b"offers:{banner}", &member]);
+    let part = (0..8).map(|n| format!("schedule:{{{n}}}")).find(|key| {
+        app.redis.run::<Option<f64>>(&["ZSCORE", key, &number(&campaign).to_string()]).is_some()
+    });
+    let (part, soon) = (part.expect("it is looked at"), (START + 30_000).to_string());
+    app.redis.run::<()>(&["ZADD", &part, &soon, &number(&campaign).to_string()]);
+    app.drain().await;
+    assert_eq!(offers(&app, &campaign), []);
+    app.clock.advance(30_000);
+    app.drain().await;
+    assert_eq!(offers(&app, &campaign).len(), 1);
+}
