@@ -94,7 +94,12 @@ impl Timeline {
         let (cursors, list) = (request.app.cursors().await?, self.list());
         let edge = |it: service::Woven| TimelineEntryEdge {
             cursor: service::encode_woven(&cursors, list, it.position, it.since),
-            node: TimelineEntry { list, position: it.position, promotion: it.promoted.as_ref().map(Promotion::from), seen: it.seen },
+            node: TimelineEntry {
+                list,
+                position: it.position,
+                promotion: it.promoted.as_ref().map(Promotion::from),
+                seen: it.seen,
+            },
         };
         let edges: Vec<TimelineEntryEdge> = woven.into_iter().map(edge).collect();
         let cursor = |edge: Option<&TimelineEntryEdge>| edge.map(|edge| edge.cursor.clone());

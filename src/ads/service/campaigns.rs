@@ -77,11 +77,7 @@ async fn make(app: &App, owner: UserId, id: CampaignId, draft: CampaignDraft, la
         paused: false,
         stopped: false,
         suspended: store::standing(app.db(), owner).await?.advertiser,
-<<<<<<< HEAD
         shares: app.config().ad_shares.unwrap_or(if app.db().is_cluster() { CLUSTER_SHARES } else { 1 }),
-=======
-        shares: app.config().ad_shares.unwrap_or(if app.db().is_cluster() { CLUSTER_SHARES } else { 1 }).clamp(1, CLUSTER_SHARES),
->>>>>>> decide
         version: 1,
     };
     store::write(app.db(), &campaign, &keywords).await?;

@@ -1,7 +1,9 @@
 //! Impressions: reserving one, and what comes of its click.
 
 use super::super::keys;
-use super::super::model::{ANSWER_KEPT, CLICK_TIME, DAYS_KEPT, Ecpm, Money, PLAUSIBLE_CLICKS, Pricing, RECORD_TIME, Share, Slot, Visitor};
+use super::super::model::{
+    ANSWER_KEPT, CLICK_TIME, DAYS_KEPT, Ecpm, Money, PLAUSIBLE_CLICKS, Pricing, RECORD_TIME, Share, Slot, Visitor,
+};
 use crate::clock::{MINUTE, Millis};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
@@ -194,9 +196,7 @@ pub(in crate::ads) async fn give_back(db: &Db, now: Millis, day: u64, shares: &[
 
 /// Gives back what was held for clicks that did not come, at most `most` each; how many there were. One pipeline of scripts.
 pub(in crate::ads) async fn release_holds(db: &Db, now: Millis, day: u64, shares: &[Share], most: usize) -> Result<u64, Error> {
-    let call = |share: &Share| {
-        Call::new(&RELEASE_HOLDS, [keys::share(*share), keys::holds(*share)]).arg(now).arg(day).arg(most)
-    };
+    let call = |share: &Share| Call::new(&RELEASE_HOLDS, [keys::share(*share), keys::holds(*share)]).arg(now).arg(day).arg(most);
     let replies = db.call_many(shares.iter().map(call).collect()).await?;
     replies.into_iter().map(decode::one::<u64>).sum()
 }

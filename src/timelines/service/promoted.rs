@@ -35,7 +35,12 @@ pub struct Woven {
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
-pub async fn promoted_home(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs) -> Result<(Page<Seen>, Vec<Woven>), Error> {
+pub async fn promoted_home(
+    app: &App,
+    loaders: &Loaders,
+    owner: UserId,
+    args: &PageArgs,
+) -> Result<(Page<Seen>, Vec<Woven>), Error> {
     let cursors = app.cursors().await?;
     let since = args.after.as_deref().map_or(0, |after| since_of(&cursors, home_id(owner), after));
     let size = args.check(&cursors, home_id(owner))?.size;

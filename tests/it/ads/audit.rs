@@ -18,7 +18,8 @@ impl Scene {
         let app = TestApp::start().await;
         let [ada, bob] = app.users(["ada", "bob"]).await;
         let key = website(&bob).await;
-        let campaign = make(&ada, json!({ "keywords": ["shoes"], "frequencyCap": { "impressions": 9, "perSeconds": 900 } })).await;
+        let campaign =
+            make(&ada, json!({ "keywords": ["shoes"], "frequencyCap": { "impressions": 9, "perSeconds": 900 } })).await;
         let ad = add(&ada, &campaign, json!({})).await;
         let square = add(&ada, &campaign, json!({ "slot": "SQUARE", "pricing": "CPC", "bid": "0.5" })).await;
         let gone = add(&ada, &campaign, json!({})).await;
@@ -67,21 +68,24 @@ impl Scene {
 
 /// What is done to the scene, and every finding that it must give, without what was read.
 const CASES: &[(&[&str], &[&str])] = &[
-    (&["HSET campaign:{$c} budget much"], &[
-        "campaign:{$c}: has granted more than the budget",
-        "campaign:{$c}: its budget is no number",
-        "campaign:{$c}: spent and held is more than the budget",
-    ]),
-    (&["HSET campaign:{$c} budget 5"], &[
-        "campaign:{$c}: has granted more than the budget",
-        "campaign:{$c}: spent and held is more than the budget",
-    ]),
+    (
+        &["HSET campaign:{$c} budget much"],
+        &[
+            "campaign:{$c}: has granted more than the budget",
+            "campaign:{$c}: its budget is no number",
+            "campaign:{$c}: spent and held is more than the budget",
+        ],
+    ),
+    (
+        &["HSET campaign:{$c} budget 5"],
+        &["campaign:{$c}: has granted more than the budget", "campaign:{$c}: spent and held is more than the budget"],
+    ),
     (&["HINCRBY campaign:{$c} out 1"], &["campaign:{$c}: out is not what is granted and not given back"]),
     (&["HINCRBY campaign:{$c} g0 1"], &["campaign:{$c}: out is not what is granted and not given back"]),
-    (&["HINCRBY share:{$c.0} spent 1"], &[
-        "share:{$c.0}: spent is not what its ads have cost",
-        "share:{$c.0}: spent is not what its days come to",
-    ]),
+    (
+        &["HINCRBY share:{$c.0} spent 1"],
+        &["share:{$c.0}: spent is not what its ads have cost", "share:{$c.0}: spent is not what its days come to"],
+    ),
     (&["HINCRBY offered:{$c.0} $ad:s 7"], &["share:{$c.0}: spent is not what its ads have cost"]),
     (&["HINCRBY offered:{$c.0} $ad:i 7"], &["share:{$c.0}: i is not how often its ads were shown"]),
     (&["HINCRBY offered:{$c.0} $ad:c 7"], &["share:{$c.0}: c is not how often its ads were clicked"]),
@@ -92,14 +96,17 @@ const CASES: &[(&[&str], &[&str])] = &[
     (&["HINCRBY tally:{$c.0}:$day x 1"], &["share:{$c.0}: x is not what its days come to"]),
     (&["HINCRBY tally:{$c.0}:$day s 1"], &["share:{$c.0}: spent is not what its days come to"]),
     (&["HSET share:{$c.0} g 1"], &["share:{$c.0}: has spent what it was not granted"]),
-    (&["HINCRBY share:{$c.0} g 99999999999"], &["share:{$c.0}: has more than it was granted, or has given back less than is known"]),
+    (
+        &["HINCRBY share:{$c.0} g 99999999999"],
+        &["share:{$c.0}: has more than it was granted, or has given back less than is known"],
+    ),
     (&["HSET share:{$c.0} v 1"], &["share:{$c.0}: does not know its campaign as it is"]),
     (&["ZREM rank:{$c.0}:banner $ad"], &["rank:{$c.0}:banner: does not rank the ads of its slot"]),
     (&["ZADD rank:{$c.0}:square 7 $ad"], &["rank:{$c.0}:square: does not rank the ads of its slot"]),
-    (&["RENAME share:{$c.0} share:{$c.5}", "RENAME share:{$c.5} share:{$c.5}"], &[
-        "campaign:{$c}: out is not what is granted and not given back",
-        "share:{$c.5}: its campaign has no such share",
-    ]),
+    (
+        &["RENAME share:{$c.0} share:{$c.5}", "RENAME share:{$c.5} share:{$c.5}"],
+        &["campaign:{$c}: out is not what is granted and not given back", "share:{$c.5}: its campaign has no such share"],
+    ),
     (&["HSET share:{$old.0} v 1"], &["share:{$old.0}: there is no such campaign"]),
     (&["ZADD keywords:{$old} 1 x"], &["keywords:{$old}: there is no such campaign"]),
     (&["PERSIST tally:{$c.0}:$day"], &["tally:{$c.0}:$day: has no time to live"]),
@@ -107,29 +114,38 @@ const CASES: &[(&[&str], &[&str])] = &[
     (&["ZREM campaigns:{$ada} $c"], &["campaign:{$c}: does not stand in campaigns:{$ada}"]),
     (&["ZADD campaigns:{$bob} $c $c"], &["campaigns:{$bob}: $c is of $ada"]),
     (&["ZADD campaigns:{$ada} $old $old"], &["campaigns:{$ada}: there is no campaign:{$old}"]),
-    (&["HDEL campaign:{$c} shares"], &[
-        "ads:{$c}: there is no such campaign",
-        "campaign:{$c}: does not say how many shares it has",
-        "campaign:{$c}: its shares is no number",
-        "holds:{$c.0}: there is no such campaign",
-        "keywords:{$c}: there is no such campaign",
-        "listed:{$c}: there is no such campaign",
-        "offered:{$c.0}: there is no such campaign",
-        "rank:{$c.0}:banner: there is no such campaign",
-        "rank:{$c.0}:square: there is no such campaign",
-        "reach:{$c.0}: there is no such campaign",
-        "reached:{$c.0}:$day: there is no such campaign",
-        "share:{$c.0}: there is no such campaign",
-        "tally:{$c.0}:$day: there is no such campaign",
-    ]),
-    (&["HSET campaign:{$c} state asleep"], &[
-        "campaign:{$c}: its name, pacing or state is none",
-        "campaign:{$c}: stands in $offers where it should not",
-        "campaign:{$c}: stands in $squares where it should not",
-    ]),
+    (
+        &["HDEL campaign:{$c} shares"],
+        &[
+            "ads:{$c}: there is no such campaign",
+            "campaign:{$c}: does not say how many shares it has",
+            "campaign:{$c}: its shares is no number",
+            "holds:{$c.0}: there is no such campaign",
+            "keywords:{$c}: there is no such campaign",
+            "listed:{$c}: there is no such campaign",
+            "offered:{$c.0}: there is no such campaign",
+            "rank:{$c.0}:banner: there is no such campaign",
+            "rank:{$c.0}:square: there is no such campaign",
+            "reach:{$c.0}: there is no such campaign",
+            "reached:{$c.0}:$day: there is no such campaign",
+            "share:{$c.0}: there is no such campaign",
+            "tally:{$c.0}:$day: there is no such campaign",
+        ],
+    ),
+    (
+        &["HSET campaign:{$c} state asleep"],
+        &[
+            "campaign:{$c}: its name, pacing or state is none",
+            "campaign:{$c}: stands in $offers where it should not",
+            "campaign:{$c}: stands in $squares where it should not",
+        ],
+    ),
     (&["ZREM $part $c"], &["campaign:{$c}: does not stand in $part"]),
     (&["ZADD $part 9e15 $old"], &["$part: there is no campaign $old"]),
-    (&["DEL listed:{$c}"], &["$offers: campaign $c stands in it and does not know", "$squares: campaign $c stands in it and does not know"]),
+    (
+        &["DEL listed:{$c}"],
+        &["$offers: campaign $c stands in it and does not know", "$squares: campaign $c stands in it and does not know"],
+    ),
     (&["ZADD listed:{$c} 1 nowhere"], &["listed:{$c}: holds what is no listing"]),
     (&["ZADD offers:{banner} 7 x"], &["offers:{banner}: holds what is no campaign"]),
     (&["HDEL ad:{$c}:$ad target"], &["ad:{$c}:$ad: does not say what it shows, where, and for how much"]),

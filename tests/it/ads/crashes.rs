@@ -46,7 +46,9 @@ impl World {
             Change::AddKeywords => ("AddKeywords", json!({ "campaignId": campaign, "keywords": ["a", "b"] })),
             Change::Ad => ("CreateAd", super::banner(campaign, json!({ "slot": "SKYSCRAPER", "idempotencyKey": "once" }))),
             Change::RemoveAd => ("RemoveAd", json!({ "adId": self.ad })),
-            Change::Website => ("RegisterWebsite", json!({ "name": "N", "origin": "https://n.example", "idempotencyKey": "once" })),
+            Change::Website => {
+                ("RegisterWebsite", json!({ "name": "N", "origin": "https://n.example", "idempotencyKey": "once" }))
+            }
             Change::Suspend => ("", Value::Null),
         }
     }
@@ -70,7 +72,8 @@ impl World {
     /// How much there is of what the change makes.
     async fn holds(&self, app: &TestApp, change: Change) -> bool {
         let stands: Vec<String> = offers(app, &self.campaign).into_iter().map(|(listing, _)| listing).collect();
-        let counts = "{ viewerCampaigns { totalCount edges { node { name } } } viewerWebsites { totalCount edges { node { name } } } }";
+        let counts =
+            "{ viewerCampaigns { totalCount edges { node { name } } } viewerWebsites { totalCount edges { node { name } } } }";
         let seen = self.owner.at(app).gql(counts, json!({})).await["data"].take();
         let count = |list: &str| {
             let shown = seen[list]["edges"].as_array().map(Vec::len);

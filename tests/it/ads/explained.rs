@@ -42,7 +42,13 @@ async fn every_reason_is_told_alone_and_in_its_order() {
         (json!({ "keywords": ["shoes"] }), json!({}), "", json!({ "keywords": ["hats", "SHOES"] }), json!([])),
         (json!({}), json!({ "slot": "SQUARE" }), "", json!({}), json!(["SLOT"])),
         (json!({}), Value::Null, "", json!({}), json!(["NO_ADS"])),
-        (json!({ "startsAt": future, "keywords": ["x"] }), json!({ "bid": "100000" }), "PauseCampaign", json!({}), json!(["PAUSED", "NOT_STARTED", "BUDGET_SPENT", "KEYWORDS"])),
+        (
+            json!({ "startsAt": future, "keywords": ["x"] }),
+            json!({ "bid": "100000" }),
+            "PauseCampaign",
+            json!({}),
+            json!(["PAUSED", "NOT_STARTED", "BUDGET_SPENT", "KEYWORDS"]),
+        ),
     ];
     for (input, ad, done, asked, expected) in table {
         let id = make(&ada, input.clone()).await;
@@ -79,11 +85,17 @@ async fn ranks_count_the_eligible_ones_above_and_others_learn_nothing() {
     run(&bob, "PauseCampaign", json!({ "campaignId": ids[4] })).await;
     assert_eq!(explain(&ada, &own, json!({})).await["rank"], 3);
     run(&ada, "PauseCampaign", json!({ "campaignId": own })).await;
-    assert_eq!(explain(&ada, &own, json!({})).await, json!({ "eligible": false, "reasons": ["PAUSED"], "rank": null, "ecpm": "2.5" }));
+    assert_eq!(
+        explain(&ada, &own, json!({})).await,
+        json!({ "eligible": false, "reasons": ["PAUSED"], "rank": null, "ecpm": "2.5" })
+    );
     assert_eq!(explain(&ada, &ids[0], json!({})).await, Value::Null, "another's");
     assert_eq!(explain(&ada, "x", json!({})).await, Value::Null);
     let nobody = app.anonymous().run("WhyNot", json!({ "campaignId": own, "slot": "BANNER" })).await;
-    assert_eq!((&nobody["data"]["explainAd"], &nobody["errors"][0]["extensions"]["code"]), (&Value::Null, &json!("UNAUTHENTICATED")));
+    assert_eq!(
+        (&nobody["data"]["explainAd"], &nobody["errors"][0]["extensions"]["code"]),
+        (&Value::Null, &json!("UNAUTHENTICATED"))
+    );
 }
 
 #[tokio::test]

@@ -26,7 +26,11 @@ async fn page(reader: &Actor, variables: Value) -> (Vec<Value>, Value) {
 fn pattern(edges: &[Value]) -> Vec<String> {
     let of = |edge: &Value| {
         let node = &edge["node"];
-        if node["promotion"].is_null() { node["status"]["message"].as_str().expect("a message").to_owned() } else { "*".to_owned() }
+        if node["promotion"].is_null() {
+            node["status"]["message"].as_str().expect("a message").to_owned()
+        } else {
+            "*".to_owned()
+        }
     };
     edges.iter().map(of).collect()
 }
@@ -79,7 +83,9 @@ async fn every_tenth_entry_is_promoted_over_pages_of_any_size_and_never_the_firs
             assert_eq!(info["hasPreviousPage"], !after.is_null());
             let (again, _) = page(&bob, json!({ "first": size, "after": after })).await;
             assert_eq!(pattern(&edges), pattern(&again), "the same page again");
-            let ids = |edges: &[Value]| edges.iter().map(|edge| (edge["node"]["id"].clone(), edge["node"]["status"]["id"].clone())).collect::<Vec<_>>();
+            let ids = |edges: &[Value]| {
+                edges.iter().map(|edge| (edge["node"]["id"].clone(), edge["node"]["status"]["id"].clone())).collect::<Vec<_>>()
+            };
             assert_eq!(ids(&edges), ids(&again));
             firsts.extend(pattern(&edges).first().cloned());
             all.extend(edges);
@@ -91,7 +97,11 @@ async fn every_tenth_entry_is_promoted_over_pages_of_any_size_and_never_the_firs
         }
         let found = pattern(&all);
         let own: Vec<String> = found.iter().filter(|it| *it != "*").cloned().collect();
-        assert_eq!(own, (0..40).rev().map(|number| number.to_string()).collect::<Vec<_>>(), "{size}: nothing is missing, nothing twice");
+        assert_eq!(
+            own,
+            (0..40).rev().map(|number| number.to_string()).collect::<Vec<_>>(),
+            "{size}: nothing is missing, nothing twice"
+        );
         assert!(!firsts.contains(&"*".to_owned()), "{size}: never the first of a page");
         let promoted: Vec<usize> = (0..found.len()).filter(|at| found[*at] == "*").collect();
         assert!(promoted.windows(2).all(|pair| pair[1] - pair[0] >= 10), "{size}: {promoted:?}");
@@ -107,7 +117,11 @@ async fn every_tenth_entry_is_promoted_over_pages_of_any_size_and_never_the_firs
     let (edges, _) = page(&bob, json!({ "last": 30 })).await;
     assert!(tokens(&edges).is_empty(), "not where one reads backwards");
     let plain = bob.run("Home", json!({ "first": 100 })).await;
-    assert_eq!(plain["data"]["homeTimeline"]["entries"]["edges"].as_array().map(Vec::len), Some(40), "not for who cannot tell them");
+    assert_eq!(
+        plain["data"]["homeTimeline"]["entries"]["edges"].as_array().map(Vec::len),
+        Some(40),
+        "not for who cannot tell them"
+    );
     let (edges, _) = page(&ada, json!({ "first": 100 })).await;
     assert!(tokens(&edges).is_empty(), "never one's own");
 }
@@ -153,10 +167,15 @@ async fn reading_writes_nothing() {
         assert_eq!(tokens(&edges).len(), 1, "one campaign, one place");
     }
     app.app.drain().await;
-    let reading = ["HGETALL", "HMGET", "HGET", "ZRANGE", "ZSCORE", "ZMSCORE", "GET", "ZINTER", "ZDIFF", "ECHO", "XRANGE", "XREVRANGE"];
+    let reading =
+        ["HGETALL", "HMGET", "HGET", "ZRANGE", "ZSCORE", "ZMSCORE", "GET", "ZINTER", "ZDIFF", "ECHO", "XRANGE", "XREVRANGE"];
     for command in monitor.end(&app.redis) {
         let name = String::from_utf8_lossy(&command[0]).to_uppercase();
-        assert!(reading.contains(&name.as_str()), "{:?}", command.iter().map(|word| String::from_utf8_lossy(word)).collect::<Vec<_>>());
+        assert!(
+            reading.contains(&name.as_str()),
+            "{:?}",
+            command.iter().map(|word| String::from_utf8_lossy(word)).collect::<Vec<_>>()
+        );
     }
     assert_eq!((of_share(&app, &id, 0, "i"), spent(&ada, &id).await.0.as_str()), (0, "0"));
 }
@@ -179,7 +198,11 @@ async fn what_was_seen_counts_once_within_ten_minutes() {
     let click = run(&bob, "ClickAd", json!({ "token": first[0] })).await;
     assert_eq!((&click["targetUrl"], &click["counted"]), (&Value::Null, &json!(true)));
     assert_eq!(run(&bob, "ClickAd", json!({ "token": first[0] })).await["counted"], false);
-    assert_eq!(run(&bob, "ClickAd", json!({ "token": tokens(&edges)[0] })).await["counted"], false, "that was not counted as seen");
+    assert_eq!(
+        run(&bob, "ClickAd", json!({ "token": tokens(&edges)[0] })).await["counted"],
+        false,
+        "that was not counted as seen"
+    );
     bob.post("newer").await;
     app.drain().await;
     let (edges, _) = page(&bob, json!({ "first": 30 })).await;

@@ -136,14 +136,10 @@ async fn whoever_settles_late_or_at_once_with_others_leaves_what_is_true() {
                 ads::settle(&app.app, id(&campaign)).await.expect("a store");
             }
         };
-        let (first, second) = if round % 2 == 0 { ("PauseCampaign", "RemoveKeywords") } else { ("ResumeCampaign", "AddKeywords") };
+        let (first, second) =
+            if round % 2 == 0 { ("PauseCampaign", "RemoveKeywords") } else { ("ResumeCampaign", "AddKeywords") };
         let beside = ada.at(&other);
-        tokio::join!(
-            settle(&app),
-            settle(&other),
-            super::run(&ada, first, pause),
-            super::run(&beside, second, keywords),
-        );
+        tokio::join!(settle(&app), settle(&other), super::run(&ada, first, pause), super::run(&beside, second, keywords),);
         let expected = if round % 2 == 0 { 0 } else { 3 };
         assert_eq!(offers(&app, &campaign).len(), expected, "round {round}");
     }
@@ -295,9 +291,9 @@ async fn a_late_settling_that_died_is_made_good_by_the_schedule() {
     let member = number(&campaign).to_be_bytes()[1..].to_vec();
     // It noted where it was about to write, and that somebody is to look again; it was taken out, and died.
     app.redis.run_bytes::<()>(&[b"ZREM", b"offers:{banner}", &member]);
-    let part = (0..8).map(|n| format!("schedule:{{{n}}}")).find(|key| {
-        app.redis.run::<Option<f64>>(&["ZSCORE", key, &number(&campaign).to_string()]).is_some()
-    });
+    let part = (0..8)
+        .map(|n| format!("schedule:{{{n}}}"))
+        .find(|key| app.redis.run::<Option<f64>>(&["ZSCORE", key, &number(&campaign).to_string()]).is_some());
     let (part, soon) = (part.expect("it is looked at"), (START + 30_000).to_string());
     app.redis.run::<()>(&["ZADD", &part, &soon, &number(&campaign).to_string()]);
     app.drain().await;

@@ -61,15 +61,11 @@ async fn the_pool_allows_exactly_what_the_rule_allows() {
             version: 1,
         };
         let key = format!("campaign:{{{round}}}");
-        let mut fields = vec![
-            ("id", round),
-            ("budget", campaign.budget.0),
-            ("daily", daily.0),
-            ("from", campaign.from()),
-            ("shares", 1),
-        ];
+        let mut fields =
+            vec![("id", round), ("budget", campaign.budget.0), ("daily", daily.0), ("from", campaign.from()), ("shares", 1)];
         fields.extend(ends.map(|ends| ("ends", ends)));
-        let mut words = vec!["HSET".to_owned(), key, "pacing".into(), if pacing == Pacing::Even { "EVEN" } else { "ASAP" }.into()];
+        let mut words =
+            vec!["HSET".to_owned(), key, "pacing".into(), if pacing == Pacing::Even { "EVEN" } else { "ASAP" }.into()];
         words.extend(fields.into_iter().flat_map(|(name, value)| [name.to_owned(), value.to_string()]));
         redis.run::<i64>(&words.iter().map(String::as_str).collect::<Vec<_>>());
         let allowed = campaign.allowed(now).0;
@@ -84,7 +80,22 @@ async fn the_pool_allows_exactly_what_the_rule_allows() {
 #[tokio::test]
 async fn a_draw_that_is_repeated_grants_nothing_more_and_what_comes_back_counts_once() {
     let redis = RedisServer::alone(Alone::Record);
-    redis.run::<i64>(&["HSET", "campaign:{7}", "id", "7", "budget", "1000", "daily", "100", "pacing", "ASAP", "from", "0", "shares", "2"]);
+    redis.run::<i64>(&[
+        "HSET",
+        "campaign:{7}",
+        "id",
+        "7",
+        "budget",
+        "1000",
+        "daily",
+        "100",
+        "pacing",
+        "ASAP",
+        "from",
+        "0",
+        "shares",
+        "2",
+    ]);
     let day = 20_513;
     let now = day * DAY;
     assert_eq!(draw(&redis, 7, &[now, day, 0, 0, 10, 10]), "granted 10 0 20513");
@@ -154,7 +165,10 @@ async fn money_of_another_day_goes_back_and_a_clock_behind_is_told_the_day() {
     // The next day what is left goes back; what was granted yesterday and comes only now, too.
     assert_eq!(reserve(&app, &id, at(now + DAY, 2, [9_000_000, 0, day])), "dry 2000000 0 9000000 7000000 0");
     assert_eq!(reserve(&app, &id, at(now + DAY, 3, [12_000_000, 10_000_000, day + 1])).split(' ').next(), Some("served"));
-    assert_eq!(["g", "r", "spent", "used"].map(|field| of_share(&app, &id, 0, field)), [12_000_000, 8_000_000, 4_000_000, 2_000_000]);
+    assert_eq!(
+        ["g", "r", "spent", "used"].map(|field| of_share(&app, &id, 0, field)),
+        [12_000_000, 8_000_000, 4_000_000, 2_000_000]
+    );
     assert_eq!(reserve(&app, &id, at(now, 4, [0, 0, 0])), format!("day {}", day + 1));
     let page = app.anonymous();
     let _ = (page, serve, money_holds);
