@@ -3,9 +3,11 @@
 mod audit;
 mod campaigns;
 mod clicks;
+mod costs;
 mod crashes;
 pub mod decide;
 mod explained;
+mod plain;
 mod promoted;
 mod settle;
 mod steps;
