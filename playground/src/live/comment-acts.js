@@ -3,7 +3,7 @@
 import { inPlace } from './in-place.js';
 import { request } from './operations.js';
 import { send } from '../send.js';
-import { twice } from './twice.js';
+import { twice } from '../twice.js';
 import { WritingBox } from './writing-box.js';
 
 export const MOST = 2_000;

@@ -1,7 +1,7 @@
 // Deleting one's own statuses. The status goes when the stream says that it is gone.
 import { send } from '../send.js';
+import { twice } from '../twice.js';
 import { request } from './operations.js';
-import { twice } from './twice.js';
 
 export function deletesIn(list) {
   twice(list, '.delete', async (button) => {
