@@ -46,7 +46,7 @@ export default defineConfig({
     // An inlined image would need a wider Content-Security-Policy.
     assetsInlineLimit: 0,
     rolldownOptions: {
-      input: ['index.html', 'live.html'],
+      input: ['index.html', 'live.html', 'ads.html'],
       output: { codeSplitting: { groups: [GRAPHIQL] } },
     },
     chunkSizeWarningLimit: 1500,
