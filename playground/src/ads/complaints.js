@@ -1,4 +1,7 @@
 // What the server has against a form's input, each row beside the field that its path names, and all others in the form's own place.
+
+// The form's own place: what is said beside a field may stand next to it.
+const OWN = ':scope > .error:not(.beside)';
 let fields = 0;
 
 export function complain(form, complaints) {
@@ -7,12 +10,12 @@ export function complain(form, complaints) {
     if (field) beside(field, message);
     return !field;
   });
-  form.querySelector(':scope > .error').textContent = others.map(({ message }) => message).join(' ');
+  form.querySelector(OWN).textContent = others.map(({ message }) => message).join(' ');
   form.querySelector('[aria-invalid=true]')?.focus();
 }
 
 export function forgive(form) {
-  form.querySelector(':scope > .error').textContent = '';
+  form.querySelector(OWN).textContent = '';
   for (const said of form.querySelectorAll('.error.beside')) said.remove();
   for (const field of form.querySelectorAll('[aria-invalid]')) {
     field.removeAttribute('aria-invalid');
@@ -35,7 +38,8 @@ function beside(field, message) {
   said.className = 'error beside';
   said.id = `said-${++fields}`;
   said.role = 'alert';
-  field.after(said);
+  // Not within the label: what is wrong with a field is not its name.
+  field.closest('label').after(said);
   said.textContent = message;
   field.setAttribute('aria-invalid', 'true');
   field.setAttribute('aria-describedby', [...described(field), said.id].join(' '));

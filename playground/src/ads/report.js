@@ -8,7 +8,7 @@ import { count, percent } from './words.js';
 // Only where a plot puts its bars is money a number.
 const PLOTS = [
   { title: 'Spend a day', kind: 'bars', of: ({ spend }) => Number(spend), said: ({ spend }) => money(spend) },
-  { title: 'CTR: clicks of impressions', kind: 'line', style: 'percent', of: ctrOf, said: (day) => (day.impressions > 0 ? percent(ctrOf(day)) : 'no impressions') },
+  { title: 'CTR: clicks of impressions', kind: 'line', style: 'percent', of: ctrOf, said: (day) => ctrText(day, 'no impressions') },
   { title: 'Impressions a day', kind: 'bars', whole: true, of: ({ impressions }) => impressions, said: ({ impressions }) => count(impressions) },
   { title: 'Clicks a day', kind: 'bars', whole: true, of: ({ clicks }) => clicks, said: ({ clicks }) => count(clicks) },
 ];
@@ -18,9 +18,11 @@ const COLUMNS = [
   ['Impressions', ({ impressions }) => count(impressions)],
   ['Clicks', ({ clicks }) => count(clicks)],
   ['Not counted', ({ invalidClicks }) => count(invalidClicks)],
-  ['CTR', (day) => (day.impressions > 0 ? percent(ctrOf(day)) : '–')],
+  ['CTR', (day) => ctrText(day, '–')],
   ['Visitors', ({ reach }) => count(reach)],
 ];
+
+const ctrText = (day, none) => (day.impressions > 0 ? percent(ctrOf(day)) : none);
 
 export class Report {
   #section;
@@ -41,7 +43,7 @@ export class Report {
       ['Clicks', count(report.clicks)],
       ['Clicks not counted', count(report.invalidClicks)],
       ['CTR', report.impressions > 0 ? percent(report.ctr) : '–'],
-      ['eCPM', report.ecpm && money(report.ecpm)],
+      ['eCPM', report.impressions > 0 ? money(report.ecpm) : '–'],
       ['Visitors, about', count(report.reach)],
     ]);
     const dates = report.days.map(({ date }) => date);

@@ -24,7 +24,8 @@ function stepFor(greatest, most, whole) {
 export function tickTexts(values, options = {}) {
   const step = values[1] * (options.style === 'percent' ? 100 : 1);
   const digits = Math.min(20, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
-  const wide = values.at(-1) >= 10_000 ? { notation: 'compact', maximumFractionDigits: 1 } : { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  const fixed = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  const wide = values.at(-1) >= 10_000 ? { notation: 'compact', maximumFractionDigits: 1 } : fixed;
   const format = new Intl.NumberFormat(undefined, { ...options, ...wide });
   return values.map((value) => format.format(value));
 }
