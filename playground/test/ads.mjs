@@ -9,6 +9,7 @@ const OTHERS = '{ viewer { following(first: 1) { edges { node { login } } } } }'
 const POST = 'mutation ($input: PostStatusInput!) { postStatus(input: $input) { status { id } } }';
 const CREATE = 'mutation ($input: CreateCampaignInput!) { createCampaign(input: $input) { campaign { id } userErrors { message } } }';
 const ADD = 'mutation ($input: CreateAdInput!) { createAd(input: $input) { ad { id } userErrors { message } } }';
+const PAUSE = 'mutation ($input: CampaignInput!) { pauseCampaign(input: $input) { campaign { id } userErrors { message } } }';
 const REGISTER = 'mutation ($input: RegisterWebsiteInput!) { registerWebsite(input: $input) { website { key } userErrors { message } } }';
 const END_OTHERS = 'mutation { endSessions(input: { allOthers: true }) { endedSessionIds userErrors { message } } }';
 
@@ -126,7 +127,8 @@ test('a campaign is paused, resumed, stopped, which asks once more; a stopped on
 test('keywords come and go', async () => {
   await ads.load();
   await ads.logIn();
-  await ads.open(await campaign('first'));
+  const id = await campaign('first');
+  await ads.open(id);
   const form = ads.form('Add keywords');
   await ads.send(form, { 'Keywords to add': 'second word\nthird' }, 'Add keywords');
   await ads.button('Remove second word').waitFor();
@@ -140,6 +142,8 @@ test('keywords come and go', async () => {
     await ads.button(`Remove ${word}`).waitFor({ state: 'detached' });
   }
   await page.getByText('None: it fits everywhere.').waitFor();
+  // Everywhere is where the other tests look.
+  await change(ada, PAUSE, { campaignId: id });
 });
 
 test('ads are added, of text and of one’s own statuses, and removed', async () => {
@@ -306,7 +310,7 @@ test('another’s campaign is none', async () => {
   await ads.logIn();
   await ads.load(`#${new URLSearchParams({ campaign: id })}`);
   await ads.alert.getByText('There is no such campaign of yours.').waitFor();
-  assert.ok(await ads.title.isHidden());
+  assert.ok(await ads.button('Change').isHidden());
 });
 
 test('when the session ends, what it showed is gone', async () => {
@@ -375,6 +379,8 @@ for (const colorScheme of ['light', 'dark']) {
     await browser.close();
     await begin({ viewport: { width: 390, height: 844 }, colorScheme });
     const id = await campaign(`phone ${colorScheme}`, { budget: '9000000', dailyBudget: '1234567.000001', name: 'A name without end '.repeat(5) });
+    await change(ada, PAUSE, { campaignId: await campaign('a paused one') });
+    await campaign('a later one', { startsAt: '2099-01-01T00:00:00.000Z' });
     const good = async (what) => {
       assert.deepEqual(await page.evaluate(faint), [], what);
       assert.deepEqual(await page.evaluate(unnamed), [], what);

@@ -113,5 +113,6 @@ test('rows and hosts', () => {
 test('an operation is sent with the fragments that it spreads, and with no other', () => {
   const fragments = [['A', 'fragment A on X { ...B }'], ['B', 'fragment B on X { id }'], ['Ab', 'fragment Ab on X { id }']];
   assert.equal(complete('{ x { ...A } y { ...A } }', fragments), '{ x { ...A } y { ...A } }\nfragment A on X { ...B }\nfragment B on X { id }');
+  assert.equal(complete('{ x { ...Ab } }', fragments), '{ x { ...Ab } }\nfragment Ab on X { id }');
   assert.equal(complete('{ x { ... on A { id } } }', fragments), '{ x { ... on A { id } } }');
 });
