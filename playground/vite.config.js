@@ -51,5 +51,5 @@ export default defineConfig({
     },
     chunkSizeWarningLimit: 1500,
   },
-  server: { host: '127.0.0.1', proxy: { '/graphql': { target: SERVER, ws: true }, '/playground.json': SERVER } },
+  server: { host: '127.0.0.1', proxy: { '/graphql': { target: SERVER, ws: true }, '/playground.json': SERVER, '/click': SERVER } },
 });

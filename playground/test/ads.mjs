@@ -212,6 +212,22 @@ test('a publisher registers a website, serves, clicks, and sees the cap at work;
   assert.deepEqual([await ads.fact('Impressions', ads.ads), await ads.fact('Clicks', ads.ads)], ['3', '2']);
 });
 
+test('what waits for clicks is told apart from what is spent', async () => {
+  const id = await campaign('waiting', { dailyBudget: '5', ad: { pricing: 'CPC', bid: '0.4' } });
+  await ads.load('#side=publisher');
+  await ads.logIn();
+  assert.equal(await ads.ask({ 'Website key': key, 'Keywords of the page': 'waiting' }), 'One ad came.');
+  await ads.open(id);
+  const names = ['Spent', 'Left', 'Of it waits for clicks', 'Left today'];
+  assert.deepEqual(await Promise.all(names.map((name) => ads.fact(name))), ['0.00', '10.00', '0.40', '4.60']);
+  await ads.side('Publisher');
+  await ads.button('Click', ads.served).click();
+  await ads.served.getByText(/^Counted/).waitFor();
+  await ads.open(id);
+  assert.deepEqual([await ads.fact('Spent'), await ads.fact('Left'), await ads.fact('Left today')], ['0.40', '9.60', '4.60']);
+  assert.equal(await ads.campaign.getByText('Of it waits for clicks').count(), 0);
+});
+
 test('money is shown to the billionth', async () => {
   const id = await campaign('thousandth', { budget: '9000000', ad: { bid: '0.000001' } });
   await ads.load('#side=publisher');

@@ -22,10 +22,11 @@ export function registerForm(form, onRegistered) {
   });
 }
 
-function item({ name, origin, key }, onTry) {
+function item({ name, origin, key, isSuspended }, onTry) {
   const { element, part } = fromTemplate('website');
   part('name').textContent = name;
   part('origin').textContent = origin;
+  part('suspended').hidden = !isSuspended;
   part('key').value = key;
   part('key').addEventListener('focus', ({ target }) => target.select());
   part('try').addEventListener('click', () => onTry(key));
