@@ -40,6 +40,22 @@ pub struct Config {
     pub rates: Option<Rates>,
     /// Whose word about a client's address is taken: that of proxies at these addresses.
     pub trusted_proxies: Vec<IpNet>,
+    /// What the ads that are shown pay.
+    pub auction: Auction,
+    /// Into how many shares a new campaign's money and visitors are parted: 1 to 4; `None` for one on a single server, four on a cluster.
+    pub ad_shares: Option<u64>,
+    /// Where clients reach this server, such as `https://social.example`, without a slash at the end. Without it, links begin with a slash.
+    pub public_url: Option<String>,
+}
+
+/// What the ads that are shown pay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Auction {
+    /// What they bid.
+    #[default]
+    FirstPrice,
+    /// Just more than the next one would need to come before them, at most what they bid.
+    SecondPrice,
 }
 
 impl Default for Config {
@@ -59,6 +75,9 @@ impl Default for Config {
             suggestions: true,
             rates: None,
             trusted_proxies: Vec::new(),
+            auction: Auction::FirstPrice,
+            ad_shares: None,
+            public_url: None,
         }
     }
 }

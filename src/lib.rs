@@ -92,6 +92,7 @@ pub mod graph;
 pub mod statuses;
 pub mod lists;
 pub mod comments;
+pub mod ads;
 pub mod timelines;
 pub mod streaming;
 pub mod accounts;

@@ -146,6 +146,11 @@ limits! {
     Votes = "votes" by Account, 2_000 / HOUR;
     /// Changes of lists: made, renamed, deleted, somebody put on one or taken off. Two full lists in an hour, by hand or from a file.
     Lists = "lists" by Account, 1_000 / HOUR;
+    /// Ads asked for and clicked, as one address does it: also a publisher's server that asks for all its visitors. 10,000 a second are more
+    /// than a server decides; only what would keep it from others is refused.
+    Ads = "ads" by Address, 100_000 / 10 * SECOND;
+    /// Changes of campaigns, ads and websites together: a large campaign set up by a program, and its bids turned over a few times.
+    Campaigns = "campaigns" by Account, 1_000 / HOUR;
 }
 
 impl Limit {

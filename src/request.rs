@@ -1,5 +1,6 @@
 //! What lives as long as one request: who asks, and what was loaded for them.
 
+use crate::ads::{FetchAds, FetchAdsOf, FetchCampaigns, FetchWebsites};
 use crate::app::App;
 use crate::comments::FetchComments;
 use crate::comments::FetchLevels;
@@ -31,6 +32,14 @@ pub struct Loaders {
     pub comments: Loader<FetchComments>,
     /// Parts of levels of threads.
     pub levels: Loader<FetchLevels>,
+    /// The viewer's campaigns.
+    pub campaigns: Loader<FetchCampaigns>,
+    /// Ads of the viewer's campaigns.
+    pub ads: Loader<FetchAds>,
+    /// The ads of campaigns.
+    pub ads_of: Loader<FetchAdsOf>,
+    /// The viewer's websites.
+    pub websites: Loader<FetchWebsites>,
 }
 
 /// One request. Its clones share what was loaded.
@@ -88,6 +97,10 @@ impl Request {
             lists: Loader::new(FetchLists { db: db.clone(), viewer }),
             comments: Loader::new(FetchComments { app: app.clone(), viewer }),
             levels: Loader::new(FetchLevels(app.clone())),
+            campaigns: Loader::new(FetchCampaigns { db: db.clone(), viewer }),
+            ads: Loader::new(FetchAds { db: db.clone(), viewer }),
+            ads_of: Loader::new(FetchAdsOf(db.clone())),
+            websites: Loader::new(FetchWebsites { db: db.clone(), viewer }),
         }
     }
 }

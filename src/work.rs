@@ -1,6 +1,7 @@
 //! The workers: they take over what is overdue in the journal, and settle it. As many of them as there are processes may look at once.
 
 use crate::accounts::service as accounts;
+use crate::ads::service as ads;
 use crate::app::App;
 use crate::comments::service as comments;
 use crate::error::Error;
@@ -12,7 +13,7 @@ use futures_util::FutureExt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -26,11 +27,13 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Works until `stop` is cancelled, then finishes the passes that are under way.
 pub async fn run(app: &App, stop: &CancellationToken) {
     let queues = AT_ONCE.map(|(queue, most)| (queue, Arc::new(Semaphore::new(most)), most));
+    let mut looked = None;
     while !stop.is_cancelled() {
         let mut busy = false;
         for (queue, room, _) in &queues {
             busy |= take(app, *queue, room).await;
         }
+        busy |= look_at_campaigns(app, &mut looked).await;
         // What was found may not have been all.
         let pause = if busy { Duration::from_millis(20) } else { LOOK };
         tokio::select! {
@@ -43,6 +46,20 @@ pub async fn run(app: &App, stop: &CancellationToken) {
         // Each that works holds one.
         drop(room.acquire_many(u32::try_from(most).unwrap_or(u32::MAX)).await);
     }
+}
+
+/// Looks at the campaigns that are due, once a second; whether there were any, of which there may be more.
+async fn look_at_campaigns(app: &App, looked: &mut Option<Instant>) -> bool {
+    if looked.is_some_and(|at| at.elapsed() < LOOK) {
+        return false;
+    }
+    match ads::look_again(app).await {
+        Ok(0) => {}
+        Ok(_) => return true,
+        Err(error) => tracing::debug!(%error, "campaigns cannot be looked at"),
+    }
+    *looked = Some(Instant::now());
+    false
 }
 
 /// Takes over as much as there is room for, and begins to work on it; whether there was anything.
@@ -91,6 +108,7 @@ pub async fn drain(app: &App) -> Result<(), Error> {
                 work(app, entry).await;
             }
         }
+        any |= ads::look_again(app).await? > 0;
         if !any {
             return Ok(());
         }
@@ -134,6 +152,9 @@ fn pass(app: &App, entry: &Entry) -> impl Future<Output = Result<Option<Place>, 
             Task::Comment { author, comment } => comments::settle(app, author, comment).await.map(|()| None),
             Task::Branch { author, comment } => comments::settle_branch(app, author, comment).await,
             Task::Thread { status } => comments::settle_thread(app, status).await,
+            Task::Campaign { owner, campaign } => ads::settle_owned(app, owner, campaign).await.map(|()| None),
+            Task::Website { owner, website } => ads::settle_website(app, owner, website).await.map(|_| None),
+            Task::Standing { user } => ads::settle_standing(app, user, place).await,
             Task::Account { user, login } => accounts::settle(app, user, &login, place).await,
             Task::Refill { feed } => timelines::refill(app, feed, place).await,
             Task::Reach { author } => timelines::cross(app, author, place).await,

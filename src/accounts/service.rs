@@ -1,5 +1,6 @@
 //! The use cases of deleting an account.
 
+use crate::ads::service as ads;
 use crate::app::App;
 use crate::comments::service as comments;
 use crate::error::{Error, Outcome};
@@ -16,7 +17,7 @@ use crate::users::service as users;
 use std::net::IpAddr;
 
 /// What goes, in this order; a stage's number is its place here.
-const STAGES: [&str; 10] = [
+const STAGES: [&str; 11] = [
     "sessions",
     "followers",
     "lists that it is on",
@@ -26,6 +27,7 @@ const STAGES: [&str; 10] = [
     "likes",
     "its own lists",
     "its home",
+    "its campaigns and websites",
     "what was kept for its requests",
 ];
 
@@ -99,6 +101,7 @@ async fn pass(app: &App, id: UserId, login: &str, place: Place) -> Result<Option
         6 => statuses::purge_likes(app, id).await?,
         7 => timelines::purge_lists(app, id).await?,
         8 => timelines::purge_home(app, id).await?,
+        9 => ads::purge(app, id).await?,
         _ => idempotency::purge(app, id).await? | rates::purge(app, id, login).await?,
     };
     let stage = if more { place.stage } else { place.stage + 1 };

@@ -3,13 +3,17 @@
 use super::options::{DomainOptions, StorageOptions};
 use super::storage::Storage;
 use crate::accounts::service as accounts;
+use crate::ads::service as ads;
 use crate::app::App;
 use crate::clock::Clock;
+use crate::config::Config;
 use crate::db::Timing;
 use crate::request::Request;
+use crate::users::User;
 use crate::users::service as users;
 use anyhow::{Context, bail};
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
+use std::sync::Arc;
 
 #[derive(Args)]
 pub(super) struct Options {
@@ -21,6 +25,12 @@ pub(super) struct Options {
 enum What {
     /// Delete an account and every trace of it, without asking again. Ends when nothing is left.
     DeleteAccount(DeleteAccount),
+    /// Hold an account back: nothing of it is shown as an advertiser, or nothing is shown to it as a publisher.
+    Suspend(Standing),
+    /// Hold an account back no more.
+    Restore(Standing),
+    /// Sign ads with a new key from now on. What was signed with the one before stays good for as long as it would have.
+    RotateAdKeys(RotateAdKeys),
 }
 
 #[derive(Args)]
@@ -38,24 +48,88 @@ struct DeleteAccount {
     domains: DomainOptions,
 }
 
+#[derive(Args)]
+#[command(
+    after_help = "Servers may go on working. When this ends, every decision goes by it. Suspended campaigns keep their budgets, and a click on what was \
+    shown before still counts; suspended websites are refused.\n\n\
+    While a server runs on a data folder, name that server's socket: --redis unix:waxwing-data/redis.sock"
+)]
+struct Standing {
+    /// As what.
+    role: Role,
+    /// The account's login, in any case.
+    login: String,
+    #[command(flatten)]
+    storage: StorageOptions,
+}
+
+#[derive(Args)]
+struct RotateAdKeys {
+    #[command(flatten)]
+    storage: StorageOptions,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Role {
+    /// Its campaigns.
+    Advertiser,
+    /// Its websites.
+    Publisher,
+}
+
 pub(super) async fn run(options: Options) -> anyhow::Result<()> {
-    let What::DeleteAccount(options) = options.what;
-    let at = &options.storage;
+    let at = match &options.what {
+        What::DeleteAccount(options) => &options.storage,
+        What::Suspend(options) | What::Restore(options) => &options.storage,
+        What::RotateAdKeys(options) => &options.storage,
+    };
     if at.redis.is_none() && !at.data_dir.is_dir() {
         bail!("there is no data folder {}: name it with --data-dir, or a Redis with --redis", at.data_dir.display());
     }
     let storage = Storage::open(at, Timing::patient()).await?;
-    let app = App::new(storage.db.clone(), Clock::System, options.domains.config());
-    let done = delete_account(&app, &options.login).await;
+    let config = match &options.what {
+        What::DeleteAccount(options) => options.domains.config(),
+        _ => Config::default(),
+    };
+    let app = App::new(storage.db.clone(), Clock::System, config);
+    let done = match &options.what {
+        What::DeleteAccount(options) => delete_account(&app, &options.login).await,
+        What::Suspend(options) => hold_back(&app, options, true).await,
+        What::Restore(options) => hold_back(&app, options, false).await,
+        What::RotateAdKeys(_) => rotate_ad_keys(&app).await,
+    };
+    app.drain().await;
     drop(app);
     storage.close().await;
     done
 }
 
-async fn delete_account(app: &App, login: &str) -> anyhow::Result<()> {
+async fn find(app: &App, login: &str) -> anyhow::Result<Arc<User>> {
     let request = Request::new(app.clone(), None, None, None);
-    let user =
-        users::by_login(app, &request.loaders(), login).await?.with_context(|| format!("nobody has the login {login:?}"))?;
+    let found = users::by_login(app, &request.loaders(), login).await?;
+    found.with_context(|| format!("nobody has the login {login:?}"))
+}
+
+async fn hold_back(app: &App, options: &Standing, held_back: bool) -> anyhow::Result<()> {
+    let user = find(app, &options.login).await?;
+    let (role, name) = match options.role {
+        Role::Advertiser => (ads::Role::Advertiser, "an advertiser"),
+        Role::Publisher => (ads::Role::Publisher, "a publisher"),
+    };
+    ads::hold_back(app, user.id, role, held_back).await?;
+    let how = if held_back { "suspended" } else { "not suspended any more" };
+    println!("{} ({}) is {how} as {name}.", user.login, user.id.global());
+    Ok(())
+}
+
+async fn rotate_ad_keys(app: &App) -> anyhow::Result<()> {
+    ads::rotate_keys(app).await?;
+    println!("Ads are signed with a new key.");
+    Ok(())
+}
+
+async fn delete_account(app: &App, login: &str) -> anyhow::Result<()> {
+    let user = find(app, login).await?;
     let mut last = "";
     let tell = |what| {
         if what != last {

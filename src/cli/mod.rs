@@ -40,7 +40,7 @@ enum Command {
     Fsck(fsck::Options),
     /// Show what is being worked on in the background and what was given up, and try that again.
     Tasks(tasks::Options),
-    /// Do in an account's stead what only its owner can: delete it.
+    /// What an operator does about accounts and ads: delete an account, hold an advertiser or a publisher back, change the key of ads.
     Admin(admin::Options),
     /// Work on what servers leave to the background, beside them or on a machine of its own. Servers do that too.
     Worker(worker::Options),

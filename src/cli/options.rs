@@ -1,8 +1,8 @@
 //! Options that several commands share.
 
 use crate::clock::{DAY, MINUTE};
-use crate::config::Config;
-use clap::Args;
+use crate::config::{Auction, Config};
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// Where the data is.
@@ -56,6 +56,27 @@ pub(super) struct DomainOptions {
     /// How many passwords are hashed at once. Each takes 19 MiB and keeps a core busy.
     #[arg(long, value_name = "N", env = "WAXWING_HASHES_AT_ONCE", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=64))]
     hashes_at_once: u64,
+    /// What ads that are shown pay: what they bid, or just more than the next one would need to come before them.
+    #[arg(long, value_name = "first-price|second-price", env = "WAXWING_AUCTION", default_value = "first-price", hide_possible_values = true)]
+    auction: AuctionKind,
+    /// Where clients reach this server, such as https://social.example: links that leave it, as those of ads, begin with it. Without it, with a
+    /// slash.
+    #[arg(long, value_name = "URL", env = "WAXWING_PUBLIC_URL", value_parser = public_url)]
+    public_url: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum AuctionKind {
+    FirstPrice,
+    SecondPrice,
+}
+
+/// An address that a path can be put behind.
+fn public_url(text: &str) -> Result<String, String> {
+    let url = url::Url::parse(text).map_err(|error| error.to_string())?;
+    let fits = matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none();
+    let fits = fits && url.username().is_empty() && url.password().is_none();
+    if fits { Ok(url.as_str().trim_end_matches('/').to_owned()) } else { Err("write it as https://HOST or https://HOST/PATH".to_owned()) }
 }
 
 impl DomainOptions {
@@ -70,6 +91,11 @@ impl DomainOptions {
             session_idle: self.session_idle_days * DAY,
             session_absolute: self.session_absolute_days * DAY,
             hashes_at_once: self.hashes_at_once as usize,
+            auction: match self.auction {
+                AuctionKind::FirstPrice => Auction::FirstPrice,
+                AuctionKind::SecondPrice => Auction::SecondPrice,
+            },
+            public_url: self.public_url.clone(),
             ..Config::default()
         }
     }

@@ -44,6 +44,12 @@ pub(super) struct RateOptions {
     /// Changes that an account makes to its lists: made, renamed, deleted, people put on one or taken off.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LISTS", default_value_t = Limit::Lists.default_quota())]
     rate_lists: Quota,
+    /// Changes that an account makes to its campaigns, ads and websites.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_CAMPAIGNS", default_value_t = Limit::Campaigns.default_quota())]
+    rate_campaigns: Quota,
+    /// Decisions on ads and clicks on them, from an address.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_ADS", default_value_t = Limit::Ads.default_quota())]
+    rate_ads: Quota,
     /// Proxies whose X-Forwarded-For is believed: addresses and networks such as 10.0.0.0/8, parted by commas. An address is the
     /// peer's without them.
     #[arg(long, value_name = "NETWORKS", env = "WAXWING_TRUSTED_PROXIES", value_delimiter = ',', value_parser = network)]
@@ -75,6 +81,8 @@ impl RateOptions {
             Limit::Comments => self.rate_comments,
             Limit::Votes => self.rate_votes,
             Limit::Lists => self.rate_lists,
+            Limit::Campaigns => self.rate_campaigns,
+            Limit::Ads => self.rate_ads,
         }
     }
 }

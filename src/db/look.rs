@@ -95,6 +95,14 @@ impl Look {
         Ok(Answers(keys.into_iter().zip(self.db.peek(commands).await?).collect()))
     }
 
+    /// Runs scripts that only read; their answers in the calls' order. One pipeline.
+    ///
+    /// # Errors
+    /// As [`Db::call_aside`].
+    pub async fn weigh<T: FromRedisValue>(&self, calls: Vec<Call>) -> Result<Vec<Option<T>>, Error> {
+        Ok(self.db.call_aside(calls).await?.iter().map(read).collect())
+    }
+
     /// Tells of every count that is not the size of its set. Both are read at one moment: beside servers that never rest, two reads would
     /// differ time and again. A count that is none, or a set of another type, is for others to tell. One pipeline.
     ///

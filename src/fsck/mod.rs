@@ -13,7 +13,7 @@ use crate::db::look::Look;
 use crate::error::Error;
 use crate::jobs::service as journal;
 use crate::jobs::{Queue, Task};
-use crate::{comments, db, events, graph, idempotency, jobs, lists, rates, sessions, statuses, timelines, users};
+use crate::{ads, comments, db, events, graph, idempotency, jobs, lists, rates, sessions, statuses, timelines, users};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -129,6 +129,7 @@ impl Fsck<'_> {
         statuses::audit::check(&look, &entries, &mut found).await?;
         lists::audit::check(&look, &entries, &mut found).await?;
         comments::audit::check(&look, &entries, &mut found).await?;
+        ads::audit::check(&look, &entries, &mut found).await?;
         timelines::audit::check(&look, &entries, self.options.home_window, &mut found).await?;
         let mut found = found.into_vec();
         found.retain(|finding| !numbers(&finding.key).chain(numbers(&finding.what)).any(|id| self.leaving.contains(&id)));
@@ -170,7 +171,7 @@ impl Fsck<'_> {
 
 /// What stands before the colon of every key that there may be: what a Redis user of least privilege is granted.
 pub fn key_kinds() -> Vec<&'static str> {
-    let domains: [&[&'static str]; 12] = [
+    let domains: [&[&'static str]; 13] = [
         &db::audit::KINDS,
         &jobs::audit::KINDS,
         &events::audit::KINDS,
@@ -182,6 +183,7 @@ pub fn key_kinds() -> Vec<&'static str> {
         &statuses::audit::KINDS,
         &lists::audit::KINDS,
         &comments::audit::KINDS,
+        &ads::audit::KINDS,
         &timelines::audit::KINDS,
     ];
     domains.concat()
@@ -201,6 +203,7 @@ pub fn is_ours(key: &str) -> bool {
         statuses::audit::owns,
         lists::audit::owns,
         comments::audit::owns,
+        ads::audit::owns,
         timelines::audit::owns,
     ];
     owners.iter().any(|owns: &fn(&str) -> bool| owns(key))

@@ -28,15 +28,34 @@ pub enum Kind {
     TimelineEntry = b'E',
     /// A comment.
     Comment = b'C',
+    /// A campaign.
+    Campaign = b'G',
+    /// An ad of a campaign.
+    Ad = b'A',
+    /// A website that shows ads.
+    Website = b'W',
+    /// That an ad was shown.
+    Impression = b'I',
 }
 
 impl Kind {
-    const ALL: [Self; 6] = [Self::User, Self::Status, Self::Session, Self::List, Self::TimelineEntry, Self::Comment];
+    const ALL: [Self; 10] = [
+        Self::User,
+        Self::Status,
+        Self::Session,
+        Self::List,
+        Self::TimelineEntry,
+        Self::Comment,
+        Self::Campaign,
+        Self::Ad,
+        Self::Website,
+        Self::Impression,
+    ];
 
     /// The bytes of an opaque id of this kind.
     const fn length(self) -> usize {
         match self {
-            Self::Comment => 16,
+            Self::Comment | Self::Ad => 16,
             Self::TimelineEntry => 17,
             _ => 9,
         }
@@ -72,6 +91,12 @@ typed! {
     UserListId = List;
     /// A session's id; its time is when the session began.
     SessionId = Session;
+    /// A campaign's id.
+    CampaignId = Campaign;
+    /// A website's id.
+    WebsiteId = Website;
+    /// An impression's id. [`decode`] knows it, and nothing finds it again.
+    ImpressionId = Impression;
 }
 
 /// A comment's id: the status it stands under, and its own number, which is unique over everything and tells when it was made.
@@ -91,21 +116,54 @@ impl CommentId {
 
     /// The opaque form that clients see.
     pub fn global(self) -> String {
-        let mut bytes = [0; 16];
-        bytes[1..8].copy_from_slice(&self.status.0.to_be_bytes()[1..]);
-        bytes[8..15].copy_from_slice(&self.number.to_be_bytes()[1..]);
-        bytes[0] = Kind::Comment as u8;
-        bytes[15] = check(&bytes[..15]);
-        URL_SAFE_NO_PAD.encode(bytes)
+        encode_part(Kind::Comment, self.status.0, self.number)
     }
 
     /// The id behind an opaque one, if it is a comment's.
     pub fn from_global(text: &str) -> Option<Self> {
-        let (Kind::Comment, number) = parse(text)? else { return None };
-        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
-        let status = number_of(bytes.get(1..8)?);
-        (1..=source::MAX).contains(&status).then_some(Self { status: StatusId(status), number })
+        let (status, number) = decode_part(Kind::Comment, text)?;
+        Some(Self { status: StatusId(status), number })
     }
+}
+
+/// An ad's id: its campaign, and its own number, which is unique over everything and tells when it was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct AdId {
+    /// The campaign.
+    pub campaign: CampaignId,
+    /// An id like any other.
+    pub number: u64,
+}
+
+impl AdId {
+    /// The opaque form that clients see.
+    pub fn global(self) -> String {
+        encode_part(Kind::Ad, self.campaign.0, self.number)
+    }
+
+    /// The id behind an opaque one, if it is an ad's.
+    pub fn from_global(text: &str) -> Option<Self> {
+        let (campaign, number) = decode_part(Kind::Ad, text)?;
+        Some(Self { campaign: CampaignId(campaign), number })
+    }
+}
+
+/// The opaque form of an id that is kept with something else's.
+fn encode_part(kind: Kind, whole: u64, number: u64) -> String {
+    let mut bytes = [0; 16];
+    bytes[1..8].copy_from_slice(&whole.to_be_bytes()[1..]);
+    bytes[8..15].copy_from_slice(&number.to_be_bytes()[1..]);
+    bytes[0] = kind as u8;
+    bytes[15] = check(&bytes[..15]);
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// Both ids behind such a one.
+fn decode_part(kind: Kind, text: &str) -> Option<(u64, u64)> {
+    let (_, number) = parse(text).filter(|(found, _)| *found == kind)?;
+    let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+    let whole = number_of(bytes.get(1..8)?);
+    (1..=source::MAX).contains(&whole).then_some((whole, number))
 }
 
 /// The opaque form of an id.
@@ -128,7 +186,8 @@ pub fn encode_entry(list: u8, owner: u64, position: u64) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// What an opaque id names; a place in a list gives its position, a comment its number ([`CommentId::from_global`] gives all of it).
+/// What an opaque id names; a place in a list gives its position, a comment or an ad its number ([`CommentId::from_global`] and
+/// [`AdId::from_global`] give all of it).
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for what is no id.
@@ -173,6 +232,8 @@ mod tests {
             assert_eq!(decode(&comment.global()).expect("a comment"), (Kind::Comment, id));
             assert_eq!(CommentId::from_global(&StatusId(id).global()), None);
         }
+        let ad = AdId { campaign: CampaignId(7), number: 9 };
+        assert_eq!((AdId::from_global(&ad.global()), CommentId::from_global(&ad.global())), (Some(ad), None));
         assert_eq!(CommentId::from_global(&CommentId { status: StatusId(0), number: 1 }.global()), None, "under no status");
     }
 

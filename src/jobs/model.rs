@@ -1,7 +1,7 @@
 //! What there is to settle: plain types.
 
 use crate::clock::Millis;
-use crate::ids::{CommentId, StatusId, UserId, UserListId};
+use crate::ids::{CampaignId, CommentId, StatusId, UserId, UserListId, WebsiteId};
 use serde::{Deserialize, Serialize};
 
 /// How long an entry belongs to whoever wrote or took it.
@@ -100,6 +100,25 @@ pub enum Task {
         /// The feed.
         feed: Feed,
     },
+    /// Whether a campaign is there, and its shares and listings.
+    Campaign {
+        /// Whose it is.
+        owner: UserId,
+        /// The campaign.
+        campaign: CampaignId,
+    },
+    /// Whether a website is there, and what its owner's own side says of it.
+    Website {
+        /// Whose it is.
+        owner: UserId,
+        /// The website.
+        website: WebsiteId,
+    },
+    /// Whether an account is held back as an advertiser or a publisher, and its campaigns and websites.
+    Standing {
+        /// The account.
+        user: UserId,
+    },
     /// Whether an author's statuses are pushed to feeds, or merged into them when they are read.
     Reach {
         /// The author.
@@ -170,7 +189,8 @@ impl Task {
             Self::Source { .. } | Self::Status { .. } | Self::List { .. } | Self::Like { .. } | Self::Comment { .. } => {
                 Queue::Short
             }
-            Self::Refill { .. } | Self::Reach { .. } | Self::Account { .. } => Queue::Long,
+            Self::Campaign { .. } | Self::Website { .. } => Queue::Short,
+            Self::Refill { .. } | Self::Reach { .. } | Self::Account { .. } | Self::Standing { .. } => Queue::Long,
             Self::Branch { .. } | Self::Thread { .. } => Queue::Long,
         }
     }

@@ -31,4 +31,4 @@ pub mod service;
 mod store;
 
 pub use lease::Leases;
-pub use model::{Allowance, Charge, Subject, Taken, Toll};
+pub use model::{Allowance, Charge, Network, Subject, Taken, Toll};

@@ -57,19 +57,24 @@ pub async fn take(app: &App, (limit, subject): Charge, quota: Quota, range: Rang
 /// Lets a request pay its cost out of what the process has in hand; one that costs more than a full bucket holds takes a full one.
 /// No round trip for most, one for each hundredth of the bucket. When Redis cannot be asked, the request is free.
 pub async fn pay(app: &App, leases: &Leases, subject: Option<Subject>, cost: u64) -> Toll {
+    pay_for(app, leases, Limit::Requests, subject, cost).await
+}
+
+/// The same for what else is asked so often that it is leased: each limit has leases of its own.
+pub async fn pay_for(app: &App, leases: &Leases, limit: Limit, subject: Option<Subject>, cost: u64) -> Toll {
     let (Some(rates), Some(subject)) = (&app.config().rates, subject) else { return Toll::Free };
-    let quota = rates.of(Limit::Requests);
+    let quota = rates.of(limit);
     let cost = cost.clamp(1, quota.tokens());
     let lease = leases.of(subject);
     match lease.spend(cost, quota, app.now()) {
         Some(toll) => toll,
-        None => Box::pin(renew(app, &lease, subject, quota, cost)).await,
+        None => Box::pin(renew(app, &lease, (limit, subject), quota, cost)).await,
     }
 }
 
 /// Asks Redis, one request of a subject at a time, so that the first leases for all who wait. Waiting for one's turn has no end of
 /// its own: whoever sends enough at once would be free otherwise.
-async fn renew(app: &App, lease: &Lease, subject: Subject, quota: Quota, cost: u64) -> Toll {
+async fn renew(app: &App, lease: &Lease, charge: Charge, quota: Quota, cost: u64) -> Toll {
     let failures = lease.failures();
     let _turn = lease.asking.lock().await;
     if lease.failures() != failures {
@@ -80,7 +85,7 @@ async fn renew(app: &App, lease: &Lease, subject: Subject, quota: Quota, cost: u
         return toll;
     }
     let need = lease.need(cost, quota, now);
-    let asked = take(app, (Limit::Requests, subject), quota, need.least..=need.most);
+    let asked = take(app, charge, quota, need.least..=need.most);
     let patience = app.db().timing().charge;
     match tokio::time::timeout(patience, asked).await.unwrap_or(Err(Error::StorageUnavailable)) {
         Ok(answer) => lease.settle(need, answer, quota, now),

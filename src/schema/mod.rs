@@ -23,10 +23,11 @@ pub use operation::operation_name;
 pub use page::{PageInfo, page_info};
 pub use render::{Rendered, renderers};
 pub use resume::resume;
-pub use scalars::DateTime;
+pub use scalars::{Date, DateTime, Decimal};
 pub use subscribe::subscribe;
 
 use crate::accounts::AccountMutation;
+use crate::ads::{AdMutation, AdQuery, ExplainQuery, ServeMutation};
 use crate::comments::CommentMutation;
 use crate::graph::GraphMutation;
 use crate::lists::{ListMutation, ListQuery};
@@ -42,12 +43,22 @@ use node::NodeQuery;
 /// What can be read.
 #[derive(MergedObject, Default)]
 #[graphql(name = "Query")]
-pub struct Query(UserQuery, SessionQuery, TimelineQuery, ListQuery, StreamQuery, NodeQuery, LimitQuery);
+pub struct Query(UserQuery, SessionQuery, TimelineQuery, ListQuery, AdQuery, ExplainQuery, StreamQuery, NodeQuery, LimitQuery);
 
 /// What can be changed. Several mutations of one request run one after the other.
 #[derive(MergedObject, Default)]
 #[graphql(name = "Mutation")]
-pub struct Mutation(UserMutation, SessionMutation, StatusMutation, GraphMutation, ListMutation, CommentMutation, AccountMutation);
+pub struct Mutation(
+    UserMutation,
+    SessionMutation,
+    StatusMutation,
+    GraphMutation,
+    ListMutation,
+    CommentMutation,
+    AdMutation,
+    ServeMutation,
+    AccountMutation,
+);
 
 /// What can be waited for. A subscription has one field.
 #[derive(MergedSubscription, Default)]

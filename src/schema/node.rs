@@ -1,9 +1,10 @@
 //! Anything by its id: Relay's `node` and `nodes`.
 
 use super::request;
+use crate::ads::{AdObject, CampaignObject, WebsiteObject};
 use crate::comments::{self, CommentObject};
 use crate::error::Error;
-use crate::ids::{self, CommentId, Kind, SessionId, StatusId, UserId, UserListId};
+use crate::ids::{self, AdId, CampaignId, CommentId, Kind, SessionId, StatusId, UserId, UserListId, WebsiteId};
 use crate::lists::UserListObject;
 use crate::request::Request;
 use crate::sessions::{self, SessionObject};
@@ -29,6 +30,12 @@ pub enum Node {
     UserList(UserListObject),
     /// A comment.
     Comment(CommentObject),
+    /// A campaign of the viewer.
+    Campaign(CampaignObject),
+    /// An ad of a campaign of the viewer.
+    Ad(AdObject),
+    /// A website of the viewer.
+    Website(WebsiteObject),
 }
 
 #[derive(Default)]
@@ -67,7 +74,13 @@ async fn find(request: &Request, global: &str) -> Result<Option<Node>, Error> {
             let shown = comments::service::shown(&loaders, CommentId::from_global(global)).await?.pop().flatten();
             shown.map(|shown| Node::Comment(CommentObject(shown)))
         }
-        Kind::TimelineEntry => None,
+        Kind::Campaign => loaders.campaigns.load(CampaignId(id)).await?.map(|it| Node::Campaign(CampaignObject(it))),
+        Kind::Ad => match AdId::from_global(global) {
+            Some(id) => loaders.ads.load(id).await?.map(|it| Node::Ad(AdObject(it))),
+            None => None,
+        },
+        Kind::Website => loaders.websites.load(WebsiteId(id)).await?.map(|it| Node::Website(WebsiteObject(it))),
+        Kind::TimelineEntry | Kind::Impression => None,
     })
 }
 

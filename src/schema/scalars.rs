@@ -1,8 +1,9 @@
 //! Scalars of our own.
 
-use crate::clock::Millis;
+use crate::clock::{DAY, Millis};
 use async_graphql::{InputValueError, InputValueResult, Scalar, ScalarType, Value};
 use jiff::Timestamp;
+use rust_decimal::Decimal as Number;
 
 /// A point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,5 +22,49 @@ impl ScalarType for DateTime {
     fn to_value(&self) -> Value {
         let time = i64::try_from(self.0).ok().and_then(|millis| Timestamp::from_millisecond(millis).ok());
         Value::String(format!("{:.3}", time.unwrap_or(Timestamp::UNIX_EPOCH)))
+    }
+}
+
+/// A day in UTC, counted from 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Date(pub u64);
+
+/// A day in UTC, such as `2026-03-01`.
+#[Scalar(name = "Date", specified_by_url = "https://scalars.graphql.org/andimarek/local-date.html")]
+impl ScalarType for Date {
+    fn parse(value: Value) -> InputValueResult<Self> {
+        let Value::String(text) = &value else { return Err(InputValueError::expected_type(value)) };
+        let time: Timestamp = format!("{text}T00:00:00Z").parse().map_err(|_| InputValueError::custom("not a day"))?;
+        let since = u64::try_from(time.as_millisecond()).map_err(|_| InputValueError::custom("before 1970"))?;
+        Ok(Self(since / DAY))
+    }
+
+    fn to_value(&self) -> Value {
+        let time = i64::try_from(self.0 * DAY).ok().and_then(|millis| Timestamp::from_millisecond(millis).ok());
+        Value::String(format!("{}", time.unwrap_or(Timestamp::UNIX_EPOCH)).chars().take(10).collect())
+    }
+}
+
+/// A number with decimals, exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decimal(pub Number);
+
+/// An exact number with decimals. Comes as a string without exponent and without zeros at the end, such as `"2.25"`; may be sent as such a string
+/// or as a number.
+#[Scalar(name = "Decimal")]
+impl ScalarType for Decimal {
+    fn parse(value: Value) -> InputValueResult<Self> {
+        let text = match &value {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            _ => return Err(InputValueError::expected_type(value)),
+        };
+        let plain = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-')));
+        let number = plain.or_else(|| matches!(value, Value::Number(_)).then(|| Number::from_scientific(&text).ok()).flatten());
+        number.map(Self).ok_or_else(|| InputValueError::custom("not a number with decimals"))
+    }
+
+    fn to_value(&self) -> Value {
+        Value::String(self.0.normalize().to_string())
     }
 }

@@ -4,7 +4,7 @@ use super::config::{EdgeConfig, Origin};
 use super::live::Live;
 use super::overload::Room;
 use super::sse::{self, Reservations, reserved};
-use super::{DemoLogin, Traces, graphql, health, logging, metrics, playground};
+use super::{DemoLogin, Traces, click, graphql, health, logging, metrics, playground};
 use crate::app::App;
 use crate::config::BODY_BYTES;
 use crate::rates::Leases;
@@ -62,6 +62,7 @@ impl State {
 pub fn router(state: State) -> Router {
     let mut router = Router::new()
         .route("/graphql", get(graphql::get).post(graphql::post).put(reserved::reserve).delete(reserved::complete))
+        .route("/click/{token}", get(click::click))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready));
     if !state.metrics_apart {

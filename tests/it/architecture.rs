@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The domains and their floors.
-const FLOORS: [(&str, u8); 13] = [
+const FLOORS: [(&str, u8); 14] = [
     ("jobs", 0),
     ("events", 0),
     ("rates", 0),
@@ -15,6 +15,7 @@ const FLOORS: [(&str, u8); 13] = [
     ("statuses", 3),
     ("lists", 3),
     ("comments", 4),
+    ("ads", 4),
     ("timelines", 5),
     ("streaming", 6),
     ("accounts", 7),
@@ -310,7 +311,7 @@ fn no_script_and_no_pattern_is_made_of_text() {
     let made = |line: &String| {
         let new = line.contains("Script::new(") && !line.contains("Script::new(include_str!(");
         // What it begins with is a constant, which is a file too.
-        new || line.contains("Script::after(") && !line.contains("Script::after(THREAD, include_str!(")
+        new || line.contains("Script::after(") && !["THREAD", "SHARE"].iter().any(|it| line.contains(&format!("Script::after({it}, include_str!(")))
     };
     let broken = sources().into_iter().filter(|it| it.path != "db/script.rs" && it.lines.iter().any(made));
     hold("a script that is no file", broken.map(|it| it.path));

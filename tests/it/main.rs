@@ -4,6 +4,7 @@ mod support;
 
 mod accounts;
 mod acl;
+mod ads;
 mod architecture;
 mod cluster;
 mod comments;

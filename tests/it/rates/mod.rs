@@ -102,6 +102,31 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> Answer
             };
             asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
         }
+        Limit::Campaigns => {
+            let campaign = waxwing::ids::CampaignId(app.app.next_id().await.expect("an id"));
+            let (ad, id) = (waxwing::ids::AdId { campaign, number: 7 }.global(), campaign.global());
+            let snippet = "snippet: \"x\", targetUrl: \"https://a.example\", pricing: CPM, bid: 1";
+            let mutation = match n % 10 {
+                0 => "createCampaign(input: { name: \"x\", budget: 1 })".to_owned(),
+                1 => format!("updateCampaign(input: {{ campaignId: {id:?}, name: \"x\" }})"),
+                2 => format!("pauseCampaign(input: {{ campaignId: {id:?} }})"),
+                3 => format!("resumeCampaign(input: {{ campaignId: {id:?} }})"),
+                4 => format!("stopCampaign(input: {{ campaignId: {id:?} }})"),
+                5 => format!("addCampaignKeywords(input: {{ campaignId: {id:?}, keywords: [\"x\"] }})"),
+                6 => format!("removeCampaignKeywords(input: {{ campaignId: {id:?}, keywords: [\"x\"] }})"),
+                7 => format!("createAd(input: {{ campaignId: {id:?}, slot: SQUARE, {snippet} }})"),
+                8 => format!("removeAd(input: {{ adId: {ad:?} }})"),
+                _ => "registerWebsite(input: { name: \"x\", origin: \"https://a.example\" })".to_owned(),
+            };
+            asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
+        }
+        Limit::Ads => {
+            let mutation = match n % 2 {
+                0 => "serveAds(input: { websiteKey: \"x\", slot: BANNER })",
+                _ => "clickAd(input: { token: \"x\" })",
+            };
+            asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
+        }
     };
     Answer::of(request).await
 }

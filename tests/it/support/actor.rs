@@ -16,11 +16,12 @@ pub struct Actor {
 }
 
 /// The contract's documents: every operation can be sent by its name.
-const CONTRACT: [&str; 4] = [
+const CONTRACT: [&str; 5] = [
     include_str!("../contract/accounts.graphql"),
     include_str!("../contract/timelines.graphql"),
     include_str!("../contract/lists.graphql"),
     include_str!("../contract/comments.graphql"),
+    include_str!("../contract/ads.graphql"),
 ];
 
 impl Actor {

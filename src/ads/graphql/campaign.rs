@@ -1,0 +1,258 @@
+//! Campaigns, as their owner sees them.
+
+use super::super::model::{Pacing, Purse, State};
+use super::super::service;
+use super::super::store::Kept;
+use super::ad::AdObject;
+use super::report::{CampaignReport, days};
+use super::website::{WebsiteConnection, page_of_websites};
+use crate::clock::DAY;
+use crate::ids::{CampaignId, UserId};
+use crate::page::PageArgs;
+use crate::request::Request;
+use crate::schema::{DateTime, Decimal, PageInfo, page_info, request};
+use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
+use std::sync::Arc;
+
+/// What state a campaign is in. Of several that fit, the first of: STOPPED, ENDED, PAUSED, EXHAUSTED, SCHEDULED, ACTIVE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[graphql(remote = "State")]
+pub enum CampaignState {
+    /// It has not begun.
+    Scheduled,
+    /// It runs.
+    Active,
+    /// Its owner holds it back.
+    Paused,
+    /// What is left of its budget pays for none of its ads. A larger budget makes it run again.
+    Exhausted,
+    /// Its time is over.
+    Ended,
+    /// Its owner has ended it, for good.
+    Stopped,
+}
+
+/// How a daily budget is spent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[graphql(remote = "Pacing")]
+pub enum CampaignPacing {
+    /// Evenly over the day in UTC, or what the campaign has of it; at most a minute ahead.
+    Even,
+    /// As fast as possible.
+    Asap,
+}
+
+/// How often one visitor may see a campaign.
+#[derive(SimpleObject)]
+struct FrequencyCap {
+    /// So many impressions,
+    impressions: u64,
+    /// in so many seconds from the first one on.
+    per_seconds: u64,
+}
+
+/// A campaign of the viewer.
+pub struct CampaignObject(pub Arc<Kept>);
+
+/// A campaign: ads that share a budget. Only its owner sees it.
+#[Object(name = "Campaign")]
+impl CampaignObject {
+    /// Its id.
+    pub async fn id(&self) -> ID {
+        self.0.campaign.id.global().into()
+    }
+
+    /// Its name: 1 to 100 characters, not unique.
+    async fn name(&self) -> &str {
+        &self.0.campaign.name
+    }
+
+    /// What state it is in.
+    async fn state(&self, ctx: &Context<'_>) -> Result<CampaignState> {
+        let request = request(ctx)?;
+        let ads = request.loaders().ads_of.load(self.0.campaign.id).await?;
+        Ok(service::state(&request.app, &self.0, &ads).into())
+    }
+
+    /// What it may spend in all.
+    async fn budget(&self) -> Decimal {
+        Decimal(self.0.campaign.budget.decimal())
+    }
+
+    /// What it may spend on a day in UTC; null for no such bound.
+    async fn daily_budget(&self) -> Option<Decimal> {
+        self.0.campaign.daily.map(|daily| Decimal(daily.decimal()))
+    }
+
+    /// What it has spent in all. What is reserved for clicks is not spent.
+    async fn spent(&self) -> Decimal {
+        let spent = self.0.purses.iter().map(|purse| purse.spent.0).sum();
+        Decimal(super::super::model::Money(spent).decimal())
+    }
+
+    /// What was taken of the daily budget today, in UTC: spent, or reserved for clicks.
+    async fn spent_today(&self, ctx: &Context<'_>) -> Result<Decimal> {
+        let today = request(ctx)?.app.now() / DAY;
+        Ok(Decimal(Purse::taken(&self.0.purses, today).today.decimal()))
+    }
+
+    /// When it begins; null for at once.
+    async fn starts_at(&self) -> Option<DateTime> {
+        self.0.campaign.starts.map(DateTime)
+    }
+
+    /// When it ends; null for when its budget does.
+    async fn ends_at(&self) -> Option<DateTime> {
+        self.0.campaign.ends.map(DateTime)
+    }
+
+    /// When it was made.
+    async fn created_at(&self) -> DateTime {
+        DateTime(self.0.campaign.id.time())
+    }
+
+    /// The keywords of which a page must have one; without any it fits everywhere. In the order in which they were added, at most 250.
+    async fn keywords(&self) -> &[String] {
+        &self.0.keywords
+    }
+
+    /// How often one visitor may see it; null for any number of times.
+    async fn frequency_cap(&self) -> Option<FrequencyCap> {
+        let cap = self.0.campaign.cap?;
+        Some(FrequencyCap { impressions: cap.impressions, per_seconds: cap.per_seconds })
+    }
+
+    /// How it spends its daily budget.
+    async fn pacing(&self) -> CampaignPacing {
+        self.0.campaign.pacing.into()
+    }
+
+    /// Whether the operator holds its owner's campaigns back.
+    async fn is_suspended(&self) -> bool {
+        self.0.campaign.suspended
+    }
+
+    /// Its ads, the newest first. At most 100.
+    async fn ads(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "How many from the newest: 1 to 100; 20 if left out.")] first: Option<i32>,
+        #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
+        #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
+        #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
+    ) -> Result<AdConnection> {
+        Box::pin(page_of_ads(request(ctx)?, self.0.campaign.id, PageArgs { first, after, last, before })).await
+    }
+
+    /// What it has come to.
+    async fn report(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(default = 30, desc = "How many of the last days: 1 to 366.")] days: i32,
+    ) -> Result<CampaignReport> {
+        let most = self::days(days)?;
+        Ok(CampaignReport(service::report_of_campaign(&request(ctx)?.app, &self.0.campaign, most).await?))
+    }
+}
+
+/// A page of a campaign's ads.
+#[derive(SimpleObject)]
+struct AdConnection {
+    /// The ads on this page, the newest first.
+    edges: Vec<AdEdge>,
+    /// Where the page stands in the list of them.
+    page_info: PageInfo,
+}
+
+/// An ad and its place.
+#[derive(SimpleObject)]
+struct AdEdge {
+    /// Its place among the campaign's ads.
+    cursor: String,
+    /// The ad.
+    node: AdObject,
+}
+
+async fn page_of_ads(request: &Request, campaign: CampaignId, args: PageArgs) -> Result<AdConnection> {
+    let page = service::ads(&request.app, &request.loaders(), campaign, &args).await?;
+    let (cursors, list) = (request.app.cursors().await?, service::ads_id(campaign));
+    let page_info = page_info(&page, &cursors, list);
+    let edge = |(place, ad)| AdEdge { cursor: cursors.encode(list, place), node: AdObject(ad) };
+    Ok(AdConnection { edges: page.items.into_iter().map(edge).collect(), page_info })
+}
+
+/// A page of the viewer's campaigns.
+struct CampaignConnection {
+    owner: UserId,
+    edges: Vec<CampaignEdge>,
+    page_info: PageInfo,
+}
+
+/// A page of the viewer's campaigns.
+#[Object]
+impl CampaignConnection {
+    /// The campaigns on this page, the newest first.
+    async fn edges(&self) -> &[CampaignEdge] {
+        &self.edges
+    }
+
+    /// Where the page stands in the list of them.
+    async fn page_info(&self) -> &PageInfo {
+        &self.page_info
+    }
+
+    /// How many there are in all: at most 1,000.
+    async fn total_count(&self, ctx: &Context<'_>) -> Result<u64> {
+        Ok(Box::pin(service::count(&request(ctx)?.app, self.owner)).await?)
+    }
+}
+
+/// A campaign and its place.
+#[derive(SimpleObject)]
+struct CampaignEdge {
+    /// Its place among the viewer's campaigns.
+    cursor: String,
+    /// The campaign.
+    node: CampaignObject,
+}
+
+async fn page_of_campaigns(ctx: &Context<'_>, args: PageArgs) -> Result<CampaignConnection> {
+    let request = request(ctx)?;
+    let owner = request.viewer()?.user;
+    let page = service::campaigns(&request.app, &request.loaders(), owner, &args).await?;
+    let (cursors, list) = (request.app.cursors().await?, service::campaigns_id(owner));
+    let page_info = page_info(&page, &cursors, list);
+    let edge = |(place, found)| CampaignEdge { cursor: cursors.encode(list, place), node: CampaignObject(found) };
+    Ok(CampaignConnection { owner, edges: page.items.into_iter().map(edge).collect(), page_info })
+}
+
+/// What can be read of ads.
+#[derive(Default)]
+pub struct AdQuery;
+
+#[Object]
+impl AdQuery {
+    /// The viewer's campaigns, the newest first, those that are over too. Needs a session.
+    async fn viewer_campaigns(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "How many from the newest: 1 to 100; 20 if left out.")] first: Option<i32>,
+        #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
+        #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
+        #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
+    ) -> Option<Result<CampaignConnection>> {
+        Some(Box::pin(page_of_campaigns(ctx, PageArgs { first, after, last, before })).await)
+    }
+
+    /// The viewer's websites, the newest first. Needs a session.
+    async fn viewer_websites(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "How many from the newest: 1 to 100; 20 if left out.")] first: Option<i32>,
+        #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
+        #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
+        #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
+    ) -> Option<Result<WebsiteConnection>> {
+        Some(Box::pin(page_of_websites(ctx, PageArgs { first, after, last, before })).await)
+    }
+}

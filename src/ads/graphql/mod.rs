@@ -1,0 +1,18 @@
+//! Ads in GraphQL: the advertiser's side, and the publisher's.
+
+mod ad;
+mod campaign;
+mod mutation;
+mod report;
+mod website;
+
+mod explain;
+mod serve;
+
+pub use ad::AdObject;
+pub use campaign::{AdQuery, CampaignObject};
+pub use mutation::AdMutation;
+pub use website::WebsiteObject;
+
+pub use explain::ExplainQuery;
+pub use serve::ServeMutation;

@@ -1,0 +1,40 @@
+-- click_impression.lua - counts a click once, and charges what was held for it; notes every other as invalid.
+-- KEYS 1 share:{C.n}  2 holds:{C.n}  3 offered:{C.n}  4 impression:{C.n}:I  5 clicked:{C.n}:HOUR
+--      6… tally:{C.n}:DAY of each day that the impression may be of
+-- ARGV 1 now, ms  2 the day  3 the impression  4 the ad  5 hold | mark | invalid  6 what is held  7 what tells this click from others
+--      8 how long its answer is kept, ms  9 how long it is known which were clicked, ms  10 how long days are kept, ms  11… the days
+-- Returns 1 counted | 0 invalid | -1 there is no such campaign
+if redis.call('HEXISTS', KEYS[1], 'v') == 0 then return -1 end
+if redis.call('GET', KEYS[4]) == 'click ' .. ARGV[7] then return 1 end
+local ad, counts, at = ARGV[4], 0, 6
+if ARGV[5] == 'mark' then
+  counts = redis.call('SADD', KEYS[5], ARGV[3])
+  redis.call('PEXPIRE', KEYS[5], ARGV[9])
+elseif ARGV[5] == 'hold' then
+  for tally = 6, #KEYS do
+    if counts == 0 then
+      counts = redis.call('ZREM', KEYS[2], table.concat({ ARGV[3], ad, ARGV[6], ARGV[tally + 5] }, '.'))
+      at = tally
+    end
+  end
+end
+local function count(field, by)
+  if redis.call('HINCRBY', KEYS[at], field, by) == tonumber(by) then redis.call('PEXPIRE', KEYS[at], ARGV[10]) end
+  redis.call('HINCRBY', KEYS[at], ad .. '.' .. field, by)
+end
+if counts == 0 then
+  redis.call('HINCRBY', KEYS[1], 'x', 1)
+  count('x', 1)
+  return 0
+end
+money.held, money.spent = money.held - ARGV[6], money.spent + ARGV[6]
+save()
+redis.call('HINCRBY', KEYS[1], 'c', 1)
+redis.call('HINCRBY', KEYS[3], ad .. ':c', 1)
+count('c', 1)
+if ARGV[6] ~= '0' then
+  redis.call('HINCRBY', KEYS[3], ad .. ':s', ARGV[6])
+  count('s', ARGV[6])
+end
+redis.call('SET', KEYS[4], 'click ' .. ARGV[7], 'PX', ARGV[8])
+return 1

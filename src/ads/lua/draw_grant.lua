@@ -1,0 +1,74 @@
+-- draw_grant.lua - gives a share of a campaign some of the money that no share holds, as far as budget, daily budget and pace allow. Notes first
+-- what shares have given back: each tells all of it so far, and the pool what it has granted so far, so that nothing counts twice.
+-- KEYS 1 campaign:{C}
+-- ARGV 1 now, ms  2 the day  3 the share  4 what was granted to it so far, as it knows  5 how much more it must have
+--      6 what a grant is a multiple of, where there is more
+--      then of each share that gave something back: share, in all, day, of that day
+-- Returns granted ALL BEFORE DAY, of which BEFORE on days before | refused LEFT DAY, what it could have had | gone
+local n, day = ARGV[3], tonumber(ARGV[2])
+local is = redis.call('HMGET', KEYS[1], 'id', 'budget', 'daily', 'pacing', 'from', 'ends', 'shares', 'out', 'day', 'today')
+if not is[1] then return 'gone' end
+local out, today, shares = tonumber(is[8] or 0), tonumber(is[10] or 0), tonumber(is[7])
+local function text(number)
+  return string.format('%.0f', number)
+end
+
+if is[9] and tonumber(is[9]) >= day then
+  day = tonumber(is[9])
+else
+  today = 0
+  local granted, returned = {}, {}
+  for share = 0, shares - 1 do
+    granted[#granted + 1] = 'b' .. share
+    granted[#granted + 1] = redis.call('HGET', KEYS[1], 'g' .. share) or '0'
+    returned[#returned + 1] = 'q' .. share
+  end
+  redis.call('HSET', KEYS[1], 'day', text(day), 'today', '0', unpack(granted))
+  redis.call('HDEL', KEYS[1], unpack(returned))
+end
+
+for at = 7, #ARGV, 4 do
+  local share, back, of_day = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 3])
+  local known = redis.call('HMGET', KEYS[1], 'r' .. share, 'q' .. share)
+  local more, more_of_day = back - tonumber(known[1] or 0), of_day - tonumber(known[2] or 0)
+  if more > 0 then
+    out = out - more
+    redis.call('HSET', KEYS[1], 'r' .. share, text(back))
+  end
+  if tonumber(ARGV[at + 2]) == day and more_of_day > 0 then
+    today = today - more_of_day
+    redis.call('HSET', KEYS[1], 'q' .. share, text(of_day))
+  end
+end
+
+-- What of the day's budget may be spent by now, exactly as `Campaign::allowed` has it: no product here is over 2^53.
+local function allowed()
+  if not is[3] then return math.huge end
+  local daily, DAY = tonumber(is[3]), 86400000
+  local begins = math.max(day * DAY, tonumber(is[5] or 0))
+  local length = math.min((day + 1) * DAY, tonumber(is[6] or math.huge)) - begins
+  if is[4] ~= 'EVEN' or length <= 60000 then return daily end
+  local over = math.max(0, ARGV[1] - begins) + 60000
+  if over >= length then return daily end
+  local rest = math.fmod(daily, length)
+  local of_rest = rest * over
+  return (daily - rest) / length * over + (of_rest - math.fmod(of_rest, length)) / length
+end
+
+local granted, before = unpack(redis.call('HMGET', KEYS[1], 'g' .. n, 'b' .. n))
+granted, before = tonumber(granted or 0), tonumber(before or 0)
+local answer
+-- What it was granted before, and does not know of yet, comes first.
+if granted <= tonumber(ARGV[4]) then
+  local left, want, unit = math.min(is[2] - out, allowed() - today), tonumber(ARGV[5]), tonumber(ARGV[6])
+  if left < want or want == 0 then
+    answer = 'refused ' .. text(math.max(0, left)) .. ' ' .. text(day)
+  else
+    local part = math.floor(left / (4 * shares))
+    local grant = math.max(want, part - math.fmod(part, unit))
+    granted, out, today = granted + grant, out + grant, today + grant
+    redis.call('HSET', KEYS[1], 'g' .. n, text(granted))
+  end
+end
+redis.call('HSET', KEYS[1], 'out', text(out), 'today', text(today))
+return answer or table.concat({ 'granted', text(granted), text(before), text(day) }, ' ')

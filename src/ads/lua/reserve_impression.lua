@@ -1,0 +1,106 @@
+-- reserve_impression.lua - decides whether a campaign is shown now, pays for it or holds what its click would cost, and counts it: one step.
+-- KEYS 1 share:{C.n}  2 holds:{C.n}  3 offered:{C.n}  4 rank:{C.n}:SLOT  5 impression:{C.n}:I  6 tally:{C.n}:DAY  7 reach:{C.n}
+--      8 reached:{C.n}:DAY  then, where the visitor is known: 9 seen:{C.n}:V  and of a promoted status 10 recorded:{C.n}:T  11 the one before
+-- ARGV 1 now, ms  2 the day  3 the impression  4 granted by the pool so far  5 of it on days before  6 the day of the rest
+--      7 the least eCPM  8 the highest price, or none  9 the ad, or none for the best  10 its price, or none for its bid
+--      11 ads that are left out, each between full stops  12 the visitor, or none  13 how long the answer is kept, ms
+--      14 how long a click counts, ms  15 how long days are kept, ms  16 what is recorded once, or none  17 how long that is known, ms
+-- Returns served AD PRICE ECPM PRICING RELIST UNTIL | day DAY, the share is further | off | capped UNTIL | repeated | none | below ECPM
+--      | dry PRICE FREE GRANTED BACK BACK-OF-DAY
+local kept = redis.call('GET', KEYS[5])
+if kept then return kept end
+if money.day > DAY then return 'day ' .. text(money.day) end
+local is = redis.call('HMGET', KEYS[1], 'v', 'off', 'starts', 'ends', 'cap', 'per')
+if not is[1] then return 'off' end
+roll()
+credit(tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]))
+local ended = release(50)
+local function finish(answer)
+  save()
+  forget(ended)
+  return answer
+end
+
+local starts, ends, cap = tonumber(is[3] or 0), tonumber(is[4] or 0), tonumber(is[5] or 0)
+if is[2] == '1' or starts > NOW or (ends > 0 and ends <= NOW) then return finish('off') end
+local seen, till = 0, 0
+if cap > 0 then
+  if #KEYS < 9 then return finish('capped 0') end
+  local known = redis.call('GET', KEYS[9])
+  if known then
+    till, seen = string.match(known, '^(%d+)%.(%d+)$')
+    till, seen = tonumber(till), tonumber(seen)
+    if till <= NOW then till, seen = 0, 0 end
+  end
+  if seen >= cap then return finish('capped ' .. text(till)) end
+end
+local nonce = ARGV[16]
+if nonce ~= '' then
+  local known = redis.call('SISMEMBER', KEYS[10], nonce) + redis.call('SISMEMBER', KEYS[11], nonce)
+  if known > 0 then return finish('repeated') end
+end
+
+local most = tonumber(ARGV[8]) or math.huge
+local function best()
+  local ranked = redis.call('ZRANGE', KEYS[4], 0, 199, 'REV', 'WITHSCORES')
+  for at = 1, #ranked, 2 do
+    local ad = ranked[at]
+    local is_wanted = (ARGV[9] == '' or ARGV[9] == ad) and not string.find(ARGV[11], '.' .. ad .. '.', 1, true)
+    local terms = is_wanted and redis.call('HGET', KEYS[3], ad)
+    if terms then
+      local pricing, bid = string.match(terms, '^(%u+) (%d+)$')
+      local price = pricing == 'CPM' and tonumber(bid) or bid * 1000
+      price = math.min(price, tonumber(ARGV[10]) or price)
+      if price <= most then return ad, tonumber(ranked[at + 1]), pricing, price end
+    end
+  end
+end
+local ad, ecpm, pricing, price = best()
+if not ad then return finish('none') end
+if ecpm < tonumber(ARGV[7]) then return finish('below ' .. text(ecpm)) end
+if price > free() then
+  return finish(table.concat({ 'dry', text(price), text(free()), text(money.g), text(money.r), text(money.q) }, ' '))
+end
+
+money.used = money.used + price
+local is_paid = pricing == 'CPM'
+if is_paid then money.spent = money.spent + price else money.held = money.held + price end
+-- A promoted status's click counts once and only after it was seen: that takes a hold, also where it costs nothing.
+if not is_paid or nonce ~= '' then
+  local held = is_paid and '0' or text(price)
+  redis.call('ZADD', KEYS[2], text(NOW + ARGV[14]), table.concat({ ARGV[3], ad, held, ARGV[2] }, '.'))
+end
+redis.call('HINCRBY', KEYS[1], 'i', 1)
+local shown = redis.call('HINCRBY', KEYS[3], ad .. ':i', 1)
+if redis.call('HINCRBY', KEYS[6], 'i', 1) == 1 then redis.call('PEXPIRE', KEYS[6], ARGV[15]) end
+redis.call('HINCRBY', KEYS[6], ad .. '.i', 1)
+if is_paid then
+  redis.call('HINCRBY', KEYS[3], ad .. ':s', text(price))
+  redis.call('HINCRBY', KEYS[6], 's', text(price))
+  redis.call('HINCRBY', KEYS[6], ad .. '.s', text(price))
+end
+if ARGV[12] ~= '' then
+  redis.call('PFADD', KEYS[7], ARGV[12])
+  if redis.call('PFADD', KEYS[8], ARGV[12]) == 1 then redis.call('PEXPIRE', KEYS[8], ARGV[15]) end
+end
+local capped = 0
+if cap > 0 then
+  if seen == 0 then till = NOW + tonumber(is[6]) * 1000 end
+  redis.call('SET', KEYS[9], text(till) .. '.' .. text(seen + 1), 'PX', text(till - NOW))
+  if seen + 1 >= cap then capped = till end
+end
+if nonce ~= '' then
+  redis.call('SADD', KEYS[10], nonce)
+  redis.call('PEXPIRE', KEYS[10], ARGV[17])
+end
+local relist = '0'
+if not is_paid then
+  local listed = tonumber(redis.call('HGET', KEYS[3], ad .. ':l') or 0)
+  if shown - listed > 20 + listed / 20 then
+    relist = '1'
+    redis.call('HSET', KEYS[3], ad .. ':l', shown)
+  end
+end
+local answer = table.concat({ 'served', ad, text(price), text(ecpm), pricing, relist, text(capped) }, ' ')
+redis.call('SET', KEYS[5], answer, 'PX', ARGV[13])
+return finish(answer)

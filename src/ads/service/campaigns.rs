@@ -1,0 +1,300 @@
+//! Making and changing campaigns.
+
+use super::super::model::{
+    CLUSTER_SHARES, Campaign, CampaignChange, CampaignDraft, Late, MAX_CAMPAIGNS, Money, NewCampaign, Purse, State, fold,
+    keywords_of,
+};
+use super::super::store::{self, Changed, Held, Kept, KeptAd, Owned};
+use super::{draw, no_campaign, settle};
+use crate::app::App;
+use crate::clock::DAY;
+use crate::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
+use crate::idempotency::{Keyed, service as idempotency};
+use crate::ids::{CampaignId, UserId};
+use crate::jobs::service as jobs;
+use crate::jobs::{Task, Ticket};
+use crate::page::{self, Listing, Page, PageArgs, Row, Window};
+use crate::quota::Limit;
+use crate::rates::Subject;
+use crate::rates::service::charge;
+use crate::request::Loaders;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// How often a change is tried that others overtake, or money that shares bring back.
+const TRIES: usize = 5;
+
+/// Makes a campaign. A charge, the journal, two scripts, and settling it; one script more with an idempotency key.
+///
+/// With a key that was used in the last 24 hours the same campaign comes back, and its steps are done again, which changes nothing.
+///
+/// # Errors
+/// A row for every mistake; `IDEMPOTENCY_MISMATCH`; `LIMIT_REACHED` past 1,000; `RATE_LIMITED`, also for a repetition.
+pub async fn create(app: &App, owner: UserId, new: NewCampaign) -> Outcome<CampaignId> {
+    let key = new.idempotency_key.clone();
+    let (draft, late) = new.check(app.now()).map_err(Refusal::User)?;
+    charge_change(app, owner).await?;
+    let fresh = app.next_id().await?;
+    let keyed = key.map(|key| Keyed::new("createCampaign", &key, &format!("{draft:?}")));
+    let id = match &keyed {
+        Some(keyed) => idempotency::remember(app, owner, keyed, fresh).await?,
+        None => fresh,
+    };
+    let made = make(app, owner, CampaignId(id), draft, late.filter(|_| id == fresh)).await;
+    if let (Some(keyed), Err(Refusal::User(_))) = (&keyed, &made) {
+        idempotency::forget(app, owner, keyed, id).await?;
+    }
+    made
+}
+
+pub(super) async fn charge_change(app: &App, owner: UserId) -> Result<(), Error> {
+    charge(app, &[(Limit::Campaigns, Subject::Account(owner))]).await
+}
+
+async fn make(app: &App, owner: UserId, id: CampaignId, draft: CampaignDraft, late: Late) -> Outcome<CampaignId> {
+    if let Some(row) = late {
+        return Err(row.into());
+    }
+    let ticket = jobs::begin(app, Task::Campaign { owner, campaign: id }).await?;
+    match store::note_owned(app.db(), owner, Owned::Campaign(id), MAX_CAMPAIGNS).await? {
+        Held::Stands => {}
+        refused => {
+            ticket.done(app);
+            return Err(if refused == Held::NoAccount { Error::Unauthenticated.into() } else { too_many().into() });
+        }
+    }
+    let keywords = with_ids(app, draft.keywords).await?;
+    let campaign = Campaign {
+        id,
+        owner,
+        name: draft.name,
+        budget: draft.budget,
+        daily: draft.daily,
+        pacing: draft.pacing,
+        starts: draft.starts,
+        ends: draft.ends,
+        cap: draft.cap,
+        paused: false,
+        stopped: false,
+        suspended: store::standing(app.db(), owner).await?.advertiser,
+        shares: app.config().ad_shares.unwrap_or(if app.db().is_cluster() { CLUSTER_SHARES } else { 1 }),
+        version: 1,
+    };
+    store::write(app.db(), &campaign, &keywords).await?;
+    settle::settle_owned(app, owner, id).await?;
+    ticket.done(app);
+    if store::exists(app.db(), id).await? { Ok(id) } else { Err(Error::Unauthenticated.into()) }
+}
+
+async fn with_ids(app: &App, keywords: Vec<String>) -> Result<Vec<(u64, String)>, Error> {
+    let mut all = Vec::with_capacity(keywords.len());
+    for keyword in keywords {
+        all.push((app.next_id().await?, keyword));
+    }
+    Ok(all)
+}
+
+/// What a change makes of a campaign: the campaign, keywords to add, keywords to remove. `None` where nothing is to change.
+type Wanted = Option<(Campaign, Vec<String>, Vec<String>)>;
+
+/// Changes a campaign of `owner`: a charge, a look, the journal, the commit, and settling it; from here on every decision goes by it. What others
+/// change meanwhile is looked at again.
+async fn alter(app: &App, owner: UserId, id: CampaignId, change: impl Fn(&Kept) -> Outcome<Wanted>) -> Outcome<()> {
+    charge_change(app, owner).await?;
+    let mut ticket: Option<Ticket> = None;
+    let altered = attempt(app, owner, id, change, &mut ticket).await;
+    let Some(ticket) = ticket else { return altered };
+    if let Err(refusal) = &altered {
+        ticket.refused(app, refusal);
+        return altered;
+    }
+    settle::settle(app, id).await?;
+    ticket.done(app);
+    Ok(())
+}
+
+async fn attempt(
+    app: &App,
+    owner: UserId,
+    id: CampaignId,
+    change: impl Fn(&Kept) -> Outcome<Wanted>,
+    ticket: &mut Option<Ticket>,
+) -> Outcome<()> {
+    for _ in 0..TRIES {
+        let kept = owned(app, owner, id).await?;
+        let Some((new, add, remove)) = change(&kept)? else { return Ok(()) };
+        if ticket.is_none() {
+            *ticket = Some(jobs::begin(app, Task::Campaign { owner, campaign: id }).await?);
+        }
+        if new.budget < kept.campaign.budget || new.daily.is_some_and(|daily| kept.campaign.daily.is_none_or(|it| daily < it)) {
+            bring_back(app, &kept.campaign, new.budget).await?;
+        }
+        match store::change(app.db(), &new, &with_ids(app, add).await?, &remove).await? {
+            Changed::Done => return Ok(()),
+            Changed::NotThere => return Err(no_campaign().into()),
+            Changed::Overtaken | Changed::OverBudget => {}
+        }
+    }
+    Err(Error::Overloaded.into())
+}
+
+/// A campaign of `owner`. One pipeline.
+pub(super) async fn owned(app: &App, owner: UserId, id: CampaignId) -> Outcome<Kept> {
+    let kept = store::load(app.db(), &[id]).await?.pop().flatten();
+    kept.filter(|it| it.campaign.owner == owner).ok_or_else(|| no_campaign().into())
+}
+
+/// Has the shares give back what they have not used, so that a budget can be lowered to what is used. Four round
+/// trips.
+async fn bring_back(app: &App, campaign: &Campaign, budget: Money) -> Outcome<()> {
+    draw::give_all_back(app, campaign).await?;
+    let used = Purse::taken(&store::purses(app.db(), campaign).await?, app.now() / DAY).whole;
+    if used <= budget { Ok(()) } else { Err(too_low(used).into()) }
+}
+
+fn too_low(used: Money) -> UserError {
+    let message = format!("At least {used} of the budget is spent or reserved.");
+    UserError::new(UserErrorCode::InvalidInput, message, &["budget"])
+}
+
+/// Changes what a campaign is. See [`alter`].
+///
+/// # Errors
+/// `NOT_FOUND`; a row for every mistake; `INVALID_INPUT` for a budget below what is spent or reserved; `RATE_LIMITED`; `OVERLOADED` where
+/// others change it all the time.
+pub async fn update(app: &App, owner: UserId, id: CampaignId, change: &CampaignChange) -> Outcome<()> {
+    let now = app.now();
+    alter(app, owner, id, |kept| {
+        let (new, keywords) = change.apply(&kept.campaign, now).map_err(Refusal::User)?;
+        let (add, remove) = keywords.map_or_else(Default::default, |wanted| difference(&kept.keywords, &wanted));
+        let same = new == kept.campaign && add.is_empty() && remove.is_empty();
+        Ok((!same).then_some((new, add, remove)))
+    })
+    .await
+}
+
+/// What is to be added and removed for these keywords to stand alone.
+fn difference(stand: &[String], wanted: &[String]) -> (Vec<String>, Vec<String>) {
+    let folded = |all: &[String]| all.iter().map(|keyword| fold(keyword)).collect::<HashSet<_>>();
+    let (had, has) = (folded(stand), folded(wanted));
+    let without = |all: &[String], others: &HashSet<String>| {
+        all.iter().filter(|keyword| !others.contains(&fold(keyword))).cloned().collect()
+    };
+    (without(wanted, &had), without(stand, &has))
+}
+
+/// Holds a campaign back. Doing it again changes nothing. See [`alter`].
+///
+/// # Errors
+/// `NOT_FOUND`; `INVALID_INPUT` for one that was stopped; `RATE_LIMITED`.
+pub async fn pause(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
+    alter(app, owner, id, |kept| hold(&kept.campaign, true)).await
+}
+
+/// Lets a campaign go on. Doing it again changes nothing. See [`alter`].
+///
+/// # Errors
+/// As [`pause`].
+pub async fn resume(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
+    alter(app, owner, id, |kept| hold(&kept.campaign, false)).await
+}
+
+fn hold(campaign: &Campaign, paused: bool) -> Outcome<Wanted> {
+    if campaign.stopped {
+        let message = "A campaign that was stopped stays so. Make a new one.";
+        return Err(UserError::new(UserErrorCode::InvalidInput, message, &["campaignId"]).into());
+    }
+    let new = Campaign { paused, ..campaign.clone() };
+    Ok((campaign.paused != paused).then(|| (new, Vec::new(), Vec::new())))
+}
+
+/// Ends a campaign for good. Doing it again changes nothing. See [`alter`].
+///
+/// # Errors
+/// `NOT_FOUND`; `RATE_LIMITED`.
+pub async fn stop(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
+    alter(app, owner, id, |Kept { campaign, .. }| {
+        let new = Campaign { stopped: true, ..campaign.clone() };
+        Ok((!campaign.stopped).then(|| (new, Vec::new(), Vec::new())))
+    })
+    .await
+}
+
+/// Adds keywords; those that it has, in any spelling, stay as they are. See [`alter`].
+///
+/// # Errors
+/// `NOT_FOUND`; `INVALID_INPUT`; `LIMIT_REACHED` past 250; `RATE_LIMITED`.
+pub async fn add_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[String]) -> Outcome<()> {
+    let wanted = keywords_of(keywords)?;
+    alter(app, owner, id, |Kept { campaign, keywords, .. }| {
+        let (add, _) = difference(keywords, &wanted);
+        keywords_of(&[&keywords[..], &add[..]].concat())?;
+        Ok((!add.is_empty()).then(|| (campaign.clone(), add, Vec::new())))
+    })
+    .await
+}
+
+/// Removes keywords in any spelling; without any the campaign fits everywhere. See [`alter`].
+///
+/// # Errors
+/// `NOT_FOUND`; `INVALID_INPUT`; `RATE_LIMITED`.
+pub async fn remove_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[String]) -> Outcome<()> {
+    let unwanted: HashSet<String> = keywords_of(keywords)?.iter().map(|keyword| fold(keyword)).collect();
+    alter(app, owner, id, |Kept { campaign, keywords, .. }| {
+        let remove: Vec<String> = keywords.iter().filter(|keyword| unwanted.contains(&fold(keyword))).cloned().collect();
+        Ok((!remove.is_empty()).then(|| (campaign.clone(), Vec::new(), remove)))
+    })
+    .await
+}
+
+/// What state a campaign is in, with these ads.
+pub fn state(app: &App, kept: &Kept, ads: &[KeptAd]) -> State {
+    let now = app.now();
+    let left = kept.campaign.budget.less(Purse::taken(&kept.purses, now / DAY).whole);
+    let can_pay = ads.is_empty() || ads.iter().any(|it| it.ad.price() <= left);
+    kept.campaign.state(now, can_pay)
+}
+
+/// How many campaigns an account has. One command.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn count(app: &App, owner: UserId) -> Result<u64, Error> {
+    store::count(app.db(), owner).await
+}
+
+/// A page of an account's campaigns, newest first. For itself alone: to others there are none.
+///
+/// # Errors
+/// `BAD_USER_INPUT` for the page's arguments.
+pub async fn campaigns(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs) -> Result<Page<Arc<Kept>>, Error> {
+    let request = args.check(&app.cursors().await?, campaigns_id(owner))?;
+    page::fill(&Campaigns { app, loaders, owner }, request).await
+}
+
+/// The list that a cursor of [`campaigns`] belongs to.
+pub const fn campaigns_id(owner: UserId) -> page::ListId {
+    page::ListId { kind: b'g', owner: owner.0 }
+}
+
+struct Campaigns<'a> {
+    app: &'a App,
+    loaders: &'a Loaders,
+    owner: UserId,
+}
+
+impl Listing for Campaigns<'_> {
+    type Item = Arc<Kept>;
+
+    async fn skeleton(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+        store::campaigns_page(self.app.db(), self.owner, windows).await
+    }
+
+    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<Kept>>>, Error> {
+        self.loaders.campaigns.load_many(rows.iter().map(|row| CampaignId(row.member))).await
+    }
+}
+
+fn too_many() -> UserError {
+    UserError::new(UserErrorCode::LimitReached, format!("An account has at most {MAX_CAMPAIGNS} campaigns."), &[])
+}

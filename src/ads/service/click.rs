@@ -1,0 +1,84 @@
+//! Clicks: each genuine one counts once, while it may, from visitors who click as people do.
+
+use super::super::model::{Money, Pricing, RECORD_TIME, Visitor};
+use super::super::store::reserve::{self, Click, Counting};
+use super::super::token::{Purpose, Token};
+use super::decide::{is_in_time, target_of};
+use super::{again, known, signing, tolls};
+use crate::app::App;
+use crate::clock::DAY;
+use crate::error::{Error, Outcome, UserError, UserErrorCode};
+use crate::ids::AdId;
+use crate::rates::Network;
+use std::net::IpAddr;
+
+/// What a click came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clicked {
+    /// Where it leads; `None` for a promoted status, and for an ad that is not there any more.
+    pub target: Option<String>,
+    /// Whether it was the first, in time and plausible.
+    pub counted: bool,
+}
+
+/// Counts a click, and charges it where the ad pays for clicks. A second one of the same impression, one later than an hour and one of a visitor that
+/// clicks more than ten times in a minute lead where the ad does, and are counted as invalid. Two scripts.
+///
+/// # Errors
+/// `INVALID_TOKEN` for one that is forged, or so old that its key is gone; `RATE_LIMITED`.
+pub async fn click(app: &App, address: Option<IpAddr>, token: &str) -> Outcome<Clicked> {
+    tolls::pay(app, address).await?;
+    let token = signing::open(app, token).await?.ok_or_else(invalid)?;
+    let counted = count(app, address, &token).await?;
+    let id = AdId { campaign: token.share.campaign, number: token.ad };
+    let ad = known::ads(app, &[id]).await?.remove(&id);
+    Ok(Clicked { target: ad.as_deref().and_then(target_of).map(str::to_owned), counted })
+}
+
+/// The row for what is no token of ours.
+pub(super) fn invalid() -> UserError {
+    UserError::new(UserErrorCode::InvalidToken, "This is no token of an impression, or much too old.", &["token"])
+}
+
+async fn count(app: &App, address: Option<IpAddr>, token: &Token) -> Result<bool, Error> {
+    let now = app.now();
+    let clicker = clicker(app, address, token).await?;
+    let is_plausible = match clicker {
+        Some(clicker) => reserve::count_click(app.db(), now, clicker).await?,
+        None => true,
+    };
+    // A promoted status counts from when it was seen, up to so much later.
+    let last = if token.purpose == Purpose::Promotion { (token.at + RECORD_TIME) / DAY } else { token.day };
+    let click = Click {
+        share: token.share,
+        ad: token.ad,
+        impression: token.impression,
+        at: token.at,
+        days: [token.day, last],
+        counting: if is_plausible && is_in_time(token, now) { counting(token) } else { Counting::Invalid },
+        nonce: rand::random(),
+    };
+    let counted = reserve::click(app.db(), now, now / DAY, &click).await?.unwrap_or(false);
+    if counted && token.pricing == Pricing::Cpc {
+        again::look(app, [token.share.campaign]);
+    }
+    Ok(counted)
+}
+
+fn counting(token: &Token) -> Counting {
+    match (token.pricing, token.purpose) {
+        (Pricing::Cpc, _) => Counting::Hold(token.price),
+        (Pricing::Cpm, Purpose::Promotion) => Counting::Hold(Money(0)),
+        (Pricing::Cpm, Purpose::Ad) => Counting::Mark,
+    }
+}
+
+/// Whose clicks they are together: the visitor's, or the address's where nobody knows the visitor.
+async fn clicker(app: &App, address: Option<IpAddr>, token: &Token) -> Result<Option<Visitor>, Error> {
+    if token.visitor.is_some() {
+        return Ok(token.visitor);
+    }
+    let secret = app.cursors().await?.secret();
+    // A publisher's name for a visitor holds no control character, so it is none of these.
+    Ok(address.map(|address| Visitor::new(secret, &format!("\0{}", Network::of(address).first()))))
+}

@@ -1,0 +1,416 @@
+//! Which ads a page shows: the decision, in one step with the budget, the visitor's cap and the count.
+
+use super::super::model::{
+    Ad, CLICK_TIME, Creative, Ecpm, MAX_COUNT, Money, Reason, Share, Slot, Visitor, second_price, website_of_key,
+};
+use super::super::store::offers::{self, Shop};
+use super::super::store::reserve::{Ask, Grant, Reserved, Served};
+use super::super::token::{Purpose, Ring, Token};
+use super::look::{Bidder, Occasion, look};
+use super::walk::Walk;
+use super::{again, draw, known, signing, tolls};
+use crate::app::App;
+use crate::clock::{DAY, MINUTE, Millis};
+use crate::config::Auction;
+use crate::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
+use crate::ids::{AdId, CampaignId, ImpressionId, WebsiteId};
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// Keywords of a page.
+const MAX_WORDS: usize = 250;
+/// The longest text by which a publisher knows a visitor, in bytes.
+const MAX_VISITOR: usize = 200;
+/// How many campaigns are asked for one page, of which a visitor has seen enough or that cannot pay.
+pub(super) const MAX_ASKED: usize = 1_000;
+/// How many campaigns are looked at at once, at first.
+const CHUNK: usize = 32;
+/// How long it is taken as known that a visitor has seen enough of a campaign: one whose cap was lifted is asked again after it.
+const HINTED: Millis = MINUTE;
+
+/// What a page asks for.
+#[derive(Clone, Debug)]
+pub struct PageAsk {
+    /// The key of the website.
+    pub website_key: String,
+    /// The slot.
+    pub slot: Slot,
+    /// What the page is about.
+    pub keywords: Vec<String>,
+    /// What the publisher calls the visitor.
+    pub visitor: Option<String>,
+    /// How many ads.
+    pub count: i64,
+}
+
+/// An ad that is shown, and counted as shown.
+#[derive(Clone, Debug)]
+pub struct Impression {
+    /// Its id.
+    pub id: ImpressionId,
+    /// What a click is counted by.
+    pub token: String,
+    /// The ad.
+    pub ad: Arc<Ad>,
+}
+
+/// A checked ask.
+struct Asking {
+    website: WebsiteId,
+    slot: Slot,
+    keywords: Vec<String>,
+    visitor: Option<Visitor>,
+    count: usize,
+}
+
+/// Shows the best ads that may be shown now, of different campaigns first; counts each, and charges or reserves what it costs. Best first; empty
+/// when nothing fits. Two round trips as a rule; one more where a campaign's share draws money, where better ones had to give way, or
+/// where an ad is new to this process.
+///
+/// # Errors
+/// `NOT_FOUND` for an unknown key, `FORBIDDEN` for a website that is held back, `INVALID_INPUT`; `RATE_LIMITED`.
+pub async fn serve(app: &App, address: Option<IpAddr>, ask: PageAsk) -> Outcome<Vec<Impression>> {
+    tolls::pay(app, address).await?;
+    let secret = app.cursors().await?.secret();
+    let asking = check(secret, ask).map_err(Refusal::User)?;
+    let ring = signing::ring(app).await?;
+    let now = app.now();
+    let mut walk = Walk::new(asking.slot, &asking.keywords);
+    let want = asking.count + usize::from(app.config().auction == Auction::SecondPrice);
+    let opening = offers::open(app.db(), now, asking.website, asking.visitor, &walk.wanted(want)).await?;
+    match opening.shop {
+        Shop::Open => {}
+        Shop::Suspended => return Err(suspended().into()),
+        Shop::NotThere => return Err(unknown().into()),
+    }
+    walk.take(want, opening.offers);
+    let mut deciding = Deciding { app, now, asking: &asking, walk, capped: opening.capped, found: Vec::new() };
+    deciding.decide().await?;
+    Ok(deciding.present(&ring).await?)
+}
+
+fn check(secret: [u8; 16], ask: PageAsk) -> Result<Asking, Vec<UserError>> {
+    let website = website_of_key(secret, &ask.website_key).ok_or_else(|| vec![unknown()])?;
+    let mut rows = Vec::new();
+    if ask.slot == Slot::InFeed {
+        rows.push(invalid("Promoted statuses stand in home timelines only.", "slot"));
+    }
+    if ask.keywords.len() > MAX_WORDS {
+        rows.push(invalid("A page has at most 250 keywords.", "keywords"));
+    }
+    let visitor = visitor_of(secret, ask.visitor.as_deref()).map_err(|row| rows.push(row)).unwrap_or_default();
+    let count = usize::try_from(ask.count).ok().filter(|count| (1..=MAX_COUNT).contains(count));
+    if count.is_none() {
+        rows.push(invalid("Ask for 1 to 10 ads.", "count"));
+    }
+    match count {
+        Some(count) if rows.is_empty() => {
+            Ok(Asking { website, slot: ask.slot, keywords: ask.keywords, visitor, count })
+        }
+        _ => Err(rows),
+    }
+}
+
+/// The visitor that a publisher calls by this name.
+pub(super) fn visitor_of(secret: [u8; 16], name: Option<&str>) -> Result<Option<Visitor>, UserError> {
+    let Some(name) = name else { return Ok(None) };
+    if name.is_empty() || name.len() > MAX_VISITOR || name.chars().any(char::is_control) {
+        let message = "What you call a visitor is 1 to 200 bytes without control characters. Leave it out for one that you cannot tell.";
+        return Err(invalid(message, "visitorId"));
+    }
+    Ok(Some(Visitor::new(secret, name)))
+}
+
+fn invalid(message: &str, field: &'static str) -> UserError {
+    UserError::new(UserErrorCode::InvalidInput, message, &[field])
+}
+
+fn unknown() -> UserError {
+    UserError::new(UserErrorCode::NotFound, "There is no website with this key.", &["websiteKey"])
+}
+
+fn suspended() -> UserError {
+    UserError::new(UserErrorCode::Forbidden, "This website shows no ads now: its owner is suspended.", &["websiteKey"])
+}
+
+/// An impression that is reserved.
+#[derive(Clone, Copy)]
+struct Shown {
+    share: Share,
+    impression: u64,
+    day: u64,
+    served: Served,
+}
+
+/// A decision on its way.
+struct Deciding<'a> {
+    app: &'a App,
+    now: Millis,
+    asking: &'a Asking,
+    walk: Walk,
+    capped: HashMap<CampaignId, Millis>,
+    found: Vec<Shown>,
+}
+
+impl Deciding<'_> {
+    /// At the first price, the best ones are asked at once: they may be shown, as a rule. Where some may not, or where the next one sets the
+    /// price, campaigns are looked at before they are asked.
+    async fn decide(&mut self) -> Result<(), Error> {
+        if self.app.config().auction == Auction::FirstPrice {
+            let batch = self.next(self.missing()).await?;
+            let floor = self.walk.best();
+            self.ask(&batch, floor).await?;
+        }
+        self.look_on().await?;
+        self.again().await
+    }
+
+    /// Looks at campaigns, more at once each time, until enough are known that may be shown, and asks those.
+    async fn look_on(&mut self) -> Result<(), Error> {
+        let (mut bidders, mut looked, mut chunk): (Vec<Bidder>, usize, usize) = (Vec::new(), 0, CHUNK);
+        let sets_price = usize::from(self.app.config().auction == Auction::SecondPrice);
+        while self.missing() > 0 {
+            let want = self.missing() + sets_price;
+            let enough = |bidders: &[Bidder], best: Ecpm| bidders.get(want - 1).is_some_and(|it| it.ecpm >= best);
+            while !enough(&bidders, self.walk.best()) && looked < MAX_ASKED {
+                let batch = self.next(chunk).await?;
+                if batch.is_empty() {
+                    break;
+                }
+                (looked, chunk) = (looked + batch.len(), chunk * 4);
+                bidders.extend(self.look(&batch).await?);
+                bidders.sort_by_key(|it| std::cmp::Reverse((it.ecpm, it.share.campaign)));
+            }
+            let rest = bidders.split_off(bidders.len().min(self.missing()));
+            if bidders.is_empty() {
+                break;
+            }
+            let asks = self.asks_of(&bidders, rest.first().map(|it| it.ecpm)).await?;
+            bidders = rest;
+            self.reserve(asks).await?;
+        }
+        Ok(())
+    }
+
+    /// What may be shown of these. Of those that nobody can be shown now, the listings are wrong.
+    async fn look(&mut self, batch: &[CampaignId]) -> Result<Vec<Bidder>, Error> {
+        let occasion = Occasion { now: self.now, slot: self.asking.slot, visitor: self.asking.visitor };
+        let (mut bidders, mut capped, mut stale) = (Vec::new(), Vec::new(), Vec::new());
+        for (campaign, looked) in batch.iter().zip(look(self.app, occasion, batch).await?) {
+            let Some(looked) = looked else {
+                stale.push(*campaign);
+                continue;
+            };
+            match looked.bidder(occasion) {
+                Ok(bidder) => bidders.push(bidder),
+                Err(reasons) if reasons == [Reason::Capped] => capped.extend(looked.seen_until().map(|until| (*campaign, until))),
+                Err(_) => stale.push(*campaign),
+            }
+        }
+        self.capped.extend(capped.iter().copied());
+        again::look(self.app, stale);
+        self.note(capped);
+        Ok(bidders)
+    }
+
+    /// Asks for the ads of bidders, best first, at what each pays before the one that comes after it.
+    async fn asks_of(&self, bidders: &[Bidder], after: Option<Ecpm>) -> Result<Vec<Ask>, Error> {
+        let mut asks = Vec::with_capacity(bidders.len());
+        for (at, it) in bidders.iter().enumerate() {
+            let price = self.price_of(&it.ad, it.ecpm, bidders.get(at + 1).map(|next| next.ecpm).or(after));
+            let ask = self.ask_of(it.share.campaign).await?;
+            asks.push(Ask { share: it.share, only: Some((it.ad.id.number, price)), ..ask });
+        }
+        Ok(asks)
+    }
+
+    fn price_of(&self, ad: &Ad, own: Ecpm, next: Option<Ecpm>) -> Money {
+        match self.app.config().auction {
+            Auction::FirstPrice => ad.price(),
+            Auction::SecondPrice => second_price(ad.pricing, ad.bid, own, next),
+        }
+    }
+
+    fn missing(&self) -> usize {
+        self.asking.count.saturating_sub(self.found.len())
+    }
+
+    /// The next candidates of whom the visitor may not have seen enough.
+    async fn next(&mut self, count: usize) -> Result<Vec<CampaignId>, Error> {
+        let mut batch = Vec::new();
+        while batch.len() < count {
+            let parts = self.walk.wanted(count - batch.len());
+            if !parts.is_empty() {
+                let found = offers::read(self.app.db(), &parts).await?;
+                self.walk.take(count - batch.len(), found);
+                continue;
+            }
+            let next = self.walk.next(count - batch.len());
+            if next.is_empty() {
+                break;
+            }
+            batch.extend(next.into_iter().map(|(_, campaign)| campaign).filter(|campaign| !self.capped.contains_key(campaign)));
+        }
+        Ok(batch)
+    }
+
+    /// Asks the best ad of each of these.
+    async fn ask(&mut self, batch: &[CampaignId], floor: Ecpm) -> Result<(), Error> {
+        known::learn(self.app, batch.iter().copied()).await?;
+        let mut asks = Vec::with_capacity(batch.len());
+        for campaign in batch {
+            asks.push(Ask { floor, ..self.ask_of(*campaign).await? });
+        }
+        self.reserve(asks).await
+    }
+
+    async fn ask_of(&self, campaign: CampaignId) -> Result<Ask, Error> {
+        let shares = known::shares_of(self.app, campaign);
+        let share = match self.asking.visitor {
+            Some(visitor) => visitor.share_of(campaign, shares),
+            None => Share { campaign, n: rand::random_range(0..shares.max(1)) },
+        };
+        Ok(Ask {
+            share,
+            slot: self.asking.slot,
+            impression: self.app.next_id().await?,
+            visitor: self.asking.visitor,
+            day: self.now / DAY,
+            grant: Grant::default(),
+            floor: 0,
+            most: None,
+            only: None,
+            skip: Vec::new(),
+            nonce: None,
+        })
+    }
+
+    /// Reserves, and takes what came of it.
+    async fn reserve(&mut self, asks: Vec<Ask>) -> Result<(), Error> {
+        let asked: Vec<(Share, u64)> = asks.iter().map(|ask| (ask.share, ask.impression)).collect();
+        let replies = draw::reserve(self.app, self.now, asks).await?;
+        let (mut stale, mut capped) = (Vec::new(), Vec::new());
+        for ((share, impression), (reply, day)) in asked.into_iter().zip(replies) {
+            let campaign = share.campaign;
+            match reply {
+                Reserved::Served(served) => {
+                    self.found.push(Shown { share, impression, day, served });
+                    stale.extend(served.relist.then_some(campaign));
+                    capped.extend(served.capped.map(|until| (campaign, until)));
+                }
+                Reserved::Capped(until) => capped.extend(until.map(|until| (campaign, until))),
+                Reserved::Below(ecpm) => {
+                    self.walk.put_back(ecpm, campaign);
+                    stale.push(campaign);
+                }
+                _ => stale.push(campaign),
+            }
+        }
+        self.capped.extend(capped.iter().copied());
+        again::look(self.app, stale);
+        self.note(capped);
+        Ok(())
+    }
+
+    /// Notes of whom the visitor has seen enough; nobody waits for it.
+    fn note(&self, mut capped: Vec<(CampaignId, Millis)>) {
+        let Some(visitor) = self.asking.visitor.filter(|_| !capped.is_empty()) else { return };
+        let (app, now) = (self.app.clone(), self.now);
+        for (_, until) in &mut capped {
+            *until = (*until).min(now + HINTED);
+        }
+        self.app.spawn(async move {
+            if let Err(error) = offers::note_capped(app.db(), now, visitor, &capped).await {
+                tracing::debug!(%error, "it was not noted of whom a visitor has seen enough");
+            }
+        });
+    }
+
+    /// Where there are fewer campaigns than ads were asked for: more of theirs, the best first, each ad once.
+    async fn again(&mut self) -> Result<(), Error> {
+        if self.missing() == 0 || self.found.is_empty() {
+            return Ok(());
+        }
+        let mut open: Vec<Share> = self.found.iter().map(|shown| shown.share).collect();
+        let ranks = offers::ranks(self.app.db(), self.asking.slot, &open).await?;
+        let of = |(share, rank): (&Share, Vec<(u64, Ecpm)>)| rank.into_iter().map(|(ad, ecpm)| (ecpm, share.campaign, ad)).collect::<Vec<_>>();
+        let mut ads: Vec<(Ecpm, CampaignId, u64)> = open.iter().zip(ranks).flat_map(of).collect();
+        ads.retain(|(_, campaign, ad)| !self.found.iter().any(|shown| shown.share.campaign == *campaign && shown.served.ad == *ad));
+        ads.sort_unstable_by(|a, b| b.cmp(a));
+        let ids: Vec<AdId> = ads.iter().map(|(_, campaign, ad)| AdId { campaign: *campaign, number: *ad }).collect();
+        let known = known::ads(self.app, &ids).await?;
+        while self.missing() > 0 {
+            ads.retain(|(_, campaign, _)| open.iter().any(|share| share.campaign == *campaign) && !self.capped.contains_key(campaign));
+            let rest = ads.split_off(ads.len().min(self.missing()));
+            if ads.is_empty() {
+                break;
+            }
+            let mut asks = Vec::with_capacity(ads.len());
+            let next = rest.first().map(|(ecpm, _, _)| *ecpm);
+            let these = std::mem::replace(&mut ads, rest);
+            for (at, (ecpm, campaign, ad)) in these.iter().enumerate() {
+                let Some(definition) = known.get(&AdId { campaign: *campaign, number: *ad }) else { continue };
+                let next = these.get(at + 1).map(|(ecpm, _, _)| *ecpm).or(next);
+                let share = open.iter().find(|share| share.campaign == *campaign).copied();
+                let ask = self.ask_of(*campaign).await?;
+                let only = Some((*ad, self.price_of(definition, *ecpm, next)));
+                asks.push(Ask { share: share.unwrap_or(ask.share), only, ..ask });
+            }
+            self.reserve(asks).await?;
+            open.retain(|share| !self.capped.contains_key(&share.campaign));
+        }
+        Ok(())
+    }
+
+    /// What is shown, the best first.
+    async fn present(mut self, ring: &Ring) -> Result<Vec<Impression>, Error> {
+        let id = |shown: &Shown| AdId { campaign: shown.share.campaign, number: shown.served.ad };
+        let ads = known::ads(self.app, &self.found.iter().map(id).collect::<Vec<_>>()).await?;
+        // Stable: further ads of the same campaigns come after the first ones.
+        let first = |shown: &Shown, all: &[Shown]| {
+            all.iter().position(|it| it.share.campaign == shown.share.campaign).map(|at| all[at].impression == shown.impression)
+        };
+        let all = self.found.clone();
+        self.found.sort_by_key(|shown| {
+            let is_first = first(shown, &all) == Some(true);
+            std::cmp::Reverse((is_first, shown.served.ecpm, shown.share.campaign, shown.served.ad))
+        });
+        let mut impressions = Vec::with_capacity(self.found.len());
+        for shown in &self.found {
+            let Some(ad) = ads.get(&id(shown)) else { continue };
+            let token = signing::sign(ring, &self.token(shown))?;
+            impressions.push(Impression { id: ImpressionId(shown.impression), token, ad: ad.clone() });
+        }
+        Ok(impressions)
+    }
+
+    fn token(&self, shown: &Shown) -> Token {
+        Token {
+            purpose: Purpose::Ad,
+            share: shown.share,
+            ad: shown.served.ad,
+            impression: shown.impression,
+            visitor: self.asking.visitor,
+            pricing: shown.served.pricing,
+            price: shown.served.price,
+            at: self.now,
+            day: shown.day,
+            place: self.asking.website.0,
+            nonce: [0; 8],
+        }
+    }
+}
+
+/// Whether what a token says of a click may still count.
+pub(super) const fn is_in_time(token: &Token, now: Millis) -> bool {
+    now < token.at + CLICK_TIME
+}
+
+/// Where a click on it leads; nowhere for a promoted status.
+pub(super) fn target_of(ad: &Ad) -> Option<&str> {
+    match &ad.creative {
+        Creative::Snippet { target, .. } => Some(target),
+        Creative::Status(_) => None,
+    }
+}

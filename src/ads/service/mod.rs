@@ -1,0 +1,44 @@
+//! The use cases of ads: campaigns and their ads, websites, who is held back, what was counted; and making listings and shares agree with them
+//! in `settle`.
+
+mod ads;
+mod campaigns;
+mod report;
+mod roles;
+mod settle;
+mod websites;
+
+mod again;
+mod click;
+mod decide;
+mod draw;
+mod explain;
+mod known;
+mod look;
+mod signing;
+mod tolls;
+mod walk;
+
+pub use ads::{ads, ads_id, create_ad, remove_ad};
+pub use campaigns::{add_keywords, campaigns, campaigns_id, count, create, pause, remove_keywords, resume, state, stop, update};
+pub use report::{Report, report_of_ad, report_of_campaign};
+pub use roles::{Role, hold_back, purge, settle_standing};
+pub use settle::{look_again, settle, settle_owned};
+pub use websites::{count_websites, key, register, settle_website, websites, websites_id};
+
+pub use click::{Clicked, click};
+pub use decide::{Impression, PageAsk, serve};
+pub use explain::{Explanation, WhyNot, explain};
+pub use signing::rotate_keys;
+
+use crate::error::{UserError, UserErrorCode};
+
+/// The row for a campaign that is not there, or another's.
+pub fn no_campaign() -> UserError {
+    UserError::new(UserErrorCode::NotFound, "There is no such campaign of yours.", &["campaignId"])
+}
+
+/// The row for an ad that is not there, or another's.
+pub fn no_ad() -> UserError {
+    UserError::new(UserErrorCode::NotFound, "There is no such ad of yours.", &["adId"])
+}

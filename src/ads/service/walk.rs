@@ -1,0 +1,151 @@
+//! The way through the listings, best offer first, read on as far as it is walked.
+
+use super::super::model::{Ecpm, Listing, Slot};
+use super::super::store::offers::{Offers, Part};
+use crate::ids::CampaignId;
+use std::collections::{BTreeSet, HashSet};
+
+/// How much of a listing is read first.
+const FIRST: usize = 32;
+/// How much of it is read at once at most.
+const MOST: usize = 1_000;
+
+/// A walk. Candidates come in the order of their eCPM, of equals the newer campaign first, each once.
+pub(super) struct Walk {
+    lists: Vec<List>,
+    waiting: BTreeSet<(Ecpm, CampaignId)>,
+    seen: HashSet<CampaignId>,
+}
+
+struct List {
+    listing: Listing,
+    /// The last of what was read; `None` before anything was.
+    last: Option<(Ecpm, CampaignId)>,
+    /// How many were read with the last one's eCPM.
+    equal: usize,
+    limit: usize,
+    is_read: bool,
+}
+
+impl List {
+    fn part(&self) -> Part {
+        Part { listing: self.listing, from: self.last.map(|(ecpm, _)| ecpm), past: self.equal, limit: self.limit }
+    }
+
+    fn take(&mut self, offers: &Offers) {
+        self.is_read = offers.len() < self.limit;
+        for offer in offers {
+            self.equal = if self.last.is_some_and(|(ecpm, _)| ecpm == offer.0) { self.equal + 1 } else { 1 };
+            self.last = Some(*offer);
+        }
+        self.limit = (self.limit * 4).min(MOST);
+    }
+}
+
+impl Walk {
+    /// Through those without keywords, and those with one of these.
+    pub(super) fn new(slot: Slot, keywords: &[String]) -> Self {
+        let mut listings: Vec<Listing> = keywords.iter().map(|keyword| Listing::of(slot, keyword)).collect();
+        listings.push(Listing::untargeted(slot));
+        listings.sort_unstable();
+        listings.dedup();
+        let list = |listing| List { listing, last: None, equal: 0, limit: FIRST, is_read: false };
+        Self { lists: listings.into_iter().map(list).collect(), waiting: BTreeSet::new(), seen: HashSet::new() }
+    }
+
+    /// What must be read before `count` candidates are known for certain, as far as there are any; nothing when they are.
+    pub(super) fn wanted(&self, count: usize) -> Vec<Part> {
+        let last = self.waiting.iter().rev().nth(count.saturating_sub(1));
+        self.open().filter(|list| last.is_none_or(|last| list.last.is_none_or(|read| read > *last))).map(List::part).collect()
+    }
+
+    /// Takes what was read, in the order in which it was wanted.
+    pub(super) fn take(&mut self, count: usize, found: Vec<Offers>) {
+        let wanted: Vec<Listing> = self.wanted(count).into_iter().map(|part| part.listing).collect();
+        for (listing, offers) in wanted.into_iter().zip(found) {
+            let Some(list) = self.lists.iter_mut().find(|list| list.listing == listing) else { continue };
+            list.take(&offers);
+            for offer in offers {
+                if self.seen.insert(offer.1) {
+                    self.waiting.insert(offer);
+                }
+            }
+        }
+    }
+
+    /// The next candidates, at most so many.
+    pub(super) fn next(&mut self, count: usize) -> Vec<(Ecpm, CampaignId)> {
+        let mut found = Vec::new();
+        while found.len() < count {
+            let certain = |best: &(Ecpm, CampaignId)| self.open().all(|list| list.last.is_some_and(|read| read <= *best));
+            let Some(best) = self.waiting.last().copied().filter(certain) else { break };
+            self.waiting.remove(&best);
+            found.push(best);
+        }
+        found
+    }
+
+    /// Puts a candidate back that has turned out to be worth this.
+    pub(super) fn put_back(&mut self, ecpm: Ecpm, campaign: CampaignId) {
+        self.waiting.insert((ecpm, campaign));
+    }
+
+    /// The most that any candidate is worth that is still to come.
+    pub(super) fn best(&self) -> Ecpm {
+        let unread = self.open().map(|list| list.last.map_or(Ecpm::MAX, |(ecpm, _)| ecpm));
+        unread.chain(self.waiting.last().map(|(ecpm, _)| *ecpm)).max().unwrap_or(0)
+    }
+
+    fn open(&self) -> impl Iterator<Item = &List> {
+        self.lists.iter().filter(|list| !list.is_read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A part of a list as the store would read it.
+    fn read(part: &Part, all: &[(Ecpm, CampaignId)]) -> Offers {
+        let mut all: Vec<_> = all.iter().copied().filter(|(ecpm, _)| part.from.is_none_or(|from| *ecpm <= from)).collect();
+        all.sort_unstable_by(|a, b| b.cmp(a));
+        all.into_iter().skip(part.past).take(part.limit).collect()
+    }
+
+    #[test]
+    fn candidates_come_in_order_over_all_listings_however_they_are_read() {
+        // Three listings with overlaps, many of the same eCPM.
+        let of = |listing: u64| -> Vec<(Ecpm, CampaignId)> {
+            (1..3_000).filter(|id| id % (listing + 2) == 0).map(|id| (id * 7_919 % 45, CampaignId(id))).collect()
+        };
+        let keywords = ["a".to_owned(), "b".to_owned(), "A".to_owned()];
+        for step in [1, 2, 10, 1_000] {
+            let mut walk = Walk::new(Slot::Banner, &keywords);
+            assert_eq!(walk.lists.len(), 3, "two keywords and none");
+            let order: Vec<Listing> = walk.lists.iter().map(|list| list.listing).collect();
+            let lists: Vec<Vec<_>> = (0..3).map(of).collect();
+            let mut found = Vec::new();
+            loop {
+                loop {
+                    let parts = walk.wanted(step);
+                    if parts.is_empty() {
+                        break;
+                    }
+                    let at = |part: &Part| order.iter().position(|listing| *listing == part.listing).expect("a listing");
+                    let offers = parts.iter().map(|part| read(part, &lists[at(part)])).collect();
+                    walk.take(step, offers);
+                }
+                let next = walk.next(step);
+                if next.is_empty() {
+                    break;
+                }
+                assert!(walk.best() <= next.last().expect("one").0);
+                found.extend(next);
+            }
+            let mut all: Vec<_> = lists.concat();
+            all.sort_unstable_by(|a, b| b.cmp(a));
+            all.dedup();
+            assert_eq!(found, all, "{step} at a time");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Money on its way from a campaign's pool to its shares and back.
+
+use super::super::keys;
+use super::super::model::{Money, Share};
+use super::reserve::{Grant, Returned};
+use crate::clock::Millis;
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode};
+use crate::error::Error;
+use crate::ids::CampaignId;
+use redis::cmd;
+
+static DRAW_GRANT: Script = Script::new(include_str!("../lua/draw_grant.lua"));
+
+/// What a share would have from the pool.
+#[derive(Clone, Debug)]
+pub(in crate::ads) struct Draw {
+    pub(in crate::ads) share: Share,
+    pub(in crate::ads) day: u64,
+    /// What was granted to it so far, as it knows.
+    pub(in crate::ads) granted: u64,
+    /// What it must have; nothing to tell only what was given back.
+    pub(in crate::ads) want: Money,
+    /// What a grant is a multiple of, where there is more.
+    pub(in crate::ads) unit: Money,
+    /// What shares have given back.
+    pub(in crate::ads) returned: Vec<Returned>,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ads) enum Drawn {
+    /// All that was granted to it so far.
+    Granted(Grant),
+    /// There is only so much left.
+    Refused(Money),
+    /// There is no such campaign.
+    Gone,
+}
+
+/// Draws money for shares, and tells the pools what was given back. One pipeline of scripts.
+pub(in crate::ads) async fn draw(db: &Db, now: Millis, draws: &[Draw]) -> Result<Vec<Drawn>, Error> {
+    let call = |draw: &Draw| {
+        let call = Call::new(&DRAW_GRANT, [keys::campaign(draw.share.campaign)]).arg(now).arg(draw.day).arg(draw.share.n);
+        let call = call.arg(draw.granted).arg(draw.want.0).arg(draw.unit.0.max(1));
+        draw.returned.iter().fold(call, |call, it| call.arg(it.n).arg(it.all).arg(it.day).arg(it.of_day))
+    };
+    let replies = db.call_many(draws.iter().map(call).collect()).await?;
+    replies.into_iter().map(|reply| drawn(&decode::one::<String>(reply)?)).collect()
+}
+
+fn drawn(answer: &str) -> Result<Drawn, Error> {
+    let mut words = answer.split(' ');
+    let (how, numbers) = (words.next(), words.map(str::parse).collect::<Result<Vec<u64>, _>>());
+    match (how, &numbers.map_err(Error::corrupt)?[..]) {
+        (Some("granted"), &[all, before, day]) => Ok(Drawn::Granted(Grant { all, before, day })),
+        (Some("refused"), &[left, _]) => Ok(Drawn::Refused(Money(left))),
+        (Some("gone"), _) => Ok(Drawn::Gone),
+        _ => Err(Error::corrupt("a grant that is none")),
+    }
+}
+
+/// What the pool of a campaign has granted so far, by share. One command.
+pub(in crate::ads) async fn grants(db: &Db, campaign: CampaignId, shares: u64) -> Result<Vec<(Share, Grant)>, Error> {
+    let mut read = cmd("HMGET");
+    read.arg(keys::campaign(campaign)).arg("day");
+    for n in 0..shares {
+        read.arg(format!("g{n}")).arg(format!("b{n}"));
+    }
+    let found: Vec<Option<u64>> = db.read(read).await?;
+    let number = |at: usize| found.get(at).copied().flatten().unwrap_or_default();
+    let one = |n: u64| {
+        let at = 1 + 2 * n as usize;
+        (Share { campaign, n }, Grant { all: number(at), before: number(at + 1), day: number(0) })
+    };
+    Ok((0..shares).map(one).collect())
+}
+
+/// Into how many shares campaigns are parted, which never changes; `None` for what is not there. One pipeline.
+pub(in crate::ads) async fn shares_of(db: &Db, campaigns: &[CampaignId]) -> Result<Vec<Option<u64>>, Error> {
+    let commands = campaigns.iter().map(|id| cmd("HGET").arg(keys::campaign(*id)).arg("shares").take()).collect();
+    db.read_many(commands).await?.into_iter().map(decode::one).collect()
+}

@@ -1,0 +1,137 @@
+//! Who waits for a slot, best first; and of whom a visitor has seen enough.
+
+use super::super::keys;
+use super::super::model::{Ad, Ecpm, Listing, MAX_ADS, MAX_CAPPED, Share, Slot, Visitor, of_member};
+use super::ads::decode_ad;
+use crate::clock::Millis;
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode};
+use crate::error::Error;
+use crate::ids::{AdId, CampaignId, WebsiteId};
+use redis::{Cmd, Value, cmd};
+use std::collections::HashMap;
+
+static NOTE_CAPPED: Script = Script::new(include_str!("../lua/note_capped.lua"));
+
+/// A part of a listing: from an eCPM down, past so many that have that one.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ads) struct Part {
+    pub(in crate::ads) listing: Listing,
+    pub(in crate::ads) from: Option<Ecpm>,
+    pub(in crate::ads) past: usize,
+    pub(in crate::ads) limit: usize,
+}
+
+/// Campaigns with the eCPM of their best ad, best first, of equals the newer one.
+pub(in crate::ads) type Offers = Vec<(Ecpm, CampaignId)>;
+
+/// Whoever shows ads, as far as a decision must know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ads) enum Shop {
+    Open,
+    /// An operator holds its owner back.
+    Suspended,
+    NotThere,
+}
+
+/// What a decision begins with.
+pub(in crate::ads) struct Opening {
+    pub(in crate::ads) shop: Shop,
+    /// Of whom the visitor has seen enough, and until when.
+    pub(in crate::ads) capped: HashMap<CampaignId, Millis>,
+    pub(in crate::ads) offers: Vec<Offers>,
+}
+
+/// Reads what a decision begins with. One pipeline.
+pub(in crate::ads) async fn open(
+    db: &Db,
+    now: Millis,
+    website: WebsiteId,
+    visitor: Option<Visitor>,
+    parts: &[Part],
+) -> Result<Opening, Error> {
+    let mut commands = vec![cmd("HMGET").arg(keys::website(website)).arg(&["id", "off"]).take()];
+    commands.extend(parts.iter().map(range));
+    commands.extend(visitor.map(|visitor| capped(visitor, now)));
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let shop: (Option<u64>, Option<u8>) = decode::one(replies.next().unwrap_or_default())?;
+    let shop = match shop {
+        (None, _) => Shop::NotThere,
+        (_, Some(1)) => Shop::Suspended,
+        _ => Shop::Open,
+    };
+    let offers = parts.iter().map(|_| offers(replies.next().unwrap_or_default())).collect::<Result<_, _>>()?;
+    let capped = replies.next().map(of_capped).transpose()?.unwrap_or_default();
+    Ok(Opening { shop, capped, offers })
+}
+
+/// Reads listings on. One pipeline.
+pub(in crate::ads) async fn read(db: &Db, parts: &[Part]) -> Result<Vec<Offers>, Error> {
+    db.read_many(parts.iter().map(range).collect()).await?.into_iter().map(offers).collect()
+}
+
+/// The same with those of whom the visitor has seen enough.
+pub(in crate::ads) async fn read_for(
+    db: &Db,
+    now: Millis,
+    visitor: Visitor,
+    parts: &[Part],
+) -> Result<(Vec<Offers>, HashMap<CampaignId, Millis>), Error> {
+    let commands = parts.iter().map(range).chain([capped(visitor, now)]).collect();
+    let mut replies = db.read_many(commands).await?;
+    let capped = of_capped(replies.pop().unwrap_or_default())?;
+    Ok((replies.into_iter().map(offers).collect::<Result<_, _>>()?, capped))
+}
+
+fn range(part: &Part) -> Cmd {
+    let from = part.from.map_or_else(|| "+inf".to_owned(), |ecpm| ecpm.to_string());
+    let mut range = cmd("ZRANGE");
+    range.arg(keys::offers(&part.listing)).arg(from).arg("-inf").arg("BYSCORE").arg("REV");
+    range.arg("LIMIT").arg(part.past).arg(part.limit).arg("WITHSCORES").take()
+}
+
+fn offers(reply: Value) -> Result<Offers, Error> {
+    let pairs: Vec<(Vec<u8>, f64)> = decode::one(reply)?;
+    let one = |(member, ecpm): (Vec<u8>, f64)| Some((ecpm as Ecpm, of_member(&member)?));
+    pairs.into_iter().map(|pair| one(pair).ok_or_else(|| Error::corrupt("an offer of no campaign"))).collect()
+}
+
+fn capped(visitor: Visitor, now: Millis) -> Cmd {
+    let mut range = cmd("ZRANGE");
+    range.arg(keys::capped(visitor)).arg(format!("({now}")).arg("+inf").arg("BYSCORE");
+    range.arg("LIMIT").arg(0).arg(MAX_CAPPED).arg("WITHSCORES").take()
+}
+
+fn of_capped(reply: Value) -> Result<HashMap<CampaignId, Millis>, Error> {
+    Ok(decode::rows(reply)?.into_iter().map(|row| (CampaignId(row.member), row.position)).collect())
+}
+
+/// Notes of whom a visitor has seen enough. One script; none costs nothing.
+pub(in crate::ads) async fn note_capped(
+    db: &Db,
+    now: Millis,
+    visitor: Visitor,
+    capped: &[(CampaignId, Millis)],
+) -> Result<(), Error> {
+    let Some(last) = capped.iter().map(|(_, until)| *until).max().filter(|last| *last > now) else { return Ok(()) };
+    let call = Call::new(&NOTE_CAPPED, [keys::capped(visitor)]).arg(now).arg(MAX_CAPPED).arg(last);
+    let call = capped.iter().fold(call, |call, (campaign, until)| call.arg(*until).arg(campaign.0));
+    db.call_aside(vec![call]).await.map(drop)
+}
+
+
+/// What ads are, by id; `None` for what is not there. One pipeline.
+pub(in crate::ads) async fn ads(db: &Db, ids: &[AdId]) -> Result<Vec<Option<Ad>>, Error> {
+    let replies = db.read_many(ids.iter().map(|id| cmd("HGETALL").arg(keys::ad(*id)).take()).collect()).await?;
+    ids.iter().zip(replies).map(|(id, reply)| Ok(decode_ad(*id, reply)?.map(|(ad, _)| ad))).collect()
+}
+
+/// The ads of shares in a slot with their eCPM, best first. One pipeline.
+pub(in crate::ads) async fn ranks(db: &Db, slot: Slot, shares: &[Share]) -> Result<Vec<Vec<(u64, Ecpm)>>, Error> {
+    let rank = |share: &Share| {
+        cmd("ZRANGE").arg(keys::rank(*share, slot)).arg(0).arg(MAX_ADS - 1).arg("REV").arg("WITHSCORES").take()
+    };
+    let replies = db.read_many(shares.iter().map(rank).collect()).await?;
+    let pairs = |reply| Ok(decode::rows(reply)?.into_iter().map(|row| (row.member, row.position)).collect());
+    replies.into_iter().map(pairs).collect()
+}

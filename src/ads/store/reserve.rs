@@ -1,0 +1,256 @@
+//! Impressions: reserving one, and what comes of its click.
+
+use super::super::keys;
+use super::super::model::{ANSWER_KEPT, CLICK_TIME, DAYS_KEPT, Ecpm, Money, PLAUSIBLE_CLICKS, Pricing, RECORD_TIME, Share, Slot, Visitor};
+use crate::clock::{MINUTE, Millis};
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode};
+use crate::error::Error;
+
+/// What the scripts over a share share.
+const SHARE: &str = include_str!("../lua/share.lua");
+static RESERVE_IMPRESSION: Script = Script::after(SHARE, include_str!("../lua/reserve_impression.lua"));
+static CLICK_IMPRESSION: Script = Script::after(SHARE, include_str!("../lua/click_impression.lua"));
+static RETURN_GRANT: Script = Script::after(SHARE, include_str!("../lua/return_grant.lua"));
+static RELEASE_HOLDS: Script = Script::after(SHARE, include_str!("../lua/release_holds.lua"));
+static COUNT_CLICK: Script = Script::new(include_str!("../lua/count_click.lua"));
+
+/// How long it is known which impressions of an hour were clicked.
+const CLICKED_KEPT: Millis = 120 * MINUTE;
+/// How long it is known what was recorded in ten minutes.
+const RECORDED_KEPT: Millis = 25 * MINUTE;
+
+/// What the pool has granted to a share so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::ads) struct Grant {
+    /// In all,
+    pub(in crate::ads) all: u64,
+    /// of it on days before
+    pub(in crate::ads) before: u64,
+    /// this one.
+    pub(in crate::ads) day: u64,
+}
+
+/// What is asked of a share.
+#[derive(Clone, Debug)]
+pub(in crate::ads) struct Ask {
+    pub(in crate::ads) share: Share,
+    pub(in crate::ads) slot: Slot,
+    pub(in crate::ads) impression: u64,
+    pub(in crate::ads) visitor: Option<Visitor>,
+    pub(in crate::ads) day: u64,
+    pub(in crate::ads) grant: Grant,
+    /// The least eCPM.
+    pub(in crate::ads) floor: Ecpm,
+    /// The highest price.
+    pub(in crate::ads) most: Option<Money>,
+    /// The ad, and at most what it pays; `None` for the best one, which pays what it bids.
+    pub(in crate::ads) only: Option<(u64, Money)>,
+    /// Ads that are left out.
+    pub(in crate::ads) skip: Vec<u64>,
+    /// What is recorded once; the visitor is known then.
+    pub(in crate::ads) nonce: Option<[u8; 8]>,
+}
+
+/// An impression that is paid for, or held for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ads) struct Served {
+    pub(in crate::ads) ad: u64,
+    pub(in crate::ads) price: Money,
+    pub(in crate::ads) ecpm: Ecpm,
+    pub(in crate::ads) pricing: Pricing,
+    /// Whether the campaign's listings are to be looked at again.
+    pub(in crate::ads) relist: bool,
+    /// Until when the visitor has seen enough of the campaign, where they have.
+    pub(in crate::ads) capped: Option<Millis>,
+}
+
+/// What a share is short of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ads) struct Dry {
+    pub(in crate::ads) price: Money,
+    pub(in crate::ads) free: Money,
+    /// What it was granted so far, as it knows.
+    pub(in crate::ads) granted: u64,
+    pub(in crate::ads) returned: Returned,
+}
+
+/// What a share has given back so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::ads) struct Returned {
+    pub(in crate::ads) n: u64,
+    pub(in crate::ads) all: u64,
+    pub(in crate::ads) day: u64,
+    pub(in crate::ads) of_day: u64,
+}
+
+/// What a reservation came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ads) enum Reserved {
+    Served(Served),
+    /// The share is at a later day: ask for that one.
+    Day(u64),
+    /// It is not to be shown now, whoever asks.
+    Off,
+    /// The visitor has seen enough of it until then; `None` where nobody knows how much they have.
+    Capped(Option<Millis>),
+    Repeated,
+    /// It has no such ad.
+    None,
+    /// Its best is below the floor.
+    Below(Ecpm),
+    Dry(Dry),
+}
+
+/// Reserves impressions, each for itself: the commit. One pipeline of scripts.
+pub(in crate::ads) async fn reserve(db: &Db, now: Millis, asks: &[Ask]) -> Result<Vec<Reserved>, Error> {
+    let replies = db.call_many(asks.iter().map(|ask| call(now, ask)).collect()).await?;
+    asks.iter().zip(replies).map(|(ask, reply)| reserved(ask, &decode::one::<String>(reply)?)).collect()
+}
+
+fn call(now: Millis, ask: &Ask) -> Call {
+    let share = ask.share;
+    let mut keys = vec![
+        keys::share(share),
+        keys::holds(share),
+        keys::offered(share),
+        keys::rank(share, ask.slot),
+        keys::impression(share, ask.impression),
+        keys::tally(share, ask.day),
+        keys::reach(share),
+        keys::reached(share, ask.day),
+    ];
+    keys.extend(ask.visitor.map(|visitor| keys::seen(share, visitor)));
+    let span = now / RECORD_TIME;
+    keys.extend(ask.nonce.iter().flat_map(|_| [span, span.saturating_sub(1)]).map(|span| keys::recorded(share, span)));
+    let skip: String = ask.skip.iter().map(|ad| format!(".{ad}.")).collect();
+    let text = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
+    Call::over(&RESERVE_IMPRESSION, keys)
+        .arg(now)
+        .arg(ask.day)
+        .arg(ask.impression)
+        .arg(ask.grant.all)
+        .arg(ask.grant.before)
+        .arg(ask.grant.day)
+        .arg(ask.floor)
+        .arg(text(ask.most.map(|most| most.0)))
+        .arg(text(ask.only.map(|(ad, _)| ad)))
+        .arg(text(ask.only.map(|(_, price)| price.0)))
+        .arg(skip)
+        .arg(ask.visitor.map(|visitor| visitor.0.to_vec()).unwrap_or_default())
+        .arg(ANSWER_KEPT)
+        .arg(CLICK_TIME)
+        .arg(DAYS_KEPT)
+        .arg(ask.nonce.map(|nonce| nonce.to_vec()).unwrap_or_default())
+        .arg(RECORDED_KEPT)
+}
+
+fn reserved(ask: &Ask, answer: &str) -> Result<Reserved, Error> {
+    let words: Vec<&str> = answer.split(' ').collect();
+    let number = |at: usize| words.get(at).and_then(|word| word.parse::<u64>().ok()).ok_or_else(|| Error::corrupt("no number"));
+    let time = |at: usize| number(at).map(|until| Some(until).filter(|until| *until > 0));
+    Ok(match words[0] {
+        "served" => Reserved::Served(Served {
+            ad: number(1)?,
+            price: Money(number(2)?),
+            ecpm: number(3)?,
+            pricing: words.get(4).and_then(|name| Pricing::named(name)).ok_or_else(|| Error::corrupt("no pricing"))?,
+            relist: number(5)? == 1,
+            capped: time(6)?,
+        }),
+        "day" => Reserved::Day(number(1)?),
+        "off" => Reserved::Off,
+        "capped" => Reserved::Capped(time(1)?),
+        "repeated" => Reserved::Repeated,
+        "none" => Reserved::None,
+        "below" => Reserved::Below(number(1)?),
+        "dry" => Reserved::Dry(Dry {
+            price: Money(number(1)?),
+            free: Money(number(2)?),
+            granted: number(3)?,
+            returned: Returned { n: ask.share.n, all: number(4)?, day: ask.day, of_day: number(5)? },
+        }),
+        _ => return Err(Error::corrupt("a reservation's answer that is none")),
+    })
+}
+
+/// Has shares give back what they have free. One pipeline of scripts; a share that is not there gives nothing.
+pub(in crate::ads) async fn give_back(db: &Db, now: Millis, day: u64, shares: &[(Share, Grant)]) -> Result<Vec<Returned>, Error> {
+    let call = |(share, grant): &(Share, Grant)| {
+        let call = Call::new(&RETURN_GRANT, [keys::share(*share), keys::holds(*share)]);
+        call.arg(now).arg(day).arg(grant.all).arg(grant.before).arg(grant.day)
+    };
+    let replies = db.call_many(shares.iter().map(call).collect()).await?;
+    let mut returned = Vec::new();
+    for ((share, _), reply) in shares.iter().zip(replies) {
+        if let [all, day, of_day] = decode::one::<Vec<u64>>(reply)?[..] {
+            returned.push(Returned { n: share.n, all, day, of_day });
+        }
+    }
+    Ok(returned)
+}
+
+/// Gives back what was held for clicks that did not come, at most `most` each; how many there were. One pipeline of scripts.
+pub(in crate::ads) async fn release_holds(db: &Db, now: Millis, day: u64, shares: &[Share], most: usize) -> Result<u64, Error> {
+    let call = |share: &Share| {
+        Call::new(&RELEASE_HOLDS, [keys::share(*share), keys::holds(*share)]).arg(now).arg(day).arg(most)
+    };
+    let replies = db.call_many(shares.iter().map(call).collect()).await?;
+    replies.into_iter().map(decode::one::<u64>).sum()
+}
+
+/// How a click is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ads) enum Counting {
+    /// Where money, or nothing, is held for it.
+    Hold(Money),
+    /// Once for each impression.
+    Mark,
+    /// As one that is not to be believed.
+    Invalid,
+}
+
+/// A click.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ads) struct Click {
+    pub(in crate::ads) share: Share,
+    pub(in crate::ads) ad: u64,
+    pub(in crate::ads) impression: u64,
+    /// When the impression was.
+    pub(in crate::ads) at: Millis,
+    /// The days that the impression may be of.
+    pub(in crate::ads) days: [u64; 2],
+    pub(in crate::ads) counting: Counting,
+    /// What tells it from others.
+    pub(in crate::ads) nonce: u64,
+}
+
+/// Counts a click; whether it is the first and to be believed. `None` where nothing is left of the campaign. One script.
+pub(in crate::ads) async fn click(db: &Db, now: Millis, day: u64, click: &Click) -> Result<Option<bool>, Error> {
+    let share = click.share;
+    let [first, last] = click.days;
+    let days: Vec<u64> = if first == last { vec![first] } else { vec![first, last] };
+    let mut keys = vec![
+        keys::share(share),
+        keys::holds(share),
+        keys::offered(share),
+        keys::impression(share, click.impression),
+        keys::clicked(share, click.at / (60 * MINUTE)),
+    ];
+    keys.extend(days.iter().map(|day| keys::tally(share, *day)));
+    let (how, price) = match click.counting {
+        Counting::Hold(price) => ("hold", price),
+        Counting::Mark => ("mark", Money(0)),
+        Counting::Invalid => ("invalid", Money(0)),
+    };
+    let call = Call::over(&CLICK_IMPRESSION, keys).arg(now).arg(day).arg(click.impression).arg(click.ad).arg(how);
+    let call = call.arg(price.0).arg(click.nonce).arg(ANSWER_KEPT).arg(CLICKED_KEPT).arg(DAYS_KEPT).arg(days);
+    let counted: i64 = db.call(call).await?;
+    Ok((counted >= 0).then_some(counted > 0))
+}
+
+/// Counts a visitor's click; whether so many are plausible. One script.
+pub(in crate::ads) async fn count_click(db: &Db, now: Millis, visitor: Visitor) -> Result<bool, Error> {
+    let call = Call::new(&COUNT_CLICK, [keys::clicker(visitor)]).arg(now).arg(MINUTE).arg(PLAUSIBLE_CLICKS);
+    db.call::<u8>(call).await.map(|plausible| plausible == 1)
+}

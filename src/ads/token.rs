@@ -1,0 +1,189 @@
+//! Impression tokens: what was shown to whom and what it costs, signed, so that nothing need be looked up to know that it is true.
+//!
+//! `base64url(key's version, what follows in fixed places, 16 bytes of HMAC-SHA256)`. It tells a client nothing that it could use, and holds no
+//! secret.
+
+use super::model::{Money, Pricing, Share, Visitor};
+use crate::clock::{MINUTE, Millis};
+use crate::ids::CampaignId;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+use std::collections::BTreeMap;
+
+/// How long the key before the newest is good: longer than any token.
+pub(super) const OVERLAP: Millis = 120 * MINUTE;
+
+/// What a token is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// An ad that was counted as shown.
+    Ad,
+    /// A status that is promoted, and not counted yet.
+    Promotion,
+}
+
+/// What a token says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Token {
+    pub(super) purpose: Purpose,
+    pub(super) share: Share,
+    pub(super) ad: u64,
+    pub(super) impression: u64,
+    pub(super) visitor: Option<Visitor>,
+    pub(super) pricing: Pricing,
+    /// What the impression costs, or its click.
+    pub(super) price: Money,
+    /// When it was made.
+    pub(super) at: Millis,
+    /// The day that the impression counts to.
+    pub(super) day: u64,
+    /// The website that shows it, or who reads it in their home.
+    pub(super) place: u64,
+    /// What is recorded once.
+    pub(super) nonce: [u8; 8],
+}
+
+/// A key.
+pub(super) type Key = [u8; 32];
+
+const TAG: usize = 16;
+const LENGTH: usize = 77;
+
+impl Token {
+    fn bytes(&self, version: u32) -> Vec<u8> {
+        let flags = u8::from(self.purpose == Purpose::Promotion)
+            | u8::from(self.pricing == Pricing::Cpc) << 1
+            | u8::from(self.visitor.is_some()) << 2;
+        let mut bytes = version.to_be_bytes().to_vec();
+        bytes.extend([flags, self.share.n as u8]);
+        for id in [self.share.campaign.0, self.ad, self.impression, self.place] {
+            bytes.extend(&id.to_be_bytes()[1..]);
+        }
+        bytes.extend(self.visitor.map_or([0; 16], |visitor| visitor.0));
+        bytes.extend(self.price.0.to_be_bytes());
+        bytes.extend(&self.at.to_be_bytes()[1..]);
+        bytes.extend((self.day as u32).to_be_bytes());
+        bytes.extend(self.nonce);
+        bytes
+    }
+
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let number = |from: usize, length: usize| {
+            Some(bytes.get(from..from + length)?.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+        };
+        let flags = *bytes.get(4)?;
+        let visitor = Visitor(bytes.get(34..50)?.try_into().ok()?);
+        Some(Self {
+            purpose: if flags & 1 == 0 { Purpose::Ad } else { Purpose::Promotion },
+            pricing: if flags & 2 == 0 { Pricing::Cpm } else { Pricing::Cpc },
+            visitor: (flags & 4 != 0).then_some(visitor),
+            share: Share { n: number(5, 1)?, campaign: CampaignId(number(6, 7)?) },
+            ad: number(13, 7)?,
+            impression: number(20, 7)?,
+            place: number(27, 7)?,
+            price: Money(number(50, 8)?),
+            at: number(58, 7)?,
+            day: number(65, 4)?,
+            nonce: bytes.get(69..LENGTH)?.try_into().ok()?,
+        })
+    }
+}
+
+/// The keys of a deployment: the newest signs, the one before is good for a while.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ring {
+    pub(super) newest: u32,
+    /// When the newest was made.
+    pub(super) made: Millis,
+    pub(super) keys: BTreeMap<u32, Key>,
+}
+
+impl Ring {
+    /// A token under the newest key; `None` where there is none.
+    pub(super) fn sign(&self, token: &Token) -> Option<String> {
+        let bytes = token.bytes(self.newest);
+        let tag = mac(self.keys.get(&self.newest)?, &bytes)?.finalize().into_bytes();
+        Some(URL_SAFE_NO_PAD.encode([&bytes[..], &tag[..TAG]].concat()))
+    }
+
+    /// What a token says that one of these keys has signed and that is good now.
+    pub(super) fn open(&self, text: &str, now: Millis) -> Option<Token> {
+        let (version, bytes) = unsigned(text)?;
+        let is_good = version == self.newest || version + 1 == self.newest && now < self.made + OVERLAP;
+        let key = self.keys.get(&version).filter(|_| is_good)?;
+        let (said, tag) = bytes.split_at_checked(LENGTH)?;
+        mac(key, said)?.verify_truncated_left(tag).ok()?;
+        Token::read(said)
+    }
+}
+
+/// Under which key a text claims to be signed, and its bytes; `None` for what is no token of any.
+pub(super) fn unsigned(text: &str) -> Option<(u32, Vec<u8>)> {
+    let bytes = (text.len() == (LENGTH + TAG) * 4 / 3).then(|| URL_SAFE_NO_PAD.decode(text))?.ok()?;
+    let version = u32::from_be_bytes(bytes.get(..4)?.try_into().ok()?);
+    (version < u32::MAX).then_some((version, bytes))
+}
+
+fn mac(key: &Key, bytes: &[u8]) -> Option<Hmac<Sha256>> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).ok()?;
+    mac.update(bytes);
+    Some(mac)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token() -> Token {
+        Token {
+            purpose: Purpose::Promotion,
+            share: Share { campaign: CampaignId(1 << 40), n: 3 },
+            ad: 7,
+            impression: (1 << 53) - 1,
+            visitor: Some(Visitor([9; 16])),
+            pricing: Pricing::Cpc,
+            price: Money(9_000_000_000_000_000),
+            at: 1_772_323_200_000,
+            day: 20_513,
+            place: 42,
+            nonce: [5; 8],
+        }
+    }
+
+    fn ring() -> Ring {
+        Ring { newest: 2, made: 1_000, keys: [(1, [1; 32]), (2, [2; 32])].into() }
+    }
+
+    #[test]
+    fn a_token_says_what_was_signed_and_no_bit_of_it_changes() {
+        for said in [
+            token(),
+            Token { purpose: Purpose::Ad, visitor: None, ..token() },
+            Token { pricing: Pricing::Cpm, price: Money(0), ..token() },
+        ] {
+            let text = ring().sign(&said).expect("a key");
+            assert_eq!(ring().open(&text, 1_000), Some(said));
+            let (_, bytes) = unsigned(&text).expect("a token");
+            for bit in 0..bytes.len() * 8 {
+                let mut forged = bytes.clone();
+                forged[bit / 8] ^= 1 << (bit % 8);
+                assert_eq!(ring().open(&URL_SAFE_NO_PAD.encode(forged), 1_000), None, "bit {bit}");
+            }
+            for cut in 0..text.len() {
+                assert_eq!(ring().open(&text[..cut], 1_000), None);
+            }
+        }
+        assert_eq!(ring().open(&"é".repeat(62), 1_000), None);
+    }
+
+    #[test]
+    fn the_key_before_the_newest_is_good_for_two_hours() {
+        let before = Ring { newest: 1, ..ring() }.sign(&token()).expect("a key");
+        assert_eq!(ring().open(&before, 1_000 + OVERLAP - 1), Some(token()));
+        assert_eq!(ring().open(&before, 1_000 + OVERLAP), None);
+        let third = Ring { newest: 3, made: 1_000, keys: [(2, [2; 32]), (3, [3; 32])].into() };
+        assert_eq!(third.open(&before, 1_000), None);
+    }
+}

@@ -1,0 +1,53 @@
+//! `/click/TOKEN`: counts a click and leads where the ad does.
+
+use super::State;
+use super::address::Client;
+use crate::ads::service;
+use crate::error::{Error, Refusal};
+use axum::extract::{Path, State as Extract};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use tokio::time::timeout;
+
+const GONE: &str = "<!doctype html><html lang=\"en\"><title>Not found</title><h1>Not found</h1><p>This link leads nowhere.</p></html>";
+
+/// GET and HEAD: a redirect that is kept nowhere. A link that counts no more leads there all the same; one that is not ours, nowhere.
+pub(super) async fn click(Extract(state): Extract<State>, Client(address): Client, Path(token): Path<String>) -> Response {
+    let clicked = timeout(state.edge.request_timeout, service::click(&state.app, address, &token)).await;
+    let mut response = match clicked {
+        Ok(Ok(clicked)) => clicked.target.as_deref().and_then(redirect).unwrap_or_else(not_found),
+        Ok(Err(Refusal::User(_))) => not_found(),
+        Ok(Err(Refusal::Fatal(error))) => failed(&error),
+        Err(_) => failed(&Error::DeadlineExceeded),
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    response
+}
+
+fn redirect(target: &str) -> Option<Response> {
+    let mut headers = HeaderMap::new();
+    headers.insert(header::LOCATION, HeaderValue::from_str(target).ok()?);
+    Some((StatusCode::FOUND, headers).into_response())
+}
+
+fn not_found() -> Response {
+    (StatusCode::NOT_FOUND, [(header::CONTENT_TYPE, "text/html; charset=utf-8")], GONE).into_response()
+}
+
+fn failed(error: &Error) -> Response {
+    let status = match error {
+        Error::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        _ => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    if let Error::Internal(cause) = error {
+        tracing::error!(?cause, "a click failed");
+    }
+    let mut response = (status, format!("{error}\n")).into_response();
+    if let Some(seconds) = error.retry_after() {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    response
+}

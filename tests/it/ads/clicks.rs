@@ -1,0 +1,221 @@
+//! Clicks: each counts once, while it may, and is charged then; all others lead on and are noted as invalid.
+
+use super::decide::{begun, money_holds, of_share, serve, spent, started};
+use super::{add, done, make, run};
+use crate::support::{Actor, TestApp, codes};
+use serde_json::{Value, json};
+use waxwing::config::Config;
+use waxwing::ads::service as ads;
+
+const HOUR: i64 = 3_600_000;
+
+async fn click(page: &Actor, token: &str) -> Value {
+    run(page, "ClickAd", json!({ "token": token })).await
+}
+
+fn token(impression: &Value) -> &str {
+    impression["token"].as_str().expect("a token")
+}
+
+/// Whether a click counted; where it leads is always told.
+async fn counted(page: &Actor, token: &str) -> bool {
+    let payload = click(page, token).await;
+    assert_eq!((&payload["targetUrl"], &payload["userErrors"]), (&json!("https://shop.example/run"), &json!([])));
+    payload["counted"].as_bool().expect("a word")
+}
+
+/// A campaign that pays 0.5 for a click, and what it shows once.
+async fn with_clicks(shares: u64) -> (TestApp, Actor, String, String) {
+    let (app, ada, key) = started(shares).await;
+    let id = make(&ada, json!({ "budget": "2" })).await;
+    add(&ada, &id, json!({ "pricing": "CPC", "bid": "0.5" })).await;
+    (app, ada, key, id)
+}
+
+async fn report(owner: &Actor, campaign: &str) -> Value {
+    let query = "query($id: ID!) { node(id: $id) { ... on Campaign { report { impressions clicks invalidClicks spend days { date impressions clicks invalidClicks spend } } } } }";
+    owner.gql(query, json!({ "id": campaign })).await["data"]["node"]["report"].take()
+}
+
+#[tokio::test]
+async fn a_click_is_charged_once_out_of_what_was_held_for_it() {
+    for shares in [1, 4] {
+        let (app, ada, key, id) = with_clicks(shares).await;
+        let page = app.anonymous();
+        let mut shown = Vec::new();
+        for number in 0..6 {
+            shown.extend(serve(&page, &key, json!({ "visitorId": format!("v{number}") })).await);
+        }
+        assert_eq!(shown.len(), 4, "the budget holds four clicks");
+        assert_eq!(spent(&ada, &id).await.0, "0");
+        let all = futures_util::future::join_all((0..20).map(|_| counted(&page, token(&shown[0])))).await;
+        assert_eq!(all.iter().filter(|counted| **counted).count(), 1, "many at once");
+        assert_eq!(spent(&ada, &id).await.0, "0.5");
+        money_holds(&app, &id, shares);
+        let report = report(&ada, &id).await;
+        let numbers = ["impressions", "clicks", "invalidClicks", "spend"].map(|field| report[field].clone());
+        assert_eq!(numbers, [json!(4), json!(1), json!(19), json!("0.5")]);
+        assert!(counted(&page, token(&shown[1])).await);
+        assert_eq!(spent(&ada, &id).await.0, "1");
+    }
+}
+
+#[tokio::test]
+async fn what_is_held_for_a_click_comes_back_after_an_hour_and_a_late_click_costs_nothing() {
+    let (app, ada, key, id) = with_clicks(1).await;
+    let page = app.anonymous();
+    let shown = serve(&page, &key, json!({ "count": 1 })).await;
+    for _ in 0..5 {
+        serve(&page, &key, json!({})).await;
+    }
+    assert_eq!(serve(&page, &key, json!({})).await.len(), 0, "all is held");
+    app.clock.advance(HOUR - 1);
+    app.drain().await;
+    assert_eq!(serve(&page, &key, json!({})).await.len(), 0);
+    assert!(counted(&page, token(&shown[0])).await, "in the last moment");
+    app.clock.advance(1);
+    app.drain().await;
+    assert_eq!(of_share(&app, &id, 0, "held"), 0, "whoever looks at the schedule gives it back");
+    let again = serve(&page, &key, json!({})).await;
+    assert_eq!(again.len(), 1);
+    assert_eq!(spent(&ada, &id).await.0, "0.5");
+    app.clock.advance(HOUR);
+    assert!(!counted(&page, token(&again[0])).await, "an hour later");
+    assert_eq!((spent(&ada, &id).await.0.as_str(), of_share(&app, &id, 0, "x")), ("0.5", 1));
+    // Nobody has looked at the schedule: the decision itself gives back what ended.
+    assert_eq!(serve(&page, &key, json!({})).await.len(), 1);
+    money_holds(&app, &id, 1);
+}
+
+#[tokio::test]
+async fn a_click_after_midnight_counts_to_the_day_of_its_impression() {
+    let (app, ada, key) = started(1).await;
+    let id = make(&ada, json!({ "dailyBudget": "0.5", "pacing": "ASAP" })).await;
+    add(&ada, &id, json!({ "pricing": "CPC", "bid": "0.5" })).await;
+    let page = app.anonymous();
+    app.clock.advance(24 * HOUR - 60_000);
+    let shown = serve(&page, &key, json!({})).await;
+    assert_eq!(serve(&page, &key, json!({})).await.len(), 0, "the day's budget is held");
+    app.clock.advance(120_000);
+    app.drain().await;
+    let next = serve(&page, &key, json!({})).await;
+    assert_eq!(next.len(), 1, "a new day");
+    assert!(counted(&page, token(&shown[0])).await);
+    assert_eq!(serve(&page, &key, json!({})).await.len(), 0, "yesterday's click makes no room today");
+    assert_eq!(spent(&ada, &id).await, ("0.5".to_owned(), "0.5".to_owned()), "today's is held");
+    let days = report(&ada, &id).await["days"].take();
+    let days: Vec<Value> = days.as_array().expect("days").iter().map(|day| json!([day["date"], day["impressions"], day["clicks"], day["spend"]])).collect();
+    assert_eq!(days, [json!(["2026-03-01", 1, 1, "0.5"]), json!(["2026-03-02", 1, 0, "0"])]);
+    app.clock.advance(HOUR);
+    app.drain().await;
+    assert_eq!(serve(&page, &key, json!({})).await.len(), 1, "today's hold has come back to today");
+    money_holds(&app, &id, 1);
+}
+
+#[tokio::test]
+async fn an_ad_that_pays_for_impressions_counts_a_click_once_and_charges_nothing_for_it() {
+    let (app, ada, key) = started(1).await;
+    let id = make(&ada, json!({})).await;
+    add(&ada, &id, json!({})).await;
+    let page = app.anonymous();
+    let shown = serve(&page, &key, json!({ "visitorId": "v" })).await;
+    let clicks = futures_util::future::join_all((0..5).map(|_| counted(&page, token(&shown[0])))).await;
+    assert_eq!(clicks.iter().filter(|counted| **counted).count(), 1);
+    assert_eq!((spent(&ada, &id).await.0.as_str(), of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), ("0.002", 1, 4));
+    let late = serve(&page, &key, json!({ "visitorId": "v" })).await;
+    app.clock.advance(HOUR);
+    assert!(!counted(&page, token(&late[0])).await);
+}
+
+#[tokio::test]
+async fn a_visitor_that_clicks_as_no_person_does_is_not_charged_for() {
+    for visitor in [json!({ "visitorId": "bot" }), json!({})] {
+        let (app, ada, key) = started(1).await;
+        let id = make(&ada, json!({ "budget": "100" })).await;
+        add(&ada, &id, json!({ "pricing": "CPC", "bid": "0.5" })).await;
+        let page = app.anonymous();
+        let mut counted_in_all = 0;
+        for _ in 0..15 {
+            let shown = serve(&page, &key, visitor.clone()).await;
+            counted_in_all += usize::from(counted(&page, token(&shown[0])).await);
+        }
+        assert_eq!(counted_in_all, 10, "ten in a minute");
+        assert_eq!((spent(&ada, &id).await.0.as_str(), of_share(&app, &id, 0, "x")), ("5", 5));
+        let person = serve(&page, &key, json!({ "visitorId": "person" })).await;
+        assert!(counted(&page, token(&person[0])).await, "others are not held back");
+        app.clock.advance(60_000);
+        let shown = serve(&page, &key, visitor).await;
+        assert!(counted(&page, token(&shown[0])).await, "a minute later");
+        money_holds(&app, &id, 1);
+    }
+}
+
+#[tokio::test]
+async fn a_forged_token_counts_nothing() {
+    let (app, ada, key, id) = with_clicks(1).await;
+    let page = app.anonymous();
+    let shown = serve(&page, &key, json!({})).await;
+    let genuine = token(&shown[0]);
+    let altered = format!("{}{}", if genuine.starts_with('A') { "B" } else { "A" }, &genuine[1..]);
+    for forged in ["", "x", &altered, &genuine[..genuine.len() - 1], &format!("{genuine}A")] {
+        let payload = click(&page, forged).await;
+        assert_eq!((codes(&payload), &payload["counted"], &payload["targetUrl"]), (vec!["INVALID_TOKEN"], &Value::Null, &Value::Null));
+    }
+    assert_eq!((of_share(&app, &id, 0, "x"), spent(&ada, &id).await.0.as_str()), (0, "0"));
+    assert!(counted(&page, genuine).await);
+}
+
+#[tokio::test]
+async fn keys_are_rotated_without_losing_a_click() {
+    let (app, _ada, key, _) = with_clicks(1).await;
+    let sibling = app.sibling().await;
+    let (page, other) = (app.anonymous(), app.anonymous().at(&sibling));
+    let before = serve(&page, &key, json!({})).await;
+    serve(&other, &key, json!({})).await;
+    assert_eq!(ads::rotate_keys(&app.app).await.expect("a store"), 2);
+    app.clock.advance(60_000);
+    let after = serve(&page, &key, json!({})).await;
+    assert!(counted(&other, token(&before[0])).await, "signed with the key before");
+    assert!(counted(&other, token(&after[0])).await, "signed with a key that this server has not seen");
+    assert_eq!(ads::rotate_keys(&app.app).await.expect("a store"), 3);
+    app.clock.advance(60_000);
+    assert_eq!(codes(&click(&page, token(&before[0])).await), ["INVALID_TOKEN"], "two keys ago");
+    assert!(click(&page, token(&after[0])).await["counted"].is_boolean());
+    app.clock.advance(2 * HOUR);
+    assert_eq!(codes(&click(&page, token(&after[0])).await), ["INVALID_TOKEN"]);
+}
+
+#[tokio::test]
+async fn a_link_counts_and_leads_on_and_is_kept_nowhere() {
+    let (app, ada, key) = begun(Config { public_url: Some("https://social.example".into()), ..Config::default() }).await;
+    let id = make(&ada, json!({})).await;
+    add(&ada, &id, json!({ "targetUrl": "https://shop.example/run?a=b#c" })).await;
+    let page = app.anonymous();
+    let shown = serve(&page, &key, json!({})).await;
+    let link = shown[0]["clickUrl"].as_str().expect("a link");
+    assert_eq!(link, format!("https://social.example/click/{}", token(&shown[0])));
+    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().expect("a client");
+    let url = format!("{}/click/{}", app.url, token(&shown[0]));
+    for round in 0..2 {
+        let answer = client.get(&url).send().await.expect("an answer");
+        let header = |name: &str| answer.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+        let found = (answer.status().as_u16(), header("location"), header("cache-control"));
+        assert_eq!(found, (302, "https://shop.example/run?a=b#c".to_owned(), "no-store".to_owned()));
+        assert_eq!((of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), (1, round));
+    }
+    let answer = client.head(&url).send().await.expect("an answer");
+    assert_eq!((answer.status().as_u16(), answer.headers()["location"].to_str().ok()), (302, Some("https://shop.example/run?a=b#c")));
+    app.clock.advance(HOUR);
+    assert_eq!(client.get(&url).send().await.expect("an answer").status(), 302, "an old one leads on");
+    for forged in ["x", "%00", &"A".repeat(124), &"A".repeat(5_000)] {
+        let answer = client.get(format!("{}/click/{forged}", app.url)).send().await.expect("an answer");
+        assert_eq!((answer.status().as_u16(), answer.headers().get("location")), (404, None), "{forged}");
+        assert_eq!(answer.headers()["cache-control"], "no-store");
+    }
+    // What was removed is still known where it was shown.
+    let ad = shown[0]["ad"]["id"].clone();
+    done(&ada, "RemoveAd", "removedAdId", json!({ "adId": ad })).await;
+    let sibling = app.sibling().await;
+    let answer = client.get(format!("{}/click/{}", sibling.url, token(&shown[0]))).send().await.expect("an answer");
+    assert_eq!(answer.status(), 302);
+}
