@@ -218,14 +218,14 @@ test('what waits for clicks is told apart from what is spent', async () => {
   await ads.logIn();
   assert.equal(await ads.ask({ 'Website key': key, 'Keywords of the page': 'waiting' }), 'One ad came.');
   await ads.open(id);
-  const names = ['Spent', 'Left', 'Of it waits for clicks', 'Left today'];
-  assert.deepEqual(await Promise.all(names.map((name) => ads.fact(name))), ['0.00', '10.00', '0.40', '4.60']);
+  const names = ['Spent', 'Left', 'Spent today', 'Waits for clicks', 'Left today'];
+  assert.deepEqual(await Promise.all(names.map((name) => ads.fact(name))), ['0.00', '10.00', '0.00', '0.40', '4.60']);
   await ads.side('Publisher');
   await ads.button('Click', ads.served).click();
   await ads.served.getByText(/^Counted/).waitFor();
   await ads.open(id);
-  assert.deepEqual([await ads.fact('Spent'), await ads.fact('Left'), await ads.fact('Left today')], ['0.40', '9.60', '4.60']);
-  assert.equal(await ads.campaign.getByText('Of it waits for clicks').count(), 0);
+  assert.deepEqual([await ads.fact('Spent'), await ads.fact('Spent today'), await ads.fact('Left today')], ['0.40', '0.40', '4.60']);
+  assert.equal(await ads.campaign.getByText('Waits for clicks').count(), 0);
 });
 
 test('money is shown to the billionth', async () => {

@@ -75,7 +75,7 @@ async fn every_document_of_the_playground_is_valid() {
     for (name, document) in documents("operations") {
         validate(&app, &name, &document).await;
     }
-    for page in ["live"] {
+    for page in ["live", "ads"] {
         let fragments = documents(&format!("src/{page}/fragments"));
         let mut sent = String::new();
         for (name, mut document) in documents(&format!("src/{page}/operations")) {

@@ -162,15 +162,16 @@ export class CampaignView {
 
 function factsOf(campaign) {
   const { budget, spent, dailyBudget, spentToday, startsAt, endsAt, createdAt, frequencyCap, pacing, report } = campaign;
-  // What is reserved for clicks counts as taken of the day, and is not spent.
-  const waiting = less(spentToday, report.days.at(-1).spend);
+  // `spentToday` is what was taken of the day: what is reserved for clicks too, which is not spent yet.
+  const today = report.days.at(-1).spend;
+  const waiting = less(spentToday, today);
   return [
     ['Budget', money(budget)],
     ['Spent', money(spent)],
     ['Left', money(less(budget, spent))],
     ['Budget a day', dailyBudget ? money(dailyBudget) : 'no limit'],
-    ['Spent today', money(spentToday)],
-    ['Of it waits for clicks', waiting === '0' ? null : money(waiting)],
+    ['Spent today', money(today)],
+    ['Waits for clicks', waiting === '0' ? null : money(waiting)],
     ['Left today', dailyBudget && money(less(dailyBudget, spentToday))],
     ['Starts', startsAt ? date(startsAt) : 'at once'],
     ['Ends', endsAt ? date(endsAt) : 'with its budget'],
