@@ -1,6 +1,6 @@
 //! # Waxwing
 //!
-//! Users, statuses, follows, timelines, lists and comments as one GraphQL API: one binary beside one Redis, or one Redis Cluster.
+//! Users, statuses, follows, timelines, lists, comments and ads as one GraphQL API: one binary beside one Redis, or one Redis Cluster.
 //!
 //! ## The house
 //!
@@ -13,7 +13,7 @@
 //! | 1 | [`users`] | who one is |
 //! | 2 | [`sessions`], [`idempotency`], [`graph`] | where one is logged in, what one has asked for before, who follows whom |
 //! | 3 | [`statuses`], [`lists`] | what one says, and whom one reads together |
-//! | 4 | [`comments`] | what others say to it |
+//! | 4 | [`comments`], [`ads`] | what others say to it, and what is shown beside it |
 //! | 5 | [`timelines`] | where it goes |
 //! | 6 | [`streaming`] | what is told while it happens |
 //! | 7 | [`accounts`] | how all of it ends |

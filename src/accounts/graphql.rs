@@ -26,7 +26,8 @@ pub struct AccountMutation;
 
 #[Object]
 impl AccountMutation {
-    /// Deletes the viewer's account for good: sessions, statuses, comments, follows on both sides, likes, lists. When this answers, every session has
+    /// Deletes the viewer's account for good: sessions, statuses, comments, follows on both sides, likes, lists, campaigns and
+    /// websites. When this answers, every session has
     /// ended and nobody sees anything of the account; all traces are gone soon after. Nobody can claim the login for 30 days. A wrong
     /// password counts like a failed log-in. Needs a session.
     async fn delete_account(

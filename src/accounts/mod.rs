@@ -9,7 +9,8 @@
 //! on that is noted.
 //!
 //! **Order.** Followers and lists first, as long as what it said tells what to sweep out of feeds. Then what it said: comments, whose places stay where
-//! others have replied, and statuses, with what others liked of them and said under them; then its own side: whom it follows, what it likes, its lists. Its home and what was kept for its requests come last.
+//! others have replied, and statuses, with what others liked of them and said under them; then its own side: whom it follows, what it likes, its lists. Its home, its
+//! campaigns and websites, and what was kept for its requests come last.
 //!
 //! **What stays**, for a while: a mark of each deleted status and of the login, neither of which names it; and its votes on comments, which
 //! stay counted and do not name it either.

@@ -111,7 +111,7 @@ pub(super) fn seen(share: Share, visitor: Visitor) -> String {
     format!("seen:{{{share}}}:{visitor}")
 }
 
-/// STRING: what a reservation came to, should its answer be lost on the way. Time to live: [`super::model::ANSWER_KEPT`].
+/// STRING: what a reservation or a click came to, should its answer be lost on the way. Time to live: [`super::model::ANSWER_KEPT`].
 pub(super) fn impression(share: Share, id: u64) -> String {
     format!("impression:{{{share}}}:{id}")
 }
@@ -201,7 +201,8 @@ pub(super) fn parse(key: &str) -> Option<Owned> {
     if key == SIGNING {
         return Some(Owned::Signing);
     }
-    let (kind, rest) = key.split_once(":{")?;
+    let (kind, rest) = key.split_once(':')?;
+    let rest = rest.strip_prefix('{')?;
     let (tag, part) = match rest.split_once("}:") {
         Some((tag, part)) => (tag, Some(part)),
         None => (rest.strip_suffix('}')?, None),

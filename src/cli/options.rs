@@ -57,7 +57,13 @@ pub(super) struct DomainOptions {
     #[arg(long, value_name = "N", env = "WAXWING_HASHES_AT_ONCE", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=64))]
     hashes_at_once: u64,
     /// What ads that are shown pay: what they bid, or just more than the next one would need to come before them.
-    #[arg(long, value_name = "first-price|second-price", env = "WAXWING_AUCTION", default_value = "first-price", hide_possible_values = true)]
+    #[arg(
+        long,
+        value_name = "first-price|second-price",
+        env = "WAXWING_AUCTION",
+        default_value = "first-price",
+        hide_possible_values = true
+    )]
     auction: AuctionKind,
     /// Where clients reach this server, such as https://social.example: links that leave it, as those of ads, begin with it. Without it, with a
     /// slash.
@@ -76,7 +82,11 @@ fn public_url(text: &str) -> Result<String, String> {
     let url = url::Url::parse(text).map_err(|error| error.to_string())?;
     let fits = matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none();
     let fits = fits && url.username().is_empty() && url.password().is_none();
-    if fits { Ok(url.as_str().trim_end_matches('/').to_owned()) } else { Err("write it as https://HOST or https://HOST/PATH".to_owned()) }
+    if fits {
+        Ok(url.as_str().trim_end_matches('/').to_owned())
+    } else {
+        Err("write it as https://HOST or https://HOST/PATH".to_owned())
+    }
 }
 
 impl DomainOptions {

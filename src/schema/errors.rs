@@ -11,7 +11,7 @@ pub enum UserErrorCode {
     LoginTaken,
     /// A login is 1 to 30 letters A-Z, digits and underscores.
     InvalidLogin,
-    /// A name is 1 to 50 visible characters.
+    /// A name is 1 to 50 visible characters; of a campaign or a website, 1 to 100.
     InvalidName,
     /// A bio is at most 160 characters.
     InvalidBio,

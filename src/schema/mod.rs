@@ -27,7 +27,7 @@ pub use scalars::{Date, DateTime, Decimal};
 pub use subscribe::subscribe;
 
 use crate::accounts::AccountMutation;
-use crate::ads::{AdMutation, AdQuery, ExplainQuery, ServeMutation};
+use crate::ads::{AdMutation, AdQuery, ExplainQuery, RecordMutation, ServeMutation};
 use crate::comments::CommentMutation;
 use crate::graph::GraphMutation;
 use crate::lists::{ListMutation, ListQuery};
@@ -57,6 +57,7 @@ pub struct Mutation(
     CommentMutation,
     AdMutation,
     ServeMutation,
+    RecordMutation,
     AccountMutation,
 );
 

@@ -9,7 +9,8 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tokio::time::timeout;
 
-const GONE: &str = "<!doctype html><html lang=\"en\"><title>Not found</title><h1>Not found</h1><p>This link leads nowhere.</p></html>";
+const GONE: &str =
+    "<!doctype html><html lang=\"en\"><title>Not found</title><h1>Not found</h1><p>This link leads nowhere.</p></html>";
 
 /// GET and HEAD: a redirect that is kept nowhere. A link that counts no more leads there all the same; one that is not ours, nowhere.
 pub(super) async fn click(Extract(state): Extract<State>, Client(address): Client, Path(token): Path<String>) -> Response {

@@ -1,6 +1,7 @@
 //! Timelines in GraphQL.
 
 use super::service;
+use crate::ads::Promotion;
 use crate::ids::{self, UserId};
 use crate::page::{ListId, Page, PageArgs};
 use crate::request::Request;
@@ -17,6 +18,9 @@ pub enum Timeline {
     /// What those on a list say; for its owner alone.
     List(ids::UserListId),
 }
+
+/// The kind of list in the ids of promoted entries.
+const PROMOTED: u8 = b'a';
 
 /// Statuses, newest first.
 #[Object(name = "Timeline")]
@@ -47,8 +51,21 @@ impl Timeline {
         #[graphql(desc = "How many from the oldest, or next to `before`: 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what comes before (is newer than) this cursor.")] before: Option<String>,
     ) -> Result<TimelineEntryConnection> {
-        Box::pin(self.connection(request(ctx)?, PageArgs { first, after, last, before })).await
+        let args = PageArgs { first, after, last, before };
+        let request = request(ctx)?;
+        match self {
+            // Read backwards, a page could not know what stands before it.
+            Self::Home(owner) if args.last.is_none() && selects_promotion(ctx) => {
+                Box::pin(self.promoted(request, *owner, args)).await
+            }
+            _ => Box::pin(self.connection(request, args)).await,
+        }
     }
+}
+
+/// Whether the client knows promoted entries from others.
+fn selects_promotion(ctx: &Context<'_>) -> bool {
+    ctx.look_ahead().field("edges").field("node").field("promotion").exists()
 }
 
 impl Timeline {
@@ -66,9 +83,28 @@ impl Timeline {
         let page_info = page_info(&page, &cursors, list);
         let edge = |(position, seen): (u64, Seen)| TimelineEntryEdge {
             cursor: cursors.encode(list, position),
-            node: TimelineEntry { list, position, seen },
+            node: TimelineEntry { list, position, seen, promotion: None },
         };
         Ok(TimelineEntryConnection { edges: page.items.into_iter().map(edge).collect(), page_info })
+    }
+
+    /// A page of a home with promoted entries.
+    async fn promoted(&self, request: &Request, owner: UserId, args: PageArgs) -> Result<TimelineEntryConnection> {
+        let (page, woven) = service::promoted_home(&request.app, &request.loaders(), owner, &args).await?;
+        let (cursors, list) = (request.app.cursors().await?, self.list());
+        let edge = |it: service::Woven| TimelineEntryEdge {
+            cursor: service::encode_woven(&cursors, list, it.position, it.since),
+            node: TimelineEntry {
+                list,
+                position: it.position,
+                promotion: it.promoted.as_ref().map(Promotion::from),
+                seen: it.seen,
+            },
+        };
+        let edges: Vec<TimelineEntryEdge> = woven.into_iter().map(edge).collect();
+        let cursor = |edge: Option<&TimelineEntryEdge>| edge.map(|edge| edge.cursor.clone());
+        let (start, end) = (cursor(edges.first()), cursor(edges.last()));
+        Ok(TimelineEntryConnection { page_info: PageInfo::new(page.has_next, page.has_previous, start, end), edges })
     }
 
     async fn page(&self, request: &Request, args: &PageArgs) -> Result<Page<Seen>, crate::error::Error> {
@@ -103,6 +139,7 @@ struct TimelineEntry {
     list: ListId,
     position: u64,
     seen: Seen,
+    promotion: Option<Promotion>,
 }
 
 /// A status in a timeline.
@@ -110,12 +147,21 @@ struct TimelineEntry {
 impl TimelineEntry {
     /// Its id, unique over all timelines. `node` does not find it again.
     async fn id(&self) -> ID {
-        ids::encode_entry(self.list.kind, self.list.owner, self.position).into()
+        // A promoted one stands where the one before it does.
+        let kind = if self.promotion.is_some() { PROMOTED } else { self.list.kind };
+        ids::encode_entry(kind, self.list.owner, self.position).into()
     }
 
     /// The status.
     async fn status(&self) -> StatusObject {
         StatusObject(self.seen.clone())
+    }
+
+    /// What tells that somebody pays for this entry; null for all others. Promoted entries come only to clients that select this, in homes that
+    /// are read with `first`: at most one in any ten in a row, never the first. Reading counts nothing: report what was seen with
+    /// `recordImpressions`.
+    async fn promotion(&self) -> Option<Promotion> {
+        self.promotion.clone()
     }
 }
 

@@ -311,7 +311,8 @@ fn no_script_and_no_pattern_is_made_of_text() {
     let made = |line: &String| {
         let new = line.contains("Script::new(") && !line.contains("Script::new(include_str!(");
         // What it begins with is a constant, which is a file too.
-        new || line.contains("Script::after(") && !["THREAD", "SHARE"].iter().any(|it| line.contains(&format!("Script::after({it}, include_str!(")))
+        new || line.contains("Script::after(")
+            && !["THREAD", "SHARE"].iter().any(|it| line.contains(&format!("Script::after({it}, include_str!(")))
     };
     let broken = sources().into_iter().filter(|it| it.path != "db/script.rs" && it.lines.iter().any(made));
     hold("a script that is no file", broken.map(|it| it.path));

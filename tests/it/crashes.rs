@@ -4,6 +4,7 @@
 use crate::support::{Actor, Alone, CALM, Guillotine, RedisServer, START, TestApp, findings};
 use std::sync::Arc;
 use waxwing::accounts::service as accounts;
+use waxwing::ads::{NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads};
 use waxwing::app::App;
 use waxwing::clock::Clock;
 use waxwing::comments::{self, Sort, Under, Vote, service as says};
@@ -12,7 +13,7 @@ use waxwing::db::{Db, Timing};
 use waxwing::error::Refusal;
 use waxwing::fsck;
 use waxwing::graph::service as graph;
-use waxwing::ids::{CommentId, StatusId, UserListId};
+use waxwing::ids::{CommentId, StatusId, UserId, UserListId};
 use waxwing::lists::{NewList, service as lists};
 use waxwing::statuses::{Draft, service as statuses};
 use waxwing::timelines::service as timelines;
@@ -94,6 +95,35 @@ async fn thread(app: &App, status: StatusId, people: &[Actor]) -> Vec<CommentId>
     all
 }
 
+/// A campaign with an ad, and a website.
+async fn advertise(app: &App, owner: UserId) {
+    let new = NewCampaign {
+        name: "Shoes".into(),
+        budget: 10.into(),
+        daily: None,
+        starts: None,
+        ends: None,
+        keywords: vec!["shoes".into()],
+        cap: None,
+        pacing: Pacing::Even,
+        idempotency_key: None,
+    };
+    let campaign = ads::create(app, owner, new).await.expect("a campaign");
+    let new = NewAd {
+        campaign: Some(campaign),
+        slot: Slot::Banner,
+        snippet: Some("Run!".into()),
+        target: Some("https://shop.example".into()),
+        status: None,
+        pricing: Pricing::Cpm,
+        bid: 2.into(),
+        idempotency_key: None,
+    };
+    ads::create_ad(app, &loaders(app), owner, new).await.expect("an ad");
+    let new = NewWebsite { name: "News".into(), origin: "https://news.example".into(), idempotency_key: None };
+    ads::register(app, owner, new).await.expect("a website");
+}
+
 /// A thread in reading order: depths and messages.
 async fn lines(app: &App, status: StatusId) -> Vec<String> {
     let args = says::TreeArgs { first: Some(100), sort: Sort::Old, ..Default::default() };
@@ -144,6 +174,7 @@ impl World {
             let reply = draft(Under::Comment(held));
             says::add(&app.app, &loaders(&app.app), fans[1].user_id(), reply).await.expect("a reply");
             says::vote(&app.app, &loaders(&app.app), first.user_id(), held, Vote::Up).await.expect("a vote");
+            advertise(&app.app, first.user_id()).await;
             for (who, what) in [(first, other), (&fans[0], status.expect("a status")), (&fans[3], status.expect("a status"))] {
                 statuses::like(&app.app, who.user_id(), what, true).await.expect("a like");
             }

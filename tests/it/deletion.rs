@@ -4,6 +4,7 @@ use crate::support::{Actor, TestApp, codes, error_codes, findings, ran, waxwing}
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use waxwing::accounts::service as accounts;
+use waxwing::ads::{self, NewWebsite};
 use waxwing::config::Config;
 use waxwing::error::{Error, Outcome, Refusal};
 use waxwing::ids::{StatusId, UserId};
@@ -340,6 +341,9 @@ async fn nothing_comes_to_an_account_that_is_gone() {
     assert!(is_refused(&statuses::service::like(app, ada, of_bob, true).await));
     assert!(is_refused(&lists::service::create(app, ada, new(None)).await));
     assert!(is_refused(&lists::service::create(app, ada, new(key())).await));
+    let site = |idempotency_key| NewWebsite { name: "late".into(), origin: "https://a.example".into(), idempotency_key };
+    assert!(is_refused(&ads::service::register(app, ada, site(None)).await));
+    assert!(is_refused(&ads::service::register(app, ada, site(key())).await));
     assert!(matches!(sessions::service::begin(app, ada, None).await, Err(Error::Unauthenticated)));
     assert!(matches!(timelines::service::follow(app, bob, ada).await, Err(Refusal::User(_))));
     timelines::service::unfollow(app, ada, bob).await.expect("nothing to undo");

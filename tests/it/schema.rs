@@ -43,6 +43,7 @@ async fn every_document_of_the_contract_is_valid() {
     validate(&app, "timelines", include_str!("contract/timelines.graphql")).await;
     validate(&app, "lists", include_str!("contract/lists.graphql")).await;
     validate(&app, "comments", include_str!("contract/comments.graphql")).await;
+    validate(&app, "ads", include_str!("contract/ads.graphql")).await;
     validate(&app, "live", include_str!("contract/live.graphql")).await;
 }
 

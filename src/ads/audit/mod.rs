@@ -68,7 +68,9 @@ const fn form(owned: &Owned, entry: &Entry) -> (&'static str, Lives) {
 const fn campaign_of(owned: &Owned) -> Option<(CampaignId, Option<Share>)> {
     match owned {
         Owned::Campaign(id) | Owned::Keywords(id) | Owned::Ads(id) | Owned::Listed(id) => Some((*id, None)),
-        Owned::Share(share) | Owned::Rank(share, _) | Owned::Offered(share) | Owned::Holds(share) => Some((share.campaign, Some(*share))),
+        Owned::Share(share) | Owned::Rank(share, _) | Owned::Offered(share) | Owned::Holds(share) => {
+            Some((share.campaign, Some(*share)))
+        }
         Owned::Tally(share, _) | Owned::Reach(share) | Owned::Reached(share, _) => Some((share.campaign, Some(*share))),
         _ => None,
     }

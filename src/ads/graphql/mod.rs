@@ -7,6 +7,7 @@ mod report;
 mod website;
 
 mod explain;
+mod promotion;
 mod serve;
 
 pub use ad::AdObject;
@@ -15,4 +16,5 @@ pub use mutation::AdMutation;
 pub use website::WebsiteObject;
 
 pub use explain::ExplainQuery;
+pub use promotion::{Promotion, RecordMutation};
 pub use serve::ServeMutation;

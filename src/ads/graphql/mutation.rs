@@ -219,9 +219,8 @@ impl AdMutation {
         ctx: &Context<'_>,
         #[graphql(desc = "Which campaign.")] input: CampaignInput,
     ) -> Option<Result<PauseCampaignPayload>> {
-        let done = Box::pin(change(ctx, &input.campaign_id, async |request, owner, id| {
-            service::pause(&request.app, owner, id).await
-        }));
+        let done =
+            Box::pin(change(ctx, &input.campaign_id, async |request, owner, id| service::pause(&request.app, owner, id).await));
         Some(done.await.map(|(campaign, user_errors)| PauseCampaignPayload { campaign, user_errors }))
     }
 
@@ -231,9 +230,8 @@ impl AdMutation {
         ctx: &Context<'_>,
         #[graphql(desc = "Which campaign.")] input: CampaignInput,
     ) -> Option<Result<ResumeCampaignPayload>> {
-        let done = Box::pin(change(ctx, &input.campaign_id, async |request, owner, id| {
-            service::resume(&request.app, owner, id).await
-        }));
+        let done =
+            Box::pin(change(ctx, &input.campaign_id, async |request, owner, id| service::resume(&request.app, owner, id).await));
         Some(done.await.map(|(campaign, user_errors)| ResumeCampaignPayload { campaign, user_errors }))
     }
 
@@ -243,9 +241,8 @@ impl AdMutation {
         ctx: &Context<'_>,
         #[graphql(desc = "Which campaign.")] input: CampaignInput,
     ) -> Option<Result<StopCampaignPayload>> {
-        let done = Box::pin(change(ctx, &input.campaign_id, async |request, owner, id| {
-            service::stop(&request.app, owner, id).await
-        }));
+        let done =
+            Box::pin(change(ctx, &input.campaign_id, async |request, owner, id| service::stop(&request.app, owner, id).await));
         Some(done.await.map(|(campaign, user_errors)| StopCampaignPayload { campaign, user_errors }))
     }
 

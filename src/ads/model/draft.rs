@@ -155,7 +155,9 @@ impl NewAd {
         rows.extend(self.target.as_ref().map(|_| invalid(with_status, &["targetUrl"])));
         let status = match &self.status {
             None => Err(invalid("An ad in feeds needs the status that it shows.", &["statusId"])),
-            Some(id) => StatusId::from_global(id).ok_or_else(|| super::website::not_found("There is no such status.", "statusId")),
+            Some(id) => {
+                StatusId::from_global(id).ok_or_else(|| super::website::not_found("There is no such status.", "statusId"))
+            }
         };
         match status {
             Ok(status) if rows.is_empty() => Ok(Creative::Status(status)),
@@ -199,7 +201,9 @@ pub(super) fn time(time: Option<Millis>, field: &'static str) -> Result<(), User
 pub(super) fn times(starts: Option<Millis>, ends: Option<Millis>) -> Result<(), UserError> {
     time(ends, "endsAt")?;
     match ends {
-        Some(ends) if starts.is_some_and(|starts| ends <= starts) => Err(invalid("A campaign ends after it begins.", &["endsAt"])),
+        Some(ends) if starts.is_some_and(|starts| ends <= starts) => {
+            Err(invalid("A campaign ends after it begins.", &["endsAt"]))
+        }
         _ => Ok(()),
     }
 }
@@ -352,9 +356,17 @@ mod tests {
         }
         assert_eq!(target("https://b\u{fc}cher.example/\u{e4}").expect("one"), "https://xn--bcher-kva.example/%C3%A4");
         let long = format!("https://shop.example/{}", "x".repeat(2_048));
-        for url in
-            ["", "shop.example", "/a", "javascript:alert(1)", "data:text/html,x", "ftp://a", "https://u:p@shop.example", "https://", &long]
-        {
+        for url in [
+            "",
+            "shop.example",
+            "/a",
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "ftp://a",
+            "https://u:p@shop.example",
+            "https://",
+            &long,
+        ] {
             assert!(target(url).is_err(), "{url}");
         }
     }

@@ -131,7 +131,9 @@ mod tests {
 
     #[test]
     fn a_campaign_stands_at_its_best_ad_that_it_can_pay_for() {
-        let ads = || vec![ad(Slot::Banner, Pricing::Cpm, 300), ad(Slot::Banner, Pricing::Cpm, 900), ad(Slot::Square, Pricing::Cpm, 500)];
+        let ads = || {
+            vec![ad(Slot::Banner, Pricing::Cpm, 300), ad(Slot::Banner, Pricing::Cpm, 900), ad(Slot::Square, Pricing::Cpm, 500)]
+        };
         assert_eq!(plan(&facts(5_000, ads()), NOON).offers, [(Slot::Banner, 900), (Slot::Square, 500)]);
         assert_eq!(plan(&facts(899, ads()), NOON).offers, [(Slot::Banner, 300), (Slot::Square, 500)]);
         assert_eq!(plan(&facts(400, ads()), NOON).offers, [(Slot::Banner, 300)]);

@@ -113,7 +113,8 @@ mod tests {
         ] {
             assert_eq!(origin(text), Ok(kept.to_owned()));
         }
-        for text in ["news.example", "https://news.example/a", "https://news.example?x", "https://news.example#x", "ftp://a", ""] {
+        for text in ["news.example", "https://news.example/a", "https://news.example?x", "https://news.example#x", "ftp://a", ""]
+        {
             assert!(origin(text).is_err(), "{text}");
         }
     }

@@ -105,9 +105,7 @@ fn check(secret: [u8; 16], ask: PageAsk) -> Result<Asking, Vec<UserError>> {
         rows.push(invalid("Ask for 1 to 10 ads.", "count"));
     }
     match count {
-        Some(count) if rows.is_empty() => {
-            Ok(Asking { website, slot: ask.slot, keywords: ask.keywords, visitor, count })
-        }
+        Some(count) if rows.is_empty() => Ok(Asking { website, slot: ask.slot, keywords: ask.keywords, visitor, count }),
         _ => Err(rows),
     }
 }
@@ -116,7 +114,8 @@ fn check(secret: [u8; 16], ask: PageAsk) -> Result<Asking, Vec<UserError>> {
 pub(super) fn visitor_of(secret: [u8; 16], name: Option<&str>) -> Result<Option<Visitor>, UserError> {
     let Some(name) = name else { return Ok(None) };
     if name.is_empty() || name.len() > MAX_VISITOR || name.chars().any(char::is_control) {
-        let message = "What you call a visitor is 1 to 200 bytes without control characters. Leave it out for one that you cannot tell.";
+        let message =
+            "What you call a visitor is 1 to 200 bytes without control characters. Leave it out for one that you cannot tell.";
         return Err(invalid(message, "visitorId"));
     }
     Ok(Some(Visitor::new(secret, name)))
@@ -271,10 +270,12 @@ impl Deciding<'_> {
             Some(visitor) => visitor.share_of(campaign, shares),
             None => Share { campaign, n: rand::random_range(0..shares.max(1)) },
         };
+        let impression = self.app.next_id().await?;
         Ok(Ask {
             share,
             slot: self.asking.slot,
-            impression: self.app.next_id().await?,
+            impression,
+            attempt: impression,
             visitor: self.asking.visitor,
             day: self.now / DAY,
             grant: Grant::default(),
@@ -334,14 +335,20 @@ impl Deciding<'_> {
         }
         let mut open: Vec<Share> = self.found.iter().map(|shown| shown.share).collect();
         let ranks = offers::ranks(self.app.db(), self.asking.slot, &open).await?;
-        let of = |(share, rank): (&Share, Vec<(u64, Ecpm)>)| rank.into_iter().map(|(ad, ecpm)| (ecpm, share.campaign, ad)).collect::<Vec<_>>();
+        let of = |(share, rank): (&Share, Vec<(u64, Ecpm)>)| {
+            rank.into_iter().map(|(ad, ecpm)| (ecpm, share.campaign, ad)).collect::<Vec<_>>()
+        };
         let mut ads: Vec<(Ecpm, CampaignId, u64)> = open.iter().zip(ranks).flat_map(of).collect();
-        ads.retain(|(_, campaign, ad)| !self.found.iter().any(|shown| shown.share.campaign == *campaign && shown.served.ad == *ad));
+        ads.retain(|(_, campaign, ad)| {
+            !self.found.iter().any(|shown| shown.share.campaign == *campaign && shown.served.ad == *ad)
+        });
         ads.sort_unstable_by(|a, b| b.cmp(a));
         let ids: Vec<AdId> = ads.iter().map(|(_, campaign, ad)| AdId { campaign: *campaign, number: *ad }).collect();
         let known = known::ads(self.app, &ids).await?;
         while self.missing() > 0 {
-            ads.retain(|(_, campaign, _)| open.iter().any(|share| share.campaign == *campaign) && !self.capped.contains_key(campaign));
+            ads.retain(|(_, campaign, _)| {
+                open.iter().any(|share| share.campaign == *campaign) && !self.capped.contains_key(campaign)
+            });
             let rest = ads.split_off(ads.len().min(self.missing()));
             if ads.is_empty() {
                 break;

@@ -3,9 +3,9 @@
 use super::super::model::{Ad, Ecpm, Reason, Slot, Visitor, fold};
 use super::super::store::{self, offers};
 use super::decide::{MAX_ASKED, visitor_of};
+use super::known;
 use super::look::{Looked, Occasion, look};
 use super::walk::Walk;
-use super::known;
 use crate::app::App;
 use crate::error::Error;
 use crate::ids::{CampaignId, UserId};
@@ -44,8 +44,8 @@ pub struct Explanation {
 /// `BAD_USER_INPUT` for a visitor's name that no page could ask with; `STORAGE_UNAVAILABLE`.
 pub async fn explain(app: &App, owner: UserId, asked: WhyNot) -> Result<Option<Explanation>, Error> {
     let secret = app.cursors().await?.secret();
-    let visitor: Option<Visitor> =
-        visitor_of(secret, asked.visitor.as_deref()).map_err(|row| Error::BadUserInput(format!("`visitorId`: {}", row.message)))?;
+    let visitor: Option<Visitor> = visitor_of(secret, asked.visitor.as_deref())
+        .map_err(|row| Error::BadUserInput(format!("`visitorId`: {}", row.message)))?;
     let occasion = Occasion { now: app.now(), slot: asked.slot, visitor };
     let looked = look(app, occasion, &[asked.campaign]).await?.pop().flatten();
     let Some(looked) = looked.filter(|it| it.campaign.owner == owner) else { return Ok(None) };

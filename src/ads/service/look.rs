@@ -37,13 +37,19 @@ pub(super) struct Bidder {
     pub(super) ecpm: Ecpm,
     pub(super) share: Share,
     pub(super) owner: UserId,
+    pub(super) campaign_name: String,
     pub(super) ad: Arc<Ad>,
 }
 
 impl Looked {
     /// Why it is not shown; `all` are the ads that it has in any slot.
     pub(super) fn reasons(&self, occasion: Occasion, all: &[Ad], fits: bool) -> Vec<Reason> {
-        judge(&self.campaign, all, self.taken, Asked { now: occasion.now, slot: occasion.slot, fits, seen: self.seen.map(|seen| seen.count) })
+        judge(
+            &self.campaign,
+            all,
+            self.taken,
+            Asked { now: occasion.now, slot: occasion.slot, fits, seen: self.seen.map(|seen| seen.count) },
+        )
     }
 
     /// What it can still pay now.
@@ -69,7 +75,8 @@ impl Looked {
         let reasons = self.reasons(occasion, &all, true);
         match self.best(occasion.now) {
             Some((ad, ecpm)) if reasons.is_empty() => {
-                Ok(Bidder { ecpm: *ecpm, share: self.share, owner: self.campaign.owner, ad: ad.clone() })
+                let (owner, campaign_name) = (self.campaign.owner, self.campaign.name.clone());
+                Ok(Bidder { ecpm: *ecpm, share: self.share, owner, campaign_name, ad: ad.clone() })
             }
             _ => Err(reasons),
         }
@@ -88,7 +95,8 @@ pub(super) async fn look(app: &App, occasion: Occasion, campaigns: &[CampaignId]
     let (found, standings) =
         try_join!(store::load(app.db(), campaigns), store::look::standings(app.db(), now, slot, visitor, &shares))?;
     let id = |share: &Share, number: u64| AdId { campaign: share.campaign, number };
-    let ids: Vec<AdId> = shares.iter().zip(&standings).flat_map(|(share, (rank, _))| rank.iter().map(|(ad, _)| id(share, *ad))).collect();
+    let ids: Vec<AdId> =
+        shares.iter().zip(&standings).flat_map(|(share, (rank, _))| rank.iter().map(|(ad, _)| id(share, *ad))).collect();
     let ads: HashMap<AdId, Arc<Ad>> = known::ads(app, &ids).await?;
     let one = |((kept, share), (rank, seen)): ((Option<store::Kept>, Share), store::look::Standing)| {
         let kept = kept?;

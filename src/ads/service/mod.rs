@@ -15,6 +15,8 @@ mod draw;
 mod explain;
 mod known;
 mod look;
+mod promote;
+mod record;
 mod signing;
 mod tolls;
 mod walk;
@@ -29,6 +31,8 @@ pub use websites::{count_websites, key, register, settle_website, websites, webs
 pub use click::{Clicked, click};
 pub use decide::{Impression, PageAsk, serve};
 pub use explain::{Explanation, WhyNot, explain};
+pub use promote::{Promoted, promote};
+pub use record::record;
 pub use signing::rotate_keys;
 
 use crate::error::{UserError, UserErrorCode};

@@ -122,7 +122,13 @@ type Fields = Vec<(&'static str, String)>;
 
 /// What changes of a campaign: fields with their values, and those that it has not.
 fn fields_of(it: &Campaign) -> (Fields, Vec<&'static str>) {
-    let state = if it.stopped { "stopped" } else if it.paused { "paused" } else { "on" };
+    let state = if it.stopped {
+        "stopped"
+    } else if it.paused {
+        "paused"
+    } else {
+        "on"
+    };
     let pacing = if it.pacing == Pacing::Even { "EVEN" } else { "ASAP" };
     let mut fields: Fields = [("name", it.name.clone()), ("state", state.to_owned()), ("pacing", pacing.to_owned())].into();
     fields.extend([("budget", it.budget.0.to_string()), ("from", it.from().to_string())]);

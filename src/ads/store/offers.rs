@@ -119,7 +119,6 @@ pub(in crate::ads) async fn note_capped(
     db.call_aside(vec![call]).await.map(drop)
 }
 
-
 /// What ads are, by id; `None` for what is not there. One pipeline.
 pub(in crate::ads) async fn ads(db: &Db, ids: &[AdId]) -> Result<Vec<Option<Ad>>, Error> {
     let replies = db.read_many(ids.iter().map(|id| cmd("HGETALL").arg(keys::ad(*id)).take()).collect()).await?;
@@ -128,9 +127,8 @@ pub(in crate::ads) async fn ads(db: &Db, ids: &[AdId]) -> Result<Vec<Option<Ad>>
 
 /// The ads of shares in a slot with their eCPM, best first. One pipeline.
 pub(in crate::ads) async fn ranks(db: &Db, slot: Slot, shares: &[Share]) -> Result<Vec<Vec<(u64, Ecpm)>>, Error> {
-    let rank = |share: &Share| {
-        cmd("ZRANGE").arg(keys::rank(*share, slot)).arg(0).arg(MAX_ADS - 1).arg("REV").arg("WITHSCORES").take()
-    };
+    let rank =
+        |share: &Share| cmd("ZRANGE").arg(keys::rank(*share, slot)).arg(0).arg(MAX_ADS - 1).arg("REV").arg("WITHSCORES").take();
     let replies = db.read_many(shares.iter().map(rank).collect()).await?;
     let pairs = |reply| Ok(decode::rows(reply)?.into_iter().map(|row| (row.member, row.position)).collect());
     replies.into_iter().map(pairs).collect()

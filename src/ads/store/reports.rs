@@ -28,9 +28,8 @@ async fn sums<T: Copy>(
     let asked: Vec<Vec<Cmd>> = things.iter().map(|thing| commands(*thing)).collect();
     let sizes: Vec<usize> = asked.iter().map(Vec::len).collect();
     let mut replies = db.read_many(asked.into_iter().flatten().collect()).await?.into_iter();
-    let mut one = |size: usize| {
-        (0..size).try_fold(Tally::default(), |sum, at| Ok(sum.and(read(at, replies.next().unwrap_or_default())?)))
-    };
+    let mut one =
+        |size: usize| (0..size).try_fold(Tally::default(), |sum, at| Ok(sum.and(read(at, replies.next().unwrap_or_default())?)));
     sizes.into_iter().map(&mut one).collect()
 }
 
@@ -44,7 +43,8 @@ fn counts_then_reach(shares: u64) -> impl Fn(usize, Value) -> Result<Tally, Erro
 /// What a campaign of so many shares has come to in all. One pipeline.
 pub(in crate::ads) async fn whole_of_campaign(db: &Db, id: CampaignId, shares: u64) -> Result<Tally, Error> {
     let commands = |id| {
-        let counts = shares_of(id, shares).map(|share| cmd("HMGET").arg(keys::share(share)).arg(&["i", "c", "x", "spent"]).take());
+        let counts =
+            shares_of(id, shares).map(|share| cmd("HMGET").arg(keys::share(share)).arg(&["i", "c", "x", "spent"]).take());
         counts.chain(shares_of(id, shares).map(|share| cmd("PFCOUNT").arg(keys::reach(share)).take())).collect()
     };
     Ok(sums(db, &[id], commands, counts_then_reach(shares)).await?.pop().unwrap_or_default())

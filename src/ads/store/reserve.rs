@@ -1,7 +1,9 @@
 //! Impressions: reserving one, and what comes of its click.
 
 use super::super::keys;
-use super::super::model::{ANSWER_KEPT, CLICK_TIME, DAYS_KEPT, Ecpm, Money, PLAUSIBLE_CLICKS, Pricing, RECORD_TIME, Share, Slot, Visitor};
+use super::super::model::{
+    ANSWER_KEPT, CLICK_TIME, DAYS_KEPT, Ecpm, Money, PLAUSIBLE_CLICKS, Pricing, RECORD_TIME, Share, Slot, Visitor,
+};
 use crate::clock::{MINUTE, Millis};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
@@ -37,6 +39,8 @@ pub(in crate::ads) struct Ask {
     pub(in crate::ads) share: Share,
     pub(in crate::ads) slot: Slot,
     pub(in crate::ads) impression: u64,
+    /// What tells this attempt from others, should it be sent again.
+    pub(in crate::ads) attempt: u64,
     pub(in crate::ads) visitor: Option<Visitor>,
     pub(in crate::ads) day: u64,
     pub(in crate::ads) grant: Grant,
@@ -115,7 +119,7 @@ fn call(now: Millis, ask: &Ask) -> Call {
         keys::holds(share),
         keys::offered(share),
         keys::rank(share, ask.slot),
-        keys::impression(share, ask.impression),
+        keys::impression(share, ask.attempt),
         keys::tally(share, ask.day),
         keys::reach(share),
         keys::reached(share, ask.day),
@@ -192,9 +196,7 @@ pub(in crate::ads) async fn give_back(db: &Db, now: Millis, day: u64, shares: &[
 
 /// Gives back what was held for clicks that did not come, at most `most` each; how many there were. One pipeline of scripts.
 pub(in crate::ads) async fn release_holds(db: &Db, now: Millis, day: u64, shares: &[Share], most: usize) -> Result<u64, Error> {
-    let call = |share: &Share| {
-        Call::new(&RELEASE_HOLDS, [keys::share(*share), keys::holds(*share)]).arg(now).arg(day).arg(most)
-    };
+    let call = |share: &Share| Call::new(&RELEASE_HOLDS, [keys::share(*share), keys::holds(*share)]).arg(now).arg(day).arg(most);
     let replies = db.call_many(shares.iter().map(call).collect()).await?;
     replies.into_iter().map(decode::one::<u64>).sum()
 }

@@ -65,9 +65,8 @@ pub(in crate::ads) async fn purses(db: &Db, campaign: &Campaign) -> Result<Vec<P
 pub(super) async fn purses_of(db: &Db, campaigns: &[(CampaignId, u64)]) -> Result<Vec<Vec<Purse>>, Error> {
     let commands = campaigns.iter().flat_map(|(id, shares)| shares_of(*id, *shares).map(purse_command));
     let mut replies = db.read_many(commands.collect()).await?.into_iter();
-    let mut of_one = |(_, shares): &(CampaignId, u64)| {
-        (0..*shares).map(|_| decode_purse(replies.next().unwrap_or_default())).collect()
-    };
+    let mut of_one =
+        |(_, shares): &(CampaignId, u64)| (0..*shares).map(|_| decode_purse(replies.next().unwrap_or_default())).collect();
     campaigns.iter().map(&mut of_one).collect()
 }
 

@@ -6,6 +6,7 @@ mod follow;
 mod list;
 mod load;
 mod merge;
+mod promoted;
 mod purge;
 mod reach;
 mod read;
@@ -15,6 +16,7 @@ pub use fanout::{delete, post, settle as settle_status};
 pub use follow::{follow, settle as settle_source, unfollow};
 pub use list::{add_to_list, delete_list, list, list_head, list_id, remove_from_list, settle_list};
 pub use load::FetchFeed;
+pub use promoted::{Woven, encode_woven, promoted_home};
 pub use purge::{purge_followers, purge_home, purge_lists, purge_memberships};
 pub use reach::cross;
 

@@ -3,6 +3,7 @@
 use super::{add, banner, campaign, done, make, number, number_of_ad, offers, run};
 use crate::support::{START, TestApp, codes, error_codes};
 use serde_json::{Value, json};
+use waxwing::config::Config;
 
 const DAY: u64 = 86_400_000;
 
@@ -130,7 +131,10 @@ async fn a_campaign_is_there_for_its_owner_alone() {
     let of_bob = bob.gql(query, ids.clone()).await;
     assert_eq!(of_bob["data"], json!({ "nodes": [null, null, null], "viewerCampaigns": { "totalCount": 0 } }));
     let nobody = app.anonymous().gql(query, ids).await;
-    assert_eq!((&nobody["data"]["nodes"], error_codes(&nobody)), (&json!([null, null, null]), vec!["UNAUTHENTICATED".to_owned()]));
+    assert_eq!(
+        (&nobody["data"]["nodes"], error_codes(&nobody)),
+        (&json!([null, null, null]), vec!["UNAUTHENTICATED".to_owned()])
+    );
     let before = app.redis.dump_without_events();
     for id in [id.as_str(), "nonsense", &bob.id] {
         let changes = [
@@ -143,7 +147,11 @@ async fn a_campaign_is_there_for_its_owner_alone() {
             ("CreateAd", banner(id, json!({}))),
         ];
         for (operation, input) in changes {
-            assert_eq!(rows(&run(&bob, operation, input).await), [("NOT_FOUND".to_owned(), "campaignId".to_owned())], "{operation}");
+            assert_eq!(
+                rows(&run(&bob, operation, input).await),
+                [("NOT_FOUND".to_owned(), "campaignId".to_owned())],
+                "{operation}"
+            );
         }
     }
     for ad in [ad.as_str(), "nonsense"] {
@@ -151,7 +159,10 @@ async fn a_campaign_is_there_for_its_owner_alone() {
         assert_eq!(told, [("NOT_FOUND".to_owned(), "adId".to_owned())]);
     }
     assert_eq!(app.redis.dump_without_events(), before, "nothing was changed");
-    assert_eq!(error_codes(&app.anonymous().run("PauseCampaign", json!({ "input": { "campaignId": id } })).await), ["UNAUTHENTICATED"]);
+    assert_eq!(
+        error_codes(&app.anonymous().run("PauseCampaign", json!({ "input": { "campaignId": id } })).await),
+        ["UNAUTHENTICATED"]
+    );
 }
 
 #[tokio::test]
@@ -170,7 +181,11 @@ async fn the_same_request_makes_one_thing() {
     let ad = add(&ada, &id, json!({ "idempotencyKey": "k" })).await;
     assert_eq!(add(&ada, &id, json!({ "idempotencyKey": "k" })).await, ad);
     done(&ada, "RemoveAd", "removedAdId", json!({ "adId": ad })).await;
-    assert_eq!(done(&ada, "CreateAd", "ad", banner(&id, json!({ "idempotencyKey": "k" }))).await, Value::Null, "it was removed since");
+    assert_eq!(
+        done(&ada, "CreateAd", "ad", banner(&id, json!({ "idempotencyKey": "k" }))).await,
+        Value::Null,
+        "it was removed since"
+    );
     let site = json!({ "name": "News", "origin": "https://news.example", "idempotencyKey": "k" });
     let first = done(&ada, "RegisterWebsite", "website", site.clone()).await;
     assert_eq!(done(&ada, "RegisterWebsite", "website", site).await, first);
@@ -302,7 +317,8 @@ async fn ads_are_bounded_at_once_and_ever() {
     let record = format!("ad:{{{}}}:{}", number(&id), number_of_ad(&first));
     let left: i64 = app.redis.run(&["PTTL", &record]);
     assert!((24 * 3_600_000..=25 * 3_600_000).contains(&left), "known for as long as it may be clicked: {left}");
-    let rank: Option<f64> = app.redis.run(&["ZSCORE", &format!("rank:{{{}.0}}:banner", number(&id)), &number_of_ad(&first).to_string()]);
+    let rank: Option<f64> =
+        app.redis.run(&["ZSCORE", &format!("rank:{{{}.0}}:banner", number(&id)), &number_of_ad(&first).to_string()]);
     assert_eq!(rank, None);
     app.redis.run::<()>(&["HSET", &format!("campaign:{{{}}}", number(&id)), "made", "1000"]);
     let refused = run(&ada, "CreateAd", banner(&id, json!({}))).await;
@@ -318,7 +334,10 @@ async fn an_account_has_a_thousand_campaigns_and_a_hundred_websites() {
         app.redis.run::<()>(&["EVAL", fill, "1", &format!("{list}:{{{}}}", ada.user_id().0), most]);
     }
     assert_eq!(codes(&run(&ada, "CreateCampaign", campaign(json!({ "idempotencyKey": "k" }))).await), ["LIMIT_REACHED"]);
-    assert_eq!(codes(&run(&ada, "RegisterWebsite", json!({ "name": "N", "origin": "https://n.example" })).await), ["LIMIT_REACHED"]);
+    assert_eq!(
+        codes(&run(&ada, "RegisterWebsite", json!({ "name": "N", "origin": "https://n.example" })).await),
+        ["LIMIT_REACHED"]
+    );
     app.drain().await;
     assert!(!app.redis.keys().iter().any(|key| key.starts_with("campaign:") || key.starts_with("website:")));
     app.redis.run::<()>(&["ZREM", &format!("campaigns:{{{}}}", ada.user_id().0), "5"]);
@@ -349,7 +368,7 @@ async fn a_list_of_campaigns_is_a_page_like_any_other_and_costs_the_same_for_man
     assert_eq!(edges.iter().map(|edge| edge["node"]["id"].as_str().expect("an id")).collect::<Vec<_>>(), ids[..20]);
     assert_eq!(edges[0]["node"]["ads"]["edges"].as_array().map(Vec::len), Some(2));
     let report = &edges[0]["node"]["report"];
-    let day = json!({ "date": "2026-03-01", "impressions": 0, "clicks": 0, "spend": "0", "reach": 0 });
+    let day = json!({ "date": "2026-03-01", "impressions": 0, "clicks": 0, "spend": "0" });
     let expected = json!({
         "impressions": 0, "clicks": 0, "ctr": 0.0, "spend": "0", "ecpm": "0", "reach": 0, "days": [day],
     });
@@ -366,7 +385,7 @@ async fn a_list_of_campaigns_is_a_page_like_any_other_and_costs_the_same_for_man
 
 #[tokio::test]
 async fn a_report_has_every_day_up_to_those_that_are_asked_for() {
-    let app = TestApp::start().await;
+    let app = TestApp::with(Config { session_idle: 90 * DAY, ..Config::default() }).await;
     let [ada] = app.users(["ada"]).await;
     let id = make(&ada, json!({})).await;
     app.clock.advance(40 * DAY as i64);
@@ -396,7 +415,10 @@ async fn a_website_has_a_key_and_an_origin() {
     assert!(!app.redis.dump().contains(key), "it is kept nowhere");
     let query = "{ viewerWebsites { edges { node { id key isSuspended createdAt } } totalCount pageInfo { hasNextPage } } }";
     let list = ada.gql(query, json!({})).await;
-    assert_eq!(list["data"]["viewerWebsites"]["edges"][0]["node"], json!({ "id": site["id"], "key": key, "isSuspended": false, "createdAt": "2026-03-01T00:00:00.000Z" }));
+    assert_eq!(
+        list["data"]["viewerWebsites"]["edges"][0]["node"],
+        json!({ "id": site["id"], "key": key, "isSuspended": false, "createdAt": "2026-03-01T00:00:00.000Z" })
+    );
     let other = TestApp::start().await;
     let [bob] = other.users(["bob"]).await;
     let foreign = done(&bob, "RegisterWebsite", "website", json!({ "name": "N", "origin": "http://localhost:8080" })).await;

@@ -4,8 +4,8 @@ use super::decide::{begun, money_holds, of_share, serve, spent, started};
 use super::{add, done, make, run};
 use crate::support::{Actor, TestApp, codes};
 use serde_json::{Value, json};
-use waxwing::config::Config;
 use waxwing::ads::service as ads;
+use waxwing::config::Config;
 
 const HOUR: i64 = 3_600_000;
 
@@ -104,7 +104,12 @@ async fn a_click_after_midnight_counts_to_the_day_of_its_impression() {
     assert_eq!(serve(&page, &key, json!({})).await.len(), 0, "yesterday's click makes no room today");
     assert_eq!(spent(&ada, &id).await, ("0.5".to_owned(), "0.5".to_owned()), "today's is held");
     let days = report(&ada, &id).await["days"].take();
-    let days: Vec<Value> = days.as_array().expect("days").iter().map(|day| json!([day["date"], day["impressions"], day["clicks"], day["spend"]])).collect();
+    let days: Vec<Value> = days
+        .as_array()
+        .expect("days")
+        .iter()
+        .map(|day| json!([day["date"], day["impressions"], day["clicks"], day["spend"]]))
+        .collect();
     assert_eq!(days, [json!(["2026-03-01", 1, 1, "0.5"]), json!(["2026-03-02", 1, 0, "0"])]);
     app.clock.advance(HOUR);
     app.drain().await;
@@ -159,7 +164,10 @@ async fn a_forged_token_counts_nothing() {
     let altered = format!("{}{}", if genuine.starts_with('A') { "B" } else { "A" }, &genuine[1..]);
     for forged in ["", "x", &altered, &genuine[..genuine.len() - 1], &format!("{genuine}A")] {
         let payload = click(&page, forged).await;
-        assert_eq!((codes(&payload), &payload["counted"], &payload["targetUrl"]), (vec!["INVALID_TOKEN"], &Value::Null, &Value::Null));
+        assert_eq!(
+            (codes(&payload), &payload["counted"], &payload["targetUrl"]),
+            (vec!["INVALID_TOKEN"], &Value::Null, &Value::Null)
+        );
     }
     assert_eq!((of_share(&app, &id, 0, "x"), spent(&ada, &id).await.0.as_str()), (0, "0"));
     assert!(counted(&page, genuine).await);
@@ -204,7 +212,10 @@ async fn a_link_counts_and_leads_on_and_is_kept_nowhere() {
         assert_eq!((of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), (1, round));
     }
     let answer = client.head(&url).send().await.expect("an answer");
-    assert_eq!((answer.status().as_u16(), answer.headers()["location"].to_str().ok()), (302, Some("https://shop.example/run?a=b#c")));
+    assert_eq!(
+        (answer.status().as_u16(), answer.headers()["location"].to_str().ok()),
+        (302, Some("https://shop.example/run?a=b#c"))
+    );
     app.clock.advance(HOUR);
     assert_eq!(client.get(&url).send().await.expect("an answer").status(), 302, "an old one leads on");
     for forged in ["x", "%00", &"A".repeat(124), &"A".repeat(5_000)] {

@@ -58,14 +58,22 @@ pub fn money_holds(app: &TestApp, campaign: &str, shares: u64) {
         assert!(of("g") <= pool(&format!("g{n}")) && pool(&format!("r{n}")) <= of("r"), "share {n} and the pool");
         out += pool(&format!("g{n}")) - pool(&format!("r{n}"));
         let offered: Vec<String> = app.redis.run(&["HGETALL", &format!("offered:{{{}.{n}}}", number(campaign))]);
-        spent_of_ads += offered.chunks(2).filter(|it| it[0].ends_with(":s")).map(|it| it[1].parse::<u64>().expect("a sum")).sum::<u64>();
+        spent_of_ads +=
+            offered.chunks(2).filter(|it| it[0].ends_with(":s")).map(|it| it[1].parse::<u64>().expect("a sum")).sum::<u64>();
         let holds: Vec<String> = app.redis.run(&["ZRANGE", &format!("holds:{{{}.{n}}}", number(campaign)), "0", "-1"]);
-        held_out += holds.iter().map(|hold| hold.split('.').nth(2).and_then(|price| price.parse::<u64>().ok()).expect("a price")).sum::<u64>();
+        held_out += holds
+            .iter()
+            .map(|hold| hold.split('.').nth(2).and_then(|price| price.parse::<u64>().ok()).expect("a price"))
+            .sum::<u64>();
     }
     let sum = |field: &str| (0..shares).map(|n| of_share(app, campaign, n, field)).sum::<u64>();
     assert_eq!(out, pool("out"), "the pool knows what is out");
     assert!(out <= pool("budget"), "{out} is out of {}", pool("budget"));
-    assert_eq!((sum("spent"), sum("held")), (spent_of_ads, held_out), "what was charged is what ads have cost, what is held waits for clicks");
+    assert_eq!(
+        (sum("spent"), sum("held")),
+        (spent_of_ads, held_out),
+        "what was charged is what ads have cost, what is held waits for clicks"
+    );
 }
 
 /// A server with so many shares a campaign, which takes as many requests at once as a test sends; somebody, and their website's key.
@@ -82,6 +90,11 @@ pub async fn begun(config: Config) -> (TestApp, Actor, String) {
     (app, ada, key)
 }
 
+/// All of them at once; what each came to.
+pub async fn crowd_of<T>(asked: impl IntoIterator<Item = impl Future<Output = T>>) -> Vec<T> {
+    futures_util::future::join_all(asked).await
+}
+
 /// Many ask at once; how often they were shown anything.
 async fn crowd(app: &TestApp, key: &str, asks: usize, input: impl Fn(usize) -> Value) -> usize {
     let page = app.anonymous();
@@ -92,7 +105,8 @@ async fn crowd(app: &TestApp, key: &str, asks: usize, input: impl Fn(usize) -> V
 #[tokio::test]
 async fn the_best_of_those_that_fit_come_first_and_cost_what_they_bid() {
     let (app, ada, key) = started(1).await;
-    let [low, high, shoes] = [make(&ada, json!({})).await, make(&ada, json!({})).await, make(&ada, json!({ "keywords": ["Running  Shoes"] })).await];
+    let [low, high, shoes] =
+        [make(&ada, json!({})).await, make(&ada, json!({})).await, make(&ada, json!({ "keywords": ["Running  Shoes"] })).await];
     let (low_ad, high_ad) = (add(&ada, &low, json!({ "bid": "1" })).await, add(&ada, &high, json!({ "bid": "2.5" })).await);
     let shoe_ad = add(&ada, &shoes, json!({ "bid": "9" })).await;
     let page = app.anonymous();
@@ -119,7 +133,8 @@ async fn the_best_of_those_that_fit_come_first_and_cost_what_they_bid() {
 #[tokio::test]
 async fn a_page_with_more_room_than_campaigns_gets_more_of_theirs() {
     let (app, ada, key) = started(1).await;
-    let (one, two) = (make(&ada, json!({})).await, make(&ada, json!({ "frequencyCap": { "impressions": 2, "perSeconds": 60 } })).await);
+    let (one, two) =
+        (make(&ada, json!({})).await, make(&ada, json!({ "frequencyCap": { "impressions": 2, "perSeconds": 60 } })).await);
     let mut ads = Vec::new();
     for (campaign, bid) in [(&one, "5"), (&one, "1"), (&one, "3"), (&two, "4"), (&two, "2"), (&two, "2.5")] {
         ads.push(add(&ada, campaign, json!({ "bid": bid })).await);

@@ -1,9 +1,15 @@
 //! Ads: what advertisers and publishers set up, and how everything agrees with it.
 
+mod audit;
 mod campaigns;
+mod crashes;
+mod settle;
 
 mod clicks;
 pub mod decide;
+mod explained;
+mod promoted;
+mod steps;
 
 use crate::support::{Actor, TestApp};
 use serde_json::{Value, json};

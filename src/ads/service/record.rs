@@ -1,0 +1,70 @@
+//! Promoted statuses that were seen: counted, capped and charged then.
+
+use super::super::model::{MAX_TOKENS, RECORD_TIME, Slot};
+use super::super::store::reserve::{Ask, Grant, Reserved};
+use super::super::token::{Purpose, Token};
+use super::{again, draw, known, signing, tolls};
+use crate::app::App;
+use crate::clock::DAY;
+use crate::error::{Outcome, UserError, UserErrorCode};
+use crate::ids::UserId;
+use std::net::IpAddr;
+
+/// Counts promoted statuses that `viewer` has seen: those of these tokens that were counted. One that is older than ten minutes, was recorded before,
+/// of a campaign that may not be shown any more, or of one of which the viewer has seen enough is not. One round trip, as a decision.
+///
+/// # Errors
+/// `INVALID_TOKEN` where one is forged, or of what somebody else has read, `INVALID_INPUT` for more than twenty: nothing is counted then;
+/// `RATE_LIMITED`.
+pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: Vec<String>) -> Outcome<Vec<String>> {
+    tolls::pay(app, address).await?;
+    if tokens.len() > MAX_TOKENS {
+        return Err(UserError::new(UserErrorCode::InvalidInput, "Record at most 20 impressions at once.", &["tokens"]).into());
+    }
+    let now = app.now();
+    let mut read = Vec::with_capacity(tokens.len());
+    for text in tokens {
+        let token = signing::open(app, &text).await?;
+        let token = token.filter(|token| token.purpose == Purpose::Promotion && token.place == viewer.0);
+        read.push((text, token.ok_or_else(invalid)?));
+    }
+    read.retain(|(_, token)| now < token.at + RECORD_TIME);
+    known::learn(app, read.iter().map(|(_, token)| token.share.campaign)).await?;
+    let mut asks = Vec::with_capacity(read.len());
+    for (_, token) in &read {
+        asks.push(ask(token, app.next_id().await?, now / DAY));
+    }
+    let mut counted = Vec::new();
+    for ((text, token), (reserved, _)) in read.into_iter().zip(draw::reserve(app, now, asks).await?) {
+        match reserved {
+            Reserved::Served(served) => {
+                again::look(app, served.relist.then_some(token.share.campaign));
+                counted.push(text);
+            }
+            Reserved::Off | Reserved::None => again::look(app, [token.share.campaign]),
+            _ => {}
+        }
+    }
+    Ok(counted)
+}
+
+fn ask(token: &Token, attempt: u64, day: u64) -> Ask {
+    Ask {
+        share: token.share,
+        slot: Slot::InFeed,
+        impression: token.impression,
+        attempt,
+        visitor: token.visitor,
+        day,
+        grant: Grant::default(),
+        floor: 0,
+        most: None,
+        only: Some((token.ad, token.price)),
+        skip: Vec::new(),
+        nonce: Some(token.nonce),
+    }
+}
+
+fn invalid() -> UserError {
+    UserError::new(UserErrorCode::InvalidToken, "One of these is no impression's token that you were given.", &["tokens"])
+}

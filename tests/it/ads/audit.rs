@@ -1,0 +1,189 @@
+//! `waxwing fsck` over ads: what the API has written has no findings, and everything that is broken by hand is told, and nothing else.
+
+use super::decide::{serve, website};
+use super::{add, done, make, number, number_of_ad};
+use crate::support::{START, TestApp, findings};
+use serde_json::json;
+use waxwing::ids::source::compose;
+
+/// Ada's campaign with keywords, of which a banner (`$ad`) was shown, a square that pays for clicks, too, and an ad that was removed; another one
+/// that is paused; a website of Bob's, who was shown them.
+struct Scene {
+    app: TestApp,
+    names: Vec<(&'static str, String)>,
+}
+
+impl Scene {
+    async fn play() -> Self {
+        let app = TestApp::start().await;
+        let [ada, bob] = app.users(["ada", "bob"]).await;
+        let key = website(&bob).await;
+        let campaign =
+            make(&ada, json!({ "keywords": ["shoes"], "frequencyCap": { "impressions": 9, "perSeconds": 900 } })).await;
+        let ad = add(&ada, &campaign, json!({})).await;
+        let square = add(&ada, &campaign, json!({ "slot": "SQUARE", "pricing": "CPC", "bid": "0.5" })).await;
+        let gone = add(&ada, &campaign, json!({})).await;
+        done(&ada, "RemoveAd", "removedAdId", json!({ "adId": gone })).await;
+        let paused = make(&ada, json!({})).await;
+        add(&ada, &paused, json!({})).await;
+        done(&ada, "PauseCampaign", "campaign", json!({ "campaignId": paused })).await;
+        for slot in ["BANNER", "SQUARE", "SQUARE"] {
+            let served = serve(&bob, &key, json!({ "slot": slot, "keywords": ["SHOES"], "visitorId": "v" })).await;
+            assert_eq!(served.len(), 1);
+        }
+        app.drain().await;
+        app.clock.advance(180_000);
+        app.drain().await;
+        let site = app.redis.keys().into_iter().find(|key| key.starts_with("website:")).expect("a website");
+        let part = (0..8).find(|n| {
+            let place: Option<f64> = app.redis.run(&["ZSCORE", &format!("schedule:{{{n}}}"), &number(&campaign).to_string()]);
+            place.is_some()
+        });
+        let offers = app.redis.keys().into_iter().filter(|key| key.starts_with("offers:{banner"));
+        let offers = offers.collect::<Vec<_>>().pop().expect("it stands");
+        let names = vec![
+            ("$ada", ada.user_id().0.to_string()),
+            ("$bob", bob.user_id().0.to_string()),
+            ("$old", compose(START - 3_600_000, 5, 5).to_string()),
+            ("$ad", number_of_ad(&ad).to_string()),
+            ("$sq", number_of_ad(&square).to_string()),
+            ("$gone", number_of_ad(&gone).to_string()),
+            ("$paused", number(&paused).to_string()),
+            ("$c", number(&campaign).to_string()),
+            ("$site", site),
+            ("$part", format!("schedule:{{{}}}", part.expect("it is looked at"))),
+            ("$offers", offers),
+            ("$day", (START / 86_400_000).to_string()),
+        ];
+        let mut names: Vec<(&'static str, String)> = names;
+        // The longest first: one may begin with another.
+        names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+        Self { app, names }
+    }
+
+    fn fill(&self, template: &str) -> String {
+        self.names.iter().fold(template.to_owned(), |text, (name, value)| text.replace(name, value))
+    }
+}
+
+/// What is done to the scene, and every finding that it must give, without what was read.
+const CASES: &[(&[&str], &[&str])] = &[
+    (
+        &["HSET campaign:{$c} budget much"],
+        &[
+            "campaign:{$c}: has granted more than the budget",
+            "campaign:{$c}: its budget is no number",
+            "campaign:{$c}: spent and held is more than the budget",
+        ],
+    ),
+    (
+        &["HSET campaign:{$c} budget 5"],
+        &["campaign:{$c}: has granted more than the budget", "campaign:{$c}: spent and held is more than the budget"],
+    ),
+    (&["HINCRBY campaign:{$c} out 1"], &["campaign:{$c}: out is not what is granted and not given back"]),
+    (&["HINCRBY campaign:{$c} g0 1"], &["campaign:{$c}: out is not what is granted and not given back"]),
+    (
+        &["HINCRBY share:{$c.0} spent 1"],
+        &[
+            "campaign:{$c}: share:{$c.0}: spent is not what its ads have cost",
+            "campaign:{$c}: share:{$c.0}: spent is not what its days come to",
+        ],
+    ),
+    (&["HINCRBY offered:{$c.0} $ad:s 7"], &["campaign:{$c}: share:{$c.0}: spent is not what its ads have cost"]),
+    (&["HINCRBY offered:{$c.0} $ad:i 7"], &["campaign:{$c}: share:{$c.0}: i is not how often its ads were shown"]),
+    (&["HINCRBY offered:{$c.0} $ad:c 7"], &["campaign:{$c}: share:{$c.0}: c is not how often its ads were clicked"]),
+    (&["HINCRBY share:{$c.0} held 1"], &["campaign:{$c}: share:{$c.0}: held is not what waits for clicks"]),
+    (&["DEL holds:{$c.0}"], &["campaign:{$c}: share:{$c.0}: held is not what waits for clicks"]),
+    (&["HINCRBY tally:{$c.0}:$day i 1"], &["campaign:{$c}: share:{$c.0}: i is not what its days come to"]),
+    (&["HINCRBY tally:{$c.0}:$day c 1"], &["campaign:{$c}: share:{$c.0}: c is not what its days come to"]),
+    (&["HINCRBY tally:{$c.0}:$day x 1"], &["campaign:{$c}: share:{$c.0}: x is not what its days come to"]),
+    (&["HINCRBY tally:{$c.0}:$day s 1"], &["campaign:{$c}: share:{$c.0}: spent is not what its days come to"]),
+    (&["HSET share:{$c.0} g 1"], &["campaign:{$c}: share:{$c.0}: has spent what it was not granted"]),
+    (
+        &["HINCRBY share:{$c.0} g 99999999999"],
+        &["campaign:{$c}: share:{$c.0}: has more than it was granted, or has given back less than is known"],
+    ),
+    (&["HSET share:{$c.0} v 1"], &["campaign:{$c}: share:{$c.0}: does not know its campaign as it is"]),
+    (&["ZREM rank:{$c.0}:banner $ad"], &["campaign:{$c}: rank:{$c.0}:banner: does not rank the ads of its slot"]),
+    (&["ZADD rank:{$c.0}:square 7 $ad"], &["campaign:{$c}: rank:{$c.0}:square: does not rank the ads of its slot"]),
+    (&["HSET share:{$c.5} v 1"], &["share:{$c.5}: its campaign has no such share"]),
+    (&["HSET share:{$old.0} v 1"], &["share:{$old.0}: there is no such campaign"]),
+    (&["ZADD keywords:{$old} 1 x"], &["keywords:{$old}: there is no such campaign"]),
+    (&["PERSIST tally:{$c.0}:$day"], &["tally:{$c.0}:$day: has no time to live"]),
+    (&["EXPIRE campaign:{$c} 1000"], &["campaign:{$c}: should have no time to live"]),
+    (&["ZREM campaigns:{$ada} $c"], &["campaign:{$c}: does not stand in campaigns:{$ada}"]),
+    (&["ZADD campaigns:{$bob} $c $c"], &["campaigns:{$bob}: $c is of $ada"]),
+    (&["ZADD campaigns:{$ada} $old $old"], &["campaigns:{$ada}: there is no campaign:{$old}"]),
+    (
+        &["HDEL campaign:{$c} shares"],
+        &[
+            "ads:{$c}: there is no such campaign",
+            "campaign:{$c}: does not say how many shares it has",
+            "campaign:{$c}: its shares is no number",
+            "holds:{$c.0}: there is no such campaign",
+            "keywords:{$c}: there is no such campaign",
+            "listed:{$c}: there is no such campaign",
+            "offered:{$c.0}: there is no such campaign",
+            "rank:{$c.0}:banner: there is no such campaign",
+            "rank:{$c.0}:square: there is no such campaign",
+            "reach:{$c.0}: there is no such campaign",
+            "reached:{$c.0}:$day: there is no such campaign",
+            "share:{$c.0}: there is no such campaign",
+            "tally:{$c.0}:$day: there is no such campaign",
+        ],
+    ),
+    (
+        &["HSET campaign:{$c} state asleep"],
+        &[
+            "campaign:{$c}: its name, pacing or state is none",
+            "campaign:{$c}: stands in $offers where it should not",
+            "campaign:{$c}: stands in $squares where it should not",
+        ],
+    ),
+    (&["ZREM $part $c"], &["campaign:{$c}: does not stand in $part"]),
+    (&["ZADD $part 9e15 $old"], &["$part: there is no campaign $old"]),
+    (
+        &["DEL listed:{$c}"],
+        &["$offers: campaign $c stands in it and does not know", "$squares: campaign $c stands in it and does not know"],
+    ),
+    (&["ZADD listed:{$c} 1 nowhere"], &["campaign:{$c}: listed:{$c}: holds what is no listing"]),
+    (&["ZADD offers:{banner} 7 x"], &["offers:{banner}: holds what is no campaign"]),
+    (&["HDEL ad:{$c}:$ad target"], &["ad:{$c}:$ad: does not say what it shows, where, and for how much"]),
+    (&["HSET ad:{$c}:$ad removed 5"], &["ad:{$c}:$ad: was removed, and stands in ads:{$c}"]),
+    (&["HDEL ad:{$c}:$gone removed"], &["ad:{$c}:$gone: does not stand in ads:{$c}"]),
+    (&["HDEL $site origin"], &["$site: its fields are not id, uid, name, origin, off"]),
+    (&["HSET $site uid $ada"], &["$site: does not stand in websites:{$ada}", "websites:{$bob}: $number is of $ada"]),
+    (&["HSET standing:{$old} advertiser 1"], &["standing:{$old}: there is no such account"]),
+    (&["SET schedule:{8} 1"], &["schedule:{8}: is no key of Waxwing's"]),
+    (&["SET share:{$c} 1"], &["share:{$c}: is no key of Waxwing's"]),
+];
+
+#[tokio::test]
+async fn what_was_written_is_sound_and_every_breakage_is_told() {
+    let mut scene = Scene::play().await;
+    let squares = scene.app.redis.keys().into_iter().find(|key| key.starts_with("offers:{square")).expect("it stands");
+    let number = scene.fill("$site").trim_start_matches("website:{").trim_end_matches('}').to_owned();
+    scene.names.insert(0, ("$number", number));
+    scene.names.insert(0, ("$squares", squares));
+    assert_eq!(findings(&scene.app.app).await, [""; 0]);
+    let whole = scene.app.redis.snapshot();
+    let mut wrong = Vec::new();
+    for (commands, expected) in CASES {
+        for command in *commands {
+            let command = scene.fill(command);
+            let words: Vec<&str> = command.split(' ').collect();
+            scene.app.redis.run::<redis::Value>(&words);
+        }
+        let told = findings(&scene.app.app).await;
+        let mut told: Vec<String> = told.into_iter().map(|it| it.split(" (").next().unwrap_or_default().to_owned()).collect();
+        told.sort();
+        let mut expected: Vec<String> = expected.iter().map(|it| scene.fill(it)).collect();
+        expected.sort();
+        if told != expected {
+            wrong.push(format!("{commands:?}: {told:#?} instead of {expected:#?}"));
+        }
+        scene.app.redis.restore(&whole);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(findings(&scene.app.app).await, [""; 0]);
+}

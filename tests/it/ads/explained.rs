@@ -1,0 +1,127 @@
+//! Why an ad is shown or not, and what the next one makes it pay.
+
+use super::decide::{begun, serve, shown, spent, website};
+use super::{add, make, run};
+use crate::support::Actor;
+use serde_json::{Value, json};
+use waxwing::config::{Auction, Config};
+
+async fn explain(owner: &Actor, campaign: &str, more: Value) -> Value {
+    let mut variables = json!({ "campaignId": campaign, "slot": "BANNER" });
+    super::merge(&mut variables, more);
+    let mut answer = owner.run("WhyNot", variables).await;
+    assert_eq!(answer.get("errors"), None, "{answer}");
+    answer["data"]["explainAd"].take()
+}
+
+#[tokio::test]
+async fn every_reason_is_told_alone_and_in_its_order() {
+    let (app, ada, key) = begun(Config::default()).await;
+    let page = app.anonymous();
+    let day = 24 * 3_600_000;
+    app.clock.advance(day / 2);
+    let future = "2026-04-01T00:00:00Z";
+    let soon = "2026-03-01T12:30:00Z";
+    let reasons = async |campaign: &str, more: Value| explain(&ada, campaign, more).await["reasons"].clone();
+    // One thing is wrong with each: its input, its ad, what was done to it, what is asked.
+    let capped = json!({ "frequencyCap": { "impressions": 1, "perSeconds": 60 } });
+    let table = [
+        (json!({}), json!({}), "", json!({}), json!([])),
+        (json!({}), json!({}), "PauseCampaign", json!({}), json!(["PAUSED"])),
+        (json!({}), json!({}), "StopCampaign", json!({}), json!(["STOPPED"])),
+        (json!({ "startsAt": future }), json!({}), "", json!({}), json!(["NOT_STARTED"])),
+        (json!({ "endsAt": soon }), json!({}), "later", json!({}), json!(["ENDED"])),
+        (json!({ "budget": "0.001" }), json!({}), "", json!({}), json!(["BUDGET_SPENT"])),
+        (json!({ "dailyBudget": "0.001" }), json!({}), "", json!({}), json!(["DAILY_BUDGET_SPENT"])),
+        (json!({ "dailyBudget": "0.002" }), json!({}), "", json!({}), json!(["PACED"])),
+        (json!({ "dailyBudget": "0.002", "pacing": "ASAP" }), json!({}), "", json!({}), json!([])),
+        (capped.clone(), json!({}), "", json!({}), json!(["CAPPED"])),
+        (capped.clone(), json!({}), "", json!({ "visitorId": "v" }), json!([])),
+        (capped, json!({}), "serve", json!({ "visitorId": "v" }), json!(["CAPPED"])),
+        (json!({ "keywords": ["shoes"] }), json!({}), "", json!({ "keywords": ["hats"] }), json!(["KEYWORDS"])),
+        (json!({ "keywords": ["shoes"] }), json!({}), "", json!({ "keywords": ["hats", "SHOES"] }), json!([])),
+        (json!({}), json!({ "slot": "SQUARE" }), "", json!({}), json!(["SLOT"])),
+        (json!({}), Value::Null, "", json!({}), json!(["NO_ADS"])),
+        (
+            json!({ "startsAt": future, "keywords": ["x"] }),
+            json!({ "bid": "100000" }),
+            "PauseCampaign",
+            json!({}),
+            json!(["PAUSED", "NOT_STARTED", "BUDGET_SPENT", "KEYWORDS"]),
+        ),
+    ];
+    for (input, ad, done, asked, expected) in table {
+        let id = make(&ada, input.clone()).await;
+        if !ad.is_null() {
+            add(&ada, &id, ad).await;
+        }
+        match done {
+            "" => {}
+            "later" => app.clock.advance(day / 24),
+            "serve" => assert_eq!(serve(&page, &key, json!({ "visitorId": "v" })).await.len(), 1),
+            operation => drop(run(&ada, operation, json!({ "campaignId": id })).await),
+        }
+        assert_eq!(reasons(&id, asked).await, expected, "{input} {done}");
+        if done != "StopCampaign" {
+            run(&ada, "StopCampaign", json!({ "campaignId": id })).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn ranks_count_the_eligible_ones_above_and_others_learn_nothing() {
+    let (app, ada, _) = begun(Config::default()).await;
+    let bob = app.user("bob").await;
+    let mut ids = Vec::new();
+    for bid in 1..=5 {
+        let id = make(&bob, json!({})).await;
+        add(&bob, &id, json!({ "bid": bid.to_string() })).await;
+        ids.push(id);
+    }
+    let own = make(&ada, json!({})).await;
+    add(&ada, &own, json!({ "bid": "2.5" })).await;
+    let found = explain(&ada, &own, json!({})).await;
+    assert_eq!(found, json!({ "eligible": true, "reasons": [], "rank": 4, "ecpm": "2.5" }));
+    run(&bob, "PauseCampaign", json!({ "campaignId": ids[4] })).await;
+    assert_eq!(explain(&ada, &own, json!({})).await["rank"], 3);
+    run(&ada, "PauseCampaign", json!({ "campaignId": own })).await;
+    assert_eq!(
+        explain(&ada, &own, json!({})).await,
+        json!({ "eligible": false, "reasons": ["PAUSED"], "rank": null, "ecpm": "2.5" })
+    );
+    assert_eq!(explain(&ada, &ids[0], json!({})).await, Value::Null, "another's");
+    assert_eq!(explain(&ada, "x", json!({})).await, Value::Null);
+    let nobody = app.anonymous().run("WhyNot", json!({ "campaignId": own, "slot": "BANNER" })).await;
+    assert_eq!(
+        (&nobody["data"]["explainAd"], &nobody["errors"][0]["extensions"]["code"]),
+        (&Value::Null, &json!("UNAUTHENTICATED"))
+    );
+}
+
+#[tokio::test]
+async fn at_the_second_price_one_pays_just_more_than_the_next_needs() {
+    let (app, ada, key) = begun(Config { auction: Auction::SecondPrice, ..Config::default() }).await;
+    let page = app.anonymous();
+    let mut ids = Vec::new();
+    for bid in ["5", "3", "1.5"] {
+        let id = make(&ada, json!({})).await;
+        add(&ada, &id, json!({ "bid": bid })).await;
+        ids.push(id);
+    }
+    assert_eq!(shown(&page, &key, json!({})).await.len(), 1);
+    assert_eq!(spent(&ada, &ids[0]).await.0, "0.003000001", "a thousandth of 3.000001");
+    assert_eq!(shown(&page, &key, json!({ "count": 3 })).await.len(), 3);
+    let all = [spent(&ada, &ids[0]).await.0, spent(&ada, &ids[1]).await.0, spent(&ada, &ids[2]).await.0];
+    assert_eq!(all, ["0.006000002", "0.001500001", "0.0015"], "the last pays what it bids");
+    // One that may not be shown sets no price.
+    run(&ada, "PauseCampaign", json!({ "campaignId": ids[1] })).await;
+    shown(&page, &key, json!({})).await;
+    assert_eq!(spent(&ada, &ids[0]).await.0, "0.007500003");
+    // A click of 2 that is expected once in a hundred impressions comes before 5, and pays a little more than 0.5 for it.
+    let clicks = make(&ada, json!({})).await;
+    add(&ada, &clicks, json!({ "pricing": "CPC", "bid": "2" })).await;
+    let found = serve(&page, &key, json!({})).await;
+    run(&page, "ClickAd", json!({ "token": found[0]["token"] })).await;
+    assert_eq!(spent(&ada, &clicks).await.0, "0.500001");
+    let _ = website;
+}

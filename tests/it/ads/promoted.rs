@@ -1,0 +1,274 @@
+//! Promoted statuses: where they stand, that reading them writes nothing, and that what was seen counts once and never past the budget.
+
+use super::decide::{begun, crowd_of, money_holds, of_share, spent};
+use super::{done, make, run};
+use crate::support::monitor::Monitor;
+use crate::support::{Actor, Alone, RedisServer, START, TestApp, codes};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use waxwing::clock::Clock;
+use waxwing::config::Config;
+
+const MINUTE: i64 = 60_000;
+
+const HOME: &str = "query($first: Int, $after: String, $last: Int) { homeTimeline { entries(first: $first, after: $after, last: $last) {
+    edges { cursor node { id status { id message } promotion { impressionToken campaignName } } } pageInfo { hasNextPage hasPreviousPage endCursor } } } }";
+
+/// A page of a home: its edges, and what it says of itself.
+async fn page(reader: &Actor, variables: Value) -> (Vec<Value>, Value) {
+    let mut answer = reader.gql(HOME, variables).await;
+    let entries = answer["data"]["homeTimeline"]["entries"].take();
+    let edges = entries["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    (edges.clone(), entries["pageInfo"].clone())
+}
+
+/// Each entry of a page: `*` for a promoted one, else the message.
+fn pattern(edges: &[Value]) -> Vec<String> {
+    let of = |edge: &Value| {
+        let node = &edge["node"];
+        if node["promotion"].is_null() {
+            node["status"]["message"].as_str().expect("a message").to_owned()
+        } else {
+            "*".to_owned()
+        }
+    };
+    edges.iter().map(of).collect()
+}
+
+fn tokens(edges: &[Value]) -> Vec<String> {
+    let tokens = edges.iter().filter_map(|edge| edge["node"]["promotion"]["impressionToken"].as_str());
+    tokens.map(str::to_owned).collect()
+}
+
+async fn record(reader: &Actor, tokens: &[String]) -> usize {
+    let payload = run(reader, "RecordImpressions", json!({ "tokens": tokens })).await;
+    assert_eq!(payload["userErrors"], json!([]));
+    payload["countedTokens"].as_array().expect("tokens").len()
+}
+
+/// A campaign of `owner` that promotes a status.
+async fn promote(owner: &Actor, campaign: Value, ad: Value) -> (String, String) {
+    let status = owner.post("buy").await;
+    let id = make(owner, campaign).await;
+    let mut input = json!({ "campaignId": id, "slot": "IN_FEED", "statusId": status, "pricing": "CPM", "bid": "2" });
+    super::merge(&mut input, ad);
+    done(owner, "CreateAd", "ad", input).await;
+    (id, status)
+}
+
+/// A reader whose home has `count` statuses of their own, and an advertiser.
+async fn readers(app: &TestApp, ada: &Actor, count: usize) -> Actor {
+    let bob = app.user("bob").await;
+    for number in 0..count {
+        app.clock.advance(1);
+        bob.post(&number.to_string()).await;
+    }
+    let _ = ada;
+    app.drain().await;
+    bob
+}
+
+#[tokio::test]
+async fn every_tenth_entry_is_promoted_over_pages_of_any_size_and_never_the_first() {
+    let (app, ada, _) = begun(Config::default()).await;
+    let bob = readers(&app, &ada, 40).await;
+    for bid in 1..6 {
+        promote(&ada, json!({ "name": bid.to_string() }), json!({ "bid": bid.to_string() })).await;
+    }
+    for size in [1, 2, 3, 7, 9, 10, 11, 30, 100] {
+        let (mut all, mut after, mut firsts) = (Vec::new(), Value::Null, Vec::new());
+        loop {
+            let (edges, info) = page(&bob, json!({ "first": size, "after": after })).await;
+            assert!(edges.len() <= size);
+            assert_eq!(info["hasPreviousPage"], !after.is_null());
+            let (again, _) = page(&bob, json!({ "first": size, "after": after })).await;
+            assert_eq!(pattern(&edges), pattern(&again), "the same page again");
+            let ids = |edges: &[Value]| {
+                edges.iter().map(|edge| (edge["node"]["id"].clone(), edge["node"]["status"]["id"].clone())).collect::<Vec<_>>()
+            };
+            assert_eq!(ids(&edges), ids(&again));
+            firsts.extend(pattern(&edges).first().cloned());
+            all.extend(edges);
+            after = info["endCursor"].clone();
+            if info["hasNextPage"] == false {
+                break;
+            }
+            assert!(size > 1 || all.len() < 100);
+        }
+        let found = pattern(&all);
+        let own: Vec<String> = found.iter().filter(|it| *it != "*").cloned().collect();
+        assert_eq!(
+            own,
+            (0..40).rev().map(|number| number.to_string()).collect::<Vec<_>>(),
+            "{size}: nothing is missing, nothing twice"
+        );
+        assert!(!firsts.contains(&"*".to_owned()), "{size}: never the first of a page");
+        let promoted: Vec<usize> = (0..found.len()).filter(|at| found[*at] == "*").collect();
+        assert!(promoted.windows(2).all(|pair| pair[1] - pair[0] >= 10), "{size}: {promoted:?}");
+        let expected: &[usize] = if size == 1 { &[] } else { &[9, 19, 29, 39] };
+        if size >= 10 || size == 1 {
+            assert_eq!(promoted, expected, "{size}");
+        } else {
+            assert!(promoted.len() >= 3, "{size}: {promoted:?}");
+        }
+        let ids: std::collections::HashSet<&str> = all.iter().map(|edge| edge["node"]["id"].as_str().expect("an id")).collect();
+        assert_eq!(ids.len(), all.len(), "{size}: each its own id");
+    }
+    let (edges, _) = page(&bob, json!({ "last": 30 })).await;
+    assert!(tokens(&edges).is_empty(), "not where one reads backwards");
+    let plain = bob.run("Home", json!({ "first": 100 })).await;
+    assert_eq!(
+        plain["data"]["homeTimeline"]["entries"]["edges"].as_array().map(Vec::len),
+        Some(40),
+        "not for who cannot tell them"
+    );
+    let (edges, _) = page(&ada, json!({ "first": 100 })).await;
+    assert!(tokens(&edges).is_empty(), "never one's own");
+}
+
+#[tokio::test]
+async fn the_best_are_promoted_and_nothing_that_is_there_anyway_or_gone() {
+    let (app, ada, _) = begun(Config::default()).await;
+    let bob = readers(&app, &ada, 30).await;
+    promote(&ada, json!({ "name": "low" }), json!({ "bid": "1" })).await;
+    promote(&ada, json!({ "name": "shoes", "keywords": ["shoes"] }), json!({ "bid": "9" })).await;
+    let (_, high) = promote(&ada, json!({ "name": "high" }), json!({ "bid": "3" })).await;
+    let (_, gone) = promote(&ada, json!({ "name": "gone" }), json!({ "bid": "8" })).await;
+    ada.delete(&gone).await;
+    let names = |edges: &[Value]| {
+        let names = edges.iter().filter_map(|edge| edge["node"]["promotion"]["campaignName"].as_str().map(str::to_owned));
+        names.collect::<Vec<_>>()
+    };
+    let (edges, _) = page(&bob, json!({ "first": 30 })).await;
+    assert_eq!(names(&edges), ["high", "low"]);
+    assert_eq!(edges[9]["node"]["status"]["id"], high);
+    // In bob's own home that status now stands by itself.
+    bob.follow(&ada).await;
+    app.drain().await;
+    let (edges, _) = page(&bob, json!({ "first": 50 })).await;
+    assert_eq!(names(&edges), Vec::<String>::new(), "they are all on the page");
+}
+
+#[tokio::test]
+async fn reading_writes_nothing() {
+    let redis = Arc::new(RedisServer::alone(Alone::Record));
+    let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
+    let ada = app.user("ada").await;
+    let bob = readers(&app, &ada, 30).await;
+    let cap = json!({ "frequencyCap": { "impressions": 2, "perSeconds": 60 } });
+    let (id, _) = promote(&ada, cap, json!({})).await;
+    page(&bob, json!({ "first": 30 })).await;
+    app.drain().await;
+    page(&bob, json!({ "first": 30 })).await;
+    app.app.drain().await;
+    let monitor = Monitor::of(&app.redis);
+    for _ in 0..5 {
+        let (edges, _) = page(&bob, json!({ "first": 30 })).await;
+        assert_eq!(tokens(&edges).len(), 1, "one campaign, one place");
+    }
+    app.app.drain().await;
+    let reading =
+        ["HGETALL", "HMGET", "HGET", "ZRANGE", "ZSCORE", "ZMSCORE", "GET", "ZINTER", "ZDIFF", "ECHO", "XRANGE", "XREVRANGE"];
+    for command in monitor.end(&app.redis) {
+        let name = String::from_utf8_lossy(&command[0]).to_uppercase();
+        assert!(
+            reading.contains(&name.as_str()),
+            "{:?}",
+            command.iter().map(|word| String::from_utf8_lossy(word)).collect::<Vec<_>>()
+        );
+    }
+    assert_eq!((of_share(&app, &id, 0, "i"), spent(&ada, &id).await.0.as_str()), (0, "0"));
+}
+
+#[tokio::test]
+async fn what_was_seen_counts_once_within_ten_minutes() {
+    let (app, ada, _) = begun(Config::default()).await;
+    let bob = readers(&app, &ada, 30).await;
+    let (id, _) = promote(&ada, json!({ "budget": "10" }), json!({})).await;
+    let (edges, _) = page(&bob, json!({ "first": 30 })).await;
+    let first = tokens(&edges);
+    let twice = [first.clone(), first.clone()].concat();
+    let payload = run(&bob, "RecordImpressions", json!({ "tokens": twice })).await;
+    assert_eq!((payload["countedTokens"].as_array().map(Vec::len), &payload["countedTokens"][0]), (Some(1), &json!(first[0])));
+    assert_eq!(record(&bob, &first).await, 0, "again");
+    let (edges, _) = page(&bob, json!({ "first": 30 })).await;
+    assert_eq!(record(&bob, &tokens(&edges)).await, 0, "the same place, read again");
+    assert_eq!((spent(&ada, &id).await.0.as_str(), of_share(&app, &id, 0, "i")), ("0.002", 1));
+    // A click counts once, and only of what was recorded.
+    let click = run(&bob, "ClickAd", json!({ "token": first[0] })).await;
+    assert_eq!((&click["targetUrl"], &click["counted"]), (&Value::Null, &json!(true)));
+    assert_eq!(run(&bob, "ClickAd", json!({ "token": first[0] })).await["counted"], false);
+    assert_eq!(
+        run(&bob, "ClickAd", json!({ "token": tokens(&edges)[0] })).await["counted"],
+        false,
+        "that was not counted as seen"
+    );
+    bob.post("newer").await;
+    app.drain().await;
+    let (edges, _) = page(&bob, json!({ "first": 30 })).await;
+    let late = tokens(&edges);
+    app.clock.advance(10 * MINUTE);
+    assert_eq!(record(&bob, &late).await, 0, "too late");
+    let (edges, _) = page(&bob, json!({ "first": 30 })).await;
+    app.clock.advance(10 * MINUTE - 1);
+    assert_eq!(record(&bob, &tokens(&edges)).await, 1, "in the last moment, at another place");
+    money_holds(&app, &id, 1);
+}
+
+#[tokio::test]
+async fn what_is_not_ones_own_or_forged_counts_nothing() {
+    let (app, ada, key) = begun(Config::default()).await;
+    let bob = readers(&app, &ada, 12).await;
+    let (id, _) = promote(&ada, json!({}), json!({})).await;
+    let (edges, _) = page(&bob, json!({ "first": 30 })).await;
+    let genuine = tokens(&edges).remove(0);
+    let banner = make(&ada, json!({})).await;
+    super::add(&ada, &banner, json!({})).await;
+    let of_a_page = super::decide::serve(&bob, &key, json!({})).await[0]["token"].as_str().expect("a token").to_owned();
+    for (who, other) in [(&ada, genuine.as_str()), (&bob, "x"), (&bob, of_a_page.as_str())] {
+        let payload = run(who, "RecordImpressions", json!({ "tokens": [genuine, other] })).await;
+        assert_eq!((codes(&payload), &payload["countedTokens"]), (vec!["INVALID_TOKEN"], &Value::Null));
+    }
+    let payload = run(&bob, "RecordImpressions", json!({ "tokens": vec![genuine.clone(); 21] })).await;
+    assert_eq!(codes(&payload), ["INVALID_INPUT"]);
+    assert_eq!(of_share(&app, &id, 0, "i"), 0);
+    let nobody = app.anonymous().run("RecordImpressions", json!({ "input": { "tokens": [genuine] } })).await;
+    assert_eq!(nobody["errors"][0]["extensions"]["code"], "UNAUTHENTICATED");
+    assert_eq!(record(&bob, &[genuine]).await, 1);
+}
+
+#[tokio::test]
+async fn neither_cap_nor_budget_is_passed_by_what_was_handed_out_before() {
+    let (app, ada, _) = begun(Config { ad_shares: Some(4), ..Config::default() }).await;
+    let bob = readers(&app, &ada, 30).await;
+    let cap = json!({ "budget": "0.01", "frequencyCap": { "impressions": 2, "perSeconds": 3600 } });
+    let (id, _) = promote(&ada, cap, json!({})).await;
+    // Bob reads the same campaign at five places, and reports all of them at once.
+    let mut handed = Vec::new();
+    for number in 0..5 {
+        let (edges, _) = page(&bob, json!({ "first": 30 })).await;
+        handed.extend(tokens(&edges));
+        bob.post(&format!("more {number}")).await;
+        app.drain().await;
+    }
+    assert_eq!(handed.len(), 5);
+    let counted: usize = crowd_of(handed.iter().map(|token| record(&bob, std::slice::from_ref(token)))).await.into_iter().sum();
+    assert_eq!(counted, 2);
+    let (edges, _) = page(&bob, json!({ "first": 30 })).await;
+    assert!(tokens(&edges).is_empty(), "bob has seen enough");
+    // Eight others were handed one each; the budget pays for three more.
+    let mut handed = Vec::new();
+    for number in 0..8 {
+        let reader = app.user(&format!("reader{number}")).await;
+        for post in 0..9 {
+            reader.post(&post.to_string()).await;
+        }
+        app.drain().await;
+        let (edges, _) = page(&reader, json!({ "first": 30 })).await;
+        handed.push((reader, tokens(&edges)));
+    }
+    assert!(handed.iter().all(|(_, tokens)| tokens.len() == 1));
+    let counted: usize = crowd_of(handed.iter().map(|(reader, tokens)| record(reader, tokens))).await.into_iter().sum();
+    assert_eq!((counted, spent(&ada, &id).await.0.as_str()), (3, "0.01"));
+    money_holds(&app, &id, 4);
+}

@@ -1,0 +1,305 @@
+//! Listings, shares and the schedule agree with campaigns, whatever happens when, and to whom.
+
+use super::{add, done, make, number, number_of_ad, offers};
+use crate::support::{START, TestApp, findings};
+use serde_json::{Value, json};
+use waxwing::ads::service::{self as ads, Role};
+use waxwing::ids::CampaignId;
+
+const MINUTE: i64 = 60_000;
+const DAY: i64 = 24 * 60 * MINUTE;
+
+fn at(time: i64) -> String {
+    format!("{:.3}", jiff::Timestamp::from_millisecond(START as i64 + time).expect("a time"))
+}
+
+fn id(campaign: &str) -> CampaignId {
+    CampaignId::from_global(campaign).expect("a campaign")
+}
+
+/// When a campaign is to be looked at again, after the start; `None` for never.
+fn due(app: &TestApp, campaign: &str) -> Option<i64> {
+    let member = number(campaign).to_string();
+    let times = (0..8).filter_map(|n| app.redis.run::<Option<f64>>(&["ZSCORE", &format!("schedule:{{{n}}}"), &member]));
+    times.map(|time| time as i64 - START as i64).next()
+}
+
+async fn state(actor: &crate::support::Actor, campaign: &str) -> Value {
+    let query = "query($id: ID!) { node(id: $id) { ... on Campaign { state isSuspended } } }";
+    actor.gql(query, json!({ "id": campaign })).await["data"]["node"].take()
+}
+
+#[tokio::test]
+async fn a_campaign_begins_and_ends_by_itself() {
+    let app = TestApp::start().await;
+    let [ada] = app.users(["ada"]).await;
+    let campaign = make(&ada, json!({ "startsAt": at(5 * MINUTE), "endsAt": at(9 * MINUTE) })).await;
+    add(&ada, &campaign, json!({})).await;
+    assert_eq!((offers(&app, &campaign).len(), due(&app, &campaign)), (0, Some(5 * MINUTE)));
+    app.clock.advance(5 * MINUTE - 1);
+    app.drain().await;
+    assert_eq!((offers(&app, &campaign).len(), state(&ada, &campaign).await["state"].take()), (0, json!("SCHEDULED")));
+    app.clock.advance(1);
+    app.drain().await;
+    assert_eq!((offers(&app, &campaign).len(), due(&app, &campaign)), (1, Some(9 * MINUTE)));
+    assert_eq!(state(&ada, &campaign).await["state"], "ACTIVE");
+    app.clock.advance(4 * MINUTE);
+    app.drain().await;
+    assert_eq!((offers(&app, &campaign).len(), state(&ada, &campaign).await["state"].take()), (0, json!("ENDED")));
+    app.clock.advance(2 * MINUTE);
+    app.drain().await;
+    assert_eq!(due(&app, &campaign), None, "what is over is looked at no more");
+    done(&ada, "UpdateCampaign", "campaign", json!({ "campaignId": campaign, "endsAt": null })).await;
+    assert_eq!((offers(&app, &campaign).len(), due(&app, &campaign).is_some()), (1, true), "it runs again");
+    assert_eq!(findings(&app.app).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_day_s_budget_comes_back_at_midnight_and_a_pace_minute_by_minute() {
+    let app = TestApp::start().await;
+    let [ada] = app.users(["ada"]).await;
+    let campaign = make(&ada, json!({ "dailyBudget": "1.44", "pacing": "ASAP" })).await;
+    // A thousandth of the bid is the whole day's budget.
+    add(&ada, &campaign, json!({ "bid": "1440" })).await;
+    let share = format!("share:{{{}.0}}", number(&campaign));
+    let day = (START / 86_400_000).to_string();
+    app.redis.run::<()>(&["HSET", &share, "g", "1440000000", "spent", "1440000000", "used", "1440000000", "day", &day]);
+    ads::settle(&app.app, id(&campaign)).await.expect("a store");
+    assert_eq!(offers(&app, &campaign).len(), 0);
+    app.clock.advance(2 * MINUTE);
+    app.drain().await;
+    assert_eq!((offers(&app, &campaign).len(), due(&app, &campaign)), (0, Some(DAY)));
+    app.clock.advance(DAY - 2 * MINUTE);
+    app.drain().await;
+    assert_eq!(offers(&app, &campaign).len(), 1);
+    let paced = make(&ada, json!({ "dailyBudget": "1.44", "endsAt": at(DAY + DAY) })).await;
+    add(&ada, &paced, json!({ "bid": "2" })).await;
+    // 0.002 for an impression, 0.001 a minute.
+    assert_eq!((offers(&app, &paced).len(), due(&app, &paced)), (0, Some(DAY + MINUTE)));
+    app.clock.advance(MINUTE);
+    app.drain().await;
+    assert_eq!(offers(&app, &paced).len(), 1);
+}
+
+#[tokio::test]
+async fn a_larger_budget_wakes_an_exhausted_campaign() {
+    let app = TestApp::start().await;
+    let [ada] = app.users(["ada"]).await;
+    let campaign = make(&ada, json!({ "budget": "0.003" })).await;
+    add(&ada, &campaign, json!({})).await;
+    add(&ada, &campaign, json!({ "slot": "SQUARE", "bid": "1" })).await;
+    let share = format!("share:{{{}.0}}", number(&campaign));
+    app.redis.run::<()>(&["HSET", &share, "g", "2000000", "spent", "2000000"]);
+    ads::settle(&app.app, id(&campaign)).await.expect("a store");
+    assert_eq!(offers(&app, &campaign), [("square".to_owned(), 1_000_000)], "what is left pays for the cheaper one");
+    app.redis.run::<()>(&["HSET", &share, "g", "3000000", "spent", "3000000"]);
+    ads::settle(&app.app, id(&campaign)).await.expect("a store");
+    assert_eq!((offers(&app, &campaign).len(), state(&ada, &campaign).await["state"].take()), (0, json!("EXHAUSTED")));
+    let refused = super::run(&ada, "UpdateCampaign", json!({ "campaignId": campaign, "budget": "0.002999" })).await;
+    assert_eq!(refused["userErrors"][0]["message"], "At least 0.003 of the budget is spent or reserved.");
+    assert_eq!(refused["userErrors"][0]["path"], json!(["budget"]));
+    done(&ada, "UpdateCampaign", "campaign", json!({ "campaignId": campaign, "budget": "0.005" })).await;
+    assert_eq!((offers(&app, &campaign).len(), state(&ada, &campaign).await["state"].take()), (2, json!("ACTIVE")));
+}
+
+#[tokio::test]
+async fn an_ad_that_pays_for_clicks_is_listed_by_what_it_has_learned() {
+    let app = TestApp::start().await;
+    let [ada] = app.users(["ada"]).await;
+    let campaign = make(&ada, json!({})).await;
+    let ad = add(&ada, &campaign, json!({ "pricing": "CPC", "bid": "0.5" })).await;
+    assert_eq!((offers(&app, &campaign), due(&app, &campaign)), (vec![("banner".to_owned(), 5_000_000)], Some(30 * MINUTE)));
+    let (offered, number_of) = (format!("offered:{{{}.0}}", number(&campaign)), number_of_ad(&ad));
+    app.redis.run::<()>(&["HSET", &offered, &format!("{number_of}:i"), "900", &format!("{number_of}:c"), "3"]);
+    ads::settle(&app.app, id(&campaign)).await.expect("a store");
+    // 0.5 × 1000 × (3 + 1) / (900 + 100).
+    assert_eq!(offers(&app, &campaign), [("banner".to_owned(), 2_000_000)]);
+    let listed: Option<String> = app.redis.run(&["HGET", &offered, &format!("{number_of}:l")]);
+    assert_eq!(listed.as_deref(), Some("900"));
+    let query = "query($id: ID!) { node(id: $id) { ... on Ad { ecpm ctr impressionCount clickCount } } }";
+    let seen = ada.gql(query, json!({ "id": ad })).await;
+    assert_eq!(seen["data"]["node"]["ecpm"], "2");
+    assert_eq!(seen["data"]["node"]["clickCount"], 3);
+}
+
+#[tokio::test]
+async fn whoever_settles_late_or_at_once_with_others_leaves_what_is_true() {
+    let app = TestApp::start().await;
+    let [ada] = app.users(["ada"]).await;
+    let other = app.sibling().await;
+    let campaign = make(&ada, json!({ "keywords": ["a", "b", "c"] })).await;
+    add(&ada, &campaign, json!({})).await;
+    for round in 0..20 {
+        let (pause, keywords) = (json!({ "campaignId": campaign }), json!({ "campaignId": campaign, "keywords": ["b"] }));
+        let settle = async |app: &TestApp| {
+            for _ in 0..4 {
+                ads::settle(&app.app, id(&campaign)).await.expect("a store");
+            }
+        };
+        let (first, second) =
+            if round % 2 == 0 { ("PauseCampaign", "RemoveKeywords") } else { ("ResumeCampaign", "AddKeywords") };
+        let beside = ada.at(&other);
+        tokio::join!(settle(&app), settle(&other), super::run(&ada, first, pause), super::run(&beside, second, keywords),);
+        let expected = if round % 2 == 0 { 0 } else { 3 };
+        assert_eq!(offers(&app, &campaign).len(), expected, "round {round}");
+    }
+    app.clock.advance(2 * MINUTE);
+    app.drain().await;
+    assert_eq!(findings(&app.app).await, [""; 0]);
+    let listed: u64 = app.redis.run(&["ZCARD", &format!("listed:{{{}}}", number(&campaign))]);
+    assert_eq!(listed, 3, "where it stood before is forgotten");
+}
+
+#[tokio::test]
+async fn an_older_copy_never_overwrites_a_share() {
+    let app = TestApp::start().await;
+    let [ada] = app.users(["ada"]).await;
+    let campaign = make(&ada, json!({})).await;
+    add(&ada, &campaign, json!({})).await;
+    let share = format!("share:{{{}.0}}", number(&campaign));
+    app.redis.run::<()>(&["HSET", &share, "v", "99", "off", "1"]);
+    ads::settle(&app.app, id(&campaign)).await.expect("a store");
+    let off: Option<String> = app.redis.run(&["HGET", &share, "off"]);
+    assert_eq!(off.as_deref(), Some("1"));
+}
+
+#[tokio::test]
+async fn an_operator_holds_an_advertiser_back_with_all_campaigns() {
+    let app = TestApp::start().await;
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    let mut campaigns = Vec::new();
+    for _ in 0..23 {
+        app.clock.advance(10);
+        let campaign = make(&ada, json!({})).await;
+        add(&ada, &campaign, json!({})).await;
+        campaigns.push(campaign);
+    }
+    let of_bob = make(&bob, json!({})).await;
+    add(&bob, &of_bob, json!({})).await;
+    let stand = |app: &TestApp| campaigns.iter().filter(|campaign| !offers(app, campaign).is_empty()).count();
+    ads::hold_back(&app.app, ada.user_id(), Role::Advertiser, true).await.expect("a store");
+    assert_eq!((stand(&app), offers(&app, &of_bob).len()), (0, 1));
+    assert_eq!(state(&ada, &campaigns[0]).await, json!({ "state": "ACTIVE", "isSuspended": true }));
+    let late = make(&ada, json!({})).await;
+    add(&ada, &late, json!({})).await;
+    assert_eq!(offers(&app, &late), [], "a new one neither");
+    app.clock.advance(61_000);
+    assert_eq!(findings(&app.app).await, [""; 0]);
+    ads::hold_back(&app.app, ada.user_id(), Role::Advertiser, false).await.expect("a store");
+    assert_eq!((stand(&app), offers(&app, &late).len()), (23, 1));
+    assert_eq!(state(&ada, &late).await["isSuspended"], false);
+}
+
+#[tokio::test]
+async fn an_operator_holds_a_publisher_back() {
+    let app = TestApp::start().await;
+    let [ada] = app.users(["ada"]).await;
+    let register = async || {
+        let made = done(&ada, "RegisterWebsite", "website", json!({ "name": "N", "origin": "https://n.example" })).await;
+        made["id"].as_str().expect("an id").to_owned()
+    };
+    let before = register().await;
+    let suspended = async |site: &str| {
+        let query = "query($id: ID!) { node(id: $id) { ... on Website { isSuspended } } }";
+        ada.gql(query, json!({ "id": site })).await["data"]["node"]["isSuspended"].take()
+    };
+    ads::hold_back(&app.app, ada.user_id(), Role::Publisher, true).await.expect("a store");
+    let after = register().await;
+    assert_eq!((suspended(&before).await, suspended(&after).await), (json!(true), json!(true)));
+    ads::hold_back(&app.app, ada.user_id(), Role::Publisher, false).await.expect("a store");
+    assert_eq!((suspended(&before).await, suspended(&after).await), (json!(false), json!(false)));
+}
+
+#[tokio::test]
+async fn the_command_line_suspends_and_restores() {
+    let redis = crate::support::RedisServer::start();
+    let url = redis.url();
+    let run = |arguments: &[&str]| crate::support::ran(crate::support::waxwing(arguments).args(["--redis", &url]));
+    assert_eq!(run(&["demo"]).0, 0);
+    let (code, stdout, stderr) = run(&["admin", "suspend", "advertiser", "Ada"]);
+    assert!(code == 0 && stdout.contains("is suspended as an advertiser"), "{stdout} {stderr}");
+    let standing = redis.keys().into_iter().find(|key| key.starts_with("standing:")).expect("it is noted");
+    assert_eq!(redis.run::<Vec<String>>(&["HGETALL", &standing]), ["advertiser", "1"]);
+    assert_eq!(run(&["admin", "suspend", "publisher", "ada"]).0, 0);
+    for role in ["advertiser", "publisher"] {
+        assert_eq!(run(&["admin", "restore", role, "ada"]).0, 0);
+    }
+    assert!(!redis.keys().contains(&standing));
+    assert_eq!(run(&["admin", "suspend", "reader", "ada"]).0, 2);
+    assert_eq!(run(&["admin", "suspend", "advertiser", "nobody_at_all"]).0, 1);
+    assert_eq!(run(&["admin", "rotate-ad-keys"]).0, 0);
+}
+
+#[tokio::test]
+async fn campaigns_and_websites_go_with_their_account() {
+    let app = TestApp::start().await;
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    let of_bob = make(&bob, json!({})).await;
+    add(&bob, &of_bob, json!({})).await;
+    for _ in 0..12 {
+        let campaign = make(&ada, json!({ "keywords": ["x"] })).await;
+        add(&ada, &campaign, json!({})).await;
+    }
+    done(&ada, "RegisterWebsite", "website", json!({ "name": "N", "origin": "https://n.example" })).await;
+    ads::hold_back(&app.app, ada.user_id(), Role::Publisher, true).await.expect("a store");
+    waxwing::accounts::service::delete(&app.app, ada.user_id(), "correct horse", None).await.expect("it is deleted");
+    app.drain().await;
+    let kinds = ["campaign", "keywords", "ads", "ad", "listed", "share", "rank", "offered", "website", "websites", "standing"];
+    let left: Vec<String> = app
+        .redis
+        .keys()
+        .into_iter()
+        .filter(|key| key.split_once(":{").is_some_and(|(kind, _)| kinds.contains(&kind)))
+        .filter(|key| !key.contains(&number(&of_bob).to_string()))
+        .collect();
+    assert_eq!(left, [""; 0]);
+    app.clock.advance(61_000);
+    app.drain().await;
+    assert_eq!(findings(&app.app).await, [""; 0]);
+    assert_eq!(offers(&app, &of_bob).len(), 1);
+}
+
+/// Redis counts: a change of a campaign costs the same however many keywords it has.
+#[tokio::test]
+async fn a_change_costs_as_many_round_trips_with_many_keywords_as_without() {
+    let app = TestApp::start().await;
+    let [ada] = app.users(["ada"]).await;
+    let many: Vec<String> = (0..250).map(|number| format!("k{number}")).collect();
+    let mut costs = Vec::new();
+    // The first of a process asks for more.
+    for keywords in [json!([]), json!([]), json!(many)] {
+        let campaign = make(&ada, json!({ "keywords": keywords })).await;
+        add(&ada, &campaign, json!({})).await;
+        app.drain().await;
+        for operation in ["PauseCampaign", "ResumeCampaign"] {
+            let before = app.app.db().round_trips();
+            done(&ada, operation, "campaign", json!({ "campaignId": campaign })).await;
+            app.app.drain().await;
+            costs.push(app.app.db().round_trips() - before);
+        }
+    }
+    assert_eq!((costs[2], costs[3]), (costs[4], costs[5]));
+    assert!(costs.iter().all(|cost| *cost <= 28), "{costs:?}");
+}
+
+/// A process that reads a campaign, is overtaken by a pause, and writes what it has read: the pause stands, whoever comes last.
+#[tokio::test]
+async fn a_late_settling_that_died_is_made_good_by_the_schedule() {
+    let app = TestApp::start().await;
+    let [ada] = app.users(["ada"]).await;
+    let campaign = make(&ada, json!({})).await;
+    add(&ada, &campaign, json!({})).await;
+    let member = number(&campaign).to_be_bytes()[1..].to_vec();
+    // It noted where it was about to write, and that somebody is to look again; it was taken out, and died.
+    app.redis.run_bytes::<()>(&[b"ZREM", b"offers:{banner}", &member]);
+    let part = (0..8)
+        .map(|n| format!("schedule:{{{n}}}"))
+        .find(|key| app.redis.run::<Option<f64>>(&["ZSCORE", key, &number(&campaign).to_string()]).is_some());
+    let (part, soon) = (part.expect("it is looked at"), (START + 30_000).to_string());
+    app.redis.run::<()>(&["ZADD", &part, &soon, &number(&campaign).to_string()]);
+    app.drain().await;
+    assert_eq!(offers(&app, &campaign), []);
+    app.clock.advance(30_000);
+    app.drain().await;
+    assert_eq!(offers(&app, &campaign).len(), 1);
+}

@@ -1,0 +1,175 @@
+//! The scripts by themselves: a step that is sent again is done once, the pool's pace is the one that is told, a clock behind begins no day.
+
+use super::decide::{money_holds, of_share, serve, started};
+use super::{add, make, number, number_of_ad};
+use crate::support::{Alone, RedisServer, TestApp};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use serde_json::json;
+use waxwing::ads::{Campaign, Money, Pacing};
+use waxwing::ids::{CampaignId, UserId, source};
+
+const DAY: u64 = 86_400_000;
+
+const SHARE: &str = include_str!("../../../src/ads/lua/share.lua");
+const RESERVE: &str = include_str!("../../../src/ads/lua/reserve_impression.lua");
+const DRAW: &str = include_str!("../../../src/ads/lua/draw_grant.lua");
+
+/// Runs a script over keys of one tag.
+fn run(redis: &RedisServer, script: &str, keys: &[String], arguments: &[String]) -> String {
+    let count = keys.len().to_string();
+    let mut words = vec!["EVAL", script, &count];
+    words.extend(keys.iter().chain(arguments).map(String::as_str));
+    redis.run(&words)
+}
+
+fn draw(redis: &RedisServer, campaign: u64, arguments: &[u64]) -> String {
+    run(redis, DRAW, &[format!("campaign:{{{campaign}}}")], &arguments.iter().map(u64::to_string).collect::<Vec<_>>())
+}
+
+#[tokio::test]
+async fn the_pool_allows_exactly_what_the_rule_allows() {
+    let redis = RedisServer::alone(Alone::Record);
+    let mut random = StdRng::seed_from_u64(7);
+    for round in 0..2_000_u64 {
+        let day = 20_513 + random.random_range(0..3);
+        let now = day * DAY + random.random_range(0..DAY);
+        let made = now - random.random_range(0..2 * DAY);
+        let id = CampaignId(source::compose(made, 1, round % 64));
+        let daily = Money(match random.random_range(0..3) {
+            0 => random.random_range(1..1_000),
+            1 => random.random_range(1..9_000_000_000_000),
+            _ => random.random_range(1..=9_000_000_000_000_000),
+        });
+        let starts = random.random_bool(0.3).then(|| now.saturating_sub(random.random_range(0..DAY)));
+        let ends = random.random_bool(0.3).then(|| now + random.random_range(1..2 * DAY));
+        let pacing = if random.random_bool(0.9) { Pacing::Even } else { Pacing::Asap };
+        let campaign = Campaign {
+            id,
+            owner: UserId(1),
+            name: String::new(),
+            budget: Money(9_000_000_000_000_000),
+            daily: Some(daily),
+            pacing,
+            starts,
+            ends,
+            cap: None,
+            paused: false,
+            stopped: false,
+            suspended: false,
+            shares: 1,
+            version: 1,
+        };
+        let key = format!("campaign:{{{round}}}");
+        let mut fields =
+            vec![("id", round), ("budget", campaign.budget.0), ("daily", daily.0), ("from", campaign.from()), ("shares", 1)];
+        fields.extend(ends.map(|ends| ("ends", ends)));
+        let mut words =
+            vec!["HSET".to_owned(), key, "pacing".into(), if pacing == Pacing::Even { "EVEN" } else { "ASAP" }.into()];
+        words.extend(fields.into_iter().flat_map(|(name, value)| [name.to_owned(), value.to_string()]));
+        redis.run::<i64>(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        let allowed = campaign.allowed(now).0;
+        let refused = draw(&redis, round, &[now, day, 0, 0, allowed + 1, 1]);
+        assert_eq!(refused, format!("refused {allowed} {day}"), "{campaign:?} at {now}");
+        if allowed > 0 {
+            assert_eq!(draw(&redis, round, &[now, day, 0, 0, allowed, allowed]), format!("granted {allowed} 0 {day}"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_draw_that_is_repeated_grants_nothing_more_and_what_comes_back_counts_once() {
+    let redis = RedisServer::alone(Alone::Record);
+    redis.run::<i64>(&[
+        "HSET",
+        "campaign:{7}",
+        "id",
+        "7",
+        "budget",
+        "1000",
+        "daily",
+        "100",
+        "pacing",
+        "ASAP",
+        "from",
+        "0",
+        "shares",
+        "2",
+    ]);
+    let day = 20_513;
+    let now = day * DAY;
+    assert_eq!(draw(&redis, 7, &[now, day, 0, 0, 10, 10]), "granted 10 0 20513");
+    assert_eq!(draw(&redis, 7, &[now, day, 0, 0, 10, 10]), "granted 10 0 20513", "again, or by another who does not know");
+    assert_eq!(draw(&redis, 7, &[now, day, 0, 10, 80, 10]), "granted 90 0 20513");
+    assert_eq!(draw(&redis, 7, &[now, day, 1, 0, 20, 10]), "refused 10 20513");
+    // Share 0 gives 30 back, and says so twice.
+    for _ in 0..2 {
+        assert_eq!(draw(&redis, 7, &[now, day, 1, 0, 50, 10, 0, 30, day, 30]), "refused 40 20513");
+    }
+    assert_eq!(draw(&redis, 7, &[now, day, 1, 0, 40, 10]), "granted 40 0 20513");
+    // A new day: what share 0 has not used goes back, and is not of the new day.
+    assert_eq!(draw(&redis, 7, &[now + DAY, day + 1, 0, 90, 100, 10, 0, 60, day + 1, 0]), "granted 190 90 20514");
+    assert_eq!(draw(&redis, 7, &[now, day, 1, 40, 1, 1]), "refused 0 20514", "a clock behind is of the pool's day");
+    let out: u64 = redis.run(&["HGET", "campaign:{7}", "out"]);
+    assert_eq!(out, 10 + 80 - 60 + 40 + 100);
+}
+
+/// What a reservation is asked with.
+struct Asked {
+    now: u64,
+    day: u64,
+    impression: u64,
+    granted: [u64; 3],
+}
+
+fn reserve(app: &TestApp, campaign: &str, asked: Asked) -> String {
+    let tag = format!("{{{}.0}}", number(campaign));
+    let keys = [
+        format!("share:{tag}"),
+        format!("holds:{tag}"),
+        format!("offered:{tag}"),
+        format!("rank:{tag}:banner"),
+        format!("impression:{tag}:{}", asked.impression),
+        format!("tally:{tag}:{}", asked.day),
+        format!("reach:{tag}"),
+        format!("reached:{tag}:{}", asked.day),
+    ];
+    let [all, before, granted_on] = asked.granted;
+    let mut arguments: Vec<String> =
+        [asked.now, asked.day, asked.impression, all, before, granted_on, 0].iter().map(u64::to_string).collect();
+    arguments.extend(["", "", "", "", "", "15000", "3600000", "34560000000", "", "1500000"].map(str::to_owned));
+    run(&app.redis, &format!("{SHARE}{RESERVE}"), &keys, &arguments)
+}
+
+#[tokio::test]
+async fn a_reservation_that_is_sent_again_counts_once() {
+    let (app, ada, _) = started(1).await;
+    let id = make(&ada, json!({})).await;
+    let ad = add(&ada, &id, json!({})).await;
+    let now = app.clock.now();
+    let asked = || Asked { now, day: now / DAY, impression: 99, granted: [5_000_000, 0, now / DAY] };
+    let first = reserve(&app, &id, asked());
+    assert_eq!(first, format!("served {} 2000000 2000000 CPM 0 0", number_of_ad(&ad)));
+    assert_eq!(reserve(&app, &id, asked()), first);
+    assert_eq!((of_share(&app, &id, 0, "i"), of_share(&app, &id, 0, "spent")), (1, 2_000_000));
+}
+
+#[tokio::test]
+async fn money_of_another_day_goes_back_and_a_clock_behind_is_told_the_day() {
+    let (app, ada, _) = started(1).await;
+    let id = make(&ada, json!({})).await;
+    add(&ada, &id, json!({})).await;
+    let (now, day) = (app.clock.now(), app.clock.now() / DAY);
+    let at = |now: u64, impression: u64, granted: [u64; 3]| Asked { now, day: now / DAY, impression, granted };
+    assert!(reserve(&app, &id, at(now, 1, [6_000_000, 0, day])).starts_with("served "));
+    // The next day what is left goes back; what was granted yesterday and comes only now, too.
+    assert_eq!(reserve(&app, &id, at(now + DAY, 2, [9_000_000, 0, day])), "dry 2000000 0 9000000 7000000 0");
+    assert_eq!(reserve(&app, &id, at(now + DAY, 3, [12_000_000, 10_000_000, day + 1])).split(' ').next(), Some("served"));
+    assert_eq!(
+        ["g", "r", "spent", "used"].map(|field| of_share(&app, &id, 0, field)),
+        [12_000_000, 8_000_000, 4_000_000, 2_000_000]
+    );
+    assert_eq!(reserve(&app, &id, at(now, 4, [0, 0, 0])), format!("day {}", day + 1));
+    let page = app.anonymous();
+    let _ = (page, serve, money_holds);
+}
