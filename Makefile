@@ -6,7 +6,7 @@ ARGS ?=
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
 DIST := playground/dist/index.html
-PLAYGROUND_SOURCES := $(shell find playground/src playground/operations -type f 2>/dev/null) playground/index.html playground/live.html playground/package-lock.json playground/vite.config.js
+PLAYGROUND_SOURCES := $(shell find playground/src playground/operations -type f 2>/dev/null) playground/index.html playground/live.html playground/ads.html playground/package-lock.json playground/vite.config.js
 
 .PHONY: all run build test check e2e fmt schema playground need-redis need-chromium clean
 all: build

@@ -26,6 +26,7 @@ test('the page loads with the operations ready to run', async () => {
   assert.deepEqual(JSON.parse(await playground.shownVariables()), { first: 30 });
   assert.equal(await page.getByRole('tab').count(), 8);
   assert.equal(await page.getByRole('link', { name: 'Live timeline' }).getAttribute('href'), '/live');
+  assert.equal(await page.getByRole('link', { name: 'Ads' }).getAttribute('href'), '/ads');
 });
 
 test('a wrong password shows the message of the server', async () => {

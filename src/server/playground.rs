@@ -20,7 +20,7 @@ struct Dist;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The live page needs nothing besides: what it shows is put in as text.
+/// The pages of our own need nothing besides: what they show is put in as text.
 const STRICT: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
 
@@ -48,6 +48,11 @@ pub(super) async fn page() -> Response {
 /// The live page: a timeline that moves.
 pub(super) async fn live() -> Response {
     html("live.html", STRICT)
+}
+
+/// The page of advertisers and publishers.
+pub(super) async fn ads() -> Response {
+    html("ads.html", STRICT)
 }
 
 /// A page, never cached, so that a new binary shows its own.

@@ -72,6 +72,7 @@ pub fn router(state: State) -> Router {
         router = router
             .route("/", get(playground::page))
             .route("/live", get(playground::live))
+            .route("/ads", get(playground::ads))
             .route("/assets/{*path}", get(playground::asset))
             .route("/playground.json", get(playground::settings));
     }

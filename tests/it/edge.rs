@@ -424,7 +424,7 @@ async fn production_says_nothing_of_the_schema() {
         assert!(answer.get("data").is_none());
     }
     assert_eq!(app.ask("{ __typename }").await.json(), json!({ "data": { "__typename": "Query" } }));
-    for path in ["/", "/live", "/graphql", "/playground.json", "/assets/index.js"] {
+    for path in ["/", "/live", "/ads", "/graphql", "/playground.json", "/assets/index.js"] {
         let page = Answer::of(app.get(path).header("accept", "text/html,*/*;q=0.8")).await;
         assert!([400, 404].contains(&page.status) && !page.text.contains("<html"), "{path}: {page:?}");
     }
@@ -498,7 +498,7 @@ async fn scanners_find_nothing_in_production() {
     let form = app.post().header("content-type", "application/x-www-form-urlencoded").body("query=%7B__typename%7D");
     assert_eq!(Answer::of(form).await.status, 415);
     assert_eq!(Answer::of(app.http.post(format!("{}/graphql?query=%7B__typename%7D", app.url))).await.status, 415);
-    for path in ["/", "/live", "/graphiql", "/playground", "/console", "/graphql", "/altair"] {
+    for path in ["/", "/live", "/ads", "/graphiql", "/playground", "/console", "/graphql", "/altair"] {
         let page = Answer::of(app.get(path).header("accept", "text/html")).await;
         assert!(page.status >= 400 && !page.text.contains("<html"), "{path}: {page:?}");
     }

@@ -240,7 +240,7 @@ async fn health_and_the_playground_answer() {
     for path in ["/healthz", "/readyz"] {
         assert_eq!(Answer::of(app.get(path)).await.status, 200);
     }
-    for path in ["/graphql", "/", "/live"] {
+    for path in ["/graphql", "/", "/live", "/ads"] {
         let page = Answer::of(app.get(path).header("accept", BROWSER)).await;
         assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"));
         assert!(page.text.contains("<html") && page.header("content-security-policy").contains("frame-ancestors 'none'"));

@@ -2,7 +2,7 @@
 
 use crate::support::{Answer, TestApp, definitions};
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[test]
 fn the_schema_is_what_the_file_says() {
@@ -47,22 +47,50 @@ async fn every_document_of_the_contract_is_valid() {
     validate(&app, "live", include_str!("contract/live.graphql")).await;
 }
 
+/// The GraphQL files of a folder of the playground, by their names.
+fn documents(folder: &str) -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("playground").join(folder);
+    let paths = std::fs::read_dir(folder).expect("the playground's documents").map(|entry| entry.expect("a file").path());
+    let named = |path: PathBuf| {
+        let name = path.file_stem()?.to_str()?.to_owned();
+        let text = std::fs::read_to_string(&path).expect("a document");
+        (path.extension()? == "graphql").then_some((name, text))
+    };
+    paths.filter_map(named).collect()
+}
+
+/// A document as its page sends it: with the fragments that it spreads, and those that these spread.
+fn complete(document: &mut String, fragments: &[(String, String)]) {
+    let is_missing = |document: &str, name: &str| {
+        document.lines().any(|line| line.trim().strip_prefix("...") == Some(name))
+            && !document.contains(&format!("fragment {name} on "))
+    };
+    while let Some((_, text)) = fragments.iter().find(|(name, _)| is_missing(document, name)) {
+        document.push_str(text);
+    }
+}
+
 #[tokio::test]
 async fn every_document_of_the_playground_is_valid() {
     let app = TestApp::start().await;
-    let entries = |folder: &str| {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-        std::fs::read_dir(folder).expect("the playground's operations")
-    };
-    let mut seen = 0;
-    for entry in entries("playground/operations").chain(entries("playground/src/live/operations")) {
-        let path = entry.expect("a file").path();
-        if path.extension().is_some_and(|extension| extension == "graphql") {
-            validate(&app, &path.display().to_string(), &std::fs::read_to_string(&path).expect("a document")).await;
-            seen += 1;
+    for (name, document) in documents("operations") {
+        validate(&app, &name, &document).await;
+    }
+    for page in ["live", "ads"] {
+        let fragments = documents(&format!("src/{page}/fragments"));
+        let mut sent = String::new();
+        for (name, mut document) in documents(&format!("src/{page}/operations")) {
+            complete(&mut document, &fragments);
+            validate(&app, &format!("{page}: {name}"), &document).await;
+            sent += &document;
+        }
+        for (name, _) in fragments {
+            assert!(
+                sent.contains(&format!("fragment {name} on ")),
+                "{page}: nobody asks for {name}, or it is not in the file of its name"
+            );
         }
     }
-    assert!(seen > 12, "only {seen} documents");
 }
 
 #[tokio::test]

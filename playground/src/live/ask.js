@@ -1,8 +1,9 @@
 // Asks one operation. Errors are thrown as resume() takes them: as the array of them.
 import { send } from '../send.js';
+import { request } from './operations.js';
 
-export async function ask(operationName, query, variables) {
-  const { data, errors } = await send({ query, operationName, variables });
+export async function ask(name, variables) {
+  const { data, errors } = await send(request(name, variables));
   if (errors) throw errors;
   return data;
 }

@@ -1,12 +1,9 @@
 // What one does with comments: votes, replies, edits, deletes, folds. One listener for the whole list, whatever comes into it. What the server
 // has against it is said in the comment that it concerns.
 import { inPlace } from './in-place.js';
-import ADD from './operations/AddComment.graphql?raw';
-import DELETE from './operations/DeleteComment.graphql?raw';
-import EDIT from './operations/EditComment.graphql?raw';
-import VOTE from './operations/VoteComment.graphql?raw';
+import { request } from './operations.js';
 import { send } from '../send.js';
-import { twice } from './twice.js';
+import { twice } from '../twice.js';
 import { WritingBox } from './writing-box.js';
 
 export const MOST = 2_000;
@@ -37,21 +34,21 @@ export function commentActs(list, tree, { onAdded, onDeleted }) {
     if (button.getAttribute('aria-disabled') === 'true') return;
     button.setAttribute('aria-disabled', 'true');
     const vote = tree.comment(id).viewerVote === wanted ? 'NONE' : wanted;
-    const { payload, said } = await change('VoteComment', VOTE, { commentId: id, vote });
+    const { payload, said } = await change('VoteComment', { commentId: id, vote });
     button.removeAttribute('aria-disabled');
     error.textContent = said[0]?.message ?? '';
     if (payload?.comment) tree.refresh(payload.comment);
   }
 
   async function edit(commentId, message) {
-    const { payload, said } = await change('EditComment', EDIT, { commentId, message });
+    const { payload, said } = await change('EditComment', { commentId, message });
     if (payload?.comment) tree.refresh(payload.comment);
     return said;
   }
 
   // Answers what is wrong, or nothing.
   async function remove(commentId, withReplies) {
-    const { said } = await change('DeleteComment', DELETE, { commentId, withReplies });
+    const { said } = await change('DeleteComment', { commentId, withReplies });
     if (said.length === 0) onDeleted(commentId);
     return said[0]?.message ?? '';
   }
@@ -59,7 +56,7 @@ export function commentActs(list, tree, { onAdded, onDeleted }) {
 
 // Comments on the status, or replies: `under` names which.
 export async function addComment(under, message, idempotencyKey, onAdded) {
-  const { payload, said } = await change('AddComment', ADD, { ...under, message, idempotencyKey });
+  const { payload, said } = await change('AddComment', { ...under, message, idempotencyKey });
   if (payload?.comment) onAdded(payload.comment);
   return said;
 }
@@ -69,8 +66,8 @@ export function closeBoxes(list) {
   for (const form of list.querySelectorAll('.writing')) form.remove();
 }
 
-async function change(name, query, variables) {
-  const { data, errors } = await send({ query, operationName: `Live${name}`, variables });
+async function change(name, variables) {
+  const { data, errors } = await send(request(name, variables));
   const payload = data && Object.values(data)[0];
   return { payload, said: errors ?? payload.userErrors };
 }

@@ -1,14 +1,15 @@
 // The entry of the live page: what is chosen decides what is followed, and whatever changes that choice begins anew.
 import '../theme.css';
 import '../session/session.css';
+import '../page.css';
 import './live.css';
 import './thread.css';
+import { sessionBar } from '../session/session-bar.js';
 import { current, endSession, subscribe } from '../session/store.js';
 import { deletesIn } from './delete.js';
 import { followHome, followPublic } from './feeds.js';
 import { Filters } from './filters.js';
 import { postBox } from './post-box.js';
-import { sessionBar } from './session-bar.js';
 import { StatusLine } from './status-line.js';
 import { linkThread, onThread, openThread } from './thread-link.js';
 import { Thread } from './thread.js';

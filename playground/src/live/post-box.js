@@ -1,6 +1,6 @@
 // The box for a post. The post itself shows when the stream brings it.
 import { send } from '../send.js';
-import POST from './operations/PostStatus.graphql?raw';
+import { request } from './operations.js';
 import { WritingBox } from './writing-box.js';
 
 const MOST = 500;
@@ -9,7 +9,7 @@ export function postBox(form) {
   return new WritingBox(form, {
     most: MOST,
     async act(message, idempotencyKey) {
-      const { data, errors } = await send({ query: POST, operationName: 'LivePostStatus', variables: { message, idempotencyKey } });
+      const { data, errors } = await send(request('PostStatus', { message, idempotencyKey }));
       return errors ?? data.postStatus.userErrors;
     },
   });

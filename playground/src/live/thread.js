@@ -5,9 +5,7 @@ import { addComment, closeBoxes, commentActs, MOST } from './comment-acts.js';
 import { CommentTree } from './comment-tree.js';
 import { deletesIn } from './delete.js';
 import { inPlace } from './in-place.js';
-import COMMENTS from './operations/Comments.graphql?raw';
-import THREAD from './operations/Thread.graphql?raw';
-import EVENTS from './operations/ThreadEvents.graphql?raw';
+import { request } from './operations.js';
 import { resume } from './resume.js';
 import { StatusLine } from './status-line.js';
 import { Unseen } from './unseen.js';
@@ -113,8 +111,7 @@ export class Thread {
     this.#followed?.stop();
     this.#line.forgetGap();
     this.#followed = resume({
-      query: EVENTS,
-      variables: { statusId: this.#status },
+      ...request('ThreadEvents', { statusId: this.#status }),
       read: () => this.#read(),
       onEvent: (event) => this.#tell(event),
       onGap: (reason) => this.#line.gap(threadGapText(reason)),
@@ -156,7 +153,7 @@ export class Thread {
   }
 
   async #page(after) {
-    const { node: status } = await ask('LiveThread', THREAD, { statusId: this.#status, after, sort: this.#sort() });
+    const { node: status } = await ask('Thread', { statusId: this.#status, after, sort: this.#sort() });
     if (!status?.commentThread) throw GONE;
     const { edges, pageInfo } = status.commentThread.tree;
     return { status, comments: edges.map(({ node }) => node), pageInfo };
@@ -229,7 +226,7 @@ export class Thread {
     if (this.#stale.size === 0) return;
     const reading = this.#reading;
     const [deleted, ids] = [[...this.#stale], this.#concerned()];
-    const answer = await ask('LiveComments', COMMENTS, { ids, statusId: this.#status }).catch(() => null);
+    const answer = await ask('Comments', { ids, statusId: this.#status }).catch(() => null);
     if (!answer || reading !== this.#reading) return;
     for (const id of deleted) if (ids.includes(id) || !this.#tree.comment(id)) this.#stale.delete(id);
     this.#change(() => ids.forEach((id, at) => (answer.nodes[at] ? this.#tree.refresh(answer.nodes[at]) : this.#tree.remove(id))));

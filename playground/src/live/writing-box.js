@@ -1,4 +1,6 @@
 // A box to write in: how long the text is so far, and what the server says to it. Control and Enter send it.
+import { newKey } from '../new-key.js';
+
 const NUMBER = new Intl.NumberFormat();
 // Characters as a reader counts them, as the server does.
 const CHARACTERS = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
@@ -78,9 +80,4 @@ export class WritingBox {
     this.#count.classList.toggle('over', length > this.#most);
     this.#text.setAttribute('aria-invalid', String(length > this.#most));
   }
-}
-
-// crypto.randomUUID is only there over HTTPS and on one's own machine.
-function newKey() {
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -18,7 +18,7 @@ export function SessionBar() {
         <img src={mark} alt="" width="24" height="24" /> Waxwing <small>playground</small>
       </h1>
       <nav>
-        <a href="/live">Live timeline</a>
+        <a href="/live">Live timeline</a> <a href="/ads">Ads</a>
       </nav>
       <section aria-label="Session" ref={section} tabIndex={-1}>
         {notice && <p role="alert">{notice}</p>}

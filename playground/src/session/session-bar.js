@@ -1,7 +1,7 @@
 // Who is asking, and the way to change that: a log-in, a token that one has, or the demo's button. The session is GraphiQL's too.
 import { fetchDemo } from '../demo.js';
-import { adoptToken, checkSession, logIn, logOut } from '../session/actions.js';
-import { current, subscribe } from '../session/store.js';
+import { adoptToken, checkSession, logIn, logOut } from './actions.js';
+import { current, subscribe } from './store.js';
 
 export function sessionBar(section) {
   const part = (name) => section.querySelector(`.${name}`);

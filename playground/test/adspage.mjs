@@ -1,0 +1,107 @@
+// The page of the ad network as its visitors handle it: by labels, roles and what stands in it.
+import assert from 'node:assert/strict';
+
+export class AdsPage {
+  constructor(page, server) {
+    this.page = page;
+    this.server = server;
+    this.session = page.getByRole('region', { name: 'Session' });
+    this.campaigns = page.getByRole('region', { name: 'Campaigns' });
+    this.websites = page.getByRole('region', { name: 'Websites' });
+    this.campaign = page.locator('#campaign');
+    this.title = this.campaign.getByRole('heading', { level: 2 });
+    this.state = this.campaign.locator('.standing .state');
+    this.alert = this.campaign.locator('header > .error');
+    this.figures = page.getByRole('region', { name: 'Figures', exact: true });
+    this.keywords = page.getByRole('list', { name: 'Keywords' });
+    this.ads = page.getByRole('list', { name: 'Ads', exact: true }).getByRole('article');
+    this.why = page.getByRole('form', { name: 'Why, or why not' });
+    this.try = page.getByRole('form', { name: 'Try a slot' });
+    this.served = page.getByRole('list', { name: 'Ads that came' }).getByRole('article');
+    this.asked = page.getByRole('list', { name: 'What was asked' }).getByRole('listitem');
+  }
+
+  async load(hash = '') {
+    await this.page.goto(`${this.server.origin}/ads${hash}`);
+  }
+
+  async open(id) {
+    await this.load(`#${new URLSearchParams({ campaign: id })}`);
+    await this.title.waitFor();
+  }
+
+  form(name) {
+    return this.page.getByRole('form', { name, exact: true });
+  }
+
+  // A choice's label holds its options too.
+  field(form, label) {
+    return form.getByLabel(label, { exact: true }).or(form.getByRole('combobox', { name: label, exact: true }));
+  }
+
+  button(name, within = this.page) {
+    return within.getByRole('button', { name, exact: true });
+  }
+
+  async logIn(login = this.server.login, password = this.server.password) {
+    await this.page.getByLabel('Login', { exact: true }).fill(login);
+    await this.page.getByLabel('Password', { exact: true }).fill(password);
+    await this.button('Log in').click();
+    await this.button('Log out').waitFor();
+  }
+
+  async side(name) {
+    await this.page.getByRole('radio', { name, exact: true }).check({ force: true });
+  }
+
+  // Fills the fields of a form by their labels: a text, or the option of a choice.
+  async fill(form, fields) {
+    for (const [label, text] of Object.entries(fields)) {
+      const field = this.field(form, label);
+      if ((await field.evaluate(({ tagName }) => tagName)) === 'SELECT') await field.selectOption({ label: text });
+      else await field.fill(text);
+    }
+  }
+
+  async send(form, fields, button) {
+    await this.fill(form, fields);
+    await this.button(button, form).click();
+  }
+
+  // Waits until the state is this.
+  stands(state) {
+    return this.state.getByText(state, { exact: true }).waitFor();
+  }
+
+  // What a list of facts says of a name.
+  fact(name, within = this.campaign.locator(':scope > .facts')) {
+    return within.locator('div').filter({ has: this.page.locator('dt').getByText(name, { exact: true }) }).locator('dd').innerText();
+  }
+
+  // What stands beside a field of a form, for whoever is at that field.
+  async complaint(form, label) {
+    const field = this.field(form, label);
+    await form.locator('.error.beside').first().waitFor();
+    assert.equal(await field.getAttribute('aria-invalid'), 'true', label);
+    const ids = (await field.getAttribute('aria-describedby')).split(' ');
+    return this.page.locator(`[id='${ids.at(-1)}']`).innerText();
+  }
+
+  plot(title) {
+    return this.figures.getByRole('img', { name: title });
+  }
+
+  // The table's rows, the latest day first, each as what its cells say.
+  async table() {
+    const rows = await this.figures.locator('tbody tr').all();
+    return Promise.all(rows.map((row) => row.locator('th, td').allTextContents()));
+  }
+
+  // Asks for ads and waits until the answer is noted; gives what was noted.
+  async ask(fields = {}) {
+    const before = await this.asked.count();
+    await this.send(this.try, fields, 'Ask for ads');
+    await this.asked.nth(before).waitFor();
+    return (await this.asked.first().innerText()).split(': ').at(-1);
+  }
+}

@@ -1,0 +1,118 @@
+// The page of the ad network: its parts that need no browser. Money stays exact, axes say what they measure, states and reasons have words.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { less, money } from '../src/ads/money.js';
+import { ctrOf, namedDays, ticks, tickTexts } from '../src/ads/scale.js';
+import { actsOf, capText, duration, hostOf, inUnits, reasonText, rows, stateName, stateText } from '../src/ads/words.js';
+import { complete } from '../src/operations.js';
+
+// Whatever the reader's language groups and points with.
+const digits = (text) => text.replace(/\D/g, '');
+
+test('money is shown to its last decimal, and with two at least', () => {
+  assert.equal(digits(money('9000000.000000001')), '9000000000000001');
+  assert.equal(digits(money('8999999.999999999')), '8999999999999999');
+  assert.equal(digits(money('0.000000001')), '0000000001');
+  assert.equal(digits(money('2.5')), '250');
+  assert.equal(digits(money('1000')), '100000');
+});
+
+test('what is left is exact, and never below nothing', () => {
+  assert.equal(less('9000000', '0.000000001'), '8999999.999999999');
+  assert.equal(less('0.3', '0.1'), '0.2');
+  assert.equal(less('2.250', '0.05'), '2.2');
+  assert.equal(less('10', '10'), '0');
+  assert.equal(less('1', '1.000000001'), '0');
+});
+
+test('an axis begins at zero and holds the greatest value, in even steps', () => {
+  for (const greatest of [1e-9, 0.013, 0.3, 1, 3, 7, 12, 99, 100, 101, 1_234_567, 9_000_000]) {
+    const marks = ticks(greatest);
+    assert.equal(marks[0], 0);
+    assert.ok(marks.at(-1) >= greatest * (1 - 1e-9) && marks.at(-2) < greatest, `${greatest}: ${marks}`);
+    assert.ok(marks.length >= 3 && marks.length <= 5, `${greatest}: ${marks}`);
+    marks.forEach((mark, at) => assert.ok(Math.abs(mark - at * marks[1]) <= marks[1] * 1e-9, `${greatest}: ${marks}`));
+  }
+  assert.deepEqual(ticks(0.3), [0, 0.1, 0.2, 0.3], 'tenths do not drift');
+  assert.deepEqual(ticks(0), [0, 1]);
+});
+
+test('what is counted has no halves on its axis', () => {
+  for (const greatest of [1, 2, 3]) assert.ok(ticks(greatest, { whole: true }).every(Number.isInteger));
+  assert.deepEqual(ticks(1, { whole: true }), [0, 1]);
+});
+
+test('no two marks of an axis are called the same', () => {
+  for (const greatest of [1e-9, 0.013, 0.3, 3, 12_345, 1_234_567]) {
+    for (const style of [undefined, 'percent']) {
+      const texts = tickTexts(ticks(greatest), { style });
+      assert.equal(new Set(texts).size, texts.length, `${greatest}: ${texts}`);
+    }
+  }
+  assert.deepEqual(tickTexts([0, 0.005, 0.01], { style: 'percent' }).map(digits), ['00', '05', '10']);
+});
+
+test('the last day is named always, and names keep their distance', () => {
+  assert.deepEqual(namedDays(7, 700, 64), [0, 1, 2, 3, 4, 5, 6]);
+  assert.deepEqual(namedDays(1, 300, 64), [0]);
+  for (const days of [2, 30, 90, 366]) {
+    for (const width of [200, 320, 700]) {
+      const named = namedDays(days, width, 64);
+      assert.equal(named.at(-1), days - 1);
+      for (let at = 1; at < named.length; at++) assert.ok(((named[at] - named[at - 1]) * width) / days >= 64, `${days} days on ${width}`);
+    }
+  }
+});
+
+test('a day is the same day everywhere on earth', async () => {
+  process.env.TZ = 'America/Los_Angeles';
+  const { dayText } = await import('../src/ads/scale.js?west');
+  assert.match(dayText('2026-03-01'), /\b1\b/);
+});
+
+test('what was never shown has no CTR', () => {
+  assert.equal(ctrOf({ impressions: 0, clicks: 0 }), null);
+  assert.equal(ctrOf({ impressions: 8, clicks: 2 }), 0.25);
+});
+
+test('a cap’s time is a whole number of its largest unit, and reads as its parts', () => {
+  assert.deepEqual(inUnits(86_400), { per: 1, unit: 86_400 });
+  assert.deepEqual(inUnits(5_400), { per: 90, unit: 60 });
+  assert.deepEqual(inUnits(61), { per: 61, unit: 1 });
+  assert.equal(digits(duration(90_061)), '1111');
+  assert.equal(digits(duration(7_200)), '2');
+  assert.equal(digits(capText({ impressions: 3, perSeconds: 5_400 })), '3130');
+});
+
+test('every state and every reason has words, and one that is new its own name', () => {
+  for (const state of ['SCHEDULED', 'ACTIVE', 'PAUSED', 'EXHAUSTED', 'ENDED', 'STOPPED']) {
+    const campaign = { state, startsAt: '2026-03-01T00:00:00.000Z', endsAt: null };
+    assert.notEqual(stateName(campaign), state);
+    assert.match(stateText(campaign), /\.$/);
+  }
+  assert.deepEqual([stateName({ state: 'MISLAID' }), stateText({ state: 'MISLAID' })], ['MISLAID', '']);
+  const reasons = 'PAUSED STOPPED NOT_STARTED ENDED BUDGET_SPENT DAILY_BUDGET_SPENT PACED CAPPED KEYWORDS SLOT NO_ADS SUSPENDED'.split(' ');
+  assert.equal(new Set(reasons.map(reasonText)).size, reasons.length);
+  for (const reason of reasons) assert.notEqual(reasonText(reason), reasonText('MISLAID').replace('MISLAID', reason));
+});
+
+test('what is stopped cannot be resumed, and what is over not be paused', () => {
+  const acts = (state) => Object.entries(actsOf({ state })).filter(([, may]) => may).map(([name]) => name);
+  assert.deepEqual(acts('ACTIVE'), ['PauseCampaign', 'StopCampaign']);
+  assert.deepEqual(acts('PAUSED'), ['ResumeCampaign', 'StopCampaign']);
+  assert.deepEqual(acts('ENDED'), ['StopCampaign']);
+  assert.deepEqual(acts('STOPPED'), []);
+});
+
+test('rows and hosts', () => {
+  assert.deepEqual(rows(' red kite \n\n\twaxwing'), ['red kite', 'waxwing']);
+  assert.equal(hostOf('https://example.com:8443/a?b'), 'example.com:8443');
+  assert.equal(hostOf('nowhere'), 'nowhere');
+});
+
+test('an operation is sent with the fragments that it spreads, and with no other', () => {
+  const fragments = [['A', 'fragment A on X { ...B }'], ['B', 'fragment B on X { id }'], ['Ab', 'fragment Ab on X { id }']];
+  assert.equal(complete('{ x { ...A } y { ...A } }', fragments), '{ x { ...A } y { ...A } }\nfragment A on X { ...B }\nfragment B on X { id }');
+  assert.equal(complete('{ x { ...Ab } }', fragments), '{ x { ...Ab } }\nfragment Ab on X { id }');
+  assert.equal(complete('{ x { ... on A { id } } }', fragments), '{ x { ... on A { id } } }');
+});
