@@ -12,7 +12,10 @@ const LOOK: Millis = MINUTE;
 
 /// The keys that a process knows, and when it read them.
 #[derive(Clone, Default)]
-struct Known(Arc<Mutex<Option<(Arc<Ring>, Millis)>>>);
+struct Known(Arc<Mutex<Option<Read>>>);
+
+/// Keys, and when they were read.
+type Read = (Arc<Ring>, Millis);
 
 impl Known {
     fn get(&self, now: Millis) -> Option<Arc<Ring>> {
