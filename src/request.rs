@@ -1,6 +1,9 @@
 //! What lives as long as one request: who asks, and what was loaded for them.
 
-use crate::ads::{FetchAds, FetchAdsOf, FetchCampaigns, FetchWebsites};
+use crate::ads::FetchAds;
+use crate::ads::FetchAdsOf;
+use crate::ads::FetchCampaigns;
+use crate::ads::FetchWebsites;
 use crate::app::App;
 use crate::comments::FetchComments;
 use crate::comments::FetchLevels;

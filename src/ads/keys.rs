@@ -201,7 +201,8 @@ pub(super) fn parse(key: &str) -> Option<Owned> {
     if key == SIGNING {
         return Some(Owned::Signing);
     }
-    let (kind, rest) = key.split_once(":{")?;
+    let (kind, rest) = key.split_once(':')?;
+    let rest = rest.strip_prefix('{')?;
     let (tag, part) = match rest.split_once("}:") {
         Some((tag, part)) => (tag, Some(part)),
         None => (rest.strip_suffix('}')?, None),

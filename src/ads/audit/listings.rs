@@ -1,7 +1,7 @@
 //! Where campaigns stand, and when they are looked at: listings, the schedule, and what shares know.
 
 use super::super::keys::{self, Owned};
-use super::super::model::{Listing, MAX_ADS, MAX_KEYWORDS, SCHEDULES, Share, Slot, member, of_member, part_of_schedule};
+use super::super::model::{Listing, MAX_ADS, MAX_KEYWORDS, Share, Slot, member, of_member, part_of_schedule};
 use crate::audit::Findings;
 use crate::db::look::Look;
 use crate::error::Error;
@@ -58,10 +58,10 @@ async fn check_schedule(look: &Look, key: &str, n: u64, found: &mut Findings) ->
         }
         let there = look.ask(campaigns.iter().copied(), |id| cmd("HEXISTS").arg(keys::campaign(id)).arg("id").take()).await?;
         for id in campaigns {
-            if there.read::<u64>(&id) != Some(1) && !look.is_young(id.0) {
+            let is_there = there.read::<u64>(&id) == Some(1);
+            if !is_there && !look.is_young(id.0) {
                 found.add(key, format!("there is no campaign {}", id.0));
-            }
-            if part_of_schedule(id) != n || n >= SCHEDULES {
+            } else if is_there && part_of_schedule(id) != n {
                 found.add(key, format!("campaign {} belongs into another part", id.0));
             }
         }
@@ -133,7 +133,7 @@ async fn check_stands(look: &Look, seen: &Seen, found: &mut Findings) -> Result<
     let listed: Vec<String> = look.ask([seen.id], listed).await?.read(&seen.id).unwrap_or_default();
     let mut listings: BTreeSet<Listing> = listed.iter().filter_map(|text| Listing::parse(text)).collect();
     if listings.len() < listed.len() {
-        found.add(&keys::listed(seen.id), "holds what is no listing");
+        found.add(&key, format!("{}: holds what is no listing", keys::listed(seen.id)));
     }
     let slots: BTreeSet<Slot> = seen.ads.iter().map(|(_, slot)| *slot).collect();
     let of = |slot: &Slot| -> Vec<Listing> {
@@ -165,7 +165,7 @@ async fn check_copy(look: &Look, seen: &Seen, share: Share, found: &mut Findings
     let key = keys::share(share);
     let version = look.ask([key.as_str()], |key| cmd("HGET").arg(key).arg("v").take()).await?;
     if version.read::<Option<String>>(&key.as_str()).flatten() != seen.version && !look.is_young(seen.id.0) {
-        found.add(&key, "does not know its campaign as it is");
+        found.add(&keys::campaign(seen.id), format!("{key}: does not know its campaign as it is"));
     }
     for slot in Slot::ALL {
         let rank = keys::rank(share, slot);
@@ -173,7 +173,7 @@ async fn check_copy(look: &Look, seen: &Seen, share: Share, found: &mut Findings
         let ranked: BTreeSet<u64> = ranked.read::<Vec<u64>>(&rank.as_str()).unwrap_or_default().into_iter().collect();
         let ads: BTreeSet<u64> = seen.ads.iter().filter(|(_, of)| *of == slot).map(|(number, _)| *number).collect();
         if ranked != ads {
-            found.add(&rank, "does not rank the ads of its slot");
+            found.add(&keys::campaign(seen.id), format!("{rank}: does not rank the ads of its slot"));
         }
     }
     Ok(())

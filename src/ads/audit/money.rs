@@ -55,14 +55,15 @@ pub(super) async fn check(look: &Look, id: CampaignId, found: &mut Findings) -> 
     for (share, weights) in shares.iter().zip(&weighed) {
         out += after.of_share("g", share.n).saturating_sub(after.of_share("r", share.n));
         let Some(weights) = weights.as_deref().filter(|weights| weights.len() == 15) else {
-            found.add(&keys::share(*share), "its money is no number, or below nothing");
+            found.add(&key, format!("{}: its money is no number, or below nothing", keys::share(*share)));
             continue;
         };
         taken += weights[2] + weights[3];
         let whole = first + IN_FULL > look.now() / DAY;
         check_share(*share, weights, whole, found);
         if weights[0] > after.of_share("g", share.n) || weights[1] < before.of_share("r", share.n) {
-            found.add(&keys::share(*share), "has more than it was granted, or has given back less than is known");
+            let what = "has more than it was granted, or has given back less than is known";
+            found.add(&key, format!("{}: {what}", keys::share(*share)));
         }
     }
     let sums = [("spent and held is more than the budget", taken, after.of("budget"))];
@@ -81,10 +82,15 @@ pub(super) async fn check(look: &Look, id: CampaignId, found: &mut Findings) -> 
 
 /// What a share says of itself, against what its ads, its holds and its days come to.
 fn check_share(share: Share, weights: &[u64], whole: bool, found: &mut Findings) {
-    let key = keys::share(share);
+    // What is found is told of the campaign: looking at that again looks at all of it.
+    let (key, of) = (keys::campaign(share.campaign), keys::share(share));
     let [granted, returned, spent, held, shown, clicked, invalid] = [0, 1, 2, 3, 4, 5, 6].map(|at: usize| weights[at]);
     if granted < returned + spent + held {
-        found.add_with(&key, "has spent what it was not granted", format!("{granted}, {returned}, {spent}, {held}"));
+        found.add_with(
+            &key,
+            format!("{of}: has spent what it was not granted"),
+            format!("{granted}, {returned}, {spent}, {held}"),
+        );
     }
     let mut pairs = vec![
         ("spent is not what its ads have cost", spent, weights[7]),
@@ -101,6 +107,6 @@ fn check_share(share: Share, weights: &[u64], whole: bool, found: &mut Findings)
         ]);
     }
     for (what, is, should) in pairs.into_iter().filter(|(_, is, should)| is != should) {
-        found.add_with(&key, what, format!("{is}, not {should}"));
+        found.add_with(&key, format!("{of}: {what}"), format!("{is}, not {should}"));
     }
 }

@@ -266,7 +266,8 @@ async fn a_change_costs_as_many_round_trips_with_many_keywords_as_without() {
     let [ada] = app.users(["ada"]).await;
     let many: Vec<String> = (0..250).map(|number| format!("k{number}")).collect();
     let mut costs = Vec::new();
-    for keywords in [json!([]), json!(many)] {
+    // The first of a process asks for more.
+    for keywords in [json!([]), json!([]), json!(many)] {
         let campaign = make(&ada, json!({ "keywords": keywords })).await;
         add(&ada, &campaign, json!({})).await;
         app.drain().await;
@@ -277,7 +278,7 @@ async fn a_change_costs_as_many_round_trips_with_many_keywords_as_without() {
             costs.push(app.app.db().round_trips() - before);
         }
     }
-    assert_eq!((costs[0], costs[1]), (costs[2], costs[3]));
+    assert_eq!((costs[2], costs[3]), (costs[4], costs[5]));
     assert!(costs.iter().all(|cost| *cost <= 28), "{costs:?}");
 }
 
