@@ -6,9 +6,11 @@ mod crashes;
 mod settle;
 
 mod clicks;
+mod costs;
 pub mod decide;
 mod explained;
 mod promoted;
+mod plain;
 mod steps;
 
 use crate::support::{Actor, TestApp};

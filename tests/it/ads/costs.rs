@@ -1,0 +1,63 @@
+//! What a decision costs, counted by Redis itself.
+
+use super::decide::{begun, serve, started};
+use super::{add, make};
+use crate::support::TestApp;
+use serde_json::json;
+use waxwing::config::{Auction, Config};
+
+/// Round trips of a decision, and how many ads it showed.
+async fn decision(app: &TestApp, key: &str, more: serde_json::Value) -> (u64, usize) {
+    app.app.drain().await;
+    let before = app.app.db().round_trips();
+    let shown = serve(&app.anonymous(), key, more).await.len();
+    app.app.drain().await;
+    (app.app.db().round_trips() - before, shown)
+}
+
+#[tokio::test]
+async fn a_decision_takes_two_round_trips_however_many_campaigns_wait() {
+    let (app, ada, key) = started(1).await;
+    for number in 0..40 {
+        let keywords: Vec<String> = if number % 2 == 0 { vec!["shoes".into()] } else { Vec::new() };
+        let id = make(&ada, json!({ "keywords": keywords })).await;
+        add(&ada, &id, json!({ "bid": (number + 1).to_string() })).await;
+    }
+    let input = |count: usize| json!({ "visitorId": "v", "keywords": ["shoes", "hats"], "count": count });
+    decision(&app, &key, input(10)).await;
+    for count in [1, 10] {
+        app.redis.reset_calls();
+        assert_eq!(decision(&app, &key, input(count)).await, (2, count), "what there is, and the decision");
+        let calls = app.redis.calls();
+        let of = |name: &str| calls.get(name).copied().unwrap_or(0);
+        assert_eq!(of("evalsha"), count as u64, "one script an ad: {calls:?}");
+        // The listings of no keyword and of two, the visitor's capped ones; in each script the ranks, and the holds that are over.
+        assert_eq!(of("zrange"), 4 + 2 * count as u64, "{calls:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_must_give_way_and_the_second_price_cost_a_look() {
+    let (app, ada, key) = started(1).await;
+    for number in 0..30 {
+        let cap = json!({ "frequencyCap": { "impressions": 1, "perSeconds": 3600 } });
+        let id = make(&ada, if number < 5 { json!({}) } else { cap }).await;
+        add(&ada, &id, json!({ "bid": (number + 1).to_string() })).await;
+    }
+    // All the best ones have been seen; where that is not noted, they are looked at in one go.
+    for _ in 0..3 {
+        decision(&app, &key, json!({ "visitorId": "v", "count": 10 })).await;
+    }
+    assert_eq!(decision(&app, &key, json!({ "visitorId": "v" })).await, (2, 1), "it is noted what need not be asked");
+    app.clock.advance(60_000);
+    decision(&app, &key, json!({ "visitorId": "w" })).await;
+    let trips = decision(&app, &key, json!({ "visitorId": "v" })).await;
+    assert_eq!(trips, (7, 1), "the best one asked in vain, two looks, the decision; and behind the answer it is noted twice");
+    let (app, ada, key) = begun(Config { auction: Auction::SecondPrice, ..Config::default() }).await;
+    for number in 0..30 {
+        let id = make(&ada, json!({})).await;
+        add(&ada, &id, json!({ "bid": (number + 1).to_string() })).await;
+    }
+    decision(&app, &key, json!({ "visitorId": "v" })).await;
+    assert_eq!(decision(&app, &key, json!({ "visitorId": "v" })).await, (4, 1), "two looks at once");
+}
