@@ -37,11 +37,10 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
     sides::check(look, &all, found).await?;
     listings::check(look, &all, found).await?;
     for (owned, _) in &all {
-        if let Owned::Campaign(id) = owned {
-            if there.contains(id) {
-                money::check(look, *id, found).await?;
-                listings::check_campaign(look, *id, found).await?;
-            }
+        let Owned::Campaign(id) = owned else { continue };
+        if there.contains(id) {
+            money::check(look, *id, found).await?;
+            listings::check_campaign(look, *id, found).await?;
         }
     }
     Ok(())

@@ -318,7 +318,7 @@ mod tests {
             idempotency_key: Some("a b".into()),
             ..campaign()
         };
-        let rows = wrong.check(10).err().expect("mistakes");
+        let rows = wrong.check(10).expect_err("mistakes");
         let paths: Vec<String> = rows.iter().map(|row| row.path.join(".")).collect();
         let expected = [
             "name",

@@ -10,9 +10,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// How long a process signs with a key before it looks for a newer one.
 const LOOK: Millis = MINUTE;
 
-/// The keys that a process knows, and when it read them.
+/// Keys, and when they were read.
+type Read = (Arc<Ring>, Millis);
+
+/// The keys that a process knows.
 #[derive(Clone, Default)]
-struct Known(Arc<Mutex<Option<(Arc<Ring>, Millis)>>>);
+struct Known(Arc<Mutex<Option<Read>>>);
 
 impl Known {
     fn get(&self, now: Millis) -> Option<Arc<Ring>> {

@@ -52,6 +52,7 @@ impl Scene {
             ("$c", number(&campaign).to_string()),
             ("$site", site),
             ("$part", format!("schedule:{{{}}}", part.expect("it is looked at"))),
+            ("$other", format!("schedule:{{{}}}", (part.expect("it is looked at") + 1) % 8)),
             ("$offers", offers),
             ("$day", (START / 86_400_000).to_string()),
         ];
@@ -141,6 +142,7 @@ const CASES: &[(&[&str], &[&str])] = &[
         ],
     ),
     (&["ZREM $part $c"], &["campaign:{$c}: does not stand in $part"]),
+    (&["ZADD $other 9e15 $c"], &["$other: campaign $c belongs into another part"]),
     (&["ZADD $part 9e15 $old"], &["$part: there is no campaign $old"]),
     (
         &["DEL listed:{$c}"],

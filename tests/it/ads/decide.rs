@@ -107,7 +107,7 @@ async fn the_best_of_those_that_fit_come_first_and_cost_what_they_bid() {
     let (app, ada, key) = started(1).await;
     let [low, high, shoes] =
         [make(&ada, json!({})).await, make(&ada, json!({})).await, make(&ada, json!({ "keywords": ["Running  Shoes"] })).await];
-    let (low_ad, high_ad) = (add(&ada, &low, json!({ "bid": "1" })).await, add(&ada, &high, json!({ "bid": "2.5" })).await);
+    let (_, high_ad) = (add(&ada, &low, json!({ "bid": "1" })).await, add(&ada, &high, json!({ "bid": "2.5" })).await);
     let shoe_ad = add(&ada, &shoes, json!({ "bid": "9" })).await;
     let page = app.anonymous();
     let first = serve(&page, &key, json!({ "count": 10 })).await;
@@ -124,7 +124,6 @@ async fn the_best_of_those_that_fit_come_first_and_cost_what_they_bid() {
     assert_eq!(spent(&ada, &high).await, ("0.015".to_owned(), "0.015".to_owned()));
     assert_eq!(spent(&ada, &shoes).await.0, "0.009");
     assert_eq!(shown(&page, &key, json!({})).await.len(), 1, "one unless it is said");
-    let _ = low_ad;
     for campaign in [low, high, shoes] {
         money_holds(&app, &campaign, 1);
     }
@@ -269,7 +268,7 @@ async fn what_is_paused_stopped_not_begun_or_over_is_shown_to_nobody_from_the_ne
 
 #[tokio::test]
 async fn what_a_page_asks_wrongly_is_told() {
-    let (app, ada, key) = started(1).await;
+    let (app, _ada, key) = started(1).await;
     let page = app.anonymous();
     let ask = async |more: Value| {
         let mut input = json!({ "websiteKey": key, "slot": "BANNER" });
@@ -287,5 +286,4 @@ async fn what_a_page_asks_wrongly_is_told() {
     assert_eq!(ask(json!({ "visitorId": "x".repeat(201) })).await, of("INVALID_INPUT", "visitorId"));
     assert_eq!(ask(json!({ "visitorId": "a\nb" })).await, of("INVALID_INPUT", "visitorId"));
     assert_eq!(ask(json!({ "keywords": vec!["x"; 251] })).await, of("INVALID_INPUT", "keywords"));
-    let _ = ada;
 }

@@ -1,6 +1,6 @@
 //! Why an ad is shown or not, and what the next one makes it pay.
 
-use super::decide::{begun, serve, shown, spent, website};
+use super::decide::{begun, serve, shown, spent};
 use super::{add, make, run};
 use crate::support::Actor;
 use serde_json::{Value, json};
@@ -123,5 +123,4 @@ async fn at_the_second_price_one_pays_just_more_than_the_next_needs() {
     let found = serve(&page, &key, json!({})).await;
     run(&page, "ClickAd", json!({ "token": found[0]["token"] })).await;
     assert_eq!(spent(&ada, &clicks).await.0, "0.500001");
-    let _ = website;
 }

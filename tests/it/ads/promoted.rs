@@ -56,14 +56,13 @@ async fn promote(owner: &Actor, campaign: Value, ad: Value) -> (String, String) 
     (id, status)
 }
 
-/// A reader whose home has `count` statuses of their own, and an advertiser.
-async fn readers(app: &TestApp, ada: &Actor, count: usize) -> Actor {
+/// A reader whose home has `count` statuses of their own.
+async fn reader(app: &TestApp, count: usize) -> Actor {
     let bob = app.user("bob").await;
     for number in 0..count {
         app.clock.advance(1);
         bob.post(&number.to_string()).await;
     }
-    let _ = ada;
     app.drain().await;
     bob
 }
@@ -71,7 +70,7 @@ async fn readers(app: &TestApp, ada: &Actor, count: usize) -> Actor {
 #[tokio::test]
 async fn every_tenth_entry_is_promoted_over_pages_of_any_size_and_never_the_first() {
     let (app, ada, _) = begun(Config::default()).await;
-    let bob = readers(&app, &ada, 40).await;
+    let bob = reader(&app, 40).await;
     for bid in 1..6 {
         promote(&ada, json!({ "name": bid.to_string() }), json!({ "bid": bid.to_string() })).await;
     }
@@ -129,7 +128,7 @@ async fn every_tenth_entry_is_promoted_over_pages_of_any_size_and_never_the_firs
 #[tokio::test]
 async fn the_best_are_promoted_and_nothing_that_is_there_anyway_or_gone() {
     let (app, ada, _) = begun(Config::default()).await;
-    let bob = readers(&app, &ada, 30).await;
+    let bob = reader(&app, 30).await;
     promote(&ada, json!({ "name": "low" }), json!({ "bid": "1" })).await;
     promote(&ada, json!({ "name": "shoes", "keywords": ["shoes"] }), json!({ "bid": "9" })).await;
     let (_, high) = promote(&ada, json!({ "name": "high" }), json!({ "bid": "3" })).await;
@@ -154,7 +153,7 @@ async fn reading_writes_nothing() {
     let redis = Arc::new(RedisServer::alone(Alone::Record));
     let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
     let ada = app.user("ada").await;
-    let bob = readers(&app, &ada, 30).await;
+    let bob = reader(&app, 30).await;
     let cap = json!({ "frequencyCap": { "impressions": 2, "perSeconds": 60 } });
     let (id, _) = promote(&ada, cap, json!({})).await;
     page(&bob, json!({ "first": 30 })).await;
@@ -183,7 +182,7 @@ async fn reading_writes_nothing() {
 #[tokio::test]
 async fn what_was_seen_counts_once_within_ten_minutes() {
     let (app, ada, _) = begun(Config::default()).await;
-    let bob = readers(&app, &ada, 30).await;
+    let bob = reader(&app, 30).await;
     let (id, _) = promote(&ada, json!({ "budget": "10" }), json!({})).await;
     let (edges, _) = page(&bob, json!({ "first": 30 })).await;
     let first = tokens(&edges);
@@ -218,7 +217,7 @@ async fn what_was_seen_counts_once_within_ten_minutes() {
 #[tokio::test]
 async fn what_is_not_ones_own_or_forged_counts_nothing() {
     let (app, ada, key) = begun(Config::default()).await;
-    let bob = readers(&app, &ada, 12).await;
+    let bob = reader(&app, 12).await;
     let (id, _) = promote(&ada, json!({}), json!({})).await;
     let (edges, _) = page(&bob, json!({ "first": 30 })).await;
     let genuine = tokens(&edges).remove(0);
@@ -240,7 +239,7 @@ async fn what_is_not_ones_own_or_forged_counts_nothing() {
 #[tokio::test]
 async fn neither_cap_nor_budget_is_passed_by_what_was_handed_out_before() {
     let (app, ada, _) = begun(Config { ad_shares: Some(4), ..Config::default() }).await;
-    let bob = readers(&app, &ada, 30).await;
+    let bob = reader(&app, 30).await;
     let cap = json!({ "budget": "0.01", "frequencyCap": { "impressions": 2, "perSeconds": 3600 } });
     let (id, _) = promote(&ada, cap, json!({})).await;
     // Bob reads the same campaign at five places, and reports all of them at once.

@@ -1,6 +1,6 @@
 //! The scripts by themselves: a step that is sent again is done once, the pool's pace is the one that is told, a clock behind begins no day.
 
-use super::decide::{money_holds, of_share, serve, started};
+use super::decide::{of_share, started};
 use super::{add, make, number, number_of_ad};
 use crate::support::{Alone, RedisServer, TestApp};
 use rand::rngs::StdRng;
@@ -170,6 +170,4 @@ async fn money_of_another_day_goes_back_and_a_clock_behind_is_told_the_day() {
         [12_000_000, 8_000_000, 4_000_000, 2_000_000]
     );
     assert_eq!(reserve(&app, &id, at(now, 4, [0, 0, 0])), format!("day {}", day + 1));
-    let page = app.anonymous();
-    let _ = (page, serve, money_holds);
 }
