@@ -161,17 +161,14 @@ export class CampaignView {
 }
 
 function factsOf(campaign) {
-  const { budget, spent, dailyBudget, spentToday, startsAt, endsAt, createdAt, frequencyCap, pacing, report } = campaign;
-  // `spentToday` is what was taken of the day: what is reserved for clicks too, which is not spent yet.
-  const today = report.days.at(-1).spend;
-  const waiting = less(spentToday, today);
+  const { budget, spent, dailyBudget, spentToday, reserved, startsAt, endsAt, createdAt, frequencyCap, pacing } = campaign;
   return [
     ['Budget', money(budget)],
     ['Spent', money(spent)],
-    ['Left', money(less(budget, spent))],
+    ['Left', money(less(less(budget, spent), reserved))],
     ['Budget a day', dailyBudget ? money(dailyBudget) : 'no limit'],
-    ['Spent today', money(today)],
-    ['Waits for clicks', waiting === '0' ? null : money(waiting)],
+    ['Spent today', money(spentToday)],
+    ['Waits for clicks', reserved === '0' ? null : money(reserved)],
     ['Left today', dailyBudget && money(less(dailyBudget, spentToday))],
     ['Starts', startsAt ? date(startsAt) : 'at once'],
     ['Ends', endsAt ? date(endsAt) : 'with its budget'],

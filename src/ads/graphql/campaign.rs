@@ -1,12 +1,11 @@
 //! Campaigns, as their owner sees them.
 
-use super::super::model::{Pacing, Purse, State};
+use super::super::model::{Money, Pacing, State};
 use super::super::service;
 use super::super::store::Kept;
 use super::ad::AdObject;
 use super::report::{CampaignReport, days};
 use super::website::{WebsiteConnection, page_of_websites};
-use crate::clock::DAY;
 use crate::ids::{CampaignId, UserId};
 use crate::page::PageArgs;
 use crate::request::Request;
@@ -87,13 +86,21 @@ impl CampaignObject {
     /// What it has spent in all. What is reserved for clicks is not spent.
     async fn spent(&self) -> Decimal {
         let spent = self.0.purses.iter().map(|purse| purse.spent.0).sum();
-        Decimal(super::super::model::Money(spent).decimal())
+        Decimal(Money(spent).decimal())
     }
 
-    /// What was taken of the daily budget today, in UTC: spent, or reserved for clicks.
+    /// What it has spent of today's impressions, in UTC. What is reserved for clicks is not spent.
     async fn spent_today(&self, ctx: &Context<'_>) -> Result<Decimal> {
-        let today = request(ctx)?.app.now() / DAY;
-        Ok(Decimal(Purse::taken(&self.0.purses, today).today.decimal()))
+        let report = service::report_of_campaign(&request(ctx)?.app, &self.0.campaign, 1);
+        let today = Box::pin(report).await?.days.pop().map(|(_, tally)| tally.spent);
+        Ok(Decimal(today.unwrap_or_default().decimal()))
+    }
+
+    /// What is reserved for clicks on what was shown within the last hour. It is of the budget, and of the daily budget of the day on which it was
+    /// reserved; what nobody clicks on comes back.
+    async fn reserved(&self) -> Decimal {
+        let held = self.0.purses.iter().map(|purse| purse.held.0).sum();
+        Decimal(Money(held).decimal())
     }
 
     /// When it begins; null for at once.

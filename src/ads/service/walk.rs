@@ -60,7 +60,10 @@ impl Walk {
     /// What must be read before `count` candidates are known for certain, as far as there are any; nothing when they are.
     pub(super) fn wanted(&self, count: usize) -> Vec<Part> {
         let last = self.waiting.iter().rev().nth(count.saturating_sub(1));
-        self.open().filter(|list| last.is_none_or(|last| list.last.is_none_or(|read| read > *last))).map(|list| list.part(count)).collect()
+        self.open()
+            .filter(|list| last.is_none_or(|last| list.last.is_none_or(|read| read > *last)))
+            .map(|list| list.part(count))
+            .collect()
     }
 
     /// Takes what was read, in the order in which it was wanted.
