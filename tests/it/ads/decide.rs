@@ -11,14 +11,14 @@ const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
 
 /// A website's key.
-pub async fn website(publisher: &Actor) -> String {
+pub(crate) async fn website(publisher: &Actor) -> String {
     let input = json!({ "name": "News", "origin": "https://news.example" });
     let made = done(publisher, "RegisterWebsite", "website", input).await;
     made["key"].as_str().expect("a key").to_owned()
 }
 
 /// What a page is shown: the impressions.
-pub async fn serve(page: &Actor, key: &str, more: Value) -> Vec<Value> {
+pub(crate) async fn serve(page: &Actor, key: &str, more: Value) -> Vec<Value> {
     let mut input = json!({ "websiteKey": key, "slot": "BANNER" });
     super::merge(&mut input, more);
     let served = done(page, "ServeAds", "impressions", input).await;
@@ -26,13 +26,13 @@ pub async fn serve(page: &Actor, key: &str, more: Value) -> Vec<Value> {
 }
 
 /// The ids of the ads that a page is shown.
-pub async fn shown(page: &Actor, key: &str, more: Value) -> Vec<String> {
+pub(crate) async fn shown(page: &Actor, key: &str, more: Value) -> Vec<String> {
     let served = serve(page, key, more).await;
     served.iter().map(|it| it["ad"]["id"].as_str().expect("an id").to_owned()).collect()
 }
 
 /// What a campaign has spent, and its spent of today.
-pub async fn spent(owner: &Actor, campaign: &str) -> (String, String) {
+pub(crate) async fn spent(owner: &Actor, campaign: &str) -> (String, String) {
     let query = "query($id: ID!) { node(id: $id) { ... on Campaign { spent spentToday } } }";
     let answer = owner.gql(query, json!({ "id": campaign })).await;
     let text = |field: &str| answer["data"]["node"][field].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
@@ -40,13 +40,13 @@ pub async fn spent(owner: &Actor, campaign: &str) -> (String, String) {
 }
 
 /// A field of a share, 0 where there is none.
-pub fn of_share(app: &TestApp, campaign: &str, n: u64, field: &str) -> u64 {
+pub(crate) fn of_share(app: &TestApp, campaign: &str, n: u64, field: &str) -> u64 {
     let value: Option<u64> = app.redis.run(&["HGET", &format!("share:{{{}.{n}}}", number(campaign)), field]);
     value.unwrap_or(0)
 }
 
 /// What holds of a campaign's money at any time: nothing is lost, nothing made, no budget passed.
-pub fn money_holds(app: &TestApp, campaign: &str, shares: u64) {
+pub(crate) fn money_holds(app: &TestApp, campaign: &str, shares: u64) {
     let pool = |field: &str| {
         let value: Option<u64> = app.redis.run(&["HGET", &format!("campaign:{{{}}}", number(campaign)), field]);
         value.unwrap_or(0)
@@ -77,12 +77,12 @@ pub fn money_holds(app: &TestApp, campaign: &str, shares: u64) {
 }
 
 /// A server with so many shares a campaign, which takes as many requests at once as a test sends; somebody, and their website's key.
-pub async fn started(shares: u64) -> (TestApp, Actor, String) {
+pub(crate) async fn started(shares: u64) -> (TestApp, Actor, String) {
     begun(Config { ad_shares: Some(shares), ..Config::default() }).await
 }
 
 /// The same with settings of the test's choice.
-pub async fn begun(config: Config) -> (TestApp, Actor, String) {
+pub(crate) async fn begun(config: Config) -> (TestApp, Actor, String) {
     let edge = EdgeConfig { request_timeout: Duration::from_secs(60), max_requests: 1_000, ..EdgeConfig::default() };
     let app = TestApp::at_edge(config, edge).await;
     let ada = app.user("ada").await;
@@ -91,7 +91,7 @@ pub async fn begun(config: Config) -> (TestApp, Actor, String) {
 }
 
 /// All of them at once; what each came to.
-pub async fn crowd_of<T>(asked: impl IntoIterator<Item = impl Future<Output = T>>) -> Vec<T> {
+pub(crate) async fn crowd_of<T>(asked: impl IntoIterator<Item = impl Future<Output = T>>) -> Vec<T> {
     futures_util::future::join_all(asked).await
 }
 
