@@ -4,6 +4,7 @@ use super::{add, done, make, number, run};
 use crate::support::{Actor, START, TestApp, codes};
 use serde_json::{Value, json};
 use std::time::Duration;
+use waxwing::ads::service::{self as ads, Role};
 use waxwing::config::Config;
 use waxwing::server::EdgeConfig;
 
@@ -286,4 +287,25 @@ async fn what_a_page_asks_wrongly_is_told() {
     assert_eq!(ask(json!({ "visitorId": "x".repeat(201) })).await, of("INVALID_INPUT", "visitorId"));
     assert_eq!(ask(json!({ "visitorId": "a\nb" })).await, of("INVALID_INPUT", "visitorId"));
     assert_eq!(ask(json!({ "keywords": vec!["x"; 251] })).await, of("INVALID_INPUT", "keywords"));
+}
+
+#[tokio::test]
+async fn a_website_or_an_advertiser_that_is_held_back_is_out_of_it_until_it_is_not() {
+    let (app, ada, key) = started(1).await;
+    let bob = app.user("bob").await;
+    let id = make(&bob, json!({})).await;
+    add(&bob, &id, json!({})).await;
+    let page = app.anonymous();
+    let user = |actor: &Actor| waxwing::ids::UserId::from_global(&actor.id).expect("an account");
+    assert_eq!(serve(&page, &key, json!({})).await.len(), 1);
+    ads::hold_back(&app.app, user(&bob), Role::Advertiser, true).await.expect("a store");
+    assert_eq!(serve(&page, &key, json!({})).await.len(), 0);
+    ads::hold_back(&app.app, user(&bob), Role::Advertiser, false).await.expect("a store");
+    assert_eq!(serve(&page, &key, json!({})).await.len(), 1);
+    ads::hold_back(&app.app, user(&ada), Role::Publisher, true).await.expect("a store");
+    let refused = run(&page, "ServeAds", json!({ "websiteKey": key, "slot": "BANNER" })).await;
+    assert_eq!((codes(&refused), &refused["impressions"]), (vec!["FORBIDDEN"], &Value::Null));
+    ads::hold_back(&app.app, user(&ada), Role::Publisher, false).await.expect("a store");
+    assert_eq!(serve(&page, &key, json!({})).await.len(), 1);
+    money_holds(&app, &id, 1);
 }
