@@ -4,6 +4,7 @@ use super::{add, done, make, number, run};
 use crate::support::{Actor, START, TestApp, codes};
 use serde_json::{Value, json};
 use std::time::Duration;
+use waxwing::ads::service::{self as ads, Role};
 use waxwing::config::Config;
 use waxwing::server::EdgeConfig;
 
@@ -11,14 +12,14 @@ const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
 
 /// A website's key.
-pub async fn website(publisher: &Actor) -> String {
+pub(crate) async fn website(publisher: &Actor) -> String {
     let input = json!({ "name": "News", "origin": "https://news.example" });
     let made = done(publisher, "RegisterWebsite", "website", input).await;
     made["key"].as_str().expect("a key").to_owned()
 }
 
 /// What a page is shown: the impressions.
-pub async fn serve(page: &Actor, key: &str, more: Value) -> Vec<Value> {
+pub(crate) async fn serve(page: &Actor, key: &str, more: Value) -> Vec<Value> {
     let mut input = json!({ "websiteKey": key, "slot": "BANNER" });
     super::merge(&mut input, more);
     let served = done(page, "ServeAds", "impressions", input).await;
@@ -26,13 +27,13 @@ pub async fn serve(page: &Actor, key: &str, more: Value) -> Vec<Value> {
 }
 
 /// The ids of the ads that a page is shown.
-pub async fn shown(page: &Actor, key: &str, more: Value) -> Vec<String> {
+pub(crate) async fn shown(page: &Actor, key: &str, more: Value) -> Vec<String> {
     let served = serve(page, key, more).await;
     served.iter().map(|it| it["ad"]["id"].as_str().expect("an id").to_owned()).collect()
 }
 
 /// What a campaign has spent, and its spent of today.
-pub async fn spent(owner: &Actor, campaign: &str) -> (String, String) {
+pub(crate) async fn spent(owner: &Actor, campaign: &str) -> (String, String) {
     let query = "query($id: ID!) { node(id: $id) { ... on Campaign { spent spentToday } } }";
     let answer = owner.gql(query, json!({ "id": campaign })).await;
     let text = |field: &str| answer["data"]["node"][field].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
@@ -40,13 +41,13 @@ pub async fn spent(owner: &Actor, campaign: &str) -> (String, String) {
 }
 
 /// A field of a share, 0 where there is none.
-pub fn of_share(app: &TestApp, campaign: &str, n: u64, field: &str) -> u64 {
+pub(crate) fn of_share(app: &TestApp, campaign: &str, n: u64, field: &str) -> u64 {
     let value: Option<u64> = app.redis.run(&["HGET", &format!("share:{{{}.{n}}}", number(campaign)), field]);
     value.unwrap_or(0)
 }
 
 /// What holds of a campaign's money at any time: nothing is lost, nothing made, no budget passed.
-pub fn money_holds(app: &TestApp, campaign: &str, shares: u64) {
+pub(crate) fn money_holds(app: &TestApp, campaign: &str, shares: u64) {
     let pool = |field: &str| {
         let value: Option<u64> = app.redis.run(&["HGET", &format!("campaign:{{{}}}", number(campaign)), field]);
         value.unwrap_or(0)
@@ -77,12 +78,12 @@ pub fn money_holds(app: &TestApp, campaign: &str, shares: u64) {
 }
 
 /// A server with so many shares a campaign, which takes as many requests at once as a test sends; somebody, and their website's key.
-pub async fn started(shares: u64) -> (TestApp, Actor, String) {
+pub(crate) async fn started(shares: u64) -> (TestApp, Actor, String) {
     begun(Config { ad_shares: Some(shares), ..Config::default() }).await
 }
 
 /// The same with settings of the test's choice.
-pub async fn begun(config: Config) -> (TestApp, Actor, String) {
+pub(crate) async fn begun(config: Config) -> (TestApp, Actor, String) {
     let edge = EdgeConfig { request_timeout: Duration::from_secs(60), max_requests: 1_000, ..EdgeConfig::default() };
     let app = TestApp::at_edge(config, edge).await;
     let ada = app.user("ada").await;
@@ -91,7 +92,7 @@ pub async fn begun(config: Config) -> (TestApp, Actor, String) {
 }
 
 /// All of them at once; what each came to.
-pub async fn crowd_of<T>(asked: impl IntoIterator<Item = impl Future<Output = T>>) -> Vec<T> {
+pub(crate) async fn crowd_of<T>(asked: impl IntoIterator<Item = impl Future<Output = T>>) -> Vec<T> {
     futures_util::future::join_all(asked).await
 }
 
@@ -286,4 +287,25 @@ async fn what_a_page_asks_wrongly_is_told() {
     assert_eq!(ask(json!({ "visitorId": "x".repeat(201) })).await, of("INVALID_INPUT", "visitorId"));
     assert_eq!(ask(json!({ "visitorId": "a\nb" })).await, of("INVALID_INPUT", "visitorId"));
     assert_eq!(ask(json!({ "keywords": vec!["x"; 251] })).await, of("INVALID_INPUT", "keywords"));
+}
+
+#[tokio::test]
+async fn a_website_or_an_advertiser_that_is_held_back_is_out_of_it_until_it_is_not() {
+    let (app, ada, key) = started(1).await;
+    let bob = app.user("bob").await;
+    let id = make(&bob, json!({})).await;
+    add(&bob, &id, json!({})).await;
+    let page = app.anonymous();
+    let user = |actor: &Actor| waxwing::ids::UserId::from_global(&actor.id).expect("an account");
+    assert_eq!(serve(&page, &key, json!({})).await.len(), 1);
+    ads::hold_back(&app.app, user(&bob), Role::Advertiser, true).await.expect("a store");
+    assert_eq!(serve(&page, &key, json!({})).await.len(), 0);
+    ads::hold_back(&app.app, user(&bob), Role::Advertiser, false).await.expect("a store");
+    assert_eq!(serve(&page, &key, json!({})).await.len(), 1);
+    ads::hold_back(&app.app, user(&ada), Role::Publisher, true).await.expect("a store");
+    let refused = run(&page, "ServeAds", json!({ "websiteKey": key, "slot": "BANNER" })).await;
+    assert_eq!((codes(&refused), &refused["impressions"]), (vec!["FORBIDDEN"], &Value::Null));
+    ads::hold_back(&app.app, user(&ada), Role::Publisher, false).await.expect("a store");
+    assert_eq!(serve(&page, &key, json!({})).await.len(), 1);
+    money_holds(&app, &id, 1);
 }

@@ -5,7 +5,7 @@ mod campaigns;
 mod clicks;
 mod costs;
 mod crashes;
-pub mod decide;
+pub(crate) mod decide;
 mod explained;
 mod plain;
 mod promoted;
@@ -18,14 +18,14 @@ use serde_json::{Value, json};
 use waxwing::ids::{AdId, CampaignId};
 
 /// A campaign's input with a budget of 10.
-pub fn campaign(more: Value) -> Value {
+pub(crate) fn campaign(more: Value) -> Value {
     let mut input = json!({ "name": "Shoes", "budget": "10" });
     merge(&mut input, more);
     input
 }
 
 /// A banner at 2 for a thousand impressions.
-pub fn banner(campaign: &str, more: Value) -> Value {
+pub(crate) fn banner(campaign: &str, more: Value) -> Value {
     let mut input = json!({
         "campaignId": campaign,
         "slot": "BANNER",
@@ -45,7 +45,7 @@ fn merge(input: &mut Value, more: Value) {
 }
 
 /// What a mutation of the contract has come to.
-pub async fn run(actor: &Actor, operation: &str, input: Value) -> Value {
+pub(crate) async fn run(actor: &Actor, operation: &str, input: Value) -> Value {
     let mut answer = actor.run(operation, json!({ "input": input })).await;
     assert_eq!(answer.get("errors"), None, "{answer}");
     let data = answer["data"].as_object_mut().expect("data");
@@ -53,36 +53,36 @@ pub async fn run(actor: &Actor, operation: &str, input: Value) -> Value {
 }
 
 /// The payload's object, where there are no mistakes.
-pub async fn done(actor: &Actor, operation: &str, field: &str, input: Value) -> Value {
+pub(crate) async fn done(actor: &Actor, operation: &str, field: &str, input: Value) -> Value {
     let mut payload = run(actor, operation, input).await;
     assert_eq!(payload["userErrors"], json!([]), "{operation}");
     payload[field].take()
 }
 
 /// A new campaign's id.
-pub async fn make(actor: &Actor, more: Value) -> String {
+pub(crate) async fn make(actor: &Actor, more: Value) -> String {
     let made = done(actor, "CreateCampaign", "campaign", campaign(more)).await;
     made["id"].as_str().expect("an id").to_owned()
 }
 
 /// A new ad's id.
-pub async fn add(actor: &Actor, campaign: &str, more: Value) -> String {
+pub(crate) async fn add(actor: &Actor, campaign: &str, more: Value) -> String {
     let made = done(actor, "CreateAd", "ad", banner(campaign, more)).await;
     made["id"].as_str().expect("an id").to_owned()
 }
 
 /// The number of a campaign, as it stands in keys.
-pub fn number(campaign: &str) -> u64 {
+pub(crate) fn number(campaign: &str) -> u64 {
     CampaignId::from_global(campaign).expect("a campaign").0
 }
 
 /// The number of an ad, as it stands in keys.
-pub fn number_of_ad(ad: &str) -> u64 {
+pub(crate) fn number_of_ad(ad: &str) -> u64 {
     AdId::from_global(ad).expect("an ad").number
 }
 
 /// Every listing that holds a campaign, with its score there.
-pub fn offers(app: &TestApp, campaign: &str) -> Vec<(String, u64)> {
+pub(crate) fn offers(app: &TestApp, campaign: &str) -> Vec<(String, u64)> {
     let member = &number(campaign).to_be_bytes()[1..];
     let keys = app.redis.keys().into_iter().filter(|key| key.starts_with("offers:"));
     let mut found: Vec<(String, u64)> = keys

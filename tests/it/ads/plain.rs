@@ -108,6 +108,9 @@ impl Plain {
     }
 }
 
+/// Token, campaign, ad, impression, when, visitor, whether it was clicked.
+type Impression = (String, usize, usize, u64, u64, Option<usize>, bool);
+
 struct World {
     app: TestApp,
     ada: Actor,
@@ -115,8 +118,7 @@ struct World {
     random: StdRng,
     is_second: bool,
     campaigns: Vec<Plain>,
-    /// Token, campaign, ad, impression, when, visitor, whether it was clicked.
-    shown: Vec<(String, usize, usize, u64, u64, Option<usize>, bool)>,
+    shown: Vec<Impression>,
     clicks: HashMap<Option<usize>, (u64, u64)>,
     next: u64,
 }
