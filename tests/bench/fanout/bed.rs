@@ -105,13 +105,6 @@ impl Bed {
         calls.map_or(0, |calls| calls.parse().expect("a number"))
     }
 
-    /// How many commands Redis has done so far.
-    pub(crate) async fn commands(&self) -> u64 {
-        let info: String = self.ask(redis::cmd("INFO").arg("stats")).await;
-        let line = info.lines().find_map(|line| line.strip_prefix("total_commands_processed:")).expect("it is told");
-        line.trim().parse().expect("a number")
-    }
-
     pub(crate) async fn write(&self, commands: impl Iterator<Item = Cmd>) {
         let mut commands = commands.peekable();
         while commands.peek().is_some() {
