@@ -53,7 +53,8 @@
 //! **Truth.** A campaign is there when `campaign:{C}` is, a website when `website:{W}` is; the owner's side follows. Both are seen by their owner
 //! alone. Whether somebody is held back stands in `standing:{uid}`, and each campaign and website has a copy that settling keeps.
 //!
-//! **Costs.** A decision: two round trips ([`service::serve`]). A change: a charge, a look, the journal, the commit, and seven to settle. Any number of
+//! **Costs.** A decision: two round trips ([`service::serve`]). A change: a charge, two looks, the journal, the commit, and settling, which waits for nine
+//! (two looks of three, and three writes) in some sixteen pipelines. Any number of
 //! campaigns with what they have spent: two pipelines; with their states three more. A report of a month: two pipelines of two commands a day and share.
 
 pub mod audit;

@@ -65,7 +65,7 @@ pub(super) struct DomainOptions {
         hide_possible_values = true
     )]
     auction: AuctionKind,
-    /// Where clients reach this server, such as https://social.example: links that leave it, as those of ads, begin with it. Without it, with a
+    /// Where clients reach this server, such as `https://social.example`: links that leave it, as those of ads, begin with it. Without it, with a
     /// slash.
     #[arg(long, value_name = "URL", env = "WAXWING_PUBLIC_URL", value_parser = public_url)]
     public_url: Option<String>,

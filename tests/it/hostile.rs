@@ -1,10 +1,11 @@
 //! Text of clients never becomes Lua, the name of a key, or a pattern, wherever the schema lets them write it.
 
+use crate::ads;
 use crate::support::inputs::{Inputs, Place};
 use crate::support::monitor::Monitor;
 use crate::support::{Actor, Alone, Answer, RedisServer, START, TestApp, error_codes};
 use serde_json::{Value, json};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use waxwing::clock::Clock;
 use waxwing::config::Config;
@@ -36,7 +37,7 @@ fn texts() -> Vec<String> {
     texts
 }
 
-/// Ada, with a status, a comment, a session and a list, and the places where she may write.
+/// Ada, with a status, a comment, a session, a list, a campaign with an ad and a website, and the places where she may write.
 async fn scene() -> (TestApp, Actor, Inputs) {
     let app =
         TestApp::over(Arc::new(RedisServer::restricted_alone(Alone::Record)), Clock::manual(START), Config::default()).await;
@@ -49,8 +50,13 @@ async fn scene() -> (TestApp, Actor, Inputs) {
     let input = json!({ "statusId": status, "message": "Hello." });
     let comment = ada.run("AddComment", json!({ "input": input })).await;
     let comment = comment["data"]["addComment"]["comment"]["id"].as_str().expect("a comment").to_owned();
-    let ids = [("User", ada.id.clone()), ("Status", status), ("Session", session), ("UserList", list), ("Comment", comment)];
-    let ids = HashMap::from(ids);
+    let campaign = ads::make(&ada, json!({})).await;
+    let ad = ads::add(&ada, &campaign, json!({})).await;
+    let site = json!({ "name": "News", "origin": "https://news.example" });
+    let site = ads::done(&ada, "RegisterWebsite", "website", site).await["id"].as_str().expect("a website").to_owned();
+    let of_ada = [("User", ada.id.clone()), ("Status", status), ("Session", session), ("UserList", list), ("Comment", comment)];
+    let of_ads = [("Campaign", campaign), ("Ad", ad), ("Website", site)];
+    let ids = of_ada.into_iter().chain(of_ads).collect();
     (app, ada, Inputs::of(include_str!("../../schema.graphql"), ids))
 }
 

@@ -157,7 +157,8 @@ fn too_low(used: Money) -> UserError {
     UserError::new(UserErrorCode::InvalidInput, message, &["budget"])
 }
 
-/// Changes what a campaign is. See [`alter`].
+/// Changes what a campaign is; from here on every decision goes by it. A charge, a look, the journal, the commit, and settling it; where a budget is
+/// lowered, four more to bring back what shares have free.
 ///
 /// # Errors
 /// `NOT_FOUND`; a row for every mistake; `INVALID_INPUT` for a budget below what is spent or reserved; `RATE_LIMITED`; `OVERLOADED` where
@@ -183,7 +184,7 @@ fn difference(stand: &[String], wanted: &[String]) -> (Vec<String>, Vec<String>)
     (without(wanted, &had), without(stand, &has))
 }
 
-/// Holds a campaign back. Doing it again changes nothing. See [`alter`].
+/// Holds a campaign back. Doing it again changes nothing. Costs as [`update`].
 ///
 /// # Errors
 /// `NOT_FOUND`; `INVALID_INPUT` for one that was stopped; `RATE_LIMITED`.
@@ -191,7 +192,7 @@ pub async fn pause(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
     alter(app, owner, id, |kept| hold(&kept.campaign, true)).await
 }
 
-/// Lets a campaign go on. Doing it again changes nothing. See [`alter`].
+/// Lets a campaign go on. Doing it again changes nothing. Costs as [`update`].
 ///
 /// # Errors
 /// As [`pause`].
@@ -208,7 +209,7 @@ fn hold(campaign: &Campaign, paused: bool) -> Outcome<Wanted> {
     Ok((campaign.paused != paused).then(|| (new, Vec::new(), Vec::new())))
 }
 
-/// Ends a campaign for good. Doing it again changes nothing. See [`alter`].
+/// Ends a campaign for good. Doing it again changes nothing. Costs as [`update`].
 ///
 /// # Errors
 /// `NOT_FOUND`; `RATE_LIMITED`.
@@ -220,7 +221,7 @@ pub async fn stop(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
     .await
 }
 
-/// Adds keywords; those that it has, in any spelling, stay as they are. See [`alter`].
+/// Adds keywords; those that it has, in any spelling, stay as they are. Costs as [`update`].
 ///
 /// # Errors
 /// `NOT_FOUND`; `INVALID_INPUT`; `LIMIT_REACHED` past 250; `RATE_LIMITED`.
@@ -234,7 +235,7 @@ pub async fn add_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[
     .await
 }
 
-/// Removes keywords in any spelling; without any the campaign fits everywhere. See [`alter`].
+/// Removes keywords in any spelling; without any the campaign fits everywhere. Costs as [`update`].
 ///
 /// # Errors
 /// `NOT_FOUND`; `INVALID_INPUT`; `RATE_LIMITED`.

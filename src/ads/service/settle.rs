@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::clock::{DAY, MINUTE, Millis};
 use crate::error::Error;
 use crate::ids::{CampaignId, UserId};
-use futures_util::try_join;
+use futures_util::{StreamExt, stream, try_join};
 use std::collections::HashMap;
 
 /// How often what has changed meanwhile is settled at once. Past that the schedule comes back to it.
@@ -19,7 +19,9 @@ const ROUNDS: usize = 8;
 /// When the schedule looks again at what may not have come to its end.
 const GUARD: Millis = MINUTE / 2;
 /// Campaigns of each part of the schedule that are looked at in one go.
-const AT_ONCE: usize = 50;
+const AT_ONCE: usize = 16;
+/// How many of them beside each other.
+const BESIDE: usize = 8;
 /// What is released of a share in one go.
 const RELEASED: usize = 1_000;
 
@@ -145,7 +147,7 @@ pub(super) async fn end(app: &App, owner: UserId, id: CampaignId) -> Result<(), 
 }
 
 /// Looks at the campaigns that are due: gives back what waited for clicks too long, and settles them; how many there were. One round trip where
-/// there are none. As many processes as like may do so at once.
+/// there are none. As many processes as like may do so at once. What goes wrong with one keeps none of the others: it is due again soon.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -155,17 +157,20 @@ pub async fn look_again(app: &App) -> Result<usize, Error> {
         return Ok(0);
     }
     store::postpone(app.db(), &due, app.now() + GUARD).await?;
-    for id in &due {
-        release(app, *id).await?;
-        settle(app, *id).await?;
-    }
+    let all = stream::iter(&due).for_each_concurrent(BESIDE, async |id| {
+        if let Err(error) = look_at(app, *id).await {
+            tracing::warn!(?error, campaign = id.0, "a campaign is looked at again later");
+        }
+    });
+    all.await;
     Ok(due.len())
 }
 
-/// Gives back money that has waited for clicks for too long.
-async fn release(app: &App, id: CampaignId) -> Result<(), Error> {
-    let Some(Whole { campaign, .. }) = store::read(app.db(), id).await? else { return Ok(()) };
-    release_holds(app, &campaign).await
+async fn look_at(app: &App, id: CampaignId) -> Result<(), Error> {
+    if let Some(Whole { campaign, .. }) = store::read(app.db(), id).await? {
+        release_holds(app, &campaign).await?;
+    }
+    settle(app, id).await
 }
 
 /// Releases what is held for clicks that come no more, on every share. One pipeline; what is left over is due again at once.

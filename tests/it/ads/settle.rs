@@ -303,3 +303,22 @@ async fn a_late_settling_that_died_is_made_good_by_the_schedule() {
     app.drain().await;
     assert_eq!(offers(&app, &campaign).len(), 1);
 }
+
+#[tokio::test]
+async fn one_that_cannot_be_read_keeps_none_of_the_others() {
+    let app = TestApp::start().await;
+    let [ada] = app.users(["ada"]).await;
+    let mut campaigns = Vec::new();
+    for _ in 0..4 {
+        let campaign = make(&ada, json!({ "startsAt": at(5 * MINUTE) })).await;
+        add(&ada, &campaign, json!({})).await;
+        campaigns.push(campaign);
+    }
+    for broken in [&campaigns[0], &campaigns[3]] {
+        app.redis.run::<()>(&["HSET", &format!("campaign:{{{}}}", number(broken)), "budget", "much"]);
+    }
+    app.clock.advance(5 * MINUTE);
+    app.drain().await;
+    let stand: Vec<usize> = campaigns.iter().map(|campaign| offers(&app, campaign).len()).collect();
+    assert_eq!(stand, [0, 1, 1, 0]);
+}

@@ -163,6 +163,7 @@ impl Inputs {
         match scalar {
             "Int" | "Float" => json!(1),
             "Boolean" => json!(true),
+            "Decimal" => json!("1"),
             "ID" => json!(self.ids["User"]),
             "String" => json!(format!("plain{:08}", self.plain.get())),
             other => panic!("say what a plain {other} is"),
