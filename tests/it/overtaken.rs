@@ -1,5 +1,6 @@
 //! Two processes at once, the one held up between what it has read and what it writes: what it has read does not hold any more.
 
+use crate::ads;
 use crate::support::proxy::{Flow, Proxy};
 use crate::support::{Actor, Alone, CALM, RedisServer, START, Served, TestApp, findings, mentions};
 use serde_json::json;
@@ -10,7 +11,7 @@ use waxwing::clock::Clock;
 use waxwing::config::Config;
 use waxwing::db::{Db, Timing};
 use waxwing::graph::service as graph;
-use waxwing::ids::StatusId;
+use waxwing::ids::{CampaignId, StatusId};
 use waxwing::jobs::service as jobs;
 use waxwing::jobs::{Feed, Place, Task};
 use waxwing::lists::{NewList, service as lists};
@@ -121,6 +122,41 @@ async fn cross(app: &App, star: &Actor) {
     while let Some(at) = place {
         place = timelines::cross(app, star.user_id(), at).await.expect("a store");
     }
+}
+
+/// A campaign with a banner, for the keywords.
+async fn campaign(app: &TestApp, keywords: &[&str]) -> (Actor, String, CampaignId) {
+    let ada = app.user("ada").await;
+    let campaign = ads::make(&ada, json!({ "keywords": keywords })).await;
+    ads::add(&ada, &campaign, json!({})).await;
+    app.drain().await;
+    let id = CampaignId::from_global(&campaign).expect("a campaign");
+    (ada, campaign, id)
+}
+
+#[tokio::test]
+async fn a_campaign_that_is_paused_while_somebody_settles_it_stands_nowhere() {
+    let app = alone().await;
+    let (ada, campaign, id) = campaign(&app, &[]).await;
+    let slow = Slow::beside(&app).await;
+    let pause = async || drop(ads::run(&ada, "PauseCampaign", json!({ "campaignId": campaign })).await);
+    slow.is_overtaken(b"holds:", waxwing::ads::service::settle(&slow.app, id), pause).await.expect("a store");
+    assert_eq!(ads::offers(&app, &campaign), []);
+    app.clock.advance(61_000);
+    assert_eq!(findings(&app.app).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_keyword_that_is_removed_while_somebody_settles_its_campaign_finds_it_no_more() {
+    let app = alone().await;
+    let (ada, campaign, id) = campaign(&app, &["a", "b"]).await;
+    let slow = Slow::beside(&app).await;
+    let remove = async || drop(ads::run(&ada, "RemoveKeywords", json!({ "campaignId": campaign, "keywords": ["a"] })).await);
+    slow.is_overtaken(b"holds:", waxwing::ads::service::settle(&slow.app, id), remove).await.expect("a store");
+    assert_eq!(ads::offers(&app, &campaign).len(), 1);
+    app.clock.advance(61_000);
+    app.drain().await;
+    assert_eq!(findings(&app.app).await, [""; 0]);
 }
 
 #[tokio::test]

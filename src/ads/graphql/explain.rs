@@ -3,7 +3,7 @@
 use super::super::model::{Money, Reason};
 use super::super::service::{self, WhyNot};
 use super::ad::AdSlot;
-use crate::ids::CampaignId;
+use crate::ids::{CampaignId, UserId};
 use crate::schema::{Decimal, request};
 use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
 
@@ -66,20 +66,15 @@ impl ExplainQuery {
         #[graphql(desc = "What the page is about, at most 250.")] keywords: Option<Vec<String>>,
         #[graphql(desc = "What the publisher calls the visitor.")] visitor_id: Option<String>,
     ) -> Result<Option<AdExplanation>> {
-        let why = WhyNot {
-            campaign: CampaignId::from_global(&campaign_id).unwrap_or(CampaignId(0)),
-            slot: slot.into(),
-            keywords: keywords.unwrap_or_default(),
-            visitor: visitor_id,
-        };
-        Box::pin(explain(ctx, why)).await
+        let owner = request(ctx)?.viewer()?.user;
+        let Some(campaign) = CampaignId::from_global(&campaign_id) else { return Ok(None) };
+        let why = WhyNot { campaign, slot: slot.into(), keywords: keywords.unwrap_or_default(), visitor: visitor_id };
+        Box::pin(explain(ctx, owner, why)).await
     }
 }
 
-async fn explain(ctx: &Context<'_>, why: WhyNot) -> Result<Option<AdExplanation>> {
-    let request = request(ctx)?;
-    let owner = request.viewer()?.user;
-    let found = service::explain(&request.app, owner, why).await?;
+async fn explain(ctx: &Context<'_>, owner: UserId, why: WhyNot) -> Result<Option<AdExplanation>> {
+    let found = service::explain(&request(ctx)?.app, owner, why).await?;
     Ok(found.map(|it| AdExplanation {
         eligible: it.reasons.is_empty(),
         reasons: it.reasons.into_iter().map(Into::into).collect(),

@@ -83,7 +83,7 @@ impl Looked {
     }
 }
 
-/// Looks at campaigns, in their order; `None` for what is not there. Two round trips at once, one more where an ad is new to this process.
+/// Looks at campaigns, in their order; `None` for what is not there. Three round trips, two of them at once; one more where an ad is new to this process.
 pub(super) async fn look(app: &App, occasion: Occasion, campaigns: &[CampaignId]) -> Result<Vec<Option<Looked>>, Error> {
     let Occasion { now, slot, visitor } = occasion;
     known::learn(app, campaigns.iter().copied()).await?;
@@ -92,8 +92,9 @@ pub(super) async fn look(app: &App, occasion: Occasion, campaigns: &[CampaignId]
         None => Share { campaign: *campaign, n: rand::random_range(0..known::shares_of(app, *campaign).max(1)) },
     };
     let shares: Vec<Share> = campaigns.iter().map(share).collect();
+    let known: Vec<(CampaignId, u64)> = campaigns.iter().map(|id| (*id, known::shares_of(app, *id))).collect();
     let (found, standings) =
-        try_join!(store::load(app.db(), campaigns), store::look::standings(app.db(), now, slot, visitor, &shares))?;
+        try_join!(store::load_known(app.db(), &known), store::look::standings(app.db(), now, slot, visitor, &shares))?;
     let id = |share: &Share, number: u64| AdId { campaign: share.campaign, number };
     let ids: Vec<AdId> =
         shares.iter().zip(&standings).flat_map(|(share, (rank, _))| rank.iter().map(|(ad, _)| id(share, *ad))).collect();

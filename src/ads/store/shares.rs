@@ -35,11 +35,11 @@ pub(in crate::ads) async fn write_shares(db: &Db, facts: &Facts) -> Result<(), E
 /// As [`decode_purse`] takes them.
 const PURSE: [&str; 10] = ["g", "r", "q", "day", "spent", "held", "used", "i", "c", "x"];
 
-fn purse_command(share: Share) -> Cmd {
+pub(super) fn purse_command(share: Share) -> Cmd {
     cmd("HMGET").arg(keys::share(share)).arg(&PURSE).take()
 }
 
-fn decode_purse(reply: Value) -> Result<Purse, Error> {
+pub(super) fn decode_purse(reply: Value) -> Result<Purse, Error> {
     let numbers: Vec<Option<u64>> = decode::one(reply)?;
     let number = |at: usize| numbers.get(at).copied().flatten().unwrap_or(0);
     Ok(Purse {

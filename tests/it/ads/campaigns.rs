@@ -243,6 +243,11 @@ async fn keywords_come_and_go_in_any_spelling() {
     done(&ada, "AddKeywords", "campaign", json!({ "campaignId": id, "keywords": ["K249"] })).await;
     let all = done(&ada, "UpdateCampaign", "campaign", json!({ "campaignId": id, "keywords": ["k7", "new"] })).await;
     assert_eq!((&all["keywords"], offers(&app, &id).len()), (&json!(["k7", "new"]), 2));
+    let listed = || app.redis.run::<u64>(&["ZCARD", &format!("listed:{{{}}}", number(&id))]);
+    assert!(listed() > 250, "where it stood is known for a while");
+    app.clock.advance(61_001);
+    app.drain().await;
+    assert_eq!(listed(), 2, "and then forgotten");
 }
 
 #[tokio::test]
