@@ -8,6 +8,8 @@ use std::collections::{BTreeSet, HashSet};
 /// How much more of a listing is read first than is wanted: a few may have to give way, and the next one's worth is to be known. Most walks end
 /// there, and what is read is most of what a decision costs.
 const SPARE: usize = 2;
+/// How much of it is read next at least, where that was not enough.
+const MORE: usize = 32;
 /// How much of it is read at once at most.
 const MOST: usize = 1_000;
 
@@ -42,7 +44,7 @@ impl List {
             self.equal = if self.last.is_some_and(|(ecpm, _)| ecpm == offer.0) { self.equal + 1 } else { 1 };
             self.last = Some(*offer);
         }
-        self.limit = (limit * 4).min(MOST);
+        self.limit = (limit * 4).clamp(MORE, MOST);
     }
 }
 

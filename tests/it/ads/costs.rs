@@ -48,7 +48,11 @@ async fn what_must_give_way_and_the_second_price_cost_a_look() {
     for _ in 0..3 {
         decision(&app, &key, json!({ "visitorId": "v", "count": 10 })).await;
     }
-    assert_eq!(decision(&app, &key, json!({ "visitorId": "v" })).await, (2, 1), "it is noted what need not be asked");
+    assert_eq!(
+        decision(&app, &key, json!({ "visitorId": "v" })).await,
+        (3, 1),
+        "what there is, and more of it; it is noted what need not be asked"
+    );
     app.clock.advance(60_000);
     decision(&app, &key, json!({ "visitorId": "w" })).await;
     app.redis.reset_calls();
