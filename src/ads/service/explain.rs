@@ -37,7 +37,7 @@ pub struct Explanation {
     pub ecpm: Option<Ecpm>,
 }
 
-/// How a campaign of `owner` fares on an occasion, as of now; `None` for another's. Five round trips, and four for each hundred
+/// How a campaign of `owner` fares on an occasion, as of now; `None` for another's. Three round trips, and as many again for each hundred
 /// campaigns that stand above it. Changes nothing.
 ///
 /// # Errors

@@ -83,7 +83,7 @@ impl Looked {
     }
 }
 
-/// Looks at campaigns, in their order; `None` for what is not there. Three round trips, two of them at once; one more where an ad is new to this process.
+/// Looks at campaigns, in their order; `None` for what is not there. Two round trips at once, one more where an ad is new to this process.
 pub(super) async fn look(app: &App, occasion: Occasion, campaigns: &[CampaignId]) -> Result<Vec<Option<Looked>>, Error> {
     let Occasion { now, slot, visitor } = occasion;
     known::learn(app, campaigns.iter().copied()).await?;

@@ -42,7 +42,7 @@ pub(super) fn reader(secret: [u8; 16], viewer: UserId) -> Visitor {
 
 /// Statuses to promote to `viewer` behind the entries at `places`, one each as far as there are so many: the best first, of different campaigns,
 /// none of the viewer's own, none that they would not see, none of `on_page`. Writes nothing, so that the same page has the same ones as long as
-/// nothing was counted. Four round trips, and those of the statuses.
+/// nothing was counted. Three round trips, and those of the statuses.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
