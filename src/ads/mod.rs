@@ -34,7 +34,8 @@
 //! on a tag of its own: one on a single server, four on a cluster. A visitor belongs to one of them, so that caps, reach and
 //! reservations are exact within one script. A share that is dry *draws* a grant, a quarter of its part of what the pool has left; where the pool is dry,
 //! the others give back what they have free. What is granted (`g`) and given back (`r`) only ever grows, and both sides tell all of it: a step that is
-//! lost or repeated loses no money and makes none.
+//! lost or repeated loses no money and makes none. The bound: what one campaign reserves in a share is done on one core of Redis, which spends some 50 µs on a
+//! decision with all that is read for it (`cargo bench --bench ads`): 20,000 a second a share, 80,000 on a cluster, seven billion a day.
 //!
 //! **Invariants.** Of a share: `spent + held <= g - r`; `g` is at most what the pool has granted it, `r` at least what the pool knows of. Of the pool: `out`
 //! is the sum of `g - r` and at most the budget, what was granted today at most the daily budget. `spent` is what its ads have cost
