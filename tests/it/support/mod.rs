@@ -167,8 +167,11 @@ impl TestApp {
     }
 
     /// Over a Redis and a clock of the test's choice.
+    ///
+    /// Campaigns have one share here, also on a cluster, unless the test says otherwise: what a share holds is looked into.
     pub async fn over(redis: Arc<RedisServer>, clock: Clock, config: Config) -> Self {
         let db = Db::open(&redis.target(), CALM).await.expect("a store");
+        let config = Config { ad_shares: config.ad_shares.or(Some(1)), ..config };
         let app = App::new(db, clock.clone(), config);
         Self { served: Served::start(app, clock).await, redis }
     }
