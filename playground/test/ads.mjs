@@ -219,7 +219,7 @@ test('what waits for clicks is told apart from what is spent', async () => {
   assert.equal(await ads.ask({ 'Website key': key, 'Keywords of the page': 'waiting' }), 'One ad came.');
   await ads.open(id);
   const names = ['Spent', 'Left', 'Spent today', 'Waits for clicks', 'Left today'];
-  assert.deepEqual(await Promise.all(names.map((name) => ads.fact(name))), ['0.00', '10.00', '0.00', '0.40', '4.60']);
+  assert.deepEqual(await Promise.all(names.map((name) => ads.fact(name))), ['0.00', '9.60', '0.00', '0.40', '4.60']);
   await ads.side('Publisher');
   await ads.button('Click', ads.served).click();
   await ads.served.getByText(/^Counted/).waitFor();

@@ -161,7 +161,7 @@ export class CampaignView {
 }
 
 function factsOf(campaign) {
-  const { budget, spent, dailyBudget, spentToday, reserved, startsAt, endsAt, createdAt, frequencyCap, pacing } = campaign;
+  const { budget, spent, dailyBudget, spentToday, leftToday, reserved, startsAt, endsAt, createdAt, frequencyCap, pacing } = campaign;
   return [
     ['Budget', money(budget)],
     ['Spent', money(spent)],
@@ -169,7 +169,7 @@ function factsOf(campaign) {
     ['Budget a day', dailyBudget ? money(dailyBudget) : 'no limit'],
     ['Spent today', money(spentToday)],
     ['Waits for clicks', reserved === '0' ? null : money(reserved)],
-    ['Left today', dailyBudget && money(less(dailyBudget, spentToday))],
+    ['Left today', leftToday && money(leftToday)],
     ['Starts', startsAt ? date(startsAt) : 'at once'],
     ['Ends', endsAt ? date(endsAt) : 'with its budget'],
     ['Made', date(createdAt)],

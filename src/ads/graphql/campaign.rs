@@ -1,11 +1,12 @@
 //! Campaigns, as their owner sees them.
 
-use super::super::model::{Money, Pacing, State};
+use super::super::model::{Money, Pacing, Purse, State};
 use super::super::service;
 use super::super::store::Kept;
 use super::ad::AdObject;
 use super::report::{CampaignReport, days};
 use super::website::{WebsiteConnection, page_of_websites};
+use crate::clock::DAY;
 use crate::ids::{CampaignId, UserId};
 use crate::page::PageArgs;
 use crate::request::Request;
@@ -101,6 +102,13 @@ impl CampaignObject {
     async fn reserved(&self) -> Decimal {
         let held = self.0.purses.iter().map(|purse| purse.held.0).sum();
         Decimal(Money(held).decimal())
+    }
+
+    /// What is left of the daily budget of this day in UTC, past what is spent and what is reserved; null without a daily budget.
+    async fn left_today(&self, ctx: &Context<'_>) -> Result<Option<Decimal>> {
+        let today = request(ctx)?.app.now() / DAY;
+        let left = |daily: Money| Decimal(daily.less(Purse::taken(&self.0.purses, today).today).decimal());
+        Ok(self.0.campaign.daily.map(left))
     }
 
     /// When it begins; null for at once.

@@ -87,6 +87,12 @@ async fn what_is_held_for_a_click_comes_back_after_an_hour_and_a_late_click_cost
     money_holds(&app, &id, 1);
 }
 
+/// What waits for clicks, and what is left of the day.
+async fn left(owner: &Actor, campaign: &str) -> Value {
+    let query = "query($id: ID!) { node(id: $id) { ... on Campaign { reserved leftToday } } }";
+    owner.gql(query, json!({ "id": campaign })).await["data"]["node"].take()
+}
+
 #[tokio::test]
 async fn a_click_after_midnight_counts_to_the_day_of_its_impression() {
     let (app, ada, key) = started(1).await;
@@ -94,12 +100,16 @@ async fn a_click_after_midnight_counts_to_the_day_of_its_impression() {
     add(&ada, &id, json!({ "pricing": "CPC", "bid": "0.5" })).await;
     let page = app.anonymous();
     app.clock.advance(24 * HOUR - 60_000);
+    assert_eq!(left(&ada, &id).await, json!({ "reserved": "0", "leftToday": "0.5" }));
     let shown = serve(&page, &key, json!({})).await;
     assert_eq!(serve(&page, &key, json!({})).await.len(), 0, "the day's budget is held");
+    assert_eq!(left(&ada, &id).await, json!({ "reserved": "0.5", "leftToday": "0" }));
     app.clock.advance(120_000);
     app.drain().await;
+    assert_eq!(left(&ada, &id).await, json!({ "reserved": "0.5", "leftToday": "0.5" }), "what is held is yesterday's");
     let next = serve(&page, &key, json!({})).await;
     assert_eq!(next.len(), 1, "a new day");
+    assert_eq!(left(&ada, &id).await, json!({ "reserved": "1", "leftToday": "0" }));
     assert!(counted(&page, token(&shown[0])).await);
     assert_eq!(serve(&page, &key, json!({})).await.len(), 0, "yesterday's click makes no room today");
     assert_eq!(spent(&ada, &id).await, ("0.5".to_owned(), "0".to_owned()), "today's is held");
