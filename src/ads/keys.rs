@@ -5,11 +5,12 @@ use crate::audit;
 use crate::ids::{AdId, CampaignId, UserId, WebsiteId};
 
 /// What stands before the colon of each of them.
-pub const KINDS: [&str; 25] = [
+pub const KINDS: [&str; 26] = [
     "campaigns",
     "websites",
     "standing",
     "campaign",
+    "frozen",
     "keywords",
     "ads",
     "ad",
@@ -54,6 +55,11 @@ pub(super) fn standing(user: UserId) -> String {
 /// or `ASAP`, `state` is `on`, `paused` or `stopped`; `daily starts ends cap per suspended` only where there is one. No time to live.
 pub(super) fn campaign(id: CampaignId) -> String {
     format!("campaign:{{{}}}", id.0)
+}
+
+/// STRING, what a change has it under: while it is there, the campaign's pool grants nothing. Two seconds.
+pub(super) fn frozen(id: CampaignId) -> String {
+    format!("frozen:{{{}}}", id.0)
 }
 
 /// ZSET, keyword as it is shown → id of its adding. At most [`super::model::MAX_KEYWORDS`], no time to live.

@@ -1,8 +1,8 @@
 //! The money of a campaign: what is spent is what was shown and clicked, what is held waits for clicks, and it is never more than the budget.
 
 use super::super::keys;
-use super::super::model::Share;
-use crate::audit::{self, Findings};
+use super::super::model::{Share, Sum};
+use crate::audit::Findings;
 use crate::clock::DAY;
 use crate::db::look::Look;
 use crate::db::script::{Call, Script};
@@ -19,20 +19,20 @@ const IN_FULL: u64 = 399;
 const MAX_HOLDS: u64 = 100_000;
 
 /// What a campaign's own hash says.
-struct Pool(HashMap<String, u64>);
+struct Pool(HashMap<String, Sum>);
 
 impl Pool {
     async fn read(look: &Look, id: CampaignId) -> Result<Self, Error> {
         let answer = look.ask([id], |id| cmd("HGETALL").arg(keys::campaign(id)).take()).await?;
         let fields: HashMap<String, String> = answer.read(&id).unwrap_or_default();
-        Ok(Self(fields.into_iter().filter_map(|(name, value)| Some((name, audit::number(&value)?))).collect()))
+        Ok(Self(fields.into_iter().filter_map(|(name, value)| Some((name, value.parse().ok()?))).collect()))
     }
 
-    fn of(&self, name: &str) -> u64 {
+    fn of(&self, name: &str) -> Sum {
         self.0.get(name).copied().unwrap_or(0)
     }
 
-    fn of_share(&self, name: &str, n: u64) -> u64 {
+    fn of_share(&self, name: &str, n: u64) -> Sum {
         self.of(&format!("{name}{n}"))
     }
 }
@@ -41,7 +41,7 @@ pub(super) async fn check(look: &Look, id: CampaignId, found: &mut Findings) -> 
     let key = keys::campaign(id);
     // What is granted and returned only grows: a share read between two looks at the pool lies between them, however many work on both.
     let before = Pool::read(look, id).await?;
-    let shares: Vec<Share> = (0..before.of("shares")).map(|n| Share { campaign: id, n }).collect();
+    let shares: Vec<Share> = (0..before.of("shares") as u64).map(|n| Share { campaign: id, n }).collect();
     let first = id.time() / DAY;
     let days: Vec<u64> = (first.max((look.now() / DAY).saturating_sub(IN_FULL))..=look.now() / DAY).collect();
     let call = |share: &Share| {
@@ -49,7 +49,7 @@ pub(super) async fn check(look: &Look, id: CampaignId, found: &mut Findings) -> 
         let keys: Vec<String> = own.into_iter().chain(days.iter().map(|day| keys::tally(*share, *day))).collect();
         Call::over(&WEIGH_SHARE, keys).arg(MAX_HOLDS)
     };
-    let weighed: Vec<Option<Vec<u64>>> = look.weigh(shares.iter().map(call).collect()).await?;
+    let weighed: Vec<Option<Vec<Sum>>> = look.weigh(shares.iter().map(call).collect()).await?;
     let after = Pool::read(look, id).await?;
     let (mut taken, mut out) = (0, 0);
     for (share, weights) in shares.iter().zip(&weighed) {
@@ -81,7 +81,7 @@ pub(super) async fn check(look: &Look, id: CampaignId, found: &mut Findings) -> 
 }
 
 /// What a share says of itself, against what its ads, its holds and its days come to.
-fn check_share(share: Share, weights: &[u64], whole: bool, found: &mut Findings) {
+fn check_share(share: Share, weights: &[Sum], whole: bool, found: &mut Findings) {
     // What is found is told of the campaign: looking at that again looks at all of it.
     let (key, of) = (keys::campaign(share.campaign), keys::share(share));
     let [granted, returned, spent, held, shown, clicked, invalid] = [0, 1, 2, 3, 4, 5, 6].map(|at: usize| weights[at]);

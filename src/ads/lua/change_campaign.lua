@@ -1,15 +1,16 @@
 -- change_campaign.lua - changes a campaign's definition, if it is still the one that was read.
--- KEYS 1 campaign:{C}  2 keywords:{C}
--- ARGV 1 the version that was read  2…5 how much follows of each: fields to write with their values, fields to remove, keywords to add each
+-- KEYS 1 campaign:{C}  2 keywords:{C}  3 frozen:{C}
+-- ARGV 1 the version that was read  2 what its money is frozen under, or none  3…6 how much follows of each: fields to write with their values, fields to remove, keywords to add each
 --   after the id of its adding, keywords to remove
--- Returns 1 | 0 there is none | -1 it was changed meanwhile | -2 its shares hold more than the new budget
+-- Returns 1 | 0 there is none | -1 it was changed meanwhile, or is frozen under this no more | -2 its shares hold more than the new budget
 local version, out = unpack(redis.call('HMGET', KEYS[1], 'version', 'out'))
 if not version then return 0 end
 if version ~= ARGV[1] then return -1 end
-local first, parts = 6, {}
+if ARGV[2] ~= '' and redis.call('GET', KEYS[3]) ~= ARGV[2] then return -1 end
+local first, parts = 7, {}
 for part = 1, 4 do
-  parts[part] = {first, first + ARGV[1 + part] - 1}
-  first = first + ARGV[1 + part]
+  parts[part] = {first, first + ARGV[2 + part] - 1}
+  first = first + ARGV[2 + part]
 end
 for at = parts[1][1], parts[1][2], 2 do
   if ARGV[at] == 'budget' and tonumber(ARGV[at + 1]) < tonumber(out or 0) then return -2 end
@@ -20,4 +21,5 @@ redis.call('HSET', KEYS[1], 'version', string.format('%.0f', version + 1), of(1)
 if any(2) then redis.call('HDEL', KEYS[1], of(2)) end
 if any(3) then redis.call('ZADD', KEYS[2], of(3)) end
 if any(4) then redis.call('ZREM', KEYS[2], of(4)) end
+if ARGV[2] ~= '' then redis.call('UNLINK', KEYS[3]) end
 return 1

@@ -1,17 +1,14 @@
 -- draw_grant.lua - gives a share of a campaign some of the money that no share holds, as far as budget, daily budget and pace allow. Notes first
 -- what shares have given back: each tells all of it so far, and the pool what it has granted so far, so that nothing counts twice.
--- KEYS 1 campaign:{C}
+-- KEYS 1 campaign:{C}  2 frozen:{C}
 -- ARGV 1 now, ms  2 the day  3 the share  4 what was granted to it so far, as it knows  5 how much more it must have
 --      6 what a grant is a multiple of, where there is more
 --      then of each share that gave something back: share, in all, day, of that day
--- Returns granted ALL BEFORE DAY, of which BEFORE on days before | refused LEFT DAY, what it could have had | gone
+-- Returns granted ALL BEFORE DAY, of which BEFORE on days before | refused LEFT DAY, what it could have had, 0 while it is frozen | gone
 local n, day = ARGV[3], tonumber(ARGV[2])
 local is = redis.call('HMGET', KEYS[1], 'id', 'budget', 'daily', 'pacing', 'from', 'ends', 'shares', 'out', 'day', 'today')
 if not is[1] then return 'gone' end
 local out, today, shares = tonumber(is[8] or 0), tonumber(is[10] or 0), tonumber(is[7])
-local function text(number)
-  return string.format('%.0f', number)
-end
 
 if is[9] and tonumber(is[9]) >= day then
   day = tonumber(is[9])
@@ -28,16 +25,16 @@ else
 end
 
 for at = 7, #ARGV, 4 do
-  local share, back, of_day = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 3])
+  local share, back, of_day = ARGV[at], ARGV[at + 1], ARGV[at + 3]
   local known = redis.call('HMGET', KEYS[1], 'r' .. share, 'q' .. share)
-  local more, more_of_day = back - tonumber(known[1] or 0), of_day - tonumber(known[2] or 0)
+  local more, more_of_day = minus(back, known[1] or '0'), minus(of_day, known[2] or '0')
   if more > 0 then
     out = out - more
-    redis.call('HSET', KEYS[1], 'r' .. share, text(back))
+    redis.call('HSET', KEYS[1], 'r' .. share, back)
   end
   if tonumber(ARGV[at + 2]) == day and more_of_day > 0 then
     today = today - more_of_day
-    redis.call('HSET', KEYS[1], 'q' .. share, text(of_day))
+    redis.call('HSET', KEYS[1], 'q' .. share, of_day)
   end
 end
 
@@ -56,19 +53,20 @@ local function allowed()
 end
 
 local granted, before = unpack(redis.call('HMGET', KEYS[1], 'g' .. n, 'b' .. n))
-granted, before = tonumber(granted or 0), tonumber(before or 0)
+granted, before = granted or '0', before or '0'
 local answer
 -- What it was granted before, and does not know of yet, comes first.
-if granted <= tonumber(ARGV[4]) then
+if minus(granted, ARGV[4]) <= 0 then
   local left, want, unit = math.min(is[2] - out, allowed() - today), tonumber(ARGV[5]), tonumber(ARGV[6])
+  if redis.call('EXISTS', KEYS[2]) == 1 then left = 0 end
   if left < want or want == 0 then
     answer = 'refused ' .. text(math.max(0, left)) .. ' ' .. text(day)
   else
     local part = math.floor(left / (4 * shares))
     local grant = math.max(want, part - math.fmod(part, unit))
-    granted, out, today = granted + grant, out + grant, today + grant
-    redis.call('HSET', KEYS[1], 'g' .. n, text(granted))
+    granted, out, today = plus(granted, grant), out + grant, today + grant
+    redis.call('HSET', KEYS[1], 'g' .. n, granted)
   end
 end
 redis.call('HSET', KEYS[1], 'out', text(out), 'today', text(today))
-return answer or table.concat({ 'granted', text(granted), text(before), text(day) }, ' ')
+return answer or table.concat({ 'granted', granted, before, text(day) }, ' ')

@@ -13,7 +13,7 @@ if money.day > DAY then return 'day ' .. text(money.day) end
 local is = redis.call('HMGET', KEYS[1], 'v', 'off', 'starts', 'ends', 'cap', 'per')
 if not is[1] then return 'off' end
 roll()
-credit(tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]))
+credit(ARGV[4], ARGV[5], tonumber(ARGV[6]))
 local ended = release(50)
 local function finish(answer)
   save()
@@ -59,7 +59,7 @@ local ad, ecpm, pricing, price = best()
 if not ad then return finish('none') end
 if ecpm < tonumber(ARGV[7]) then return finish('below ' .. text(ecpm)) end
 if price > free() then
-  return finish(table.concat({ 'dry', text(price), text(free()), text(money.g), text(money.r), text(money.q) }, ' '))
+  return finish(table.concat({ 'dry', text(price), text(free()), money.g, money.r, money.q }, ' '))
 end
 
 money.used = money.used + price

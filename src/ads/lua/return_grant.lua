@@ -4,10 +4,10 @@
 -- Returns what it gave back in all, its day, what it gave back of that day; none where there is no such share
 if redis.call('EXISTS', KEYS[1]) == 0 then return {} end
 roll()
-credit(tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]))
+credit(ARGV[3], ARGV[4], tonumber(ARGV[5]))
 local ended = release(1000)
 local back = free()
-money.r, money.q = money.r + back, money.q + back
+money.r, money.q = plus(money.r, back), plus(money.q, back)
 save()
 forget(ended)
-return { text(money.r), text(money.day), text(money.q) }
+return { money.r, text(money.day), money.q }

@@ -5,7 +5,7 @@
 --   invalid clicks, spend
 local answer = {}
 local function put(number) answer[#answer + 1] = string.format('%.0f', number or 0) end
-for _, value in ipairs({'g', 'r', 'spent', 'held', 'i', 'c', 'x'}) do put(redis.call('HGET', KEYS[1], value) or 0) end
+for _, value in ipairs({'g', 'r', 'spent', 'held', 'i', 'c', 'x'}) do answer[#answer + 1] = redis.call('HGET', KEYS[1], value) or '0' end
 local sums = {s = 0, i = 0, c = 0}
 local fields = redis.call('HGETALL', KEYS[2])
 for at = 1, #fields, 2 do

@@ -16,6 +16,7 @@ pub use campaign::{Ad, Campaign, Cap, Creative, Pacing, Pricing, State};
 pub use change::CampaignChange;
 pub use draft::{CapDraft, NewAd, NewCampaign};
 pub use judge::{Asked, Reason, Taken, judge};
+pub(in crate::ads) use money::Sum;
 pub use money::{Ecpm, MAX_MONEY, Money, ecpm};
 pub use place::{Listing, Share, Slot, Visitor};
 pub use report::{AdCounts, Purse, Tally, ctr};

@@ -5,12 +5,6 @@ use super::{Money, Taken};
 /// What a share has in hand, and what it has come to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Purse {
-    /// What it was given in all.
-    pub granted: Money,
-    /// What it gave back in all.
-    pub returned: Money,
-    /// What it gave back of `day`.
-    pub returned_today: Money,
     /// The day, counted from 1970, that it last did something on.
     pub day: u64,
     /// What it has spent.

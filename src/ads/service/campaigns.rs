@@ -4,7 +4,7 @@ use super::super::model::{
     CLUSTER_SHARES, Campaign, CampaignChange, CampaignDraft, Late, MAX_CAMPAIGNS, Money, NewCampaign, Purse, State, fold,
     keywords_of,
 };
-use super::super::store::{self, Changed, Held, Kept, KeptAd, Owned};
+use super::super::store::{self, Changed, Held, Kept, KeptAd, Owned, grants};
 use super::{draw, no_campaign, settle};
 use crate::app::App;
 use crate::clock::DAY;
@@ -126,10 +126,10 @@ async fn attempt(
         if ticket.is_none() {
             *ticket = Some(jobs::begin(app, Task::Campaign { owner, campaign: id }).await?);
         }
-        if new.budget < kept.campaign.budget || new.daily.is_some_and(|daily| kept.campaign.daily.is_none_or(|it| daily < it)) {
-            bring_back(app, &kept.campaign, new.budget).await?;
-        }
-        match store::change(app.db(), &new, &with_ids(app, add).await?, &remove).await? {
+        let add = with_ids(app, add).await?;
+        let frozen =
+            if may_be_less(&kept.campaign, &new) { Some(bring_back(app, &kept.campaign, new.budget).await?) } else { None };
+        match store::change(app.db(), &new, frozen, &add, &remove).await? {
             Changed::Done => return Ok(()),
             Changed::NotThere => return Err(no_campaign().into()),
             Changed::Overtaken | Changed::OverBudget => {}
@@ -144,12 +144,23 @@ pub(super) async fn owned(app: &App, owner: UserId, id: CampaignId) -> Outcome<K
     kept.filter(|it| it.campaign.owner == owner).ok_or_else(|| no_campaign().into())
 }
 
-/// Has the shares give back what they have not used, so that a budget can be lowered to what is used. Four round
-/// trips.
-async fn bring_back(app: &App, campaign: &Campaign, budget: Money) -> Outcome<()> {
+/// Whether there is a time at which the new one may have spent less than the old one: then shares may hold too much.
+fn may_be_less(old: &Campaign, new: &Campaign) -> bool {
+    let of_day = |it: &Campaign| (it.daily, it.pacing, it.starts, it.ends);
+    new.budget < old.budget || (new.daily.is_some() && of_day(old) != of_day(new))
+}
+
+/// Has the shares give back what they have not used, and draw nothing until the change is made: what it is frozen under. So a budget can be
+/// lowered to what is used, however busy the campaign is, and no share holds what the new one does not allow. Five round trips.
+async fn bring_back(app: &App, campaign: &Campaign, budget: Money) -> Outcome<u64> {
+    let under = grants::freeze(app.db(), campaign.id).await?;
     draw::give_all_back(app, campaign).await?;
     let used = Purse::taken(&store::purses(app.db(), campaign).await?, app.now() / DAY).whole;
-    if used <= budget { Ok(()) } else { Err(too_low(used).into()) }
+    if used <= budget {
+        return Ok(under);
+    }
+    grants::thaw(app.db(), campaign.id).await?;
+    Err(too_low(used).into())
 }
 
 fn too_low(used: Money) -> UserError {
@@ -157,8 +168,8 @@ fn too_low(used: Money) -> UserError {
     UserError::new(UserErrorCode::InvalidInput, message, &["budget"])
 }
 
-/// Changes what a campaign is; from here on every decision goes by it. A charge, a look, the journal, the commit, and settling it; where a budget is
-/// lowered, four more to bring back what shares have free.
+/// Changes what a campaign is; from here on every decision goes by it. A charge, a look, the journal, the commit, and settling it; where the
+/// money that it may spend is less, five more to bring back what shares have free.
 ///
 /// # Errors
 /// `NOT_FOUND`; a row for every mistake; `INVALID_INPUT` for a budget below what is spent or reserved; `RATE_LIMITED`; `OVERLOADED` where

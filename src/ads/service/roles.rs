@@ -74,7 +74,7 @@ pub(super) async fn agree_on_suspension(app: &App, id: CampaignId, suspended: bo
             return Ok(Some(whole.campaign));
         }
         let new = Campaign { suspended, ..whole.campaign };
-        match store::change(app.db(), &new, &[], &[]).await? {
+        match store::change(app.db(), &new, None, &[], &[]).await? {
             Changed::NotThere => return Ok(None),
             Changed::Done => return Ok(Some(Campaign { version: new.version + 1, ..new })),
             Changed::Overtaken | Changed::OverBudget => {}

@@ -106,9 +106,17 @@ pub(in crate::ads) enum Changed {
 }
 
 /// Makes a campaign what `new` is, if it is still of that version, and adds and removes keywords. One script on its tag.
-pub(in crate::ads) async fn change(db: &Db, new: &Campaign, add: &[(u64, String)], remove: &[String]) -> Result<Changed, Error> {
+pub(in crate::ads) async fn change(
+    db: &Db,
+    new: &Campaign,
+    frozen: Option<u64>,
+    add: &[(u64, String)],
+    remove: &[String],
+) -> Result<Changed, Error> {
     let (fields, absent) = fields_of(new);
-    let call = Call::new(&CHANGE_CAMPAIGN, [keys::campaign(new.id), keys::keywords(new.id)]).arg(new.version);
+    let keys = [keys::campaign(new.id), keys::keywords(new.id), keys::frozen(new.id)];
+    let under = frozen.map(|under| under.to_string()).unwrap_or_default();
+    let call = Call::new(&CHANGE_CAMPAIGN, keys).arg(new.version).arg(under);
     let call = call.arg(2 * fields.len()).arg(absent.len()).arg(2 * add.len()).arg(remove.len());
     Ok(match db.call::<i64>(call.arg(&fields[..]).arg(&absent[..]).arg(add).arg(remove)).await? {
         1 => Changed::Done,

@@ -2,15 +2,16 @@
 
 use super::super::keys;
 use super::super::model::{
-    ANSWER_KEPT, CLICK_TIME, DAYS_KEPT, Ecpm, Money, PLAUSIBLE_CLICKS, Pricing, RECORD_TIME, Share, Slot, Visitor,
+    ANSWER_KEPT, CLICK_TIME, DAYS_KEPT, Ecpm, Money, PLAUSIBLE_CLICKS, Pricing, RECORD_TIME, Share, Slot, Sum, Visitor,
 };
 use crate::clock::{MINUTE, Millis};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
 use crate::error::Error;
+use redis::Value;
 
 /// What the scripts over a share share.
-const SHARE: &str = include_str!("../lua/share.lua");
+const SHARE: &str = concat!(include_str!("../lua/sums.lua"), include_str!("../lua/share.lua"));
 static RESERVE_IMPRESSION: Script = Script::after(SHARE, include_str!("../lua/reserve_impression.lua"));
 static CLICK_IMPRESSION: Script = Script::after(SHARE, include_str!("../lua/click_impression.lua"));
 static RETURN_GRANT: Script = Script::after(SHARE, include_str!("../lua/return_grant.lua"));
@@ -26,9 +27,9 @@ const RECORDED_KEPT: Millis = 25 * MINUTE;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::ads) struct Grant {
     /// In all,
-    pub(in crate::ads) all: u64,
+    pub(in crate::ads) all: Sum,
     /// of it on days before
-    pub(in crate::ads) before: u64,
+    pub(in crate::ads) before: Sum,
     /// this one.
     pub(in crate::ads) day: u64,
 }
@@ -75,7 +76,7 @@ pub(in crate::ads) struct Dry {
     pub(in crate::ads) price: Money,
     pub(in crate::ads) free: Money,
     /// What it was granted so far, as it knows.
-    pub(in crate::ads) granted: u64,
+    pub(in crate::ads) granted: Sum,
     pub(in crate::ads) returned: Returned,
 }
 
@@ -83,9 +84,9 @@ pub(in crate::ads) struct Dry {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::ads) struct Returned {
     pub(in crate::ads) n: u64,
-    pub(in crate::ads) all: u64,
+    pub(in crate::ads) all: Sum,
     pub(in crate::ads) day: u64,
-    pub(in crate::ads) of_day: u64,
+    pub(in crate::ads) of_day: Sum,
 }
 
 /// What a reservation came to.
@@ -109,7 +110,15 @@ pub(in crate::ads) enum Reserved {
 /// Reserves impressions, each for itself: the commit. One pipeline of scripts.
 pub(in crate::ads) async fn reserve(db: &Db, now: Millis, asks: &[Ask]) -> Result<Vec<Reserved>, Error> {
     let replies = db.call_many(asks.iter().map(|ask| call(now, ask)).collect()).await?;
-    asks.iter().zip(replies).map(|(ask, reply)| reserved(ask, &decode::one::<String>(reply)?)).collect()
+    let answer = |(ask, reply): (&Ask, Value)| {
+        // One campaign that is broken takes no slot from all others: it is not shown, and told.
+        let answer = decode::one::<String>(reply).and_then(|answer| reserved(ask, &answer));
+        answer.unwrap_or_else(|error| {
+            tracing::error!(campaign = ask.share.campaign.0, %error, "a campaign's money is broken: it is not shown");
+            Reserved::None
+        })
+    };
+    Ok(asks.iter().zip(replies).map(answer).collect())
 }
 
 fn call(now: Millis, ask: &Ask) -> Call {
@@ -152,6 +161,7 @@ fn call(now: Millis, ask: &Ask) -> Call {
 fn reserved(ask: &Ask, answer: &str) -> Result<Reserved, Error> {
     let words: Vec<&str> = answer.split(' ').collect();
     let number = |at: usize| words.get(at).and_then(|word| word.parse::<u64>().ok()).ok_or_else(|| Error::corrupt("no number"));
+    let sum = |at: usize| words.get(at).and_then(|word| word.parse::<Sum>().ok()).ok_or_else(|| Error::corrupt("no sum"));
     let time = |at: usize| number(at).map(|until| Some(until).filter(|until| *until > 0));
     Ok(match words[0] {
         "served" => Reserved::Served(Served {
@@ -171,8 +181,8 @@ fn reserved(ask: &Ask, answer: &str) -> Result<Reserved, Error> {
         "dry" => Reserved::Dry(Dry {
             price: Money(number(1)?),
             free: Money(number(2)?),
-            granted: number(3)?,
-            returned: Returned { n: ask.share.n, all: number(4)?, day: ask.day, of_day: number(5)? },
+            granted: sum(3)?,
+            returned: Returned { n: ask.share.n, all: sum(4)?, day: ask.day, of_day: sum(5)? },
         }),
         _ => return Err(Error::corrupt("a reservation's answer that is none")),
     })
@@ -187,7 +197,8 @@ pub(in crate::ads) async fn give_back(db: &Db, now: Millis, day: u64, shares: &[
     let replies = db.call_many(shares.iter().map(call).collect()).await?;
     let mut returned = Vec::new();
     for ((share, _), reply) in shares.iter().zip(replies) {
-        if let [all, day, of_day] = decode::one::<Vec<u64>>(reply)?[..] {
+        if let [all, day, of_day] = decode::one::<Vec<Sum>>(reply)?[..] {
+            let day = u64::try_from(day).map_err(Error::corrupt)?;
             returned.push(Returned { n: share.n, all, day, of_day });
         }
     }

@@ -33,7 +33,7 @@ pub(in crate::ads) async fn write_shares(db: &Db, facts: &Facts) -> Result<(), E
 }
 
 /// As [`decode_purse`] takes them.
-const PURSE: [&str; 10] = ["g", "r", "q", "day", "spent", "held", "used", "i", "c", "x"];
+const PURSE: [&str; 7] = ["day", "spent", "held", "used", "i", "c", "x"];
 
 pub(super) fn purse_command(share: Share) -> Cmd {
     cmd("HMGET").arg(keys::share(share)).arg(&PURSE).take()
@@ -43,16 +43,13 @@ pub(super) fn decode_purse(reply: Value) -> Result<Purse, Error> {
     let numbers: Vec<Option<u64>> = decode::one(reply)?;
     let number = |at: usize| numbers.get(at).copied().flatten().unwrap_or(0);
     Ok(Purse {
-        granted: Money(number(0)),
-        returned: Money(number(1)),
-        returned_today: Money(number(2)),
-        day: number(3),
-        spent: Money(number(4)),
-        held: Money(number(5)),
-        used: Money(number(6)),
-        impressions: number(7),
-        clicks: number(8),
-        invalid: number(9),
+        day: number(0),
+        spent: Money(number(1)),
+        held: Money(number(2)),
+        used: Money(number(3)),
+        impressions: number(4),
+        clicks: number(5),
+        invalid: number(6),
     })
 }
 

@@ -7,6 +7,7 @@ mod costs;
 mod crashes;
 pub(crate) mod decide;
 mod explained;
+mod less;
 mod plain;
 mod promoted;
 mod settle;
