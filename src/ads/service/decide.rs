@@ -96,9 +96,7 @@ fn check(secret: [u8; 16], ask: PageAsk) -> Result<Asking, Vec<UserError>> {
     if ask.slot == Slot::InFeed {
         rows.push(invalid("Promoted statuses stand in home timelines only.", "slot"));
     }
-    if ask.keywords.len() > MAX_WORDS {
-        rows.push(invalid("A page has at most 250 keywords.", "keywords"));
-    }
+    rows.extend(words(&ask.keywords).err());
     let visitor = visitor_of(secret, ask.visitor.as_deref()).map_err(|row| rows.push(row)).unwrap_or_default();
     let count = usize::try_from(ask.count).ok().filter(|count| (1..=MAX_COUNT).contains(count));
     if count.is_none() {
@@ -108,6 +106,12 @@ fn check(secret: [u8; 16], ask: PageAsk) -> Result<Asking, Vec<UserError>> {
         Some(count) if rows.is_empty() => Ok(Asking { website, slot: ask.slot, keywords: ask.keywords, visitor, count }),
         _ => Err(rows),
     }
+}
+
+/// That a page has no more keywords than it may.
+pub(super) fn words(keywords: &[String]) -> Result<(), UserError> {
+    let is_sound = keywords.len() <= MAX_WORDS;
+    is_sound.then_some(()).ok_or_else(|| invalid("A page has at most 250 keywords.", "keywords"))
 }
 
 /// The visitor that a publisher calls by this name.

@@ -2,12 +2,12 @@
 
 use super::super::model::{Ad, Ecpm, Reason, Slot, Visitor, fold};
 use super::super::store::{self, offers};
-use super::decide::{MAX_ASKED, visitor_of};
+use super::decide::{MAX_ASKED, visitor_of, words};
 use super::known;
 use super::look::{Looked, Occasion, look};
 use super::walk::Walk;
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, UserError};
 use crate::ids::{CampaignId, UserId};
 
 /// How many campaigns are looked at at once.
@@ -41,11 +41,12 @@ pub struct Explanation {
 /// campaigns that stand above it. Changes nothing.
 ///
 /// # Errors
-/// `BAD_USER_INPUT` for a visitor's name that no page could ask with; `STORAGE_UNAVAILABLE`.
+/// `BAD_USER_INPUT` for keywords or a visitor's name that no page could ask with; `STORAGE_UNAVAILABLE`.
 pub async fn explain(app: &App, owner: UserId, asked: WhyNot) -> Result<Option<Explanation>, Error> {
     let secret = app.cursors().await?.secret();
-    let visitor: Option<Visitor> = visitor_of(secret, asked.visitor.as_deref())
-        .map_err(|row| Error::BadUserInput(format!("`visitorId`: {}", row.message)))?;
+    let refused = |row: UserError| Error::BadUserInput(format!("`{}`: {}", row.path.join("."), row.message));
+    words(&asked.keywords).map_err(refused)?;
+    let visitor: Option<Visitor> = visitor_of(secret, asked.visitor.as_deref()).map_err(refused)?;
     let occasion = Occasion { now: app.now(), slot: asked.slot, visitor };
     let looked = look(app, occasion, &[asked.campaign]).await?.pop().flatten();
     let Some(looked) = looked.filter(|it| it.campaign.owner == owner) else { return Ok(None) };

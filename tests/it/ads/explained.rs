@@ -2,7 +2,7 @@
 
 use super::decide::{begun, serve, shown, spent};
 use super::{add, make, run};
-use crate::support::Actor;
+use crate::support::{Actor, error_codes};
 use serde_json::{Value, json};
 use waxwing::config::{Auction, Config};
 
@@ -66,6 +66,22 @@ async fn every_reason_is_told_alone_and_in_its_order() {
             run(&ada, "StopCampaign", json!({ "campaignId": id })).await;
         }
     }
+}
+
+#[tokio::test]
+async fn a_page_of_too_many_keywords_is_refused_as_a_page_would_be() {
+    let (app, ada, _) = begun(Config::default()).await;
+    let id = make(&ada, json!({ "keywords": ["w7"] })).await;
+    add(&ada, &id, json!({})).await;
+    let words = |count: usize| (0..count).map(|number| format!("w{number}")).collect::<Vec<_>>();
+    assert_eq!(explain(&ada, &id, json!({ "keywords": words(250) })).await["rank"], 1);
+    app.redis.reset_calls();
+    let asked = json!({ "campaignId": id, "slot": "BANNER", "keywords": words(251) });
+    let refused = ada.run("WhyNot", asked).await;
+    assert_eq!((&refused["data"]["explainAd"], error_codes(&refused)), (&Value::Null, vec!["BAD_USER_INPUT".to_owned()]));
+    let message = refused["errors"][0]["message"].as_str().expect("a message");
+    assert!(message.contains("`keywords`") && message.contains("250"), "{message}");
+    assert_eq!(app.redis.calls().get("zrange"), None, "before anything is looked at");
 }
 
 #[tokio::test]
