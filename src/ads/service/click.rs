@@ -30,9 +30,23 @@ pub async fn click(app: &App, address: Option<IpAddr>, token: &str) -> Outcome<C
     tolls::pay(app, address).await?;
     let token = signing::open(app, token).await?.ok_or_else(invalid)?;
     let counted = count(app, address, &token).await?;
+    Ok(Clicked { target: leads_to(app, &token).await?, counted })
+}
+
+/// Where a click would lead; counts nothing. `None` as for [`click`]. No round trip for an ad that this process knows.
+///
+/// # Errors
+/// As [`click`].
+pub async fn target(app: &App, address: Option<IpAddr>, token: &str) -> Outcome<Option<String>> {
+    tolls::pay(app, address).await?;
+    let token = signing::open(app, token).await?.ok_or_else(invalid)?;
+    Ok(leads_to(app, &token).await?)
+}
+
+async fn leads_to(app: &App, token: &Token) -> Result<Option<String>, Error> {
     let id = AdId { campaign: token.share.campaign, number: token.ad };
     let ad = known::ads(app, &[id]).await?.remove(&id);
-    Ok(Clicked { target: ad.as_deref().and_then(target_of).map(str::to_owned), counted })
+    Ok(ad.as_deref().and_then(target_of).map(str::to_owned))
 }
 
 /// The row for what is no token of ours.

@@ -214,6 +214,11 @@ async fn a_link_counts_and_leads_on_and_is_kept_nowhere() {
     assert_eq!(link, format!("https://social.example/click/{}", token(&shown[0])));
     let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().expect("a client");
     let url = format!("{}/click/{}", app.url, token(&shown[0]));
+    let looked = client.head(&url).send().await.expect("an answer");
+    let led = looked.headers().get("location").and_then(|value| value.to_str().ok());
+    assert_eq!((looked.status().as_u16(), led), (302, Some("https://shop.example/run?a=b#c")), "who only looks is told where it leads");
+    assert_eq!(looked.headers()["cache-control"], "no-store");
+    assert_eq!((of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), (0, 0), "and counts as nothing");
     for round in 0..2 {
         let answer = client.get(&url).send().await.expect("an answer");
         let header = |name: &str| answer.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
@@ -221,17 +226,16 @@ async fn a_link_counts_and_leads_on_and_is_kept_nowhere() {
         assert_eq!(found, (302, "https://shop.example/run?a=b#c".to_owned(), "no-store".to_owned()));
         assert_eq!((of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), (1, round));
     }
-    let answer = client.head(&url).send().await.expect("an answer");
-    assert_eq!(
-        (answer.status().as_u16(), answer.headers()["location"].to_str().ok()),
-        (302, Some("https://shop.example/run?a=b#c"))
-    );
     app.clock.advance(HOUR);
     assert_eq!(client.get(&url).send().await.expect("an answer").status(), 302, "an old one leads on");
+    assert_eq!((of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), (1, 2));
     for forged in ["x", "%00", &"A".repeat(124), &"A".repeat(5_000)] {
-        let answer = client.get(format!("{}/click/{forged}", app.url)).send().await.expect("an answer");
-        assert_eq!((answer.status().as_u16(), answer.headers().get("location")), (404, None), "{forged}");
-        assert_eq!(answer.headers()["cache-control"], "no-store");
+        let link = format!("{}/click/{forged}", app.url);
+        for asked in [client.get(&link), client.head(&link)] {
+            let answer = asked.send().await.expect("an answer");
+            assert_eq!((answer.status().as_u16(), answer.headers().get("location")), (404, None), "{forged}");
+            assert_eq!(answer.headers()["cache-control"], "no-store");
+        }
     }
     // What was removed is still known where it was shown.
     let ad = shown[0]["ad"]["id"].clone();
