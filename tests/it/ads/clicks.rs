@@ -24,6 +24,13 @@ async fn counted(page: &Actor, token: &str) -> bool {
     payload["counted"].as_bool().expect("a word")
 }
 
+/// That a click comes too late for `clickAd`.
+async fn is_late(page: &Actor, token: &str) {
+    let payload = click(page, token).await;
+    let told = (codes(&payload), &payload["counted"], &payload["targetUrl"]);
+    assert_eq!(told, (vec!["INVALID_TOKEN"], &Value::Null, &Value::Null));
+}
+
 /// A campaign that pays 0.5 for a click, and what it shows once.
 async fn with_clicks(shares: u64) -> (TestApp, Actor, String, String) {
     let (app, ada, key) = started(shares).await;
@@ -80,7 +87,7 @@ async fn what_is_held_for_a_click_comes_back_after_an_hour_and_a_late_click_cost
     assert_eq!(again.len(), 1);
     assert_eq!(spent(&ada, &id).await.0, "0.5");
     app.clock.advance(HOUR);
-    assert!(!counted(&page, token(&again[0])).await, "an hour later");
+    is_late(&page, token(&again[0])).await;
     assert_eq!((spent(&ada, &id).await.0.as_str(), of_share(&app, &id, 0, "x")), ("0.5", 1));
     // Nobody has looked at the schedule: the decision itself gives back what ended.
     assert_eq!(serve(&page, &key, json!({})).await.len(), 1);
@@ -139,7 +146,8 @@ async fn an_ad_that_pays_for_impressions_counts_a_click_once_and_charges_nothing
     assert_eq!((spent(&ada, &id).await.0.as_str(), of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), ("0.002", 1, 4));
     let late = serve(&page, &key, json!({ "visitorId": "v" })).await;
     app.clock.advance(HOUR);
-    assert!(!counted(&page, token(&late[0])).await);
+    is_late(&page, token(&late[0])).await;
+    assert_eq!((of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), (1, 5), "it is noted as invalid");
 }
 
 #[tokio::test]
