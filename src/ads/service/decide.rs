@@ -222,8 +222,7 @@ impl Deciding<'_> {
         let mut asks = Vec::with_capacity(bidders.len());
         for (at, it) in bidders.iter().enumerate() {
             let price = self.price_of(&it.ad, it.ecpm, bidders.get(at + 1).map(|next| next.ecpm).or(after));
-            let ask = self.ask_of(it.share.campaign).await?;
-            asks.push(Ask { share: it.share, only: Some((it.ad.id.number, price)), ..ask });
+            asks.push(Ask { only: Some((it.ad.id.number, price)), ..self.ask_of(it.share).await? });
         }
         Ok(asks)
     }
@@ -260,20 +259,16 @@ impl Deciding<'_> {
 
     /// Asks the best ad of each of these.
     async fn ask(&mut self, batch: &[CampaignId], floor: Ecpm) -> Result<(), Error> {
-        known::learn(self.app, batch.iter().copied()).await?;
+        let parted = known::learn(self.app, batch.iter().copied()).await?;
         let mut asks = Vec::with_capacity(batch.len());
         for campaign in batch {
-            asks.push(Ask { floor, ..self.ask_of(*campaign).await? });
+            let share = parted.share_of(*campaign, self.asking.visitor);
+            asks.push(Ask { floor, ..self.ask_of(share).await? });
         }
         self.reserve(asks).await
     }
 
-    async fn ask_of(&self, campaign: CampaignId) -> Result<Ask, Error> {
-        let shares = known::shares_of(self.app, campaign);
-        let share = match self.asking.visitor {
-            Some(visitor) => visitor.share_of(campaign, shares),
-            None => Share { campaign, n: rand::random_range(0..shares.max(1)) },
-        };
+    async fn ask_of(&self, share: Share) -> Result<Ask, Error> {
         let impression = self.app.next_id().await?;
         Ok(Ask {
             share,
@@ -363,10 +358,9 @@ impl Deciding<'_> {
             for (at, (ecpm, campaign, ad)) in these.iter().enumerate() {
                 let Some(definition) = known.get(&AdId { campaign: *campaign, number: *ad }) else { continue };
                 let next = these.get(at + 1).map(|(ecpm, _, _)| *ecpm).or(next);
-                let share = open.iter().find(|share| share.campaign == *campaign).copied();
-                let ask = self.ask_of(*campaign).await?;
+                let Some(share) = open.iter().find(|share| share.campaign == *campaign) else { continue };
                 let only = Some((*ad, self.price_of(definition, *ecpm, next)));
-                asks.push(Ask { share: share.unwrap_or(ask.share), only, ..ask });
+                asks.push(Ask { only, ..self.ask_of(*share).await? });
             }
             self.reserve(asks).await?;
             open.retain(|share| !self.capped.contains_key(&share.campaign));

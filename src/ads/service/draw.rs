@@ -51,8 +51,9 @@ async fn round(app: &App, now: Millis, open: Vec<&mut Trying>) -> Result<(), Err
 async fn refill(app: &App, now: Millis, mut dry: Vec<(&mut Trying, Dry)>) -> Result<(), Error> {
     let draws: Vec<Draw> = dry.iter().map(|(one, lack)| draw_of(&one.ask, lack)).collect();
     let drawn = grants::draw(app.db(), now, &draws).await?;
+    let parted = known::learn(app, draws.iter().map(|draw| draw.share.campaign)).await?;
     for (((one, lack), draw), drawn) in dry.iter_mut().zip(draws).zip(drawn) {
-        let shares = known::shares_of(app, one.ask.share.campaign);
+        let shares = parted.shares_of(one.ask.share.campaign);
         let drawn = match drawn {
             Drawn::Refused(_) if shares > 1 && !one.has_gathered => {
                 one.has_gathered = true;

@@ -86,13 +86,9 @@ impl Looked {
 /// Looks at campaigns, in their order; `None` for what is not there. Two round trips at once, one more where an ad is new to this process.
 pub(super) async fn look(app: &App, occasion: Occasion, campaigns: &[CampaignId]) -> Result<Vec<Option<Looked>>, Error> {
     let Occasion { now, slot, visitor } = occasion;
-    known::learn(app, campaigns.iter().copied()).await?;
-    let share = |campaign: &CampaignId| match visitor {
-        Some(visitor) => visitor.share_of(*campaign, known::shares_of(app, *campaign)),
-        None => Share { campaign: *campaign, n: rand::random_range(0..known::shares_of(app, *campaign).max(1)) },
-    };
-    let shares: Vec<Share> = campaigns.iter().map(share).collect();
-    let known: Vec<(CampaignId, u64)> = campaigns.iter().map(|id| (*id, known::shares_of(app, *id))).collect();
+    let parted = known::learn(app, campaigns.iter().copied()).await?;
+    let shares: Vec<Share> = campaigns.iter().map(|id| parted.share_of(*id, visitor)).collect();
+    let known: Vec<(CampaignId, u64)> = campaigns.iter().map(|id| (*id, parted.shares_of(*id))).collect();
     let (found, standings) =
         try_join!(store::load_known(app.db(), &known), store::look::standings(app.db(), now, slot, visitor, &shares))?;
     let id = |share: &Share, number: u64| AdId { campaign: share.campaign, number };
