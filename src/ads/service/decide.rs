@@ -8,7 +8,8 @@ use super::super::store::reserve::{Ask, Grant, Reserved, Served};
 use super::super::token::{Purpose, Ring, Token};
 use super::look::{Bidder, Occasion, look};
 use super::walk::Walk;
-use super::{again, draw, known, signing, tolls};
+use super::known::{self, Caps};
+use super::{again, draw, signing, tolls};
 use crate::app::App;
 use crate::clock::{DAY, MINUTE, Millis};
 use crate::config::Auction;
@@ -24,9 +25,12 @@ const MAX_WORDS: usize = 250;
 const MAX_VISITOR: usize = 200;
 /// How many campaigns are asked for one page, of which a visitor has seen enough or that cannot pay.
 pub(super) const MAX_ASKED: usize = 1_000;
+/// How many candidates are passed by at most for one page, those among them of whom it is known that they may not be shown.
+const MAX_PASSED: usize = 4 * MAX_ASKED;
 /// How many campaigns are looked at at once, at first.
 const CHUNK: usize = 32;
-/// How long it is taken as known that a visitor has seen enough of a campaign: one whose cap was lifted is asked again after it.
+/// How long it is taken as known that a visitor has seen enough of a campaign, or that one has a cap: where that was lifted it is asked again
+/// after it.
 const HINTED: Millis = MINUTE;
 
 /// What a page asks for.
@@ -85,7 +89,8 @@ pub async fn serve(app: &App, address: Option<IpAddr>, ask: PageAsk) -> Outcome<
         Shop::NotThere => return Err(unknown().into()),
     }
     walk.take(want, opening.offers);
-    let mut deciding = Deciding { app, now, asking: &asking, walk, capped: opening.capped, found: Vec::new() };
+    let caps = Caps::of(app);
+    let mut deciding = Deciding { app, now, asking: &asking, walk, passed: 0, capped: opening.capped, caps, found: Vec::new() };
     deciding.decide().await?;
     Ok(deciding.present(&ring).await?)
 }
@@ -152,7 +157,10 @@ struct Deciding<'a> {
     now: Millis,
     asking: &'a Asking,
     walk: Walk,
+    passed: usize,
+    /// Of whom the visitor has seen enough.
     capped: HashMap<CampaignId, Millis>,
+    caps: Caps,
     found: Vec<Shown>,
 }
 
@@ -177,7 +185,7 @@ impl Deciding<'_> {
             let want = self.missing() + sets_price;
             let enough = |bidders: &[Bidder], best: Ecpm| bidders.get(want - 1).is_some_and(|it| it.ecpm >= best);
             while !enough(&bidders, self.walk.best()) && looked < MAX_ASKED {
-                let batch = self.next(chunk).await?;
+                let batch = self.next(chunk.min(MAX_ASKED - looked)).await?;
                 if batch.is_empty() {
                     break;
                 }
@@ -207,11 +215,10 @@ impl Deciding<'_> {
             };
             match looked.bidder(occasion) {
                 Ok(bidder) => bidders.push(bidder),
-                Err(reasons) if reasons == [Reason::Capped] => capped.extend(looked.seen_until().map(|until| (*campaign, until))),
+                Err(reasons) if reasons == [Reason::Capped] => capped.push((*campaign, looked.seen_until())),
                 Err(_) => stale.push(*campaign),
             }
         }
-        self.capped.extend(capped.iter().copied());
         again::look(self.app, stale);
         self.note(capped);
         Ok(bidders)
@@ -238,10 +245,15 @@ impl Deciding<'_> {
         self.asking.count.saturating_sub(self.found.len())
     }
 
+    /// Whether it is known of a campaign that this visitor may not be shown it now.
+    fn is_capped(&self, campaign: CampaignId) -> bool {
+        self.capped.contains_key(&campaign) || self.asking.visitor.is_none() && self.caps.has(campaign, self.now)
+    }
+
     /// The next candidates of whom the visitor may not have seen enough.
     async fn next(&mut self, count: usize) -> Result<Vec<CampaignId>, Error> {
         let mut batch = Vec::new();
-        while batch.len() < count {
+        while batch.len() < count && self.passed < MAX_PASSED {
             let parts = self.walk.wanted(count - batch.len());
             if !parts.is_empty() {
                 let found = offers::read(self.app.db(), &parts).await?;
@@ -252,7 +264,8 @@ impl Deciding<'_> {
             if next.is_empty() {
                 break;
             }
-            batch.extend(next.into_iter().map(|(_, campaign)| campaign).filter(|campaign| !self.capped.contains_key(campaign)));
+            self.passed += next.len();
+            batch.extend(next.into_iter().map(|(_, campaign)| campaign).filter(|campaign| !self.is_capped(*campaign)));
         }
         Ok(batch)
     }
@@ -297,9 +310,9 @@ impl Deciding<'_> {
                 Reserved::Served(served) => {
                     self.found.push(Shown { share, impression, day, served });
                     stale.extend(served.relist.then_some(campaign));
-                    capped.extend(served.capped.map(|until| (campaign, until)));
+                    capped.extend(served.capped.map(|until| (campaign, Some(until))));
                 }
-                Reserved::Capped(until) => capped.extend(until.map(|until| (campaign, until))),
+                Reserved::Capped(until) => capped.push((campaign, until)),
                 Reserved::Below(ecpm) => {
                     self.walk.put_back(ecpm, campaign);
                     stale.push(campaign);
@@ -307,19 +320,26 @@ impl Deciding<'_> {
                 _ => stale.push(campaign),
             }
         }
-        self.capped.extend(capped.iter().copied());
         again::look(self.app, stale);
         self.note(capped);
         Ok(())
     }
 
-    /// Notes of whom the visitor has seen enough; nobody waits for it.
-    fn note(&self, mut capped: Vec<(CampaignId, Millis)>) {
-        let Some(visitor) = self.asking.visitor.filter(|_| !capped.is_empty()) else { return };
-        let (app, now) = (self.app.clone(), self.now);
-        for (_, until) in &mut capped {
-            *until = (*until).min(now + HINTED);
+    /// Notes of whom the visitor has seen enough; nobody waits for it. Where nobody knows the visitor, this process notes who has a cap.
+    fn note(&mut self, capped: Vec<(CampaignId, Option<Millis>)>) {
+        let last = self.now + HINTED;
+        let Some(visitor) = self.asking.visitor else {
+            return capped.into_iter().for_each(|(campaign, _)| self.caps.note(campaign, last));
+        };
+        let mut capped: Vec<_> = capped.into_iter().filter_map(|(campaign, until)| Some((campaign, until?))).collect();
+        if capped.is_empty() {
+            return;
         }
+        self.capped.extend(capped.iter().copied());
+        for (_, until) in &mut capped {
+            *until = (*until).min(last);
+        }
+        let (app, now) = (self.app.clone(), self.now);
         self.app.spawn(async move {
             if let Err(error) = offers::note_capped(app.db(), now, visitor, &capped).await {
                 tracing::debug!(%error, "it was not noted of whom a visitor has seen enough");
