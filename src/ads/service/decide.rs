@@ -6,16 +6,17 @@ use super::super::model::{
 use super::super::store::offers::{self, Shop};
 use super::super::store::reserve::{Ask, Grant, Reserved, Served};
 use super::super::token::{Purpose, Ring, Token};
+use super::draw::{self, Came};
+use super::known::{self, Caps};
 use super::look::{Bidder, Occasion, look};
 use super::walk::Walk;
-use super::known::{self, Caps};
-use super::{again, draw, signing, tolls};
+use super::{again, signing, tolls};
 use crate::app::App;
 use crate::clock::{DAY, MINUTE, Millis};
 use crate::config::Auction;
 use crate::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::ids::{AdId, CampaignId, ImpressionId, WebsiteId};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -60,12 +61,12 @@ pub struct Impression {
 }
 
 /// A checked ask.
-struct Asking {
-    website: WebsiteId,
-    slot: Slot,
-    keywords: Vec<String>,
-    visitor: Option<Visitor>,
-    count: usize,
+pub(super) struct Asking {
+    pub(super) website: WebsiteId,
+    pub(super) slot: Slot,
+    pub(super) keywords: Vec<String>,
+    pub(super) visitor: Option<Visitor>,
+    pub(super) count: usize,
 }
 
 /// Shows the best ads that may be shown now, of different campaigns first; counts each, and charges or reserves what it costs. Best first; empty
@@ -90,7 +91,8 @@ pub async fn serve(app: &App, address: Option<IpAddr>, ask: PageAsk) -> Outcome<
     }
     walk.take(want, opening.offers);
     let caps = Caps::of(app);
-    let mut deciding = Deciding { app, now, asking: &asking, walk, passed: 0, capped: opening.capped, caps, found: Vec::new() };
+    let (capped, gathered, found) = (opening.capped, HashSet::new(), Vec::new());
+    let mut deciding = Deciding { app, now, asking: &asking, walk, passed: 0, capped, caps, gathered, found };
     deciding.decide().await?;
     Ok(deciding.present(&ring).await?)
 }
@@ -144,24 +146,26 @@ fn suspended() -> UserError {
 
 /// An impression that is reserved.
 #[derive(Clone, Copy)]
-struct Shown {
-    share: Share,
-    impression: u64,
-    day: u64,
-    served: Served,
+pub(super) struct Shown {
+    pub(super) share: Share,
+    pub(super) impression: u64,
+    pub(super) day: u64,
+    pub(super) served: Served,
 }
 
 /// A decision on its way.
-struct Deciding<'a> {
-    app: &'a App,
+pub(super) struct Deciding<'a> {
+    pub(super) app: &'a App,
     now: Millis,
-    asking: &'a Asking,
+    pub(super) asking: &'a Asking,
     walk: Walk,
     passed: usize,
     /// Of whom the visitor has seen enough.
     capped: HashMap<CampaignId, Millis>,
     caps: Caps,
-    found: Vec<Shown>,
+    /// Whose shares have given back what they had free, for this page.
+    gathered: HashSet<CampaignId>,
+    pub(super) found: Vec<Shown>,
 }
 
 impl Deciding<'_> {
@@ -174,7 +178,7 @@ impl Deciding<'_> {
             self.ask(&batch, floor).await?;
         }
         self.look_on().await?;
-        self.again().await
+        self.fill_up().await
     }
 
     /// Looks at campaigns, more at once each time, until enough are known that may be shown, and asks those.
@@ -199,7 +203,8 @@ impl Deciding<'_> {
             }
             let asks = self.asks_of(&bidders, rest.first().map(|it| it.ecpm)).await?;
             bidders = rest;
-            self.reserve(asks).await?;
+            let failed = self.reserve(asks).await?;
+            again::look(self.app, failed.into_iter().map(|(share, _)| share.campaign));
         }
         Ok(())
     }
@@ -234,19 +239,19 @@ impl Deciding<'_> {
         Ok(asks)
     }
 
-    fn price_of(&self, ad: &Ad, own: Ecpm, next: Option<Ecpm>) -> Money {
+    pub(super) fn price_of(&self, ad: &Ad, own: Ecpm, next: Option<Ecpm>) -> Money {
         match self.app.config().auction {
             Auction::FirstPrice => ad.price(),
             Auction::SecondPrice => second_price(ad.pricing, ad.bid, own, next),
         }
     }
 
-    fn missing(&self) -> usize {
+    pub(super) fn missing(&self) -> usize {
         self.asking.count.saturating_sub(self.found.len())
     }
 
     /// Whether it is known of a campaign that this visitor may not be shown it now.
-    fn is_capped(&self, campaign: CampaignId) -> bool {
+    pub(super) fn is_capped(&self, campaign: CampaignId) -> bool {
         self.capped.contains_key(&campaign) || self.asking.visitor.is_none() && self.caps.has(campaign, self.now)
     }
 
@@ -278,10 +283,12 @@ impl Deciding<'_> {
             let share = parted.share_of(*campaign, self.asking.visitor);
             asks.push(Ask { floor, ..self.ask_of(share).await? });
         }
-        self.reserve(asks).await
+        let failed = self.reserve(asks).await?;
+        again::look(self.app, failed.into_iter().map(|(share, _)| share.campaign));
+        Ok(())
     }
 
-    async fn ask_of(&self, share: Share) -> Result<Ask, Error> {
+    pub(super) async fn ask_of(&self, share: Share) -> Result<Ask, Error> {
         let impression = self.app.next_id().await?;
         Ok(Ask {
             share,
@@ -299,14 +306,14 @@ impl Deciding<'_> {
         })
     }
 
-    /// Reserves, and takes what came of it.
-    async fn reserve(&mut self, asks: Vec<Ask>) -> Result<(), Error> {
+    /// Reserves, and takes what came of it. The shares that showed nothing, whoever asks, and what they had left where that was why.
+    pub(super) async fn reserve(&mut self, asks: Vec<Ask>) -> Result<Vec<(Share, Option<Money>)>, Error> {
         let asked: Vec<(Share, u64)> = asks.iter().map(|ask| (ask.share, ask.impression)).collect();
-        let replies = draw::reserve(self.app, self.now, asks).await?;
-        let (mut stale, mut capped) = (Vec::new(), Vec::new());
-        for ((share, impression), (reply, day)) in asked.into_iter().zip(replies) {
+        let all = draw::reserve(self.app, self.now, asks, &mut self.gathered).await?;
+        let (mut failed, mut stale, mut capped) = (Vec::new(), Vec::new(), Vec::new());
+        for ((share, impression), Came { reserved, day, left }) in asked.into_iter().zip(all) {
             let campaign = share.campaign;
-            match reply {
+            match reserved {
                 Reserved::Served(served) => {
                     self.found.push(Shown { share, impression, day, served });
                     stale.extend(served.relist.then_some(campaign));
@@ -317,12 +324,12 @@ impl Deciding<'_> {
                     self.walk.put_back(ecpm, campaign);
                     stale.push(campaign);
                 }
-                _ => stale.push(campaign),
+                _ => failed.push((share, left)),
             }
         }
         again::look(self.app, stale);
         self.note(capped);
-        Ok(())
+        Ok(failed)
     }
 
     /// Notes of whom the visitor has seen enough; nobody waits for it. Where nobody knows the visitor, this process notes who has a cap.
@@ -345,47 +352,6 @@ impl Deciding<'_> {
                 tracing::debug!(%error, "it was not noted of whom a visitor has seen enough");
             }
         });
-    }
-
-    /// Where there are fewer campaigns than ads were asked for: more of theirs, the best first, each ad once.
-    async fn again(&mut self) -> Result<(), Error> {
-        if self.missing() == 0 || self.found.is_empty() {
-            return Ok(());
-        }
-        let mut open: Vec<Share> = self.found.iter().map(|shown| shown.share).collect();
-        let ranks = offers::ranks(self.app.db(), self.asking.slot, &open).await?;
-        let of = |(share, rank): (&Share, Vec<(u64, Ecpm)>)| {
-            rank.into_iter().map(|(ad, ecpm)| (ecpm, share.campaign, ad)).collect::<Vec<_>>()
-        };
-        let mut ads: Vec<(Ecpm, CampaignId, u64)> = open.iter().zip(ranks).flat_map(of).collect();
-        ads.retain(|(_, campaign, ad)| {
-            !self.found.iter().any(|shown| shown.share.campaign == *campaign && shown.served.ad == *ad)
-        });
-        ads.sort_unstable_by(|a, b| b.cmp(a));
-        let ids: Vec<AdId> = ads.iter().map(|(_, campaign, ad)| AdId { campaign: *campaign, number: *ad }).collect();
-        let known = known::ads(self.app, &ids).await?;
-        while self.missing() > 0 {
-            ads.retain(|(_, campaign, _)| {
-                open.iter().any(|share| share.campaign == *campaign) && !self.capped.contains_key(campaign)
-            });
-            let rest = ads.split_off(ads.len().min(self.missing()));
-            if ads.is_empty() {
-                break;
-            }
-            let mut asks = Vec::with_capacity(ads.len());
-            let next = rest.first().map(|(ecpm, _, _)| *ecpm);
-            let these = std::mem::replace(&mut ads, rest);
-            for (at, (ecpm, campaign, ad)) in these.iter().enumerate() {
-                let Some(definition) = known.get(&AdId { campaign: *campaign, number: *ad }) else { continue };
-                let next = these.get(at + 1).map(|(ecpm, _, _)| *ecpm).or(next);
-                let Some(share) = open.iter().find(|share| share.campaign == *campaign) else { continue };
-                let only = Some((*ad, self.price_of(definition, *ecpm, next)));
-                asks.push(Ask { only, ..self.ask_of(*share).await? });
-            }
-            self.reserve(asks).await?;
-            open.retain(|share| !self.capped.contains_key(&share.campaign));
-        }
-        Ok(())
     }
 
     /// What is shown, the best first.

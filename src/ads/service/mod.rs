@@ -13,6 +13,7 @@ mod click;
 mod decide;
 mod draw;
 mod explain;
+mod further;
 mod known;
 mod look;
 mod promote;
