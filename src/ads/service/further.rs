@@ -20,7 +20,8 @@ struct Further {
 }
 
 impl Deciding<'_> {
-    /// More ads of the campaigns that are shown, the best first, each ad once.
+    /// More ads of the campaigns that are shown, the best first, each ad once. Where the next one sets the price, that is the next one of another
+    /// campaign: nobody pays more because they have more ads.
     pub(super) async fn fill_up(&mut self) -> Result<(), Error> {
         if self.missing() == 0 || self.found.is_empty() {
             return Ok(());
@@ -66,7 +67,7 @@ impl Deciding<'_> {
     async fn asks_of_further(&self, ads: &[Further], count: usize) -> Result<Vec<Ask>, Error> {
         let mut asks = Vec::with_capacity(count);
         for (at, it) in ads.iter().take(count).enumerate() {
-            let next = ads.get(at + 1);
+            let next = ads[at + 1..].iter().find(|other| other.share.campaign != it.share.campaign);
             let price: Money = self.price_of(&it.ad, it.ecpm, next.map(|next| next.ecpm));
             asks.push(Ask { only: Some((it.ad.id.number, price)), ..self.ask_of(it.share).await? });
         }

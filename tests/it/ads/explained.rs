@@ -140,3 +140,23 @@ async fn at_the_second_price_one_pays_just_more_than_the_next_needs() {
     run(&page, "ClickAd", json!({ "token": found[0]["token"] })).await;
     assert_eq!(spent(&ada, &clicks).await.0, "0.500001");
 }
+
+#[tokio::test]
+async fn at_the_second_price_nobody_pays_against_their_own_ads() {
+    let (app, ada, key) = begun(Config { auction: Auction::SecondPrice, ..Config::default() }).await;
+    let page = app.anonymous();
+    let one = make(&ada, json!({})).await;
+    for bid in ["5", "3", "1"] {
+        add(&ada, &one, json!({ "bid": bid })).await;
+    }
+    assert_eq!(shown(&page, &key, json!({ "count": 3 })).await.len(), 3);
+    assert_eq!(spent(&ada, &one).await.0, "0.009", "alone, each pays what it bids");
+    let other = make(&ada, json!({})).await;
+    for bid in ["4", "2"] {
+        add(&ada, &other, json!({ "bid": bid })).await;
+    }
+    assert_eq!(shown(&page, &key, json!({ "count": 5 })).await.len(), 5);
+    // The first ones: 5 before 4, and 4 before nobody. Of the others 3 comes before 2, 2 before 1, and 1 before nobody.
+    assert_eq!(spent(&ada, &one).await.0, "0.016000002", "0.004000001, 0.002000001 and 0.001 more");
+    assert_eq!(spent(&ada, &other).await.0, "0.005000001", "0.004 and 0.001000001");
+}
