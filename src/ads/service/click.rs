@@ -62,7 +62,11 @@ async fn leads_to(app: &App, token: &Token) -> Result<Option<String>, Error> {
 
 /// The row for what is no token of ours.
 pub(super) fn invalid() -> UserError {
-    UserError::new(UserErrorCode::InvalidToken, "This is no token of an impression, or too old: it is good for an hour.", &["token"])
+    UserError::new(
+        UserErrorCode::InvalidToken,
+        "This is no token of an impression, or too old: it is good for an hour.",
+        &["token"],
+    )
 }
 
 async fn count(app: &App, address: Option<IpAddr>, token: &Token) -> Result<bool, Error> {

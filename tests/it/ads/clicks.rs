@@ -224,7 +224,11 @@ async fn a_link_counts_and_leads_on_and_is_kept_nowhere() {
     let url = format!("{}/click/{}", app.url, token(&shown[0]));
     let looked = client.head(&url).send().await.expect("an answer");
     let led = looked.headers().get("location").and_then(|value| value.to_str().ok());
-    assert_eq!((looked.status().as_u16(), led), (302, Some("https://shop.example/run?a=b#c")), "who only looks is told where it leads");
+    assert_eq!(
+        (looked.status().as_u16(), led),
+        (302, Some("https://shop.example/run?a=b#c")),
+        "who only looks is told where it leads"
+    );
     assert_eq!(looked.headers()["cache-control"], "no-store");
     assert_eq!((of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), (0, 0), "and counts as nothing");
     for round in 0..2 {
