@@ -1,13 +1,17 @@
-//! Impression tokens: what was shown to whom and what it costs, signed, so that nothing need be looked up to know that it is true.
+//! Impression tokens: what was shown to whom and what it costs, signed and sealed, so that nothing need be looked up to know that it is true, and
+//! nobody who sees a link can read what the advertiser pays or tell the visitor again.
 //!
-//! `base64url(key's version, what follows in fixed places, 16 bytes of HMAC-SHA256)`. It tells a client nothing that it could use, and holds no
-//! secret.
+//! `base64url(key's version, what it says in fixed places and sealed, 16 bytes of HMAC-SHA256 over both)`. It is sealed as SIV does it: the HMAC of
+//! what it says is the nonce of XChaCha20, so that no two tokens share one, whatever ids and clocks do. The cipher's key is derived from the
+//! one that signs.
 
 use super::model::{Money, Pricing, Share, Visitor};
 use crate::clock::{MINUTE, Millis};
 use crate::ids::CampaignId;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chacha20::XChaCha20;
+use chacha20::cipher::{KeyIvInit, StreamCipher};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::collections::BTreeMap;
@@ -48,6 +52,7 @@ pub(super) struct Token {
 /// A key.
 pub(super) type Key = [u8; 32];
 
+const VERSION: usize = 4;
 const TAG: usize = 16;
 const LENGTH: usize = 77;
 
@@ -103,19 +108,22 @@ pub(super) struct Ring {
 impl Ring {
     /// A token under the newest key; `None` where there is none.
     pub(super) fn sign(&self, token: &Token) -> Option<String> {
-        let bytes = token.bytes(self.newest);
-        let tag = mac(self.keys.get(&self.newest)?, &bytes)?.finalize().into_bytes();
-        Some(URL_SAFE_NO_PAD.encode([&bytes[..], &tag[..TAG]].concat()))
+        let mut bytes = token.bytes(self.newest);
+        let key = self.keys.get(&self.newest)?;
+        let tag: [u8; TAG] = mac(key, &bytes)?.finalize().into_bytes()[..TAG].try_into().ok()?;
+        apply_cipher(key, &tag, bytes.get_mut(VERSION..)?)?;
+        Some(URL_SAFE_NO_PAD.encode([&bytes[..], &tag[..]].concat()))
     }
 
     /// What a token says that one of these keys has signed and that is good now.
     pub(super) fn open(&self, text: &str, now: Millis) -> Option<Token> {
-        let (version, bytes) = unsigned(text)?;
+        let (version, mut bytes) = unsigned(text)?;
         let is_good = version == self.newest || version + 1 == self.newest && now < self.made + OVERLAP;
         let key = self.keys.get(&version).filter(|_| is_good)?;
-        let (said, tag) = bytes.split_at_checked(LENGTH)?;
-        mac(key, said)?.verify_truncated_left(tag).ok()?;
-        Token::read(said)
+        let tag: [u8; TAG] = bytes.split_off(LENGTH).try_into().ok()?;
+        apply_cipher(key, &tag, bytes.get_mut(VERSION..)?)?;
+        mac(key, &bytes)?.verify_truncated_left(&tag).ok()?;
+        Token::read(&bytes)
     }
 }
 
@@ -130,6 +138,15 @@ fn mac(key: &Key, bytes: &[u8]) -> Option<Hmac<Sha256>> {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).ok()?;
     mac.update(bytes);
     Some(mac)
+}
+
+/// Seals what a token says, or opens it.
+fn apply_cipher(key: &Key, tag: &[u8; TAG], said: &mut [u8]) -> Option<()> {
+    // No token is as short as this: nothing else is ever signed to the same MAC.
+    let key = mac(key, b"sealed")?.finalize().into_bytes();
+    let mut nonce = [0; 24];
+    nonce[..TAG].copy_from_slice(tag);
+    XChaCha20::new_from_slices(&key, &nonce).ok()?.try_apply_keystream(said).ok()
 }
 
 #[cfg(test)]
@@ -176,6 +193,31 @@ mod tests {
             }
         }
         assert_eq!(ring().open(&"é".repeat(62), 1_000), None);
+    }
+
+    #[test]
+    fn who_has_a_token_cannot_read_it() {
+        let said = token();
+        let text = ring().sign(&said).expect("a key");
+        let (_, bytes) = unsigned(&text).expect("a token");
+        let holds = |field: &[u8]| bytes.windows(field.len()).any(|window| window == field);
+        let fields: [&[u8]; 7] = [
+            &said.visitor.expect("one").0[..4],
+            &said.price.0.to_be_bytes()[1..],
+            &said.share.campaign.0.to_be_bytes()[1..],
+            &said.impression.to_be_bytes()[1..],
+            &said.at.to_be_bytes()[1..],
+            &said.place.to_be_bytes()[1..],
+            &said.nonce[..4],
+        ];
+        for field in fields {
+            assert!(!holds(field), "{field:?} in {bytes:?}");
+        }
+        // Two that differ in one bit of one field have nothing in common but the key's version.
+        let other = ring().sign(&Token { ad: 6, ..said }).expect("a key");
+        let (_, other) = unsigned(&other).expect("a token");
+        let same = bytes.iter().zip(&other).skip(4).filter(|(one, other)| one == other).count();
+        assert!(same < 8, "{same} of {} bytes", bytes.len() - 4);
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! `/click/TOKEN`: counts a click and leads where the ad does.
+//! `/click/TOKEN`: leads where the ad does; GET counts a click, HEAD does not.
 
 use super::State;
 use super::address::Client;
 use crate::ads::service;
-use crate::error::{Error, Refusal};
+use crate::error::{Error, Outcome, Refusal};
 use axum::extract::{Path, State as Extract};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -12,11 +12,20 @@ use tokio::time::timeout;
 const GONE: &str =
     "<!doctype html><html lang=\"en\"><title>Not found</title><h1>Not found</h1><p>This link leads nowhere.</p></html>";
 
-/// GET and HEAD: a redirect that is kept nowhere. A link that counts no more leads there all the same; one that is not ours, nowhere.
+/// GET: a redirect that is kept nowhere. A link that counts no more leads there all the same; one that is not ours, nowhere.
 pub(super) async fn click(Extract(state): Extract<State>, Client(address): Client, Path(token): Path<String>) -> Response {
-    let clicked = timeout(state.edge.request_timeout, service::click(&state.app, address, &token)).await;
-    let mut response = match clicked {
-        Ok(Ok(clicked)) => clicked.target.as_deref().and_then(redirect).unwrap_or_else(not_found),
+    let clicked = async { service::click(&state.app, address, &token).await.map(|clicked| clicked.target) };
+    answer(&state, clicked).await
+}
+
+/// HEAD: the same redirect, and nothing is counted. Who only looks where a link leads is a mail scanner or a chat's preview, not a visitor.
+pub(super) async fn look(Extract(state): Extract<State>, Client(address): Client, Path(token): Path<String>) -> Response {
+    answer(&state, service::target(&state.app, address, &token)).await
+}
+
+async fn answer(state: &State, target: impl Future<Output = Outcome<Option<String>>>) -> Response {
+    let mut response = match timeout(state.edge.request_timeout, target).await {
+        Ok(Ok(target)) => target.as_deref().and_then(redirect).unwrap_or_else(not_found),
         Ok(Err(Refusal::User(_))) => not_found(),
         Ok(Err(Refusal::Fatal(error))) => failed(&error),
         Err(_) => failed(&Error::DeadlineExceeded),

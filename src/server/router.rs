@@ -62,7 +62,7 @@ impl State {
 pub fn router(state: State) -> Router {
     let mut router = Router::new()
         .route("/graphql", get(graphql::get).post(graphql::post).put(reserved::reserve).delete(reserved::complete))
-        .route("/click/{token}", get(click::click))
+        .route("/click/{token}", get(click::click).head(click::look))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready));
     if !state.metrics_apart {

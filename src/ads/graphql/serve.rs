@@ -120,8 +120,8 @@ impl ServeMutation {
         Some(Box::pin(serve(ctx, input)).await)
     }
 
-    /// Counts a click, and tells where it leads. Once a token: another click of the same impression, a late one and one too many in a minute
-    /// are told as not counted. A forged token is refused with `INVALID_TOKEN`.
+    /// Counts a click, and tells where it leads. Once a token: another click of the same impression and one too many in a minute are told as not
+    /// counted. A forged token and one that is older than an hour are refused with `INVALID_TOKEN`; `clickUrl` leads on for a while longer.
     async fn click_ad(
         &self,
         ctx: &Context<'_>,
@@ -146,7 +146,7 @@ async fn serve(ctx: &Context<'_>, input: ServeAdsInput) -> Result<ServeAdsPayloa
 
 async fn click(ctx: &Context<'_>, input: ClickAdInput) -> Result<ClickAdPayload> {
     let request: &Request = request(ctx)?;
-    let (clicked, user_errors) = refuse(service::click(&request.app, request.address, &input.token).await)?;
+    let (clicked, user_errors) = refuse(service::click_in_time(&request.app, request.address, &input.token).await)?;
     let (counted, target_url) = clicked.map(|clicked| (clicked.counted, clicked.target)).unzip();
     Ok(ClickAdPayload { target_url: target_url.flatten(), counted, user_errors })
 }

@@ -258,13 +258,27 @@ fn target(text: &str) -> Result<String, UserError> {
 
 /// An address of the web.
 pub(super) fn parse_url(text: &str, field: &'static str) -> Result<Url, UserError> {
-    let row = || invalid("An address is absolute, with http or https, and holds neither name nor password.", &[field]);
+    let row = || {
+        let message = "An address begins with http:// or https:// and a host, and holds no name, no password and no backslash.";
+        invalid(message, &[field])
+    };
     if text.len() > MAX_URL {
         return Err(too_long(field));
+    }
+    if !is_written_out(text.trim()) {
+        return Err(row());
     }
     let url = Url::parse(text).map_err(|_| row())?;
     let open = url.username().is_empty() && url.password().is_none();
     if matches!(url.scheme(), "http" | "https") && url.has_host() && open { Ok(url) } else { Err(row()) }
+}
+
+/// Whether all readers of an address find the same host in it. Some take `https:host` for a path beside the page that they are on, some a backslash
+/// for a slash.
+fn is_written_out(text: &str) -> bool {
+    let after = |scheme: &str| text.get(scheme.len()..).filter(|_| text[..scheme.len()].eq_ignore_ascii_case(scheme));
+    let rest = ["http://", "https://"].into_iter().find_map(after);
+    rest.is_some_and(|rest| !rest.starts_with('/') && !rest.contains('\\'))
 }
 
 fn too_long(field: &'static str) -> UserError {
@@ -351,7 +365,7 @@ mod tests {
 
     #[test]
     fn a_click_leads_to_the_web_only() {
-        for url in ["https://shop.example", "http://shop.example:8080/a?b=c#d", "https://[::1]/"] {
+        for url in ["https://shop.example", "http://shop.example:8080/a?b=c#d", "https://[::1]/", "HTTPS://shop.example/"] {
             assert_eq!(target(url), Ok(url.to_owned()));
         }
         assert_eq!(target("https://b\u{fc}cher.example/\u{e4}").expect("one"), "https://xn--bcher-kva.example/%C3%A4");
@@ -365,6 +379,13 @@ mod tests {
             "ftp://a",
             "https://u:p@shop.example",
             "https://",
+            "https:shop.example",
+            "https:/shop.example",
+            "https:\\\\shop.example",
+            "https:///shop.example",
+            "https://\\shop.example",
+            "https://shop.example\\@evil.example",
+            "https://shop.example/a\\b",
             &long,
         ] {
             assert!(target(url).is_err(), "{url}");

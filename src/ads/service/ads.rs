@@ -2,7 +2,7 @@
 
 use super::super::model::{Ad, AdDraft, Creative, MAX_ADS, MAX_ADS_EVER, NewAd};
 use super::super::store::{self, AdAdded, KeptAd};
-use super::campaigns::{charge_change, owned};
+use super::campaigns::{charge_change, owned, stopped};
 use super::{no_ad, no_campaign, settle};
 use crate::app::App;
 use crate::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
@@ -21,20 +21,26 @@ use std::sync::Arc;
 /// With a key that was used in the last 24 hours the same ad comes back; `None` when it has been removed since.
 ///
 /// # Errors
-/// A row for every mistake; `NOT_FOUND` for a campaign or a status that is not there or not to be seen, `FORBIDDEN` for another's status;
+/// A row for every mistake; `INVALID_INPUT` for a campaign that was stopped; `NOT_FOUND` for one or a status that is not there or not to be seen,
+/// `FORBIDDEN` for another's status;
 /// `LIMIT_REACHED` past 100 at once and 1,000 in all; `IDEMPOTENCY_MISMATCH`; `RATE_LIMITED`, also for a repetition.
 pub async fn create_ad(app: &App, loaders: &Loaders, owner: UserId, new: NewAd) -> Outcome<Option<AdId>> {
     let key = new.idempotency_key.clone();
     let draft = new.check().map_err(Refusal::User)?;
     charge_change(app, owner).await?;
-    owned(app, owner, draft.campaign).await?;
+    let campaign = owned(app, owner, draft.campaign).await?.campaign;
     let fresh = app.next_id().await?;
     let keyed = key.map(|key| Keyed::new("createAd", &key, &format!("{draft:?}")));
     let number = match &keyed {
         Some(keyed) => idempotency::remember(app, owner, keyed, fresh).await?,
         None => fresh,
     };
-    let made = make(app, loaders, owner, draft, number, number == fresh).await;
+    // What was asked for before comes back, though its campaign may have been stopped since.
+    let made = if campaign.stopped && number == fresh {
+        Err(stopped().into())
+    } else {
+        make(app, loaders, owner, draft, number, number == fresh).await
+    };
     if let (Some(keyed), Err(Refusal::User(_))) = (&keyed, &made) {
         idempotency::forget(app, owner, keyed, number).await?;
     }

@@ -172,11 +172,14 @@ fn too_low(used: Money) -> UserError {
 /// money that it may spend is less, five more to bring back what shares have free.
 ///
 /// # Errors
-/// `NOT_FOUND`; a row for every mistake; `INVALID_INPUT` for a budget below what is spent or reserved; `RATE_LIMITED`; `OVERLOADED` where
-/// others change it all the time.
+/// `NOT_FOUND`; a row for every mistake; `INVALID_INPUT` for one that was stopped, or a budget below what is spent or reserved; `RATE_LIMITED`;
+/// `OVERLOADED` where others change it all the time.
 pub async fn update(app: &App, owner: UserId, id: CampaignId, change: &CampaignChange) -> Outcome<()> {
     let now = app.now();
     alter(app, owner, id, |kept| {
+        if kept.campaign.stopped {
+            return Err(stopped().into());
+        }
         let (new, keywords) = change.apply(&kept.campaign, now).map_err(Refusal::User)?;
         let (add, remove) = keywords.map_or_else(Default::default, |wanted| difference(&kept.keywords, &wanted));
         let same = new == kept.campaign && add.is_empty() && remove.is_empty();
@@ -211,10 +214,14 @@ pub async fn resume(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
     alter(app, owner, id, |kept| hold(&kept.campaign, false)).await
 }
 
+/// The row for a campaign that was stopped.
+pub(super) fn stopped() -> UserError {
+    UserError::new(UserErrorCode::InvalidInput, "A campaign that was stopped stays so. Make a new one.", &["campaignId"])
+}
+
 fn hold(campaign: &Campaign, paused: bool) -> Outcome<Wanted> {
     if campaign.stopped {
-        let message = "A campaign that was stopped stays so. Make a new one.";
-        return Err(UserError::new(UserErrorCode::InvalidInput, message, &["campaignId"]).into());
+        return Err(stopped().into());
     }
     let new = Campaign { paused, ..campaign.clone() };
     Ok((campaign.paused != paused).then(|| (new, Vec::new(), Vec::new())))

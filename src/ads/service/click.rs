@@ -19,6 +19,8 @@ pub struct Clicked {
     pub target: Option<String>,
     /// Whether it was the first, in time and plausible.
     pub counted: bool,
+    /// Whether it came later than an hour.
+    pub is_late: bool,
 }
 
 /// Counts a click, and charges it where the ad pays for clicks. A second one of the same impression, one later than an hour and one of a visitor that
@@ -30,14 +32,41 @@ pub async fn click(app: &App, address: Option<IpAddr>, token: &str) -> Outcome<C
     tolls::pay(app, address).await?;
     let token = signing::open(app, token).await?.ok_or_else(invalid)?;
     let counted = count(app, address, &token).await?;
+    Ok(Clicked { target: leads_to(app, &token).await?, counted, is_late: !is_in_time(&token, app.now()) })
+}
+
+/// The same for whom a late click is a mistake: it is counted as invalid, and refused.
+///
+/// # Errors
+/// As [`click`], and `INVALID_TOKEN` for one later than an hour.
+pub async fn click_in_time(app: &App, address: Option<IpAddr>, token: &str) -> Outcome<Clicked> {
+    let clicked = click(app, address, token).await?;
+    if clicked.is_late { Err(invalid().into()) } else { Ok(clicked) }
+}
+
+/// Where a click would lead; counts nothing. `None` as for [`click`]. No round trip for an ad that this process knows.
+///
+/// # Errors
+/// As [`click`].
+pub async fn target(app: &App, address: Option<IpAddr>, token: &str) -> Outcome<Option<String>> {
+    tolls::pay(app, address).await?;
+    let token = signing::open(app, token).await?.ok_or_else(invalid)?;
+    Ok(leads_to(app, &token).await?)
+}
+
+async fn leads_to(app: &App, token: &Token) -> Result<Option<String>, Error> {
     let id = AdId { campaign: token.share.campaign, number: token.ad };
     let ad = known::ads(app, &[id]).await?.remove(&id);
-    Ok(Clicked { target: ad.as_deref().and_then(target_of).map(str::to_owned), counted })
+    Ok(ad.as_deref().and_then(target_of).map(str::to_owned))
 }
 
 /// The row for what is no token of ours.
 pub(super) fn invalid() -> UserError {
-    UserError::new(UserErrorCode::InvalidToken, "This is no token of an impression, or much too old.", &["token"])
+    UserError::new(
+        UserErrorCode::InvalidToken,
+        "This is no token of an impression, or too old: it is good for an hour.",
+        &["token"],
+    )
 }
 
 async fn count(app: &App, address: Option<IpAddr>, token: &Token) -> Result<bool, Error> {

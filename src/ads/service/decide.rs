@@ -6,15 +6,17 @@ use super::super::model::{
 use super::super::store::offers::{self, Shop};
 use super::super::store::reserve::{Ask, Grant, Reserved, Served};
 use super::super::token::{Purpose, Ring, Token};
+use super::draw::{self, Came};
+use super::known::{self, Caps};
 use super::look::{Bidder, Occasion, look};
 use super::walk::Walk;
-use super::{again, draw, known, signing, tolls};
+use super::{again, signing, tolls};
 use crate::app::App;
 use crate::clock::{DAY, MINUTE, Millis};
 use crate::config::Auction;
 use crate::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::ids::{AdId, CampaignId, ImpressionId, WebsiteId};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -24,9 +26,12 @@ const MAX_WORDS: usize = 250;
 const MAX_VISITOR: usize = 200;
 /// How many campaigns are asked for one page, of which a visitor has seen enough or that cannot pay.
 pub(super) const MAX_ASKED: usize = 1_000;
+/// How many candidates are passed by at most for one page, those among them of whom it is known that they may not be shown.
+const MAX_PASSED: usize = 4 * MAX_ASKED;
 /// How many campaigns are looked at at once, at first.
 const CHUNK: usize = 32;
-/// How long it is taken as known that a visitor has seen enough of a campaign: one whose cap was lifted is asked again after it.
+/// How long it is taken as known that a visitor has seen enough of a campaign, or that one has a cap: where that was lifted it is asked again
+/// after it.
 const HINTED: Millis = MINUTE;
 
 /// What a page asks for.
@@ -56,12 +61,12 @@ pub struct Impression {
 }
 
 /// A checked ask.
-struct Asking {
-    website: WebsiteId,
-    slot: Slot,
-    keywords: Vec<String>,
-    visitor: Option<Visitor>,
-    count: usize,
+pub(super) struct Asking {
+    pub(super) website: WebsiteId,
+    pub(super) slot: Slot,
+    pub(super) keywords: Vec<String>,
+    pub(super) visitor: Option<Visitor>,
+    pub(super) count: usize,
 }
 
 /// Shows the best ads that may be shown now, of different campaigns first; counts each, and charges or reserves what it costs. Best first; empty
@@ -85,7 +90,9 @@ pub async fn serve(app: &App, address: Option<IpAddr>, ask: PageAsk) -> Outcome<
         Shop::NotThere => return Err(unknown().into()),
     }
     walk.take(want, opening.offers);
-    let mut deciding = Deciding { app, now, asking: &asking, walk, capped: opening.capped, found: Vec::new() };
+    let caps = Caps::of(app);
+    let (capped, gathered, found) = (opening.capped, HashSet::new(), Vec::new());
+    let mut deciding = Deciding { app, now, asking: &asking, walk, passed: 0, capped, caps, gathered, found };
     deciding.decide().await?;
     Ok(deciding.present(&ring).await?)
 }
@@ -96,9 +103,7 @@ fn check(secret: [u8; 16], ask: PageAsk) -> Result<Asking, Vec<UserError>> {
     if ask.slot == Slot::InFeed {
         rows.push(invalid("Promoted statuses stand in home timelines only.", "slot"));
     }
-    if ask.keywords.len() > MAX_WORDS {
-        rows.push(invalid("A page has at most 250 keywords.", "keywords"));
-    }
+    rows.extend(words(&ask.keywords).err());
     let visitor = visitor_of(secret, ask.visitor.as_deref()).map_err(|row| rows.push(row)).unwrap_or_default();
     let count = usize::try_from(ask.count).ok().filter(|count| (1..=MAX_COUNT).contains(count));
     if count.is_none() {
@@ -108,6 +113,12 @@ fn check(secret: [u8; 16], ask: PageAsk) -> Result<Asking, Vec<UserError>> {
         Some(count) if rows.is_empty() => Ok(Asking { website, slot: ask.slot, keywords: ask.keywords, visitor, count }),
         _ => Err(rows),
     }
+}
+
+/// That a page has no more keywords than it may.
+pub(super) fn words(keywords: &[String]) -> Result<(), UserError> {
+    let is_sound = keywords.len() <= MAX_WORDS;
+    is_sound.then_some(()).ok_or_else(|| invalid("A page has at most 250 keywords.", "keywords"))
 }
 
 /// The visitor that a publisher calls by this name.
@@ -135,21 +146,26 @@ fn suspended() -> UserError {
 
 /// An impression that is reserved.
 #[derive(Clone, Copy)]
-struct Shown {
-    share: Share,
-    impression: u64,
-    day: u64,
-    served: Served,
+pub(super) struct Shown {
+    pub(super) share: Share,
+    pub(super) impression: u64,
+    pub(super) day: u64,
+    pub(super) served: Served,
 }
 
 /// A decision on its way.
-struct Deciding<'a> {
-    app: &'a App,
+pub(super) struct Deciding<'a> {
+    pub(super) app: &'a App,
     now: Millis,
-    asking: &'a Asking,
+    pub(super) asking: &'a Asking,
     walk: Walk,
+    passed: usize,
+    /// Of whom the visitor has seen enough.
     capped: HashMap<CampaignId, Millis>,
-    found: Vec<Shown>,
+    caps: Caps,
+    /// Whose shares have given back what they had free, for this page.
+    gathered: HashSet<CampaignId>,
+    pub(super) found: Vec<Shown>,
 }
 
 impl Deciding<'_> {
@@ -162,7 +178,7 @@ impl Deciding<'_> {
             self.ask(&batch, floor).await?;
         }
         self.look_on().await?;
-        self.again().await
+        self.fill_up().await
     }
 
     /// Looks at campaigns, more at once each time, until enough are known that may be shown, and asks those.
@@ -173,7 +189,7 @@ impl Deciding<'_> {
             let want = self.missing() + sets_price;
             let enough = |bidders: &[Bidder], best: Ecpm| bidders.get(want - 1).is_some_and(|it| it.ecpm >= best);
             while !enough(&bidders, self.walk.best()) && looked < MAX_ASKED {
-                let batch = self.next(chunk).await?;
+                let batch = self.next(chunk.min(MAX_ASKED - looked)).await?;
                 if batch.is_empty() {
                     break;
                 }
@@ -187,7 +203,8 @@ impl Deciding<'_> {
             }
             let asks = self.asks_of(&bidders, rest.first().map(|it| it.ecpm)).await?;
             bidders = rest;
-            self.reserve(asks).await?;
+            let failed = self.reserve(asks).await?;
+            again::look(self.app, failed.into_iter().map(|(share, _)| share.campaign));
         }
         Ok(())
     }
@@ -203,11 +220,10 @@ impl Deciding<'_> {
             };
             match looked.bidder(occasion) {
                 Ok(bidder) => bidders.push(bidder),
-                Err(reasons) if reasons == [Reason::Capped] => capped.extend(looked.seen_until().map(|until| (*campaign, until))),
+                Err(reasons) if reasons == [Reason::Capped] => capped.push((*campaign, looked.seen_until())),
                 Err(_) => stale.push(*campaign),
             }
         }
-        self.capped.extend(capped.iter().copied());
         again::look(self.app, stale);
         self.note(capped);
         Ok(bidders)
@@ -218,27 +234,31 @@ impl Deciding<'_> {
         let mut asks = Vec::with_capacity(bidders.len());
         for (at, it) in bidders.iter().enumerate() {
             let price = self.price_of(&it.ad, it.ecpm, bidders.get(at + 1).map(|next| next.ecpm).or(after));
-            let ask = self.ask_of(it.share.campaign).await?;
-            asks.push(Ask { share: it.share, only: Some((it.ad.id.number, price)), ..ask });
+            asks.push(Ask { only: Some((it.ad.id.number, price)), ..self.ask_of(it.share).await? });
         }
         Ok(asks)
     }
 
-    fn price_of(&self, ad: &Ad, own: Ecpm, next: Option<Ecpm>) -> Money {
+    pub(super) fn price_of(&self, ad: &Ad, own: Ecpm, next: Option<Ecpm>) -> Money {
         match self.app.config().auction {
             Auction::FirstPrice => ad.price(),
             Auction::SecondPrice => second_price(ad.pricing, ad.bid, own, next),
         }
     }
 
-    fn missing(&self) -> usize {
+    pub(super) fn missing(&self) -> usize {
         self.asking.count.saturating_sub(self.found.len())
+    }
+
+    /// Whether it is known of a campaign that this visitor may not be shown it now.
+    pub(super) fn is_capped(&self, campaign: CampaignId) -> bool {
+        self.capped.contains_key(&campaign) || self.asking.visitor.is_none() && self.caps.has(campaign, self.now)
     }
 
     /// The next candidates of whom the visitor may not have seen enough.
     async fn next(&mut self, count: usize) -> Result<Vec<CampaignId>, Error> {
         let mut batch = Vec::new();
-        while batch.len() < count {
+        while batch.len() < count && self.passed < MAX_PASSED {
             let parts = self.walk.wanted(count - batch.len());
             if !parts.is_empty() {
                 let found = offers::read(self.app.db(), &parts).await?;
@@ -249,27 +269,26 @@ impl Deciding<'_> {
             if next.is_empty() {
                 break;
             }
-            batch.extend(next.into_iter().map(|(_, campaign)| campaign).filter(|campaign| !self.capped.contains_key(campaign)));
+            self.passed += next.len();
+            batch.extend(next.into_iter().map(|(_, campaign)| campaign).filter(|campaign| !self.is_capped(*campaign)));
         }
         Ok(batch)
     }
 
     /// Asks the best ad of each of these.
     async fn ask(&mut self, batch: &[CampaignId], floor: Ecpm) -> Result<(), Error> {
-        known::learn(self.app, batch.iter().copied()).await?;
+        let parted = known::learn(self.app, batch.iter().copied()).await?;
         let mut asks = Vec::with_capacity(batch.len());
         for campaign in batch {
-            asks.push(Ask { floor, ..self.ask_of(*campaign).await? });
+            let share = parted.share_of(*campaign, self.asking.visitor);
+            asks.push(Ask { floor, ..self.ask_of(share).await? });
         }
-        self.reserve(asks).await
+        let failed = self.reserve(asks).await?;
+        again::look(self.app, failed.into_iter().map(|(share, _)| share.campaign));
+        Ok(())
     }
 
-    async fn ask_of(&self, campaign: CampaignId) -> Result<Ask, Error> {
-        let shares = known::shares_of(self.app, campaign);
-        let share = match self.asking.visitor {
-            Some(visitor) => visitor.share_of(campaign, shares),
-            None => Share { campaign, n: rand::random_range(0..shares.max(1)) },
-        };
+    pub(super) async fn ask_of(&self, share: Share) -> Result<Ask, Error> {
         let impression = self.app.next_id().await?;
         Ok(Ask {
             share,
@@ -287,87 +306,52 @@ impl Deciding<'_> {
         })
     }
 
-    /// Reserves, and takes what came of it.
-    async fn reserve(&mut self, asks: Vec<Ask>) -> Result<(), Error> {
+    /// Reserves, and takes what came of it. The shares that showed nothing, whoever asks, and what they had left where that was why.
+    pub(super) async fn reserve(&mut self, asks: Vec<Ask>) -> Result<Vec<(Share, Option<Money>)>, Error> {
         let asked: Vec<(Share, u64)> = asks.iter().map(|ask| (ask.share, ask.impression)).collect();
-        let replies = draw::reserve(self.app, self.now, asks).await?;
-        let (mut stale, mut capped) = (Vec::new(), Vec::new());
-        for ((share, impression), (reply, day)) in asked.into_iter().zip(replies) {
+        let all = draw::reserve(self.app, self.now, asks, &mut self.gathered).await?;
+        let (mut failed, mut stale, mut capped) = (Vec::new(), Vec::new(), Vec::new());
+        for ((share, impression), Came { reserved, day, left }) in asked.into_iter().zip(all) {
             let campaign = share.campaign;
-            match reply {
+            match reserved {
                 Reserved::Served(served) => {
                     self.found.push(Shown { share, impression, day, served });
                     stale.extend(served.relist.then_some(campaign));
-                    capped.extend(served.capped.map(|until| (campaign, until)));
+                    capped.extend(served.capped.map(|until| (campaign, Some(until))));
                 }
-                Reserved::Capped(until) => capped.extend(until.map(|until| (campaign, until))),
+                Reserved::Capped(until) => capped.push((campaign, until)),
                 Reserved::Below(ecpm) => {
                     self.walk.put_back(ecpm, campaign);
                     stale.push(campaign);
                 }
-                _ => stale.push(campaign),
+                _ => failed.push((share, left)),
             }
         }
-        self.capped.extend(capped.iter().copied());
         again::look(self.app, stale);
         self.note(capped);
-        Ok(())
+        Ok(failed)
     }
 
-    /// Notes of whom the visitor has seen enough; nobody waits for it.
-    fn note(&self, mut capped: Vec<(CampaignId, Millis)>) {
-        let Some(visitor) = self.asking.visitor.filter(|_| !capped.is_empty()) else { return };
-        let (app, now) = (self.app.clone(), self.now);
-        for (_, until) in &mut capped {
-            *until = (*until).min(now + HINTED);
+    /// Notes of whom the visitor has seen enough; nobody waits for it. Where nobody knows the visitor, this process notes who has a cap.
+    fn note(&mut self, capped: Vec<(CampaignId, Option<Millis>)>) {
+        let last = self.now + HINTED;
+        let Some(visitor) = self.asking.visitor else {
+            return capped.into_iter().for_each(|(campaign, _)| self.caps.note(campaign, last));
+        };
+        let mut capped: Vec<_> = capped.into_iter().filter_map(|(campaign, until)| Some((campaign, until?))).collect();
+        if capped.is_empty() {
+            return;
         }
+        self.capped.extend(capped.iter().copied());
+        for (_, until) in &mut capped {
+            *until = (*until).min(last);
+        }
+        let (app, now) = (self.app.clone(), self.now);
         self.app.spawn(async move {
             if let Err(error) = offers::note_capped(app.db(), now, visitor, &capped).await {
                 tracing::debug!(%error, "it was not noted of whom a visitor has seen enough");
             }
         });
-    }
-
-    /// Where there are fewer campaigns than ads were asked for: more of theirs, the best first, each ad once.
-    async fn again(&mut self) -> Result<(), Error> {
-        if self.missing() == 0 || self.found.is_empty() {
-            return Ok(());
-        }
-        let mut open: Vec<Share> = self.found.iter().map(|shown| shown.share).collect();
-        let ranks = offers::ranks(self.app.db(), self.asking.slot, &open).await?;
-        let of = |(share, rank): (&Share, Vec<(u64, Ecpm)>)| {
-            rank.into_iter().map(|(ad, ecpm)| (ecpm, share.campaign, ad)).collect::<Vec<_>>()
-        };
-        let mut ads: Vec<(Ecpm, CampaignId, u64)> = open.iter().zip(ranks).flat_map(of).collect();
-        ads.retain(|(_, campaign, ad)| {
-            !self.found.iter().any(|shown| shown.share.campaign == *campaign && shown.served.ad == *ad)
-        });
-        ads.sort_unstable_by(|a, b| b.cmp(a));
-        let ids: Vec<AdId> = ads.iter().map(|(_, campaign, ad)| AdId { campaign: *campaign, number: *ad }).collect();
-        let known = known::ads(self.app, &ids).await?;
-        while self.missing() > 0 {
-            ads.retain(|(_, campaign, _)| {
-                open.iter().any(|share| share.campaign == *campaign) && !self.capped.contains_key(campaign)
-            });
-            let rest = ads.split_off(ads.len().min(self.missing()));
-            if ads.is_empty() {
-                break;
-            }
-            let mut asks = Vec::with_capacity(ads.len());
-            let next = rest.first().map(|(ecpm, _, _)| *ecpm);
-            let these = std::mem::replace(&mut ads, rest);
-            for (at, (ecpm, campaign, ad)) in these.iter().enumerate() {
-                let Some(definition) = known.get(&AdId { campaign: *campaign, number: *ad }) else { continue };
-                let next = these.get(at + 1).map(|(ecpm, _, _)| *ecpm).or(next);
-                let share = open.iter().find(|share| share.campaign == *campaign).copied();
-                let ask = self.ask_of(*campaign).await?;
-                let only = Some((*ad, self.price_of(definition, *ecpm, next)));
-                asks.push(Ask { share: share.unwrap_or(ask.share), only, ..ask });
-            }
-            self.reserve(asks).await?;
-            open.retain(|share| !self.capped.contains_key(&share.campaign));
-        }
-        Ok(())
     }
 
     /// What is shown, the best first.

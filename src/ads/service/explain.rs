@@ -2,13 +2,14 @@
 
 use super::super::model::{Ad, Ecpm, Reason, Slot, Visitor, fold};
 use super::super::store::{self, offers};
-use super::decide::{MAX_ASKED, visitor_of};
+use super::decide::{MAX_ASKED, visitor_of, words};
 use super::known;
-use super::look::{Looked, Occasion, look};
+use super::look::{Occasion, look};
 use super::walk::Walk;
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, UserError};
 use crate::ids::{CampaignId, UserId};
+use std::collections::HashSet;
 
 /// How many campaigns are looked at at once.
 const CHUNK: usize = 100;
@@ -41,17 +42,18 @@ pub struct Explanation {
 /// campaigns that stand above it. Changes nothing.
 ///
 /// # Errors
-/// `BAD_USER_INPUT` for a visitor's name that no page could ask with; `STORAGE_UNAVAILABLE`.
+/// `BAD_USER_INPUT` for keywords or a visitor's name that no page could ask with; `STORAGE_UNAVAILABLE`.
 pub async fn explain(app: &App, owner: UserId, asked: WhyNot) -> Result<Option<Explanation>, Error> {
     let secret = app.cursors().await?.secret();
-    let visitor: Option<Visitor> = visitor_of(secret, asked.visitor.as_deref())
-        .map_err(|row| Error::BadUserInput(format!("`visitorId`: {}", row.message)))?;
+    let refused = |row: UserError| Error::BadUserInput(format!("`{}`: {}", row.path.join("."), row.message));
+    words(&asked.keywords).map_err(refused)?;
+    let visitor: Option<Visitor> = visitor_of(secret, asked.visitor.as_deref()).map_err(refused)?;
     let occasion = Occasion { now: app.now(), slot: asked.slot, visitor };
     let looked = look(app, occasion, &[asked.campaign]).await?.pop().flatten();
     let Some(looked) = looked.filter(|it| it.campaign.owner == owner) else { return Ok(None) };
-    let ids = store::numbers_of_ads(app.db(), &[asked.campaign]).await?.pop().unwrap_or_default();
-    let all: Vec<Ad> = known::ads(app, &ids).await?.into_values().map(|ad| ad.as_ref().clone()).collect();
-    let reasons = looked.reasons(occasion, &all, fits(&looked, &asked.keywords));
+    let Some(whole) = store::read(app.db(), asked.campaign).await? else { return Ok(None) };
+    let all: Vec<Ad> = known::ads(app, &whole.ads).await?.into_values().map(|ad| ad.as_ref().clone()).collect();
+    let reasons = looked.reasons(occasion, &all, fits(&whole.keywords, &asked.keywords));
     let ecpm = looked.best(occasion.now).map(|(_, ecpm)| *ecpm);
     let rank = match ecpm {
         Some(ecpm) if reasons.is_empty() => rank(app, occasion, &asked, (ecpm, asked.campaign)).await?,
@@ -60,9 +62,9 @@ pub async fn explain(app: &App, owner: UserId, asked: WhyNot) -> Result<Option<E
     Ok(Some(Explanation { reasons, rank, ecpm }))
 }
 
-fn fits(looked: &Looked, keywords: &[String]) -> bool {
-    let asked: Vec<String> = keywords.iter().map(|keyword| fold(keyword)).collect();
-    looked.keywords.is_empty() || looked.keywords.iter().any(|keyword| asked.contains(&fold(keyword)))
+fn fits(keywords: &[String], asked: &[String]) -> bool {
+    let asked: HashSet<String> = asked.iter().map(|keyword| fold(keyword)).collect();
+    keywords.is_empty() || keywords.iter().any(|keyword| asked.contains(&fold(keyword)))
 }
 
 /// One more than the eligible ones above it.

@@ -23,8 +23,7 @@ pub(super) struct Occasion {
 /// A campaign as it was found.
 pub(super) struct Looked {
     pub(super) campaign: Campaign,
-    pub(super) keywords: Vec<String>,
-    /// Its ads of the slot with their eCPM, best first.
+    /// Its ads of the slot with their eCPM, best first; the best one alone where it can be paid for.
     pub(super) ads: Vec<(Arc<Ad>, Ecpm)>,
     pub(super) share: Share,
     taken: Taken,
@@ -52,15 +51,9 @@ impl Looked {
         )
     }
 
-    /// What it can still pay now.
-    fn left(&self, now: Millis) -> Money {
-        let whole = self.campaign.budget.0.saturating_sub(self.taken.whole.0);
-        Money(whole.min(self.campaign.allowed(now).0.saturating_sub(self.taken.today.0)))
-    }
-
     /// Its best ad that it can pay for, else its best.
     pub(super) fn best(&self, now: Millis) -> Option<&(Arc<Ad>, Ecpm)> {
-        let left = self.left(now);
+        let left = left(&self.campaign, self.taken, now);
         self.ads.iter().find(|(ad, _)| ad.price() <= left).or(self.ads.first())
     }
 
@@ -83,27 +76,49 @@ impl Looked {
     }
 }
 
-/// Looks at campaigns, in their order; `None` for what is not there. Two round trips at once, one more where an ad is new to this process.
+/// What a campaign can still pay now.
+fn left(campaign: &Campaign, taken: Taken, now: Millis) -> Money {
+    let whole = campaign.budget.0.saturating_sub(taken.whole.0);
+    Money(whole.min(campaign.allowed(now).0.saturating_sub(taken.today.0)))
+}
+
+/// Looks at campaigns, in their order; `None` for what is not there. Two round trips at once, one or two more where ads are new to this process.
 pub(super) async fn look(app: &App, occasion: Occasion, campaigns: &[CampaignId]) -> Result<Vec<Option<Looked>>, Error> {
     let Occasion { now, slot, visitor } = occasion;
-    known::learn(app, campaigns.iter().copied()).await?;
-    let share = |campaign: &CampaignId| match visitor {
-        Some(visitor) => visitor.share_of(*campaign, known::shares_of(app, *campaign)),
-        None => Share { campaign: *campaign, n: rand::random_range(0..known::shares_of(app, *campaign).max(1)) },
-    };
-    let shares: Vec<Share> = campaigns.iter().map(share).collect();
-    let known: Vec<(CampaignId, u64)> = campaigns.iter().map(|id| (*id, known::shares_of(app, *id))).collect();
+    let parted = known::learn(app, campaigns.iter().copied()).await?;
+    let shares: Vec<Share> = campaigns.iter().map(|id| parted.share_of(*id, visitor)).collect();
+    let known: Vec<(CampaignId, u64)> = campaigns.iter().map(|id| (*id, parted.shares_of(*id))).collect();
     let (found, standings) =
         try_join!(store::load_known(app.db(), &known), store::look::standings(app.db(), now, slot, visitor, &shares))?;
-    let id = |share: &Share, number: u64| AdId { campaign: share.campaign, number };
-    let ids: Vec<AdId> =
-        shares.iter().zip(&standings).flat_map(|(share, (rank, _))| rank.iter().map(|(ad, _)| id(share, *ad))).collect();
-    let ads: HashMap<AdId, Arc<Ad>> = known::ads(app, &ids).await?;
-    let one = |((kept, share), (rank, seen)): ((Option<store::Kept>, Share), store::look::Standing)| {
-        let kept = kept?;
-        let ads = rank.into_iter().filter_map(|(ad, ecpm)| Some((ads.get(&id(&share, ad))?.clone(), ecpm))).collect();
-        let taken = Purse::taken(&kept.purses, now / DAY);
-        Some(Looked { campaign: kept.campaign, keywords: kept.keywords, ads, share, taken, seen })
+    let ads = ads_of(app, now, &found, &standings).await?;
+    let one = |((kept, share), (rank, seen)): ((Option<store::Defined>, Share), store::look::Standing)| {
+        let (campaign, purses) = kept?;
+        let ad = |(number, ecpm): (u64, Ecpm)| Some((ads.get(&AdId { campaign: campaign.id, number })?.clone(), ecpm));
+        let ads = rank.into_iter().filter_map(ad).collect();
+        Some(Looked { taken: Purse::taken(&purses, now / DAY), campaign, ads, share, seen })
     };
     Ok(found.into_iter().zip(shares).zip(standings).map(one).collect())
+}
+
+/// The best ad of each, and the others of those that cannot pay for it. No round trip for those that this process knows.
+async fn ads_of(
+    app: &App,
+    now: Millis,
+    found: &[Option<store::Defined>],
+    standings: &[store::look::Standing],
+) -> Result<HashMap<AdId, Arc<Ad>>, Error> {
+    let there: Vec<_> = found.iter().zip(standings).filter_map(|(kept, (rank, _))| Some((kept.as_ref()?, &rank[..]))).collect();
+    let id = |campaign: &Campaign, number: u64| AdId { campaign: campaign.id, number };
+    let best: Vec<AdId> = there.iter().filter_map(|((it, _), rank)| Some(id(it, rank.first()?.0))).collect();
+    let mut ads = known::ads(app, &best).await?;
+    let mut others = Vec::new();
+    for ((it, purses), rank) in there {
+        let Some(((first, _), rest)) = rank.split_first() else { continue };
+        let left = left(it, Purse::taken(purses, now / DAY), now);
+        if ads.get(&id(it, *first)).is_none_or(|ad| ad.price() > left) {
+            others.extend(rest.iter().map(|(ad, _)| id(it, *ad)));
+        }
+    }
+    ads.extend(known::ads(app, &others).await?);
+    Ok(ads)
 }

@@ -13,6 +13,7 @@ mod click;
 mod decide;
 mod draw;
 mod explain;
+mod further;
 mod known;
 mod look;
 mod promote;
@@ -28,7 +29,7 @@ pub use roles::{Role, hold_back, purge, settle_standing};
 pub use settle::{look_again, settle, settle_owned};
 pub use websites::{count_websites, key, register, settle_website, websites, websites_id};
 
-pub use click::{Clicked, click};
+pub use click::{Clicked, click, click_in_time, target};
 pub use decide::{Impression, PageAsk, serve};
 pub use explain::{Explanation, WhyNot, explain};
 pub use promote::{Promoted, promote};

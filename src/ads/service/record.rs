@@ -8,6 +8,7 @@ use crate::app::App;
 use crate::clock::DAY;
 use crate::error::{Outcome, UserError, UserErrorCode};
 use crate::ids::UserId;
+use std::collections::HashSet;
 use std::net::IpAddr;
 
 /// Counts promoted statuses that `viewer` has seen: those of these tokens that were counted. One that is older than ten minutes, was recorded before,
@@ -35,8 +36,8 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
         asks.push(ask(token, app.next_id().await?, now / DAY));
     }
     let mut counted = Vec::new();
-    for ((text, token), (reserved, _)) in read.into_iter().zip(draw::reserve(app, now, asks).await?) {
-        match reserved {
+    for ((text, token), came) in read.into_iter().zip(draw::reserve(app, now, asks, &mut HashSet::new()).await?) {
+        match came.reserved {
             Reserved::Served(served) => {
                 again::look(app, served.relist.then_some(token.share.campaign));
                 counted.push(text);

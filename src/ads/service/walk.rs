@@ -31,6 +31,11 @@ struct List {
 }
 
 impl List {
+    /// Whether it must be read on before it is certain which ones come up to `last`; to its end where there is none.
+    fn is_wanted(&self, last: Option<(Ecpm, CampaignId)>) -> bool {
+        !self.is_read && last.is_none_or(|last| self.last.is_none_or(|read| read > last))
+    }
+
     /// What is read of it next, where so many are wanted.
     fn part(&self, count: usize) -> Part {
         let limit = self.limit.max(count + SPARE).min(MOST);
@@ -61,18 +66,20 @@ impl Walk {
 
     /// What must be read before `count` candidates are known for certain, as far as there are any; nothing when they are.
     pub(super) fn wanted(&self, count: usize) -> Vec<Part> {
-        let last = self.waiting.iter().rev().nth(count.saturating_sub(1));
-        self.open()
-            .filter(|list| last.is_none_or(|last| list.last.is_none_or(|read| read > *last)))
-            .map(|list| list.part(count))
-            .collect()
+        let last = self.last_of(count);
+        self.lists.iter().filter(|list| list.is_wanted(last)).map(|list| list.part(count)).collect()
+    }
+
+    /// The last of so many candidates that wait; `None` where there are fewer.
+    fn last_of(&self, count: usize) -> Option<(Ecpm, CampaignId)> {
+        self.waiting.iter().rev().nth(count.saturating_sub(1)).copied()
     }
 
     /// Takes what was read, in the order in which it was wanted.
     pub(super) fn take(&mut self, count: usize, found: Vec<Offers>) {
-        for (part, offers) in self.wanted(count).into_iter().zip(found) {
-            let Some(list) = self.lists.iter_mut().find(|list| list.listing == part.listing) else { continue };
-            list.take(part.limit, &offers);
+        let last = self.last_of(count);
+        for (list, offers) in self.lists.iter_mut().filter(|list| list.is_wanted(last)).zip(found) {
+            list.take(list.part(count).limit, &offers);
             for offer in offers {
                 if self.seen.insert(offer.1) {
                     self.waiting.insert(offer);

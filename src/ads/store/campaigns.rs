@@ -168,37 +168,41 @@ pub struct Kept {
 pub(in crate::ads) async fn load(db: &Db, ids: &[CampaignId]) -> Result<Vec<Option<Kept>>, Error> {
     let commands = ids.iter().flat_map(|id| definition(*id)).collect();
     let mut replies = db.read_many(commands).await?.into_iter();
-    let found: Vec<Option<Defined>> = ids.iter().map(|_| decode_definition(&mut replies)).collect::<Result<_, _>>()?;
+    let found: Vec<Option<WithKeywords>> = ids.iter().map(|_| decode_definition(&mut replies)).collect::<Result<_, _>>()?;
     let shares: Vec<(CampaignId, u64)> = found.iter().flatten().map(|(it, _)| (it.id, it.shares)).collect();
     let mut purses = super::shares::purses_of(db, &shares).await?.into_iter();
     let mut whole = |(campaign, keywords)| Kept { campaign, keywords, purses: purses.next().unwrap_or_default() };
     Ok(found.into_iter().map(|it| it.map(&mut whole)).collect())
 }
 
-/// The same where it is known how many shares each has, which never changes. One pipeline.
-pub(in crate::ads) async fn load_known(db: &Db, campaigns: &[(CampaignId, u64)]) -> Result<Vec<Option<Kept>>, Error> {
+/// A definition, and what its shares have.
+pub(in crate::ads) type Defined = (Campaign, Vec<Purse>);
+
+/// Definitions where it is known how many shares each has, which never changes; without keywords. One pipeline.
+pub(in crate::ads) async fn load_known(db: &Db, campaigns: &[(CampaignId, u64)]) -> Result<Vec<Option<Defined>>, Error> {
     let of_one = |(id, shares): &(CampaignId, u64)| {
-        definition(*id).into_iter().chain(shares_of(*id, *shares).map(super::shares::purse_command))
+        let definition = cmd("HGETALL").arg(keys::campaign(*id)).take();
+        [definition].into_iter().chain(shares_of(*id, *shares).map(super::shares::purse_command))
     };
     let mut replies = db.read_many(campaigns.iter().flat_map(of_one).collect()).await?.into_iter();
     let mut found = Vec::with_capacity(campaigns.len());
     for (_, shares) in campaigns {
-        let defined = decode_definition(&mut replies)?;
+        let campaign = decode_campaign(replies.next().unwrap_or_default())?;
         let purses = (0..*shares).map(|_| super::shares::decode_purse(replies.next().unwrap_or_default()));
         let purses = purses.collect::<Result<Vec<_>, _>>()?;
-        found.push(defined.map(|(campaign, keywords)| Kept { campaign, keywords, purses }));
+        found.push(campaign.map(|campaign| (campaign, purses)));
     }
     Ok(found)
 }
 
 /// A definition and its keywords.
-type Defined = (Campaign, Vec<String>);
+type WithKeywords = (Campaign, Vec<String>);
 
 fn definition(id: CampaignId) -> [redis::Cmd; 2] {
     [cmd("HGETALL").arg(keys::campaign(id)).take(), range(keys::keywords(id), MAX_KEYWORDS)]
 }
 
-fn decode_definition(replies: &mut impl Iterator<Item = Value>) -> Result<Option<Defined>, Error> {
+fn decode_definition(replies: &mut impl Iterator<Item = Value>) -> Result<Option<WithKeywords>, Error> {
     let mut reply = || replies.next().unwrap_or_default();
     let (campaign, keywords) = (decode_campaign(reply())?, decode::one(reply())?);
     Ok(campaign.map(|campaign| (campaign, keywords)))

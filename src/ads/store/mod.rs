@@ -15,8 +15,8 @@ pub(super) mod signing;
 
 pub(super) use ads::{AdAdded, KeptAd, add_ad, ads_page, load_ads, numbers_of_ads, remove_ad};
 pub(super) use campaigns::{
-    Changed, Held, Kept, Owned, Whole, campaigns_page, change, count, erase_campaign, exists, forget_owned, load, load_known,
-    note_owned, read, some_of, write,
+    Changed, Defined, Held, Kept, Owned, Whole, campaigns_page, change, count, erase_campaign, exists, forget_owned, load,
+    load_known, note_owned, read, some_of, write,
 };
 pub(super) use listings::{claim, due, forgettable, list, listings, postpone, prune, unlist};
 pub(super) use reports::{days_of_ad, days_of_campaign, whole_of_campaign};

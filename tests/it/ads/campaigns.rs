@@ -429,3 +429,27 @@ async fn a_website_has_a_key_and_an_origin() {
     let foreign = done(&bob, "RegisterWebsite", "website", json!({ "name": "N", "origin": "http://localhost:8080" })).await;
     assert_ne!(foreign["key"], site["key"]);
 }
+
+#[tokio::test]
+async fn a_campaign_that_was_stopped_is_changed_no_more() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let id = make(&ada, json!({})).await;
+    let keyed = banner(&id, json!({ "idempotencyKey": "once" }));
+    let ad = done(&ada, "CreateAd", "ad", keyed.clone()).await;
+    run(&ada, "StopCampaign", json!({ "campaignId": id })).await;
+    let changes = [
+        ("UpdateCampaign", json!({ "campaignId": id, "name": "Boots" })),
+        ("UpdateCampaign", json!({ "campaignId": id })),
+        ("CreateAd", banner(&id, json!({}))),
+        ("ResumeCampaign", json!({ "campaignId": id })),
+    ];
+    for (operation, input) in changes {
+        let refused = run(&ada, operation, input).await;
+        let row = &refused["userErrors"][0];
+        assert_eq!((codes(&refused), &row["path"]), (vec!["INVALID_INPUT"], &json!(["campaignId"])), "{operation}");
+    }
+    assert_eq!(done(&ada, "CreateAd", "ad", keyed).await["id"], ad["id"], "what was made before comes back");
+    let stands = done(&ada, "StopCampaign", "campaign", json!({ "campaignId": id })).await;
+    assert_eq!(stands["state"], "STOPPED");
+}

@@ -24,6 +24,13 @@ async fn counted(page: &Actor, token: &str) -> bool {
     payload["counted"].as_bool().expect("a word")
 }
 
+/// That a click comes too late for `clickAd`.
+async fn is_late(page: &Actor, token: &str) {
+    let payload = click(page, token).await;
+    let told = (codes(&payload), &payload["counted"], &payload["targetUrl"]);
+    assert_eq!(told, (vec!["INVALID_TOKEN"], &Value::Null, &Value::Null));
+}
+
 /// A campaign that pays 0.5 for a click, and what it shows once.
 async fn with_clicks(shares: u64) -> (TestApp, Actor, String, String) {
     let (app, ada, key) = started(shares).await;
@@ -80,7 +87,7 @@ async fn what_is_held_for_a_click_comes_back_after_an_hour_and_a_late_click_cost
     assert_eq!(again.len(), 1);
     assert_eq!(spent(&ada, &id).await.0, "0.5");
     app.clock.advance(HOUR);
-    assert!(!counted(&page, token(&again[0])).await, "an hour later");
+    is_late(&page, token(&again[0])).await;
     assert_eq!((spent(&ada, &id).await.0.as_str(), of_share(&app, &id, 0, "x")), ("0.5", 1));
     // Nobody has looked at the schedule: the decision itself gives back what ended.
     assert_eq!(serve(&page, &key, json!({})).await.len(), 1);
@@ -139,7 +146,8 @@ async fn an_ad_that_pays_for_impressions_counts_a_click_once_and_charges_nothing
     assert_eq!((spent(&ada, &id).await.0.as_str(), of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), ("0.002", 1, 4));
     let late = serve(&page, &key, json!({ "visitorId": "v" })).await;
     app.clock.advance(HOUR);
-    assert!(!counted(&page, token(&late[0])).await);
+    is_late(&page, token(&late[0])).await;
+    assert_eq!((of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), (1, 5), "it is noted as invalid");
 }
 
 #[tokio::test]
@@ -214,6 +222,15 @@ async fn a_link_counts_and_leads_on_and_is_kept_nowhere() {
     assert_eq!(link, format!("https://social.example/click/{}", token(&shown[0])));
     let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().expect("a client");
     let url = format!("{}/click/{}", app.url, token(&shown[0]));
+    let looked = client.head(&url).send().await.expect("an answer");
+    let led = looked.headers().get("location").and_then(|value| value.to_str().ok());
+    assert_eq!(
+        (looked.status().as_u16(), led),
+        (302, Some("https://shop.example/run?a=b#c")),
+        "who only looks is told where it leads"
+    );
+    assert_eq!(looked.headers()["cache-control"], "no-store");
+    assert_eq!((of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), (0, 0), "and counts as nothing");
     for round in 0..2 {
         let answer = client.get(&url).send().await.expect("an answer");
         let header = |name: &str| answer.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
@@ -221,17 +238,16 @@ async fn a_link_counts_and_leads_on_and_is_kept_nowhere() {
         assert_eq!(found, (302, "https://shop.example/run?a=b#c".to_owned(), "no-store".to_owned()));
         assert_eq!((of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), (1, round));
     }
-    let answer = client.head(&url).send().await.expect("an answer");
-    assert_eq!(
-        (answer.status().as_u16(), answer.headers()["location"].to_str().ok()),
-        (302, Some("https://shop.example/run?a=b#c"))
-    );
     app.clock.advance(HOUR);
     assert_eq!(client.get(&url).send().await.expect("an answer").status(), 302, "an old one leads on");
+    assert_eq!((of_share(&app, &id, 0, "c"), of_share(&app, &id, 0, "x")), (1, 2));
     for forged in ["x", "%00", &"A".repeat(124), &"A".repeat(5_000)] {
-        let answer = client.get(format!("{}/click/{forged}", app.url)).send().await.expect("an answer");
-        assert_eq!((answer.status().as_u16(), answer.headers().get("location")), (404, None), "{forged}");
-        assert_eq!(answer.headers()["cache-control"], "no-store");
+        let link = format!("{}/click/{forged}", app.url);
+        for asked in [client.get(&link), client.head(&link)] {
+            let answer = asked.send().await.expect("an answer");
+            assert_eq!((answer.status().as_u16(), answer.headers().get("location")), (404, None), "{forged}");
+            assert_eq!(answer.headers()["cache-control"], "no-store");
+        }
     }
     // What was removed is still known where it was shown.
     let ad = shown[0]["ad"]["id"].clone();

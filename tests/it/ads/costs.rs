@@ -1,6 +1,6 @@
 //! What a decision costs, counted by Redis itself.
 
-use super::decide::{begun, serve, started};
+use super::decide::{begun, serve, spent, started};
 use super::{add, make};
 use crate::support::TestApp;
 use serde_json::json;
@@ -70,4 +70,46 @@ async fn what_must_give_way_and_the_second_price_cost_a_look() {
     }
     decision(&app, &key, json!({ "visitorId": "v" })).await;
     assert_eq!(decision(&app, &key, json!({ "visitorId": "v" })).await, (5, 1), "what there is, looks, and the decision");
+}
+
+#[tokio::test]
+async fn who_cannot_be_told_from_others_is_shown_what_stands_below_those_with_caps_and_it_costs_little_to_know() {
+    let (app, ada, key) = started(1).await;
+    for number in 0..150 {
+        let id = make(&ada, json!({ "frequencyCap": { "impressions": 1, "perSeconds": 3600 } })).await;
+        add(&ada, &id, json!({ "bid": (number + 100).to_string() })).await;
+    }
+    let open = make(&ada, json!({ "budget": "100" })).await;
+    add(&ada, &open, json!({ "bid": "1" })).await;
+    assert_eq!(decision(&app, &key, json!({})).await.1, 1, "it is found below a hundred and fifty");
+    app.redis.reset_calls();
+    assert_eq!(decision(&app, &key, json!({})).await.1, 1);
+    let calls: u64 = app.redis.calls().values().sum();
+    assert!(calls < 60, "it is known who has a cap: {:?}", app.redis.calls());
+    // What was known is forgotten after a minute, and visitors who are known are not held to it.
+    assert_eq!(decision(&app, &key, json!({ "visitorId": "v", "count": 10 })).await.1, 10);
+    let best = spent(&ada, &open).await;
+    assert_eq!(best.0, "0.002", "the visitor was shown better ones");
+    app.clock.advance(60_000);
+    app.redis.reset_calls();
+    assert_eq!(decision(&app, &key, json!({})).await.1, 1);
+    let calls: u64 = app.redis.calls().values().sum();
+    assert!(calls > 300, "they were looked at again: {:?}", app.redis.calls());
+}
+
+#[tokio::test]
+async fn filling_up_with_ads_that_cannot_be_paid_for_ends_soon() {
+    for (shares, most) in [(1, 45), (4, 75)] {
+        let (app, ada, key) = started(shares).await;
+        for _ in 0..5 {
+            let id = make(&ada, json!({ "budget": "0.01" })).await;
+            for bid in 0..12 {
+                let bid = if bid == 0 { 2 } else { 100_000 + bid };
+                add(&ada, &id, json!({ "bid": bid.to_string() })).await;
+            }
+        }
+        let (trips, shown) = decision(&app, &key, json!({ "count": 10, "visitorId": "v" })).await;
+        assert_eq!(shown, 5, "the cheap one of each");
+        assert!(trips < most, "{trips} round trips with {shares} shares");
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::decide::{begun, serve, shown, spent};
 use super::{add, make, run};
-use crate::support::Actor;
+use crate::support::{Actor, error_codes};
 use serde_json::{Value, json};
 use waxwing::config::{Auction, Config};
 
@@ -69,6 +69,22 @@ async fn every_reason_is_told_alone_and_in_its_order() {
 }
 
 #[tokio::test]
+async fn a_page_of_too_many_keywords_is_refused_as_a_page_would_be() {
+    let (app, ada, _) = begun(Config::default()).await;
+    let id = make(&ada, json!({ "keywords": ["w7"] })).await;
+    add(&ada, &id, json!({})).await;
+    let words = |count: usize| (0..count).map(|number| format!("w{number}")).collect::<Vec<_>>();
+    assert_eq!(explain(&ada, &id, json!({ "keywords": words(250) })).await["rank"], 1);
+    app.redis.reset_calls();
+    let asked = json!({ "campaignId": id, "slot": "BANNER", "keywords": words(251) });
+    let refused = ada.run("WhyNot", asked).await;
+    assert_eq!((&refused["data"]["explainAd"], error_codes(&refused)), (&Value::Null, vec!["BAD_USER_INPUT".to_owned()]));
+    let message = refused["errors"][0]["message"].as_str().expect("a message");
+    assert!(message.contains("`keywords`") && message.contains("250"), "{message}");
+    assert_eq!(app.redis.calls().get("zrange"), None, "before anything is looked at");
+}
+
+#[tokio::test]
 async fn ranks_count_the_eligible_ones_above_and_others_learn_nothing() {
     let (app, ada, _) = begun(Config::default()).await;
     let bob = app.user("bob").await;
@@ -123,4 +139,24 @@ async fn at_the_second_price_one_pays_just_more_than_the_next_needs() {
     let found = serve(&page, &key, json!({})).await;
     run(&page, "ClickAd", json!({ "token": found[0]["token"] })).await;
     assert_eq!(spent(&ada, &clicks).await.0, "0.500001");
+}
+
+#[tokio::test]
+async fn at_the_second_price_nobody_pays_against_their_own_ads() {
+    let (app, ada, key) = begun(Config { auction: Auction::SecondPrice, ..Config::default() }).await;
+    let page = app.anonymous();
+    let one = make(&ada, json!({})).await;
+    for bid in ["5", "3", "1"] {
+        add(&ada, &one, json!({ "bid": bid })).await;
+    }
+    assert_eq!(shown(&page, &key, json!({ "count": 3 })).await.len(), 3);
+    assert_eq!(spent(&ada, &one).await.0, "0.009", "alone, each pays what it bids");
+    let other = make(&ada, json!({})).await;
+    for bid in ["4", "2"] {
+        add(&ada, &other, json!({ "bid": bid })).await;
+    }
+    assert_eq!(shown(&page, &key, json!({ "count": 5 })).await.len(), 5);
+    // The first ones: 5 before 4, and 4 before nobody. Of the others 3 comes before 2, 2 before 1, and 1 before nobody.
+    assert_eq!(spent(&ada, &one).await.0, "0.016000002", "0.004000001, 0.002000001 and 0.001 more");
+    assert_eq!(spent(&ada, &other).await.0, "0.005000001", "0.004 and 0.001000001");
 }

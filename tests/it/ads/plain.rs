@@ -4,7 +4,7 @@
 
 use super::decide::{begun, money_holds, spent};
 use super::{add, make, number, number_of_ad, run};
-use crate::support::{Actor, TestApp};
+use crate::support::{Actor, TestApp, codes};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
@@ -247,9 +247,11 @@ impl World {
         *window = if window.0 > now { *window } else { (now + MINUTE, 0) };
         let is_plausible = window.1 < 10;
         window.1 += u64::from(is_plausible);
-        let counts = is_plausible && !was_clicked && now < when + HOUR;
+        let is_late = now >= when + HOUR;
+        let counts = is_plausible && !was_clicked && !is_late;
         let clicked = run(&self.app.anonymous(), "ClickAd", json!({ "token": token })).await;
-        assert_eq!(clicked["counted"], counts, "{clicked}");
+        let expected = if is_late { (Value::Null, vec!["INVALID_TOKEN"]) } else { (json!(counts), Vec::new()) };
+        assert_eq!((clicked["counted"].clone(), codes(&clicked)), expected, "{clicked}");
         if counts {
             self.shown[which].6 = true;
             self.campaigns[at].ads[ad].clicked += 1;

@@ -121,9 +121,10 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> Answer
             asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
         }
         Limit::Ads => {
-            let mutation = match n % 2 {
+            let mutation = match n % 3 {
                 0 => "serveAds(input: { websiteKey: \"x\", slot: BANNER })",
-                _ => "clickAd(input: { token: \"x\" })",
+                1 => "clickAd(input: { token: \"x\" })",
+                _ => "recordImpressions(input: { tokens: [\"x\"] })",
             };
             asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
         }
