@@ -177,9 +177,7 @@ fn too_low(used: Money) -> UserError {
 pub async fn update(app: &App, owner: UserId, id: CampaignId, change: &CampaignChange) -> Outcome<()> {
     let now = app.now();
     alter(app, owner, id, |kept| {
-        if kept.campaign.stopped {
-            return Err(stopped().into());
-        }
+        open(&kept.campaign)?;
         let (new, keywords) = change.apply(&kept.campaign, now).map_err(Refusal::User)?;
         let (add, remove) = keywords.map_or_else(Default::default, |wanted| difference(&kept.keywords, &wanted));
         let same = new == kept.campaign && add.is_empty() && remove.is_empty();
@@ -214,15 +212,18 @@ pub async fn resume(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
     alter(app, owner, id, |kept| hold(&kept.campaign, false)).await
 }
 
+/// That it was not stopped.
+fn open(campaign: &Campaign) -> Outcome<()> {
+    if campaign.stopped { Err(stopped().into()) } else { Ok(()) }
+}
+
 /// The row for a campaign that was stopped.
 pub(super) fn stopped() -> UserError {
     UserError::new(UserErrorCode::InvalidInput, "A campaign that was stopped stays so. Make a new one.", &["campaignId"])
 }
 
 fn hold(campaign: &Campaign, paused: bool) -> Outcome<Wanted> {
-    if campaign.stopped {
-        return Err(stopped().into());
-    }
+    open(campaign)?;
     let new = Campaign { paused, ..campaign.clone() };
     Ok((campaign.paused != paused).then(|| (new, Vec::new(), Vec::new())))
 }
@@ -242,10 +243,11 @@ pub async fn stop(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
 /// Adds keywords; those that it has, in any spelling, stay as they are. Costs as [`update`].
 ///
 /// # Errors
-/// `NOT_FOUND`; `INVALID_INPUT`; `LIMIT_REACHED` past 250; `RATE_LIMITED`.
+/// `NOT_FOUND`; `INVALID_INPUT`, also for one that was stopped; `LIMIT_REACHED` past 250; `RATE_LIMITED`.
 pub async fn add_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[String]) -> Outcome<()> {
     let wanted = keywords_of(keywords)?;
     alter(app, owner, id, |Kept { campaign, keywords, .. }| {
+        open(campaign)?;
         let (add, _) = difference(keywords, &wanted);
         keywords_of(&[&keywords[..], &add[..]].concat())?;
         Ok((!add.is_empty()).then(|| (campaign.clone(), add, Vec::new())))
@@ -256,10 +258,11 @@ pub async fn add_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[
 /// Removes keywords in any spelling; without any the campaign fits everywhere. Costs as [`update`].
 ///
 /// # Errors
-/// `NOT_FOUND`; `INVALID_INPUT`; `RATE_LIMITED`.
+/// `NOT_FOUND`; `INVALID_INPUT`, also for one that was stopped; `RATE_LIMITED`.
 pub async fn remove_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[String]) -> Outcome<()> {
     let unwanted: HashSet<String> = keywords_of(keywords)?.iter().map(|keyword| fold(keyword)).collect();
     alter(app, owner, id, |Kept { campaign, keywords, .. }| {
+        open(campaign)?;
         let remove: Vec<String> = keywords.iter().filter(|keyword| unwanted.contains(&fold(keyword))).cloned().collect();
         Ok((!remove.is_empty()).then(|| (campaign.clone(), Vec::new(), remove)))
     })

@@ -443,6 +443,8 @@ async fn a_campaign_that_was_stopped_is_changed_no_more() {
         ("UpdateCampaign", json!({ "campaignId": id })),
         ("CreateAd", banner(&id, json!({}))),
         ("ResumeCampaign", json!({ "campaignId": id })),
+        ("AddKeywords", json!({ "campaignId": id, "keywords": ["x"] })),
+        ("RemoveKeywords", json!({ "campaignId": id, "keywords": ["x"] })),
     ];
     for (operation, input) in changes {
         let refused = run(&ada, operation, input).await;
