@@ -44,9 +44,8 @@ struct CreateCampaignInput {
     keywords: Option<Vec<String>>,
     /// How often one visitor may see it. Then only visitors that a website tells apart see it at all.
     frequency_cap: Option<FrequencyCapInput>,
-    /// How it spends its daily budget.
-    #[graphql(default_with = "CampaignPacing::Even")]
-    pacing: CampaignPacing,
+    /// How it spends its daily budget; EVEN if left out.
+    pacing: Option<CampaignPacing>,
     /// 1 to 64 visible ASCII characters of your choice. The same key within 24 hours gives the first answer again.
     idempotency_key: Option<String>,
 }
@@ -311,7 +310,7 @@ async fn create(ctx: &Context<'_>, input: CreateCampaignInput) -> Result<Changed
         ends: input.ends_at.map(|time| time.0),
         keywords: input.keywords.unwrap_or_default(),
         cap: input.frequency_cap.map(Into::into),
-        pacing: input.pacing.into(),
+        pacing: input.pacing.unwrap_or(CampaignPacing::Even).into(),
         idempotency_key: input.idempotency_key,
     };
     let (made, user_errors) = refuse(service::create(&request.app, viewer, new).await)?;
