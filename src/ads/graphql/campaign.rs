@@ -92,8 +92,10 @@ impl CampaignObject {
 
     /// What it has spent of today's impressions, in UTC. What is reserved for clicks is not spent.
     async fn spent_today(&self, ctx: &Context<'_>) -> Result<Decimal> {
-        let report = service::report_of_campaign(&request(ctx)?.app, &self.0.campaign, 1);
-        let today = Box::pin(report).await?.days.pop().map(|(_, tally)| tally.spent);
+        let request = request(ctx)?;
+        let loaders = request.loaders();
+        let days = Box::pin(service::days_of_campaign(&request.app, &loaders, &self.0.campaign, 1));
+        let today = days.await?.pop().map(|(_, tally)| tally.spent);
         Ok(Decimal(today.unwrap_or_default().decimal()))
     }
 
@@ -162,11 +164,9 @@ impl CampaignObject {
     /// What it has come to.
     async fn report(
         &self,
-        ctx: &Context<'_>,
-        #[graphql(default = 30, desc = "How many of the last days: 1 to 366.")] days: i32,
+        #[graphql(desc = "How many of the last days: 1 to 366; 30 if left out.")] days: Option<i32>,
     ) -> Result<CampaignReport> {
-        let most = self::days(days)?;
-        Ok(CampaignReport(service::report_of_campaign(&request(ctx)?.app, &self.0.campaign, most).await?))
+        Ok(CampaignReport::new(self.0.clone(), self::days(days)?))
     }
 }
 
