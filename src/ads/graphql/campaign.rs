@@ -62,7 +62,7 @@ impl CampaignObject {
         self.0.campaign.id.global().into()
     }
 
-    /// Its name: 1 to 100 characters, not unique.
+    /// Its name: 1 to 100 characters, not unique. Readers of a status that it promotes see it as `promotion.campaignName`.
     async fn name(&self) -> &str {
         &self.0.campaign.name
     }
@@ -128,7 +128,8 @@ impl CampaignObject {
         DateTime(self.0.campaign.id.time())
     }
 
-    /// The keywords of which a page must have one; without any it fits everywhere. In the order in which they were added, at most 250.
+    /// The keywords of which a page must have one; without any it fits everywhere. With some, none of its ads is shown in feeds. In the order in
+    /// which they were added, at most 250.
     async fn keywords(&self) -> &[String] {
         &self.0.keywords
     }

@@ -17,8 +17,9 @@ struct ServeAdsInput {
     /// What the page is about, at most 250: words or phrases, compared whole, without case. Ads with one of these keywords fit, and ads
     /// without any.
     keywords: Option<Vec<String>>,
-    /// What you call the visitor, the same at each visit: 1 to 200 bytes. It is kept as a hash only. Without it nobody knows what the visitor
-    /// has seen, and only campaigns that do not ask for that fit.
+    /// What you call the visitor, the same at each visit: 1 to 200 bytes, kept as a hash only. All websites share these ids: a cap holds over two
+    /// of them where both use the same. Take one that cannot be guessed and is no account's id. Without it nobody knows what the visitor has
+    /// seen: only campaigns that do not ask for that fit, and ten clicks a minute count for an address.
     visitor_id: Option<String>,
     /// How many ads: 1 to 10; 1 if left out.
     count: Option<i32>,
