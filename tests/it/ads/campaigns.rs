@@ -3,9 +3,6 @@
 use super::{add, banner, campaign, done, make, number, number_of_ad, offers, run};
 use crate::support::{START, TestApp, codes, error_codes};
 use serde_json::{Value, json};
-use waxwing::config::Config;
-
-const DAY: u64 = 86_400_000;
 
 /// A payload's rows: code and path.
 fn rows(payload: &Value) -> Vec<(String, String)> {
