@@ -62,11 +62,12 @@ e2e: need-redis need-chromium playground
 	cargo build --locked
 	CHROMIUM="$${CHROMIUM:-$$(command -v chromium)}" node playground/test/run.mjs target/debug/waxwing
 
-## What hostile documents cost, in CPU; what posting and fan-out cost, against plain Redis. For a quiet machine.
+## What hostile documents cost, in CPU; what posting and fan-out cost, against plain Redis; what a decision costs. For a quiet machine.
 .PHONY: bench
 bench: need-redis
 	cargo bench --locked --bench documents
 	cargo bench --locked --bench fanout
+	cargo bench --locked --bench ads
 
 # What strangers send, mutated for so many seconds each: make fuzz SECONDS=600. The compiler's own fuzzing is not stable yet, which is no
 # matter for a program that is never shipped.

@@ -1,8 +1,11 @@
 //! What lives as long as one request: who asks, and what was loaded for them.
 
+use crate::ads::FetchAdPages;
 use crate::ads::FetchAds;
 use crate::ads::FetchAdsOf;
 use crate::ads::FetchCampaigns;
+use crate::ads::FetchReach;
+use crate::ads::FetchTallies;
 use crate::ads::FetchWebsites;
 use crate::app::App;
 use crate::comments::FetchComments;
@@ -39,8 +42,14 @@ pub struct Loaders {
     pub campaigns: Loader<FetchCampaigns>,
     /// Ads of the viewer's campaigns.
     pub ads: Loader<FetchAds>,
+    /// Where the ads of campaigns stand.
+    pub ad_pages: Loader<FetchAdPages>,
     /// The ads of campaigns.
     pub ads_of: Loader<FetchAdsOf>,
+    /// What days of campaigns and ads have come to.
+    pub tallies: Loader<FetchTallies>,
+    /// How many visitors campaigns have had.
+    pub reach: Loader<FetchReach>,
     /// The viewer's websites.
     pub websites: Loader<FetchWebsites>,
 }
@@ -102,7 +111,10 @@ impl Request {
             levels: Loader::new(FetchLevels(app.clone())),
             campaigns: Loader::new(FetchCampaigns { db: db.clone(), viewer }),
             ads: Loader::new(FetchAds { db: db.clone(), viewer }),
+            ad_pages: Loader::new(FetchAdPages(db.clone())),
             ads_of: Loader::new(FetchAdsOf(db.clone())),
+            tallies: Loader::new(FetchTallies(db.clone())),
+            reach: Loader::new(FetchReach(db.clone())),
             websites: Loader::new(FetchWebsites { db: db.clone(), viewer }),
         }
     }

@@ -78,6 +78,7 @@ test('a campaign is made; what is wrong with it is told where it can be mended',
   assert.equal(await ads.field(form, 'Budget').evaluate((field) => document.activeElement === field), true);
   await ads.send(form, { Budget: '1000.5', 'Of it a day': '40', 'a visitor, in': '2', Keywords: 'red kite\nwaxwing' }, 'Make the campaign');
   await ads.stands('Active');
+  await ads.campaign.getByText('It has no ads yet: nothing of it is served.').waitFor();
   assert.equal(await ads.title.innerText(), 'Spring');
   const facts = ['Budget', 'Spent', 'Left', 'Budget a day', 'Left today', 'Cap', 'Ends'];
   const said = await Promise.all(facts.map((name) => ads.fact(name)));

@@ -101,8 +101,8 @@ pub(super) fn rank(share: Share, slot: Slot) -> String {
     format!("rank:{{{share}}}:{}", slot.name())
 }
 
-/// HASH, ad → `CPM bid` or `CPC bid`, the bid in millionths; `ad:i`, `ad:c`, `ad:s`: its impressions, clicks, spend in billionths; `ad:l`: its
-/// impressions when it was last listed. At most five fields an ad there ever was, no time to live.
+/// HASH, ad → `CPM bid` or `CPC bid`, the bid in millionths; `ad:i`, `ad:c`, `ad:x`, `ad:s`: its impressions, clicks, invalid clicks, spend in
+/// billionths; `ad:l`: its impressions when it was last listed. At most six fields an ad there ever was, no time to live.
 pub(super) fn offered(share: Share) -> String {
     format!("offered:{{{share}}}")
 }

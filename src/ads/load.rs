@@ -1,11 +1,12 @@
 //! The batch loaders of campaigns, ads and websites: each is there for its owner alone.
 
-use super::model::Website;
+use super::model::{Span, Tally, Visitors, Website};
 use super::store::{self, Kept, KeptAd};
 use crate::db::Db;
 use crate::error::Error;
 use crate::ids::{AdId, CampaignId, UserId, WebsiteId};
 use crate::loader::Fetch;
+use crate::page::{Row, Window};
 use std::sync::Arc;
 
 /// Campaigns by id, with their keywords and what they have spent; `None` for what is not there, or not the viewer's. Two pipelines; none for
@@ -60,6 +61,42 @@ impl Fetch for FetchAdsOf {
         let mut found = store::load_ads(&self.0, &numbers.concat()).await?.into_iter();
         let mut of_one = |ads: &Vec<AdId>| Arc::new(found.by_ref().take(ads.len()).flatten().collect());
         Ok(numbers.iter().map(&mut of_one).collect())
+    }
+}
+
+/// Parts of campaigns' ads, whoever asks: where they stand. One pipeline.
+pub struct FetchAdPages(pub Db);
+
+impl Fetch for FetchAdPages {
+    type Key = (CampaignId, Window);
+    type Value = Arc<Vec<Row>>;
+
+    async fn fetch(&self, keys: &[(CampaignId, Window)]) -> Result<Vec<Arc<Vec<Row>>>, Error> {
+        Ok(store::parts_of_ads(&self.0, keys).await?.into_iter().map(Arc::new).collect())
+    }
+}
+
+/// What days have come to, one tally a day, whoever asks. One pipeline.
+pub struct FetchTallies(pub Db);
+
+impl Fetch for FetchTallies {
+    type Key = Span;
+    type Value = Arc<Vec<Tally>>;
+
+    async fn fetch(&self, keys: &[Span]) -> Result<Vec<Arc<Vec<Tally>>>, Error> {
+        Ok(store::tallies(&self.0, keys).await?.into_iter().map(Arc::new).collect())
+    }
+}
+
+/// How many visitors there were, whoever asks. One pipeline.
+pub struct FetchReach(pub Db);
+
+impl Fetch for FetchReach {
+    type Key = Visitors;
+    type Value = u64;
+
+    async fn fetch(&self, keys: &[Visitors]) -> Result<Vec<u64>, Error> {
+        store::reach(&self.0, keys).await
     }
 }
 

@@ -10,7 +10,7 @@
 //! | `listed:{C}` | ZSET | listings where it may stand → when that was written | a slot and keyword each, and for a minute those before |
 //! | `share:{C.n}` | HASH | a copy of what a decision must know, the share's money, its counts | some 20 fields |
 //! | `rank:{C.n}:slot` | ZSET | ad → its eCPM in millionths | 100 |
-//! | `offered:{C.n}` | HASH | of each ad its pricing and bid, impressions, clicks, spend | five fields an ad there ever was |
+//! | `offered:{C.n}` | HASH | of each ad its pricing and bid, impressions, clicks, invalid clicks, spend | six fields an ad there ever was |
 //! | `holds:{C.n}` | ZSET | `impression.ad.price.day` → when what waits for its click comes back | an hour's impressions |
 //! | `seen:{C.n}:V` | STRING | how often a visitor has seen it | the cap's time |
 //! | `impression:{C.n}:I` | STRING | what a reservation came to, should it be sent twice | 15 s |
@@ -56,7 +56,8 @@
 //!
 //! **Costs.** A decision: two round trips ([`service::serve`]). A change: a charge, two looks, the journal, the commit, and settling, which waits for nine
 //! (two looks of three, and three writes) in some sixteen pipelines. Any number of
-//! campaigns with what they have spent: two pipelines; with their states three more. A report of a month: two pipelines of two commands a day and share.
+//! campaigns with what they have spent: two pipelines; with their states three more. Reports of any number of campaigns and ads: a pipeline
+//! of their days, of one command a day and share, and one of their reach.
 
 pub mod audit;
 mod graphql;
@@ -69,5 +70,5 @@ mod token;
 
 pub use graphql::{AdMutation, AdObject, AdQuery, CampaignObject, WebsiteObject};
 pub use graphql::{ExplainQuery, Promotion, RecordMutation, ServeMutation};
-pub use load::{FetchAds, FetchAdsOf, FetchCampaigns, FetchWebsites};
+pub use load::{FetchAdPages, FetchAds, FetchAdsOf, FetchCampaigns, FetchReach, FetchTallies, FetchWebsites};
 pub use model::*;

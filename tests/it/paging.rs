@@ -1,5 +1,6 @@
 //! Every connection, by one check: sizes, directions, cursors, and what others write meanwhile.
 
+use crate::ads;
 use crate::support::{Actor, Listing, Page, TestApp};
 use serde_json::{Value, json};
 
@@ -56,6 +57,25 @@ impl World {
     fn timeline(&self, list: &str) -> Listing {
         let path = format!("node(id: \"{list}\") {{ ... on UserList {{ timeline {{ @ }} }} }}");
         self.listing(&path, "entries", "/data/node/timeline/list")
+    }
+
+    fn campaigns(&self) -> Listing {
+        self.listing("@", "viewerCampaigns", "/data/list")
+    }
+
+    fn websites(&self) -> Listing {
+        self.listing("@", "viewerWebsites", "/data/list")
+    }
+
+    fn ads(&self, campaign: &str) -> Listing {
+        self.listing(&format!("node(id: \"{campaign}\") {{ ... on Campaign {{ @ }} }}"), "ads", "/data/node/list")
+    }
+
+    /// The reader registers a website.
+    async fn website(&self) -> String {
+        let input = json!({ "name": "News", "origin": "https://news.example" });
+        let made = ads::done(&self.reader, "RegisterWebsite", "website", input).await;
+        made["id"].as_str().expect("an id").to_owned()
     }
 
     /// The reader has made a list.
@@ -233,6 +253,46 @@ async fn timelines_of_lists_page_as_one() {
 }
 
 #[tokio::test]
+async fn campaigns_page_as_one() {
+    let world = World::new().await;
+    let mut made = Vec::new();
+    for _ in 0..LEN {
+        made.insert(0, ads::make(&world.reader, json!({})).await);
+    }
+    let list = world.campaigns();
+    list.check(&made).await;
+    list.check_between().await;
+    check_while_written(&list, async |_| drop(ads::make(&world.reader, json!({})).await)).await;
+}
+
+#[tokio::test]
+async fn websites_page_as_one() {
+    let world = World::new().await;
+    let mut made = Vec::new();
+    for _ in 0..70 {
+        made.insert(0, world.website().await);
+    }
+    let list = world.websites();
+    list.check(&made).await;
+    list.check_between().await;
+    check_while_written(&list, async |_| drop(world.website().await)).await;
+}
+
+#[tokio::test]
+async fn ads_of_a_campaign_page_as_one() {
+    let world = World::new().await;
+    let campaign = ads::make(&world.reader, json!({})).await;
+    let mut made = Vec::new();
+    for _ in 0..70 {
+        made.insert(0, ads::add(&world.reader, &campaign, json!({})).await);
+    }
+    let list = world.ads(&campaign);
+    list.check(&made).await;
+    list.check_between().await;
+    check_while_written(&list, async |_| drop(ads::add(&world.reader, &campaign, json!({})).await)).await;
+}
+
+#[tokio::test]
 async fn a_cursor_outlives_what_it_pointed_at() {
     let world = World::new().await;
     world.told().await;
@@ -271,6 +331,11 @@ async fn what_no_page_can_be_is_refused_by_every_list() {
     for id in [&list, &another] {
         world.put_on(id, &world.crowd[0]).await;
     }
+    let (campaign, second) = (ads::make(&world.reader, json!({})).await, ads::make(&world.reader, json!({})).await);
+    for id in [&campaign, &second] {
+        ads::add(&world.reader, id, json!({})).await;
+    }
+    world.website().await;
     let lists = || {
         [
             world.home(),
@@ -281,6 +346,9 @@ async fn what_no_page_can_be_is_refused_by_every_list() {
             world.lists(),
             world.members(&list),
             world.timeline(&list),
+            world.campaigns(),
+            world.websites(),
+            world.ads(&campaign),
         ]
     };
     let others = [
@@ -291,6 +359,7 @@ async fn what_no_page_can_be_is_refused_by_every_list() {
         world.likers(&other),
         world.members(&another),
         world.timeline(&another),
+        world.ads(&second),
     ];
     let mut cursors = Vec::new();
     for list in lists().iter().chain(&others) {

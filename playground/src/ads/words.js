@@ -10,9 +10,9 @@ const UNITS = [
 ];
 const STATES = {
   SCHEDULED: ['Scheduled', ({ startsAt }) => `It starts ${date(startsAt)}.`],
-  ACTIVE: ['Active', () => 'It is served where it fits.'],
+  ACTIVE: ['Active', servedText],
   PAUSED: ['Paused', () => 'Nothing of it is served until it is resumed.'],
-  EXHAUSTED: ['Exhausted', () => 'Its budget is spent.'],
+  EXHAUSTED: ['Exhausted', () => 'Its budget is spent, or what is left is kept for clicks that may still come.'],
   ENDED: ['Ended', ({ endsAt }) => (endsAt ? `It ended ${date(endsAt)}.` : 'Its time is over.')],
   STOPPED: ['Stopped', () => 'It is over for good.'],
 };
@@ -74,6 +74,12 @@ export function actsOf({ state }) {
     ResumeCampaign: state === 'PAUSED',
     StopCampaign: state !== 'STOPPED',
   };
+}
+
+// Only what has an ad, of an advertiser who is not held back, can be served.
+function servedText({ isSuspended, ads }) {
+  if (isSuspended) return 'It would be served if your account were not suspended.';
+  return ads.edges.length > 0 ? 'It is served where it fits.' : 'It has no ads yet: nothing of it is served.';
 }
 
 // One a line, as a form has them.

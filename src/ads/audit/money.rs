@@ -54,7 +54,7 @@ pub(super) async fn check(look: &Look, id: CampaignId, found: &mut Findings) -> 
     let (mut taken, mut out) = (0, 0);
     for (share, weights) in shares.iter().zip(&weighed) {
         out += after.of_share("g", share.n).saturating_sub(after.of_share("r", share.n));
-        let Some(weights) = weights.as_deref().filter(|weights| weights.len() == 15) else {
+        let Some(weights) = weights.as_deref().filter(|weights| weights.len() == 16) else {
             found.add(&key, format!("{}: its money is no number, or below nothing", keys::share(*share)));
             continue;
         };
@@ -96,6 +96,7 @@ fn check_share(share: Share, weights: &[Sum], whole: bool, found: &mut Findings)
         ("spent is not what its ads have cost", spent, weights[7]),
         ("i is not how often its ads were shown", shown, weights[8]),
         ("c is not how often its ads were clicked", clicked, weights[9]),
+        ("x is not how often its ads were clicked in vain", invalid, weights[15]),
         ("held is not what waits for clicks", held, weights[10]),
     ];
     if whole {

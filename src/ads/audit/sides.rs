@@ -154,8 +154,8 @@ async fn check_bounds(look: &Look, all: &[(Owned, &str)], found: &mut Findings) 
     let offered = all.iter().filter(|(owned, _)| matches!(owned, Owned::Offered(_))).map(|(_, key)| *key);
     let sizes = look.ask(offered.clone(), |key| cmd("HLEN").arg(key).take()).await?;
     for key in offered {
-        if let Some(size) = sizes.read::<usize>(&key).filter(|size| *size > 5 * MAX_ADS_EVER) {
-            found.add_with(key, format!("holds more than {}", 5 * MAX_ADS_EVER), size.to_string());
+        if let Some(size) = sizes.read::<usize>(&key).filter(|size| *size > 6 * MAX_ADS_EVER) {
+            found.add_with(key, format!("holds more than {}", 6 * MAX_ADS_EVER), size.to_string());
         }
     }
     Ok(())

@@ -1,7 +1,6 @@
 //! Ads, as their owner sees them.
 
 use super::super::model::{Creative, Money, Pricing, Slot, ecpm};
-use super::super::service;
 use super::super::store::KeptAd;
 use super::campaign::CampaignObject;
 use super::report::{AdReport, days};
@@ -108,11 +107,9 @@ impl AdObject {
     /// What it has come to.
     async fn report(
         &self,
-        ctx: &Context<'_>,
-        #[graphql(default = 30, desc = "How many of the last days: 1 to 366.")] days: i32,
+        #[graphql(desc = "How many of the last days: 1 to 366; 30 if left out.")] days: Option<i32>,
     ) -> Result<AdReport> {
-        let most = self::days(days)?;
-        Ok(AdReport(service::report_of_ad(&request(ctx)?.app, &self.0, most).await?))
+        Ok(AdReport::new(self.0.clone(), self::days(days)?))
     }
 }
 

@@ -62,7 +62,7 @@ impl CampaignObject {
         self.0.campaign.id.global().into()
     }
 
-    /// Its name: 1 to 100 characters, not unique.
+    /// Its name: 1 to 100 characters, not unique. Readers of a status that it promotes see it as `promotion.campaignName`.
     async fn name(&self) -> &str {
         &self.0.campaign.name
     }
@@ -92,8 +92,10 @@ impl CampaignObject {
 
     /// What it has spent of today's impressions, in UTC. What is reserved for clicks is not spent.
     async fn spent_today(&self, ctx: &Context<'_>) -> Result<Decimal> {
-        let report = service::report_of_campaign(&request(ctx)?.app, &self.0.campaign, 1);
-        let today = Box::pin(report).await?.days.pop().map(|(_, tally)| tally.spent);
+        let request = request(ctx)?;
+        let loaders = request.loaders();
+        let days = Box::pin(service::days_of_campaign(&request.app, &loaders, &self.0.campaign, 1));
+        let today = days.await?.pop().map(|(_, tally)| tally.spent);
         Ok(Decimal(today.unwrap_or_default().decimal()))
     }
 
@@ -126,7 +128,8 @@ impl CampaignObject {
         DateTime(self.0.campaign.id.time())
     }
 
-    /// The keywords of which a page must have one; without any it fits everywhere. In the order in which they were added, at most 250.
+    /// The keywords of which a page must have one; without any it fits everywhere. With some, none of its ads is shown in feeds. In the order in
+    /// which they were added, at most 250.
     async fn keywords(&self) -> &[String] {
         &self.0.keywords
     }
@@ -162,11 +165,9 @@ impl CampaignObject {
     /// What it has come to.
     async fn report(
         &self,
-        ctx: &Context<'_>,
-        #[graphql(default = 30, desc = "How many of the last days: 1 to 366.")] days: i32,
+        #[graphql(desc = "How many of the last days: 1 to 366; 30 if left out.")] days: Option<i32>,
     ) -> Result<CampaignReport> {
-        let most = self::days(days)?;
-        Ok(CampaignReport(service::report_of_campaign(&request(ctx)?.app, &self.0.campaign, most).await?))
+        Ok(CampaignReport::new(self.0.clone(), self::days(days)?))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::model::{Money, Reason};
 use super::super::service::{self, WhyNot};
 use super::ad::AdSlot;
-use crate::ids::{CampaignId, UserId};
+use crate::ids::CampaignId;
 use crate::schema::{Decimal, request};
 use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
 
@@ -65,16 +65,18 @@ impl ExplainQuery {
         #[graphql(desc = "Where on the page.")] slot: AdSlot,
         #[graphql(desc = "What the page is about, at most 250.")] keywords: Option<Vec<String>>,
         #[graphql(desc = "What the publisher calls the visitor.")] visitor_id: Option<String>,
-    ) -> Result<Option<AdExplanation>> {
-        let owner = request(ctx)?.viewer()?.user;
-        let Some(campaign) = CampaignId::from_global(&campaign_id) else { return Ok(None) };
-        let why = WhyNot { campaign, slot: slot.into(), keywords: keywords.unwrap_or_default(), visitor: visitor_id };
-        Box::pin(explain(ctx, owner, why)).await
+    ) -> Option<Result<Option<AdExplanation>>> {
+        let asked =
+            |campaign| WhyNot { campaign, slot: slot.into(), keywords: keywords.unwrap_or_default(), visitor: visitor_id };
+        Some(Box::pin(explain(ctx, CampaignId::from_global(&campaign_id).map(asked))).await)
     }
 }
 
-async fn explain(ctx: &Context<'_>, owner: UserId, why: WhyNot) -> Result<Option<AdExplanation>> {
-    let found = service::explain(&request(ctx)?.app, owner, why).await?;
+async fn explain(ctx: &Context<'_>, asked: Option<WhyNot>) -> Result<Option<AdExplanation>> {
+    let request = request(ctx)?;
+    let owner = request.viewer()?.user;
+    let Some(why) = asked else { return Ok(None) };
+    let found = service::explain(&request.app, owner, why).await?;
     Ok(found.map(|it| AdExplanation {
         eligible: it.reasons.is_empty(),
         reasons: it.reasons.into_iter().map(Into::into).collect(),

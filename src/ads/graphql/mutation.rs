@@ -29,7 +29,7 @@ impl From<FrequencyCapInput> for CapDraft {
 /// A campaign to make. Money has at most six decimals, and is more than 0 and at most 9,000,000.
 #[derive(InputObject)]
 struct CreateCampaignInput {
-    /// 1 to 100 characters as a reader counts them. Several campaigns may have one name.
+    /// 1 to 100 characters as a reader counts them. Several campaigns may have one name. Readers of a status that it promotes see it.
     name: String,
     /// What it may spend in all.
     budget: Decimal,
@@ -39,14 +39,13 @@ struct CreateCampaignInput {
     starts_at: Option<DateTime>,
     /// When it ends: after it begins, and after now.
     ends_at: Option<DateTime>,
-    /// A page must have one of them; without any the campaign fits everywhere. At most 250 words or phrases of 1 to 80 characters. Case and
-    /// white space between words make no difference.
+    /// A page must have one of them; without any the campaign fits everywhere. With some, none of its ads is shown in feeds. At most 250 words or
+    /// phrases of 1 to 80 characters. Case and white space between words make no difference.
     keywords: Option<Vec<String>>,
     /// How often one visitor may see it. Then only visitors that a website tells apart see it at all.
     frequency_cap: Option<FrequencyCapInput>,
-    /// How it spends its daily budget.
-    #[graphql(default_with = "CampaignPacing::Even")]
-    pacing: CampaignPacing,
+    /// How it spends its daily budget; EVEN if left out.
+    pacing: Option<CampaignPacing>,
     /// 1 to 64 visible ASCII characters of your choice. The same key within 24 hours gives the first answer again.
     idempotency_key: Option<String>,
 }
@@ -311,7 +310,7 @@ async fn create(ctx: &Context<'_>, input: CreateCampaignInput) -> Result<Changed
         ends: input.ends_at.map(|time| time.0),
         keywords: input.keywords.unwrap_or_default(),
         cap: input.frequency_cap.map(Into::into),
-        pacing: input.pacing.into(),
+        pacing: input.pacing.unwrap_or(CampaignPacing::Even).into(),
         idempotency_key: input.idempotency_key,
     };
     let (made, user_errors) = refuse(service::create(&request.app, viewer, new).await)?;

@@ -1,67 +1,89 @@
 //! What campaigns and ads have come to.
 
-use super::super::model::Tally;
-use super::super::service::Report;
+use super::super::model::{AdCounts, DEFAULT_DAYS, MAX_DAYS, Purse, Tally};
+use super::super::service;
+use super::super::store::{Kept, KeptAd};
 use crate::error::Error;
-use crate::schema::{Date, Decimal};
-use async_graphql::{Object, SimpleObject};
-
-/// The most days of a report.
-const MAX_DAYS: i32 = 366;
+use crate::schema::{Date, Decimal, request};
+use async_graphql::{Context, Object, Result, SimpleObject};
+use std::sync::Arc;
 
 /// How many days a report is asked for.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` outside of 1 to 366.
-pub(super) fn days(asked: i32) -> Result<u64, Error> {
+pub(super) fn days(asked: Option<i32>) -> std::result::Result<u64, Error> {
+    let Some(asked) = asked else { return Ok(DEFAULT_DAYS as u64) };
     let refused = || Error::BadUserInput(format!("`days` is {asked}: a report has 1 to {MAX_DAYS} days."));
-    u64::try_from(asked).ok().filter(|_| (1..=MAX_DAYS).contains(&asked)).ok_or_else(refused)
+    u64::try_from(asked).ok().filter(|days| (1..=MAX_DAYS as u64).contains(days)).ok_or_else(refused)
 }
 
-/// What a campaign has come to.
-pub(super) struct CampaignReport(pub(super) Report);
+/// What a campaign has come to. Its days and visitors are read where they are selected.
+pub(super) struct CampaignReport {
+    kept: Arc<Kept>,
+    whole: Tally,
+    most: u64,
+}
 
-/// What a campaign has come to: in all, and by day. Everything is exact but for reach.
+impl CampaignReport {
+    /// With at most so many days.
+    pub(super) fn new(kept: Arc<Kept>, most: u64) -> Self {
+        let whole = Purse::whole(&kept.purses);
+        Self { kept, whole, most }
+    }
+}
+
+/// What a campaign has come to: in all, and by day. Everything is exact but for reach, which is known of campaigns alone: not of an ad.
 #[Object]
 impl CampaignReport {
     /// Impressions in all.
     async fn impressions(&self) -> u64 {
-        self.0.whole.impressions
+        self.whole.impressions
     }
 
     /// Clicks in all that counted.
     async fn clicks(&self) -> u64 {
-        self.0.whole.clicks
+        self.whole.clicks
     }
 
     /// Clicks in all that did not count and cost nothing: repeated, late, or too many at once.
     async fn invalid_clicks(&self) -> u64 {
-        self.0.whole.invalid
+        self.whole.invalid
     }
 
     /// Clicks an impression; 0 without impressions.
     async fn ctr(&self) -> f64 {
-        self.0.whole.ctr()
+        self.whole.ctr()
     }
 
     /// What it has cost in all.
     async fn spend(&self) -> Decimal {
-        Decimal(self.0.whole.spent.decimal())
+        Decimal(self.whole.spent.decimal())
     }
 
     /// What a thousand impressions have cost, rounded down to six decimals; 0 without impressions.
     async fn ecpm(&self) -> Decimal {
-        Decimal(self.0.whole.ecpm().decimal())
+        Decimal(self.whole.ecpm().decimal())
     }
 
     /// How many different visitors saw it, of those that websites tell apart. An estimate, within 1 % as a rule.
-    async fn reach(&self) -> u64 {
-        self.0.whole.reach
+    async fn reach(&self, ctx: &Context<'_>) -> Result<u64> {
+        let reach = Box::pin(service::reach(&request(ctx)?.loaders(), &self.kept.campaign, [None])).await?;
+        Ok(reach.into_iter().sum())
     }
 
     /// The last days up to today, the oldest first, those before the campaign was made left out. Days are UTC.
-    async fn days(&self) -> Vec<CampaignDay> {
-        self.0.days.iter().map(|(day, tally)| CampaignDay::new(*day, tally)).collect()
+    async fn days(&self, ctx: &Context<'_>) -> Result<Vec<CampaignDay>> {
+        let request = request(ctx)?;
+        let loaders = request.loaders();
+        let days = Box::pin(service::days_of_campaign(&request.app, &loaders, &self.kept.campaign, self.most)).await?;
+        let reach = if ctx.look_ahead().field("reach").exists() {
+            let asked: Vec<_> = days.iter().map(|(day, _)| Some(*day)).collect();
+            Box::pin(service::reach(&loaders, &self.kept.campaign, asked)).await?
+        } else {
+            vec![0; days.len()]
+        };
+        Ok(days.iter().zip(reach).map(|((day, tally), reach)| CampaignDay::new(*day, tally, reach)).collect())
     }
 }
 
@@ -76,59 +98,84 @@ struct CampaignDay {
     clicks: u64,
     /// Clicks that did not.
     invalid_clicks: u64,
+    /// Clicks an impression of that day; 0 without impressions.
+    ctr: f64,
     /// What it cost.
     spend: Decimal,
+    /// What a thousand impressions of that day have cost, rounded down to six decimals; 0 without impressions.
+    ecpm: Decimal,
     /// How many different visitors saw it that day: an estimate.
     reach: u64,
 }
 
 impl CampaignDay {
-    fn new(day: u64, tally: &Tally) -> Self {
+    fn new(day: u64, tally: &Tally, reach: u64) -> Self {
         Self {
             date: Date(day),
             impressions: tally.impressions,
             clicks: tally.clicks,
             invalid_clicks: tally.invalid,
+            ctr: tally.ctr(),
             spend: Decimal(tally.spent.decimal()),
-            reach: tally.reach,
+            ecpm: Decimal(tally.ecpm().decimal()),
+            reach,
         }
     }
 }
 
-/// What an ad has come to.
-pub(super) struct AdReport(pub(super) Report);
+/// What an ad has come to. Its days are read where they are selected.
+pub(super) struct AdReport {
+    kept: Arc<KeptAd>,
+    whole: Tally,
+    most: u64,
+}
+
+impl AdReport {
+    /// With at most so many days.
+    pub(super) fn new(kept: Arc<KeptAd>, most: u64) -> Self {
+        let AdCounts { impressions, clicks, invalid, spent } = kept.counts;
+        Self { kept, whole: Tally { impressions, clicks, invalid, spent }, most }
+    }
+}
 
 /// What an ad has come to: in all, and by day. Everything is exact.
 #[Object]
 impl AdReport {
     /// Impressions in all.
     async fn impressions(&self) -> u64 {
-        self.0.whole.impressions
+        self.whole.impressions
     }
 
     /// Clicks in all that counted.
     async fn clicks(&self) -> u64 {
-        self.0.whole.clicks
+        self.whole.clicks
+    }
+
+    /// Clicks in all that did not count and cost nothing: repeated, late, or too many at once.
+    async fn invalid_clicks(&self) -> u64 {
+        self.whole.invalid
     }
 
     /// Clicks an impression; 0 without impressions.
     async fn ctr(&self) -> f64 {
-        self.0.whole.ctr()
+        self.whole.ctr()
     }
 
     /// What it has cost in all.
     async fn spend(&self) -> Decimal {
-        Decimal(self.0.whole.spent.decimal())
+        Decimal(self.whole.spent.decimal())
     }
 
     /// What a thousand impressions have cost, rounded down to six decimals; 0 without impressions.
     async fn ecpm(&self) -> Decimal {
-        Decimal(self.0.whole.ecpm().decimal())
+        Decimal(self.whole.ecpm().decimal())
     }
 
     /// The last days up to today, the oldest first, those before the ad was made left out. Days are UTC.
-    async fn days(&self) -> Vec<AdDay> {
-        self.0.days.iter().map(|(day, tally)| AdDay::new(*day, tally)).collect()
+    async fn days(&self, ctx: &Context<'_>) -> Result<Vec<AdDay>> {
+        let request = request(ctx)?;
+        let days = Box::pin(service::days_of_ad(&request.app, &request.loaders(), &self.kept, self.most)).await?;
+        Ok(days.into_iter().map(|(day, tally)| AdDay::new(day, &tally)).collect())
     }
 }
 
@@ -143,13 +190,24 @@ struct AdDay {
     clicks: u64,
     /// Clicks that did not.
     invalid_clicks: u64,
+    /// Clicks an impression of that day; 0 without impressions.
+    ctr: f64,
     /// What it cost.
     spend: Decimal,
+    /// What a thousand impressions of that day have cost, rounded down to six decimals; 0 without impressions.
+    ecpm: Decimal,
 }
 
 impl AdDay {
     fn new(day: u64, tally: &Tally) -> Self {
-        let (impressions, clicks, invalid_clicks) = (tally.impressions, tally.clicks, tally.invalid);
-        Self { date: Date(day), impressions, clicks, invalid_clicks, spend: Decimal(tally.spent.decimal()) }
+        Self {
+            date: Date(day),
+            impressions: tally.impressions,
+            clicks: tally.clicks,
+            invalid_clicks: tally.invalid,
+            ctr: tally.ctr(),
+            spend: Decimal(tally.spent.decimal()),
+            ecpm: Decimal(tally.ecpm().decimal()),
+        }
     }
 }

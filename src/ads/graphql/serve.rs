@@ -17,12 +17,12 @@ struct ServeAdsInput {
     /// What the page is about, at most 250: words or phrases, compared whole, without case. Ads with one of these keywords fit, and ads
     /// without any.
     keywords: Option<Vec<String>>,
-    /// What you call the visitor, the same at each visit: 1 to 200 bytes. It is kept as a hash only. Without it nobody knows what the visitor
-    /// has seen, and only campaigns that do not ask for that fit.
+    /// What you call the visitor, the same at each visit: 1 to 200 bytes, kept as a hash only. All websites share these ids: a cap holds over two
+    /// of them where both use the same. Take one that cannot be guessed and is no account's id. Without it nobody knows what the visitor has
+    /// seen: only campaigns that do not ask for that fit, and ten clicks a minute count for an address.
     visitor_id: Option<String>,
-    /// How many ads: 1 to 10.
-    #[graphql(default = 1)]
-    count: i32,
+    /// How many ads: 1 to 10; 1 if left out.
+    count: Option<i32>,
 }
 
 /// A click.
@@ -138,7 +138,7 @@ async fn serve(ctx: &Context<'_>, input: ServeAdsInput) -> Result<ServeAdsPayloa
         slot: input.slot.into(),
         keywords: input.keywords.unwrap_or_default(),
         visitor: input.visitor_id,
-        count: input.count.into(),
+        count: input.count.unwrap_or(1).into(),
     };
     let (served, user_errors) = refuse(service::serve(&request.app, request.address, ask).await)?;
     Ok(ServeAdsPayload { impressions: served.map(|all| all.into_iter().map(AdImpression).collect()), user_errors })

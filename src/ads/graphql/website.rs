@@ -24,7 +24,8 @@ impl WebsiteObject {
         &self.0.name
     }
 
-    /// Where its pages come from: scheme, host, and port where that is not the scheme's own.
+    /// Where its pages come from: scheme, host, and port where that is not the scheme's own. It is told, and not compared with who asks: pages that
+    /// ask from a browser must be of an origin that the server allows.
     async fn origin(&self) -> &str {
         &self.0.origin
     }

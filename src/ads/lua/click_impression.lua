@@ -24,6 +24,7 @@ local function count(field, by)
 end
 if counts == 0 then
   redis.call('HINCRBY', KEYS[1], 'x', 1)
+  redis.call('HINCRBY', KEYS[3], ad .. ':x', 1)
   count('x', 1)
   return 0
 end

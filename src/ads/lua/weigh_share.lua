@@ -2,11 +2,11 @@
 -- KEYS 1 share:{C.n}  2 offered:{C.n}  3 holds:{C.n}  4… tally:{C.n}:DAY of every day there was
 -- ARGV 1 of how many holds at most it is asked what they come to: of more, that is taken to be right
 -- Returns the share's g r spent held i c x; sums over its ads of spend, impressions, clicks; what is held; sums over its days of impressions, clicks,
---   invalid clicks, spend
+--   invalid clicks, spend; the sum over its ads of invalid clicks
 local answer = {}
 local function put(number) answer[#answer + 1] = string.format('%.0f', number or 0) end
 for _, value in ipairs({'g', 'r', 'spent', 'held', 'i', 'c', 'x'}) do answer[#answer + 1] = redis.call('HGET', KEYS[1], value) or '0' end
-local sums = {s = 0, i = 0, c = 0}
+local sums = {s = 0, i = 0, c = 0, x = 0}
 local fields = redis.call('HGETALL', KEYS[2])
 for at = 1, #fields, 2 do
   local kind = string.match(fields[at], ':(%l)$')
@@ -27,4 +27,5 @@ for _, field in ipairs({'i', 'c', 'x', 's'}) do
   for day = 4, #KEYS do sum = sum + (tonumber(redis.call('HGET', KEYS[day], field)) or 0) end
   put(sum)
 end
+put(sums.x)
 return answer

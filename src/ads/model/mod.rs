@@ -19,7 +19,7 @@ pub use judge::{Asked, Reason, Taken, judge};
 pub(in crate::ads) use money::Sum;
 pub use money::{Ecpm, MAX_MONEY, Money, ecpm};
 pub use place::{Listing, Share, Slot, Visitor};
-pub use report::{AdCounts, Purse, Tally, ctr};
+pub use report::{AdCounts, Counted, Purse, Span, Tally, Visitors, ctr};
 pub use website::{NewWebsite, Website, website_key, website_of_key};
 
 pub(super) use draft::{AdDraft, CampaignDraft, Late, keywords_of};
@@ -62,6 +62,10 @@ pub const CLICK_TIME: Millis = 60 * MINUTE;
 pub const RECORD_TIME: Millis = 10 * MINUTE;
 /// How long the numbers of a day are kept.
 pub(super) const DAYS_KEPT: Millis = 400 * DAY;
+/// The most days of a report.
+pub const MAX_DAYS: usize = 366;
+/// The days of a report where nobody says how many.
+pub const DEFAULT_DAYS: usize = 30;
 /// Clicks of one visitor in a minute that are plausible.
 pub const PLAUSIBLE_CLICKS: u64 = 10;
 /// How often campaigns that pay for clicks are looked at: well before what is held for a click comes back.

@@ -1,6 +1,8 @@
 //! What has become of money and ads: plain numbers.
 
 use super::{Money, Taken};
+use crate::ids::{AdId, CampaignId};
+use std::ops::RangeInclusive;
 
 /// What a share has in hand, and what it has come to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +35,12 @@ impl Purse {
         let today = all.iter().map(|purse| purse.used_on(day).0).sum();
         Taken { whole: sum(|purse| purse.spent.0 + purse.held.0), today: Money(today) }
     }
+
+    /// What several shares have come to in all.
+    pub(in crate::ads) fn whole(all: &[Self]) -> Tally {
+        let of = |it: &Self| Tally { impressions: it.impressions, clicks: it.clicks, invalid: it.invalid, spent: it.spent };
+        all.iter().fold(Tally::default(), |sum, purse| sum.and(of(purse)))
+    }
 }
 
 /// What an ad has come to.
@@ -42,6 +50,8 @@ pub struct AdCounts {
     pub impressions: u64,
     /// How often it was clicked.
     pub clicks: u64,
+    /// How often it was clicked in vain.
+    pub invalid: u64,
     /// What it has cost.
     pub spent: Money,
 }
@@ -57,8 +67,6 @@ pub struct Tally {
     pub invalid: u64,
     /// What it cost.
     pub spent: Money,
-    /// How many different visitors there were, more or less; not known of a single ad.
-    pub reach: u64,
 }
 
 impl Tally {
@@ -70,7 +78,6 @@ impl Tally {
             clicks: self.clicks + other.clicks,
             invalid: self.invalid + other.invalid,
             spent: Money(self.spent.0 + other.spent.0),
-            reach: self.reach + other.reach,
         }
     }
 
@@ -85,6 +92,37 @@ impl Tally {
         let each = thousand.checked_div(u128::from(self.impressions)).unwrap_or(0);
         Money::millionths(u64::try_from(each / 1_000).unwrap_or(u64::MAX / 1_000))
     }
+}
+
+/// Whose days are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Counted {
+    /// A campaign's.
+    Campaign(CampaignId),
+    /// An ad's.
+    Ad(AdId),
+}
+
+/// Days of a campaign that has so many shares, or of one of its ads.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// Whose they are.
+    pub of: Counted,
+    /// The campaign's shares.
+    pub shares: u64,
+    /// Which, counted from 1970.
+    pub days: RangeInclusive<u64>,
+}
+
+/// The visitors of a campaign that has so many shares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Visitors {
+    /// The campaign.
+    pub of: CampaignId,
+    /// Its shares.
+    pub shares: u64,
+    /// Of which day, counted from 1970; `None` for all of them.
+    pub day: Option<u64>,
 }
 
 /// The clicks of an impression; 0 without impressions.

@@ -113,7 +113,7 @@ pub async fn remove_ad(app: &App, owner: UserId, id: AdId) -> Outcome<()> {
 /// `BAD_USER_INPUT` for the page's arguments.
 pub async fn ads(app: &App, loaders: &Loaders, campaign: CampaignId, args: &PageArgs) -> Result<Page<Arc<KeptAd>>, Error> {
     let request = args.check(&app.cursors().await?, ads_id(campaign))?;
-    page::fill(&Ads { app, loaders, campaign }, request).await
+    page::fill(&Ads { loaders, campaign }, request).await
 }
 
 /// The list that a cursor of [`ads`] belongs to.
@@ -122,7 +122,6 @@ pub const fn ads_id(campaign: CampaignId) -> page::ListId {
 }
 
 struct Ads<'a> {
-    app: &'a App,
     loaders: &'a Loaders,
     campaign: CampaignId,
 }
@@ -131,7 +130,8 @@ impl Listing for Ads<'_> {
     type Item = Arc<KeptAd>;
 
     async fn skeleton(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-        store::ads_page(self.app.db(), self.campaign, windows).await
+        let parts = self.loaders.ad_pages.load_many(windows.iter().map(|window| (self.campaign, *window))).await?;
+        Ok(parts.iter().map(|rows| rows.to_vec()).collect())
     }
 
     async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<KeptAd>>>, Error> {

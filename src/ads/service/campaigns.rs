@@ -296,7 +296,7 @@ pub async fn campaigns(app: &App, loaders: &Loaders, owner: UserId, args: &PageA
 
 /// The list that a cursor of [`campaigns`] belongs to.
 pub const fn campaigns_id(owner: UserId) -> page::ListId {
-    page::ListId { kind: b'g', owner: owner.0 }
+    page::ListId { kind: b'k', owner: owner.0 }
 }
 
 struct Campaigns<'a> {

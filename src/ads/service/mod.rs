@@ -24,7 +24,7 @@ mod walk;
 
 pub use ads::{ads, ads_id, create_ad, remove_ad};
 pub use campaigns::{add_keywords, campaigns, campaigns_id, count, create, pause, remove_keywords, resume, state, stop, update};
-pub use report::{Report, report_of_ad, report_of_campaign};
+pub use report::{Day, days_of_ad, days_of_campaign, reach};
 pub use roles::{Role, hold_back, purge, settle_standing};
 pub use settle::{look_again, settle, settle_owned};
 pub use websites::{count_websites, key, register, settle_website, websites, websites_id};

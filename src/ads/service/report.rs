@@ -1,21 +1,16 @@
-//! What campaigns and ads have come to.
+//! What campaigns and ads have come to, by day and by visitors.
 
-use super::super::model::{AdCounts, Campaign, Tally};
-use super::super::store::{self, KeptAd};
+use super::super::model::{Campaign, Counted, Span, Tally, Visitors};
+use super::super::store::KeptAd;
 use crate::app::App;
 use crate::clock::{DAY, Millis};
 use crate::error::Error;
 use crate::ids::source;
+use crate::request::Loaders;
 use std::ops::RangeInclusive;
 
-/// What something has come to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
-    /// In all.
-    pub whole: Tally,
-    /// On each of the last days, the oldest first, counted from 1970; days without anything too.
-    pub days: Vec<(u64, Tally)>,
-}
+/// A day, counted from 1970, and what it has come to.
+pub type Day = (u64, Tally);
 
 /// The days from when it was made to today, at most so many.
 fn last_days(app: &App, made: Millis, most: u64) -> RangeInclusive<u64> {
@@ -23,25 +18,40 @@ fn last_days(app: &App, made: Millis, most: u64) -> RangeInclusive<u64> {
     (made / DAY).max((today + 1).saturating_sub(most))..=today
 }
 
-/// What a campaign has come to in all, and on at most so many of the last days: 1 to 366. Reach is the visitors' number as a HyperLogLog has it, off
-/// by 1 % as a rule; of those without a visitor nothing is known. Two round trips for a month.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`.
-pub async fn report_of_campaign(app: &App, campaign: &Campaign, most: u64) -> Result<Report, Error> {
-    let (id, shares) = (campaign.id, campaign.shares);
-    let whole = store::whole_of_campaign(app.db(), id, shares).await?;
-    let days = store::days_of_campaign(app.db(), id, shares, last_days(app, id.time(), most)).await?;
-    Ok(Report { whole, days })
+async fn days(loaders: &Loaders, span: Span) -> Result<Vec<Day>, Error> {
+    let tallies = loaders.tallies.load(span.clone()).await?;
+    Ok(span.days.zip(tallies.iter().copied()).collect())
 }
 
-/// The same of an ad, without reach. One round trip for a month.
+/// What a campaign has come to on each of the last days, at most so many of them, the oldest first; days without anything too. One round trip, for
+/// all that is asked beside it too.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn report_of_ad(app: &App, ad: &KeptAd, most: u64) -> Result<Report, Error> {
-    let AdCounts { impressions, clicks, spent } = ad.counts;
-    let whole = Tally { impressions, clicks, spent, ..Tally::default() };
-    let days = last_days(app, source::time_of(ad.ad.id.number), most);
-    Ok(Report { whole, days: store::days_of_ad(app.db(), ad.ad.id, ad.shares, days).await? })
+pub async fn days_of_campaign(app: &App, loaders: &Loaders, campaign: &Campaign, most: u64) -> Result<Vec<Day>, Error> {
+    let (of, shares) = (Counted::Campaign(campaign.id), campaign.shares);
+    days(loaders, Span { of, shares, days: last_days(app, campaign.id.time(), most) }).await
+}
+
+/// The same of an ad.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn days_of_ad(app: &App, loaders: &Loaders, ad: &KeptAd, most: u64) -> Result<Vec<Day>, Error> {
+    let (of, made) = (Counted::Ad(ad.ad.id), source::time_of(ad.ad.id.number));
+    days(loaders, Span { of, shares: ad.shares, days: last_days(app, made, most) }).await
+}
+
+/// How many different visitors saw a campaign on each of these days, or ever, as a HyperLogLog has it, off by 1 % as a rule; of those without an id
+/// nothing is known. One round trip, for all that is asked beside it too.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn reach(
+    loaders: &Loaders,
+    campaign: &Campaign,
+    days: impl IntoIterator<Item = Option<u64>>,
+) -> Result<Vec<u64>, Error> {
+    let of_day = |day| Visitors { of: campaign.id, shares: campaign.shares, day };
+    loaders.reach.load_many(days.into_iter().map(of_day)).await
 }

@@ -55,9 +55,10 @@ pub(in crate::ads) async fn remove_ad(db: &Db, id: AdId, now: Millis) -> Result<
     db.call(Call::new(&REMOVE_AD, keys).arg(id.number).arg(now).arg(REMOVED_FOR)).await
 }
 
-/// Windows of a campaign's ads. One pipeline.
-pub(in crate::ads) async fn ads_page(db: &Db, campaign: CampaignId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-    ranges::read(db, &keys::ads(campaign), windows).await
+/// Parts of campaigns' ads. One pipeline.
+pub(in crate::ads) async fn parts_of_ads(db: &Db, parts: &[(CampaignId, Window)]) -> Result<Vec<Vec<Row>>, Error> {
+    let commands = parts.iter().map(|(campaign, window)| ranges::command(&keys::ads(*campaign), window)).collect();
+    db.read_many(commands).await?.into_iter().map(decode::rows).collect()
 }
 
 /// The ads of campaigns, the oldest first. One pipeline.
@@ -108,7 +109,7 @@ pub(in crate::ads) async fn load_ads(db: &Db, ids: &[AdId]) -> Result<Vec<Option
 async fn count(db: &Db, ads: &mut [Option<KeptAd>]) -> Result<(), Error> {
     let of_one = |it: &KeptAd| {
         let (id, shares) = (it.ad.id, it.shares);
-        let fields = ["i", "c", "s"].map(|field| format!("{}:{field}", id.number));
+        let fields = ["i", "c", "x", "s"].map(|field| format!("{}:{field}", id.number));
         shares_of(id.campaign, shares).map(move |share| cmd("HMGET").arg(keys::offered(share)).arg(&fields).take())
     };
     let mut replies = db.read_many(ads.iter().flatten().flat_map(of_one).collect()).await?.into_iter();
@@ -118,7 +119,8 @@ async fn count(db: &Db, ads: &mut [Option<KeptAd>]) -> Result<(), Error> {
             let number = |at: usize| numbers.get(at).copied().flatten().unwrap_or(0);
             it.counts.impressions += number(0);
             it.counts.clicks += number(1);
-            it.counts.spent.0 += number(2);
+            it.counts.invalid += number(2);
+            it.counts.spent.0 += number(3);
         }
     }
     Ok(())

@@ -13,13 +13,13 @@ pub(super) mod offers;
 pub(super) mod reserve;
 pub(super) mod signing;
 
-pub(super) use ads::{AdAdded, KeptAd, add_ad, ads_page, load_ads, numbers_of_ads, remove_ad};
+pub(super) use ads::{AdAdded, KeptAd, add_ad, load_ads, numbers_of_ads, parts_of_ads, remove_ad};
 pub(super) use campaigns::{
     Changed, Defined, Held, Kept, Owned, Whole, campaigns_page, change, count, erase_campaign, exists, forget_owned, load,
     load_known, note_owned, read, some_of, write,
 };
 pub(super) use listings::{claim, due, forgettable, list, listings, postpone, prune, unlist};
-pub(super) use reports::{days_of_ad, days_of_campaign, whole_of_campaign};
+pub(super) use reports::{reach, tallies};
 pub(super) use shares::{erase_shares, first_hold, purses, write_shares};
 pub(super) use websites::{
     count_websites, erase_standing, erase_website, load_websites, mark_website, set_standing, some_websites, standing,

@@ -1,84 +1,50 @@
-//! What was counted: by day and in all, over all shares of a campaign.
+//! What was counted by day, and whom it reached, over all shares of a campaign.
 
 use super::super::keys;
-use super::super::model::{Money, Tally};
+use super::super::model::{Counted, Money, Span, Tally, Visitors};
 use super::campaigns::shares_of;
 use crate::db::{Db, decode};
 use crate::error::Error;
-use crate::ids::{AdId, CampaignId};
 use redis::{Cmd, Value, cmd};
-use std::ops::RangeInclusive;
 
 /// Fields of impressions, clicks, invalid clicks, spend.
 const COUNTS: [&str; 4] = ["i", "c", "x", "s"];
 
+/// What each of these days has come to: one tally a day. One pipeline for all of them, of a command a share and day.
+pub(in crate::ads) async fn tallies(db: &Db, spans: &[Span]) -> Result<Vec<Vec<Tally>>, Error> {
+    let mut replies = db.read_many(spans.iter().flat_map(counts).collect()).await?.into_iter();
+    let mut of_day = |shares: u64| {
+        let mut counted = (0..shares).map(|_| decode_counts(replies.next().unwrap_or_default()));
+        counted.try_fold(Tally::default(), |sum, counted| Ok(sum.and(counted?)))
+    };
+    spans.iter().map(|span| span.days.clone().map(|_| of_day(span.shares)).collect()).collect()
+}
+
+fn counts(span: &Span) -> impl Iterator<Item = Cmd> {
+    let (campaign, fields) = match span.of {
+        Counted::Campaign(id) => (id, COUNTS.map(str::to_owned)),
+        Counted::Ad(id) => (id.campaign, COUNTS.map(|field| format!("{}.{field}", id.number))),
+    };
+    let shares = span.shares;
+    let all = span.days.clone().flat_map(move |day| shares_of(campaign, shares).map(move |share| keys::tally(share, day)));
+    all.map(move |key| cmd("HMGET").arg(key).arg(&fields).take())
+}
+
 fn decode_counts(reply: Value) -> Result<Tally, Error> {
     let numbers: Vec<Option<u64>> = decode::one(reply)?;
     let number = |at: usize| numbers.get(at).copied().flatten().unwrap_or(0);
-    Ok(Tally { impressions: number(0), clicks: number(1), invalid: number(2), spent: Money(number(3)), reach: 0 })
+    Ok(Tally { impressions: number(0), clicks: number(1), invalid: number(2), spent: Money(number(3)) })
 }
 
-/// Sums what several commands about each of some things tell.
-async fn sums<T: Copy>(
-    db: &Db,
-    things: &[T],
-    commands: impl Fn(T) -> Vec<Cmd>,
-    read: impl Fn(usize, Value) -> Result<Tally, Error>,
-) -> Result<Vec<Tally>, Error> {
-    let asked: Vec<Vec<Cmd>> = things.iter().map(|thing| commands(*thing)).collect();
-    let sizes: Vec<usize> = asked.iter().map(Vec::len).collect();
-    let mut replies = db.read_many(asked.into_iter().flatten().collect()).await?.into_iter();
-    let mut one =
-        |size: usize| (0..size).try_fold(Tally::default(), |sum, at| Ok(sum.and(read(at, replies.next().unwrap_or_default())?)));
-    sizes.into_iter().map(&mut one).collect()
-}
-
-/// Of each share a hash of counts, then of each a HyperLogLog.
-fn counts_then_reach(shares: u64) -> impl Fn(usize, Value) -> Result<Tally, Error> {
-    move |at, reply| {
-        if at < shares as usize { decode_counts(reply) } else { Ok(Tally { reach: decode::one(reply)?, ..Tally::default() }) }
-    }
-}
-
-/// What a campaign of so many shares has come to in all. One pipeline.
-pub(in crate::ads) async fn whole_of_campaign(db: &Db, id: CampaignId, shares: u64) -> Result<Tally, Error> {
-    let commands = |id| {
-        let counts =
-            shares_of(id, shares).map(|share| cmd("HMGET").arg(keys::share(share)).arg(&["i", "c", "x", "spent"]).take());
-        counts.chain(shares_of(id, shares).map(|share| cmd("PFCOUNT").arg(keys::reach(share)).take())).collect()
+/// How many visitors there were, more or less. A visitor belongs to one share, so the shares add up. One pipeline for all of them, of a command a
+/// share.
+pub(in crate::ads) async fn reach(db: &Db, asked: &[Visitors]) -> Result<Vec<u64>, Error> {
+    let counts = |of: &Visitors| {
+        let day = of.day;
+        let key = move |share| day.map_or_else(|| keys::reach(share), |day| keys::reached(share, day));
+        shares_of(of.of, of.shares).map(move |share| cmd("PFCOUNT").arg(key(share)).take())
     };
-    Ok(sums(db, &[id], commands, counts_then_reach(shares)).await?.pop().unwrap_or_default())
-}
-
-/// What it has come to on each of these days. Pipelines of two commands a share and day.
-pub(in crate::ads) async fn days_of_campaign(
-    db: &Db,
-    id: CampaignId,
-    shares: u64,
-    days: RangeInclusive<u64>,
-) -> Result<Vec<(u64, Tally)>, Error> {
-    let commands = |day| {
-        let counts = shares_of(id, shares).map(move |share| cmd("HMGET").arg(keys::tally(share, day)).arg(&COUNTS).take());
-        counts.chain(shares_of(id, shares).map(move |share| cmd("PFCOUNT").arg(keys::reached(share, day)).take())).collect()
-    };
-    let days: Vec<u64> = days.collect();
-    let tallies = sums(db, &days, commands, counts_then_reach(shares)).await?;
-    Ok(days.into_iter().zip(tallies).collect())
-}
-
-/// What an ad has come to on each of these days. Pipelines of one command a share and day.
-pub(in crate::ads) async fn days_of_ad(
-    db: &Db,
-    id: AdId,
-    shares: u64,
-    days: RangeInclusive<u64>,
-) -> Result<Vec<(u64, Tally)>, Error> {
-    let fields = COUNTS.map(|field| format!("{}.{field}", id.number));
-    let commands = |day| {
-        let command = |share| cmd("HMGET").arg(keys::tally(share, day)).arg(&fields).take();
-        shares_of(id.campaign, shares).map(command).collect()
-    };
-    let days: Vec<u64> = days.collect();
-    let tallies = sums(db, &days, commands, |_, reply| decode_counts(reply)).await?;
-    Ok(days.into_iter().zip(tallies).collect())
+    let mut replies = db.read_many(asked.iter().flat_map(counts).collect()).await?.into_iter();
+    let mut of_one = |of: &Visitors| (0..of.shares).map(|_| decode::one::<u64>(replies.next().unwrap_or_default())).sum();
+    asked.iter().map(&mut of_one).collect()
 }

@@ -3,7 +3,7 @@
 //! anew at every spread before it knows any limit, so that a few hundred bytes of fragments that spread two others each would
 //! keep a core busy for hours.
 
-use super::weight::times;
+use super::weight::{days, times};
 use async_graphql::parser::types::{Directive, ExecutableDocument, Field, FragmentDefinition, Selection, SelectionSet};
 use async_graphql::{Name, Positioned, Variables};
 use std::collections::HashMap;
@@ -20,6 +20,8 @@ pub(super) struct Measure {
     pub(super) depth: usize,
     /// Fields that the answer could have.
     pub(super) cost: usize,
+    /// Fields that each day of a report could have, which has as many as the field around it says.
+    of_days: usize,
     /// Fields that stand in the set itself.
     pub(super) roots: usize,
     /// Lists of the introspection in one another, below one field of `__schema` or `__type`.
@@ -70,6 +72,7 @@ impl Measure {
         Self {
             fields: self.fields.saturating_add(other.fields),
             cost: self.cost.saturating_add(other.cost),
+            of_days: self.of_days.saturating_add(other.of_days),
             roots: self.roots.saturating_add(other.roots),
             introspection: self.introspection.saturating_add(other.introspection),
             ..self.larger(other)
@@ -82,6 +85,7 @@ impl Measure {
             fields: self.fields.max(other.fields),
             depth: self.depth.max(other.depth),
             cost: self.cost.max(other.cost),
+            of_days: self.of_days.max(other.of_days),
             roots: self.roots.max(other.roots),
             lists: self.lists.max(other.lists),
             introspection: self.introspection.max(other.introspection),
@@ -124,10 +128,13 @@ impl<'a> Walker<'a> {
             Selection::Field(field) => {
                 let inner = self.set(&field.node.selection_set.node, level)?;
                 let name = field.node.name.node.as_str();
+                let of_days = inner.of_days.saturating_mul(days(&field.node, self.variables));
+                let each = inner.cost.saturating_add(of_days).saturating_mul(times(&field.node, self.variables));
                 Measure {
                     fields: inner.fields.saturating_add(1),
                     depth: inner.depth + 1,
-                    cost: inner.cost.saturating_mul(times(&field.node, self.variables)).saturating_add(1),
+                    cost: if name == "days" { 1 } else { each.saturating_add(1) },
+                    of_days: if name == "days" { each } else { 0 },
                     roots: 1,
                     lists: inner.lists + usize::from(is_introspection_list(name)),
                     introspection: inner.introspection + usize::from(matches!(name, "__schema" | "__type")),
@@ -182,6 +189,19 @@ mod tests {
 
     fn cost(document: &str) -> Result<usize, Unmeasured> {
         measure(document, serde_json::json!({})).map(|measure| measure.cost)
+    }
+
+    #[test]
+    fn a_report_weighs_its_days_wherever_they_are_selected() {
+        let spread = "{ report(days: 366) { a ...F } } fragment F on CampaignReport { ... { days { b c } } }";
+        assert_eq!(cost(spread), Ok(1 + 1 + 1 + 366 * 2));
+        assert_eq!(cost("{ report { days { a } } }"), Ok(1 + 1 + 30), "thirty where none are told");
+        assert_eq!(cost("{ report(days: 366) { a } }"), Ok(2), "none are read where none are selected");
+        let given = |days: i64| {
+            let document = "query($d: Int) { report(days: $d) { x: days { a } y: days { a } } }";
+            measure(document, serde_json::json!({ "d": days })).map(|measure| measure.cost)
+        };
+        assert_eq!((given(7), given(1 << 40), given(-1)), (Ok(3 + 7 * 2), Ok(3 + 366 * 2), Ok(3 + 366 * 2)));
     }
 
     #[test]

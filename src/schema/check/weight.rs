@@ -1,5 +1,6 @@
 //! How often what a field selects may stand in the answer.
 
+use crate::ads::{DEFAULT_DAYS, MAX_DAYS};
 use crate::page;
 use async_graphql::parser::types::Field;
 use async_graphql::{Value, Variables};
@@ -39,6 +40,16 @@ pub(super) fn times(field: &Field, variables: &Variables) -> usize {
         _ => None,
     });
     size.map_or(page::DEFAULT, |size| usize::try_from(size).unwrap_or(page::MAX).clamp(1, page::MAX))
+}
+
+/// How many days a list `days` has that this field selects: as its own argument of that name says.
+pub(super) fn days(field: &Field, variables: &Variables) -> usize {
+    match argument(field, variables, "days") {
+        Some(Value::Number(days)) => {
+            usize::try_from(days.as_u64().unwrap_or(u64::MAX)).map_or(MAX_DAYS, |days| days.clamp(1, MAX_DAYS))
+        }
+        _ => DEFAULT_DAYS,
+    }
 }
 
 /// An argument, whether it stands in the document or comes as a variable.

@@ -93,6 +93,7 @@ const CASES: &[(&[&str], &[&str])] = &[
     (&["HINCRBY offered:{$c.0} $ad:s 7"], &["campaign:{$c}: share:{$c.0}: spent is not what its ads have cost"]),
     (&["HINCRBY offered:{$c.0} $ad:i 7"], &["campaign:{$c}: share:{$c.0}: i is not how often its ads were shown"]),
     (&["HINCRBY offered:{$c.0} $ad:c 7"], &["campaign:{$c}: share:{$c.0}: c is not how often its ads were clicked"]),
+    (&["HINCRBY offered:{$c.0} $ad:x 7"], &["campaign:{$c}: share:{$c.0}: x is not how often its ads were clicked in vain"]),
     (&["HINCRBY share:{$c.0} held 1"], &["campaign:{$c}: share:{$c.0}: held is not what waits for clicks"]),
     (&["DEL holds:{$c.0}"], &["campaign:{$c}: share:{$c.0}: held is not what waits for clicks"]),
     (&["HINCRBY tally:{$c.0}:$day i 1"], &["campaign:{$c}: share:{$c.0}: i is not what its days come to"]),

@@ -108,9 +108,13 @@ async fn ranks_count_the_eligible_ones_above_and_others_learn_nothing() {
     assert_eq!(explain(&ada, &ids[0], json!({})).await, Value::Null, "another's");
     assert_eq!(explain(&ada, "x", json!({})).await, Value::Null);
     let nobody = app.anonymous().run("WhyNot", json!({ "campaignId": own, "slot": "BANNER" })).await;
+    assert_eq!((&nobody["data"], error_codes(&nobody)), (&json!({ "explainAd": null }), vec!["UNAUTHENTICATED".to_owned()]));
+    let query = "query($id: ID!, $v: String) { viewer { id } explainAd(campaignId: $id, slot: BANNER, visitorId: $v) { rank } }";
+    let wrong = ada.gql(query, json!({ "id": own, "v": "v".repeat(201) })).await;
     assert_eq!(
-        (&nobody["data"]["explainAd"], &nobody["errors"][0]["extensions"]["code"]),
-        (&Value::Null, &json!("UNAUTHENTICATED"))
+        (&wrong["data"], error_codes(&wrong)),
+        (&json!({ "viewer": { "id": ada.id }, "explainAd": null }), vec!["BAD_USER_INPUT".to_owned()]),
+        "what was asked beside it is answered"
     );
 }
 

@@ -10,6 +10,7 @@ mod explained;
 mod less;
 mod plain;
 mod promoted;
+mod reports;
 mod settle;
 mod steps;
 mod storm;

@@ -1,0 +1,179 @@
+//! Reports: what a campaign and its ads have come to, by day and in all, and what it costs to read that.
+
+use super::decide::{serve, started};
+use super::{add, campaign, done, make, run};
+use crate::support::{Actor, TestApp, error_codes};
+use serde_json::{Value, json};
+use waxwing::config::Config;
+
+const DAY: i64 = 86_400_000;
+
+/// What is asked of a campaign and of one of its ads.
+const REPORTS: &str = "query($id: ID!, $ad: ID!) {
+    campaign: node(id: $id) { ... on Campaign { report { impressions clicks invalidClicks ctr spend ecpm reach
+        days { date impressions clicks invalidClicks ctr spend ecpm reach } } } }
+    ad: node(id: $ad) { ... on Ad { report { impressions clicks invalidClicks ctr spend ecpm
+        days { date impressions clicks invalidClicks ctr spend ecpm } } } } }";
+
+async fn reports(owner: &Actor, campaign: &str, ad: &str) -> (Value, Value) {
+    let mut answer = owner.gql(REPORTS, json!({ "id": campaign, "ad": ad })).await;
+    assert_eq!(answer.get("errors"), None, "{answer}");
+    (answer["data"]["campaign"]["report"].take(), answer["data"]["ad"]["report"].take())
+}
+
+/// Impressions, clicks, clicks that did not count, CTR, spend, eCPM.
+type Counts = (u64, u64, u64, f64, &'static str, &'static str);
+
+/// A report as it is told: the whole and its days, of which each may have a reach.
+fn told(whole: (Counts, Option<u64>), days: &[(&str, Counts, Option<u64>)]) -> Value {
+    let counts = |(impressions, clicks, invalid, ctr, spend, ecpm): Counts, reach: Option<u64>| {
+        let mut counts = json!({
+            "impressions": impressions, "clicks": clicks, "invalidClicks": invalid, "ctr": ctr, "spend": spend, "ecpm": ecpm,
+        });
+        if let Some(reach) = reach {
+            counts["reach"] = json!(reach);
+        }
+        counts
+    };
+    let mut report = counts(whole.0, whole.1);
+    let day = |(date, of_day, reach): &(&str, Counts, Option<u64>)| {
+        let mut day = counts(*of_day, *reach);
+        day["date"] = json!(date);
+        day
+    };
+    report["days"] = days.iter().map(day).collect();
+    report
+}
+
+#[tokio::test]
+async fn a_report_tells_each_day_what_was_shown_clicked_and_spent_and_whom_it_reached() {
+    for shares in [1, 4] {
+        let (app, ada, key) = started(shares).await;
+        let id = make(&ada, json!({})).await;
+        let banner = add(&ada, &id, json!({})).await;
+        let square = add(&ada, &id, json!({ "slot": "SQUARE", "pricing": "CPC", "bid": "0.5" })).await;
+        let page = app.anonymous();
+        let show = async |slot: &str, visitor: &str| {
+            let mut shown = serve(&page, &key, json!({ "slot": slot, "visitorId": visitor })).await;
+            assert_eq!(shown.len(), 1, "{visitor}");
+            json!({ "token": shown.remove(0)["token"] })
+        };
+        let first = show("BANNER", "a").await;
+        for visitor in ["b", "c", "a"] {
+            show("BANNER", visitor).await;
+        }
+        let paid = show("SQUARE", "a").await;
+        for (token, counts) in [(&first, true), (&first, false), (&paid, true)] {
+            assert_eq!(run(&page, "ClickAd", token.clone()).await["counted"], counts);
+        }
+        app.clock.advance(DAY);
+        app.drain().await;
+        for visitor in ["a", "d"] {
+            show("BANNER", visitor).await;
+        }
+        let (of_campaign, of_banner) = reports(&ada, &id, &banner).await;
+        let days =
+            [("2026-03-01", (5, 2, 1, 0.4, "0.508", "101.6"), Some(3)), ("2026-03-02", (2, 0, 0, 0.0, "0.004", "2"), Some(2))];
+        let whole = (7, 2, 1, 2.0 / 7.0, "0.512", "73.142857");
+        assert_eq!(of_campaign, told((whole, Some(4)), &days), "{shares} shares");
+        let days = [("2026-03-01", (4, 1, 1, 0.25, "0.008", "2"), None), ("2026-03-02", (2, 0, 0, 0.0, "0.004", "2"), None)];
+        assert_eq!(of_banner, told(((6, 1, 1, 1.0 / 6.0, "0.012", "2"), None), &days), "{shares} shares");
+        let days = [("2026-03-01", (1, 1, 0, 1.0, "0.5", "500"), None), ("2026-03-02", (0, 0, 0, 0.0, "0", "0"), None)];
+        assert_eq!(reports(&ada, &id, &square).await.1, told(((1, 1, 0, 1.0, "0.5", "500"), None), &days));
+    }
+}
+
+#[tokio::test]
+async fn a_report_has_every_day_up_to_those_that_are_asked_for() {
+    let app = TestApp::with(Config { session_idle: 90 * DAY as u64, ..Config::default() }).await;
+    let [ada] = app.users(["ada"]).await;
+    let id = make(&ada, json!({})).await;
+    let ad = add(&ada, &id, json!({})).await;
+    app.clock.advance(40 * DAY);
+    // Nullable, as a client's variable may be: what is left out, and null, is the default.
+    let query = "query($id: ID!, $days: Int) { node(id: $id) { ... on Campaign { report(days: $days) { days { date } } }
+        ... on Ad { report(days: $days) { days { date } } } } }";
+    let ask = async |id: &str, days: Value| ada.gql(query, json!({ "id": id, "days": days })).await;
+    let dates = |answer: &Value| {
+        let days = answer["data"]["node"]["report"]["days"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        days.iter().map(|day| day["date"].as_str().expect("a date").to_owned()).collect::<Vec<_>>()
+    };
+    for id in [&id, &ad] {
+        assert_eq!(dates(&ask(id, json!(2)).await), ["2026-04-09", "2026-04-10"]);
+        let all = dates(&ask(id, json!(366)).await);
+        assert_eq!((all.len(), all[0].as_str()), (41, "2026-03-01"));
+        assert_eq!(dates(&ask(id, Value::Null).await).len(), 30);
+        assert_eq!(dates(&ada.gql(query, json!({ "id": id })).await).len(), 30);
+        for wrong in [0, -1, 367] {
+            assert_eq!(error_codes(&ask(id, json!(wrong)).await), ["BAD_USER_INPUT"]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_has_a_default_may_be_a_variable_that_is_null() {
+    let (app, ada, key) = started(1).await;
+    let query = "mutation($input: CreateCampaignInput!) { createCampaign(input: $input) { campaign { id pacing } } }";
+    for pacing in [json!({}), json!({ "pacing": null })] {
+        let made = ada.gql(query, json!({ "input": campaign(pacing) })).await;
+        let made = &made["data"]["createCampaign"]["campaign"];
+        assert_eq!(made["pacing"], "EVEN");
+        add(&ada, made["id"].as_str().expect("an id"), json!({})).await;
+    }
+    let query = "mutation($key: String!, $count: Int) {
+        serveAds(input: { websiteKey: $key, slot: BANNER, count: $count }) { impressions { id } } }";
+    for variables in [json!({ "key": key }), json!({ "key": key, "count": null })] {
+        let served = app.anonymous().gql(query, variables).await;
+        assert_eq!(served["data"]["serveAds"]["impressions"].as_array().map(Vec::len), Some(1), "{served}");
+    }
+    let query = "mutation($id: ID!, $pacing: CampaignPacing) {
+        updateCampaign(input: { campaignId: $id, pacing: $pacing }) { campaign { pacing } } }";
+    let id = make(&ada, json!({ "pacing": "ASAP" })).await;
+    let kept = ada.gql(query, json!({ "id": id })).await;
+    assert_eq!(kept["data"]["updateCampaign"]["campaign"]["pacing"], "ASAP", "{kept}");
+}
+
+/// Somebody with 25 campaigns of two ads and some days each.
+async fn with_campaigns() -> (TestApp, Actor) {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    for number in 0..25 {
+        let id = make(&ada, json!({ "name": number.to_string() })).await;
+        for slot in ["BANNER", "SQUARE"] {
+            done(&ada, "CreateAd", "ad", super::banner(&id, json!({ "slot": slot }))).await;
+        }
+    }
+    app.clock.advance(5 * DAY);
+    app.drain().await;
+    (app, ada)
+}
+
+#[tokio::test]
+async fn reports_cost_the_same_round_trips_for_one_campaign_and_for_many() {
+    let (app, ada) = with_campaigns().await;
+    let ask = async |document: &str, n: u64| {
+        let before = app.app.db().round_trips();
+        let variables = json!({ "first": n });
+        let answer =
+            if document == "Campaigns" { ada.run(document, variables).await } else { ada.gql(document, variables).await };
+        let edges = answer["data"]["viewerCampaigns"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        assert_eq!((edges.len() as u64, answer.get("errors")), (n, None), "{answer}");
+        app.app.db().round_trips() - before
+    };
+    let of_campaign = "report { days { date spend reach } }";
+    let of_ads = "ads(first: 5) { edges { node { report { clicks days { date spend } } } } }";
+    let documents = [
+        "Campaigns".to_owned(),
+        format!(
+            "query($first: Int) {{ viewerCampaigns(first: $first) {{ edges {{ node {{ spentToday {of_campaign} {of_ads} }} }} }} }}"
+        ),
+    ];
+    for document in &documents {
+        ask(document, 1).await;
+        let costs = [ask(document, 1).await, ask(document, 20).await];
+        assert_eq!(costs[0], costs[1], "no campaign and no ad costs a round trip of its own: {document}");
+    }
+    let plain = "query($first: Int) { viewerCampaigns(first: $first) { edges { node { spent @ } } } }";
+    let whole = plain.replace('@', "report(days: 366) { impressions clicks invalidClicks ctr spend ecpm }");
+    assert_eq!(ask(&plain.replace('@', ""), 20).await, ask(&whole, 20).await, "days are read where they are selected");
+}
