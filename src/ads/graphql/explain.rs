@@ -64,7 +64,10 @@ impl ExplainQuery {
         #[graphql(desc = "The campaign.")] campaign_id: ID,
         #[graphql(desc = "Where on the page.")] slot: AdSlot,
         #[graphql(desc = "What the page is about, at most 250.")] keywords: Option<Vec<String>>,
-        #[graphql(desc = "What the publisher calls the visitor.")] visitor_id: Option<String>,
+        #[graphql(
+            desc = "What the publisher calls the visitor. Whoever reads a home is none of these: what they have seen is told nobody."
+        )]
+        visitor_id: Option<String>,
     ) -> Result<Option<AdExplanation>> {
         let owner = request(ctx)?.viewer()?.user;
         let Some(campaign) = CampaignId::from_global(&campaign_id) else { return Ok(None) };

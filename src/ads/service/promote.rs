@@ -35,9 +35,10 @@ pub struct Promoted {
     pub campaign_name: String,
 }
 
-/// The visitor that somebody is who reads their home.
-pub(super) fn reader(secret: [u8; 16], viewer: UserId) -> Visitor {
-    Visitor::new(secret, &viewer.global())
+/// The visitor that somebody is who reads their home. A publisher's name for a visitor holds no control character, so it is none of these: nobody who
+/// knows an account's id learns what it has seen, or uses up what it may see.
+fn reader(secret: [u8; 16], viewer: UserId) -> Visitor {
+    Visitor::new(secret, &format!("\0reader {}", viewer.global()))
 }
 
 /// Statuses to promote to `viewer` behind the entries at `places`, one each as far as there are so many: the best first, of different campaigns,

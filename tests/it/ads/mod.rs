@@ -9,6 +9,7 @@ pub(crate) mod decide;
 mod explained;
 mod plain;
 mod promoted;
+mod readers;
 mod settle;
 mod steps;
 mod storm;
