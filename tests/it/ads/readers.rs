@@ -1,10 +1,14 @@
 //! Who reads a home with promoted statuses: what others learn of it, what it costs, and which of many campaigns they are shown.
 
-use super::decide::{begun, serve};
+use super::decide::{begun, money_holds, of_share, serve};
 use super::promoted::{page, promote, reader, record, tokens};
 use super::add;
+use crate::support::TestApp;
 use serde_json::json;
+use waxwing::clock::Clock;
 use waxwing::config::Config;
+
+const MINUTE: i64 = 60_000;
 
 #[tokio::test]
 async fn no_publisher_and_no_advertiser_meets_a_reader_by_their_id() {
@@ -25,4 +29,26 @@ async fn no_publisher_and_no_advertiser_meets_a_reader_by_their_id() {
     let asked = json!({ "campaignId": other, "slot": "IN_FEED", "visitorId": named });
     let answer = ada.run("WhyNot", asked).await;
     assert_eq!(answer["data"]["explainAd"]["reasons"], json!([]), "it is told nobody that they have: {answer}");
+}
+
+#[tokio::test]
+async fn what_was_seen_counts_once_wherever_the_clocks_of_processes_stand() {
+    let (app, ada, _) = begun(Config::default()).await;
+    app.clock.advance(12 * 60 * MINUTE + 500);
+    let bob = reader(&app, 12).await;
+    let (id, _) = promote(&ada, json!({}), json!({ "pricing": "CPC", "bid": "0.5" })).await;
+    let (edges, _) = page(&bob, json!({ "first": 30 })).await;
+    let seen = tokens(&edges);
+    assert_eq!(record(&bob, &seen).await, 1);
+    // A second apart, in the ten minutes before; and as far apart as no two clocks should be.
+    for behind in [1_000, 25 * MINUTE] {
+        let clock = Clock::manual(app.clock.now() - behind as u64);
+        let other = TestApp::over(app.redis.clone(), clock, Config::default()).await;
+        assert_eq!(record(&bob.at(&other), &seen).await, 0, "{behind} ms behind");
+        money_holds(&app, &id, 1);
+    }
+    assert_eq!((of_share(&app, &id, 0, "i"), of_share(&app, &id, 0, "held")), (1, 500_000_000));
+    app.clock.advance(60 * MINUTE);
+    app.drain().await;
+    assert_eq!(of_share(&app, &id, 0, "held"), 0, "what was held has come back");
 }
