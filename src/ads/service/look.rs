@@ -7,7 +7,7 @@ use super::known;
 use crate::app::App;
 use crate::clock::{DAY, Millis};
 use crate::error::Error;
-use crate::ids::{AdId, CampaignId, UserId};
+use crate::ids::{AdId, CampaignId};
 use futures_util::try_join;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -36,7 +36,6 @@ pub(super) struct Looked {
 pub(super) struct Bidder {
     pub(super) ecpm: Ecpm,
     pub(super) share: Share,
-    pub(super) owner: UserId,
     pub(super) campaign_name: String,
     pub(super) ad: Arc<Ad>,
 }
@@ -71,15 +70,23 @@ impl Looked {
 
     /// What it bids on this occasion, where its keywords fit; or why it may not be shown.
     pub(super) fn bidder(&self, occasion: Occasion) -> Result<Bidder, Vec<Reason>> {
+        self.bidders(occasion)?.next().ok_or_else(Vec::new)
+    }
+
+    /// The same with each ad that it can pay for, best first.
+    pub(super) fn bidders(&self, occasion: Occasion) -> Result<impl Iterator<Item = Bidder>, Vec<Reason>> {
         let all: Vec<Ad> = self.ads.iter().map(|(ad, _)| ad.as_ref().clone()).collect();
         let reasons = self.reasons(occasion, &all, true);
-        match self.best(occasion.now) {
-            Some((ad, ecpm)) if reasons.is_empty() => {
-                let (owner, campaign_name) = (self.campaign.owner, self.campaign.name.clone());
-                Ok(Bidder { ecpm: *ecpm, share: self.share, owner, campaign_name, ad: ad.clone() })
-            }
-            _ => Err(reasons),
+        if !reasons.is_empty() {
+            return Err(reasons);
         }
+        let left = self.left(occasion.now);
+        Ok(self.ads.iter().filter(move |(ad, _)| ad.price() <= left).map(|(ad, ecpm)| Bidder {
+            ecpm: *ecpm,
+            share: self.share,
+            campaign_name: self.campaign.name.clone(),
+            ad: ad.clone(),
+        }))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::decide::{begun, money_holds, of_share, serve};
 use super::promoted::{page, promote, reader, record, tokens};
-use super::add;
-use crate::support::TestApp;
+use super::{add, done, make};
+use crate::support::{Actor, TestApp};
 use serde_json::json;
 use waxwing::clock::Clock;
 use waxwing::config::Config;
@@ -51,4 +51,38 @@ async fn what_was_seen_counts_once_wherever_the_clocks_of_processes_stand() {
     app.clock.advance(60 * MINUTE);
     app.drain().await;
     assert_eq!(of_share(&app, &id, 0, "held"), 0, "what was held has come back");
+}
+
+/// An ad in feeds for a status.
+async fn feature(owner: &Actor, campaign: &str, status: &str, bid: &str) -> String {
+    let input = json!({ "campaignId": campaign, "slot": "IN_FEED", "statusId": status, "pricing": "CPM", "bid": bid });
+    done(owner, "CreateAd", "ad", input).await["id"].as_str().expect("an id").to_owned()
+}
+
+#[tokio::test]
+async fn a_campaign_promotes_what_it_has_left_where_its_best_is_gone_or_stands_there_anyway() {
+    let (app, ada, _) = begun(Config::default()).await;
+    let low = ada.post("low").await;
+    let bob = reader(&app, 30).await;
+    let [gone, high] = [ada.post("gone").await, ada.post("high").await];
+    let campaign = make(&ada, json!({})).await;
+    for (status, bid) in [(&gone, "5"), (&high, "4"), (&low, "3")] {
+        feature(&ada, &campaign, status, bid).await;
+    }
+    let promoted = async || page(&bob, json!({ "first": 20 })).await.0[9]["node"].clone();
+    assert_eq!(promoted().await["status"]["id"], gone, "the best one");
+    ada.delete(&gone).await;
+    assert_eq!(promoted().await["status"]["id"], high, "the next one");
+    bob.follow(&ada).await;
+    app.drain().await;
+    let node = promoted().await;
+    assert_eq!(
+        (&node["status"]["id"], node["promotion"].is_null()),
+        (&json!(low), false),
+        "the only one that is not on the page"
+    );
+    let (edges, _) = page(&bob, json!({ "first": 20 })).await;
+    assert_eq!(record(&bob, &tokens(&edges)).await, 1);
+    app.drain().await;
+    assert_eq!(of_share(&app, &campaign, 0, "spent"), 3_000_000, "at its own price");
 }
