@@ -31,7 +31,7 @@ pub enum IneligibilityReason {
     Keywords,
     /// It has ads, but none for the slot.
     Slot,
-    /// It has no ads.
+    /// It has no ads. One for a status that was deleted is none.
     NoAds,
     /// Its advertiser is suspended.
     Suspended,

@@ -41,11 +41,14 @@ pub(super) struct Bidder {
 }
 
 impl Looked {
-    /// Why it is not shown; `all` are the ads that it has in any slot.
+    /// Why it is not shown; `all` are the ads that it has in any slot. One for a status that is gone is not ranked any more, and none.
     pub(super) fn reasons(&self, occasion: Occasion, all: &[Ad], fits: bool) -> Vec<Reason> {
+        let is_ranked = |ad: &Ad| self.ads.iter().any(|(ranked, _)| ranked.id == ad.id);
+        let has_gone = |ad: &Ad| ad.slot == Slot::InFeed && occasion.slot == Slot::InFeed && !is_ranked(ad);
+        let all: Vec<Ad> = all.iter().filter(|ad| !has_gone(ad)).cloned().collect();
         judge(
             &self.campaign,
-            all,
+            &all,
             self.taken,
             Asked { now: occasion.now, slot: occasion.slot, fits, seen: self.seen.map(|seen| seen.count) },
         )

@@ -4,15 +4,16 @@
 //! twice, by several at once, and the last of them has written what was true then. Before it puts a campaign anywhere it notes where, and
 //! has the schedule look again soon: whoever dies in between is made up for.
 
-use super::super::model::{Campaign, Ecpm, Facts, Listing, MAX_CAMPAIGNS, Plan, Purse, Share, plan};
+use super::super::model::{Ad, AdCounts, Campaign, Ecpm, Facts, Listing, MAX_CAMPAIGNS, Plan, Purse, Share, plan};
 use super::super::store::{self, Held, KeptAd, Owned, Whole, reserve};
 use super::roles::agree_on_suspension;
 use crate::app::App;
 use crate::clock::{DAY, MINUTE, Millis};
 use crate::error::Error;
-use crate::ids::{CampaignId, UserId};
+use crate::ids::{CampaignId, StatusId, UserId};
+use crate::statuses::service as statuses;
 use futures_util::{StreamExt, stream, try_join};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// How often what has changed meanwhile is settled at once. Past that the schedule comes back to it.
 const ROUNDS: usize = 8;
@@ -51,7 +52,7 @@ async fn note(app: &App, owner: UserId, id: CampaignId) -> Result<Held, Error> {
 }
 
 /// Makes shares, listings and the schedule agree with a campaign. Two reads, three pipelines of writes and two reads, as often as it changes
-/// meanwhile. One that is gone is in no schedule; one whose owner is gone goes.
+/// meanwhile; a third read each time where it promotes statuses. One that is gone is in no schedule; one whose owner is gone goes.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
@@ -84,7 +85,7 @@ struct Seen {
     listed: Vec<(String, Millis)>,
 }
 
-/// Reads all of it. Two round trips, one more for each change of whether the owner is held back.
+/// Reads all of it. Two round trips; one more for statuses that are promoted, and for each change of whether the owner is held back.
 async fn look(app: &App, id: CampaignId, now: Millis) -> Result<Option<Seen>, Error> {
     let Some(Whole { mut campaign, keywords, ads, listed }) = store::read(app.db(), id).await? else { return Ok(None) };
     let db = app.db();
@@ -99,8 +100,21 @@ async fn look(app: &App, id: CampaignId, now: Millis) -> Result<Option<Seen>, Er
     }
     let taken = Purse::taken(&purses, now / DAY);
     let ads = ads.into_iter().flatten().filter(|it| !it.removed).map(|KeptAd { ad, counts, .. }| (ad, counts)).collect();
+    let ads = without_gone(app, ads).await?;
     let facts = Facts { campaign, keywords, ads, taken, first_hold };
     Ok(Some(Seen { facts, owner_is_there: standing.there, listed }))
+}
+
+/// Those of these ads that have anything to show: a status that was deleted does not come back. One round trip, where they promote any.
+async fn without_gone(app: &App, mut ads: Vec<(Ad, AdCounts)>) -> Result<Vec<(Ad, AdCounts)>, Error> {
+    let promoted: Vec<StatusId> = ads.iter().filter_map(|(ad, _)| ad.creative.status()).collect();
+    if promoted.is_empty() {
+        return Ok(ads);
+    }
+    let there = statuses::exist(app, &promoted).await?;
+    let gone: HashSet<StatusId> = promoted.into_iter().zip(there).filter(|(_, there)| !there).map(|(id, _)| id).collect();
+    ads.retain(|(ad, _)| ad.creative.status().is_none_or(|id| !gone.contains(&id)));
+    Ok(ads)
 }
 
 /// Writes what follows from it, where it is to stand first.

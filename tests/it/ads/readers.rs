@@ -1,9 +1,9 @@
 //! Who reads a home with promoted statuses: what others learn of it, what it costs, and which of many campaigns they are shown.
 
-use super::decide::{begun, money_holds, of_share, serve};
-use super::promoted::{page, promote, reader, record, tokens};
-use super::{add, done, make};
-use crate::support::{Actor, TestApp};
+use super::decide::{begun, crowd_of, money_holds, of_share, serve};
+use super::promoted::{names, page, promote, reader, record, tokens};
+use super::{add, done, make, number};
+use crate::support::{Actor, TestApp, findings};
 use serde_json::json;
 use waxwing::clock::Clock;
 use waxwing::config::Config;
@@ -85,4 +85,47 @@ async fn a_campaign_promotes_what_it_has_left_where_its_best_is_gone_or_stands_t
     assert_eq!(record(&bob, &tokens(&edges)).await, 1);
     app.drain().await;
     assert_eq!(of_share(&app, &campaign, 0, "spent"), 3_000_000, "at its own price");
+}
+
+/// More campaigns than are looked at for a page, all for the same status; so many at once as leave others their turn.
+async fn crowd_out(owner: &Actor, status: &str, count: usize) -> Vec<String> {
+    let mut campaigns = Vec::new();
+    while campaigns.len() < count {
+        let some = (0..20).map(async |_| {
+            let campaign = make(owner, json!({ "name": "loud" })).await;
+            feature(owner, &campaign, status, "9").await;
+            campaign
+        });
+        campaigns.extend(crowd_of(some).await);
+    }
+    campaigns
+}
+
+#[tokio::test]
+async fn many_campaigns_for_one_status_take_one_place_and_none_when_it_is_gone() {
+    let (app, ada, _) = begun(Config::default()).await;
+    let bob = reader(&app, 30).await;
+    promote(&ada, json!({ "name": "good" }), json!({ "bid": "1" })).await;
+    let eve = app.user("eve").await;
+    let status = eve.post("loud").await;
+    let loud = crowd_out(&eve, &status, 340).await;
+    let read = async || names(&page(&bob, json!({ "first": 30 })).await.0);
+    assert_eq!(read().await, ["loud", "good"]);
+    eve.delete(&status).await;
+    let standing = || -> u64 { app.redis.run(&["ZCARD", "offers:{in-feed}"]) };
+    let mut pages = 0;
+    while standing() > 1 {
+        assert_eq!(read().await, ["good"]);
+        app.app.drain().await;
+        pages += 1;
+        assert!(pages < 20, "{} are still listed", standing());
+    }
+    assert_eq!(read().await, ["good"]);
+    let ranked: u64 = app.redis.run(&["ZCARD", &format!("rank:{{{}.0}}:in-feed", number(&loud[0]))]);
+    assert_eq!(ranked, 0, "and it is not reserved for either");
+    let why = eve.run("WhyNot", json!({ "campaignId": loud[0], "slot": "IN_FEED", "visitorId": "v" })).await;
+    assert_eq!(why["data"]["explainAd"]["reasons"], json!(["NO_ADS"]), "{why}");
+    app.clock.advance(61_000);
+    app.drain().await;
+    assert_eq!(findings(&app.app).await, [""; 0]);
 }
