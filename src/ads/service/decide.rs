@@ -8,7 +8,7 @@ use super::super::store::reserve::{Ask, Grant, Reserved, Served};
 use super::super::token::{Purpose, Ring, Token};
 use super::look::{Bidder, Occasion, look};
 use super::walk::Walk;
-use super::{again, draw, known, signing, tolls};
+use super::{again, capped, draw, known, signing, tolls};
 use crate::app::App;
 use crate::clock::{DAY, MINUTE, Millis};
 use crate::config::Auction;
@@ -315,17 +315,10 @@ impl Deciding<'_> {
     }
 
     /// Notes of whom the visitor has seen enough; nobody waits for it.
-    fn note(&self, mut capped: Vec<(CampaignId, Millis)>) {
-        let Some(visitor) = self.asking.visitor.filter(|_| !capped.is_empty()) else { return };
-        let (app, now) = (self.app.clone(), self.now);
-        for (_, until) in &mut capped {
-            *until = (*until).min(now + HINTED);
+    fn note(&self, capped: Vec<(CampaignId, Millis)>) {
+        if let Some(visitor) = self.asking.visitor {
+            capped::note(self.app, self.now, visitor, capped, HINTED);
         }
-        self.app.spawn(async move {
-            if let Err(error) = offers::note_capped(app.db(), now, visitor, &capped).await {
-                tracing::debug!(%error, "it was not noted of whom a visitor has seen enough");
-            }
-        });
     }
 
     /// Where there are fewer campaigns than ads were asked for: more of theirs, the best first, each ad once.

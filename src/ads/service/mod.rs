@@ -9,6 +9,7 @@ mod settle;
 mod websites;
 
 mod again;
+mod capped;
 mod choose;
 mod click;
 mod decide;

@@ -3,8 +3,10 @@
 use super::decide::{begun, crowd_of, money_holds, of_share, serve};
 use super::promoted::{names, page, promote, reader, record, tokens};
 use super::{add, done, make, number};
-use crate::support::{Actor, TestApp, findings};
+use crate::support::monitor::Monitor;
+use crate::support::{Actor, Alone, RedisServer, START, TestApp, findings};
 use serde_json::json;
+use std::sync::Arc;
 use waxwing::clock::Clock;
 use waxwing::config::Config;
 
@@ -128,4 +130,43 @@ async fn many_campaigns_for_one_status_take_one_place_and_none_when_it_is_gone()
     app.clock.advance(61_000);
     app.drain().await;
     assert_eq!(findings(&app.app).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn of_whom_a_reader_has_seen_enough_they_are_not_looked_at_again() {
+    let redis = Arc::new(RedisServer::alone(Alone::Record));
+    let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
+    let ada = app.user("ada").await;
+    let bob = reader(&app, 40).await;
+    let cap = json!({ "frequencyCap": { "impressions": 1, "perSeconds": 3600 } });
+    for _ in 0..4 {
+        promote(&ada, cap.clone(), json!({})).await;
+    }
+    let (edges, _) = page(&bob, json!({ "first": 50 })).await;
+    let looks = async || {
+        app.app.drain().await;
+        let monitor = Monitor::of(&app.redis);
+        let (edges, _) = page(&bob, json!({ "first": 50 })).await;
+        app.app.drain().await;
+        let commands = monitor.end(&app.redis);
+        let looks = commands.iter().filter(|it| it.get(1).is_some_and(|key| key.starts_with(b"rank:{"))).count();
+        (looks, tokens(&edges).len())
+    };
+    assert_eq!(looks().await, (4, 4));
+    assert_eq!(record(&bob, &tokens(&edges)[..3]).await, 3);
+    assert_eq!(looks().await, (1, 1), "as soon as they were recorded");
+    app.clock.advance(30 * MINUTE);
+    assert_eq!(looks().await, (1, 1), "and for as long as the cap says");
+    app.clock.advance(30 * MINUTE);
+    assert_eq!(looks().await, (4, 4));
+    // One that was told nobody is told when it is recorded in vain.
+    let (edges, _) = page(&bob, json!({ "first": 50 })).await;
+    bob.post("newer").await;
+    app.drain().await;
+    let (others, _) = page(&bob, json!({ "first": 50 })).await;
+    assert_eq!(record(&bob, &tokens(&edges)).await, 4);
+    let capped: Vec<String> = app.redis.keys().into_iter().filter(|key| key.starts_with("capped:{")).collect();
+    app.redis.run::<()>(&["DEL", &capped[0]]);
+    assert_eq!(record(&bob, &tokens(&others)).await, 0);
+    assert_eq!(looks().await, (0, 0));
 }
