@@ -4,8 +4,11 @@
 //! twice, by several at once, and the last of them has written what was true then. Before it puts a campaign anywhere it notes where, and
 //! has the schedule look again soon: whoever dies in between is made up for.
 
-use super::super::model::{Ad, AdCounts, Campaign, Ecpm, Facts, Listing, MAX_CAMPAIGNS, Plan, Purse, Share, plan};
+use super::super::model::{
+    Ad, AdCounts, CLUSTER_SHARES, Campaign, Ecpm, Facts, Listing, MAX_CAMPAIGNS, Plan, Purse, Share, plan,
+};
 use super::super::store::{self, Held, KeptAd, Owned, Whole, reserve};
+use super::known;
 use super::roles::agree_on_suspension;
 use crate::app::App;
 use crate::clock::{DAY, MINUTE, Millis};
@@ -52,7 +55,7 @@ async fn note(app: &App, owner: UserId, id: CampaignId) -> Result<Held, Error> {
 }
 
 /// Makes shares, listings and the schedule agree with a campaign. Two reads, three pipelines of writes and two reads, as often as it changes
-/// meanwhile; a third read each time where it promotes statuses. One that is gone is in no schedule; one whose owner is gone goes.
+/// meanwhile; a third read each time where it promotes statuses. Of one that is gone nothing is left; one whose owner is gone goes.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
@@ -138,9 +141,23 @@ async fn write(app: &App, seen: &Seen, wanted: &Plan, now: Millis) -> Result<(),
     store::prune(db, id, before, wanted.at.into_iter().chain(again).min()).await
 }
 
-/// Nothing is known of it but, perhaps, that it was to be looked at.
+/// Takes away what is left of a campaign that is gone: somebody may have settled it by what they had read before. Where it was about to be put stands
+/// in `listed`, which goes last, with the schedule.
 async fn gone(app: &App, id: CampaignId) -> Result<(), Error> {
-    store::unlist(app.db(), id, &[]).await
+    let db = app.db();
+    let shares = known::shares_of(app, id).max(app.config().ad_shares.unwrap_or(0)).max(CLUSTER_SHARES);
+    store::forget_shares(db, id, shares).await?;
+    loop {
+        let listed = store::listed(db, id).await?;
+        let listings: Vec<Listing> = listed.iter().filter_map(|text| Listing::parse(text)).collect();
+        store::unlist(db, id, &listings).await?;
+        if listed.is_empty() {
+            break;
+        }
+        store::forget_listed(db, id, &listed).await?;
+    }
+    // It may have been about to come when it was not there yet.
+    if store::exists(db, id).await? { Box::pin(settle(app, id)).await } else { Ok(()) }
 }
 
 /// Takes a campaign away with everything of it; that its owner had it goes last. Should it be settled by somebody meanwhile, that finds the owner

@@ -57,6 +57,16 @@ pub(in crate::ads) async fn prune(db: &Db, id: CampaignId, before: Option<Millis
     db.write_many(before.map(old).into_iter().chain([plan_at(id, at)]).collect()).await.map(drop)
 }
 
+/// Listings where a campaign that is gone may stand, as their tags say it: some, while there are any. One command.
+pub(in crate::ads) async fn listed(db: &Db, id: CampaignId) -> Result<Vec<String>, Error> {
+    db.read(cmd("ZRANGE").arg(keys::listed(id)).arg(0).arg(MAX_LISTED - 1).take()).await
+}
+
+/// Forgets that a campaign that is gone stood there. One command.
+pub(in crate::ads) async fn forget_listed(db: &Db, id: CampaignId, listed: &[String]) -> Result<(), Error> {
+    db.write_many(vec![cmd("ZREM").arg(keys::listed(id)).arg(listed).take()]).await.map(drop)
+}
+
 /// Takes a campaign that is gone from everywhere. One pipeline.
 pub(in crate::ads) async fn unlist(db: &Db, id: CampaignId, listings: &[Listing]) -> Result<(), Error> {
     let commands = listings.iter().map(|listing| removal(listing, id)).chain([plan_at(id, None)]);
