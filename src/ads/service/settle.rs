@@ -5,7 +5,7 @@
 //! has the schedule look again soon: whoever dies in between is made up for.
 
 use super::super::model::{
-    Ad, AdCounts, CLUSTER_SHARES, Campaign, Ecpm, Facts, Listing, MAX_CAMPAIGNS, Plan, Purse, Share, plan,
+    Ad, AdCounts, CLUSTER_SHARES, Campaign, Ecpm, Facts, Listing, MAX_CAMPAIGNS, Plan, Purse, Share, Slot, plan,
 };
 use super::super::store::{self, Held, KeptAd, Owned, Whole, reserve};
 use super::known;
@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::ids::{CampaignId, StatusId, UserId};
 use crate::statuses::service as statuses;
 use futures_util::{StreamExt, stream, try_join};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// How often what has changed meanwhile is settled at once. Past that the schedule comes back to it.
 const ROUNDS: usize = 8;
@@ -60,14 +60,21 @@ async fn note(app: &App, owner: UserId, id: CampaignId) -> Result<Held, Error> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
 pub async fn settle(app: &App, id: CampaignId) -> Result<(), Error> {
+    settle_without(app, id, &[]).await
+}
+
+/// The same where these keywords were just removed: it is taken from their listings, be they among those that are remembered and read or not.
+pub(super) async fn settle_without(app: &App, id: CampaignId, removed: &[String]) -> Result<(), Error> {
     let now = app.now();
+    let of = |slot: Slot| removed.iter().map(move |keyword| Listing::of(slot, keyword));
+    let mut behind: HashSet<Listing> = Slot::ALL.into_iter().flat_map(of).collect();
     let Some(mut look) = look(app, id, now).await? else { return gone(app, id).await };
     for round in 1.. {
         if !look.owner_is_there {
             return end(app, look.facts.campaign.owner, id).await;
         }
         let wanted = plan(&look.facts, now);
-        write(app, &look, &wanted, now).await?;
+        write(app, &look, &wanted, &mut behind, now).await?;
         let Some(after) = self::look(app, id, now).await? else { return gone(app, id).await };
         let same = after.facts.campaign == look.facts.campaign && after.owner_is_there;
         if same && wanted.covers(&plan(&after.facts, now)) {
@@ -120,21 +127,28 @@ async fn without_gone(app: &App, mut ads: Vec<(Ad, AdCounts)>) -> Result<Vec<(Ad
     Ok(ads)
 }
 
-/// Writes what follows from it, where it is to stand first.
-async fn write(app: &App, seen: &Seen, wanted: &Plan, now: Millis) -> Result<(), Error> {
+/// Writes what follows from it, where it is to stand first. `behind` is where it may have stood besides what is known of it.
+async fn write(app: &App, seen: &Seen, wanted: &Plan, behind: &mut HashSet<Listing>, now: Millis) -> Result<(), Error> {
     let (db, id) = (app.db(), seen.facts.campaign.id);
     let there: Vec<(Listing, Ecpm)> = wanted
         .offers
         .iter()
         .flat_map(|(slot, ecpm)| store::listings(*slot, &seen.facts.keywords).into_iter().map(|listing| (listing, *ecpm)))
         .collect();
-    let listings: Vec<Listing> = there.iter().map(|(listing, _)| *listing).collect();
-    let stands: HashMap<String, ()> = listings.iter().map(|listing| (listing.to_string(), ())).collect();
-    let left: Vec<&(String, Millis)> = seen.listed.iter().filter(|(text, _)| !stands.contains_key(text)).collect();
-    let elsewhere: Vec<Listing> = left.iter().filter_map(|(text, _)| Listing::parse(text)).collect();
+    let listings: HashSet<Listing> = there.iter().map(|(listing, _)| *listing).collect();
+    let stands: HashSet<String> = listings.iter().map(ToString::to_string).collect();
+    let left: Vec<&(String, Millis)> = seen.listed.iter().filter(|(text, _)| !stands.contains(text)).collect();
+    behind.extend(left.iter().filter_map(|(text, _)| Listing::parse(text)));
+    if seen.listed.len() >= store::MAX_LISTED {
+        // There may be more of them: where it stands now, in whichever slots, is among those that were written last.
+        let all = |slot: &Slot| [store::listings(*slot, &seen.facts.keywords), store::listings(*slot, &[])].concat();
+        behind.extend(Slot::ALL.iter().flat_map(all));
+    }
+    let elsewhere: Vec<Listing> = behind.iter().filter(|listing| !listings.contains(listing)).copied().collect();
     let guard = wanted.at.unwrap_or(Millis::MAX).min(now + GUARD);
     try_join!(store::write_shares(db, &seen.facts), store::claim(db, id, &listings, now, guard))?;
     store::list(db, id, &there, &elsewhere).await?;
+    behind.extend(listings);
     let times: Vec<Millis> = left.iter().map(|(_, at)| *at).collect();
     let (before, again) = store::forgettable(&times, &seen.listed, now);
     let before = (!left.is_empty()).then_some(before);

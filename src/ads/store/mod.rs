@@ -18,7 +18,7 @@ pub(super) use campaigns::{
     Changed, Held, Kept, Owned, Whole, campaigns_page, change, count, erase_campaign, exists, forget_owned, load, load_known,
     note_owned, read, some_of, write,
 };
-pub(super) use listings::{claim, due, forget_listed, forgettable, list, listed, listings, postpone, prune, unlist};
+pub(super) use listings::{MAX_LISTED, claim, due, forget_listed, forgettable, list, listed, listings, postpone, prune, unlist};
 pub(super) use reports::{days_of_ad, days_of_campaign, whole_of_campaign};
 pub(super) use shares::{erase_shares, first_hold, forget_shares, purses, write_shares};
 pub(super) use websites::{

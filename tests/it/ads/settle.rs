@@ -323,6 +323,39 @@ async fn one_that_cannot_be_read_keeps_none_of_the_others() {
     assert_eq!(stand, [0, 1, 1, 0]);
 }
 
+/// What is to be looked through for where a campaign stood may be more than is read at once: what was removed stands nowhere all the same.
+#[tokio::test]
+async fn keywords_that_are_replaced_on_and_on_leave_nothing_behind() {
+    let app = TestApp::start().await;
+    let [ada] = app.users(["ada"]).await;
+    let words = |round: usize| -> Vec<String> { (0..250).map(|number| format!("r{round}k{number}")).collect() };
+    let campaign = make(&ada, json!({ "keywords": words(0) })).await;
+    for slot in ["BANNER", "SKYSCRAPER", "SQUARE"] {
+        add(&ada, &campaign, json!({ "slot": slot })).await;
+    }
+    let status = ada.post("buy").await;
+    let input = json!({ "campaignId": campaign, "slot": "IN_FEED", "statusId": status, "pricing": "CPM", "bid": "2" });
+    done(&ada, "CreateAd", "ad", input).await;
+    for round in 1..6 {
+        app.clock.advance(1);
+        done(&ada, "UpdateCampaign", "campaign", json!({ "campaignId": campaign, "keywords": words(round) })).await;
+        let listed = app.redis.keys().into_iter().filter(|key| key.starts_with("offers:")).count();
+        assert_eq!(listed, 1_000, "round {round}: under those that it has, and no others");
+    }
+    done(&ada, "RemoveKeywords", "campaign", json!({ "campaignId": campaign, "keywords": &words(5)[..200] })).await;
+    let offers = || app.redis.keys().into_iter().filter(|key| key.starts_with("offers:")).count();
+    assert_eq!(offers(), 200);
+    done(&ada, "PauseCampaign", "campaign", json!({ "campaignId": campaign })).await;
+    assert_eq!(offers(), 0, "nor when it is paused");
+    for _ in 0..4 {
+        app.clock.advance(2 * MINUTE);
+        app.drain().await;
+    }
+    let listed: u64 = app.redis.run(&["ZCARD", &format!("listed:{{{}}}", number(&campaign))]);
+    assert_eq!(listed, 0, "where it stood is forgotten");
+    assert_eq!(findings(&app.app).await, [""; 0]);
+}
+
 /// Somebody wrote what they had read of a campaign that was gone by then, and died before they could see it.
 #[tokio::test]
 async fn a_late_settling_that_died_brings_back_no_campaign_that_is_gone() {
