@@ -160,6 +160,22 @@ async fn a_keyword_that_is_removed_while_somebody_settles_its_campaign_finds_it_
 }
 
 #[tokio::test]
+async fn a_campaign_that_goes_with_its_account_while_somebody_settles_it_stays_gone() {
+    let app = alone().await;
+    let (ada, campaign, id) = campaign(&app, &["a", "b"]).await;
+    let slow = Slow::beside(&app).await;
+    let leave = async || {
+        accounts::leave(&app.app, ada.user_id(), &ada.login).await.expect("it is deleted");
+        app.drain().await;
+    };
+    slow.is_overtaken(b"holds:", waxwing::ads::service::settle(&slow.app, id), leave).await.expect("a store");
+    let left: Vec<String> = app.redis.keys().into_iter().filter(|key| key.contains(&id.0.to_string())).collect();
+    assert_eq!((left, ads::offers(&app, &campaign)), (Vec::new(), Vec::new()));
+    app.clock.advance(61_000);
+    assert_eq!(findings(&app.app).await, [""; 0]);
+}
+
+#[tokio::test]
 async fn who_is_followed_while_a_home_is_filled_up_is_in_it() {
     let app = alone().await;
     let crowd = with_room(&app).await;

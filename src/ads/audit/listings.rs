@@ -5,7 +5,8 @@ use super::super::model::{Listing, MAX_ADS, MAX_KEYWORDS, Share, Slot, member, o
 use crate::audit::Findings;
 use crate::db::look::Look;
 use crate::error::Error;
-use crate::ids::{AdId, CampaignId};
+use crate::ids::{AdId, CampaignId, StatusId};
+use crate::statuses::audit::{Standing, standings};
 use redis::cmd;
 use std::collections::{BTreeSet, HashSet};
 
@@ -81,6 +82,8 @@ struct Seen {
     runs: bool,
     over: bool,
     ads: Vec<(u64, Slot)>,
+    /// Those of them whose status is gone: they are ranked until somebody finds that.
+    gone: BTreeSet<u64>,
     keywords: Vec<String>,
 }
 
@@ -110,9 +113,13 @@ async fn read(look: &Look, id: CampaignId) -> Result<Seen, Error> {
     let number = |at: usize| fields[at].as_deref().and_then(crate::audit::number);
     let range = |key: String, most: usize| cmd("ZRANGE").arg(key).arg(0).arg(most - 1).take();
     let ads = look.ask([id], |id| range(keys::ads(id), MAX_ADS)).await?.read::<Vec<u64>>(&id).unwrap_or_default();
-    let slot = |number| cmd("HGET").arg(keys::ad(AdId { campaign: id, number })).arg("slot").take();
-    let slots = look.ask(ads.iter().copied(), slot).await?;
-    let slot = |number: u64| Some((number, Slot::named(&slots.read::<Option<String>>(&number)??)?));
+    let show = |number| cmd("HMGET").arg(keys::ad(AdId { campaign: id, number })).arg(&["slot", "status"]).take();
+    let shows = look.ask(ads.iter().copied(), show).await?;
+    let shows = |number: u64| shows.read::<(Option<String>, Option<u64>)>(&number).unwrap_or_default();
+    let slot = |number: u64| Some((number, Slot::named(&shows(number).0?)?));
+    let promoted: Vec<(u64, StatusId)> = ads.iter().filter_map(|ad| Some((*ad, StatusId(shows(*ad).1?)))).collect();
+    let standings = standings(look, promoted.iter().map(|(_, status)| *status)).await?;
+    let is_there = |status: &StatusId| matches!(standings.get(status), Some(Standing::Of(_)));
     let over = number(4).is_some_and(|ends| ends <= look.now()) || fields[2].as_deref() == Some("stopped");
     let begun = number(3).is_none_or(|starts| starts <= look.now());
     Ok(Seen {
@@ -122,6 +129,7 @@ async fn read(look: &Look, id: CampaignId) -> Result<Seen, Error> {
         runs: begun && !over && fields[2].as_deref() == Some("on") && fields[5].is_none(),
         over,
         ads: ads.into_iter().filter_map(slot).collect(),
+        gone: promoted.into_iter().filter(|(_, status)| !is_there(status)).map(|(ad, _)| ad).collect(),
         keywords: look.ask([id], |id| range(keys::keywords(id), MAX_KEYWORDS)).await?.read(&id).unwrap_or_default(),
     })
 }
@@ -172,7 +180,7 @@ async fn check_copy(look: &Look, seen: &Seen, share: Share, found: &mut Findings
         let ranked = look.ask([rank.as_str()], |key| cmd("ZRANGE").arg(key).arg(0).arg(MAX_ADS).take()).await?;
         let ranked: BTreeSet<u64> = ranked.read::<Vec<u64>>(&rank.as_str()).unwrap_or_default().into_iter().collect();
         let ads: BTreeSet<u64> = seen.ads.iter().filter(|(_, of)| *of == slot).map(|(number, _)| *number).collect();
-        if ranked != ads {
+        if !ranked.is_subset(&ads) || ads.difference(&ranked).any(|ad| !seen.gone.contains(ad)) {
             found.add(&keys::campaign(seen.id), format!("{rank}: does not rank the ads of its slot"));
         }
     }

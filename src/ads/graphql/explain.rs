@@ -31,7 +31,7 @@ pub enum IneligibilityReason {
     Keywords,
     /// It has ads, but none for the slot.
     Slot,
-    /// It has no ads.
+    /// It has no ads. One for a status that was deleted is none.
     NoAds,
     /// Its advertiser is suspended.
     Suspended,
@@ -64,7 +64,10 @@ impl ExplainQuery {
         #[graphql(desc = "The campaign.")] campaign_id: ID,
         #[graphql(desc = "Where on the page.")] slot: AdSlot,
         #[graphql(desc = "What the page is about, at most 250.")] keywords: Option<Vec<String>>,
-        #[graphql(desc = "What the publisher calls the visitor.")] visitor_id: Option<String>,
+        #[graphql(
+            desc = "What the publisher calls the visitor. Whoever reads a home is none of these: what they have seen is told nobody."
+        )]
+        visitor_id: Option<String>,
     ) -> Option<Result<Option<AdExplanation>>> {
         let asked =
             |campaign| WhyNot { campaign, slot: slot.into(), keywords: keywords.unwrap_or_default(), visitor: visitor_id };

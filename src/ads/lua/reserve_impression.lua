@@ -1,6 +1,7 @@
 -- reserve_impression.lua - decides whether a campaign is shown now, pays for it or holds what its click would cost, and counts it: one step.
 -- KEYS 1 share:{C.n}  2 holds:{C.n}  3 offered:{C.n}  4 rank:{C.n}:SLOT  5 impression:{C.n}:I  6 tally:{C.n}:DAY  7 reach:{C.n}
 --      8 reached:{C.n}:DAY  then, where the visitor is known: 9 seen:{C.n}:V  and of a promoted status 10 recorded:{C.n}:T  11 the one before
+--      12 the one after
 -- ARGV 1 now, ms  2 the day  3 the impression  4 granted by the pool so far  5 of it on days before  6 the day of the rest
 --      7 the least eCPM  8 the highest price, or none  9 the ad, or none for the best  10 its price, or none for its bid
 --      11 ads that are left out, each between full stops  12 the visitor, or none  13 how long the answer is kept, ms
@@ -36,8 +37,9 @@ if cap > 0 then
 end
 local nonce = ARGV[16]
 if nonce ~= '' then
-  local known = redis.call('SISMEMBER', KEYS[10], nonce) + redis.call('SISMEMBER', KEYS[11], nonce)
-  if known > 0 then return finish('repeated') end
+  for at = 10, 12 do
+    if redis.call('SISMEMBER', KEYS[at], nonce) == 1 then return finish('repeated') end
+  end
 end
 
 local most = tonumber(ARGV[8]) or math.huge
@@ -62,14 +64,15 @@ if price > free() then
   return finish(table.concat({ 'dry', text(price), text(free()), money.g, money.r, money.q }, ' '))
 end
 
-money.used = money.used + price
 local is_paid = pricing == 'CPM'
-if is_paid then money.spent = money.spent + price else money.held = money.held + price end
--- A promoted status's click counts once and only after it was seen: that takes a hold, also where it costs nothing.
+-- A promoted status's click counts once and only after it was seen: that takes a hold, also where it costs nothing. What is held for already is
+-- the same impression, however long ago.
 if not is_paid or nonce ~= '' then
-  local held = is_paid and '0' or text(price)
-  redis.call('ZADD', KEYS[2], text(NOW + ARGV[14]), table.concat({ ARGV[3], ad, held, ARGV[2] }, '.'))
+  local hold = table.concat({ ARGV[3], ad, is_paid and '0' or text(price), ARGV[2] }, '.')
+  if redis.call('ZADD', KEYS[2], 'NX', text(NOW + ARGV[14]), hold) == 0 then return finish('repeated') end
 end
+money.used = money.used + price
+if is_paid then money.spent = money.spent + price else money.held = money.held + price end
 redis.call('HINCRBY', KEYS[1], 'i', 1)
 local shown = redis.call('HINCRBY', KEYS[3], ad .. ':i', 1)
 if redis.call('HINCRBY', KEYS[6], 'i', 1) == 1 then redis.call('PEXPIRE', KEYS[6], ARGV[15]) end

@@ -50,6 +50,13 @@ pub enum Creative {
     Status(StatusId),
 }
 
+impl Creative {
+    /// The status, where it is one.
+    pub const fn status(&self) -> Option<StatusId> {
+        if let Self::Status(id) = self { Some(*id) } else { None }
+    }
+}
+
 /// An ad: never changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ad {

@@ -26,7 +26,7 @@ pub enum Reason {
     Keywords,
     /// It has ads, none for this slot.
     Slot,
-    /// It has no ads.
+    /// It has no ads; one for a status that is gone is none.
     NoAds,
     /// An operator holds its owner back.
     Suspended,

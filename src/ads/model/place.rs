@@ -115,7 +115,7 @@ impl fmt::Display for Share {
     }
 }
 
-/// A visitor, as it is kept: a keyed hash of what a publisher calls them, or of an account.
+/// A visitor, as it is kept: a keyed hash of what a publisher calls them, or of an account that reads its home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Visitor(pub [u8; 16]);
 

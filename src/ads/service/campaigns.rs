@@ -103,26 +103,30 @@ async fn alter(app: &App, owner: UserId, id: CampaignId, change: impl Fn(&Kept) 
     charge_change(app, owner).await?;
     let mut ticket: Option<Ticket> = None;
     let altered = attempt(app, owner, id, change, &mut ticket).await;
-    let Some(ticket) = ticket else { return altered };
-    if let Err(refusal) = &altered {
-        ticket.refused(app, refusal);
-        return altered;
-    }
-    settle::settle(app, id).await?;
+    let Some(ticket) = ticket else { return altered.map(drop) };
+    let removed = match altered {
+        Ok(removed) => removed,
+        Err(refusal) => {
+            ticket.refused(app, &refusal);
+            return Err(refusal);
+        }
+    };
+    settle::settle_without(app, id, &removed).await?;
     ticket.done(app);
     Ok(())
 }
 
+/// The change itself; the keywords that it has removed.
 async fn attempt(
     app: &App,
     owner: UserId,
     id: CampaignId,
     change: impl Fn(&Kept) -> Outcome<Wanted>,
     ticket: &mut Option<Ticket>,
-) -> Outcome<()> {
+) -> Outcome<Vec<String>> {
     for _ in 0..TRIES {
         let kept = owned(app, owner, id).await?;
-        let Some((new, add, remove)) = change(&kept)? else { return Ok(()) };
+        let Some((new, add, remove)) = change(&kept)? else { return Ok(Vec::new()) };
         if ticket.is_none() {
             *ticket = Some(jobs::begin(app, Task::Campaign { owner, campaign: id }).await?);
         }
@@ -130,7 +134,7 @@ async fn attempt(
         let frozen =
             if may_be_less(&kept.campaign, &new) { Some(bring_back(app, &kept.campaign, new.budget).await?) } else { None };
         match store::change(app.db(), &new, frozen, &add, &remove).await? {
-            Changed::Done => return Ok(()),
+            Changed::Done => return Ok(remove),
             Changed::NotThere => return Err(no_campaign().into()),
             Changed::Overtaken | Changed::OverBudget => {}
         }

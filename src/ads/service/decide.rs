@@ -10,7 +10,7 @@ use super::draw::{self, Came};
 use super::known::{self, Caps};
 use super::look::{Bidder, Occasion, look};
 use super::walk::Walk;
-use super::{again, signing, tolls};
+use super::{again, capped, signing, tolls};
 use crate::app::App;
 use crate::clock::{DAY, MINUTE, Millis};
 use crate::config::Auction;
@@ -333,25 +333,13 @@ impl Deciding<'_> {
     }
 
     /// Notes of whom the visitor has seen enough; nobody waits for it. Where nobody knows the visitor, this process notes who has a cap.
-    fn note(&mut self, capped: Vec<(CampaignId, Option<Millis>)>) {
-        let last = self.now + HINTED;
+    fn note(&mut self, all: Vec<(CampaignId, Option<Millis>)>) {
         let Some(visitor) = self.asking.visitor else {
-            return capped.into_iter().for_each(|(campaign, _)| self.caps.note(campaign, last));
+            return all.into_iter().for_each(|(campaign, _)| self.caps.note(campaign, self.now + HINTED));
         };
-        let mut capped: Vec<_> = capped.into_iter().filter_map(|(campaign, until)| Some((campaign, until?))).collect();
-        if capped.is_empty() {
-            return;
-        }
-        self.capped.extend(capped.iter().copied());
-        for (_, until) in &mut capped {
-            *until = (*until).min(last);
-        }
-        let (app, now) = (self.app.clone(), self.now);
-        self.app.spawn(async move {
-            if let Err(error) = offers::note_capped(app.db(), now, visitor, &capped).await {
-                tracing::debug!(%error, "it was not noted of whom a visitor has seen enough");
-            }
-        });
+        let all: Vec<_> = all.into_iter().filter_map(|(campaign, until)| Some((campaign, until?))).collect();
+        self.capped.extend(all.iter().copied());
+        capped::note(self.app, self.now, visitor, all, HINTED);
     }
 
     /// What is shown, the best first.

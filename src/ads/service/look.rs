@@ -7,7 +7,7 @@ use super::known;
 use crate::app::App;
 use crate::clock::{DAY, Millis};
 use crate::error::Error;
-use crate::ids::{AdId, CampaignId, UserId};
+use crate::ids::{AdId, CampaignId};
 use futures_util::try_join;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(super) struct Occasion {
 /// A campaign as it was found.
 pub(super) struct Looked {
     pub(super) campaign: Campaign,
-    /// Its ads of the slot with their eCPM, best first; the best one alone where it can be paid for.
+    /// Its ads of the slot with their eCPM, best first; the best one alone where it can be paid for, but for promoted statuses: not each is for everybody.
     pub(super) ads: Vec<(Arc<Ad>, Ecpm)>,
     pub(super) share: Share,
     taken: Taken,
@@ -35,17 +35,19 @@ pub(super) struct Looked {
 pub(super) struct Bidder {
     pub(super) ecpm: Ecpm,
     pub(super) share: Share,
-    pub(super) owner: UserId,
     pub(super) campaign_name: String,
     pub(super) ad: Arc<Ad>,
 }
 
 impl Looked {
-    /// Why it is not shown; `all` are the ads that it has in any slot.
+    /// Why it is not shown; `all` are the ads that it has in any slot. One for a status that is gone is not ranked any more, and none.
     pub(super) fn reasons(&self, occasion: Occasion, all: &[Ad], fits: bool) -> Vec<Reason> {
+        let is_ranked = |ad: &Ad| self.ads.iter().any(|(ranked, _)| ranked.id == ad.id);
+        let has_gone = |ad: &Ad| ad.slot == Slot::InFeed && occasion.slot == Slot::InFeed && !is_ranked(ad);
+        let all: Vec<Ad> = all.iter().filter(|ad| !has_gone(ad)).cloned().collect();
         judge(
             &self.campaign,
-            all,
+            &all,
             self.taken,
             Asked { now: occasion.now, slot: occasion.slot, fits, seen: self.seen.map(|seen| seen.count) },
         )
@@ -64,15 +66,23 @@ impl Looked {
 
     /// What it bids on this occasion, where its keywords fit; or why it may not be shown.
     pub(super) fn bidder(&self, occasion: Occasion) -> Result<Bidder, Vec<Reason>> {
+        self.bidders(occasion)?.next().ok_or_else(Vec::new)
+    }
+
+    /// The same with each ad that it can pay for, best first.
+    pub(super) fn bidders(&self, occasion: Occasion) -> Result<impl Iterator<Item = Bidder>, Vec<Reason>> {
         let all: Vec<Ad> = self.ads.iter().map(|(ad, _)| ad.as_ref().clone()).collect();
         let reasons = self.reasons(occasion, &all, true);
-        match self.best(occasion.now) {
-            Some((ad, ecpm)) if reasons.is_empty() => {
-                let (owner, campaign_name) = (self.campaign.owner, self.campaign.name.clone());
-                Ok(Bidder { ecpm: *ecpm, share: self.share, owner, campaign_name, ad: ad.clone() })
-            }
-            _ => Err(reasons),
+        if !reasons.is_empty() {
+            return Err(reasons);
         }
+        let left = left(&self.campaign, self.taken, occasion.now);
+        Ok(self.ads.iter().filter(move |(ad, _)| ad.price() <= left).map(|(ad, ecpm)| Bidder {
+            ecpm: *ecpm,
+            share: self.share,
+            campaign_name: self.campaign.name.clone(),
+            ad: ad.clone(),
+        }))
     }
 }
 
@@ -90,7 +100,7 @@ pub(super) async fn look(app: &App, occasion: Occasion, campaigns: &[CampaignId]
     let known: Vec<(CampaignId, u64)> = campaigns.iter().map(|id| (*id, parted.shares_of(*id))).collect();
     let (found, standings) =
         try_join!(store::load_known(app.db(), &known), store::look::standings(app.db(), now, slot, visitor, &shares))?;
-    let ads = ads_of(app, now, &found, &standings).await?;
+    let ads = ads_of(app, occasion, &found, &standings).await?;
     let one = |((kept, share), (rank, seen)): ((Option<store::Defined>, Share), store::look::Standing)| {
         let (campaign, purses) = kept?;
         let ad = |(number, ecpm): (u64, Ecpm)| Some((ads.get(&AdId { campaign: campaign.id, number })?.clone(), ecpm));
@@ -100,10 +110,10 @@ pub(super) async fn look(app: &App, occasion: Occasion, campaigns: &[CampaignId]
     Ok(found.into_iter().zip(shares).zip(standings).map(one).collect())
 }
 
-/// The best ad of each, and the others of those that cannot pay for it. No round trip for those that this process knows.
+/// The best ad of each, and the others of those that cannot pay for it, or promote statuses. No round trip for those that this process knows.
 async fn ads_of(
     app: &App,
-    now: Millis,
+    occasion: Occasion,
     found: &[Option<store::Defined>],
     standings: &[store::look::Standing],
 ) -> Result<HashMap<AdId, Arc<Ad>>, Error> {
@@ -114,8 +124,8 @@ async fn ads_of(
     let mut others = Vec::new();
     for ((it, purses), rank) in there {
         let Some(((first, _), rest)) = rank.split_first() else { continue };
-        let left = left(it, Purse::taken(purses, now / DAY), now);
-        if ads.get(&id(it, *first)).is_none_or(|ad| ad.price() > left) {
+        let left = left(it, Purse::taken(purses, occasion.now / DAY), occasion.now);
+        if occasion.slot == Slot::InFeed || ads.get(&id(it, *first)).is_none_or(|ad| ad.price() > left) {
             others.extend(rest.iter().map(|(ad, _)| id(it, *ad)));
         }
     }

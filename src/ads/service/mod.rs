@@ -9,6 +9,8 @@ mod settle;
 mod websites;
 
 mod again;
+mod capped;
+mod choose;
 mod click;
 mod decide;
 mod draw;

@@ -3,13 +3,17 @@
 use super::super::model::{MAX_TOKENS, RECORD_TIME, Slot};
 use super::super::store::reserve::{Ask, Grant, Reserved};
 use super::super::token::{Purpose, Token};
-use super::{again, draw, known, signing, tolls};
+use super::{again, capped, draw, known, signing, tolls};
 use crate::app::App;
-use crate::clock::DAY;
+use crate::clock::{DAY, Millis};
 use crate::error::{Outcome, UserError, UserErrorCode};
 use crate::ids::UserId;
 use std::collections::HashSet;
 use std::net::IpAddr;
+
+/// How long it is taken as known that a reader has seen enough of a campaign, though its cap be lifted before. Nothing is noted when a home is read: where
+/// this ended before the cap does, every page would look at all of them.
+const NOTED: Millis = DAY;
 
 /// Counts promoted statuses that `viewer` has seen: those of these tokens that were counted. One that is older than ten minutes, was recorded before,
 /// of a campaign that may not be shown any more, or of one of which the viewer has seen enough is not. One round trip, as a decision.
@@ -35,16 +39,23 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
     for (_, token) in &read {
         asks.push(ask(token, app.next_id().await?, now / DAY));
     }
-    let mut counted = Vec::new();
+    let (mut counted, mut capped) = (Vec::new(), Vec::new());
+    let visitor = read.iter().find_map(|(_, token)| token.visitor);
     for ((text, token), came) in read.into_iter().zip(draw::reserve(app, now, asks, &mut HashSet::new()).await?) {
         match came.reserved {
             Reserved::Served(served) => {
                 again::look(app, served.relist.then_some(token.share.campaign));
+                capped.extend(served.capped.map(|until| (token.share.campaign, until)));
                 counted.push(text);
             }
+            Reserved::Capped(until) => capped.extend(until.map(|until| (token.share.campaign, until))),
             Reserved::Off | Reserved::None => again::look(app, [token.share.campaign]),
             _ => {}
         }
+    }
+    if let Some(visitor) = visitor {
+        // All of them are of the same viewer.
+        capped::note(app, now, visitor, capped, NOTED);
     }
     Ok(counted)
 }

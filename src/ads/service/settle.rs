@@ -4,15 +4,19 @@
 //! twice, by several at once, and the last of them has written what was true then. Before it puts a campaign anywhere it notes where, and
 //! has the schedule look again soon: whoever dies in between is made up for.
 
-use super::super::model::{Campaign, Ecpm, Facts, Listing, MAX_CAMPAIGNS, Plan, Purse, Share, plan};
+use super::super::model::{
+    Ad, AdCounts, CLUSTER_SHARES, Campaign, Ecpm, Facts, Listing, MAX_CAMPAIGNS, Plan, Purse, Share, Slot, plan,
+};
 use super::super::store::{self, Held, KeptAd, Owned, Whole, reserve};
+use super::known;
 use super::roles::agree_on_suspension;
 use crate::app::App;
 use crate::clock::{DAY, MINUTE, Millis};
 use crate::error::Error;
-use crate::ids::{CampaignId, UserId};
+use crate::ids::{CampaignId, StatusId, UserId};
+use crate::statuses::service as statuses;
 use futures_util::{StreamExt, stream, try_join};
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 /// How often what has changed meanwhile is settled at once. Past that the schedule comes back to it.
 const ROUNDS: usize = 8;
@@ -51,19 +55,26 @@ async fn note(app: &App, owner: UserId, id: CampaignId) -> Result<Held, Error> {
 }
 
 /// Makes shares, listings and the schedule agree with a campaign. Two reads, three pipelines of writes and two reads, as often as it changes
-/// meanwhile. One that is gone is in no schedule; one whose owner is gone goes.
+/// meanwhile; a third read each time where it promotes statuses. Of one that is gone nothing is left; one whose owner is gone goes.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
 pub async fn settle(app: &App, id: CampaignId) -> Result<(), Error> {
+    settle_without(app, id, &[]).await
+}
+
+/// The same where these keywords were just removed: it is taken from their listings, be they among those that are remembered and read or not.
+pub(super) async fn settle_without(app: &App, id: CampaignId, removed: &[String]) -> Result<(), Error> {
     let now = app.now();
+    let of = |slot: Slot| removed.iter().map(move |keyword| Listing::of(slot, keyword));
+    let mut behind: HashSet<Listing> = Slot::ALL.into_iter().flat_map(of).collect();
     let Some(mut look) = look(app, id, now).await? else { return gone(app, id).await };
     for round in 1.. {
         if !look.owner_is_there {
             return end(app, look.facts.campaign.owner, id).await;
         }
         let wanted = plan(&look.facts, now);
-        write(app, &look, &wanted, now).await?;
+        write(app, &look, &wanted, &mut behind, now).await?;
         let Some(after) = self::look(app, id, now).await? else { return gone(app, id).await };
         let same = after.facts.campaign == look.facts.campaign && after.owner_is_there;
         if same && wanted.covers(&plan(&after.facts, now)) {
@@ -84,7 +95,7 @@ struct Seen {
     listed: Vec<(String, Millis)>,
 }
 
-/// Reads all of it. Two round trips, one more for each change of whether the owner is held back.
+/// Reads all of it. Two round trips; one more for statuses that are promoted, and for each change of whether the owner is held back.
 async fn look(app: &App, id: CampaignId, now: Millis) -> Result<Option<Seen>, Error> {
     let Some(Whole { mut campaign, keywords, ads, listed }) = store::read(app.db(), id).await? else { return Ok(None) };
     let db = app.db();
@@ -99,34 +110,68 @@ async fn look(app: &App, id: CampaignId, now: Millis) -> Result<Option<Seen>, Er
     }
     let taken = Purse::taken(&purses, now / DAY);
     let ads = ads.into_iter().flatten().filter(|it| !it.removed).map(|KeptAd { ad, counts, .. }| (ad, counts)).collect();
+    let ads = without_gone(app, ads).await?;
     let facts = Facts { campaign, keywords, ads, taken, first_hold };
     Ok(Some(Seen { facts, owner_is_there: standing.there, listed }))
 }
 
-/// Writes what follows from it, where it is to stand first.
-async fn write(app: &App, seen: &Seen, wanted: &Plan, now: Millis) -> Result<(), Error> {
+/// Those of these ads that have anything to show: a status that was deleted does not come back. One round trip, where they promote any.
+async fn without_gone(app: &App, mut ads: Vec<(Ad, AdCounts)>) -> Result<Vec<(Ad, AdCounts)>, Error> {
+    let promoted: Vec<StatusId> = ads.iter().filter_map(|(ad, _)| ad.creative.status()).collect();
+    if promoted.is_empty() {
+        return Ok(ads);
+    }
+    let there = statuses::exist(app, &promoted).await?;
+    let gone: HashSet<StatusId> = promoted.into_iter().zip(there).filter(|(_, there)| !there).map(|(id, _)| id).collect();
+    ads.retain(|(ad, _)| ad.creative.status().is_none_or(|id| !gone.contains(&id)));
+    Ok(ads)
+}
+
+/// Writes what follows from it, where it is to stand first. `behind` is where it may have stood besides what is known of it.
+async fn write(app: &App, seen: &Seen, wanted: &Plan, behind: &mut HashSet<Listing>, now: Millis) -> Result<(), Error> {
     let (db, id) = (app.db(), seen.facts.campaign.id);
     let there: Vec<(Listing, Ecpm)> = wanted
         .offers
         .iter()
         .flat_map(|(slot, ecpm)| store::listings(*slot, &seen.facts.keywords).into_iter().map(|listing| (listing, *ecpm)))
         .collect();
-    let listings: Vec<Listing> = there.iter().map(|(listing, _)| *listing).collect();
-    let stands: HashMap<String, ()> = listings.iter().map(|listing| (listing.to_string(), ())).collect();
-    let left: Vec<&(String, Millis)> = seen.listed.iter().filter(|(text, _)| !stands.contains_key(text)).collect();
-    let elsewhere: Vec<Listing> = left.iter().filter_map(|(text, _)| Listing::parse(text)).collect();
+    let listings: HashSet<Listing> = there.iter().map(|(listing, _)| *listing).collect();
+    let stands: HashSet<String> = listings.iter().map(ToString::to_string).collect();
+    let left: Vec<&(String, Millis)> = seen.listed.iter().filter(|(text, _)| !stands.contains(text)).collect();
+    behind.extend(left.iter().filter_map(|(text, _)| Listing::parse(text)));
+    if seen.listed.len() >= store::MAX_LISTED {
+        // There may be more of them: where it stands now, in whichever slots, is among those that were written last.
+        let all = |slot: &Slot| [store::listings(*slot, &seen.facts.keywords), store::listings(*slot, &[])].concat();
+        behind.extend(Slot::ALL.iter().flat_map(all));
+    }
+    let elsewhere: Vec<Listing> = behind.iter().filter(|listing| !listings.contains(listing)).copied().collect();
     let guard = wanted.at.unwrap_or(Millis::MAX).min(now + GUARD);
     try_join!(store::write_shares(db, &seen.facts), store::claim(db, id, &listings, now, guard))?;
     store::list(db, id, &there, &elsewhere).await?;
+    behind.extend(listings);
     let times: Vec<Millis> = left.iter().map(|(_, at)| *at).collect();
     let (before, again) = store::forgettable(&times, &seen.listed, now);
     let before = (!left.is_empty()).then_some(before);
     store::prune(db, id, before, wanted.at.into_iter().chain(again).min()).await
 }
 
-/// Nothing is known of it but, perhaps, that it was to be looked at.
+/// Takes away what is left of a campaign that is gone: somebody may have settled it by what they had read before. Where it was about to be put stands
+/// in `listed`, which goes last, with the schedule.
 async fn gone(app: &App, id: CampaignId) -> Result<(), Error> {
-    store::unlist(app.db(), id, &[]).await
+    let db = app.db();
+    let shares = known::learn(app, [id]).await?.shares_of(id).max(app.config().ad_shares.unwrap_or(0)).max(CLUSTER_SHARES);
+    store::forget_shares(db, id, shares).await?;
+    loop {
+        let listed = store::listed(db, id).await?;
+        let listings: Vec<Listing> = listed.iter().filter_map(|text| Listing::parse(text)).collect();
+        store::unlist(db, id, &listings).await?;
+        if listed.is_empty() {
+            break;
+        }
+        store::forget_listed(db, id, &listed).await?;
+    }
+    // It may have been about to come when it was not there yet.
+    if store::exists(db, id).await? { Box::pin(settle(app, id)).await } else { Ok(()) }
 }
 
 /// Takes a campaign away with everything of it; that its owner had it goes last. Should it be settled by somebody meanwhile, that finds the owner

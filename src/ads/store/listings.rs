@@ -7,9 +7,10 @@ use crate::db::{Db, decode};
 use crate::error::Error;
 use crate::ids::CampaignId;
 use redis::{Cmd, cmd};
+use std::collections::HashSet;
 
 /// Listings of a campaign that are looked at at once: those where it stands, and as many again where it stood a moment ago.
-pub(super) const MAX_LISTED: usize = 8 * (MAX_KEYWORDS + 1);
+pub(in crate::ads) const MAX_LISTED: usize = 8 * (MAX_KEYWORDS + 1);
 /// How long a listing is remembered where a campaign stood: longer than somebody who read it before that may be about to put it back.
 const STOOD: Millis = MINUTE;
 
@@ -22,7 +23,13 @@ fn plan_at(id: CampaignId, at: Option<Millis>) -> Cmd {
 }
 
 /// Notes where a campaign is about to stand, and has somebody look again at `at`, should we not come to the end of it. One pipeline.
-pub(in crate::ads) async fn claim(db: &Db, id: CampaignId, listings: &[Listing], now: Millis, at: Millis) -> Result<(), Error> {
+pub(in crate::ads) async fn claim(
+    db: &Db,
+    id: CampaignId,
+    listings: &HashSet<Listing>,
+    now: Millis,
+    at: Millis,
+) -> Result<(), Error> {
     let mut commands = vec![plan_at(id, Some(at))];
     if !listings.is_empty() {
         let entries: Vec<(Millis, String)> = listings.iter().map(|listing| (now, listing.to_string())).collect();
@@ -55,6 +62,16 @@ pub(in crate::ads) fn forgettable(elsewhere: &[Millis], listed: &[(String, Milli
 pub(in crate::ads) async fn prune(db: &Db, id: CampaignId, before: Option<Millis>, at: Option<Millis>) -> Result<(), Error> {
     let old = |before| cmd("ZREMRANGEBYSCORE").arg(keys::listed(id)).arg("-inf").arg(format!("({before}")).take();
     db.write_many(before.map(old).into_iter().chain([plan_at(id, at)]).collect()).await.map(drop)
+}
+
+/// Listings where a campaign that is gone may stand, as their tags say it: some, while there are any. One command.
+pub(in crate::ads) async fn listed(db: &Db, id: CampaignId) -> Result<Vec<String>, Error> {
+    db.read(cmd("ZRANGE").arg(keys::listed(id)).arg(0).arg(MAX_LISTED - 1).take()).await
+}
+
+/// Forgets that a campaign that is gone stood there. One command.
+pub(in crate::ads) async fn forget_listed(db: &Db, id: CampaignId, listed: &[String]) -> Result<(), Error> {
+    db.write_many(vec![cmd("ZREM").arg(keys::listed(id)).arg(listed).take()]).await.map(drop)
 }
 
 /// Takes a campaign that is gone from everywhere. One pipeline.

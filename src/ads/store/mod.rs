@@ -18,9 +18,9 @@ pub(super) use campaigns::{
     Changed, Defined, Held, Kept, Owned, Whole, campaigns_page, change, count, erase_campaign, exists, forget_owned, load,
     load_known, note_owned, read, some_of, write,
 };
-pub(super) use listings::{claim, due, forgettable, list, listings, postpone, prune, unlist};
+pub(super) use listings::{MAX_LISTED, claim, due, forget_listed, forgettable, list, listed, listings, postpone, prune, unlist};
 pub(super) use reports::{reach, tallies};
-pub(super) use shares::{erase_shares, first_hold, purses, write_shares};
+pub(super) use shares::{erase_shares, first_hold, forget_shares, purses, write_shares};
 pub(super) use websites::{
     count_websites, erase_standing, erase_website, load_websites, mark_website, set_standing, some_websites, standing,
     websites_page, write_website,

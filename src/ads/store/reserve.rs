@@ -134,8 +134,10 @@ fn call(now: Millis, ask: &Ask) -> Call {
         keys::reached(share, ask.day),
     ];
     keys.extend(ask.visitor.map(|visitor| keys::seen(share, visitor)));
+    // The one after this, too: whoever recorded it may have a clock that is ahead of ours.
     let span = now / RECORD_TIME;
-    keys.extend(ask.nonce.iter().flat_map(|_| [span, span.saturating_sub(1)]).map(|span| keys::recorded(share, span)));
+    let spans = [span, span.saturating_sub(1), span + 1];
+    keys.extend(ask.nonce.iter().flat_map(|_| spans).map(|span| keys::recorded(share, span)));
     let skip: String = ask.skip.iter().map(|ad| format!(".{ad}.")).collect();
     let text = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
     Call::over(&RESERVE_IMPRESSION, keys)

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::ids::CampaignId;
 use redis::{Cmd, Value, cmd};
 
+static FORGET_SHARE: Script = Script::new(include_str!("../lua/forget_share.lua"));
 static WRITE_SHARE: Script = Script::new(include_str!("../lua/write_share.lua"));
 
 /// Copies a campaign's definition and the order of its ads to its shares, over an older copy. One script a share, in one pipeline.
@@ -88,4 +89,13 @@ pub(in crate::ads) async fn erase_shares(db: &Db, campaign: &Campaign, now: Mill
         whole.into_iter().chain(ranks).chain(days)
     });
     db.write_many(keys.map(|key| cmd("UNLINK").arg(key).take()).collect()).await.map(drop)
+}
+
+/// Takes away what somebody was late to write to shares of a campaign that is gone. One script a share, in one pipeline.
+pub(in crate::ads) async fn forget_shares(db: &Db, id: CampaignId, shares: u64) -> Result<(), Error> {
+    let call = |share: Share| {
+        let ranks = Slot::ALL.map(|slot| keys::rank(share, slot));
+        Call::over(&FORGET_SHARE, [keys::share(share), keys::offered(share)].into_iter().chain(ranks).collect::<Vec<_>>())
+    };
+    db.call_many(shares_of(id, shares).map(call).collect()).await.map(drop)
 }

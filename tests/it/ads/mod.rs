@@ -10,6 +10,7 @@ mod explained;
 mod less;
 mod plain;
 mod promoted;
+mod readers;
 mod reports;
 mod settle;
 mod steps;

@@ -15,7 +15,7 @@ const HOME: &str = "query($first: Int, $after: String, $last: Int) { homeTimelin
     edges { cursor node { id status { id message } promotion { impressionToken campaignName } } } pageInfo { hasNextPage hasPreviousPage endCursor } } } }";
 
 /// A page of a home: its edges, and what it says of itself.
-async fn page(reader: &Actor, variables: Value) -> (Vec<Value>, Value) {
+pub(super) async fn page(reader: &Actor, variables: Value) -> (Vec<Value>, Value) {
     let mut answer = reader.gql(HOME, variables).await;
     let entries = answer["data"]["homeTimeline"]["entries"].take();
     let edges = entries["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
@@ -35,19 +35,24 @@ fn pattern(edges: &[Value]) -> Vec<String> {
     edges.iter().map(of).collect()
 }
 
-fn tokens(edges: &[Value]) -> Vec<String> {
+pub(super) fn tokens(edges: &[Value]) -> Vec<String> {
     let tokens = edges.iter().filter_map(|edge| edge["node"]["promotion"]["impressionToken"].as_str());
     tokens.map(str::to_owned).collect()
 }
 
-async fn record(reader: &Actor, tokens: &[String]) -> usize {
+/// The names of the campaigns whose statuses are promoted on a page.
+pub(super) fn names(edges: &[Value]) -> Vec<String> {
+    edges.iter().filter_map(|edge| edge["node"]["promotion"]["campaignName"].as_str().map(str::to_owned)).collect()
+}
+
+pub(super) async fn record(reader: &Actor, tokens: &[String]) -> usize {
     let payload = run(reader, "RecordImpressions", json!({ "tokens": tokens })).await;
     assert_eq!(payload["userErrors"], json!([]));
     payload["countedTokens"].as_array().expect("tokens").len()
 }
 
 /// A campaign of `owner` that promotes a status.
-async fn promote(owner: &Actor, campaign: Value, ad: Value) -> (String, String) {
+pub(super) async fn promote(owner: &Actor, campaign: Value, ad: Value) -> (String, String) {
     let status = owner.post("buy").await;
     let id = make(owner, campaign).await;
     let mut input = json!({ "campaignId": id, "slot": "IN_FEED", "statusId": status, "pricing": "CPM", "bid": "2" });
@@ -57,7 +62,7 @@ async fn promote(owner: &Actor, campaign: Value, ad: Value) -> (String, String) 
 }
 
 /// A reader whose home has `count` statuses of their own.
-async fn reader(app: &TestApp, count: usize) -> Actor {
+pub(super) async fn reader(app: &TestApp, count: usize) -> Actor {
     let bob = app.user("bob").await;
     for number in 0..count {
         app.clock.advance(1);
@@ -138,10 +143,6 @@ async fn the_best_are_promoted_and_nothing_that_is_there_anyway_or_gone() {
     let (_, high) = promote(&ada, json!({ "name": "high" }), json!({ "bid": "3" })).await;
     let (_, gone) = promote(&ada, json!({ "name": "gone" }), json!({ "bid": "8" })).await;
     ada.delete(&gone).await;
-    let names = |edges: &[Value]| {
-        let names = edges.iter().filter_map(|edge| edge["node"]["promotion"]["campaignName"].as_str().map(str::to_owned));
-        names.collect::<Vec<_>>()
-    };
     let (edges, _) = page(&bob, json!({ "first": 30 })).await;
     assert_eq!(names(&edges), ["high", "low"]);
     assert_eq!(edges[9]["node"]["status"]["id"], high);

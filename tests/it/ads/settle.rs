@@ -322,3 +322,66 @@ async fn one_that_cannot_be_read_keeps_none_of_the_others() {
     let stand: Vec<usize> = campaigns.iter().map(|campaign| offers(&app, campaign).len()).collect();
     assert_eq!(stand, [0, 1, 1, 0]);
 }
+
+/// What is to be looked through for where a campaign stood may be more than is read at once: what was removed stands nowhere all the same.
+#[tokio::test]
+async fn keywords_that_are_replaced_on_and_on_leave_nothing_behind() {
+    let app = TestApp::start().await;
+    let [ada] = app.users(["ada"]).await;
+    let words = |round: usize| -> Vec<String> { (0..250).map(|number| format!("r{round}k{number}")).collect() };
+    let campaign = make(&ada, json!({ "keywords": words(0) })).await;
+    for slot in ["BANNER", "SKYSCRAPER", "SQUARE"] {
+        add(&ada, &campaign, json!({ "slot": slot })).await;
+    }
+    let status = ada.post("buy").await;
+    let input = json!({ "campaignId": campaign, "slot": "IN_FEED", "statusId": status, "pricing": "CPM", "bid": "2" });
+    done(&ada, "CreateAd", "ad", input).await;
+    for round in 1..6 {
+        app.clock.advance(1);
+        done(&ada, "UpdateCampaign", "campaign", json!({ "campaignId": campaign, "keywords": words(round) })).await;
+        let listed = app.redis.keys().into_iter().filter(|key| key.starts_with("offers:")).count();
+        assert_eq!(listed, 1_000, "round {round}: under those that it has, and no others");
+    }
+    done(&ada, "RemoveKeywords", "campaign", json!({ "campaignId": campaign, "keywords": &words(5)[..200] })).await;
+    let offers = || app.redis.keys().into_iter().filter(|key| key.starts_with("offers:")).count();
+    assert_eq!(offers(), 200);
+    done(&ada, "PauseCampaign", "campaign", json!({ "campaignId": campaign })).await;
+    assert_eq!(offers(), 0, "nor when it is paused");
+    for _ in 0..4 {
+        app.clock.advance(2 * MINUTE);
+        app.drain().await;
+    }
+    let listed: u64 = app.redis.run(&["ZCARD", &format!("listed:{{{}}}", number(&campaign))]);
+    assert_eq!(listed, 0, "where it stood is forgotten");
+    assert_eq!(findings(&app.app).await, [""; 0]);
+}
+
+/// Somebody wrote what they had read of a campaign that was gone by then, and died before they could see it.
+#[tokio::test]
+async fn a_late_settling_that_died_brings_back_no_campaign_that_is_gone() {
+    let app = TestApp::start().await;
+    let [ada] = app.users(["ada"]).await;
+    let campaign = make(&ada, json!({})).await;
+    add(&ada, &campaign, json!({})).await;
+    let number = number(&campaign);
+    let dump = |key: &str| -> Vec<u8> { app.redis.run(&["DUMP", key]) };
+    let kept =
+        ["listed:{C}", "share:{C.0}", "offered:{C.0}", "rank:{C.0}:banner"].map(|key| key.replace('C', &number.to_string()));
+    let kept: Vec<(String, Vec<u8>)> = kept.into_iter().map(|key| (key.clone(), dump(&key))).collect();
+    let part = (0..8).map(|n| format!("schedule:{{{n}}}"));
+    let part = part.into_iter().find(|key| app.redis.run::<Option<f64>>(&["ZSCORE", key, &number.to_string()]).is_some());
+    let part = part.expect("it is looked at");
+    waxwing::accounts::service::delete(&app.app, ada.user_id(), "correct horse", None).await.expect("it is deleted");
+    app.drain().await;
+    for (key, value) in &kept {
+        app.redis.run_bytes::<()>(&[b"RESTORE", key.as_bytes(), b"0", value]);
+    }
+    app.redis.run_bytes::<()>(&[b"ZADD", b"offers:{banner}", b"5", &number.to_be_bytes()[1..]]);
+    app.redis.run::<()>(&["ZADD", &part, &(START + 30_000).to_string(), &number.to_string()]);
+    app.clock.advance(30_000);
+    app.drain().await;
+    let left: Vec<String> = app.redis.keys().into_iter().filter(|key| key.contains(&number.to_string())).collect();
+    assert_eq!((left, offers(&app, &campaign).len()), (Vec::new(), 0));
+    app.clock.advance(61_000);
+    assert_eq!(findings(&app.app).await, [""; 0]);
+}

@@ -1,0 +1,172 @@
+//! Who reads a home with promoted statuses: what others learn of it, what it costs, and which of many campaigns they are shown.
+
+use super::decide::{begun, crowd_of, money_holds, of_share, serve};
+use super::promoted::{names, page, promote, reader, record, tokens};
+use super::{add, done, make, number};
+use crate::support::monitor::Monitor;
+use crate::support::{Actor, Alone, RedisServer, START, TestApp, findings};
+use serde_json::json;
+use std::sync::Arc;
+use waxwing::clock::Clock;
+use waxwing::config::Config;
+
+const MINUTE: i64 = 60_000;
+
+#[tokio::test]
+async fn no_publisher_and_no_advertiser_meets_a_reader_by_their_id() {
+    let (app, ada, key) = begun(Config::default()).await;
+    let bob = reader(&app, 30).await;
+    let cap = json!({ "frequencyCap": { "impressions": 1, "perSeconds": 3600 } });
+    let (id, _) = promote(&ada, cap, json!({})).await;
+    add(&ada, &id, json!({})).await;
+    let named = bob.user_id().global();
+    assert_eq!(serve(&app.anonymous(), &key, json!({ "visitorId": named })).await.len(), 1);
+    let (edges, _) = page(&bob, json!({ "first": 30 })).await;
+    assert_eq!(record(&bob, &tokens(&edges)).await, 1, "a page that called its visitor so has taken nothing from the reader");
+    let (edges, _) = page(&bob, json!({ "first": 30 })).await;
+    assert!(tokens(&edges).is_empty(), "they have seen enough");
+    let (other, _) = promote(&ada, json!({ "frequencyCap": { "impressions": 1, "perSeconds": 3600 } }), json!({})).await;
+    let (edges, _) = page(&bob, json!({ "first": 30 })).await;
+    assert_eq!(record(&bob, &tokens(&edges)).await, 1);
+    let asked = json!({ "campaignId": other, "slot": "IN_FEED", "visitorId": named });
+    let answer = ada.run("WhyNot", asked).await;
+    assert_eq!(answer["data"]["explainAd"]["reasons"], json!([]), "it is told nobody that they have: {answer}");
+}
+
+#[tokio::test]
+async fn what_was_seen_counts_once_wherever_the_clocks_of_processes_stand() {
+    let (app, ada, _) = begun(Config::default()).await;
+    app.clock.advance(12 * 60 * MINUTE + 500);
+    let bob = reader(&app, 12).await;
+    let (id, _) = promote(&ada, json!({}), json!({ "pricing": "CPC", "bid": "0.5" })).await;
+    let (edges, _) = page(&bob, json!({ "first": 30 })).await;
+    let seen = tokens(&edges);
+    assert_eq!(record(&bob, &seen).await, 1);
+    // A second apart, in the ten minutes before; and as far apart as no two clocks should be.
+    for behind in [1_000, 25 * MINUTE] {
+        let clock = Clock::manual(app.clock.now() - behind as u64);
+        let other = TestApp::over(app.redis.clone(), clock, Config::default()).await;
+        assert_eq!(record(&bob.at(&other), &seen).await, 0, "{behind} ms behind");
+        money_holds(&app, &id, 1);
+    }
+    assert_eq!((of_share(&app, &id, 0, "i"), of_share(&app, &id, 0, "held")), (1, 500_000_000));
+    app.clock.advance(60 * MINUTE);
+    app.drain().await;
+    assert_eq!(of_share(&app, &id, 0, "held"), 0, "what was held has come back");
+}
+
+/// An ad in feeds for a status.
+async fn feature(owner: &Actor, campaign: &str, status: &str, bid: &str) -> String {
+    let input = json!({ "campaignId": campaign, "slot": "IN_FEED", "statusId": status, "pricing": "CPM", "bid": bid });
+    done(owner, "CreateAd", "ad", input).await["id"].as_str().expect("an id").to_owned()
+}
+
+#[tokio::test]
+async fn a_campaign_promotes_what_it_has_left_where_its_best_is_gone_or_stands_there_anyway() {
+    let (app, ada, _) = begun(Config::default()).await;
+    let low = ada.post("low").await;
+    let bob = reader(&app, 30).await;
+    let [gone, high] = [ada.post("gone").await, ada.post("high").await];
+    let campaign = make(&ada, json!({})).await;
+    for (status, bid) in [(&gone, "5"), (&high, "4"), (&low, "3")] {
+        feature(&ada, &campaign, status, bid).await;
+    }
+    let promoted = async || page(&bob, json!({ "first": 20 })).await.0[9]["node"].clone();
+    assert_eq!(promoted().await["status"]["id"], gone, "the best one");
+    ada.delete(&gone).await;
+    assert_eq!(promoted().await["status"]["id"], high, "the next one");
+    bob.follow(&ada).await;
+    app.drain().await;
+    let node = promoted().await;
+    assert_eq!(
+        (&node["status"]["id"], node["promotion"].is_null()),
+        (&json!(low), false),
+        "the only one that is not on the page"
+    );
+    let (edges, _) = page(&bob, json!({ "first": 20 })).await;
+    assert_eq!(record(&bob, &tokens(&edges)).await, 1);
+    app.drain().await;
+    assert_eq!(of_share(&app, &campaign, 0, "spent"), 3_000_000, "at its own price");
+}
+
+/// More campaigns than are looked at for a page, all for the same status; so many at once as leave others their turn.
+async fn crowd_out(owner: &Actor, status: &str, count: usize) -> Vec<String> {
+    let mut campaigns = Vec::new();
+    while campaigns.len() < count {
+        let some = (0..20).map(async |_| {
+            let campaign = make(owner, json!({ "name": "loud" })).await;
+            feature(owner, &campaign, status, "9").await;
+            campaign
+        });
+        campaigns.extend(crowd_of(some).await);
+    }
+    campaigns
+}
+
+#[tokio::test]
+async fn many_campaigns_for_one_status_take_one_place_and_none_when_it_is_gone() {
+    let (app, ada, _) = begun(Config::default()).await;
+    let bob = reader(&app, 30).await;
+    promote(&ada, json!({ "name": "good" }), json!({ "bid": "1" })).await;
+    let eve = app.user("eve").await;
+    let status = eve.post("loud").await;
+    let loud = crowd_out(&eve, &status, 340).await;
+    let read = async || names(&page(&bob, json!({ "first": 30 })).await.0);
+    assert_eq!(read().await, ["loud", "good"]);
+    eve.delete(&status).await;
+    let standing = || -> u64 { app.redis.run(&["ZCARD", "offers:{in-feed}"]) };
+    let mut pages = 0;
+    while standing() > 1 {
+        assert_eq!(read().await, ["good"]);
+        app.app.drain().await;
+        pages += 1;
+        assert!(pages < 20, "{} are still listed", standing());
+    }
+    assert_eq!(read().await, ["good"]);
+    let ranked: u64 = app.redis.run(&["ZCARD", &format!("rank:{{{}.0}}:in-feed", number(&loud[0]))]);
+    assert_eq!(ranked, 0, "and it is not reserved for either");
+    let why = eve.run("WhyNot", json!({ "campaignId": loud[0], "slot": "IN_FEED", "visitorId": "v" })).await;
+    assert_eq!(why["data"]["explainAd"]["reasons"], json!(["NO_ADS"]), "{why}");
+    app.clock.advance(61_000);
+    app.drain().await;
+    assert_eq!(findings(&app.app).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn of_whom_a_reader_has_seen_enough_they_are_not_looked_at_again() {
+    let redis = Arc::new(RedisServer::alone(Alone::Record));
+    let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
+    let ada = app.user("ada").await;
+    let bob = reader(&app, 40).await;
+    let cap = json!({ "frequencyCap": { "impressions": 1, "perSeconds": 3600 } });
+    for _ in 0..4 {
+        promote(&ada, cap.clone(), json!({})).await;
+    }
+    let (edges, _) = page(&bob, json!({ "first": 50 })).await;
+    let looks = async || {
+        app.app.drain().await;
+        let monitor = Monitor::of(&app.redis);
+        let (edges, _) = page(&bob, json!({ "first": 50 })).await;
+        app.app.drain().await;
+        let commands = monitor.end(&app.redis);
+        let looks = commands.iter().filter(|it| it.get(1).is_some_and(|key| key.starts_with(b"rank:{"))).count();
+        (looks, tokens(&edges).len())
+    };
+    assert_eq!(looks().await, (4, 4));
+    assert_eq!(record(&bob, &tokens(&edges)[..3]).await, 3);
+    assert_eq!(looks().await, (1, 1), "as soon as they were recorded");
+    app.clock.advance(30 * MINUTE);
+    assert_eq!(looks().await, (1, 1), "and for as long as the cap says");
+    app.clock.advance(30 * MINUTE);
+    assert_eq!(looks().await, (4, 4));
+    // One that was told nobody is told when it is recorded in vain.
+    let (edges, _) = page(&bob, json!({ "first": 50 })).await;
+    bob.post("newer").await;
+    app.drain().await;
+    let (others, _) = page(&bob, json!({ "first": 50 })).await;
+    assert_eq!(record(&bob, &tokens(&edges)).await, 4);
+    let capped: Vec<String> = app.redis.keys().into_iter().filter(|key| key.starts_with("capped:{")).collect();
+    app.redis.run::<()>(&["DEL", &capped[0]]);
+    assert_eq!(record(&bob, &tokens(&others)).await, 0);
+    assert_eq!(looks().await, (0, 0));
+}
