@@ -6,7 +6,7 @@ use rust_decimal::prelude::ToPrimitive;
 use std::fmt;
 
 /// The largest budget and bid, in whole units of the currency: whatever a campaign has or has spent stays below 2⁵³ billionths, exact in a
-/// double, which is what scripts count in. What has gone to and fro in all does not: that is a [`Sum`].
+/// double, which is what scripts count in. What has gone to and fro in all does not: that is a `Sum`.
 pub const MAX_MONEY: u64 = 9_000_000;
 
 /// What was granted or given back over a campaign's life, in billionths. It grows each time that the same money comes and goes.
