@@ -4,7 +4,7 @@
 
 use super::decide::{begun, money_holds, spent};
 use super::{add, make, number, number_of_ad, run};
-use crate::support::{Actor, TestApp, codes};
+use crate::support::{Actor, TestApp, codes, suite_runs_again};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
@@ -319,7 +319,7 @@ macro_rules! plays {
     ($($name:ident = $seed:literal, $auction:ident;)*) => {$(
         #[tokio::test]
         async fn $name() {
-            play($seed, 125, Auction::$auction).await;
+            play($seed, if suite_runs_again() { 40 } else { 125 }, Auction::$auction).await;
         }
     )*};
 }

@@ -27,7 +27,7 @@ pub use events::Events;
 pub use guillotine::Guillotine;
 pub use listing::{Listing, Page};
 pub use process::{Process, ran, waxwing};
-pub use redis_server::RedisServer;
+pub use redis_server::{RedisServer, suite_runs_again};
 pub use servers::Servers;
 pub use socket::{PROTOCOL, Socket};
 pub use wire::{Answer, error_codes};

@@ -38,6 +38,11 @@ fn suite_is_clustered() -> bool {
     std::env::var_os("WAXWING_TEST_CLUSTER").is_some_and(|value| !value.is_empty())
 }
 
+/// Whether the suite runs once more, over Redis set up in another way: what depends on chance alone may be shorter then.
+pub fn suite_runs_again() -> bool {
+    suite_is_restricted() || suite_is_clustered()
+}
+
 /// The Redis of one test: a server, or a cluster.
 pub struct RedisServer(Kind);
 
