@@ -86,7 +86,7 @@ test('a cap’s time is a whole number of its largest unit, and reads as its par
 
 test('every state and every reason has words, and one that is new its own name', () => {
   for (const state of ['SCHEDULED', 'ACTIVE', 'PAUSED', 'EXHAUSTED', 'ENDED', 'STOPPED']) {
-    const campaign = { state, startsAt: '2026-03-01T00:00:00.000Z', endsAt: null };
+    const campaign = { state, startsAt: '2026-03-01T00:00:00.000Z', endsAt: null, ads: { edges: [{}] } };
     assert.notEqual(stateName(campaign), state);
     assert.match(stateText(campaign), /\.$/);
   }
@@ -94,6 +94,16 @@ test('every state and every reason has words, and one that is new its own name',
   const reasons = 'PAUSED STOPPED NOT_STARTED ENDED BUDGET_SPENT DAILY_BUDGET_SPENT PACED CAPPED KEYWORDS SLOT NO_ADS SUSPENDED'.split(' ');
   assert.equal(new Set(reasons.map(reasonText)).size, reasons.length);
   for (const reason of reasons) assert.notEqual(reasonText(reason), reasonText('MISLAID').replace('MISLAID', reason));
+});
+
+test('what cannot be served is not said to be', () => {
+  const said = (more) => stateText({ state: 'ACTIVE', isSuspended: false, ads: { edges: [{}] }, ...more });
+  const all = [said({}), said({ ads: { edges: [] } }), said({ isSuspended: true })];
+  assert.deepEqual(
+    all.map((text) => text.startsWith('It is served')),
+    [true, false, false],
+  );
+  assert.equal(stateText({ state: 'EXHAUSTED' }), reasonText('BUDGET_SPENT'));
 });
 
 test('what is stopped cannot be resumed, and what is over not be paused', () => {
