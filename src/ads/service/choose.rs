@@ -92,14 +92,8 @@ impl Choosing<'_> {
 
     /// The next campaigns of the listing; none at its end.
     async fn next(&mut self, count: usize) -> Result<Vec<CampaignId>, Error> {
-        loop {
-            let parts = self.walk.wanted(count);
-            if parts.is_empty() {
-                return Ok(self.walk.next(count).into_iter().map(|(_, id)| id).collect());
-            }
-            let read = offers::read(self.reader.app.db(), &parts).await?;
-            self.walk.take(count, read);
-        }
+        let next = self.walk.read_on(self.reader.app.db(), count).await?;
+        Ok(next.into_iter().map(|(_, id)| id).collect())
     }
 
     /// Those of these that have anything to promote that better ones do not: to ask for that costs less than a look.

@@ -1,14 +1,12 @@
 //! Which ads a page shows: the decision, in one step with the budget, the visitor's cap and the count.
 
-use super::super::model::{
-    Ad, CLICK_TIME, Creative, Ecpm, MAX_COUNT, Money, Reason, Share, Slot, Visitor, second_price, website_of_key,
-};
+use super::super::model::{Ad, CLICK_TIME, Creative, Ecpm, MAX_COUNT, Money, Reason, Share, Slot, Visitor, website_of_key};
 use super::super::store::offers::{self, Shop};
 use super::super::store::reserve::{Ask, Grant, Reserved, Served};
 use super::super::token::{Purpose, Ring, Token};
 use super::draw::{self, Came};
 use super::known::{self, Caps};
-use super::look::{Bidder, Occasion, look};
+use super::look::{Bidder, Occasion, look, price_of};
 use super::walk::Walk;
 use super::{again, capped, signing, tolls};
 use crate::app::App;
@@ -233,17 +231,10 @@ impl Deciding<'_> {
     async fn asks_of(&self, bidders: &[Bidder], after: Option<Ecpm>) -> Result<Vec<Ask>, Error> {
         let mut asks = Vec::with_capacity(bidders.len());
         for (at, it) in bidders.iter().enumerate() {
-            let price = self.price_of(&it.ad, it.ecpm, bidders.get(at + 1).map(|next| next.ecpm).or(after));
+            let price = price_of(self.app, &it.ad, it.ecpm, bidders.get(at + 1).map(|next| next.ecpm).or(after));
             asks.push(Ask { only: Some((it.ad.id.number, price)), ..self.ask_of(it.share).await? });
         }
         Ok(asks)
-    }
-
-    pub(super) fn price_of(&self, ad: &Ad, own: Ecpm, next: Option<Ecpm>) -> Money {
-        match self.app.config().auction {
-            Auction::FirstPrice => ad.price(),
-            Auction::SecondPrice => second_price(ad.pricing, ad.bid, own, next),
-        }
     }
 
     pub(super) fn missing(&self) -> usize {
@@ -259,13 +250,7 @@ impl Deciding<'_> {
     async fn next(&mut self, count: usize) -> Result<Vec<CampaignId>, Error> {
         let mut batch = Vec::new();
         while batch.len() < count && self.passed < MAX_PASSED {
-            let parts = self.walk.wanted(count - batch.len());
-            if !parts.is_empty() {
-                let found = offers::read(self.app.db(), &parts).await?;
-                self.walk.take(count - batch.len(), found);
-                continue;
-            }
-            let next = self.walk.next(count - batch.len());
+            let next = self.walk.read_on(self.app.db(), count - batch.len()).await?;
             if next.is_empty() {
                 break;
             }

@@ -1,7 +1,7 @@
 //! Why an ad is chosen, or why not.
 
 use super::super::model::{Ad, Ecpm, Reason, Slot, Visitor, fold};
-use super::super::store::{self, offers};
+use super::super::store;
 use super::decide::{MAX_ASKED, visitor_of, words};
 use super::known;
 use super::look::{Occasion, look};
@@ -72,15 +72,7 @@ async fn rank(app: &App, occasion: Occasion, asked: &WhyNot, own: (Ecpm, Campaig
     let mut walk = Walk::new(asked.slot, &asked.keywords);
     let (mut above, mut seen) = (0, 0);
     loop {
-        loop {
-            let parts = walk.wanted(CHUNK);
-            if parts.is_empty() {
-                break;
-            }
-            let found = offers::read(app.db(), &parts).await?;
-            walk.take(CHUNK, found);
-        }
-        let next = walk.next(CHUNK);
+        let next = walk.read_on(app.db(), CHUNK).await?;
         let higher: Vec<CampaignId> = next.iter().filter(|it| **it > own).map(|(_, id)| *id).filter(|id| *id != own.1).collect();
         let bidders = look(app, occasion, &higher).await?.into_iter().flatten().filter_map(|it| it.bidder(occasion).ok());
         above += bidders.filter(|it| (it.ecpm, it.share.campaign) > own).count() as u64;

@@ -1,9 +1,10 @@
 //! Filling a page up: where there are fewer campaigns than ads were asked for, more of theirs.
 
-use super::super::model::{Ad, Ecpm, MAX_COUNT, Money, Share};
+use super::super::model::{Ad, Ecpm, MAX_COUNT, Share};
 use super::super::store::offers;
 use super::super::store::reserve::Ask;
 use super::decide::Deciding;
+use super::look::price_of;
 use super::{again, known};
 use crate::error::Error;
 use crate::ids::AdId;
@@ -68,7 +69,7 @@ impl Deciding<'_> {
         let mut asks = Vec::with_capacity(count);
         for (at, it) in ads.iter().take(count).enumerate() {
             let next = ads[at + 1..].iter().find(|other| other.share.campaign != it.share.campaign);
-            let price: Money = self.price_of(&it.ad, it.ecpm, next.map(|next| next.ecpm));
+            let price = price_of(self.app, &it.ad, it.ecpm, next.map(|next| next.ecpm));
             asks.push(Ask { only: Some((it.ad.id.number, price)), ..self.ask_of(it.share).await? });
         }
         Ok(asks)

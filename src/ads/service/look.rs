@@ -1,11 +1,12 @@
 //! Looking at campaigns before anything is reserved: the same rule for the second price, for promoted statuses, and for whoever asks why not.
 
-use super::super::model::{Ad, Asked, Campaign, Ecpm, Money, Purse, Reason, Share, Slot, Taken, Visitor, judge};
+use super::super::model::{Ad, Asked, Campaign, Ecpm, Money, Purse, Reason, Share, Slot, Taken, Visitor, judge, second_price};
 use super::super::store;
 use super::super::store::look::SeenSoFar;
 use super::known;
 use crate::app::App;
 use crate::clock::{DAY, Millis};
+use crate::config::Auction;
 use crate::error::Error;
 use crate::ids::{AdId, CampaignId};
 use futures_util::try_join;
@@ -83,6 +84,14 @@ impl Looked {
             campaign_name: self.campaign.name.clone(),
             ad: ad.clone(),
         }))
+    }
+}
+
+/// What an impression of an ad costs that is worth `own`, where `next` is what comes behind it.
+pub(super) fn price_of(app: &App, ad: &Ad, own: Ecpm, next: Option<Ecpm>) -> Money {
+    match app.config().auction {
+        Auction::FirstPrice => ad.price(),
+        Auction::SecondPrice => second_price(ad.pricing, ad.bid, own, next),
     }
 }
 

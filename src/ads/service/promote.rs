@@ -1,13 +1,12 @@
 //! Statuses that are promoted in homes: chosen when they are read, counted when they were seen.
 
-use super::super::model::{Money, Visitor, second_price};
+use super::super::model::{Money, Visitor};
 use super::super::token::{Purpose, Ring, Token};
 use super::choose::{Reader, choose};
-use super::look::Bidder;
+use super::look::{Bidder, price_of};
 use super::signing;
 use crate::app::App;
 use crate::clock::DAY;
-use crate::config::Auction;
 use crate::error::Error;
 use crate::ids::{StatusId, UserId};
 use crate::request::Loaders;
@@ -58,10 +57,7 @@ pub async fn promote(
     let mut promoted = Vec::new();
     for (at, (place, (bidder, seen))) in places.iter().zip(&chosen).enumerate() {
         let next = chosen.get(at + 1).map(|(next, _)| next.ecpm);
-        let price = match app.config().auction {
-            Auction::FirstPrice => bidder.ad.price(),
-            Auction::SecondPrice => second_price(bidder.ad.pricing, bidder.ad.bid, bidder.ecpm, next),
-        };
+        let price = price_of(app, &bidder.ad, bidder.ecpm, next);
         let token = token(&reader, secret, &ring, bidder, price, *place).await?;
         promoted.push(Promoted { seen: seen.clone(), token, campaign_name: bidder.campaign_name.clone() });
     }

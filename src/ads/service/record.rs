@@ -3,7 +3,7 @@
 use super::super::model::{MAX_TOKENS, RECORD_TIME, Slot};
 use super::super::store::reserve::{Ask, Grant, Reserved};
 use super::super::token::{Purpose, Token};
-use super::{again, capped, draw, known, signing, tolls};
+use super::{again, capped, draw, signing, tolls};
 use crate::app::App;
 use crate::clock::{DAY, Millis};
 use crate::error::{Outcome, UserError, UserErrorCode};
@@ -34,7 +34,6 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
         read.push((text, token.ok_or_else(invalid)?));
     }
     read.retain(|(_, token)| now < token.at + RECORD_TIME);
-    known::learn(app, read.iter().map(|(_, token)| token.share.campaign)).await?;
     let mut asks = Vec::with_capacity(read.len());
     for (_, token) in &read {
         asks.push(ask(token, app.next_id().await?, now / DAY));

@@ -1,7 +1,9 @@
 //! The way through the listings, best offer first, read on as far as it is walked.
 
 use super::super::model::{Ecpm, Listing, Slot};
-use super::super::store::offers::{Offers, Part};
+use super::super::store::offers::{self, Offers, Part};
+use crate::db::Db;
+use crate::error::Error;
 use crate::ids::CampaignId;
 use std::collections::{BTreeSet, HashSet};
 
@@ -88,8 +90,20 @@ impl Walk {
         }
     }
 
-    /// The next candidates, at most so many.
-    pub(super) fn next(&mut self, count: usize) -> Vec<(Ecpm, CampaignId)> {
+    /// The next candidates, at most so many, read on as far as that takes; none at the end. A round trip for each part that is read.
+    pub(super) async fn read_on(&mut self, db: &Db, count: usize) -> Result<Vec<(Ecpm, CampaignId)>, Error> {
+        loop {
+            let parts = self.wanted(count);
+            if parts.is_empty() {
+                return Ok(self.next(count));
+            }
+            let found = offers::read(db, &parts).await?;
+            self.take(count, found);
+        }
+    }
+
+    /// The next candidates as far as they are known for certain, at most so many.
+    fn next(&mut self, count: usize) -> Vec<(Ecpm, CampaignId)> {
         let mut found = Vec::new();
         while found.len() < count {
             let certain = |best: &(Ecpm, CampaignId)| self.open().all(|list| list.last.is_some_and(|read| read <= *best));
