@@ -83,13 +83,17 @@ impl CampaignReport {
         } else {
             vec![0; days.len()]
         };
-        Ok(days.iter().zip(reach).map(|((day, tally), reach)| CampaignDay::new(*day, tally, reach)).collect())
+        Ok(days
+            .iter()
+            .zip(reach)
+            .map(|((day, tally), reach)| CampaignDay { counts: DayCounts::new(*day, tally), reach })
+            .collect())
     }
 }
 
-/// A day of a campaign. Everything counts to the day of its impression.
+/// What a day has come to, of a campaign or of an ad.
 #[derive(SimpleObject)]
-struct CampaignDay {
+struct DayCounts {
     /// The day, in UTC.
     date: Date,
     /// Impressions.
@@ -104,12 +108,10 @@ struct CampaignDay {
     spend: Decimal,
     /// What a thousand impressions of that day have cost, rounded down to six decimals; 0 without impressions.
     ecpm: Decimal,
-    /// How many different visitors saw it that day: an estimate.
-    reach: u64,
 }
 
-impl CampaignDay {
-    fn new(day: u64, tally: &Tally, reach: u64) -> Self {
+impl DayCounts {
+    fn new(day: u64, tally: &Tally) -> Self {
         Self {
             date: Date(day),
             impressions: tally.impressions,
@@ -118,9 +120,17 @@ impl CampaignDay {
             ctr: tally.ctr(),
             spend: Decimal(tally.spent.decimal()),
             ecpm: Decimal(tally.ecpm().decimal()),
-            reach,
         }
     }
+}
+
+/// A day of a campaign. Everything counts to the day of its impression.
+#[derive(SimpleObject)]
+struct CampaignDay {
+    #[graphql(flatten)]
+    counts: DayCounts,
+    /// How many different visitors saw it that day: an estimate.
+    reach: u64,
 }
 
 /// What an ad has come to. Its days are read where they are selected.
@@ -175,39 +185,13 @@ impl AdReport {
     async fn days(&self, ctx: &Context<'_>) -> Result<Vec<AdDay>> {
         let request = request(ctx)?;
         let days = Box::pin(service::days_of_ad(&request.app, &request.loaders(), &self.kept, self.most)).await?;
-        Ok(days.into_iter().map(|(day, tally)| AdDay::new(day, &tally)).collect())
+        Ok(days.into_iter().map(|(day, tally)| AdDay { counts: DayCounts::new(day, &tally) }).collect())
     }
 }
 
 /// A day of an ad. Everything counts to the day of its impression.
 #[derive(SimpleObject)]
 struct AdDay {
-    /// The day, in UTC.
-    date: Date,
-    /// Impressions.
-    impressions: u64,
-    /// Clicks that counted.
-    clicks: u64,
-    /// Clicks that did not.
-    invalid_clicks: u64,
-    /// Clicks an impression of that day; 0 without impressions.
-    ctr: f64,
-    /// What it cost.
-    spend: Decimal,
-    /// What a thousand impressions of that day have cost, rounded down to six decimals; 0 without impressions.
-    ecpm: Decimal,
-}
-
-impl AdDay {
-    fn new(day: u64, tally: &Tally) -> Self {
-        Self {
-            date: Date(day),
-            impressions: tally.impressions,
-            clicks: tally.clicks,
-            invalid_clicks: tally.invalid,
-            ctr: tally.ctr(),
-            spend: Decimal(tally.spent.decimal()),
-            ecpm: Decimal(tally.ecpm().decimal()),
-        }
-    }
+    #[graphql(flatten)]
+    counts: DayCounts,
 }
