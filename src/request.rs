@@ -10,6 +10,7 @@ use crate::ads::FetchWebsites;
 use crate::app::App;
 use crate::comments::FetchComments;
 use crate::comments::FetchLevels;
+use crate::db::Moment;
 use crate::error::Error;
 use crate::graph::FetchRelations;
 use crate::ids::UserId;
@@ -69,9 +70,15 @@ pub struct Request {
 }
 
 impl Request {
-    /// A request of `viewer`, with nothing loaded.
+    /// A request of `viewer`, with nothing loaded, that begins now.
     pub fn new(app: App, viewer: Option<Viewer>, user_agent: Option<String>, address: Option<IpAddr>) -> Self {
-        let loaders = Arc::new(RwLock::new(Arc::new(Self::empty(&app, viewer.as_ref()))));
+        let since = app.db().moment();
+        Self::begun(app, since, viewer, user_agent, address)
+    }
+
+    /// The same of one that has begun already: that its session was read counts as an answer.
+    pub fn begun(app: App, since: Moment, viewer: Option<Viewer>, user_agent: Option<String>, address: Option<IpAddr>) -> Self {
+        let loaders = Arc::new(RwLock::new(Arc::new(Self::empty(&app, since, viewer.as_ref()))));
         Self { app, viewer, user_agent, address, loaders }
     }
 
@@ -80,9 +87,9 @@ impl Request {
         self.loaders.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Forgets what was loaded: called after every change, so that the answer shows it, and after every event of a subscription.
+    /// Forgets what was loaded: called after every change, so that the answer shows it, and before every event of a subscription.
     pub fn forget(&self) {
-        let empty = Arc::new(Self::empty(&self.app, self.viewer.as_ref()));
+        let empty = Arc::new(Self::empty(&self.app, self.app.db().moment(), self.viewer.as_ref()));
         *self.loaders.write().unwrap_or_else(PoisonError::into_inner) = empty;
     }
 
@@ -99,11 +106,11 @@ impl Request {
         self.viewer.as_ref().map(|viewer| viewer.user)
     }
 
-    fn empty(app: &App, viewer: Option<&Viewer>) -> Loaders {
+    fn empty(app: &App, since: Moment, viewer: Option<&Viewer>) -> Loaders {
         let (db, viewer) = (app.db(), viewer.map(|viewer| viewer.user));
         Loaders {
-            users: Loader::new(FetchUsers(db.clone())),
-            statuses: Loader::new(FetchStatuses { db: db.clone(), viewer }),
+            users: Loader::new(FetchUsers { db: db.clone(), since }),
+            statuses: Loader::new(FetchStatuses { db: db.clone(), since, viewer }),
             relations: Loader::new(FetchRelations { db: db.clone(), viewer }),
             feeds: Loader::new(FetchFeed(app.clone())),
             lists: Loader::new(FetchLists { db: db.clone(), viewer }),

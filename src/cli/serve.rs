@@ -36,6 +36,10 @@ pub(super) struct Options {
     /// OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER and OTEL_EXPORTER_OTLP_HEADERS hold.
     #[arg(long, value_name = "URL", env = "WAXWING_OTLP_ENDPOINT")]
     otlp_endpoint: Option<Endpoint>,
+    /// How much memory may hold users and statuses that were read, in MiB; 0 for none. On a single Redis, which tells of every change of them;
+    /// a cluster is read each time.
+    #[arg(long, value_name = "MIB", env = "WAXWING_NEAR_CACHE_MIB", default_value_t = 64, value_parser = clap::value_parser!(u64).range(0..=65_536))]
+    near_cache_mib: u64,
     #[command(flatten)]
     storage: StorageOptions,
     #[command(flatten)]
@@ -76,7 +80,7 @@ pub(super) async fn run(options: Options) -> anyhow::Result<()> {
     drop(free);
     let stop = server::on_signal().context("signals cannot be listened to")?;
     let connections = std::thread::available_parallelism().map_or(2, usize::from);
-    let timing = Timing { connections, ..Timing::default() };
+    let timing = Timing { connections, near: options.near_cache_mib << 20, ..Timing::default() };
     let Some(storage) = stop.run_until_cancelled(Storage::open(&options.storage, timing)).await.transpose()? else {
         return Ok(());
     };

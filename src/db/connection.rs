@@ -2,6 +2,7 @@
 
 use super::cluster::Cluster;
 use super::link::Links;
+use super::near::Near;
 use super::{Target, pipeline_of};
 use crate::error::Error;
 use crate::metrics::{Fault, StorageMeters};
@@ -17,7 +18,10 @@ pub(super) enum Access {
     Write,
 }
 
-/// How long to wait for Redis, and over how many connections.
+/// What is kept near unless it is said otherwise, in bytes.
+const NEAR: u64 = 64 << 20;
+
+/// How long to wait for Redis, over how many connections, and how much of it to keep.
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
     /// For a connection to stand.
@@ -28,6 +32,8 @@ pub struct Timing {
     pub charge: Duration,
     /// Connections to a single server.
     pub connections: usize,
+    /// How many bytes are kept near of what is read of a single server at most; 0 for nothing.
+    pub near: u64,
 }
 
 impl Default for Timing {
@@ -35,7 +41,7 @@ impl Default for Timing {
     /// and an answer.
     fn default() -> Self {
         let [connect, response, charge] = [300, 600, 200].map(Duration::from_millis);
-        Self { connect, response, charge, connections: 2 }
+        Self { connect, response, charge, connections: 2, near: NEAR }
     }
 }
 
@@ -43,7 +49,7 @@ impl Timing {
     /// For bulk work that no client waits for: patient, and wide pipelines may take their time.
     pub fn patient() -> Self {
         let [connect, response, charge] = [2, 30, 30].map(Duration::from_secs);
-        Self { connect, response, charge, connections: 2 }
+        Self { connect, response, charge, connections: 2, near: 0 }
     }
 }
 
@@ -51,6 +57,8 @@ impl Timing {
 pub(super) struct Topology {
     nodes: Nodes,
     meters: Arc<StorageMeters>,
+    /// What is kept of a single server.
+    near: Option<Arc<Near>>,
 }
 
 enum Nodes {
@@ -60,11 +68,17 @@ enum Nodes {
 
 impl Topology {
     pub(super) fn open(target: &Target, timing: Timing, meters: Arc<StorageMeters>) -> Result<Self, RedisError> {
+        let single = matches!(target, Target::Single(_));
+        let near = (single && timing.near > 0).then(|| Near::new(timing.near));
         let nodes = match target {
-            Target::Single(server) => Nodes::Single(Links::new((**server).clone(), timing, &meters)?),
+            Target::Single(server) => Nodes::Single(Links::new((**server).clone(), timing, &meters, near.as_ref())?),
             Target::Cluster(seeds) => Nodes::Cluster(Cluster::open(seeds, timing, &meters)?),
         };
-        Ok(Self { nodes, meters })
+        Ok(Self { nodes, meters, near })
+    }
+
+    pub(super) fn near(&self) -> Option<&Near> {
+        self.near.as_deref()
     }
 
     /// What an error of Redis means to a client; see [`classify`].

@@ -6,10 +6,11 @@
 
 use super::Timing;
 use super::connection::{Access, classify};
+use super::near::Near;
 use crate::error::Error;
 use crate::metrics::{Fault, StorageMeters};
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, ConnectionInfo, Pipeline, PushKind, RedisError, Value};
+use redis::{AsyncConnectionConfig, Client, ConnectionInfo, ErrorKind, Pipeline, PushKind, RedisError, Value};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -37,9 +38,16 @@ pub(super) struct Links(Vec<Link>);
 
 impl Links {
     /// Connects when it is first used.
-    pub(super) fn new(server: ConnectionInfo, timing: Timing, meters: &Arc<StorageMeters>) -> Result<Self, RedisError> {
+    pub(super) fn new(
+        server: ConnectionInfo,
+        timing: Timing,
+        meters: &Arc<StorageMeters>,
+        near: Option<&Arc<Near>>,
+    ) -> Result<Self, RedisError> {
         let client = Client::open(server)?;
-        Ok(Self((0..timing.connections.max(1)).map(|_| Link::new(client.clone(), timing, meters.clone())).collect()))
+        let way = Way { client, timing, meters: meters.clone(), near: near.cloned() };
+        let way = Arc::new(way);
+        Ok(Self((0..timing.connections.max(1)).map(|_| Link::new(way.clone())).collect()))
     }
 
     /// How to make another connection to the same server.
@@ -73,6 +81,8 @@ struct Way {
     client: Client,
     timing: Timing,
     meters: Arc<StorageMeters>,
+    /// What is told of writes that the server tells of.
+    near: Option<Arc<Near>>,
 }
 
 /// The connection in use and how many there were, so that an old one's end does not close a new one.
@@ -83,8 +93,8 @@ struct Current {
 }
 
 impl Link {
-    fn new(client: Client, timing: Timing, meters: Arc<StorageMeters>) -> Self {
-        Self { way: Arc::new(Way { client, timing, meters }), current: Arc::default(), connecting: Arc::default() }
+    fn new(way: Arc<Way>) -> Self {
+        Self { way, current: Arc::default(), connecting: Arc::default() }
     }
 
     /// Sends it, and once more if the connection breaks: reads cost nothing twice, and writes are idempotent steps.
@@ -143,11 +153,14 @@ impl Way {
     /// Connects, and puts the connection in its place.
     async fn connect(&self, place: &Arc<RwLock<Current>>) -> Result<(u64, MultiplexedConnection), Failure> {
         let generation = place.read().unwrap_or_else(PoisonError::into_inner).generation + 1;
-        let current = Arc::downgrade(place);
+        let (current, near) = (Arc::downgrade(place), self.near.clone());
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(self.timing.connect))
             .set_response_timeout(Some(self.timing.response))
             .set_push_sender(move |push: redis::PushInfo| {
+                if let Some(near) = &near {
+                    near.hear(&push);
+                }
                 if let (PushKind::Disconnection, Some(current)) = (push.kind, current.upgrade()) {
                     empty(&current, generation);
                 }
@@ -159,9 +172,22 @@ impl Way {
             .await
             .map_err(|_| unreachable(&self.meters, &"no answer in time"))?
             .map_err(|error| unreachable(&self.meters, &error))?;
+        if let Some(near) = &self.near {
+            self.listen(near, connection.clone()).await?;
+        }
         let mut current = place.write().unwrap_or_else(PoisonError::into_inner);
         *current = Current { generation, connection: Some(connection.clone()) };
         Ok((generation, connection))
+    }
+
+    /// Has the server tell of writes. One that will not is read every time; of one that has not answered nobody knows.
+    async fn listen(&self, near: &Near, mut connection: MultiplexedConnection) -> Result<(), Failure> {
+        match connection.send_packed_command(&Near::listen()).await {
+            Ok(_) => near.forget_all(),
+            Err(error) if matches!(error.kind(), ErrorKind::Server(_)) => near.is_deaf(&error),
+            Err(error) => return Err(unreachable(&self.meters, &error)),
+        }
+        Ok(())
     }
 }
 

@@ -12,6 +12,7 @@ pub mod connection;
 pub mod decode;
 pub mod embedded;
 pub mod inspect;
+pub mod near;
 mod keys;
 mod link;
 pub mod look;
@@ -26,6 +27,7 @@ use crate::error::Error;
 use crate::metrics::StorageMeters;
 pub use connection::Timing;
 use connection::{Access, Topology};
+pub use near::{Moment, Weighed};
 use redis::{Cmd, FromRedisValue, Pipeline, RedisError, Value};
 use script::Call;
 use std::sync::Arc;
@@ -104,6 +106,41 @@ impl Db {
     /// As [`Self::read`]; one failing command fails all.
     pub async fn read_many(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Error> {
         self.pipeline(commands, Access::Read).await
+    }
+
+    /// When one begins to ask: what is kept near may be given to them who have had an answer since.
+    pub fn moment(&self) -> Moment {
+        self.topology.near().map_or_else(Moment::default, near::Near::moment)
+    }
+
+    /// What keys hold, each for itself: what is kept near, and the rest read and decoded, `None` for what is not there; and beside it what
+    /// other commands answer, which are made of what is at hand. One pipeline for all that must be read, or none.
+    ///
+    /// # Errors
+    /// As [`Self::read_many`], and those of decoding.
+    pub async fn near<T: Weighed + Send + Sync + 'static>(
+        &self,
+        since: Moment,
+        keys: Vec<String>,
+        decode: fn(Value) -> Result<Option<T>, Error>,
+        beside: impl FnOnce(&[Option<Arc<T>>]) -> Vec<Cmd>,
+    ) -> Result<(Vec<Option<Arc<T>>>, Vec<Value>), Error> {
+        let near = self.topology.near().filter(|near| near.has_heard(since));
+        let mut found: Vec<Option<Arc<T>>> = keys.iter().map(|key| near.and_then(|near| near.get(key))).collect();
+        let missing: Vec<usize> = (0..keys.len()).filter(|at| found[*at].is_none()).collect();
+        let near = self.topology.near();
+        let stands: Vec<_> = missing.iter().map(|at| near.map(|near| near.stand(&keys[*at]))).collect();
+        let mut commands: Vec<Cmd> = missing.iter().map(|at| redis::cmd("HGETALL").arg(&keys[*at]).take()).collect();
+        commands.extend(beside(&found));
+        let mut replies = self.read_many(commands).await?;
+        let others = replies.split_off(missing.len());
+        for ((at, stand), reply) in missing.into_iter().zip(stands).zip(replies) {
+            found[at] = decode(reply)?.map(Arc::new);
+            if let (Some(near), Some(stand), Some(value)) = (near, stand, &found[at]) {
+                near.keep(keys[at].clone(), stand, value.clone());
+            }
+        }
+        Ok((found, others))
     }
 
     /// As [`Self::read_many`], but the reply that a key is of another type, or not ours to read, stays in its place: for audits, which
@@ -211,8 +248,12 @@ impl Db {
         while !commands.is_empty() {
             let rest = commands.split_off(commands.len().min(PIPELINE));
             let _one = InFlight::begin(&self.in_flight)?;
+            let number = self.topology.near().map(near::Near::sends);
             // In a box: it is large, and every future that reads would hold it.
             replies.extend(self.timed(Box::pin(self.topology.send(commands, access))).await?);
+            if let (Some(near), Some(number)) = (self.topology.near(), number) {
+                near.is_answered(number);
+            }
             commands = rest;
         }
         Ok(replies)

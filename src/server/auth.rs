@@ -12,6 +12,7 @@ use std::net::IpAddr;
 /// # Errors
 /// `UNAUTHENTICATED` when it names no live session: the request is not run as nobody's.
 pub(super) async fn context(app: &App, headers: &HeaderMap, address: Option<IpAddr>) -> Result<Request, Error> {
+    let since = app.db().moment();
     let viewer = match headers.get(header::AUTHORIZATION) {
         None => None,
         Some(value) => {
@@ -19,7 +20,7 @@ pub(super) async fn context(app: &App, headers: &HeaderMap, address: Option<IpAd
             Some(sessions::service::viewer(app, token).await?.ok_or(Error::Unauthenticated)?)
         }
     };
-    Ok(Request::new(app.clone(), viewer, agent(headers), address))
+    Ok(Request::begun(app.clone(), since, viewer, agent(headers), address))
 }
 
 /// The client's User-Agent.

@@ -8,6 +8,7 @@ use crate::request::Request;
 use crate::schema::{DateTime, UserError, refuse, request};
 use crate::users::{self, SignUpInput, User, UserObject};
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
+use std::sync::Arc;
 
 /// A session of the viewer.
 pub struct SessionObject {
@@ -187,12 +188,12 @@ impl SessionMutation {
     }
 }
 
-async fn begin(request: &Request, account: Outcome<User>) -> Result<(Option<NewSessionObject>, Vec<UserError>)> {
+async fn begin(request: &Request, account: Outcome<Arc<User>>) -> Result<(Option<NewSessionObject>, Vec<UserError>)> {
     let (user, user_errors) = refuse(account)?;
     let Some(user) = user else { return Ok((None, user_errors)) };
     let NewSession { token, expires_at, .. } = service::begin(&request.app, user.id, request.user_agent.as_deref()).await?;
     request.forget();
-    Ok((Some(NewSessionObject { token, expires_at: DateTime(expires_at), user: UserObject(user.into()) }), user_errors))
+    Ok((Some(NewSessionObject { token, expires_at: DateTime(expires_at), user: UserObject(user) }), user_errors))
 }
 
 async fn end_sessions(ctx: &Context<'_>, input: EndSessionsInput) -> Result<EndSessionsPayload> {

@@ -2,7 +2,7 @@
 
 use super::model::Status;
 use super::store;
-use crate::db::Db;
+use crate::db::{Db, Moment};
 use crate::error::Error;
 use crate::ids::{StatusId, UserId};
 use crate::loader::Fetch;
@@ -20,6 +20,8 @@ pub struct Seen {
 pub struct FetchStatuses {
     /// The store.
     pub db: Db,
+    /// When the request began.
+    pub since: Moment,
     /// Who asks.
     pub viewer: Option<UserId>,
 }
@@ -29,7 +31,7 @@ impl Fetch for FetchStatuses {
     type Value = Option<Seen>;
 
     async fn fetch(&self, keys: &[StatusId]) -> Result<Vec<Option<Seen>>, Error> {
-        let found = store::load(&self.db, keys, self.viewer).await?;
-        Ok(found.into_iter().map(|found| found.map(|(status, liked)| Seen { status: status.into(), liked })).collect())
+        let found = store::load(&self.db, self.since, keys, self.viewer).await?;
+        Ok(found.into_iter().map(|found| found.map(|(status, liked)| Seen { status, liked })).collect())
     }
 }

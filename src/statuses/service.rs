@@ -163,7 +163,7 @@ pub async fn tell(app: &App, author: UserId, id: StatusId, known: Option<Marks>)
     }
     let marks = match known {
         Some(marks) => marks,
-        None => match store::load(app.db(), &[id], None).await?.pop().flatten() {
+        None => match store::load(app.db(), app.db().moment(), &[id], None).await?.pop().flatten() {
             Some((status, _)) => marks(app, author, &status.message, status.location).await?,
             None => return Ok(()),
         },

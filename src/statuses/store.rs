@@ -3,13 +3,14 @@
 use super::keys;
 use super::model::{GONE_FOR, Location, MAX_LIKED, MAX_STATUSES, Status};
 use crate::db::script::{Call, Script};
-use crate::db::{Db, decode, ranges};
+use crate::db::{Db, Moment, Weighed, decode, ranges};
 use crate::error::Error;
 use crate::graph::Reach;
 use crate::ids::{StatusId, UserId};
 use crate::page::{Row, Window};
 use crate::users::user_key;
 use redis::{Cmd, Value, cmd};
+use std::sync::Arc;
 
 static CREATE_STATUS: Script = Script::new(include_str!("lua/create_status.lua"));
 static DELETE_STATUS: Script = Script::new(include_str!("lua/delete_status.lua"));
@@ -18,20 +19,34 @@ static ADD_LIKED: Script = Script::new(include_str!("lua/add_liked.lua"));
 static INDEX_STATUS: Script = Script::new(include_str!("lua/index_status.lua"));
 static UNINDEX_STATUS: Script = Script::new(include_str!("lua/unindex_status.lua"));
 
-/// Statuses by id with whether `viewer` likes each, in their order; `None` for what is not there. One pipeline.
-pub(super) async fn load(db: &Db, ids: &[StatusId], viewer: Option<UserId>) -> Result<Vec<Option<(Status, bool)>>, Error> {
-    let mut commands: Vec<Cmd> = ids.iter().map(|id| cmd("HGETALL").arg(keys::status(*id)).take()).collect();
-    if let Some(viewer) = viewer {
-        commands.extend(ids.iter().map(|id| cmd("ZSCORE").arg(keys::likers(*id)).arg(viewer.0).take()));
-    }
-    let mut replies = db.read_many(commands).await?;
-    let liked = replies.split_off(ids.len());
-    let mut liked = liked.into_iter().map(|score| score != Value::Nil);
-    let with_like = |reply| {
-        let liked = liked.next().unwrap_or(false);
-        Ok(decode_status(reply)?.map(|status| (status, liked)))
+/// Statuses by id with whether `viewer` likes each, in their order; `None` for what is not there. One pipeline for what is not near, and for
+/// likes where there are any.
+pub(super) async fn load(
+    db: &Db,
+    since: Moment,
+    ids: &[StatusId],
+    viewer: Option<UserId>,
+) -> Result<Vec<Option<(Arc<Status>, bool)>>, Error> {
+    let keys = ids.iter().map(|id| keys::status(*id)).collect();
+    let mut asked = Vec::new();
+    let likes = |near: &[Option<Arc<Status>>]| {
+        let Some(viewer) = viewer else { return Vec::new() };
+        // Whom nobody likes the viewer does not like.
+        asked = (0..ids.len()).filter(|at| near[*at].as_ref().is_none_or(|status| status.likes > 0)).collect();
+        asked.iter().map(|at| cmd("ZSCORE").arg(keys::likers(ids[*at])).arg(viewer.0).take()).collect()
     };
-    replies.into_iter().map(with_like).collect()
+    let (found, scores) = db.near(since, keys, decode_status, likes).await?;
+    let mut liked = vec![false; ids.len()];
+    for (at, score) in asked.into_iter().zip(scores) {
+        liked[at] = score != Value::Nil;
+    }
+    Ok(found.into_iter().zip(liked).map(|(status, liked)| status.map(|status| (status, liked))).collect())
+}
+
+impl Weighed for Status {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.message.len()
+    }
 }
 
 fn decode_status(reply: Value) -> Result<Option<Status>, Error> {

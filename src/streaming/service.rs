@@ -129,11 +129,12 @@ pub fn followers_of_thread(app: &App, status: StatusId) -> usize {
 /// round trips, three for a comment.
 pub(super) async fn shown(request: &Request, told: &Told) -> Option<Shown> {
     loop {
+        // What was loaded, or heard of, before it happened is not what it tells of.
+        request.forget();
         match look(request, told.what).await {
             Ok(what) => return what.map(|what| Shown { cursor: told.cursor.clone(), what }),
             Err(_) => tokio::time::sleep(AGAIN).await,
         }
-        request.forget();
     }
 }
 

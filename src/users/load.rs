@@ -2,20 +2,25 @@
 
 use super::model::User;
 use super::store;
-use crate::db::Db;
+use crate::db::{Db, Moment};
 use crate::error::Error;
 use crate::ids::UserId;
 use crate::loader::Fetch;
 use std::sync::Arc;
 
 /// Accounts by id; `None` for what is not there.
-pub struct FetchUsers(pub Db);
+pub struct FetchUsers {
+    /// The store.
+    pub db: Db,
+    /// When the request began.
+    pub since: Moment,
+}
 
 impl Fetch for FetchUsers {
     type Key = UserId;
     type Value = Option<Arc<User>>;
 
     async fn fetch(&self, keys: &[UserId]) -> Result<Vec<Self::Value>, Error> {
-        Ok(store::load(&self.0, keys).await?.into_iter().map(|user| user.map(Arc::new)).collect())
+        store::load(&self.db, self.since, keys).await
     }
 }

@@ -29,7 +29,7 @@ const NOBODY: UserId = UserId(1);
 /// # Errors
 /// `LOGIN_TAKEN`, `INVALID_LOGIN`, `INVALID_NAME`, `INVALID_PASSWORD`, as many as apply; `RATE_LIMITED`; `OVERLOADED` when too many wait
 /// for a hash.
-pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>) -> Outcome<User> {
+pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>) -> Outcome<Arc<User>> {
     let registration = registration.check().map_err(Refusal::User)?;
     charge(app, from.map(|from| (Limit::SignUps, Subject::address(from))).as_slice()).await?;
     let (holder, free_from) = store::holder(app.db(), &registration.login).await?;
@@ -49,7 +49,7 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
         store::remove(app.db(), id).await?;
         return Err(taken().into());
     }
-    Ok(user)
+    Ok(user.into())
 }
 
 async fn claim(app: &App, login: &str, id: UserId) -> Outcome<()> {
@@ -64,7 +64,7 @@ async fn claim(app: &App, login: &str, id: UserId) -> Outcome<()> {
 /// `holder`, if it claimed a login and died before it wrote the account.
 async fn abandoned(app: &App, holder: UserId) -> Result<Option<UserId>, Error> {
     let old = app.now().saturating_sub(holder.time()) > ABANDONED_AFTER;
-    Ok((old && store::load(app.db(), &[holder]).await?.pop().flatten().is_none()).then_some(holder))
+    Ok((old && store::one(app.db(), holder).await?.is_none()).then_some(holder))
 }
 
 fn taken() -> UserError {
@@ -82,7 +82,7 @@ fn new_user(id: UserId, login: String, name: String, signed_up: Millis) -> User 
 ///
 /// # Errors
 /// `WRONG_CREDENTIALS`; `RATE_LIMITED`; `OVERLOADED` when too many wait to be proven.
-pub async fn authenticate(app: &App, login: &str, password: &str, from: Option<IpAddr>) -> Outcome<User> {
+pub async fn authenticate(app: &App, login: &str, password: &str, from: Option<IpAddr>) -> Outcome<Arc<User>> {
     let tokens = attempt(login, from);
     charge(app, &tokens).await?;
     let (mut id, mut hash) = (None, None);
@@ -94,7 +94,7 @@ pub async fn authenticate(app: &App, login: &str, password: &str, from: Option<I
     let tried = model::password(password).unwrap_or_default();
     let right = password::verify(app, tried, hash).await?;
     let user = match (right, id) {
-        (true, Some(id)) => store::load(app.db(), &[id]).await?.pop().flatten(),
+        (true, Some(id)) => store::one(app.db(), id).await?,
         _ => None,
     };
     let user = user.ok_or_else(|| UserError::new(UserErrorCode::WrongCredentials, "The login or the password is wrong.", &[]))?;
@@ -106,8 +106,8 @@ pub async fn authenticate(app: &App, login: &str, password: &str, from: Option<I
 ///
 /// # Errors
 /// `WRONG_CREDENTIALS` at `password`; `UNAUTHENTICATED` when the account is gone; `RATE_LIMITED`; `OVERLOADED`.
-pub async fn prove(app: &App, id: UserId, password: &str, from: Option<IpAddr>) -> Outcome<User> {
-    let user = store::load(app.db(), &[id]).await?.pop().flatten().ok_or(Error::Unauthenticated)?;
+pub async fn prove(app: &App, id: UserId, password: &str, from: Option<IpAddr>) -> Outcome<Arc<User>> {
+    let user = store::one(app.db(), id).await?.ok_or(Error::Unauthenticated)?;
     let tokens = attempt(&user.login, from);
     charge(app, &tokens).await?;
     let hash = store::password(app.db(), id).await?;
@@ -160,10 +160,10 @@ fn attempt(login: &str, from: Option<IpAddr>) -> Vec<Charge> {
 ///
 /// # Errors
 /// `INVALID_NAME`, `INVALID_BIO`; `NOT_FOUND` when the account is gone.
-pub async fn update_profile(app: &App, id: UserId, change: ProfileChange) -> Outcome<User> {
+pub async fn update_profile(app: &App, id: UserId, change: ProfileChange) -> Outcome<Arc<User>> {
     let change = change.check().map_err(Refusal::User)?;
     store::update(app.db(), id, change.name.as_deref(), change.bio.as_deref()).await?;
-    let user = store::load(app.db(), &[id]).await?.pop().flatten();
+    let user = store::one(app.db(), id).await?;
     user.ok_or_else(|| UserError::new(UserErrorCode::NotFound, "This account is gone.", &[]).into())
 }
 

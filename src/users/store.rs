@@ -4,19 +4,31 @@ use super::keys;
 use super::model::{FREE_AFTER, User};
 use crate::clock::Millis;
 use crate::db::script::{Call, Script};
-use crate::db::{Db, decode};
+use crate::db::{Db, Moment, Weighed, decode};
 use crate::error::Error;
 use crate::ids::UserId;
 use redis::{Value, cmd};
+use std::sync::Arc;
 
 static CLAIM_LOGIN: Script = Script::new(include_str!("lua/claim_login.lua"));
 static RELEASE_LOGIN: Script = Script::new(include_str!("lua/release_login.lua"));
 static UPDATE_USER: Script = Script::new(include_str!("lua/update_user.lua"));
 
-/// Accounts by id, in their order; `None` for what is not there. One pipeline of HGETALL.
-pub(super) async fn load(db: &Db, ids: &[UserId]) -> Result<Vec<Option<User>>, Error> {
-    let commands = ids.iter().map(|id| cmd("HGETALL").arg(keys::user(*id)).take()).collect();
-    db.read_many(commands).await?.into_iter().map(decode_user).collect()
+/// Accounts by id, in their order; `None` for what is not there. One pipeline of HGETALL for those that are not near.
+pub(super) async fn load(db: &Db, since: Moment, ids: &[UserId]) -> Result<Vec<Option<Arc<User>>>, Error> {
+    let keys = ids.iter().map(|id| keys::user(*id)).collect();
+    Ok(db.near(since, keys, decode_user, |_| Vec::new()).await?.0)
+}
+
+/// An account as it is now; `None` when it is not there. One HGETALL.
+pub(super) async fn one(db: &Db, id: UserId) -> Result<Option<Arc<User>>, Error> {
+    Ok(load(db, db.moment(), &[id]).await?.pop().flatten())
+}
+
+impl Weighed for User {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.login.len() + self.name.len() + self.bio.len()
+    }
 }
 
 fn decode_user(reply: Value) -> Result<Option<User>, Error> {

@@ -3,6 +3,7 @@
 use crate::support::{Actor, TestApp};
 use serde_json::json;
 use std::collections::HashMap;
+use waxwing::config::Config;
 
 /// A reader whose home holds 120 statuses of twelve people.
 async fn full_home(app: &TestApp) -> Actor {
@@ -25,7 +26,7 @@ fn total(calls: &HashMap<String, u64>, name: &str) -> u64 {
 
 #[tokio::test]
 async fn the_first_screen_costs_five_round_trips_however_long_it_is() {
-    let app = TestApp::start().await;
+    let app = TestApp::far(Config::default()).await;
     let reader = full_home(&app).await;
     reader.run("Home", json!({ "first": 1 })).await;
     app.drain().await;
@@ -49,7 +50,7 @@ async fn the_first_screen_costs_five_round_trips_however_long_it_is() {
 
 #[tokio::test]
 async fn a_page_of_people_costs_the_same_for_one_and_for_many() {
-    let app = TestApp::start().await;
+    let app = TestApp::far(Config::default()).await;
     let star = app.user("star").await;
     for number in 0..25 {
         app.user(&format!("fan{number}")).await.follow(&star).await;
@@ -67,7 +68,7 @@ async fn a_page_of_people_costs_the_same_for_one_and_for_many() {
 
 #[tokio::test]
 async fn lists_cost_the_same_for_one_and_for_many() {
-    let app = TestApp::start().await;
+    let app = TestApp::far(Config::default()).await;
     let crowd = app.crowd("c", 30).await;
     let ada = &crowd[0];
     let mut list = String::new();
@@ -114,7 +115,7 @@ async fn lists_cost_the_same_for_one_and_for_many() {
 
 #[tokio::test]
 async fn threads_cost_by_their_depth_and_never_by_their_breadth() {
-    let app = TestApp::start().await;
+    let app = TestApp::far(Config::default()).await;
     let crowd = app.crowd("c", 8).await;
     let status = crowd[0].post("x").await;
     let add = async |author: usize, input: serde_json::Value| {
@@ -190,7 +191,7 @@ async fn threads_cost_by_their_depth_and_never_by_their_breadth() {
 
 #[tokio::test]
 async fn a_document_that_is_refused_costs_redis_nothing() {
-    let app = TestApp::start().await;
+    let app = TestApp::far(Config::default()).await;
     let reader = app.user("reader").await;
     app.drain().await;
     let before = app.app.db().round_trips();

@@ -33,6 +33,7 @@ mod live;
 mod logs;
 mod metrics;
 mod model;
+mod near;
 mod nodes;
 mod overtaken;
 mod paging;

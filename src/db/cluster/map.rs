@@ -63,7 +63,7 @@ impl Map {
     pub(super) fn new(seeds: &[ConnectionInfo], timing: Timing, meters: Arc<StorageMeters>) -> Result<Self, RedisError> {
         let none = || RedisError::from((redis::ErrorKind::InvalidClientConfig, "a cluster's nodes have a host and a port"));
         let seed = |server: &ConnectionInfo| {
-            let links = Links::new(server.clone(), timing, &meters)?;
+            let links = Links::new(server.clone(), timing, &meters, None)?;
             Ok::<_, RedisError>(Arc::new(Node { address: Address::of(server).ok_or_else(none)?, links }))
         };
         let like = seeds.first().ok_or_else(none)?.clone();
@@ -128,7 +128,7 @@ impl Map {
         if let Some(node) = known.nodes.get(address) {
             return Ok(node.clone());
         }
-        let links = Links::new(address.like(&self.like), self.timing, &self.meters)
+        let links = Links::new(address.like(&self.like), self.timing, &self.meters, None)
             .map_err(|error| crate::db::connection::classify(&self.meters, &error, Access::Read))?;
         let node = Arc::new(Node { address: address.clone(), links });
         known.nodes.insert(address.clone(), node.clone());

@@ -51,6 +51,7 @@ const NEEDED: &[&[&str]] = &[
     &["EVALSHA", "ffffffffffffffffffffffffffffffffffffffff", "1", KEY],
     &["SCRIPT", "LOAD", "return 1"],
     &["SCAN", "0"],
+    &["CLIENT", "TRACKING", "OFF"],
     &["DBSIZE"],
     &["EXISTS", KEY],
     &["GET", KEY],
@@ -99,7 +100,7 @@ const NEEDED: &[&[&str]] = &[
 ];
 
 /// What Redis names together with its first argument.
-const CONTAINERS: [&str; 2] = ["SCRIPT", "PUBSUB"];
+const CONTAINERS: [&str; 3] = ["SCRIPT", "PUBSUB", "CLIENT"];
 
 /// The needed commands, as an ACL names them.
 pub(super) fn commands() -> impl Iterator<Item = String> {

@@ -48,8 +48,9 @@ async fn work(shared: &Shared, known: &Known, asked: Result<Asked, Refusal>, tic
 
 async fn begun(shared: &Shared, known: &Known, asked: Result<Asked, Refusal>) -> Result<Running, Unfit> {
     let operation = Operation::of(&shared.state, asked?)?;
+    let since = shared.state.app.db().moment();
     let viewer = viewer(shared, known).await.map_err(|error| Refusal::from(&error))?;
-    let context = Request::new(shared.state.app.clone(), viewer, shared.agent.clone(), shared.address);
+    let context = Request::begun(shared.state.app.clone(), since, viewer, shared.agent.clone(), shared.address);
     Ok(Running::admit(&shared.state, &shared.id, operation, &context, "ws").await?)
 }
 

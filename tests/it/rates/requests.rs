@@ -130,7 +130,7 @@ async fn two_servers_share_a_bucket_but_for_what_each_has_in_hand() {
 
 #[tokio::test]
 async fn most_requests_cost_no_round_trip() {
-    let app = TestApp::with(limited(&[(Limit::Requests, "10000/1h")])).await;
+    let app = TestApp::far(limited(&[(Limit::Requests, "10000/1h")])).await;
     let ada = &app.crowd("c", 1).await[0];
     app.redis.reset_calls();
     for _ in 0..100 {

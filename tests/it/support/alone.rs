@@ -9,6 +9,8 @@ pub enum Alone {
     /// It breaks, holds, slows or cuts the one connection there is, and counts what passes in the order in which it does. Connections to the nodes of a cluster are broken by
     /// tests of their own, in `cluster` and `faults`.
     OneWire,
+    /// It counts what is read of what is kept near: of a single server. A cluster is read each time.
+    Near,
     /// It reads the record (MONITOR) of everything that a Redis is told, in the order in which it was.
     Record,
     /// It makes the server a replica by a command that a cluster does not take: a replica there sends writers on to its primary.

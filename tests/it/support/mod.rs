@@ -50,6 +50,7 @@ pub const CALM: Timing = Timing {
     response: Duration::from_secs(15),
     charge: Duration::from_secs(15),
     connections: 2,
+    near: 64 << 20,
 };
 
 /// How long a request may take in most tests, for the same reason.
@@ -152,6 +153,13 @@ impl TestApp {
     /// All of it of the test's choice.
     pub async fn of(app: App, clock: Clock, edge: EdgeConfig, redis: Arc<RedisServer>) -> Self {
         Self { served: Served::at_edge(app, clock, edge).await, redis }
+    }
+
+    /// One that keeps nothing near: for what counts each read.
+    pub async fn far(config: Config) -> Self {
+        let (redis, clock) = (Arc::new(RedisServer::start()), Clock::manual(START));
+        let db = Db::open(&redis.target(), Timing { near: 0, ..CALM }).await.expect("a store");
+        Self::of(App::new(db, clock.clone(), config), clock, calm_edge(), redis).await
     }
 
     /// With the patience that a server has, for tests in which Redis is frozen or down.

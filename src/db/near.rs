@@ -1,0 +1,229 @@
+//! What a process has read of some kinds of keys, kept near, so that what many ask for costs no round trip and is decoded once.
+//!
+//! On a single server alone. Each connection has the server say which of these keys are written to (CLIENT TRACKING, broadcasting, RESP3); what
+//! is kept of a key is good until then. What the server says of a write stands in the stream of every connection before the answer to whatever
+//! was sent after that write was acknowledged. So who begins with a command of their own ([`Moment`]) never sees less than what
+//! anybody was told before: there is no time within which what is kept may be old. Who has had no answer yet is given nothing of it.
+//!
+//! Between reading and keeping, a write may have been heard of; then what was read is not kept. A connection that ends, or begins, makes all
+//! of it void: what it should have been told may have been lost. Nothing is kept of what is not there.
+//!
+//! On a cluster nothing is kept: an answer of one node says nothing of what another has said.
+
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use redis::{Cmd, PushInfo, PushKind, RedisError, Value};
+use std::any::Any;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+/// The kinds of keys that are kept: what stands before their colon.
+const KINDS: [&str; 2] = ["user", "status"];
+/// How many numbers tell of writes. Keys that share one are void together.
+const WRITES: usize = 1 << 16;
+/// About how many bytes a value of these kinds takes.
+const USUAL: u64 = 400;
+
+/// What is kept by its size.
+pub trait Weighed {
+    /// About how many bytes it takes.
+    fn bytes(&self) -> usize;
+}
+
+/// When somebody began to ask. What is kept is for those who have had an answer to something that was sent later.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Moment(u64);
+
+/// How a key stood when it was read: by then so much had been heard of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stand {
+    writes: u32,
+    connections: u64,
+}
+
+#[derive(Clone)]
+struct Kept {
+    stand: Stand,
+    value: Arc<dyn Any + Send + Sync>,
+    bytes: u32,
+}
+
+#[derive(Clone)]
+struct Weight;
+
+impl Weighter<String, Kept> for Weight {
+    fn weight(&self, key: &String, kept: &Kept) -> u64 {
+        (size_of::<(String, Kept)>() + key.len()) as u64 + u64::from(kept.bytes)
+    }
+}
+
+/// What is near.
+pub(super) struct Near {
+    values: Cache<String, Kept, Weight>,
+    /// How often keys were written to, by their hash.
+    writes: Box<[AtomicU32]>,
+    /// How often a connection has begun or ended.
+    connections: AtomicU64,
+    sent: AtomicU64,
+    answered: AtomicU64,
+    /// Whether there is a connection that is not told of writes.
+    deaf: AtomicBool,
+    hasher: RandomState,
+}
+
+impl Near {
+    /// One that holds at most so many bytes.
+    pub(super) fn new(bytes: u64) -> Arc<Self> {
+        Arc::new(Self {
+            values: Cache::with_weighter((bytes / USUAL) as usize, bytes, Weight),
+            writes: (0..WRITES).map(|_| AtomicU32::new(0)).collect(),
+            connections: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
+            answered: AtomicU64::new(0),
+            deaf: AtomicBool::new(false),
+            hasher: RandomState::new(),
+        })
+    }
+
+    /// What a connection says first, so that it is told of writes.
+    pub(super) fn listen() -> Cmd {
+        let mut tracking = redis::cmd("CLIENT");
+        tracking.arg("TRACKING").arg("ON").arg("BCAST");
+        for kind in KINDS {
+            tracking.arg("PREFIX").arg(format!("{kind}:"));
+        }
+        tracking
+    }
+
+    /// Now.
+    pub(super) fn moment(&self) -> Moment {
+        Moment(self.sent.load(Ordering::SeqCst))
+    }
+
+    /// Notes that something is about to be sent; its number.
+    pub(super) fn sends(&self) -> u64 {
+        self.sent.fetch_add(1, Ordering::SeqCst) + 1
+    }
+
+    /// Notes that it was answered.
+    pub(super) fn is_answered(&self, number: u64) {
+        self.answered.fetch_max(number, Ordering::SeqCst);
+    }
+
+    /// Whether everything that was acknowledged before `moment` has been heard of.
+    pub(super) fn has_heard(&self, moment: Moment) -> bool {
+        self.answered.load(Ordering::SeqCst) > moment.0 && !self.deaf.load(Ordering::SeqCst)
+    }
+
+    /// The server does not tell of writes: nothing that is kept can be used.
+    pub(super) fn is_deaf(&self, why: &RedisError) {
+        if !self.deaf.swap(true, Ordering::SeqCst) {
+            tracing::warn!(error = %why, "Redis does not tell of writes: users and statuses are read each time");
+        }
+    }
+
+    fn writes_to(&self, key: &[u8]) -> &AtomicU32 {
+        &self.writes[self.hasher.hash_one(key) as usize % WRITES]
+    }
+
+    /// How a key stands now: to be noted before it is read.
+    pub(super) fn stand(&self, key: &str) -> Stand {
+        let connections = self.connections.load(Ordering::SeqCst);
+        Stand { connections, writes: self.writes_to(key.as_bytes()).load(Ordering::SeqCst) }
+    }
+
+    /// What is kept of a key.
+    pub(super) fn get<T: Send + Sync + 'static>(&self, key: &str) -> Option<Arc<T>> {
+        let kept = self.values.get(key)?;
+        (kept.stand == self.stand(key)).then(|| kept.value.downcast().ok())?
+    }
+
+    /// Keeps what was read of a key, as it stood before that.
+    pub(super) fn keep<T: Weighed + Send + Sync + 'static>(&self, key: String, stand: Stand, value: Arc<T>) {
+        let bytes = u32::try_from(value.bytes()).unwrap_or(u32::MAX);
+        self.values.insert(key, Kept { stand, value, bytes });
+    }
+
+    /// Nothing that was read before counts any more.
+    pub(super) fn forget_all(&self) {
+        self.connections.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Takes what the server says by itself.
+    pub(super) fn hear(&self, push: &PushInfo) {
+        match (&push.kind, push.data.as_slice()) {
+            (PushKind::Invalidate, [Value::Array(keys)]) => {
+                for key in keys {
+                    if let Value::BulkString(key) = key {
+                        self.writes_to(key).fetch_add(1, Ordering::SeqCst);
+                    }
+                }
+            }
+            // Everything was flushed, or the connection has ended.
+            (PushKind::Invalidate | PushKind::Disconnection, _) => self.forget_all(),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Weighed for u64 {
+        fn bytes(&self) -> usize {
+            8
+        }
+    }
+
+    fn written(key: &str) -> PushInfo {
+        PushInfo { kind: PushKind::Invalidate, data: vec![Value::Array(vec![Value::BulkString(key.into())])] }
+    }
+
+    #[test]
+    fn what_is_kept_is_good_until_it_is_written_to() {
+        let near = Near::new(1 << 20);
+        let keep = |value| near.keep("user:{1}".into(), near.stand("user:{1}"), Arc::new(value));
+        keep(7_u64);
+        assert_eq!(near.get("user:{1}"), Some(Arc::new(7_u64)));
+        assert_eq!(near.get::<String>("user:{1}"), None, "another type");
+        near.hear(&written("user:{1}"));
+        assert_eq!(near.get::<u64>("user:{1}"), None);
+        keep(8);
+        near.hear(&PushInfo { kind: PushKind::Disconnection, data: vec![] });
+        assert_eq!(near.get::<u64>("user:{1}"), None);
+        keep(9);
+        near.hear(&PushInfo { kind: PushKind::Invalidate, data: vec![Value::Nil] });
+        assert_eq!(near.get::<u64>("user:{1}"), None, "everything was flushed");
+    }
+
+    #[test]
+    fn what_was_written_to_while_it_was_read_is_not_kept() {
+        let near = Near::new(1 << 20);
+        let stand = near.stand("status:{1}");
+        near.hear(&written("status:{1}"));
+        near.keep("status:{1}".into(), stand, Arc::new(1_u64));
+        assert_eq!(near.get::<u64>("status:{1}"), None);
+    }
+
+    #[test]
+    fn it_is_for_those_who_have_had_an_answer() {
+        let near = Near::new(1 << 20);
+        let (early, first) = (near.moment(), near.sends());
+        assert!(!near.has_heard(early));
+        let late = near.moment();
+        near.is_answered(first);
+        assert!(near.has_heard(early) && !near.has_heard(late));
+    }
+
+    #[test]
+    fn it_holds_no_more_than_it_may() {
+        let near = Near::new(100_000);
+        for id in 0..10_000_u64 {
+            let key = format!("user:{{{id}}}");
+            near.keep(key.clone(), near.stand(&key), Arc::new(id));
+        }
+        assert!(near.values.weight() <= 100_000 && near.values.len() > 300, "{} of {}", near.values.len(), near.values.weight());
+    }
+}
