@@ -2,14 +2,18 @@
 //! cut, whoever asks.
 
 use crate::support::proxy::{Flow, Proxy};
-use crate::support::{Actor, Alone, CALM, RedisServer, START, Served, TestApp};
+use crate::support::{Actor, Alone, CALM, Cluster, Process, RedisServer, START, Served, TestApp, waxwing};
 use serde_json::{Value, json};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
+use tokio::task::JoinHandle;
 use waxwing::app::App;
 use waxwing::clock::Clock;
 use waxwing::config::Config;
-use waxwing::db::Db;
+use waxwing::db::{Db, Timing, Weighed, decode};
+use waxwing::error::Error;
 
 const HOME: &str =
     "{ homeTimeline { entries { edges { node { status { message likeCount viewerHasLiked author { name } } } } } } }";
@@ -172,5 +176,349 @@ async fn after_a_cut_everything_is_read_again() {
             }
         };
         assert_eq!(seen, format!("Ada {round}"));
+    }
+}
+
+/// A value of a key, for tests of what is kept itself.
+#[derive(Debug, PartialEq)]
+struct Text(String);
+
+impl Weighed for Text {
+    fn bytes(&self) -> usize {
+        self.0.len()
+    }
+}
+
+const KEY: &str = "user:{1}";
+
+fn text(reply: redis::Value) -> Result<Option<Text>, Error> {
+    let mut found = None;
+    decode::fields(reply, |_, value| {
+        found = Some(Text(value.number::<u64>()?.to_string()));
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// What a request does that reads one key: it begins, has an answer to a command of its own, and reads.
+async fn ask(db: Db, key: String) -> Result<Option<u64>, Error> {
+    let since = db.moment();
+    db.read::<bool>(redis::cmd("EXISTS").arg("user:{9}").take()).await?;
+    let found = db.near(since, vec![key], text, |_| Vec::new()).await?.0.pop().flatten();
+    Ok(found.map(|text| text.0.parse().expect("a number")))
+}
+
+/// A thread that asks: each has the next of the connections.
+struct Asker(std::sync::mpsc::Sender<Pin<Box<dyn Future<Output = ()> + Send>>>);
+
+impl Asker {
+    fn new() -> Self {
+        let (jobs, asked) = std::sync::mpsc::channel();
+        let runtime = tokio::runtime::Handle::current();
+        std::thread::spawn(move || asked.into_iter().for_each(|job| runtime.block_on(job)));
+        Self(jobs)
+    }
+
+    fn begin<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
+        let (done, answer) = tokio::sync::oneshot::channel();
+        let job = async move {
+            let _ = done.send(work.await);
+        };
+        self.0.send(Box::pin(job)).expect("the thread runs");
+        tokio::spawn(async move { answer.await.expect("no panic") })
+    }
+}
+
+/// A store over two connections by way of a proxy, with somebody to ask over each.
+struct Two {
+    redis: Arc<RedisServer>,
+    proxy: Proxy,
+    db: Db,
+    slow: Asker,
+    quick: Asker,
+}
+
+impl Two {
+    async fn start() -> Self {
+        let redis = Arc::new(RedisServer::alone(Alone::OneWire));
+        let proxy = Proxy::before(&redis).await;
+        let db = Db::open(&redis.tcp_url(proxy.port).parse().expect("a URL"), CALM).await.expect("a store");
+        let two = Self { redis, proxy, db, slow: Asker::new(), quick: Asker::new() };
+        two.write(0);
+        for asker in [&two.slow, &two.quick] {
+            two.ping(asker).await;
+        }
+        assert_eq!(two.proxy.open(), 2);
+        two
+    }
+
+    async fn ping(&self, asker: &Asker) {
+        let db = self.db.clone();
+        asker.begin(async move { db.ping().await }).await.expect("no panic").expect("an answer");
+    }
+
+    /// Somebody else writes, and is told so.
+    fn write(&self, value: u64) {
+        self.redis.run::<u64>(&["HSET", KEY, "name", &value.to_string()]);
+    }
+
+    fn asks(&self, asker: &Asker) -> JoinHandle<Option<u64>> {
+        let asked = ask(self.db.clone(), KEY.into());
+        asker.begin(async { asked.await.expect("an answer") })
+    }
+
+    async fn read(&self, asker: &Asker) -> Option<u64> {
+        self.asks(asker).await.expect("no panic")
+    }
+
+    fn reads(&self) -> u64 {
+        self.redis.calls().get("hgetall").copied().unwrap_or(0)
+    }
+
+    /// Has one read who gets no answer: it waits on the way, with whatever comes after it over that connection.
+    async fn stuck(&self) -> JoinHandle<Option<u64>> {
+        let before = self.reads();
+        self.proxy.set_after(b"HGETALL", Flow::PassOnly(0));
+        let stuck = self.asks(&self.slow);
+        while self.reads() == before {
+            tokio::task::yield_now().await;
+        }
+        // By then the answer is at the proxy, apart from whatever follows.
+        self.ping(&self.quick).await;
+        stuck
+    }
+
+    /// Lets the one answer through that is stuck and nothing that Redis said after it, and then has somebody ask over the other connection.
+    /// What both got.
+    async fn unstuck(&self, stuck: JoinHandle<Option<u64>>) -> [Option<u64>; 2] {
+        self.proxy.set(Flow::Pass, Flow::PassOnly(1));
+        let stuck = stuck.await.expect("no panic");
+        let (before, asked) = (self.reads(), self.asks(&self.quick));
+        while self.reads() == before && !asked.is_finished() {
+            tokio::task::yield_now().await;
+        }
+        self.proxy.set(Flow::Pass, Flow::Pass);
+        [stuck, asked.await.expect("no panic")]
+    }
+}
+
+/// Each connection tells of every write: one that lags holds nobody to what was.
+#[tokio::test]
+async fn what_one_connection_has_not_told_of_another_has() {
+    let two = Two::start().await;
+    for asker in [&two.slow, &two.quick] {
+        assert_eq!(two.read(asker).await, Some(0));
+    }
+    assert_eq!(two.reads(), 1, "what one has read is near to both");
+    two.proxy.set_after(b"user:{9}", Flow::PassOnly(0));
+    let waits = two.asks(&two.slow);
+    while two.proxy.lies_in_wait() {
+        tokio::task::yield_now().await;
+    }
+    two.write(1);
+    assert_eq!(two.read(&two.quick).await, Some(1));
+    two.proxy.set(Flow::Pass, Flow::Pass);
+    assert_eq!(waits.await.expect("no panic"), Some(1));
+}
+
+/// That somebody has sent something says nothing: it is the answer that tells.
+#[tokio::test]
+async fn who_has_had_no_answer_is_given_nothing() {
+    let two = Two::start().await;
+    assert_eq!(two.read(&two.slow).await, Some(0));
+    let since = two.db.moment();
+    two.proxy.set_after(b"user:{9}", Flow::PassOnly(0));
+    let waits = two.asks(&two.slow);
+    while two.proxy.lies_in_wait() {
+        tokio::task::yield_now().await;
+    }
+    let db = two.db.clone();
+    let read = two.quick.begin(async move { db.near(since, vec![KEY.into()], text, |_| Vec::new()).await });
+    let found = read.await.expect("no panic").expect("an answer").0;
+    assert_eq!((found, two.reads()), (vec![Some(Arc::new(Text("0".into())))], 2), "it was read again");
+    two.proxy.set(Flow::Pass, Flow::Pass);
+    assert_eq!(waits.await.expect("no panic"), Some(0));
+}
+
+/// It was read, then written to, and the other connection has told of that before the answer has come.
+#[tokio::test]
+async fn what_was_read_before_a_write_is_not_kept_after_it() {
+    let two = Two::start().await;
+    let stuck = two.stuck().await;
+    assert_eq!(two.read(&two.quick).await, Some(0));
+    two.write(1);
+    assert_eq!(two.read(&two.quick).await, Some(1));
+    assert_eq!(two.unstuck(stuck).await, [Some(0), Some(1)]);
+}
+
+/// The same, where nobody has told: the other connection was cut meanwhile, and has come back.
+#[tokio::test]
+async fn what_was_read_before_a_cut_is_not_kept_after_it() {
+    let two = Two::start().await;
+    let stuck = two.stuck().await;
+    let clients: String = two.redis.run(&["CLIENT", "LIST", "TYPE", "normal"]);
+    let idle =
+        clients.lines().find(|client| client.contains(" cmd=ping ") && client.contains(" flags=t")).expect("the quick one");
+    let id = idle.split(' ').find_map(|word| word.strip_prefix("id=")).expect("its number");
+    two.redis.run::<u64>(&["CLIENT", "KILL", "ID", id]);
+    two.write(1);
+    assert_eq!(two.read(&two.quick).await, Some(1));
+    assert_eq!(two.unstuck(stuck).await, [Some(0), Some(1)]);
+}
+
+/// Nobody hears that such a connection is gone; what was said over it is lost.
+#[tokio::test]
+async fn after_a_connection_that_fell_silent_everything_is_read_again() {
+    let redis = RedisServer::alone(Alone::OneWire);
+    let proxy = Proxy::before(&redis).await;
+    let timing = Timing { response: Duration::from_millis(200), connections: 1, ..CALM };
+    let db = Db::open(&redis.tcp_url(proxy.port).parse().expect("a URL"), timing).await.expect("a store");
+    for round in 0..3 {
+        redis.run::<u64>(&["HSET", KEY, "name", &round.to_string()]);
+        let seen = loop {
+            if let Ok(seen) = ask(db.clone(), KEY.into()).await {
+                break seen;
+            }
+        };
+        assert_eq!(seen, Some(round));
+        proxy.set(Flow::Pass, Flow::Swallow);
+        ask(db.clone(), KEY.into()).await.expect_err("no answer");
+    }
+}
+
+#[tokio::test]
+async fn what_is_gone_is_gone_and_what_comes_back_is_seen() {
+    let redis = RedisServer::alone(Alone::Near);
+    let db = Db::open(&redis.target(), CALM).await.expect("a store");
+    for taken in [&["FLUSHALL"][..], &["UNLINK", KEY], &["FLUSHDB"], &["RENAME", KEY, "user:{3}"], &["PEXPIRE", KEY, "0"]] {
+        for _ in 0..2 {
+            assert_eq!(ask(db.clone(), KEY.into()).await.expect("an answer"), None);
+        }
+        redis.run::<u64>(&["HSET", KEY, "name", "1"]);
+        for _ in 0..2 {
+            assert_eq!(ask(db.clone(), KEY.into()).await.expect("an answer"), Some(1));
+        }
+        redis.run::<()>(taken);
+        assert_eq!(ask(db.clone(), KEY.into()).await.expect("an answer"), None, "{taken:?}");
+    }
+}
+
+/// How often two requests read one key in Redis.
+async fn reads_of_two(redis: &RedisServer, db: &Db) -> u64 {
+    redis.run::<u64>(&["HSET", KEY, "name", "1"]);
+    redis.reset_calls();
+    for _ in 0..2 {
+        assert_eq!(ask(db.clone(), KEY.into()).await.expect("an answer"), Some(1));
+    }
+    redis.calls()["hgetall"]
+}
+
+#[tokio::test]
+async fn nothing_is_kept_on_a_cluster_nor_where_nothing_may_be() {
+    let alone = RedisServer::alone(Alone::Near);
+    for (near, reads, asks_to_be_told) in [(0, 2, false), (1 << 20, 1, true)] {
+        let db = Db::open(&alone.target(), Timing { near, ..CALM }).await.expect("a store");
+        assert_eq!(reads_of_two(&alone, &db).await, reads, "{near} bytes");
+        assert_eq!(alone.calls().contains_key("client|tracking"), asks_to_be_told, "{near} bytes");
+    }
+    let cluster = Cluster::start();
+    let db = Db::open(&cluster.url().parse().expect("a URL"), CALM).await.expect("a store");
+    for round in 0..3 {
+        cluster.run::<u64>(&[b"HSET", KEY.as_bytes(), b"name", round.to_string().as_bytes()]);
+        assert_eq!(ask(db.clone(), KEY.into()).await.expect("an answer"), Some(round));
+    }
+}
+
+#[tokio::test]
+async fn the_server_s_option_turns_it_off() {
+    for (mib, is_told) in [("0", false), ("1", true)] {
+        let redis = RedisServer::alone(Alone::Near);
+        let options = ["serve", "--listen", "127.0.0.1:0", "--redis", &redis.url(), "--near-cache-mib", mib];
+        let _server = Process::start(&mut waxwing(&options));
+        let clients: String = redis.run(&["CLIENT", "LIST", "TYPE", "normal"]);
+        assert_eq!(clients.contains(" flags=t"), is_told, "{mib} MiB: {clients}");
+    }
+}
+
+/// Some write and tell each other of it, some read: nobody is given less than anybody was told before they asked, whatever is pushed out
+/// meanwhile by what else is read, and whoever is cut.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_is_given_less_than_anybody_was_told() {
+    const KEYS: usize = 40;
+    let redis = RedisServer::alone(Alone::Near);
+    // Room for half of them.
+    let db = Db::open(&redis.target(), Timing { near: 3_000, ..CALM }).await.expect("a store");
+    let told: Arc<Vec<AtomicU64>> = Arc::new((0..KEYS).map(|_| AtomicU64::new(0)).collect());
+    let over = Arc::new(AtomicBool::new(false));
+    let key = |at: usize| format!("user:{{{at}}}");
+    let writer = std::thread::spawn({
+        let (url, told, over) = (redis.operator_url(), told.clone(), over.clone());
+        move || {
+            let mut operator = redis::Client::open(url).expect("a URL").get_connection().expect("it listens");
+            let mut random = 1_usize;
+            while !over.load(Ordering::SeqCst) {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let at = (random >> 40) % KEYS;
+                let value: u64 = redis::cmd("HINCRBY").arg(key(at)).arg("n").arg(1).query(&mut operator).expect("an answer");
+                told[at].store(value, Ordering::SeqCst);
+                if (random >> 30).is_multiple_of(500) {
+                    redis::cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal").query::<u64>(&mut operator).expect("an answer");
+                }
+            }
+        }
+    });
+    let readers = (0..4).map(|reader| {
+        let (db, told) = (db.clone(), told.clone());
+        tokio::spawn(async move {
+            for round in 0..3_000 {
+                // Some of the keys are asked for far more than the others.
+                let at = if round % 4 == 0 { (round * 7 + reader) % KEYS } else { round % 3 };
+                let least = told[at].load(Ordering::SeqCst);
+                if let Ok(seen) = ask(db.clone(), format!("user:{{{at}}}")).await {
+                    assert!(seen.unwrap_or(0) >= least, "{seen:?} where {least} was told");
+                }
+            }
+        })
+    });
+    for reader in readers.collect::<Vec<_>>() {
+        reader.await.expect("nobody was given less");
+    }
+    over.store(true, Ordering::SeqCst);
+    writer.join().expect("no panic");
+    let calls = redis.calls();
+    assert!(calls["hgetall"] < calls["exists"], "some was near: {calls:?}");
+}
+
+/// Both processes stop showing what is deleted as soon as that is told.
+#[tokio::test]
+async fn who_deletes_is_shown_by_nobody() {
+    let app = TestApp::start().await;
+    let other = app.sibling().await;
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    bob.follow(&ada).await;
+    let posts = [ada.post("one").await, ada.post("two").await];
+    app.drain().await;
+    let readers = [bob.clone(), bob.at(&other)];
+    let node = async |reader: &Actor, id: &str| {
+        let answer = reader.gql("query($id: ID!) { node(id: $id) { id } }", json!({ "id": id })).await;
+        assert_eq!(answer.get("errors"), None, "{answer}");
+        answer["data"]["node"]["id"].as_str().map(str::to_owned)
+    };
+    for reader in &readers {
+        for id in [&posts[0], &posts[1], &ada.id] {
+            assert_eq!(node(reader, id).await.as_ref(), Some(id));
+        }
+    }
+    ada.delete(&posts[0]).await;
+    for reader in &readers {
+        assert_eq!(node(reader, &posts[0]).await, None);
+        assert_eq!(node(reader, &posts[1]).await.as_ref(), Some(&posts[1]));
+    }
+    let gone = "mutation($i: DeleteAccountInput!) { deleteAccount(input: $i) { deletedUserId userErrors { code } } }";
+    let answer = ada.gql(gone, json!({ "i": { "password": "correct horse" } })).await;
+    assert_eq!(answer["data"]["deleteAccount"]["deletedUserId"], ada.id.as_str(), "{answer}");
+    for reader in &readers {
+        assert_eq!(node(reader, &ada.id).await, None);
+        assert_eq!(home(reader).await, Vec::<Value>::new());
     }
 }
