@@ -10,7 +10,7 @@ use super::near::Near;
 use crate::error::Error;
 use crate::metrics::{Fault, StorageMeters};
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, ConnectionInfo, ErrorKind, Pipeline, PushKind, RedisError, Value};
+use redis::{AsyncConnectionConfig, Client, ConnectionInfo, Pipeline, PushKind, RedisError, Value};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -180,11 +180,12 @@ impl Way {
         Ok((generation, connection))
     }
 
-    /// Has the server tell of writes. One that will not is read every time; of one that has not answered nobody knows.
+    /// Has the server tell of writes. One that will not is read every time; of one that is busy, or has not answered, nobody knows.
     async fn listen(&self, near: &Near, mut connection: MultiplexedConnection) -> Result<(), Failure> {
-        match connection.send_packed_command(&Near::listen()).await {
+        // What the server says against a command comes as its answer.
+        match connection.send_packed_command(&Near::listen()).await.and_then(Value::extract_error) {
             Ok(_) => near.forget_all(),
-            Err(error) if matches!(error.kind(), ErrorKind::Server(_)) => near.is_deaf(&error),
+            Err(error) if error.code().is_some_and(|code| code != "BUSY") => near.is_deaf(&error),
             Err(error) => return Err(unreachable(&self.meters, &error)),
         }
         Ok(())

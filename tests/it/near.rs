@@ -429,6 +429,63 @@ async fn nothing_is_kept_on_a_cluster_nor_where_nothing_may_be() {
     }
 }
 
+/// A user of Redis who may not be told is told nothing, and is not served what was.
+#[tokio::test]
+async fn where_redis_does_not_tell_everything_is_read_each_time() {
+    let redis = RedisServer::alone(Alone::Users);
+    redis.run::<()>(&["ACL", "SETUSER", "deaf", "on", ">x", "~*", "&*", "+@all"]);
+    let url = format!("{}?user=deaf&pass=x", redis.operator_url());
+    let db = Db::open(&url.parse().expect("a URL"), CALM).await.expect("a store");
+    let (first, second) = (Asker::new(), Asker::new());
+    let ask = async |asker: &Asker| asker.begin(ask(db.clone(), KEY.into())).await.expect("no panic").expect("an answer");
+    redis.run::<u64>(&["HSET", KEY, "name", "0"]);
+    assert_eq!(ask(&first).await, Some(0));
+    redis.run::<()>(&["ACL", "SETUSER", "deaf", "-client|tracking"]);
+    redis.reset_calls();
+    for round in 1..4 {
+        redis.run::<u64>(&["HSET", KEY, "name", &round.to_string()]);
+        // One hears and the other does not: what was kept by the one is for neither.
+        assert_eq!([ask(&second).await, ask(&first).await], [Some(round); 2]);
+    }
+    assert_eq!(redis.calls()["hgetall"], 6);
+    // The same where nobody hears.
+    let deaf = Db::open(&url.parse().expect("a URL"), CALM).await.expect("a store");
+    for round in 4..7 {
+        redis.run::<u64>(&["HSET", KEY, "name", &round.to_string()]);
+        assert_eq!(self::ask(deaf.clone(), KEY.into()).await.expect("an answer"), Some(round));
+    }
+}
+
+/// That Redis was busy when somebody connected does not mean that it never tells.
+#[tokio::test]
+async fn one_who_came_while_redis_was_busy_is_told_afterwards() {
+    let redis = RedisServer::alone_with(Alone::Near, &["--appendonly", "no", "--busy-reply-threshold", "1"]);
+    let db = Db::open(&redis.target(), CALM).await.expect("a store");
+    let script = std::thread::spawn({
+        let url = redis.operator_url();
+        move || {
+            let mut operator = redis::Client::open(url).expect("a URL").get_connection().expect("it listens");
+            redis::cmd("EVAL").arg("while true do end").arg(0).query::<()>(&mut operator).expect_err("it is killed");
+        }
+    });
+    while redis::cmd("PING")
+        .query::<String>(&mut redis::Client::open(redis.operator_url()).expect("a URL").get_connection().expect("it listens"))
+        .is_ok()
+    {}
+    ask(db.clone(), KEY.into()).await.expect_err("it is busy");
+    redis.run::<()>(&["SCRIPT", "KILL"]);
+    script.join().expect("no panic");
+    let heard = loop {
+        // A failed attempt answers for a moment.
+        if db.ping().await.is_ok() {
+            break reads_of_two(&redis, &db).await;
+        }
+    };
+    assert_eq!(heard, 1);
+    redis.run::<u64>(&["HSET", KEY, "name", "2"]);
+    assert_eq!(ask(db.clone(), KEY.into()).await.expect("an answer"), Some(2));
+}
+
 #[tokio::test]
 async fn the_server_s_option_turns_it_off() {
     for (mib, is_told) in [("0", false), ("1", true)] {
