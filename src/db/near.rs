@@ -141,13 +141,24 @@ impl Near {
 
     /// Keeps what was read of a key, as it stood before that.
     pub(super) fn keep<T: Weighed + Send + Sync + 'static>(&self, key: String, stand: Stand, value: Arc<T>) {
-        let bytes = u32::try_from(value.bytes()).unwrap_or(u32::MAX);
-        self.values.insert(key, Kept { stand, value, bytes });
+        if stand == self.stand(&key) {
+            let bytes = u32::try_from(value.bytes()).unwrap_or(u32::MAX);
+            self.values.insert(key, Kept { stand, value, bytes });
+        }
     }
 
     /// Nothing that was read before counts any more.
     pub(super) fn forget_all(&self) {
         self.connections.fetch_add(1, Ordering::SeqCst);
+        self.values.clear();
+    }
+
+    /// What is kept of a key is void. Of what was deleted nothing is to stay in memory.
+    fn forget(&self, key: &[u8]) {
+        self.writes_to(key).fetch_add(1, Ordering::SeqCst);
+        if let Ok(key) = std::str::from_utf8(key) {
+            self.values.remove(key);
+        }
     }
 
     /// Takes what the server says by itself.
@@ -156,7 +167,7 @@ impl Near {
             (PushKind::Invalidate, [Value::Array(keys)]) => {
                 for key in keys {
                     if let Value::BulkString(key) = key {
-                        self.writes_to(key).fetch_add(1, Ordering::SeqCst);
+                        self.forget(key);
                     }
                 }
             }
@@ -196,6 +207,35 @@ mod tests {
         keep(9);
         near.hear(&PushInfo { kind: PushKind::Invalidate, data: vec![Value::Nil] });
         assert_eq!(near.get::<u64>("user:{1}"), None, "everything was flushed");
+    }
+
+    #[test]
+    fn nothing_stays_in_memory_of_what_is_void() {
+        let near = Near::new(1 << 20);
+        let keep = |stand| near.keep("status:{1}".into(), stand, Arc::new(1_u64));
+        let stand = near.stand("status:{1}");
+        keep(stand);
+        assert_eq!(near.values.len(), 1);
+        near.hear(&written("status:{1}"));
+        assert_eq!(near.values.len(), 0, "it was written to");
+        keep(stand);
+        assert_eq!(near.values.len(), 0, "it was read before that");
+        keep(near.stand("status:{1}"));
+        near.forget_all();
+        assert_eq!(near.values.len(), 0, "nobody knows");
+    }
+
+    /// A write may be heard of just before a value is put there that was read before it.
+    #[test]
+    fn what_is_void_is_not_given_even_if_it_is_there() {
+        let near = Near::new(1 << 20);
+        let events: [fn(&Near); 2] = [|near| near.hear(&written("user:{1}")), Near::forget_all];
+        for happens in events {
+            let stand = near.stand("user:{1}");
+            happens(&near);
+            near.values.insert("user:{1}".into(), Kept { stand, value: Arc::new(1_u64), bytes: 8 });
+            assert_eq!(near.get::<u64>("user:{1}"), None);
+        }
     }
 
     #[test]
