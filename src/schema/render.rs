@@ -78,6 +78,7 @@ impl Weighter<Key, Answer> for Weight {
 fn weight_of(value: &Value) -> usize {
     let inner = match value {
         Value::String(text) => text.len(),
+        Value::Binary(text) => text.len(),
         Value::List(values) => values.iter().map(weight_of).sum(),
         Value::Object(fields) => fields.iter().map(|(name, value)| name.len() + 64 + weight_of(value)).sum(),
         _ => 0,

@@ -4,11 +4,11 @@ use super::facts;
 use super::logging::RequestId;
 use super::media::Media;
 use crate::error::Error;
+use crate::schema;
 use async_graphql::{ErrorExtensionValues, Value};
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
-use serde::Serialize;
 use serde_json::json;
 
 /// A refusal of a request as a whole, before anything ran: the answer has no `data`.
@@ -106,7 +106,7 @@ impl Executed {
 
     /// The answer as JSON on one line.
     pub(super) fn json(&self) -> String {
-        json(&self.response, !self.request_error)
+        schema::json(&self.response, !self.request_error)
     }
 
     /// Its errors alone.
@@ -160,12 +160,6 @@ fn quote(response: &mut async_graphql::Response, id: &RequestId) -> bool {
     found
 }
 
-/// A response as JSON on one line.
-pub(super) fn json(response: &async_graphql::Response, with_data: bool) -> String {
-    let wire = Wire { errors: &response.errors, data: with_data.then_some(&response.data), extensions: &response.extensions };
-    serde_json::to_string(&wire).unwrap_or_else(|_| json!({ "errors": no_json().errors() }).to_string())
-}
-
 /// The text at `name` in the one field that a response has.
 pub(super) fn text_in_field<'a>(response: &'a async_graphql::Response, name: &str) -> Option<&'a str> {
     let Value::Object(fields) = &response.data else { return None };
@@ -176,17 +170,6 @@ pub(super) fn text_in_field<'a>(response: &'a async_graphql::Response, name: &st
         },
         _ => None,
     }
-}
-
-/// The members of a response; errors first, as the specification advises.
-#[derive(Serialize)]
-struct Wire<'a> {
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    errors: &'a [async_graphql::ServerError],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    data: Option<&'a async_graphql::Value>,
-    #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
-    extensions: &'a std::collections::BTreeMap<String, async_graphql::Value>,
 }
 
 fn with_status(media: Media, status: StatusCode, body: String) -> Response {

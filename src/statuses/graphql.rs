@@ -8,10 +8,10 @@ use crate::error::{Error, Outcome};
 use crate::ids::StatusId;
 use crate::page::PageArgs;
 use crate::request::Request;
-use crate::schema::{DateTime, PageInfo, UserError, page_info, refuse, request};
+use crate::schema::{DateTime, Json, PageInfo, Plain, SelectedField, UserError, page_info, refuse, request};
 use crate::timelines;
 use crate::users::UserObject;
-use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
+use async_graphql::{Context, ID, InputObject, Object, Result, ScalarType, SimpleObject};
 
 /// A status as the viewer sees it.
 pub struct StatusObject(pub Seen);
@@ -36,6 +36,9 @@ impl StatusObject {
 
     /// Who posted it.
     async fn author(&self, ctx: &Context<'_>) -> Result<UserObject> {
+        if let Some(author) = &self.0.author {
+            return Ok(UserObject(author.clone()));
+        }
         let author = Box::pin(request(ctx)?.loaders().users.load(self.0.status.author)).await?;
         Ok(author.map(UserObject).ok_or_else(|| Error::corrupt("a status without its author"))?)
     }
@@ -76,6 +79,23 @@ impl StatusObject {
         #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
     ) -> Result<LikerConnection> {
         Box::pin(self.page_of_likers(request(ctx)?, PageArgs { first, after, last, before })).await
+    }
+}
+
+impl Plain for StatusObject {
+    fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
+        let Seen { status, liked, author } = &self.0;
+        match field.name {
+            "id" => json.value(status.id.global()),
+            "message" => json.value(&status.message),
+            "postedAt" => json.value(DateTime(status.posted_at).to_value()),
+            "author" => json.object(&UserObject(author.clone()?), &field.of)?,
+            "likeCount" => json.value(status.likes),
+            "commentCount" => json.value(status.comments),
+            "viewerHasLiked" => json.value(liked),
+            _ => return None,
+        }
+        Some(())
     }
 }
 

@@ -6,14 +6,18 @@ use crate::db::{Db, Moment};
 use crate::error::Error;
 use crate::ids::{StatusId, UserId};
 use crate::loader::Fetch;
+use crate::users::User;
+use std::sync::Arc;
 
 /// A status as a viewer sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seen {
     /// The status.
-    pub status: std::sync::Arc<Status>,
+    pub status: Arc<Status>,
     /// Whether the viewer likes it.
     pub liked: bool,
+    /// Its author, where that has been loaded.
+    pub author: Option<Arc<User>>,
 }
 
 /// Statuses by id; `None` for what is not there, or not to be seen by the viewer.
@@ -32,6 +36,6 @@ impl Fetch for FetchStatuses {
 
     async fn fetch(&self, keys: &[StatusId]) -> Result<Vec<Option<Seen>>, Error> {
         let found = store::load(&self.db, self.since, keys, self.viewer).await?;
-        Ok(found.into_iter().map(|found| found.map(|(status, liked)| Seen { status, liked })).collect())
+        Ok(found.into_iter().map(|found| found.map(|(status, liked)| Seen { status, liked, author: None })).collect())
     }
 }

@@ -18,7 +18,7 @@ use crate::rates::Subject;
 use crate::rates::service::charge;
 use crate::request::Loaders;
 use crate::users::User;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Likes that one pass takes away.
@@ -291,8 +291,9 @@ pub async fn shown(loaders: &Loaders, ids: impl IntoIterator<Item = StatusId>) -
     let found = loaders.statuses.load_many(ids).await?;
     let authors: BTreeSet<UserId> = found.iter().flatten().map(|seen| seen.status.author).collect();
     let there = loaders.users.load_many(authors.iter().copied()).await?;
-    let gone: BTreeSet<UserId> = authors.into_iter().zip(there).filter(|(_, user)| user.is_none()).map(|(id, _)| id).collect();
-    Ok(found.into_iter().map(|seen| seen.filter(|seen| !gone.contains(&seen.status.author))).collect())
+    let there: HashMap<UserId, Arc<User>> = authors.into_iter().zip(there).filter_map(|(id, user)| Some((id, user?))).collect();
+    let by = |seen: Seen| there.get(&seen.status.author).map(|author| Seen { author: Some(author.clone()), ..seen });
+    Ok(found.into_iter().map(|seen| seen.and_then(by)).collect())
 }
 
 /// The row for a status that is not there, or not to be seen.

@@ -5,7 +5,7 @@ use crate::ads::Promotion;
 use crate::ids::{self, UserId};
 use crate::page::{ListId, Page, PageArgs};
 use crate::request::Request;
-use crate::schema::{PageInfo, page_info, request};
+use crate::schema::{Json, PageInfo, Plain, PlainList, SelectedField, page_info, request};
 use crate::statuses::{self, Seen, StatusObject};
 use async_graphql::{Context, ID, Object, Result, SimpleObject};
 
@@ -85,7 +85,7 @@ impl Timeline {
             cursor: cursors.encode(list, position),
             node: TimelineEntry { list, position, seen, promotion: None },
         };
-        Ok(TimelineEntryConnection { edges: page.items.into_iter().map(edge).collect(), page_info })
+        Ok(TimelineEntryConnection { edges: PlainList(page.items.into_iter().map(edge).collect()), page_info })
     }
 
     /// A page of a home with promoted entries.
@@ -104,7 +104,8 @@ impl Timeline {
         let edges: Vec<TimelineEntryEdge> = woven.into_iter().map(edge).collect();
         let cursor = |edge: Option<&TimelineEntryEdge>| edge.map(|edge| edge.cursor.clone());
         let (start, end) = (cursor(edges.first()), cursor(edges.last()));
-        Ok(TimelineEntryConnection { page_info: PageInfo::new(page.has_next, page.has_previous, start, end), edges })
+        let page_info = PageInfo::new(page.has_next, page.has_previous, start, end);
+        Ok(TimelineEntryConnection { edges: PlainList(edges), page_info })
     }
 
     async fn page(&self, request: &Request, args: &PageArgs) -> Result<Page<Seen>, crate::error::Error> {
@@ -121,7 +122,7 @@ impl Timeline {
 #[derive(SimpleObject)]
 struct TimelineEntryConnection {
     /// The entries on this page, newest first.
-    edges: Vec<TimelineEntryEdge>,
+    edges: PlainList<TimelineEntryEdge>,
     /// Where the page stands in the timeline.
     page_info: PageInfo,
 }
@@ -147,9 +148,7 @@ struct TimelineEntry {
 impl TimelineEntry {
     /// Its id, unique over all timelines. `node` does not find it again.
     async fn id(&self) -> ID {
-        // A promoted one stands where the one before it does.
-        let kind = if self.promotion.is_some() { PROMOTED } else { self.list.kind };
-        ids::encode_entry(kind, self.list.owner, self.position).into()
+        self.entry_id().into()
     }
 
     /// The status.
@@ -162,6 +161,38 @@ impl TimelineEntry {
     /// `recordImpressions`.
     async fn promotion(&self) -> Option<Promotion> {
         self.promotion.clone()
+    }
+}
+
+impl TimelineEntry {
+    fn entry_id(&self) -> String {
+        // A promoted one stands where the one before it does.
+        let kind = if self.promotion.is_some() { PROMOTED } else { self.list.kind };
+        ids::encode_entry(kind, self.list.owner, self.position)
+    }
+}
+
+impl Plain for TimelineEntryEdge {
+    fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
+        match field.name {
+            "cursor" => json.value(&self.cursor),
+            "node" => json.object(&self.node, &field.of)?,
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+impl Plain for TimelineEntry {
+    fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
+        match (field.name, &self.promotion) {
+            ("id", _) => json.value(self.entry_id()),
+            ("status", _) => json.object(&StatusObject(self.seen.clone()), &field.of)?,
+            ("promotion", None) => json.value(()),
+            ("promotion", Some(promotion)) => json.object(promotion, &field.of)?,
+            _ => return None,
+        }
+        Some(())
     }
 }
 

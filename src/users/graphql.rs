@@ -4,9 +4,9 @@ use super::model::User;
 use super::service::{self, Change, NewAccount};
 use crate::graph::{self, Direction, FollowConnection, Relation};
 use crate::page::PageArgs;
-use crate::schema::{DateTime, UserError, refuse, request};
+use crate::schema::{DateTime, Json, Plain, SelectedField, UserError, refuse, request};
 use crate::timelines::Timeline;
-use async_graphql::{Context, ID, InputObject, MaybeUndefined, Object, Result, SimpleObject};
+use async_graphql::{Context, ID, InputObject, MaybeUndefined, Object, Result, ScalarType, SimpleObject};
 use std::sync::Arc;
 
 /// An account.
@@ -92,6 +92,24 @@ impl UserObject {
     /// What this account has posted, newest first.
     async fn profile_timeline(&self) -> Timeline {
         Timeline::Profile(self.0.id)
+    }
+}
+
+impl Plain for UserObject {
+    fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
+        let user = &self.0;
+        match field.name {
+            "id" => json.value(user.id.global()),
+            "login" => json.value(&user.login),
+            "name" => json.value(&user.name),
+            "bio" => json.value(&user.bio),
+            "createdAt" => json.value(DateTime(user.signed_up).to_value()),
+            "followersCount" => json.value(user.followers),
+            "followingCount" => json.value(user.following),
+            "statusesCount" => json.value(user.posts),
+            _ => return None,
+        }
+        Some(())
     }
 }
 
@@ -198,5 +216,5 @@ async fn update_profile(ctx: &Context<'_>, input: UpdateProfileInput) -> Result<
     let change = Change { name: given(input.name), bio: given(input.bio) };
     let (user, user_errors) = refuse(service::update_profile(&request.app, viewer.user, change).await)?;
     request.forget();
-    Ok(UpdateProfilePayload { user: user.map(UserObject), user_errors })
+    Ok(UpdateProfilePayload { user: user.map(|user| UserObject(user.into())), user_errors })
 }

@@ -37,6 +37,7 @@ mod near;
 mod nodes;
 mod overtaken;
 mod paging;
+mod plain;
 mod rates;
 mod schema;
 mod sessions;

@@ -2,7 +2,7 @@
 
 use super::super::service;
 use super::super::service::Promoted;
-use crate::schema::{UserError, refuse, request};
+use crate::schema::{Json, Plain, SelectedField, UserError, refuse, request};
 use async_graphql::{Context, InputObject, Object, Result, SimpleObject};
 
 /// That somebody pays for an entry of a timeline.
@@ -17,6 +17,17 @@ pub struct Promotion {
 impl From<&Promoted> for Promotion {
     fn from(it: &Promoted) -> Self {
         Self { impression_token: it.token.clone(), campaign_name: it.campaign_name.clone() }
+    }
+}
+
+impl Plain for Promotion {
+    fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
+        match field.name {
+            "impressionToken" => json.value(&self.impression_token),
+            "campaignName" => json.value(&self.campaign_name),
+            _ => return None,
+        }
+        Some(())
     }
 }
 

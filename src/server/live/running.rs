@@ -7,6 +7,7 @@ use crate::metrics::{CANCELLED, Held, Kind, OK};
 use crate::quota::Limit;
 use crate::rates::{Toll, service};
 use crate::request::Request;
+use crate::schema;
 use crate::schema::Rendered;
 use crate::server::logging::RequestId;
 use crate::server::operation::{self, Operation};
@@ -90,7 +91,7 @@ impl Running {
         // Only of an event: a query may have a cursor where it stands for something else.
         let cursor = response::text_in_field(&said.response, "cursor").filter(|_| self.is_subscription).map(str::to_owned);
         if said.response.errors.is_empty() {
-            return What::Next(said.text(|response| response::json(response, true)), cursor);
+            return What::Next(said.text(|response| schema::json(response, true)), cursor);
         }
         // A mistake of ours has an id by which the client can tell us of it.
         let executed = Executed::of(&self.id, copy(&said.response));

@@ -1,0 +1,125 @@
+//! Answers as JSON text. Parts of an answer may be text already ([`Json::into_value`]); that is put in its place as it is.
+
+use async_graphql::{Response, Value};
+use bytes::Bytes;
+use serde::Serialize;
+
+/// A text in the making. What it is given must come in the order of the JSON.
+#[derive(Default)]
+pub struct Json(Vec<u8>);
+
+impl Json {
+    /// Writes a value that serde knows.
+    pub fn value(&mut self, value: impl Serialize) {
+        // Texts, numbers and truth values cannot fail; whatever could is null.
+        let begin = self.0.len();
+        if serde_json::to_writer(&mut self.0, &value).is_err() {
+            self.0.truncate(begin);
+            self.raw("null");
+        }
+    }
+
+    /// Writes text that is JSON already.
+    pub(super) fn raw(&mut self, text: &str) {
+        self.0.extend_from_slice(text.as_bytes());
+    }
+
+    /// Writes what stands before a member or an element: `open` before the first, a comma before the others.
+    pub(super) fn next(&mut self, is_first: bool, open: char) {
+        self.0.push(if is_first { open as u8 } else { b',' });
+    }
+
+    /// Writes the name of a member: a name of GraphQL, in which nothing must be escaped.
+    pub(super) fn name(&mut self, name: &str) {
+        self.raw("\"");
+        self.raw(name);
+        self.raw("\":");
+    }
+
+    /// Ends an object or a list, also one in which there is nothing.
+    pub(super) fn end(&mut self, is_empty: bool, open: char, close: char) {
+        if is_empty {
+            self.0.push(open as u8);
+        }
+        self.0.push(close as u8);
+    }
+
+    /// The text as a part of an answer. The library knows bytes as values of uploads alone, of which there are none here.
+    pub(super) fn into_value(self) -> Value {
+        Value::Binary(Bytes::from(self.0))
+    }
+
+    fn answer(&mut self, value: &Value) {
+        match value {
+            Value::Binary(text) => self.0.extend_from_slice(text),
+            Value::List(values) => {
+                for (at, value) in values.iter().enumerate() {
+                    self.next(at == 0, '[');
+                    self.answer(value);
+                }
+                self.end(values.is_empty(), '[', ']');
+            }
+            Value::Object(fields) => {
+                for (at, (name, value)) in fields.iter().enumerate() {
+                    self.next(at == 0, '{');
+                    self.name(name);
+                    self.answer(value);
+                }
+                self.end(fields.is_empty(), '{', '}');
+            }
+            plain => self.value(plain),
+        }
+    }
+}
+
+/// A response as JSON on one line; errors first, as the specification advises. Without `data` where nothing was executed.
+pub fn json(response: &Response, with_data: bool) -> String {
+    let mut json = Json(Vec::with_capacity(1 << 10));
+    let mut is_first = true;
+    let mut member = |json: &mut Json, name: &str| {
+        json.next(std::mem::take(&mut is_first), '{');
+        json.name(name);
+    };
+    if !response.errors.is_empty() {
+        member(&mut json, "errors");
+        json.value(&response.errors);
+    }
+    if with_data {
+        member(&mut json, "data");
+        json.answer(&response.data);
+    }
+    if !response.extensions.is_empty() {
+        member(&mut json, "extensions");
+        json.value(&response.extensions);
+    }
+    json.end(is_first, '{', '}');
+    // All of it came from texts.
+    String::from_utf8(json.0).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use async_graphql::{ServerError, value};
+
+    #[test]
+    fn it_is_what_serde_writes_with_the_parts_that_are_text() {
+        let data = value!({ "a": ["x\"\n\u{7f}é", 1, -2.5, true, null, [], {}], "b": { "c": { "d": [[1]] } } });
+        let whole = json(&Response::new(data.clone()), true);
+        assert_eq!(whole, serde_json::json!({ "data": data }).to_string());
+        let Value::Object(mut fields) = data else { unreachable!() };
+        let mut part = Json::default();
+        part.value(&fields["b"]);
+        fields.insert(async_graphql::Name::new("b"), part.into_value());
+        assert_eq!(json(&Response::new(Value::Object(fields)), true), whole);
+    }
+
+    #[test]
+    fn its_members_are_those_that_are_there() {
+        let mut failed = Response::from_errors(vec![ServerError::new("no", None)]);
+        assert_eq!(json(&failed, false), "{\"errors\":[{\"message\":\"no\"}]}");
+        failed.extensions.insert("cost".into(), value!({ "n": 1 }));
+        assert_eq!(json(&failed, true), "{\"errors\":[{\"message\":\"no\"}],\"data\":null,\"extensions\":{\"cost\":{\"n\":1}}}");
+        assert_eq!(json(&Response::default(), false), "{}");
+    }
+}

@@ -1,0 +1,119 @@
+//! What is written at once says what the resolvers say: every field, and whatever shape it is asked in.
+
+use crate::support::{Actor, Answer, TestApp};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// The objects of a page that can be written at once.
+const TYPES: &str = "{ __schema { types { name fields { name args { name } type { name kind ofType { name kind } } } } } }";
+
+/// The fields without arguments of every object: name, and the type of what is in it, where that is an object.
+async fn fields(actor: &Actor) -> HashMap<String, Vec<(String, Option<String>)>> {
+    let answer = actor.gql(TYPES, json!({})).await;
+    let field = |field: &Value| {
+        let own = &field["type"];
+        let inner = if own["kind"] == "NON_NULL" { &own["ofType"] } else { own };
+        let object = (inner["kind"] == "OBJECT").then(|| inner["name"].as_str().unwrap_or_default().to_owned());
+        let is_plain = matches!(inner["kind"].as_str(), Some("SCALAR" | "OBJECT" | "ENUM"));
+        let without_arguments = field["args"].as_array().is_some_and(Vec::is_empty);
+        (is_plain && without_arguments).then(|| (field["name"].as_str().unwrap_or_default().to_owned(), object))
+    };
+    let all = answer["data"]["__schema"]["types"].as_array().unwrap_or_else(|| panic!("{answer}")).clone();
+    let of = |it: &Value| Some((it["name"].as_str()?.to_owned(), it["fields"].as_array()?.iter().filter_map(field).collect()));
+    all.iter().filter_map(of).collect()
+}
+
+/// Every way to select one field of an object, down to so many levels.
+fn selections(all: &HashMap<String, Vec<(String, Option<String>)>>, on: &str, levels: usize) -> Vec<String> {
+    let mut found = vec!["__typename".to_owned()];
+    for (name, inner) in &all[on] {
+        match inner {
+            None => found.push(name.clone()),
+            Some(inner) if levels > 0 => {
+                found.extend(selections(all, inner, levels - 1).iter().map(|below| format!("{name} {{ {below} }}")));
+            }
+            Some(_) => {}
+        }
+    }
+    found
+}
+
+/// A home with what can differ in a status: a place or none, likes of the reader's and of others.
+async fn world(app: &TestApp) -> Actor {
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    bob.follow(&ada).await;
+    ada.run("UpdateProfile", json!({ "input": { "name": "A \"d\" \\ a\n", "bio": "é 😀 \u{7f}" } })).await;
+    let liked = ada.post("liked").await;
+    ada.post("quotes \" and \\ and\nlines, \u{2028} 👩‍👩‍👧 </script>").await;
+    let place = json!({ "message": "here", "location": { "latitude": -33.5, "longitude": 151.25 } });
+    ada.run("PostStatus", json!({ "input": place })).await;
+    bob.like(&liked).await;
+    app.drain().await;
+    bob
+}
+
+/// The text of an answer: the order of its members counts.
+async fn text(app: &TestApp, reader: &Actor, query: &str) -> String {
+    let token = reader.token.as_deref().expect("a session");
+    let answer = Answer::of(app.post().bearer_auth(token).json(&json!({ "query": query }))).await;
+    assert_eq!(answer.status, 200, "{query}: {}", answer.text);
+    answer.text
+}
+
+/// The page as it is written at once, and as the library makes it, which has it where there is a directive.
+async fn both(app: &TestApp, reader: &Actor, selection: &str) -> [String; 2] {
+    let query = |more: &str| format!("query {{ homeTimeline {{ entries(first: 5) {{ edges {{ {selection} {more} }} }} }} }}");
+    [text(app, reader, &query("")).await, text(app, reader, &query("... @include(if: false) { __typename }")).await]
+}
+
+#[tokio::test]
+async fn every_field_says_the_same() {
+    let app = TestApp::start().await;
+    let reader = world(&app).await;
+    let all = selections(&fields(&reader).await, "TimelineEntryEdge", 3);
+    assert!(all.len() > 20 && all.iter().any(|it| it.contains("followersCount")), "{all:?}");
+    for selection in all {
+        let [at_once, left] = both(&app, &reader, &selection).await;
+        assert_eq!(at_once, left, "{selection}");
+        assert!(at_once.contains("\"edges\":[{"), "{at_once}");
+    }
+}
+
+#[tokio::test]
+async fn whatever_shape_it_is_asked_in() {
+    let app = TestApp::start().await;
+    let reader = world(&app).await;
+    for selection in [
+        "a: cursor b: cursor node { z: id id }",
+        "node { status { author { login } id author { id login } } status { message } }",
+        "... { cursor } ... on TimelineEntryEdge { node { ... on TimelineEntry { id } } }",
+        "node { status { ... on Node { id } ... on Status { message ... on Status { message likeCount } } } }",
+        "node { status { location { latitude } location { longitude } } promotion { campaignName } }",
+        "node { status { author { viewerIsFollowing login } message } }",
+        "node { status { likers(first: 1) { totalCount } id } id }",
+    ] {
+        let [at_once, left] = both(&app, &reader, selection).await;
+        assert_eq!(at_once, left, "{selection}");
+    }
+    let named = "query { homeTimeline { entries { edges { ...Edge } pageInfo { hasNextPage } } } } \
+        fragment Card on Status { id author { ...Who } } fragment Who on User { login } \
+        fragment Edge on TimelineEntryEdge { node { status { ...Card message } } cursor }";
+    let plain = "query { homeTimeline { entries { edges { node { status { id author { login } message } } cursor } pageInfo { hasNextPage } } } }";
+    assert_eq!(text(&app, &reader, named).await, text(&app, &reader, plain).await);
+}
+
+#[tokio::test]
+async fn an_empty_page_and_one_that_skips_are_the_library_s_too() {
+    let app = TestApp::start().await;
+    let reader = world(&app).await;
+    let nobody = app.user("cyd").await;
+    let query = "query($no: Boolean!) { homeTimeline { entries { edges { cursor @skip(if: $no) node { status { message @include(if: $no) likeCount } } } } } }";
+    assert_eq!(nobody.gql(query, json!({ "no": true })).await["data"]["homeTimeline"]["entries"]["edges"], json!([]));
+    let empty = nobody.gql("{ homeTimeline { entries { edges { cursor } } } }", json!({})).await;
+    assert_eq!(empty["data"]["homeTimeline"]["entries"]["edges"], json!([]));
+    for no in [true, false] {
+        let answer = reader.gql(query, json!({ "no": no })).await;
+        let edge = &answer["data"]["homeTimeline"]["entries"]["edges"][0];
+        assert_eq!((edge.get("cursor").is_some(), edge["node"]["status"].get("message").is_some()), (!no, no), "{answer}");
+    }
+}
