@@ -24,6 +24,15 @@ pub fn rows(reply: Value) -> Result<Vec<Row>, Error> {
     Ok(pairs.into_iter().map(|(member, score)| Row { member, position: score as u64 }).collect())
 }
 
+/// The members of a sorted set whose scores are its members, in the reply's order.
+///
+/// # Errors
+/// Internal: a member that is no id.
+pub fn ids(reply: Value) -> Result<Vec<Row>, Error> {
+    let members: Vec<u64> = one(reply)?;
+    Ok(members.into_iter().map(|member| Row { member, position: member }).collect())
+}
+
 /// Walks the fields of an HGETALL reply; an empty hash has none.
 ///
 /// # Errors

@@ -7,6 +7,11 @@ use redis::{Cmd, cmd};
 
 /// The command that reads a window of `key`, members with their scores.
 pub fn command(key: &str, window: &Window) -> Cmd {
+    ids_command(key, window).arg("WITHSCORES").take()
+}
+
+/// The command that reads a window of `key`, the members alone: for sets whose scores are their members.
+pub fn ids_command(key: &str, window: &Window) -> Cmd {
     let mut range = cmd("ZRANGE");
     let above = format!("({}", window.above);
     let below = if window.below == u64::MAX { "+inf".to_owned() } else { format!("({}", window.below) };
@@ -16,7 +21,7 @@ pub fn command(key: &str, window: &Window) -> Cmd {
     } else {
         range.arg(above).arg(below).arg("BYSCORE");
     }
-    range.arg("LIMIT").arg(0).arg(window.limit).arg("WITHSCORES");
+    range.arg("LIMIT").arg(0).arg(window.limit);
     range
 }
 

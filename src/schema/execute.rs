@@ -21,7 +21,8 @@ where
     M: ObjectType + 'static,
     S: SubscriptionType + 'static,
 {
-    let run = AssertUnwindSafe(schema.execute(request)).catch_unwind();
+    // In a box: it is large, and would be moved with everything that is put around it.
+    let run = AssertUnwindSafe(Box::pin(schema.execute(request))).catch_unwind();
     let (response, wrote) = noting_writes(run).await;
     settle(response.unwrap_or_else(|_| panicked()), wrote, config)
 }

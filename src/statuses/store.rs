@@ -248,13 +248,14 @@ pub(super) async fn likers(db: &Db, id: StatusId, windows: &[Window]) -> Result<
 
 /// Windows of an author's statuses. One pipeline.
 pub(super) async fn profile(db: &Db, author: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
-    ranges::read(db, &keys::profile(author), windows).await
+    let windows: Vec<_> = windows.iter().map(|window| (author, *window)).collect();
+    profiles(db, &windows).await
 }
 
 /// Windows of several authors' statuses, in their order. One pipeline.
 pub(super) async fn profiles(db: &Db, windows: &[(UserId, Window)]) -> Result<Vec<Vec<Row>>, Error> {
-    let commands = windows.iter().map(|(author, window)| ranges::command(&keys::profile(*author), window)).collect();
-    db.read_many(commands).await?.into_iter().map(decode::rows).collect()
+    let commands = windows.iter().map(|(author, window)| ranges::ids_command(&keys::profile(*author), window)).collect();
+    db.read_many(commands).await?.into_iter().map(decode::ids).collect()
 }
 
 /// Whose a status is; `None` when it is not there.

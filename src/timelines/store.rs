@@ -55,7 +55,7 @@ pub(super) fn owner(feed: Feed) -> String {
 pub(super) async fn read(db: &Db, feeds: &[Feed], windows: &[(Feed, Window)]) -> Result<(Vec<Glance>, Vec<Vec<Row>>), Error> {
     let mut commands: Vec<Cmd> = feeds.iter().flat_map(|feed| [marked_command(*feed), left_command(*feed)]).collect();
     commands.extend(feeds.iter().map(|feed| state_command(*feed)));
-    commands.extend(windows.iter().map(|(feed, window)| ranges::command(&keys::entries(*feed), window)));
+    commands.extend(windows.iter().map(|(feed, window)| ranges::ids_command(&keys::entries(*feed), window)));
     commands.extend(feeds.iter().map(|feed| state_command(*feed)));
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
@@ -66,7 +66,7 @@ pub(super) async fn read(db: &Db, feeds: &[Feed], windows: &[(Feed, Window)]) ->
     for glance in &mut glances {
         glance.state = state_of(reply())?;
     }
-    let rows = windows.iter().map(|_| decode::rows(reply())).collect::<Result<_, _>>()?;
+    let rows = windows.iter().map(|_| decode::ids(reply())).collect::<Result<_, _>>()?;
     for glance in &mut glances {
         let after = state_of(reply())?;
         if after.complete_from() > glance.state.complete_from() {
@@ -113,7 +113,7 @@ pub(super) async fn extent(db: &Db, feed: Feed) -> Result<(State, usize, Vec<Use
 /// A feed's newest entries, newest first. One command.
 pub(super) async fn newest(db: &Db, feed: Feed, limit: usize) -> Result<Vec<StatusId>, Error> {
     let window = Window { below: u64::MAX, above: 0, newest_first: true, limit };
-    let rows = decode::rows(db.read(ranges::command(&keys::entries(feed), &window)).await?)?;
+    let rows = decode::ids(db.read(ranges::ids_command(&keys::entries(feed), &window)).await?)?;
     Ok(rows.into_iter().map(|row| StatusId(row.member)).collect())
 }
 
