@@ -15,8 +15,9 @@ mod resume;
 mod scalars;
 mod shape;
 mod subscribe;
+mod valid;
 
-pub use check::{Checked, check, check_document};
+pub use check::{Checked, check, check_document, parse};
 pub use context::request;
 pub use errors::{UserError, UserErrorCode, refuse};
 pub use execute::{execute, refused};
@@ -29,6 +30,7 @@ pub use render::{Rendered, renderers};
 pub use resume::resume;
 pub use scalars::{Date, DateTime, Decimal};
 pub use subscribe::subscribe;
+pub use valid::Valid;
 
 use crate::accounts::AccountMutation;
 use crate::ads::{AdMutation, AdQuery, ExplainQuery, RecordMutation, ServeMutation};

@@ -197,12 +197,11 @@ impl Call<'_> {
         if checked.kind == OperationType::Subscription {
             return Err(operation::needs_a_stream().into());
         }
-        let request = operation.kept(self.state);
         let context = self.who().await?;
         let payer = rates::payer(&context);
         let answer = async {
-            let executed = operation::execute(self.state, request.data(context), checked.kind);
-            let mut response = executed.await.map_err(|error| Refusal::from(&error))?;
+            let executed = operation::execute(self.state, operation, context).await;
+            let mut response = executed.map_err(|error| Refusal::from(&error))?;
             self.tell_cost(&mut response, checked);
             Ok(response::executed(self.media, self.id, response))
         };

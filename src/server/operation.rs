@@ -6,7 +6,7 @@ use super::response::Refusal;
 use super::{State, facts};
 use crate::error::Error;
 use crate::request;
-use crate::schema::{self, Checked, Rendered};
+use crate::schema::{self, Checked, Rendered, Valid};
 use async_graphql::parser::types::OperationType;
 use async_graphql::{Request, Response, Variables};
 use axum::http::StatusCode;
@@ -24,6 +24,14 @@ pub(super) struct Operation {
     /// Its name, a client's text.
     pub(super) name: Option<String>,
     keep_as: Option<String>,
+    validity: Validity,
+}
+
+/// What is known of its validity.
+enum Validity {
+    Known,
+    /// It is noted under this key, if under any, once it has turned out.
+    Open(Option<String>),
 }
 
 /// Why nothing runs.
@@ -55,9 +63,14 @@ impl Operation {
     pub(super) fn of(state: &State, mut asked: Asked) -> Result<Self, Unfit> {
         let Found { query, keep_as } = state.edge.documents.find(&mut asked)?;
         let mut request = request_of(query, asked);
-        let checked = schema::check(&mut request, state.app.config()).map_err(Unfit::Answered)?;
+        let key = Valid::key(&request);
+        let known = key.as_deref().and_then(|key| state.valid.ready(key, &mut request));
+        let (checked, validity) = match known {
+            Some(checked) => (checked, Validity::Known),
+            None => (schema::check(&mut request, state.app.config()).map_err(Unfit::Answered)?, Validity::Open(key)),
+        };
         let name = schema::operation_name(&mut request);
-        Ok(Self { request, checked, name, keep_as })
+        Ok(Self { request, checked, name, keep_as, validity })
     }
 
     /// Makes a subscription go on after the event with this cursor.
@@ -65,28 +78,23 @@ impl Operation {
         schema::resume(&mut self.request, cursor);
     }
 
-    /// What is to be run. The document is kept for whoever names it next.
-    pub(super) fn kept(self, state: &State) -> Request {
-        if let Some(hash) = self.keep_as {
+    /// Keeps the document for whoever names it next.
+    fn keep(&mut self, state: &State) {
+        if let Some(hash) = self.keep_as.take() {
             state.edge.documents.keep(hash, &self.request.query);
         }
-        self.request
     }
 }
 
 /// The responses of an operation of any kind: one, or those of a subscription, which has no deadline.
-pub(super) fn responses(
-    state: &State,
-    request: Request,
-    context: request::Request,
-    kind: OperationType,
-) -> BoxStream<'static, Arc<Rendered>> {
-    if kind == OperationType::Subscription {
-        return schema::subscribe(&state.schema, request, context);
+pub(super) fn responses(state: &State, mut operation: Operation, context: request::Request) -> BoxStream<'static, Arc<Rendered>> {
+    operation.keep(state);
+    if operation.checked.kind == OperationType::Subscription {
+        return schema::subscribe(&state.schema, operation.request, context);
     }
     let state = state.clone();
     stream::once(async move {
-        let executed = execute(&state, request.data(context), kind).await;
+        let executed = execute(&state, operation, context).await;
         Rendered::new(executed.unwrap_or_else(|error| schema::refused(&error)))
     })
     .boxed()
@@ -94,15 +102,21 @@ pub(super) fn responses(
 
 /// Executes a query or a mutation within the deadline. A query ends with it, or when its client goes away; a change that has begun is
 /// finished whatever happens here.
-pub(super) async fn execute(state: &State, request: Request, kind: OperationType) -> Result<Response, Error> {
-    let (schema, app, deadline) = (state.schema.clone(), state.app.clone(), state.edge.request_timeout);
-    if kind == OperationType::Mutation {
-        let config = app.clone();
+pub(super) async fn execute(state: &State, mut operation: Operation, context: request::Request) -> Result<Response, Error> {
+    operation.keep(state);
+    let (request, app, deadline) = (operation.request.data(context), &state.app, state.edge.request_timeout);
+    if operation.checked.kind == OperationType::Mutation {
+        let (schema, config) = (state.schema.clone(), app.clone());
         let execution = async move { schema::execute(&schema, request, config.config()).await };
-        timeout(deadline, app.finish(execution)).await.map_err(|_| Error::OutcomeUnknown)?
-    } else {
-        timeout(deadline, schema::execute(&schema, request, app.config())).await.map_err(|_| Error::DeadlineExceeded)
+        return timeout(deadline, app.finish(execution)).await.map_err(|_| Error::OutcomeUnknown)?;
     }
+    let schema = if matches!(operation.validity, Validity::Known) { state.valid.schema() } else { &state.schema };
+    let executed = timeout(deadline, schema::execute(schema, request, app.config())).await;
+    let response = executed.map_err(|_| Error::DeadlineExceeded)?;
+    if let Validity::Open(Some(key)) = operation.validity {
+        state.valid.note(key, operation.checked, &response);
+    }
+    Ok(response)
 }
 
 /// The refusal of a subscription that came as if it had one answer.

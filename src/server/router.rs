@@ -8,7 +8,7 @@ use super::{DemoLogin, Traces, click, graphql, health, logging, metrics, playgro
 use crate::app::App;
 use crate::config::BODY_BYTES;
 use crate::rates::Leases;
-use crate::schema::Schema;
+use crate::schema::{Schema, Valid};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderName, Method, StatusCode, header};
@@ -33,6 +33,8 @@ pub struct State {
     pub app: App,
     /// The schema.
     pub schema: Schema,
+    /// The queries that it has found valid.
+    pub valid: Valid,
     /// The settings of the edge.
     pub edge: Arc<EdgeConfig>,
     /// A login that the playground offers, when this is a demo.
@@ -54,7 +56,19 @@ impl State {
         let schema = crate::schema::build(app.config().suggestions);
         let (room, edge) = (Room::new(&edge), Arc::new(edge));
         let (leases, live, reservations) = (Leases::default(), Live::default(), Reservations::default());
-        Self { app, schema, room, live, reservations, edge, leases, demo: None, metrics_apart: false, traces: None }
+        Self {
+            app,
+            schema,
+            valid: Valid::default(),
+            room,
+            live,
+            reservations,
+            edge,
+            leases,
+            demo: None,
+            metrics_apart: false,
+            traces: None,
+        }
     }
 }
 

@@ -47,4 +47,5 @@ mod storage_down;
 mod supply;
 mod timelines;
 mod traces;
+mod valid;
 mod ws;

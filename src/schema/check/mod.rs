@@ -37,15 +37,34 @@ const MAX_INTROSPECTION_LISTS: usize = 2;
 /// The whole answer: a request error with its code. A limit's says in `extensions` which one it is, its value, and what was counted.
 pub fn check(request: &mut Request, config: &Config) -> Result<Checked, Refused> {
     check_bytes(&request.query, &config.documents)?;
-    let (mut document, is_new) = match parsed::known(&request.query) {
-        Some(document) => (document, false),
-        None => match parse_query(&request.query) {
-            Ok(document) => (document, true),
-            Err(error) => return refuse("GRAPHQL_PARSE_FAILED", error.to_string()),
-        },
-    };
+    let (document, is_new) = parsed(&request.query)?;
     let variables = with_defaults(&document, &request.variables);
     let checked = check_shape(&document, &variables, request.operation_name.as_deref(), config)?;
+    set_document(request, document, is_new)?;
+    Ok(checked)
+}
+
+/// Parses the document of a request that has passed [`check`] before.
+///
+/// # Errors
+/// As [`check`]; none for one that has.
+pub fn parse(request: &mut Request) -> Result<(), Refused> {
+    let (document, is_new) = parsed(&request.query)?;
+    set_document(request, document, is_new)
+}
+
+/// A document, and whether it was parsed just now.
+fn parsed(text: &str) -> Result<(ExecutableDocument, bool), Refused> {
+    match parsed::known(text) {
+        Some(document) => Ok((document, false)),
+        None => match parse_query(text) {
+            Ok(document) => Ok((document, true)),
+            Err(error) => refuse("GRAPHQL_PARSE_FAILED", error.to_string()),
+        },
+    }
+}
+
+fn set_document(request: &mut Request, mut document: ExecutableDocument, is_new: bool) -> Result<(), Refused> {
     if let Err(broken) = subscription::unfold(&mut document) {
         return refuse("GRAPHQL_VALIDATION_FAILED", broken.into());
     }
@@ -53,7 +72,7 @@ pub fn check(request: &mut Request, config: &Config) -> Result<Checked, Refused>
         parsed::keep(&request.query, &document);
     }
     request.set_parsed_query(document);
-    Ok(checked)
+    Ok(())
 }
 
 /// Holds a document to the limits without a request: for documents that are known beforehand. Any of its operations may run.

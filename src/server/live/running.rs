@@ -48,7 +48,7 @@ impl Running {
         let room = admit(state, context, cost).await?;
         let count = Count::begin(&state.app, kind, operation.name.clone());
         let is_subscription = kind == OperationType::Subscription;
-        let responses = operation::responses(state, operation.kept(state), context.clone(), kind);
+        let responses = operation::responses(state, operation, context.clone());
         Ok(Self {
             responses,
             said: None,
