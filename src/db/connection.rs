@@ -69,7 +69,7 @@ enum Nodes {
 impl Topology {
     pub(super) fn open(target: &Target, timing: Timing, meters: Arc<StorageMeters>) -> Result<Self, RedisError> {
         let single = matches!(target, Target::Single(_));
-        let near = (single && timing.near > 0).then(|| Near::new(timing.near));
+        let near = (single && timing.near > 0).then(|| Near::new(timing.near, timing.connections.max(1)));
         let nodes = match target {
             Target::Single(server) => Nodes::Single(Links::new((**server).clone(), timing, &meters, near.as_ref())?),
             Target::Cluster(seeds) => Nodes::Cluster(Cluster::open(seeds, timing, &meters)?),
@@ -79,6 +79,14 @@ impl Topology {
 
     pub(super) fn near(&self) -> Option<&Near> {
         self.near.as_deref()
+    }
+
+    /// Which link to a single server this thread's commands go over.
+    pub(super) fn link(&self) -> usize {
+        match &self.nodes {
+            Nodes::Single(links) => links.of_thread(),
+            Nodes::Cluster(_) => 0,
+        }
     }
 
     /// What an error of Redis means to a client; see [`classify`].

@@ -55,9 +55,14 @@ impl Links {
         self.0[0].way.client.clone()
     }
 
+    /// Which of them this thread keeps to.
+    pub(super) fn of_thread(&self) -> usize {
+        link_of_thread(self.0.len())
+    }
+
     /// Sends a pipeline; answers in order, errors among them in their place.
     pub(super) async fn send(&self, pipeline: &Pipeline) -> Result<Vec<Value>, Failure> {
-        self.0[link_of_thread(self.0.len())].send(pipeline).await
+        self.0[self.of_thread()].send(pipeline).await
     }
 }
 

@@ -27,7 +27,7 @@ use crate::error::Error;
 use crate::metrics::StorageMeters;
 pub use connection::Timing;
 use connection::{Access, Topology};
-pub use near::{Moment, Weighed};
+pub use near::{Assumed, Moment, Weighed};
 use redis::{Cmd, FromRedisValue, Pipeline, RedisError, Value};
 use script::Call;
 use std::sync::Arc;
@@ -125,7 +125,7 @@ impl Db {
         decode: fn(Value) -> Result<Option<T>, Error>,
         beside: impl FnOnce(&[Option<Arc<T>>]) -> Vec<Cmd>,
     ) -> Result<(Vec<Option<Arc<T>>>, Vec<Value>), Error> {
-        let near = self.topology.near().filter(|near| near.has_heard(since));
+        let near = self.heard(since, &keys).await;
         let mut found: Vec<Option<Arc<T>>> = keys.iter().map(|key| near.and_then(|near| near.get(key))).collect();
         let missing: Vec<usize> = (0..keys.len()).filter(|at| found[*at].is_none()).collect();
         let near = self.topology.near();
@@ -141,6 +141,31 @@ impl Db {
             }
         }
         Ok((found, others))
+    }
+
+    /// What is near, if it is for those who began then. Where it holds all of the keys, whatever else is on its way may be waited for: the same
+    /// request sends other things as a rule.
+    async fn heard(&self, since: Moment, keys: &[String]) -> Option<&near::Near> {
+        let near = self.topology.near()?;
+        if !near.has_heard(since) {
+            if !keys.iter().all(|key| near.holds(key)) {
+                return None;
+            }
+            // What is about to send something has its turn.
+            tokio::task::yield_now().await;
+            near.hears(since, self.topology.link()).await;
+        }
+        near.has_heard(since).then_some(near)
+    }
+
+    /// What is kept near of a key, for those who ask [`Self::was_so`] before they tell anybody of it.
+    pub fn assume<T: Send + Sync + 'static>(&self, key: String) -> Option<Assumed<T>> {
+        self.topology.near()?.assume(key)
+    }
+
+    /// Whether what was assumed was so after `since`. `false` where that is not known.
+    pub fn was_so<T>(&self, since: Moment, assumed: &Assumed<T>) -> bool {
+        self.topology.near().is_some_and(|near| near.was_so(since, assumed))
     }
 
     /// As [`Self::read_many`], but the reply that a key is of another type, or not ours to read, stays in its place: for audits, which
@@ -248,11 +273,11 @@ impl Db {
         while !commands.is_empty() {
             let rest = commands.split_off(commands.len().min(PIPELINE));
             let _one = InFlight::begin(&self.in_flight)?;
-            let number = self.topology.near().map(near::Near::sends);
+            let sent = self.topology.near().map(|near| near.sends(self.topology.link()));
             // In a box: it is large, and every future that reads would hold it.
             replies.extend(self.timed(Box::pin(self.topology.send(commands, access))).await?);
-            if let (Some(near), Some(number)) = (self.topology.near(), number) {
-                near.is_answered(number);
+            if let Some(sent) = sent {
+                sent.is_answered();
             }
             commands = rest;
         }

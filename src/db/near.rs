@@ -8,6 +8,8 @@
 //! Between reading and keeping, a write may have been heard of; then what was read is not kept. A connection that ends, or begins, makes all
 //! of it void: what it should have been told may have been lost. Nothing is kept of what is not there.
 //!
+//! What must not be answered with may be thought with: who takes a value before they had an answer ([`Assumed`]) asks afterwards whether it was so.
+//!
 //! On a cluster nothing is kept: an answer of one node says nothing of what another has said.
 
 use quick_cache::Weighter;
@@ -15,11 +17,13 @@ use quick_cache::sync::Cache;
 use redis::{Cmd, PushInfo, PushKind, RedisError, Value};
 use std::any::Any;
 use std::hash::{BuildHasher, RandomState};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use tokio::sync::Notify;
 
 /// The kinds of keys that are kept: what stands before their colon.
-const KINDS: [&str; 2] = ["user", "status"];
+const KINDS: [&str; 3] = ["session", "status", "user"];
 /// How many numbers tell of writes. Keys that share one are void together.
 const WRITES: usize = 1 << 16;
 /// About how many bytes a value of these kinds takes.
@@ -40,6 +44,15 @@ pub struct Moment(u64);
 pub(super) struct Stand {
     writes: u32,
     connections: u64,
+}
+
+/// What is thought to be so until something has been heard.
+#[derive(Clone, Debug)]
+pub struct Assumed<T> {
+    /// What is kept.
+    pub value: Arc<T>,
+    key: String,
+    stand: Stand,
 }
 
 #[derive(Clone)]
@@ -66,21 +79,30 @@ pub(super) struct Near {
     /// How often a connection has begun or ended.
     connections: AtomicU64,
     sent: AtomicU64,
+    /// The last that was sent over each link.
+    last: Box<[AtomicU64]>,
     answered: AtomicU64,
+    /// The last that nobody waits for any more, or that failed.
+    lost: AtomicU64,
+    /// Something was answered or lost.
+    news: Notify,
     /// Whether there is a connection that is not told of writes.
     deaf: AtomicBool,
     hasher: RandomState,
 }
 
 impl Near {
-    /// One that holds at most so many bytes.
-    pub(super) fn new(bytes: u64) -> Arc<Self> {
+    /// One that holds at most so many bytes, fed by so many links.
+    pub(super) fn new(bytes: u64, links: usize) -> Arc<Self> {
         Arc::new(Self {
             values: Cache::with_weighter((bytes / USUAL) as usize, bytes, Weight),
             writes: (0..WRITES).map(|_| AtomicU32::new(0)).collect(),
             connections: AtomicU64::new(0),
             sent: AtomicU64::new(0),
+            last: (0..links).map(|_| AtomicU64::new(0)).collect(),
             answered: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
+            news: Notify::new(),
             deaf: AtomicBool::new(false),
             hasher: RandomState::new(),
         })
@@ -101,19 +123,35 @@ impl Near {
         Moment(self.sent.load(Ordering::SeqCst))
     }
 
-    /// Notes that something is about to be sent; its number.
-    pub(super) fn sends(&self) -> u64 {
-        self.sent.fetch_add(1, Ordering::SeqCst) + 1
-    }
-
-    /// Notes that it was answered.
-    pub(super) fn is_answered(&self, number: u64) {
-        self.answered.fetch_max(number, Ordering::SeqCst);
+    /// Notes that something is about to be sent over a link.
+    pub(super) fn sends(&self, link: usize) -> Sent<'_> {
+        let number = self.sent.fetch_add(1, Ordering::SeqCst) + 1;
+        self.last[link].fetch_max(number, Ordering::SeqCst);
+        Sent { near: self, number }
     }
 
     /// Whether everything that was acknowledged before `moment` has been heard of.
     pub(super) fn has_heard(&self, moment: Moment) -> bool {
         self.answered.load(Ordering::SeqCst) > moment.0 && !self.deaf.load(Ordering::SeqCst)
+    }
+
+    /// The same, once what is on its way over this link has told: nothing that is sent over it now would be answered sooner. `false` at once where
+    /// nothing is.
+    pub(super) async fn hears(&self, moment: Moment, link: usize) -> bool {
+        loop {
+            let mut news = pin!(self.news.notified());
+            news.as_mut().enable();
+            if self.has_heard(moment) {
+                return true;
+            }
+            // The last that was sent is on its way, unless it was lost: its answer would have been heard.
+            if self.last[link].load(Ordering::SeqCst) <= moment.0.max(self.lost.load(Ordering::SeqCst))
+                || self.deaf.load(Ordering::SeqCst)
+            {
+                return false;
+            }
+            news.await;
+        }
     }
 
     /// The server does not tell of writes: nothing that is kept can be used.
@@ -137,6 +175,23 @@ impl Near {
     pub(super) fn get<T: Send + Sync + 'static>(&self, key: &str) -> Option<Arc<T>> {
         let kept = self.values.get(key)?;
         (kept.stand == self.stand(key)).then(|| kept.value.downcast().ok())?
+    }
+
+    /// Whether something is kept of a key.
+    pub(super) fn holds(&self, key: &str) -> bool {
+        self.values.peek(key).is_some_and(|kept| kept.stand == self.stand(key))
+    }
+
+    /// What is kept of a key, before anything has been heard.
+    pub(super) fn assume<T: Send + Sync + 'static>(&self, key: String) -> Option<Assumed<T>> {
+        // What the key stood like before it was looked at: if it is written to in between, the assumption does not hold.
+        let stand = self.stand(&key);
+        Some(Assumed { value: self.get(&key)?, key, stand })
+    }
+
+    /// Whether what was assumed has been so since `moment`.
+    pub(super) fn was_so<T>(&self, moment: Moment, assumed: &Assumed<T>) -> bool {
+        self.has_heard(moment) && self.stand(&assumed.key) == assumed.stand
     }
 
     /// Keeps what was read of a key, as it stood before that.
@@ -178,9 +233,31 @@ impl Near {
     }
 }
 
+/// Something that was sent. Dropped, it was lost.
+pub(super) struct Sent<'a> {
+    near: &'a Near,
+    number: u64,
+}
+
+impl Sent<'_> {
+    /// It was answered.
+    pub(super) fn is_answered(self) {
+        self.near.answered.fetch_max(self.number, Ordering::SeqCst);
+    }
+}
+
+impl Drop for Sent<'_> {
+    fn drop(&mut self) {
+        // Once it was answered, that is what counts.
+        self.near.lost.fetch_max(self.number, Ordering::SeqCst);
+        self.near.news.notify_waiters();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use futures_util::FutureExt;
 
     impl Weighed for u64 {
         fn bytes(&self) -> usize {
@@ -194,7 +271,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_good_until_it_is_written_to() {
-        let near = Near::new(1 << 20);
+        let near = Near::new(1 << 20, 1);
         let keep = |value| near.keep("user:{1}".into(), near.stand("user:{1}"), Arc::new(value));
         keep(7_u64);
         assert_eq!(near.get("user:{1}"), Some(Arc::new(7_u64)));
@@ -211,7 +288,7 @@ mod tests {
 
     #[test]
     fn nothing_stays_in_memory_of_what_is_void() {
-        let near = Near::new(1 << 20);
+        let near = Near::new(1 << 20, 1);
         let keep = |stand| near.keep("status:{1}".into(), stand, Arc::new(1_u64));
         let stand = near.stand("status:{1}");
         keep(stand);
@@ -228,7 +305,7 @@ mod tests {
     /// A write may be heard of just before a value is put there that was read before it.
     #[test]
     fn what_is_void_is_not_given_even_if_it_is_there() {
-        let near = Near::new(1 << 20);
+        let near = Near::new(1 << 20, 1);
         let events: [fn(&Near); 2] = [|near| near.hear(&written("user:{1}")), Near::forget_all];
         for happens in events {
             let stand = near.stand("user:{1}");
@@ -240,7 +317,7 @@ mod tests {
 
     #[test]
     fn what_was_written_to_while_it_was_read_is_not_kept() {
-        let near = Near::new(1 << 20);
+        let near = Near::new(1 << 20, 1);
         let stand = near.stand("status:{1}");
         near.hear(&written("status:{1}"));
         near.keep("status:{1}".into(), stand, Arc::new(1_u64));
@@ -249,17 +326,48 @@ mod tests {
 
     #[test]
     fn it_is_for_those_who_have_had_an_answer() {
-        let near = Near::new(1 << 20);
-        let (early, first) = (near.moment(), near.sends());
+        let near = Near::new(1 << 20, 1);
+        let (early, first) = (near.moment(), near.sends(0));
         assert!(!near.has_heard(early));
         let late = near.moment();
-        near.is_answered(first);
+        first.is_answered();
         assert!(near.has_heard(early) && !near.has_heard(late));
+    }
+
+    /// What is on its way over a link of its own is waited for, whether it is answered or lost; nothing else is.
+    #[tokio::test]
+    async fn it_waits_for_what_is_on_its_way() {
+        let near = Near::new(1 << 20, 2);
+        let moment = near.moment();
+        assert!(!near.hears(moment, 0).now_or_never().expect("nothing is on its way"));
+        let sent = near.sends(0);
+        assert!(!near.hears(moment, 1).now_or_never().expect("nothing is on its way there"));
+        assert!(!near.hears(near.moment(), 0).now_or_never().expect("nothing that was sent since then is"));
+        let (mut lost, mut heard) = (pin!(near.hears(moment, 0)), pin!(near.hears(moment, 0)));
+        assert!(lost.as_mut().now_or_never().is_none());
+        drop(sent);
+        assert!(!lost.await);
+        let sent = near.sends(0);
+        assert!(heard.as_mut().now_or_never().is_none());
+        sent.is_answered();
+        assert!(heard.await);
+    }
+
+    #[test]
+    fn what_is_assumed_is_so_until_it_is_written_to() {
+        let near = Near::new(1 << 20, 1);
+        near.keep("session:{a}".into(), near.stand("session:{a}"), Arc::new(1_u64));
+        let (moment, assumed) = (near.moment(), near.assume::<u64>("session:{a}".into()).expect("it is kept"));
+        assert!(!near.was_so(moment, &assumed), "nothing was heard");
+        near.sends(0).is_answered();
+        assert!(near.was_so(moment, &assumed) && !near.was_so(near.moment(), &assumed));
+        near.hear(&written("session:{a}"));
+        assert!(!near.was_so(moment, &assumed) && near.assume::<u64>("session:{a}".into()).is_none());
     }
 
     #[test]
     fn it_holds_no_more_than_it_may() {
-        let near = Near::new(100_000);
+        let near = Near::new(100_000, 1);
         for id in 0..10_000_u64 {
             let key = format!("user:{{{id}}}");
             near.keep(key.clone(), near.stand(&key), Arc::new(id));

@@ -3,11 +3,12 @@
 use crate::app::App;
 use crate::error::Error;
 use crate::request::Request;
-use crate::sessions;
+use crate::sessions::{self, Supposed};
 use axum::http::{HeaderMap, HeaderValue, header};
 use std::net::IpAddr;
 
-/// The request context of these headers, from this address. Without Authorization nobody asks; one HGETALL with it.
+/// The request context of these headers, from this address. Without Authorization nobody asks; one HGETALL with it, none where the session is
+/// near.
 ///
 /// # Errors
 /// `UNAUTHENTICATED` when it names no live session: the request is not run as nobody's.
@@ -17,10 +18,19 @@ pub(super) async fn context(app: &App, headers: &HeaderMap, address: Option<IpAd
         None => None,
         Some(value) => {
             let token = token(value).ok_or(Error::Unauthenticated)?;
-            Some(sessions::service::viewer(app, token).await?.ok_or(Error::Unauthenticated)?)
+            Some(sessions::service::viewer(app, since, token).await?.ok_or(Error::Unauthenticated)?)
         }
     };
     Ok(Request::begun(app.clone(), since, viewer, agent(headers), address))
+}
+
+/// The same for what only reads, where the session is near: it may be run, but whether the session proves who asks is known afterwards only,
+/// by what was heard meanwhile. So it costs no round trip of its own.
+pub(super) fn supposed(app: &App, headers: &HeaderMap, address: Option<IpAddr>) -> Option<(Request, Supposed)> {
+    let since = app.db().moment();
+    let supposed = sessions::service::supposed(app, since, token(headers.get(header::AUTHORIZATION)?)?)?;
+    let viewer = Some(supposed.viewer.clone());
+    Some((Request::begun(app.clone(), since, viewer, agent(headers), address), supposed))
 }
 
 /// The client's User-Agent.

@@ -140,6 +140,15 @@ pub(super) fn executed(media: Media, id: &RequestId, response: async_graphql::Re
     Executed::of(id, response).answer(media)
 }
 
+/// Whether no field of an answer has come to anything.
+pub(super) fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Object(fields) => fields.values().all(is_nothing),
+        _ => false,
+    }
+}
+
 /// A field that was over a limit tells when to come again; the whole answer tells the latest of these times.
 fn retry_after(response: &async_graphql::Response) -> Option<u64> {
     let told = |error: &async_graphql::ServerError| match error.extensions.as_ref()?.get("retryAfter")? {

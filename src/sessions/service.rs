@@ -4,6 +4,7 @@ use super::model::{self, MAX_SESSIONS, NewSession, Session, TOUCH_EVERY};
 use super::store;
 use crate::app::App;
 use crate::clock::MINUTE;
+use crate::db::{Assumed, Moment};
 use crate::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::events::service as events;
 use crate::ids::{SessionId, UserId};
@@ -31,7 +32,7 @@ async fn make_room(app: &App, user: UserId, listed: Vec<(String, SessionId)>) ->
     if listed.len() <= MAX_SESSIONS {
         return Ok(());
     }
-    let living = live(app, listed.iter().map(|(digest, _)| digest.clone()).collect()).await?;
+    let living = live(app, app.db().moment(), listed.iter().map(|(digest, _)| digest.clone()).collect()).await?;
     // Another request may be writing one right now: it is listed before it is there.
     let is_young = |id: SessionId| app.now().saturating_sub(id.time()) < MINUTE;
     let mut room = MAX_SESSIONS;
@@ -73,21 +74,56 @@ pub async fn begin_many(app: &App, users: &[UserId]) -> Result<Vec<String>, Erro
     Ok(tokens)
 }
 
-/// Who a token proves; `None` for a token of no live session. One HGETALL.
+/// Who a token proves; `None` for a token of no live session. One HGETALL, or none where it is near.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn viewer(app: &App, token: &str) -> Result<Option<Viewer>, Error> {
+pub async fn viewer(app: &App, since: Moment, token: &str) -> Result<Option<Viewer>, Error> {
     let Some(digest) = model::digest_of(token) else { return Ok(None) };
-    let Some(session) = live(app, vec![digest]).await?.pop() else { return Ok(None) };
+    let Some(session) = live(app, since, vec![digest]).await?.pop() else { return Ok(None) };
     touch(app, &session);
-    Ok(Some(Viewer { user: session.user, session: session.id, digest: session.digest }))
+    Ok(Some(viewer_of(&session)))
+}
+
+fn viewer_of(session: &Session) -> Viewer {
+    Viewer { user: session.user, session: session.id, digest: session.digest.clone() }
+}
+
+/// A viewer whose session was there when it was last heard of. Nothing may be told to them, nor changed for them, before [`Self::proves`].
+pub struct Supposed {
+    /// Who it would be.
+    pub viewer: Viewer,
+    since: Moment,
+    session: Session,
+    assumed: Assumed<Session>,
+}
+
+/// Who a token proves as far as is known without asking: reading on their behalf may begin. `None` where it must be asked.
+pub fn supposed(app: &App, since: Moment, token: &str) -> Option<Supposed> {
+    let (session, assumed) = store::assume(app.db(), &model::digest_of(token)?)?;
+    let lives = session.ends_at(app.config()) > app.now();
+    lives.then(|| Supposed { viewer: viewer_of(&session), since, session, assumed })
+}
+
+impl Supposed {
+    /// Whether the session was there after the request had begun. Costs nothing where the request has had an answer and no word of a change;
+    /// else one HGETALL.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE`.
+    pub async fn proves(&self, app: &App) -> Result<bool, Error> {
+        let proves = app.db().was_so(self.since, &self.assumed) || lives(app, &self.viewer).await?;
+        if proves {
+            touch(app, &self.session);
+        }
+        Ok(proves)
+    }
 }
 
 /// The sessions behind digests that live now.
-async fn live(app: &App, digests: Vec<String>) -> Result<Vec<Session>, Error> {
+async fn live(app: &App, since: Moment, digests: Vec<String>) -> Result<Vec<Session>, Error> {
     let now = app.now();
-    let found = store::load(app.db(), &digests).await?;
+    let found = store::load(app.db(), since, &digests).await?;
     Ok(found.into_iter().flatten().filter(|session| session.ends_at(app.config()) > now).collect())
 }
 
@@ -96,7 +132,7 @@ async fn live(app: &App, digests: Vec<String>) -> Result<Vec<Session>, Error> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn lives(app: &App, viewer: &Viewer) -> Result<bool, Error> {
-    Ok(!live(app, vec![viewer.digest.clone()]).await?.is_empty())
+    Ok(!live(app, app.db().moment(), vec![viewer.digest.clone()]).await?.is_empty())
 }
 
 /// Notes the use behind the answer: a read never waits for a write, nor fails with it.
@@ -120,7 +156,7 @@ fn touch(app: &App, session: &Session) {
 /// `STORAGE_UNAVAILABLE`.
 pub async fn list(app: &App, user: UserId) -> Result<Vec<Session>, Error> {
     let digests = store::list(app.db(), user).await?.into_iter().map(|(digest, _)| digest).collect();
-    let mut sessions = live(app, digests).await?;
+    let mut sessions = live(app, app.db().moment(), digests).await?;
     sessions.truncate(MAX_SESSIONS);
     Ok(sessions)
 }
@@ -131,7 +167,7 @@ pub async fn list(app: &App, user: UserId) -> Result<Vec<Session>, Error> {
 /// `STORAGE_UNAVAILABLE`.
 pub async fn one(app: &App, user: UserId, id: SessionId) -> Result<Option<Session>, Error> {
     match store::find(app.db(), user, id).await? {
-        Some(digest) => Ok(live(app, vec![digest]).await?.pop()),
+        Some(digest) => Ok(live(app, app.db().moment(), vec![digest]).await?.pop()),
         None => Ok(None),
     }
 }

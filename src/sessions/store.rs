@@ -4,7 +4,7 @@ use super::keys;
 use super::model::{MAX_SESSIONS, Session, TOUCH_EVERY};
 use crate::clock::Millis;
 use crate::db::script::{Call, Script};
-use crate::db::{Db, decode};
+use crate::db::{Assumed, Db, Moment, Weighed, decode};
 use crate::error::Error;
 use crate::ids::{SessionId, UserId};
 use crate::users::user_key;
@@ -14,15 +14,32 @@ static CREATE_SESSION: Script = Script::new(include_str!("lua/create_session.lua
 static LIST_SESSION: Script = Script::new(include_str!("lua/list_session.lua"));
 static TOUCH_SESSION: Script = Script::new(include_str!("lua/touch_session.lua"));
 
-/// Sessions by digest, in their order; `None` for what is not there. One pipeline.
-pub(super) async fn load(db: &Db, digests: &[String]) -> Result<Vec<Option<Session>>, Error> {
-    let commands = digests.iter().map(|digest| cmd("HGETALL").arg(keys::session(digest)).take()).collect();
-    let replies = db.read_many(commands).await?;
-    replies.into_iter().zip(digests).map(|(reply, digest)| decode_session(reply, digest)).collect()
+/// Sessions by digest, in their order; `None` for what is not there. One pipeline of HGETALL for those that are not near.
+pub(super) async fn load(db: &Db, since: Moment, digests: &[String]) -> Result<Vec<Option<Session>>, Error> {
+    let keys = digests.iter().map(|digest| keys::session(digest)).collect();
+    let (found, _) = db.near(since, keys, decode_session, |_| Vec::new()).await?;
+    Ok(found.into_iter().zip(digests).map(|(found, digest)| Some(session_of(&*found?, digest))).collect())
 }
 
-fn decode_session(reply: Value, digest: &str) -> Result<Option<Session>, Error> {
-    let mut session = Session { id: SessionId(0), user: UserId(0), digest: digest.to_owned(), seen: 0, agent: String::new() };
+/// What is kept near of a session, to be looked up again before anything is told.
+pub(super) fn assume(db: &Db, digest: &str) -> Option<(Session, Assumed<Session>)> {
+    let assumed = db.assume(keys::session(digest))?;
+    Some((session_of(&assumed.value, digest), assumed))
+}
+
+impl Weighed for Session {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.agent.len()
+    }
+}
+
+/// What stands under a digest does not name it.
+fn session_of(found: &Session, digest: &str) -> Session {
+    Session { digest: digest.to_owned(), ..found.clone() }
+}
+
+fn decode_session(reply: Value) -> Result<Option<Session>, Error> {
+    let mut session = Session { id: SessionId(0), user: UserId(0), digest: String::new(), seen: 0, agent: String::new() };
     decode::fields(reply, |name, value| {
         match name {
             "id" => session.id = SessionId(value.number()?),

@@ -45,6 +45,7 @@ mod sse;
 mod statuses;
 mod storage_down;
 mod supply;
+mod supposed;
 mod timelines;
 mod traces;
 mod valid;

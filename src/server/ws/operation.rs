@@ -2,6 +2,7 @@
 
 use super::socket::Shared;
 use super::who::Known;
+use crate::db::Moment;
 use crate::error::Error;
 use crate::metrics::Kind;
 use crate::request::Request;
@@ -49,15 +50,15 @@ async fn work(shared: &Shared, known: &Known, asked: Result<Asked, Refusal>, tic
 async fn begun(shared: &Shared, known: &Known, asked: Result<Asked, Refusal>) -> Result<Running, Unfit> {
     let operation = Operation::of(&shared.state, asked?)?;
     let since = shared.state.app.db().moment();
-    let viewer = viewer(shared, known).await.map_err(|error| Refusal::from(&error))?;
+    let viewer = viewer(shared, known, since).await.map_err(|error| Refusal::from(&error))?;
     let context = Request::begun(shared.state.app.clone(), since, viewer, shared.agent.clone(), shared.address);
     Ok(Running::admit(&shared.state, &shared.id, operation, &context, "ws").await?)
 }
 
 /// Who asks, as of now: a session that has ended meanwhile asks for nothing more, and its socket is closed.
-async fn viewer(shared: &Shared, known: &Known) -> Result<Option<Viewer>, Error> {
+async fn viewer(shared: &Shared, known: &Known, since: Moment) -> Result<Option<Viewer>, Error> {
     let Some(token) = &known.token else { return Ok(None) };
-    let looked = timeout(shared.state.edge.request_timeout, service::viewer(&shared.state.app, token)).await;
+    let looked = timeout(shared.state.edge.request_timeout, service::viewer(&shared.state.app, since, token)).await;
     match looked.map_err(|_| Error::DeadlineExceeded)?? {
         Some(viewer) => Ok(Some(viewer)),
         None => {

@@ -39,7 +39,8 @@ pub(super) fn authorization(payload: Map<String, Value>, header: Option<HeaderVa
 pub(super) async fn known(state: State, authorization: Option<String>) -> Result<Known, Close> {
     let Some(authorization) = authorization else { return Ok(Known { token: None, viewer: None }) };
     let token = auth::bearer(&authorization).ok_or(Close::FORBIDDEN)?;
-    match timeout(state.edge.request_timeout, service::viewer(&state.app, token)).await {
+    let since = state.app.db().moment();
+    match timeout(state.edge.request_timeout, service::viewer(&state.app, since, token)).await {
         Ok(Ok(Some(viewer))) => Ok(Known { token: Some(token.to_owned()), viewer: Some(viewer) }),
         Ok(Ok(None)) => Err(Close::FORBIDDEN),
         Ok(Err(_)) | Err(_) => Err(Close::TRY_AGAIN),

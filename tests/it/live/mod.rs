@@ -119,7 +119,9 @@ impl Ear {
 /// A request of an actor, or of nobody.
 async fn context(app: &Served, actor: Option<&Actor>) -> request::Request {
     let viewer = match actor.and_then(|actor| actor.token.as_deref()) {
-        Some(token) => Some(sessions::viewer(&app.app, token).await.expect("an answer").expect("a session")),
+        Some(token) => {
+            Some(sessions::viewer(&app.app, app.app.db().moment(), token).await.expect("an answer").expect("a session"))
+        }
         None => None,
     };
     request::Request::new(app.app.clone(), viewer, None, None)

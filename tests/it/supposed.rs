@@ -1,0 +1,96 @@
+//! A query is run for whom its session seems to be, and answered only if it was so: a session that has ended answers nothing any more, wherever
+//! it ended.
+
+use crate::near::Both;
+use crate::support::proxy::Flow;
+use crate::support::{Actor, Alone, RedisServer, START, TestApp, error_codes};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use waxwing::clock::Clock;
+use waxwing::config::Config;
+
+const WHO: &str = "{ viewer { login } }";
+const NOTHING: &str = "{ __typename }";
+const HOME: &str = "{ viewer { login } homeTimeline { entries { edges { node { status { message } } } } } }";
+
+async fn is_refused(actor: &Actor, query: &str) -> bool {
+    let answer = actor.gql(query, json!({})).await;
+    let refused = error_codes(&answer) == ["UNAUTHENTICATED"];
+    assert!(refused || answer.get("errors").is_none(), "{answer}");
+    assert!(!refused || answer.get("data").is_none_or(Value::is_null), "nothing is told: {answer}");
+    refused
+}
+
+#[tokio::test]
+async fn one_that_is_near_costs_nothing() {
+    let redis = Arc::new(RedisServer::alone(Alone::Near));
+    let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
+    let ada = app.user("ada").await;
+    ada.post("x").await;
+    app.drain().await;
+    for _ in 0..2 {
+        ada.gql(HOME, json!({})).await;
+        app.drain().await;
+    }
+    // By itself, the viewer is asked for; a query that asks nothing has its session looked up behind it.
+    for (query, trips, hashes) in [(HOME, 1, 0), (WHO, 1, 1), (NOTHING, 1, 1)] {
+        app.redis.reset_calls();
+        let before = app.app.db().round_trips();
+        assert!(!is_refused(&ada, query).await);
+        assert_eq!(app.app.db().round_trips() - before, trips, "{query}");
+        assert_eq!(app.redis.calls().get("hgetall").copied().unwrap_or(0), hashes, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn one_that_ended_in_another_process_answers_nothing_more() {
+    let app = TestApp::start().await;
+    let other = app.sibling().await;
+    let ada = app.user("ada").await;
+    for round in 0..20 {
+        let query = [WHO, HOME, NOTHING][round % 3];
+        let input = json!({ "input": { "login": "ada", "password": "correct horse" } });
+        let fresh = app.anonymous().run("LogIn", input).await;
+        let token = fresh["data"]["logIn"]["session"]["token"].as_str().unwrap_or_else(|| panic!("{fresh}")).to_owned();
+        let there = ada.with_token(&token).at(&other);
+        for _ in 0..2 {
+            assert!(!is_refused(&there, query).await);
+        }
+        ada.with_token(&token).run("LogOut", json!({})).await;
+        assert!(is_refused(&there, query).await && is_refused(&there, query).await, "round {round}");
+    }
+}
+
+/// What tells of the end is on its way, behind a connection that is slow: the answer waits for it.
+#[tokio::test]
+async fn one_that_ended_is_not_believed_behind_a_slow_connection() {
+    let both = Both::start().await;
+    let ada = both.far.user("ada").await;
+    let there = ada.at(&both.near);
+    for query in [NOTHING, WHO, HOME] {
+        assert!(!is_refused(&there, query).await);
+    }
+    both.proxy.set(Flow::Pass, Flow::PassOnly(0));
+    ada.run("LogOut", json!({})).await;
+    let asked = [NOTHING, WHO, HOME].map(|query| {
+        let there = there.clone();
+        tokio::spawn(async move { is_refused(&there, query).await })
+    });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(asked.iter().all(|asked| !asked.is_finished()), "all wait");
+    both.proxy.set(Flow::Pass, Flow::Pass);
+    for asked in asked {
+        assert!(asked.await.expect("no panic"));
+    }
+}
+
+/// It ends by the clock, of which Redis tells nothing.
+#[tokio::test]
+async fn one_that_has_run_out_is_not_believed() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    assert!(!is_refused(&ada, WHO).await && !is_refused(&ada, HOME).await);
+    app.clock.advance(Config::default().session_absolute as i64 + 1);
+    assert!(is_refused(&ada, WHO).await && is_refused(&ada, HOME).await);
+}
