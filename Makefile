@@ -8,7 +8,7 @@ NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
 DIST := playground/dist/index.html
 PLAYGROUND_SOURCES := $(shell find playground/src playground/operations -type f 2>/dev/null) playground/index.html playground/live.html playground/ads.html playground/package-lock.json playground/vite.config.js
 
-.PHONY: all run build test check e2e fmt schema playground need-redis need-chromium clean
+.PHONY: all run build test check e2e fmt schema playground need-redis need-valgrind need-chromium clean
 all: build
 
 ## Serve a small world with a playground, on http://127.0.0.1:4000.
@@ -19,9 +19,9 @@ run: need-redis build
 build: playground
 	cargo build --release --locked
 
-## Everything that is checked: format, lints, docs, the suite, the playground in a browser.
+## Everything that is checked: format, lints, docs, the suite, instructions a request, the playground in a browser.
 test: check
-	@$(MAKE) --no-print-directory suite suite-acl test-cluster e2e
+	@$(MAKE) --no-print-directory suite suite-acl test-cluster guard e2e
 
 # Formatting, clippy with warnings as errors, docs without warnings. The schema check is a test.
 check: playground
@@ -68,6 +68,21 @@ bench: need-redis
 	cargo bench --locked --bench documents
 	cargo bench --locked --bench fanout
 	cargo bench --locked --bench ads
+
+## What each thing costs, and how that grows: written into docs/performance.md and drawn. For a quiet machine; some ten minutes beside the build.
+.PHONY: bench-report
+bench-report: need-redis
+	cargo bench --locked --bench pages -- report
+
+## Instructions a request, against those in tests/bench/instructions.json: fails where one has become 5 % worse. Any machine will do.
+.PHONY: guard
+guard: need-redis need-valgrind
+	cargo bench --locked --profile dev --bench pages -- guard
+
+## Takes what is counted now for what is meant. Say why in the commit.
+.PHONY: guard-accept
+guard-accept: need-redis need-valgrind
+	cargo bench --locked --profile dev --bench pages -- guard accept
 
 # What strangers send, mutated for so many seconds each: make fuzz SECONDS=600. The compiler's own fuzzing is not stable yet, which is no
 # matter for a program that is never shipped.
@@ -159,6 +174,9 @@ no-node:
 
 need-redis:
 	@command -v redis-server >/dev/null || command -v valkey-server >/dev/null || $(MAKE) --no-print-directory install PACKAGE=redis-server BREW=redis DNF=redis
+
+need-valgrind:
+	@command -v valgrind >/dev/null || $(MAKE) --no-print-directory install PACKAGE=valgrind BREW=valgrind DNF=valgrind
 
 need-chromium:
 	@command -v chromium >/dev/null || [ -n "$$CHROMIUM" ] || $(MAKE) --no-print-directory install PACKAGE=chromium BREW=chromium DNF=chromium

@@ -1,0 +1,49 @@
+//! The whole edge in this process: what a request passes from the router on, without a socket.
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::ConnectInfo;
+use axum::http::{Request, StatusCode, header};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+use tower_service::Service;
+use waxwing::app::App;
+use waxwing::clock::Clock;
+use waxwing::config::Config;
+use waxwing::db::{Db, Target, Timing};
+use waxwing::schema::Schema;
+use waxwing::server::{EdgeConfig, State, router};
+
+/// A server that listens nowhere.
+pub(crate) struct Edge {
+    pub(crate) app: App,
+    pub(crate) schema: Schema,
+    router: Router,
+}
+
+impl Edge {
+    /// Over a store, as `waxwing serve` would be; with its near cache, or with none.
+    pub(crate) async fn over(target: &Target, near: bool, clock: Clock) -> Self {
+        let usual = Timing::default();
+        // A machine with other work may be slow to answer: that is to be measured, and is no error.
+        let timing = Timing { near: if near { usual.near } else { 0 }, connections: usual.connections, ..Timing::patient() };
+        let db = Db::open(target, timing).await.expect("an address");
+        let app = App::new(db, clock, Config::default());
+        let edge = EdgeConfig { request_timeout: Duration::from_secs(600), ..EdgeConfig::default() };
+        let state = State::new(app.clone(), edge);
+        Self { app, schema: state.schema.clone(), router: router(state) }
+    }
+
+    /// What is answered to a body of JSON.
+    pub(crate) async fn ask(&self, token: Option<&str>, body: Bytes) -> Bytes {
+        let mut request = Request::post("/graphql").header(header::CONTENT_TYPE, "application/json");
+        if let Some(token) = token {
+            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+        }
+        let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 40_000));
+        let request = request.extension(ConnectInfo(peer)).body(Body::from(body)).expect("a request");
+        let answer = self.router.clone().call(request).await.expect("an answer");
+        assert_eq!(answer.status(), StatusCode::OK);
+        axum::body::to_bytes(answer.into_body(), usize::MAX).await.expect("a whole answer")
+    }
+}

@@ -1,0 +1,138 @@
+//! How what a request costs grows: a home page with users, with those a reader follows, with what they have said; a post with those who are told.
+
+use super::bed::Bed;
+use super::cases::{self, Case};
+use super::edge::Edge;
+use super::inside::is_whole;
+use super::live::Crowd;
+use super::meter::{Cost, measure};
+use super::stage::Stage;
+use super::world::{self, Reader, Size};
+use serde::Serialize;
+use waxwing::clock::Clock;
+use waxwing::config::Config;
+use waxwing::db::Target;
+use waxwing::sessions;
+
+/// Home pages that each is the average of.
+const PAGES: usize = 1_000;
+/// Answers that are written to subscriptions at most where all of them are told.
+const TOLD: usize = 20_000;
+
+/// What grows, how far, and what a request costs then.
+#[derive(Serialize)]
+pub(crate) struct Line {
+    /// Of what there is more.
+    pub(crate) of: &'static str,
+    /// What is asked.
+    pub(crate) what: &'static str,
+    pub(crate) points: Vec<(usize, Cost)>,
+}
+
+pub(crate) fn run() -> Vec<Line> {
+    println!("How it grows, a request:");
+    println!("  of what                how many  what                       CPU us: own  Redis  trips  commands");
+    super::runtime().block_on(async {
+        let few = Size { users: 2_000, readers: 50, follows: 50, statuses: 2 };
+        let users = [1_000, 10_000, 100_000].map(|users| (users, Size { users, readers: 200, ..few }));
+        let follows = [10, 100, 1_000].map(|follows| (follows, Size { follows, statuses: 10, ..few }));
+        let said = [10, 100, 1_000].map(|statuses| (statuses, Size { users: 100, readers: 20, follows: 30, statuses }));
+        let mut lines = Vec::new();
+        for (of, sizes) in [("users", users), ("follows a reader", follows), ("statuses an author", said)] {
+            lines.extend(homes(of, &sizes).await);
+        }
+        for (what, all) in [("post, one of them is told", false), ("post, all of them are told", true)] {
+            lines.push(subscribers(what, all).await);
+        }
+        println!();
+        lines
+    })
+}
+
+fn tell(of: &str, many: usize, what: &str, cost: &Cost) {
+    println!(
+        "  {of:<20} {many:>10}  {what:<26} {:>11.0} {:>6.0} {:>6.1} {:>9.1}",
+        cost.own, cost.redis, cost.trips, cost.commands
+    );
+}
+
+/// Home pages with what is near, and without.
+async fn homes(of: &'static str, sizes: &[(usize, Size)]) -> [Line; 2] {
+    let [home, far] = { cases::all() }.into_iter().take(2).collect::<Vec<_>>().try_into().ok().expect("two of them");
+    let line = |case: &Case| Line { of, what: case.name, points: Vec::new() };
+    let mut lines = [line(&home), line(&far)];
+    for (many, size) in sizes {
+        let bed = Bed::with(&[], Config::default()).await;
+        let stage = Stage { readers: world::load(&bed, *size).await, ..Stage::empty() };
+        for (line, case) in lines.iter_mut().zip([&home, &far]) {
+            let cost = pages(&bed, &stage, case).await;
+            tell(of, *many, case.name, &cost);
+            line.points.push((*many, cost));
+        }
+    }
+    lines
+}
+
+async fn pages(bed: &Bed, stage: &Stage, case: &Case) -> Cost {
+    let edge = Edge::over(&Target::socket(&bed.socket()), case.near, Clock::System).await;
+    for (token, body) in case.many(stage, 0..stage.readers.len()) {
+        is_whole(&edge.ask(token, body).await);
+    }
+    let requests = case.many(stage, 0..PAGES);
+    let work = async {
+        let mut answered = 0;
+        for (token, body) in requests {
+            answered += edge.ask(token, body).await.len();
+        }
+        (PAGES, answered)
+    };
+    measure(bed, &edge.app, work).await
+}
+
+/// Posts where so many subscriptions are open, each to a word of its own, or all to the home of one who follows the author.
+async fn subscribers(what: &'static str, all: bool) -> Line {
+    let mut points = Vec::new();
+    let case = { cases::all() }.into_iter().find(|case| case.told).expect("there is one");
+    for many in [0, 1_000, 10_000] {
+        let bed = Bed::with(&[], Config::default()).await;
+        let reader = bed.author("reader", &[]).await;
+        let author = bed.author("author", &[reader]).await;
+        let mut tokens = sessions::service::begin_many(&bed.app, &[reader, author]).await.expect("sessions").into_iter();
+        let [reader, author] = [0, 1].map(|_| tokens.next().expect("one for each"));
+        let stage = Stage { alone: author, ..Stage::empty() };
+        let edge = Edge::over(&Target::socket(&bed.socket()), true, Clock::System).await;
+        let crowd = match all {
+            true => Crowd::of_home(&edge, &reader, many).await,
+            false => Crowd::of_words(&edge, many).await,
+        };
+        let each = if all { many } else { many.min(1) };
+        let posts = if all { (TOLD / many.max(1)).clamp(2, 300) } else { 300 };
+        let mut requests = case.many(&stage, 0..posts + 20).into_iter();
+        for (at, (token, body)) in requests.by_ref().take(20).enumerate() {
+            is_whole(&edge.ask(token, body).await);
+            crowd.has_heard((at + 1) * each).await;
+        }
+        let work = async {
+            let mut answered = 0;
+            for (at, (token, body)) in requests.enumerate() {
+                answered += edge.ask(token, body).await.len();
+                crowd.has_heard((at + 21) * each).await;
+            }
+            edge.app.drain().await;
+            (posts, answered)
+        };
+        let cost = measure(&bed, &edge.app, work).await;
+        tell("subscribers", many, what, &cost);
+        points.push((many, cost));
+    }
+    Line { of: "subscribers", what, points }
+}
+
+impl Stage {
+    /// Nobody and nothing.
+    fn empty() -> Self {
+        let nothing = String::new;
+        let readers: Vec<Reader> = Vec::new();
+        Self { readers, few: nothing(), many: nothing(), alone: nothing(), thread: nothing(), website_key: nothing() }
+    }
+}

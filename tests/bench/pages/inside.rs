@@ -1,0 +1,88 @@
+//! Each case through the whole edge in this process, one request after the other on one thread: what it costs us, and not a client.
+
+use super::bed::Bed;
+use super::cases::{self, Case};
+use super::edge::Edge;
+use super::live::Crowd;
+use super::meter::{Cost, measure};
+use super::stage::{self, Stage};
+use serde::Serialize;
+use waxwing::clock::Clock;
+use waxwing::db::Target;
+
+/// Subscriptions that are open where one of them is told.
+const OPEN: usize = 100;
+
+/// A case and what it costs.
+#[derive(Serialize)]
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    pub(crate) cost: Cost,
+}
+
+pub(crate) fn run() -> Vec<Row> {
+    super::runtime().block_on(async {
+        let (bed, stage) = stage::set(stage::FULL).await;
+        println!("Inside one process, without a socket, a request:");
+        println!(
+            "  case                      CPU us: own  Redis  trips  commands  Redis reads  writes  answer  allocations    bytes"
+        );
+        let mut rows = Vec::new();
+        for case in cases::all() {
+            let cost = one(&bed, &stage, &case).await;
+            println!(
+                "  {:<24} {:>12.0} {:>6.0} {:>6.1} {:>9.1} {:>12.0} {:>7.0} {:>7.0} {:>12.0} {:>8.0}",
+                case.name,
+                cost.own,
+                cost.redis,
+                cost.trips,
+                cost.commands,
+                cost.heard,
+                cost.said,
+                cost.answer,
+                cost.allocations,
+                cost.allocated
+            );
+            rows.push(Row { name: case.name, cost });
+        }
+        println!();
+        rows
+    })
+}
+
+async fn one(bed: &Bed, stage: &Stage, case: &Case) -> Cost {
+    let edge = Edge::over(&Target::socket(&bed.socket()), case.near, Clock::System).await;
+    let crowd = if case.told { Crowd::of_words(&edge, OPEN).await } else { Crowd::default() };
+    let many = case.requests;
+    // What all have been shown once.
+    let warm = many.min(stage.readers.len());
+    let first = case.many(stage, 0..warm);
+    for (token, body) in first {
+        is_whole(&edge.ask(token, body).await);
+    }
+    edge.app.drain().await;
+    if case.told {
+        crowd.has_heard(warm).await;
+    }
+    let requests = case.many(stage, warm..warm + many);
+    let cost = measure(bed, &edge.app, async {
+        let mut answered = 0;
+        for (number, (token, body)) in requests.into_iter().enumerate() {
+            answered += edge.ask(token, body).await.len();
+            if case.told {
+                crowd.has_heard(warm + number + 1).await;
+            }
+        }
+        // What was left to be done behind the answers is part of their price.
+        edge.app.drain().await;
+        (many, answered)
+    });
+    cost.await
+}
+
+/// Nobody measures errors.
+pub(crate) fn is_whole(answer: &[u8]) {
+    let text = String::from_utf8_lossy(answer);
+    let is_good = text.starts_with("{\"data\":{") && !text.contains("\"errors\"") && !text.contains("\"userErrors\":[{");
+    assert!(is_good, "{}", text.chars().take(2_000).collect::<String>());
+}

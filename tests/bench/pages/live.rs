@@ -1,0 +1,89 @@
+//! Subscriptions in this process: the whole of them but the socket, answers written as JSON.
+
+use super::cases::operation;
+use super::edge::Edge;
+use async_graphql::{Request, Variables};
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::task::JoinHandle;
+use waxwing::sessions;
+use waxwing::streaming::Hub;
+
+const LIVE: &str = include_str!("../../it/contract/live.graphql");
+
+/// Subscriptions that are open until this is dropped.
+#[derive(Default)]
+pub(crate) struct Crowd {
+    told: Arc<AtomicUsize>,
+    all: Vec<JoinHandle<()>>,
+}
+
+impl Crowd {
+    /// Subscriptions of nobody's to the public stream, each to a word of its own: `tea0`, `tea1`, …
+    pub(crate) async fn of_words(edge: &Edge, many: usize) -> Self {
+        let document = operation(LIVE, &["subscription PublicStream", "fragment Event"]);
+        let variables = |number: usize| json!({ "filter": { "track": [format!("tea{number}")] } });
+        Self::of(edge, &document, variables, None, many).await
+    }
+
+    /// Subscriptions of one account to its home.
+    pub(crate) async fn of_home(edge: &Edge, token: &str, many: usize) -> Self {
+        let document = operation(LIVE, &["subscription HomeEvents", "fragment Event"]);
+        Self::of(edge, &document, |_| json!({}), Some(token), many).await
+    }
+
+    async fn of(edge: &Edge, document: &str, variables: impl Fn(usize) -> Value, token: Option<&str>, many: usize) -> Self {
+        let mut crowd = Self::default();
+        for number in 0..many {
+            let viewer = match token {
+                Some(token) => sessions::service::viewer(&edge.app, edge.app.db().moment(), token).await.expect("an answer"),
+                None => None,
+            };
+            let context = waxwing::request::Request::new(edge.app.clone(), viewer, None, None);
+            let mut request = Request::new(document).variables(Variables::from_json(variables(number)));
+            waxwing::schema::check(&mut request, edge.app.config()).expect("it passes");
+            let mut stream = waxwing::schema::subscribe(&edge.schema, request, context);
+            let told = crowd.told.clone();
+            crowd.all.push(tokio::spawn(async move {
+                while let Some(said) = stream.next().await {
+                    assert!(said.response.errors.is_empty(), "{:?}", said.response.errors);
+                    std::hint::black_box(said.text(|response| serde_json::to_string(response).expect("JSON")));
+                    told.fetch_add(1, Ordering::Relaxed);
+                }
+            }));
+            // A few at once, as they come to a server.
+            while number % 200 == 199 && edge.app.part::<Hub>().waiting() < crowd.all.len() {
+                tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+            }
+        }
+        while edge.app.part::<Hub>().waiting() < crowd.all.len() {
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        }
+        crowd
+    }
+
+    /// How many answers were written so far.
+    pub(crate) fn heard(&self) -> usize {
+        self.told.load(Ordering::Relaxed)
+    }
+
+    /// Ends when as many answers were written.
+    pub(crate) async fn has_heard(&self, count: usize) {
+        let all = async {
+            while self.heard() < count {
+                // Nothing is computed meanwhile, so that waiting costs next to nothing.
+                tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+            }
+        };
+        let limit = std::time::Duration::from_secs(30);
+        assert!(tokio::time::timeout(limit, all).await.is_ok(), "{} of {count} were told", self.heard());
+    }
+}
+
+impl Drop for Crowd {
+    fn drop(&mut self) {
+        self.all.iter().for_each(JoinHandle::abort);
+    }
+}

@@ -1,0 +1,64 @@
+//! What each thing costs that Waxwing exists for: processor time, round trips, commands, bytes and allocations a request; over the socket also
+//! requests a second and how long one takes; how that grows; and instructions a request, which are the same on a noisy machine.
+//!
+//! `cargo bench --bench pages` runs all but the instructions and prints them; `-- inside`, `-- socket` and `-- growth` one part each; `-- report`
+//! writes what was measured into docs/performance.md, and draws it. `-- guard` compares instructions with those in
+//! tests/bench/instructions.json, `-- guard accept` writes that file. Each part has a redis-server of its own, on a unix socket, without persistence.
+
+#![recursion_limit = "256"] // The futures of the whole schema are laid out here.
+
+#[path = "../fanout/bed.rs"]
+#[allow(dead_code, reason = "what other benchmarks need of it")]
+mod bed;
+mod cases;
+mod edge;
+mod growth;
+mod guard;
+mod inside;
+mod live;
+mod load;
+mod meter;
+mod plot;
+mod report;
+mod socket;
+mod stage;
+mod world;
+
+use mimalloc::MiMalloc;
+use std::process::ExitCode;
+use tokio::runtime::{Builder, Runtime};
+
+#[global_allocator]
+static ALLOCATOR: alloc_tracker::Allocator<MiMalloc> = alloc_tracker::Allocator::new(MiMalloc);
+
+/// One thread for everything of ours: what is counted does not depend on who was idle.
+pub(crate) fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_all().build().expect("a runtime")
+}
+
+fn main() -> ExitCode {
+    if let Some(stage) = std::env::var_os(guard::STAGE) {
+        guard::count(stage.as_ref());
+        return ExitCode::SUCCESS;
+    }
+    let words: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let said = |word: &str| words.iter().any(|it| it == word);
+    if said("guard") {
+        return if guard::run(said("accept")) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
+    let all = words.is_empty() || said("report");
+    let mut report = report::Report::default();
+    if all || said("inside") {
+        report.inside = inside::run();
+    }
+    if all || said("socket") {
+        report.socket = Some(socket::run());
+    }
+    if all || said("growth") {
+        report.growth = growth::run();
+    }
+    if said("report") {
+        report.write();
+    }
+    if report.socket.is_none_or(|socket| socket.is_good()) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,80 @@
+//! What a stretch of work has cost.
+
+use super::bed::{Bed, Cpu};
+use alloc_tracker::Session;
+use serde::Serialize;
+use waxwing::app::App;
+
+/// What a request costs, on the average.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Cost {
+    /// Processor time in microseconds: of this process, and of its Redis.
+    pub(crate) own: f64,
+    pub(crate) redis: f64,
+    pub(crate) trips: f64,
+    /// Those that scripts run count too.
+    pub(crate) commands: f64,
+    /// Bytes that Redis reads and writes.
+    pub(crate) heard: f64,
+    pub(crate) said: f64,
+    /// Bytes of the answer's body.
+    pub(crate) answer: f64,
+    pub(crate) allocations: f64,
+    pub(crate) allocated: f64,
+}
+
+impl Cost {
+    pub(crate) fn cpu(&self) -> f64 {
+        self.own + self.redis
+    }
+}
+
+/// Where the counters stand.
+#[derive(Clone, Copy, Default)]
+struct Reading {
+    cpu: Cpu,
+    trips: u64,
+    /// Commands, bytes in, bytes out.
+    redis: [u64; 3],
+}
+
+async fn read(bed: &Bed, app: &App) -> Reading {
+    let info: String = bed.ask(redis::cmd("INFO").arg("stats")).await;
+    let number = |name: &str| {
+        let line = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).expect("it is told");
+        line.trim().parse().expect("a number")
+    };
+    let redis = ["total_commands_processed", "total_net_input_bytes", "total_net_output_bytes"].map(number);
+    Reading { cpu: bed.cpu(), trips: app.db().round_trips(), redis }
+}
+
+/// Does `work`, which tells how many requests it made and how many bytes were answered. The application's handle to Redis is not the bed's.
+pub(crate) async fn measure(bed: &Bed, app: &App, work: impl Future<Output = (usize, usize)>) -> Cost {
+    let session = Session::new();
+    let operation = session.operation("work");
+    // What reading costs by itself.
+    let (first, before) = (read(bed, app).await, read(bed, app).await);
+    let span = operation.measure_process();
+    let (requests, answered) = work.await;
+    drop(span);
+    let after = read(bed, app).await;
+    let each = |many: f64| many / requests as f64;
+    let cpu = after.cpu.since(before.cpu);
+    let [commands, heard, said] = [0, 1, 2].map(|at| {
+        let idle = before.redis[at] - first.redis[at];
+        each((after.redis[at] - before.redis[at]).saturating_sub(idle) as f64)
+    });
+    let report = session.to_report();
+    let counted = report.operations().next().map(|(_, counted)| counted).expect("it was counted");
+    Cost {
+        own: each(cpu.own),
+        redis: each(cpu.redis),
+        trips: each((after.trips - before.trips) as f64),
+        commands,
+        heard,
+        said,
+        answer: each(answered as f64),
+        allocations: each(counted.total_allocations_count() as f64),
+        allocated: each(counted.total_bytes_allocated() as f64),
+    }
+}

@@ -1,0 +1,128 @@
+//! A store with all that the cases ask for: readers, authors, a thread, campaigns.
+
+use super::bed::{Bed, Past};
+use super::world::{self, Reader, Size};
+use futures_util::{StreamExt, stream};
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use waxwing::ads::{NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads};
+use waxwing::comments::{self, Under, Vote, service as threads};
+use waxwing::config::Config;
+use waxwing::ids::{CommentId, UserId};
+use waxwing::request::Request;
+use waxwing::statuses::Draft;
+use waxwing::{sessions, timelines};
+
+/// Followers of two authors, all of whom have full homes.
+const FEW: usize = 10;
+pub(crate) const MANY: usize = 1_000;
+
+/// What the cases' variables are made of.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Stage {
+    pub(crate) readers: Vec<Reader>,
+    /// Sessions of authors with few and with many followers, and of one whom nobody follows.
+    pub(crate) few: String,
+    pub(crate) many: String,
+    pub(crate) alone: String,
+    /// The status with the comments.
+    pub(crate) thread: String,
+    pub(crate) website_key: String,
+}
+
+/// How much of it there is.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan {
+    pub(crate) world: Size,
+    pub(crate) comments: usize,
+    pub(crate) campaigns: usize,
+}
+
+/// What is measured in time.
+pub(crate) const FULL: Plan =
+    Plan { world: Size { users: 1_000, readers: 400, follows: 50, statuses: 20 }, comments: 200, campaigns: 300 };
+
+/// A redis-server with all of it.
+pub(crate) async fn set(plan: Plan) -> (Bed, Stage) {
+    let bed = Bed::with(&[], Config::default()).await;
+    let readers = world::load(&bed, plan.world).await;
+    let people = Past::people(&bed.app, MANY);
+    let window = bed.app.config().home_window;
+    // As they stand between two cuts.
+    bed.homes(&people, &[window, window + window / 20, window + window / 10]).await;
+    let mut authors = Vec::new();
+    for (login, followers) in [("few", FEW), ("many", MANY), ("alone", 0)] {
+        authors.push(bed.author(login, &people[..followers]).await);
+    }
+    let mut tokens = sessions::service::begin_many(&bed.app, &authors).await.expect("sessions").into_iter();
+    let mut token = || tokens.next().expect("one for each");
+    let ids: Vec<UserId> = readers.iter().map(|reader| UserId(reader.id)).collect();
+    let (few, many, alone) = (token(), token(), token());
+    let thread = thread(&bed, &ids, plan.comments).await;
+    let website_key = campaigns(&bed, &ids, plan.campaigns).await;
+    bed.app.drain().await;
+    let stage = Stage { readers, few, many, alone, thread, website_key };
+    (bed, stage)
+}
+
+/// A thread: one in five stands directly under the status, the others under one of the first half; a third have a vote.
+async fn thread(bed: &Bed, people: &[UserId], comments: usize) -> String {
+    let draft = Draft { message: "What is the best way to boil an egg?".into(), location: None, idempotency_key: None };
+    let status = timelines::service::post(&bed.app, people[0], draft).await.ok().flatten().expect("a status");
+    let mut all: Vec<CommentId> = Vec::new();
+    for number in 0..comments {
+        let loaders = Request::new(bed.app.clone(), None, None, None).loaders();
+        let under = if number % 5 == 0 { Under::Status(status) } else { Under::Comment(all[number / 2]) };
+        let message = "I have never seen it from this side, to be honest.".into();
+        let (author, draft) = (people[number % people.len()], comments::Draft { under, message, idempotency_key: None });
+        let id = threads::add(&bed.app, &loaders, author, draft).await.ok().flatten().expect("a comment");
+        if number % 3 == 0 {
+            let voter = people[(number + 1) % people.len()];
+            threads::vote(&bed.app, &loaders, voter, id, Vote::Up).await.ok().expect("a vote");
+        }
+        all.push(id);
+    }
+    status.global()
+}
+
+/// A website, and campaigns with an ad each: a third for every page, a third for those of tea, a third for others. The website's key.
+async fn campaigns(bed: &Bed, people: &[UserId], many: usize) -> String {
+    let site = NewWebsite { name: "Blog".into(), origin: "https://blog.example".into(), idempotency_key: None };
+    let site = ads::register(&bed.app, people[0], site).await.ok().expect("a website");
+    let made = (0..many).map(async |number| campaign(bed, people[number % people.len()], number).await);
+    stream::iter(made).buffer_unordered(16).collect::<Vec<()>>().await;
+    ads::key(&bed.app, site).await.expect("a key")
+}
+
+async fn campaign(bed: &Bed, owner: UserId, number: usize) {
+    let keywords = match number % 3 {
+        0 => vec![],
+        1 => vec!["tea".to_owned(), "pots".to_owned()],
+        _ => vec![format!("word {number}")],
+    };
+    let campaign = NewCampaign {
+        name: format!("campaign {number}"),
+        budget: Decimal::from(1_000_000),
+        daily: None,
+        starts: None,
+        ends: None,
+        keywords,
+        cap: None,
+        pacing: Pacing::Asap,
+        idempotency_key: None,
+    };
+    let campaign = ads::create(&bed.app, owner, campaign).await.ok().expect("a campaign");
+    let ad = NewAd {
+        campaign: Some(campaign),
+        slot: Slot::Banner,
+        snippet: Some("The best tea in town.".into()),
+        target: Some("https://tea.example/".into()),
+        status: None,
+        pricing: Pricing::Cpm,
+        // In no order; a thousandth of a unit apart.
+        bid: Decimal::new((1 + number * 7_919 % 40_000) as i64, 3),
+        idempotency_key: None,
+    };
+    let loaders = Request::new(bed.app.clone(), None, None, None).loaders();
+    ads::create_ad(&bed.app, &loaders, owner, ad).await.ok().expect("an ad");
+}

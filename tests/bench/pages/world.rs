@@ -1,0 +1,116 @@
+//! People who follow each other and have said something, as many as are asked for.
+
+use super::bed::Bed;
+use futures_util::{StreamExt, TryStreamExt, stream};
+use serde::{Deserialize, Serialize};
+use waxwing::clock::{DAY, Millis};
+use waxwing::ids::source::{self, IMPORT_WORKER};
+use waxwing::ids::{StatusId, UserId};
+use waxwing::statuses::Status;
+use waxwing::users::User;
+use waxwing::{graph, sessions, statuses, timelines, users};
+
+/// Everybody's.
+pub(crate) const PASSWORD: &str = "correct horse";
+/// How far back it reaches, and over how long they talk.
+const PAST: Millis = 7 * DAY;
+const CHUNK: usize = 5_000;
+const AT_ONCE: usize = 32;
+const SAID: [&str; 4] = [
+    "What a day for a walk along the river; the herons are back, and so are the people who photograph them.",
+    "The tea is ready, come over.",
+    "Does anybody know who left a green bicycle by the library? It has been there for a week, and it begins to rust.",
+    "Reading about lighthouses again. The one on the west coast was lit by hand until 1987.",
+];
+
+/// How large a world is.
+#[derive(Clone, Copy)]
+pub(crate) struct Size {
+    pub(crate) users: usize,
+    /// Of the users, those who read: they alone follow others and have a home.
+    pub(crate) readers: usize,
+    /// Whom each reader follows.
+    pub(crate) follows: usize,
+    /// What each user has said.
+    pub(crate) statuses: usize,
+}
+
+/// One who reads.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Reader {
+    pub(crate) id: u64,
+    pub(crate) login: String,
+    pub(crate) token: String,
+}
+
+/// Loads it, and begins a session for every reader. The same each time, but for the time and the tokens.
+pub(crate) async fn load(bed: &Bed, size: Size) -> Vec<Reader> {
+    let began = bed.app.now() - PAST;
+    // Spread over a day: 64 fit into a millisecond, and there are fewer.
+    let id =
+        |at: usize, of: usize, from: Millis| source::compose(from + at as u64 * DAY / of as u64, IMPORT_WORKER, at as u64 % 64);
+    let people: Vec<UserId> = (0..size.users).map(|at| UserId(id(at, size.users, began))).collect();
+    let readers: Vec<usize> = (0..size.readers).map(|at| at * size.users / size.readers).collect();
+    let step = (size.users - 1) / size.follows;
+    let whom = |reader: usize| (0..size.follows).map(move |at| (reader + 1 + at * step) % size.users);
+    let mut edges = Vec::with_capacity(size.readers * size.follows);
+    for reader in &readers {
+        edges.extend(whom(*reader).map(|other| (*reader, other)));
+    }
+    let many = edges.len();
+    let edges: Vec<_> = edges.into_iter().enumerate().map(|(at, (a, b))| (a, b, id(at, many, began + DAY))).collect();
+    accounts(bed, size, &people, &edges).await;
+    graph::service::import(&bed.app, &people, &edges).await.expect("follows");
+    let said = |user: usize, at: usize| StatusId(id(at * size.users + user, size.users * size.statuses, began + 3 * DAY));
+    talk(bed, size, &people, said).await;
+    let profile = |user: usize| (0..size.statuses).map(move |at| said(user, at)).collect::<Vec<_>>();
+    let homes = readers.iter().map(async |reader| {
+        let home = std::iter::once(*reader).chain(whom(*reader)).flat_map(profile).collect();
+        timelines::service::import(&bed.app, people[*reader], &profile(*reader), home).await
+    });
+    stream::iter(homes).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await.expect("homes");
+    let ids: Vec<UserId> = readers.iter().map(|at| people[*at]).collect();
+    let tokens = sessions::service::begin_many(&bed.app, &ids).await.expect("sessions");
+    let of = |(at, token): (&usize, String)| Reader { id: people[*at].0, login: format!("user{at}"), token };
+    readers.iter().zip(tokens).map(of).collect()
+}
+
+async fn accounts(bed: &Bed, size: Size, people: &[UserId], edges: &[(usize, usize, u64)]) {
+    let mut counts = vec![(0, 0); people.len()];
+    for (follower, followed, _) in edges {
+        counts[*follower].0 += 1;
+        counts[*followed].1 += 1;
+    }
+    let user = |(at, id): (usize, &UserId)| User {
+        id: *id,
+        login: format!("user{at}"),
+        name: format!("User Number {at}"),
+        bio: "Keeper of two bicycles.".into(),
+        signed_up: id.time(),
+        followers: counts[at].1,
+        following: counts[at].0,
+        posts: size.statuses as u64,
+    };
+    let all: Vec<User> = people.iter().enumerate().map(user).collect();
+    for part in all.chunks(CHUNK) {
+        users::service::import(&bed.app, part, PASSWORD).await.expect("accounts");
+    }
+}
+
+/// Everybody says something in turns.
+async fn talk(bed: &Bed, size: Size, people: &[UserId], said: impl Fn(usize, usize) -> StatusId + Copy) {
+    let status = |at: usize, user: usize| {
+        let (id, message) = (said(user, at), SAID[(at + user) % SAID.len()].to_owned());
+        Status { id, author: people[user], message, posted_at: id.time(), likes: 0, comments: 0, location: None }
+    };
+    let places: Vec<(usize, usize)> = (0..size.statuses).flat_map(|at| (0..size.users).map(move |user| (at, user))).collect();
+    for part in places.chunks(CHUNK) {
+        let all: Vec<Status> = part.iter().map(|(at, user)| status(*at, *user)).collect();
+        statuses::service::import(&bed.app, all.iter()).await.expect("statuses");
+    }
+    let profiles = (0..size.users).map(async |user| {
+        let ids: Vec<StatusId> = (0..size.statuses).map(|at| said(user, at)).collect();
+        statuses::service::import_profile(&bed.app, people[user], &ids).await
+    });
+    stream::iter(profiles).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await.expect("profiles");
+}
