@@ -81,9 +81,10 @@ pub(crate) fn wire_form(token: Option<&str>, body: &[u8]) -> Vec<u8> {
 /// Every connection asks again as soon as it is answered; or, with a rate, requests fall due evenly, and one that had to wait for a
 /// connection has begun when it was due.
 pub(crate) fn run(address: &str, requests: &[Vec<u8>], rate: Option<f64>, length: Duration) -> Seen {
+    // All are connected before the time begins: what falls due first must not wait for that.
+    let wires: Vec<Wire> = (0..CONNECTIONS).map(|_| Wire::to(address).expect("a connection")).collect();
     let (next, over, began) = (AtomicUsize::new(0), AtomicBool::new(false), Instant::now());
-    let client = || {
-        let mut wire = Wire::to(address).expect("a connection");
+    let client = |mut wire: Wire| {
         let mut times = Vec::new();
         while !over.load(Ordering::Relaxed) {
             let number = next.fetch_add(1, Ordering::Relaxed);
@@ -106,7 +107,7 @@ pub(crate) fn run(address: &str, requests: &[Vec<u8>], rate: Option<f64>, length
         times
     };
     let mut times: Vec<Duration> = thread::scope(|scope| {
-        let clients: Vec<_> = (0..CONNECTIONS).map(|_| scope.spawn(client)).collect();
+        let clients: Vec<_> = wires.into_iter().map(|wire| scope.spawn(|| client(wire))).collect();
         thread::sleep(length);
         over.store(true, Ordering::Relaxed);
         clients.into_iter().flat_map(|client| client.join().expect("it ends")).collect()
