@@ -23,7 +23,10 @@ pub trait Fetch: Send + Sync + 'static {
 }
 
 /// A loader for one request. Clones share what was loaded.
-pub struct Loader<F: Fetch>(Cached<Plain<F::Key>, Result<F::Value, Error>, Batch<F>>);
+pub struct Loader<F: Fetch>(Cached<Plain<F::Key>, Loaded<F>, Batch<F>>);
+
+/// What stands under a key: all of a batch share its error.
+type Loaded<F> = Result<<F as Fetch>::Value, Error>;
 
 /// A key that says nothing of itself: the crate writes the error of a lost key for every one that it finds, which was a tenth of a loader's cost.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -66,8 +69,8 @@ impl<F: Fetch> Loader<F> {
 /// The crate's side: a map, in which an error stands under every key of its batch.
 struct Batch<F>(F);
 
-impl<F: Fetch> BatchFn<Plain<F::Key>, Result<F::Value, Error>> for Batch<F> {
-    async fn load(&mut self, keys: &[Plain<F::Key>]) -> HashMap<Plain<F::Key>, Result<F::Value, Error>> {
+impl<F: Fetch> BatchFn<Plain<F::Key>, Loaded<F>> for Batch<F> {
+    async fn load(&mut self, keys: &[Plain<F::Key>]) -> HashMap<Plain<F::Key>, Loaded<F>> {
         let wanted: Vec<F::Key> = keys.iter().map(|key| key.0.clone()).collect();
         match self.0.fetch(&wanted).await {
             Ok(values) => keys.iter().cloned().zip(values.into_iter().map(Ok)).collect(),

@@ -277,7 +277,7 @@ impl Db {
             // In a box: it is large, and every future that reads would hold it.
             replies.extend(self.timed(Box::pin(self.topology.send(commands, access))).await?);
             if let Some(sent) = sent {
-                sent.is_answered();
+                sent.answered();
             }
             commands = rest;
         }

@@ -241,7 +241,7 @@ pub(super) struct Sent<'a> {
 
 impl Sent<'_> {
     /// It was answered.
-    pub(super) fn is_answered(self) {
+    pub(super) fn answered(self) {
         self.near.answered.fetch_max(self.number, Ordering::SeqCst);
     }
 }
@@ -330,7 +330,7 @@ mod tests {
         let (early, first) = (near.moment(), near.sends(0));
         assert!(!near.has_heard(early));
         let late = near.moment();
-        first.is_answered();
+        first.answered();
         assert!(near.has_heard(early) && !near.has_heard(late));
     }
 
@@ -349,7 +349,7 @@ mod tests {
         assert!(!lost.await);
         let sent = near.sends(0);
         assert!(heard.as_mut().now_or_never().is_none());
-        sent.is_answered();
+        sent.answered();
         assert!(heard.await);
     }
 
@@ -359,7 +359,7 @@ mod tests {
         near.keep("session:{a}".into(), near.stand("session:{a}"), Arc::new(1_u64));
         let (moment, assumed) = (near.moment(), near.assume::<u64>("session:{a}".into()).expect("it is kept"));
         assert!(!near.was_so(moment, &assumed), "nothing was heard");
-        near.sends(0).is_answered();
+        near.sends(0).answered();
         assert!(near.was_so(moment, &assumed) && !near.was_so(near.moment(), &assumed));
         near.hear(&written("session:{a}"));
         assert!(!near.was_so(moment, &assumed) && near.assume::<u64>("session:{a}".into()).is_none());

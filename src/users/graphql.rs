@@ -216,5 +216,5 @@ async fn update_profile(ctx: &Context<'_>, input: UpdateProfileInput) -> Result<
     let change = Change { name: given(input.name), bio: given(input.bio) };
     let (user, user_errors) = refuse(service::update_profile(&request.app, viewer.user, change).await)?;
     request.forget();
-    Ok(UpdateProfilePayload { user: user.map(|user| UserObject(user.into())), user_errors })
+    Ok(UpdateProfilePayload { user: user.map(UserObject), user_errors })
 }

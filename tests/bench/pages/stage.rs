@@ -78,7 +78,7 @@ async fn thread(bed: &Bed, people: &[UserId], comments: usize) -> String {
         let id = threads::add(&bed.app, &loaders, author, draft).await.ok().flatten().expect("a comment");
         if number % 3 == 0 {
             let voter = people[(number + 1) % people.len()];
-            threads::vote(&bed.app, &loaders, voter, id, Vote::Up).await.ok().expect("a vote");
+            threads::vote(&bed.app, &loaders, voter, id, Vote::Up).await.expect("a vote");
         }
         all.push(id);
     }
@@ -88,7 +88,7 @@ async fn thread(bed: &Bed, people: &[UserId], comments: usize) -> String {
 /// A website, and campaigns with an ad each: a third for every page, a third for those of tea, a third for others. The website's key.
 async fn campaigns(bed: &Bed, people: &[UserId], many: usize) -> String {
     let site = NewWebsite { name: "Blog".into(), origin: "https://blog.example".into(), idempotency_key: None };
-    let site = ads::register(&bed.app, people[0], site).await.ok().expect("a website");
+    let site = ads::register(&bed.app, people[0], site).await.expect("a website");
     let made = (0..many).map(async |number| campaign(bed, people[number % people.len()], number).await);
     stream::iter(made).buffer_unordered(16).collect::<Vec<()>>().await;
     ads::key(&bed.app, site).await.expect("a key")
@@ -111,7 +111,7 @@ async fn campaign(bed: &Bed, owner: UserId, number: usize) {
         pacing: Pacing::Asap,
         idempotency_key: None,
     };
-    let campaign = ads::create(&bed.app, owner, campaign).await.ok().expect("a campaign");
+    let campaign = ads::create(&bed.app, owner, campaign).await.expect("a campaign");
     let ad = NewAd {
         campaign: Some(campaign),
         slot: Slot::Banner,
@@ -124,5 +124,5 @@ async fn campaign(bed: &Bed, owner: UserId, number: usize) {
         idempotency_key: None,
     };
     let loaders = Request::new(bed.app.clone(), None, None, None).loaders();
-    ads::create_ad(&bed.app, &loaders, owner, ad).await.ok().expect("an ad");
+    ads::create_ad(&bed.app, &loaders, owner, ad).await.expect("an ad");
 }
