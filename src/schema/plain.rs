@@ -8,7 +8,7 @@ use super::json::Json;
 use async_graphql::parser::types::{Directive, Field, FragmentDefinition, Selection, SelectionSet};
 use async_graphql::registry::{MetaType, Registry};
 use async_graphql::resolver_utils::resolve_list;
-use async_graphql::{ContextSelectionSet, Name, OutputType, Positioned, ServerResult, Value};
+use async_graphql::{ContextSelectionSet, Name, OutputType, Positioned, QueryPathSegment, ServerResult, Value};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -24,6 +24,10 @@ pub struct PlainList<T>(pub Vec<T>);
 impl<T: Plain> PlainList<T> {
     /// The list as JSON; `None` where anything that is asked of it waits.
     fn written(&self, ctx: &ContextSelectionSet<'_>) -> Option<Value> {
+        // What is selected twice the library resolves twice and merges then, which it cannot do with a text.
+        if !is_selected_once(ctx) {
+            return None;
+        }
         let selected = Selected::by(ctx, &T::type_name())?;
         let mut json = Json::default();
         for (at, item) in self.0.iter().enumerate() {
@@ -147,10 +151,49 @@ impl<'a> Selected<'a> {
     }
 }
 
+/// Whether the field that is resolved, and each around it, stands once in its selection set with fragments in the place of their spreads.
+fn is_selected_once(ctx: &ContextSelectionSet<'_>) -> bool {
+    let (mut keys, mut node) = (Vec::new(), ctx.path_node.as_ref());
+    while let Some(path) = node {
+        if let QueryPathSegment::Name(key) = path.segment {
+            keys.push(key);
+        }
+        node = path.parent;
+    }
+    let mut set = &ctx.query_env.operation.node.selection_set.node;
+    for key in keys.iter().rev() {
+        let mut found = Vec::new();
+        standing(set, &ctx.query_env.fragments, key, &mut found);
+        match found[..] {
+            [only] => set = &only.selection_set.node,
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// The fields of a selection set with this response key, whatever type they are of.
+fn standing<'a>(set: &'a SelectionSet, fragments: &'a Fragments, key: &str, found: &mut Vec<&'a Field>) {
+    for item in &set.items {
+        match &item.node {
+            Selection::Field(field) if field.node.response_key().node == key => found.push(&field.node),
+            Selection::Field(_) => {}
+            Selection::FragmentSpread(spread) => {
+                if let Some(fragment) = fragments.get(&spread.node.fragment_name.node) {
+                    standing(&fragment.node.selection_set.node, fragments, key, found);
+                }
+            }
+            Selection::InlineFragment(inline) => standing(&inline.node.selection_set.node, fragments, key, found),
+        }
+    }
+}
+
+type Fragments = HashMap<Name, Positioned<FragmentDefinition>>;
+
 /// What a selection is read by.
 struct Document<'a> {
     registry: &'a Registry,
-    fragments: &'a HashMap<Name, Positioned<FragmentDefinition>>,
+    fragments: &'a Fragments,
 }
 
 impl<'a> Document<'a> {

@@ -102,6 +102,27 @@ async fn whatever_shape_it_is_asked_in() {
     assert_eq!(text(&app, &reader, named).await, text(&app, &reader, plain).await);
 }
 
+/// What is selected in several places is one answer, wherever it parts.
+#[tokio::test]
+async fn what_is_selected_twice_is_merged() {
+    let app = TestApp::start().await;
+    let reader = world(&app).await;
+    let once = "query { homeTimeline { entries { edges { cursor node { id status { message } } } } } }";
+    let expected = text(&app, &reader, once).await;
+    let page = "fragment A on TimelineEntryConnection { edges { cursor } } fragment B on TimelineEntryConnection { edges { node { id status { message } } } }";
+    for twice in [
+        "query { homeTimeline { entries { edges { cursor } edges { node { id status { message } } } } } }".to_owned(),
+        "query { homeTimeline { entries { edges { cursor } } entries { edges { node { id status { message } } } } } }".to_owned(),
+        "query { homeTimeline { entries { edges { cursor } } } homeTimeline { entries { edges { node { id status { message } } } } } }".to_owned(),
+        "query { homeTimeline { entries { edges { cursor } ... { edges { node { id } } } edges { node { status { message } } } } } }".to_owned(),
+        "query { homeTimeline { entries { edges { cursor } edges { node { id @skip(if: false) status { message } } } } } }".to_owned(),
+        format!("query {{ homeTimeline {{ entries {{ ...A ...B }} }} }} {page}"),
+        format!("query {{ ...C homeTimeline {{ entries {{ ...B }} }} }} fragment C on Query {{ homeTimeline {{ entries {{ ...A }} }} }} {page}"),
+    ] {
+        assert_eq!(text(&app, &reader, &twice).await, expected, "{twice}");
+    }
+}
+
 #[tokio::test]
 async fn an_empty_page_and_one_that_skips_are_the_library_s_too() {
     let app = TestApp::start().await;
