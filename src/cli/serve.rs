@@ -36,7 +36,7 @@ pub(super) struct Options {
     /// OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER and OTEL_EXPORTER_OTLP_HEADERS hold.
     #[arg(long, value_name = "URL", env = "WAXWING_OTLP_ENDPOINT")]
     otlp_endpoint: Option<Endpoint>,
-    /// How much memory may hold users and statuses that were read, in MiB; 0 for none. On a single Redis, which tells of every change of them;
+    /// About how much memory may hold users, statuses and sessions that were read, in MiB; 0 for none. On a single Redis, which tells of every change of them;
     /// a cluster is read each time.
     #[arg(long, value_name = "MIB", env = "WAXWING_NEAR_CACHE_MIB", default_value_t = 64, value_parser = clap::value_parser!(u64).range(0..=65_536))]
     near_cache_mib: u64,

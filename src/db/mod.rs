@@ -137,7 +137,7 @@ impl Db {
         for ((at, stand), reply) in missing.into_iter().zip(stands).zip(replies) {
             found[at] = decode(reply)?.map(Arc::new);
             if let (Some(near), Some(stand), Some(value)) = (near, stand, &found[at]) {
-                near.keep(keys[at].clone(), stand, value.clone());
+                near.keep(&keys[at], stand, value.clone());
             }
         }
         Ok((found, others))
@@ -148,7 +148,7 @@ impl Db {
     async fn heard(&self, since: Moment, keys: &[String]) -> Option<&near::Near> {
         let near = self.topology.near()?;
         if !near.has_heard(since) {
-            if !keys.iter().all(|key| near.holds(key)) {
+            if keys.is_empty() || !keys.iter().all(|key| near.holds(key)) {
                 return None;
             }
             // What is about to send something has its turn.

@@ -157,8 +157,9 @@ impl Near {
     /// The server does not tell of writes: nothing that is kept can be used.
     pub(super) fn is_deaf(&self, why: &RedisError) {
         if !self.deaf.swap(true, Ordering::SeqCst) {
-            tracing::warn!(error = %why, "Redis does not tell of writes: users and statuses are read each time");
+            tracing::warn!(error = %why, "Redis does not tell of writes: users, statuses and sessions are read each time");
         }
+        self.forget_all();
     }
 
     fn writes_to(&self, key: &[u8]) -> &AtomicU32 {
@@ -195,10 +196,16 @@ impl Near {
     }
 
     /// Keeps what was read of a key, as it stood before that.
-    pub(super) fn keep<T: Weighed + Send + Sync + 'static>(&self, key: String, stand: Stand, value: Arc<T>) {
-        if stand == self.stand(&key) {
-            let bytes = u32::try_from(value.bytes()).unwrap_or(u32::MAX);
-            self.values.insert(key, Kept { stand, value, bytes });
+    pub(super) fn keep<T: Weighed + Send + Sync + 'static>(&self, key: &str, stand: Stand, value: Arc<T>) {
+        let is_void = || stand != self.stand(key) || self.deaf.load(Ordering::SeqCst);
+        if is_void() {
+            return;
+        }
+        let bytes = u32::try_from(value.bytes()).unwrap_or(u32::MAX);
+        self.values.insert(key.to_owned(), Kept { stand, value, bytes });
+        // It may have been heard of between the look and the insertion.
+        if is_void() {
+            self.values.remove_if(key, |kept| kept.stand == stand);
         }
     }
 
@@ -272,7 +279,7 @@ mod tests {
     #[test]
     fn what_is_kept_is_good_until_it_is_written_to() {
         let near = Near::new(1 << 20, 1);
-        let keep = |value| near.keep("user:{1}".into(), near.stand("user:{1}"), Arc::new(value));
+        let keep = |value| near.keep("user:{1}", near.stand("user:{1}"), Arc::new(value));
         keep(7_u64);
         assert_eq!(near.get("user:{1}"), Some(Arc::new(7_u64)));
         assert_eq!(near.get::<String>("user:{1}"), None, "another type");
@@ -289,7 +296,7 @@ mod tests {
     #[test]
     fn nothing_stays_in_memory_of_what_is_void() {
         let near = Near::new(1 << 20, 1);
-        let keep = |stand| near.keep("status:{1}".into(), stand, Arc::new(1_u64));
+        let keep = |stand| near.keep("status:{1}", stand, Arc::new(1_u64));
         let stand = near.stand("status:{1}");
         keep(stand);
         assert_eq!(near.values.len(), 1);
@@ -320,7 +327,7 @@ mod tests {
         let near = Near::new(1 << 20, 1);
         let stand = near.stand("status:{1}");
         near.hear(&written("status:{1}"));
-        near.keep("status:{1}".into(), stand, Arc::new(1_u64));
+        near.keep("status:{1}", stand, Arc::new(1_u64));
         assert_eq!(near.get::<u64>("status:{1}"), None);
     }
 
@@ -356,7 +363,7 @@ mod tests {
     #[test]
     fn what_is_assumed_is_so_until_it_is_written_to() {
         let near = Near::new(1 << 20, 1);
-        near.keep("session:{a}".into(), near.stand("session:{a}"), Arc::new(1_u64));
+        near.keep("session:{a}", near.stand("session:{a}"), Arc::new(1_u64));
         let (moment, assumed) = (near.moment(), near.assume::<u64>("session:{a}".into()).expect("it is kept"));
         assert!(!near.was_so(moment, &assumed), "nothing was heard");
         near.sends(0).answered();
@@ -370,7 +377,7 @@ mod tests {
         let near = Near::new(100_000, 1);
         for id in 0..10_000_u64 {
             let key = format!("user:{{{id}}}");
-            near.keep(key.clone(), near.stand(&key), Arc::new(id));
+            near.keep(&key, near.stand(&key), Arc::new(id));
         }
         assert!(near.values.weight() <= 100_000 && near.values.len() > 300, "{} of {}", near.values.len(), near.values.weight());
     }

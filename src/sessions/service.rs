@@ -89,7 +89,8 @@ fn viewer_of(session: &Session) -> Viewer {
     Viewer { user: session.user, session: session.id, digest: session.digest.clone() }
 }
 
-/// A viewer whose session was there when it was last heard of. Nothing may be told to them, nor changed for them, before [`Self::proves`].
+/// A viewer whose session was there when it was last heard of. Nothing may be told to them before [`Self::proves`], and only what reads may run: what
+/// that charges, and that it notes a feed as read, is the worst that can be done for a session that has just ended.
 pub struct Supposed {
     /// Who it would be.
     pub viewer: Viewer,

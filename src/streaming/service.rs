@@ -108,6 +108,8 @@ async fn follow(request: Request, marker: Marker, wanted: Wanted, list: ListId, 
 pub async fn thread(request: Request, status: &str, after: Option<&str>) -> Result<Follower, Error> {
     let unknown = || Error::BadUserInput("`statusId` is no status.".into());
     let status = StatusId::from_global(status).ok_or_else(unknown)?;
+    // As it is now, not as it was when the request began: what happens from here on is told.
+    request.forget();
     statuses::shown(&request.loaders(), [status]).await?.pop().flatten().ok_or_else(unknown)?;
     let app = request.app.clone();
     let (marker, cursors) = (events::marker(&app).await?, app.cursors().await?);

@@ -267,3 +267,21 @@ async fn a_deletion_that_somebody_else_settles_goes_to_whom_the_status_went() {
     }
     assert_eq!(ear.hear(1).await, [format!("-{old}")]);
 }
+
+/// Whatever was loaded for the event before it, and whichever process changed it since.
+#[tokio::test]
+async fn an_event_tells_of_its_author_as_they_are_by_then() {
+    let app = TestApp::start().await;
+    let other = app.sibling().await;
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    ada.follow(&bob).await;
+    let document = "subscription { homeTimelineEvents { ... on StatusPosted { status { message author { name } } } } }";
+    let context = context(&other, Some(&ada)).await;
+    let mut ear = Ear::ask(&other, context, Request::new(document)).listen().await;
+    for round in ["first", "second", "third"] {
+        bob.run("UpdateProfile", json!({ "input": { "name": round } })).await;
+        bob.post(round).await;
+        let status = &ear.answer().await["data"]["homeTimelineEvents"]["status"];
+        assert_eq!(*status, json!({ "message": round, "author": { "name": round } }));
+    }
+}
