@@ -55,22 +55,17 @@ impl Links {
         self.0[0].way.client.clone()
     }
 
-    /// Which of them this thread keeps to.
+    /// Which of them this thread keeps to: threads have one of their own, in turn.
     pub(super) fn of_thread(&self) -> usize {
-        link_of_thread(self.0.len())
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        thread_local!(static MINE: usize = NEXT.fetch_add(1, Ordering::Relaxed));
+        MINE.with(|mine| *mine) % self.0.len()
     }
 
     /// Sends a pipeline; answers in order, errors among them in their place.
     pub(super) async fn send(&self, pipeline: &Pipeline) -> Result<Vec<Value>, Failure> {
         self.0[self.of_thread()].send(pipeline).await
     }
-}
-
-/// Threads keep to a connection of their own, in turn.
-fn link_of_thread(links: usize) -> usize {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    thread_local!(static MINE: usize = NEXT.fetch_add(1, Ordering::Relaxed));
-    MINE.with(|mine| *mine) % links
 }
 
 /// One connection that comes back.

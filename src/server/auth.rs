@@ -29,7 +29,7 @@ pub(super) async fn context(app: &App, headers: &HeaderMap, address: Option<IpAd
 pub(super) fn supposed(app: &App, headers: &HeaderMap, address: Option<IpAddr>) -> Option<(Request, Supposed)> {
     let since = app.db().moment();
     let supposed = sessions::service::supposed(app, since, token(headers.get(header::AUTHORIZATION)?)?)?;
-    let viewer = Some(supposed.viewer.clone());
+    let viewer = Some(supposed.viewer());
     Some((Request::begun(app.clone(), since, viewer, agent(headers), address), supposed))
 }
 

@@ -92,8 +92,6 @@ fn viewer_of(session: &Session) -> Viewer {
 /// A viewer whose session was there when it was last heard of. Nothing may be told to them before [`Self::proves`], and only what reads may run: what
 /// that charges, and that it notes a feed as read, is the worst that can be done for a session that has just ended.
 pub struct Supposed {
-    /// Who it would be.
-    pub viewer: Viewer,
     since: Moment,
     session: Session,
     assumed: Assumed<Session>,
@@ -103,17 +101,22 @@ pub struct Supposed {
 pub fn supposed(app: &App, since: Moment, token: &str) -> Option<Supposed> {
     let (session, assumed) = store::assume(app.db(), &model::digest_of(token)?)?;
     let lives = session.ends_at(app.config()) > app.now();
-    lives.then(|| Supposed { viewer: viewer_of(&session), since, session, assumed })
+    lives.then_some(Supposed { since, session, assumed })
 }
 
 impl Supposed {
+    /// Who it would be.
+    pub fn viewer(&self) -> Viewer {
+        viewer_of(&self.session)
+    }
+
     /// Whether the session was there after the request had begun. Costs nothing where the request has had an answer and no word of a change;
     /// else one HGETALL.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
     pub async fn proves(&self, app: &App) -> Result<bool, Error> {
-        let proves = app.db().was_so(self.since, &self.assumed) || lives(app, &self.viewer).await?;
+        let proves = app.db().was_so(self.since, &self.assumed) || lives(app, &self.viewer()).await?;
         if proves {
             touch(app, &self.session);
         }
