@@ -14,6 +14,9 @@ use waxwing::clock::Clock;
 use waxwing::config::Config;
 use waxwing::db::{Db, Timing, Weighed, decode};
 use waxwing::error::Error;
+use waxwing::ids::UserId;
+use waxwing::request::Request;
+use waxwing::users::service;
 
 const HOME: &str =
     "{ homeTimeline { entries { edges { node { status { message likeCount viewerHasLiked author { name } } } } } } }";
@@ -154,6 +157,46 @@ async fn behind_a_slow_connection_nobody_is_given_what_was() {
             assert_eq!(asked.await.expect("no panic"), format!("Ada {round}"));
         }
     }
+}
+
+/// Whoever forgets what was loaded begins anew: nothing that was heard before that counts for them.
+#[tokio::test]
+async fn what_is_loaded_anew_is_no_older_than_that() {
+    let both = Both::start().await;
+    let ada = both.far.user("ada").await;
+    let id = UserId::from_global(&ada.id).expect("an id");
+    let load = move |request: Request| async move { Some(request.loaders().users.load(id).await.ok()??.name.clone()) };
+    let request = Request::new(both.near.app.clone(), None, None, None);
+    for _ in 0..2 {
+        assert_eq!(load(request.clone()).await.as_deref(), Some("ada"));
+        request.forget();
+    }
+    both.proxy.set(Flow::Pass, Flow::PassOnly(0));
+    rename(&ada, "Ada").await;
+    request.forget();
+    let asked = tokio::spawn(load(request));
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(!asked.is_finished(), "nothing was heard since");
+    both.proxy.set(Flow::Pass, Flow::Pass);
+    assert_eq!(asked.await.expect("no panic").as_deref(), Some("Ada"));
+}
+
+/// What is read outside of the loaders is no older, either.
+#[tokio::test]
+async fn who_proves_who_they_are_is_read_as_they_are_by_then() {
+    let both = Both::start().await;
+    let ada = both.far.user("ada").await;
+    let id = UserId::from_global(&ada.id).expect("an id");
+    let app = both.near.app.clone();
+    let prove =
+        move |app: App| async move { service::prove(&app, id, "correct horse", None).await.ok().map(|user| user.name.clone()) };
+    assert_eq!(prove(app.clone()).await.as_deref(), Some("ada"));
+    both.proxy.set(Flow::Pass, Flow::PassOnly(0));
+    rename(&ada, "Ada").await;
+    let asked = tokio::spawn(prove(app));
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    both.proxy.set(Flow::Pass, Flow::Pass);
+    assert_eq!(asked.await.expect("no panic").as_deref(), Some("Ada"));
 }
 
 /// What Redis said while the connection was cut nobody heard.

@@ -4,6 +4,7 @@ use super::{add, done, make, number, number_of_ad, offers};
 use crate::support::{START, TestApp, findings};
 use serde_json::{Value, json};
 use waxwing::ads::service::{self as ads, Role};
+use waxwing::config::Config;
 use waxwing::ids::CampaignId;
 
 const MINUTE: i64 = 60_000;
@@ -262,7 +263,7 @@ async fn campaigns_and_websites_go_with_their_account() {
 /// Redis counts: a change of a campaign costs the same however many keywords it has.
 #[tokio::test]
 async fn a_change_costs_as_many_round_trips_with_many_keywords_as_without() {
-    let app = TestApp::start().await;
+    let app = TestApp::far(Config::default()).await;
     let [ada] = app.users(["ada"]).await;
     let many: Vec<String> = (0..250).map(|number| format!("k{number}")).collect();
     let mut costs = Vec::new();

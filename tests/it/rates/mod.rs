@@ -298,8 +298,8 @@ async fn nothing_is_limited_and_nothing_is_kept_unless_limits_are_on() {
 
 #[tokio::test]
 async fn a_charge_costs_one_script_and_no_walk() {
-    let app = TestApp::with(limited(&[(Limit::Posts, "300/3h"), (Limit::Requests, "1000000/1h")])).await;
-    let off = TestApp::start().await;
+    let app = TestApp::far(limited(&[(Limit::Posts, "300/3h"), (Limit::Requests, "1000000/1h")])).await;
+    let off = TestApp::far(Config::default()).await;
     let mut counts = Vec::new();
     for app in [&off, &app] {
         let ada = &app.crowd("c", 1).await[0];

@@ -159,7 +159,7 @@ impl TestApp {
     pub async fn far(config: Config) -> Self {
         let (redis, clock) = (Arc::new(RedisServer::start()), Clock::manual(START));
         let db = Db::open(&redis.target(), Timing { near: 0, ..CALM }).await.expect("a store");
-        Self::of(App::new(db, clock.clone(), config), clock, calm_edge(), redis).await
+        Self::of(App::new(db, clock.clone(), with_shares(config)), clock, calm_edge(), redis).await
     }
 
     /// With the patience that a server has, for tests in which Redis is frozen or down.
