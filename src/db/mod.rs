@@ -32,7 +32,7 @@ use redis::{Cmd, FromRedisValue, Pipeline, RedisError, Value};
 use script::Call;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 pub use target::Target;
 
 /// The largest number of commands in one pipeline; longer lists are sent in several.
@@ -44,6 +44,8 @@ const LOADS: usize = 10;
 /// How many pipelines wait for Redis at once. One that does not keep up is asked no more: the questions would fill the memory, and
 /// nobody would be left to hear most of the answers.
 pub const IN_FLIGHT: usize = 4_096;
+/// How long somebody who needs nothing but what is near waits for an answer to what others have sent.
+const OVERHEAR: Duration = Duration::from_millis(100);
 
 /// The handle to Redis. Cheap to clone.
 #[derive(Clone)]
@@ -153,7 +155,8 @@ impl Db {
             }
             // What is about to send something has its turn.
             tokio::task::yield_now().await;
-            near.hears(since, self.topology.link()).await;
+            // What is on its way may be a stranger's who does not look for it: whoever has waited for long asks by themselves.
+            let _ = tokio::time::timeout(OVERHEAR, near.hears(since, self.topology.link())).await;
         }
         near.has_heard(since).then_some(near)
     }

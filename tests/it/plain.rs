@@ -60,10 +60,11 @@ async fn text(app: &TestApp, reader: &Actor, query: &str) -> String {
     answer.text
 }
 
-/// The page as it is written at once, and as the library makes it, which has it where there is a directive.
+/// The page as it is written at once, and as the library makes it, which is left what is selected twice.
 async fn both(app: &TestApp, reader: &Actor, selection: &str) -> [String; 2] {
-    let query = |more: &str| format!("query {{ homeTimeline {{ entries(first: 5) {{ edges {{ {selection} {more} }} }} }} }}");
-    [text(app, reader, &query("")).await, text(app, reader, &query("... @include(if: false) { __typename }")).await]
+    let query = |edges: &str| format!("query {{ homeTimeline {{ entries(first: 5) {{ {edges} }} }} }}");
+    let edges = format!("edges {{ {selection} }}");
+    [text(app, reader, &query(&edges)).await, text(app, reader, &query(&format!("{edges} {edges}"))).await]
 }
 
 #[tokio::test]
