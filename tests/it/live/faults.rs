@@ -1,12 +1,15 @@
 //! What subscriptions come through: a Redis that dies, is frozen or says nothing, and several servers.
 
 use super::{Ear, Hub, listening};
-use crate::support::{Alone, RedisServer, START, TestApp};
+use crate::support::proxy::{Flow, Proxy};
+use crate::support::{Alone, CALM, RedisServer, START, Served, TestApp};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
+use waxwing::app::App;
 use waxwing::clock::Clock;
 use waxwing::config::Config;
+use waxwing::db::{Db, Timing};
 use waxwing::sessions::service as sessions;
 use waxwing::streaming::service as streaming;
 
@@ -73,6 +76,27 @@ async fn what_was_published_and_never_heard_is_found() {
     }
     let again = tokio::time::timeout(Duration::from_secs(40), ear.told.recv()).await.expect("it is found").expect("it goes on");
     assert!(again.response.data.to_string().contains("heard"), "{again:?}");
+}
+
+/// What an event tells of is read when it has happened. A read that fails is made again, with nothing of the one that failed.
+#[tokio::test]
+async fn an_event_that_could_not_be_looked_at_is_told_all_the_same() {
+    let redis = Arc::new(RedisServer::alone(Alone::OneWire));
+    let proxy = Proxy::before(&redis).await;
+    let timing = Timing { response: Duration::from_millis(200), connections: 1, ..CALM };
+    let db = Db::open(&redis.tcp_url(proxy.port).parse().expect("a URL"), timing).await.expect("a store");
+    let clock = Clock::manual(START);
+    let near = Served::start(App::new(db, clock.clone(), Config::default()), clock.clone()).await;
+    let far = TestApp::over(redis, clock, Config::default()).await;
+    let [ada, bob] = far.users(["ada", "bob"]).await;
+    ada.follow(&bob).await;
+    let mut ear = Ear::home(&near, &ada.at(&near), None).await.listen().await;
+    bob.post("first").await;
+    assert_eq!(ear.hear(1).await, ["+first"]);
+    proxy.set_after(b"HGETALL", Flow::Swallow);
+    bob.post("second").await;
+    assert_eq!(ear.hear(1).await, ["+second"]);
+    assert!(!proxy.lies_in_wait(), "a read was lost");
 }
 
 #[tokio::test]
