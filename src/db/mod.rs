@@ -145,6 +145,19 @@ impl Db {
         Ok((found, others))
     }
 
+    /// What keys hold, in their order, where all of it is near and for those who began then: nothing is asked or waited for.
+    pub fn at_hand<T: Send + Sync + 'static>(
+        &self,
+        since: Moment,
+        mut keys: impl Iterator<Item = String>,
+    ) -> Option<Vec<Arc<T>>> {
+        let near = self.topology.near().filter(|near| near.has_heard(since))?;
+        keys.try_fold(Vec::with_capacity(keys.size_hint().0), |mut found, key| {
+            found.push(near.get(&key)?);
+            Some(found)
+        })
+    }
+
     /// What is near, if it is for those who began then. Where it holds all of the keys, whatever else is on its way may be waited for: the same
     /// request sends other things as a rule.
     async fn heard(&self, since: Moment, keys: &[String]) -> Option<&near::Near> {

@@ -34,6 +34,11 @@ impl Fetch for FetchStatuses {
     type Key = StatusId;
     type Value = Option<Seen>;
 
+    fn at_hand(&self, keys: &[StatusId]) -> Option<Vec<Option<Seen>>> {
+        let found = store::at_hand(&self.db, self.since, keys, self.viewer)?;
+        Some(found.into_iter().map(|status| Some(Seen { status, liked: false, author: None })).collect())
+    }
+
     async fn fetch(&self, keys: &[StatusId]) -> Result<Vec<Option<Seen>>, Error> {
         let found = store::load(&self.db, self.since, keys, self.viewer).await?;
         Ok(found.into_iter().map(|found| found.map(|(status, liked)| Seen { status, liked, author: None })).collect())

@@ -18,7 +18,6 @@ use crate::rates::Subject;
 use crate::rates::service::charge;
 use crate::request::Loaders;
 use crate::users::User;
-use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Likes that one pass takes away.
@@ -289,10 +288,14 @@ pub async fn purge<F: Future<Output = Result<(), Error>>>(
 /// `STORAGE_UNAVAILABLE`.
 pub async fn shown(loaders: &Loaders, ids: impl IntoIterator<Item = StatusId>) -> Result<Vec<Option<Seen>>, Error> {
     let found = loaders.statuses.load_many(ids).await?;
-    let authors: BTreeSet<UserId> = found.iter().flatten().map(|seen| seen.status.author).collect();
+    let mut authors: Vec<UserId> = found.iter().flatten().map(|seen| seen.status.author).collect();
+    authors.sort_unstable();
+    authors.dedup();
     let there = loaders.users.load_many(authors.iter().copied()).await?;
-    let there: HashMap<UserId, Arc<User>> = authors.into_iter().zip(there).filter_map(|(id, user)| Some((id, user?))).collect();
-    let by = |seen: Seen| there.get(&seen.status.author).map(|author| Seen { author: Some(author.clone()), ..seen });
+    let by = |seen: Seen| {
+        let author = there.get(authors.binary_search(&seen.status.author).ok()?)?.clone()?;
+        Some(Seen { author: Some(author), ..seen })
+    };
     Ok(found.into_iter().map(|seen| seen.and_then(by)).collect())
 }
 

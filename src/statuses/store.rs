@@ -31,8 +31,7 @@ pub(super) async fn load(
     let mut asked = Vec::new();
     let likes = |near: &[Option<Arc<Status>>]| {
         let Some(viewer) = viewer else { return Vec::new() };
-        // Whom nobody likes the viewer does not like.
-        asked = (0..ids.len()).filter(|at| near[*at].as_ref().is_none_or(|status| status.likes > 0)).collect();
+        asked = (0..ids.len()).filter(|at| !near[*at].as_deref().is_some_and(is_liked_by_nobody)).collect();
         asked.iter().map(|at| cmd("ZSCORE").arg(keys::likers(ids[*at])).arg(viewer.0).take()).collect()
     };
     let (found, scores) = db.near(since, keys, decode_status, likes).await?;
@@ -41,6 +40,18 @@ pub(super) async fn load(
         liked[at] = score != Value::Nil;
     }
     Ok(found.into_iter().zip(liked).map(|(status, liked)| status.map(|status| (status, liked))).collect())
+}
+
+/// Those of [`load`] where all of them are near, and `viewer` likes none of them for certain.
+pub(super) fn at_hand(db: &Db, since: Moment, ids: &[StatusId], viewer: Option<UserId>) -> Option<Vec<Arc<Status>>> {
+    let found: Vec<Arc<Status>> = db.at_hand(since, ids.iter().map(|id| keys::status(*id)))?;
+    let is_certain = |status: &Arc<Status>| viewer.is_none() || is_liked_by_nobody(status);
+    found.iter().all(is_certain).then_some(found)
+}
+
+/// Whom nobody likes the viewer does not like.
+fn is_liked_by_nobody(status: &Status) -> bool {
+    status.likes == 0
 }
 
 impl Weighed for Status {

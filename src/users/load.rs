@@ -20,6 +20,10 @@ impl Fetch for FetchUsers {
     type Key = UserId;
     type Value = Option<Arc<User>>;
 
+    fn at_hand(&self, keys: &[UserId]) -> Option<Vec<Self::Value>> {
+        store::at_hand(&self.db, self.since, keys)
+    }
+
     async fn fetch(&self, keys: &[UserId]) -> Result<Vec<Self::Value>, Error> {
         store::load(&self.db, self.since, keys).await
     }

@@ -20,6 +20,11 @@ pub(super) async fn load(db: &Db, since: Moment, ids: &[UserId]) -> Result<Vec<O
     Ok(db.near(since, keys, decode_user, |_| Vec::new()).await?.0)
 }
 
+/// Those of [`load`], where all of them are near.
+pub(super) fn at_hand(db: &Db, since: Moment, ids: &[UserId]) -> Option<Vec<Option<Arc<User>>>> {
+    Some(db.at_hand(since, ids.iter().map(|id| keys::user(*id)))?.into_iter().map(Some).collect())
+}
+
 /// An account as it is now; `None` when it is not there. One HGETALL.
 pub(super) async fn one(db: &Db, id: UserId) -> Result<Option<Arc<User>>, Error> {
     Ok(load(db, db.moment(), &[id]).await?.pop().flatten())
