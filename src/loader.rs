@@ -1,16 +1,17 @@
-//! Batch loaders: what a request asks for one by one is fetched together, once a level, and kept for the request.
+//! Batch loaders: what a request asks for one by one is fetched together, once a level, and what was fetched is kept for the request.
 //!
 //! On the `dataloader` crate, which waits inside the request's own task: one yield lets every resolver of a level state its key,
-//! then the first to wake sends one pipeline for all. What is near is given as it is by then, without a batch.
+//! then the first to wake sends one pipeline for all. What is near and was not fetched is given as it is by then, without a batch: of one key a
+//! request is never given something older than before.
 
 use crate::error::Error;
 use dataloader::BatchFn;
 use dataloader::cached::Loader as Cached;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Debug, Formatter};
 use std::future::Future;
 use std::hash::Hash;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Fetches many at once: one value a key, in the keys' order.
 pub trait Fetch: Send + Sync + 'static {
@@ -29,10 +30,19 @@ pub trait Fetch: Send + Sync + 'static {
     fn fetch(&self, keys: &[Self::Key]) -> impl Future<Output = Result<Vec<Self::Value>, Error>> + Send;
 }
 
-/// A loader for one request. Clones share what was loaded.
+/// A loader for one request.
 pub struct Loader<F: Fetch> {
-    fetch: Arc<F>,
-    batches: Cached<Plain<F::Key>, Loaded<F>, Batch<F>>,
+    fetching: Arc<Fetching<F>>,
+    /// Made for the first that has to be asked for: most loaders of a request are never used.
+    batches: OnceLock<Batches<F>>,
+}
+
+type Batches<F> = Cached<Plain<<F as Fetch>::Key>, Loaded<F>, Batch<F>>;
+
+struct Fetching<F: Fetch> {
+    fetch: F,
+    /// What was fetched, or is about to be.
+    fetched: Mutex<HashSet<F::Key>>,
 }
 
 /// What stands under a key: all of a batch share its error.
@@ -51,9 +61,21 @@ impl<K> Debug for Plain<K> {
 impl<F: Fetch> Loader<F> {
     /// An empty one.
     pub fn new(fetch: F) -> Self {
-        let fetch = Arc::new(fetch);
-        let batches = Cached::new(Batch(fetch.clone())).with_yield_count(1).with_max_batch_size(5_000);
-        Self { fetch, batches }
+        Self { fetching: Arc::new(Fetching { fetch, fetched: Mutex::default() }), batches: OnceLock::new() }
+    }
+
+    fn batches(&self) -> &Batches<F> {
+        let begin = || Cached::new(Batch(self.fetching.clone())).with_yield_count(1).with_max_batch_size(5_000);
+        self.batches.get_or_init(begin)
+    }
+
+    /// What is at hand of keys of which none was fetched.
+    fn at_hand(&self, keys: &[F::Key]) -> Option<Vec<F::Value>> {
+        let is_fresh = || {
+            let fetched = self.fetching.fetched.lock().unwrap_or_else(PoisonError::into_inner);
+            keys.iter().all(|key| !fetched.contains(key))
+        };
+        (self.batches.get().is_none() || is_fresh()).then(|| self.fetching.fetch.at_hand(keys))?
     }
 
     /// The value of one key.
@@ -61,10 +83,10 @@ impl<F: Fetch> Loader<F> {
     /// # Errors
     /// Those of the fetch, the same to all who waited for it.
     pub async fn load(&self, key: F::Key) -> Result<F::Value, Error> {
-        if let Some(value) = self.fetch.at_hand(std::slice::from_ref(&key)).and_then(|mut values| values.pop()) {
+        if let Some(value) = self.at_hand(std::slice::from_ref(&key)).and_then(|mut values| values.pop()) {
             return Ok(value);
         }
-        self.batches.try_load(Plain(key)).await.map_err(Error::internal)?
+        self.batches().try_load(Plain(key)).await.map_err(Error::internal)?
     }
 
     /// The values of `keys`, in their order.
@@ -76,24 +98,73 @@ impl<F: Fetch> Loader<F> {
         if keys.is_empty() {
             return Ok(Vec::new());
         }
-        if let Some(values) = self.fetch.at_hand(&keys) {
+        if let Some(values) = self.at_hand(&keys) {
             return Ok(values);
         }
         let keys: Vec<Plain<F::Key>> = keys.into_iter().map(Plain).collect();
-        let found = self.batches.try_load_many(keys.clone()).await.map_err(Error::internal)?;
+        let found = self.batches().try_load_many(keys.clone()).await.map_err(Error::internal)?;
         keys.iter().map(|key| found.get(key).cloned().unwrap_or_else(|| Err(Error::corrupt("a loader lost a key")))).collect()
     }
 }
 
 /// The crate's side: a map, in which an error stands under every key of its batch.
-struct Batch<F>(Arc<F>);
+struct Batch<F: Fetch>(Arc<Fetching<F>>);
 
 impl<F: Fetch> BatchFn<Plain<F::Key>, Loaded<F>> for Batch<F> {
     async fn load(&mut self, keys: &[Plain<F::Key>]) -> HashMap<Plain<F::Key>, Loaded<F>> {
         let wanted: Vec<F::Key> = keys.iter().map(|key| key.0.clone()).collect();
-        match self.0.fetch(&wanted).await {
+        self.0.fetched.lock().unwrap_or_else(PoisonError::into_inner).extend(wanted.iter().cloned());
+        match self.0.fetch.fetch(&wanted).await {
             Ok(values) => keys.iter().cloned().zip(values.into_iter().map(Ok)).collect(),
             Err(error) => keys.iter().map(|key| (key.clone(), Err(error.clone()))).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// Everything is of the version that there is by then, which is near or has to be fetched.
+    #[derive(Clone, Default)]
+    struct Versions {
+        now: Arc<AtomicU32>,
+        near: Arc<AtomicU32>,
+        fetches: Arc<AtomicU32>,
+    }
+
+    impl Fetch for Versions {
+        type Key = u8;
+        type Value = u32;
+
+        fn at_hand(&self, keys: &[u8]) -> Option<Vec<u32>> {
+            let now = self.now.load(Ordering::Relaxed);
+            (self.near.load(Ordering::Relaxed) == now).then(|| vec![now; keys.len()])
+        }
+
+        async fn fetch(&self, keys: &[u8]) -> Result<Vec<u32>, Error> {
+            self.fetches.fetch_add(1, Ordering::Relaxed);
+            Ok(vec![self.now.load(Ordering::Relaxed); keys.len()])
+        }
+    }
+
+    #[tokio::test]
+    async fn of_one_key_nothing_older_is_given_than_before() {
+        let versions = Versions::default();
+        let loader = Loader::new(versions.clone());
+        assert_eq!(loader.load(1).await.expect("a value"), 0, "it is near");
+        assert_eq!(versions.fetches.load(Ordering::Relaxed), 0);
+        versions.now.store(1, Ordering::Relaxed);
+        assert_eq!(loader.load(1).await.expect("a value"), 1, "it has to be fetched");
+        versions.now.store(2, Ordering::Relaxed);
+        versions.near.store(2, Ordering::Relaxed);
+        assert_eq!(loader.load(1).await.expect("a value"), 1, "it was fetched");
+        assert_eq!(loader.load_many([2, 3]).await.expect("values"), [2, 2], "they are near");
+        assert_eq!(versions.fetches.load(Ordering::Relaxed), 1);
+        assert_eq!(loader.load_many([1, 2]).await.expect("values"), [1, 2], "one was fetched");
+        versions.now.store(3, Ordering::Relaxed);
+        assert_eq!(loader.load_many([1, 2]).await.expect("values"), [1, 2], "both were");
+        assert_eq!(versions.fetches.load(Ordering::Relaxed), 2);
     }
 }

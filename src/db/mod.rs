@@ -44,8 +44,8 @@ const LOADS: usize = 10;
 /// How many pipelines wait for Redis at once. One that does not keep up is asked no more: the questions would fill the memory, and
 /// nobody would be left to hear most of the answers.
 pub const IN_FLIGHT: usize = 4_096;
-/// How long somebody who needs nothing but what is near waits for an answer to what others have sent.
-const OVERHEAR: Duration = Duration::from_millis(100);
+/// How long somebody who needs nothing but what is near waits for an answer to what was sent already.
+const OVERHEAR: Duration = Duration::from_millis(500);
 
 /// The handle to Redis. Cheap to clone.
 #[derive(Clone)]
@@ -145,15 +145,16 @@ impl Db {
         Ok((found, others))
     }
 
-    /// What keys hold, in their order, where all of it is near and for those who began then: nothing is asked or waited for.
+    /// What keys hold, in their order, where all of it is near, fits, and is for those who began then: nothing is asked or waited for.
     pub fn at_hand<T: Send + Sync + 'static>(
         &self,
         since: Moment,
-        mut keys: impl Iterator<Item = String>,
+        mut keys: impl ExactSizeIterator<Item = String>,
+        fits: impl Fn(&T) -> bool,
     ) -> Option<Vec<Arc<T>>> {
         let near = self.topology.near().filter(|near| near.has_heard(since))?;
-        keys.try_fold(Vec::with_capacity(keys.size_hint().0), |mut found, key| {
-            found.push(near.get(&key)?);
+        keys.try_fold(Vec::with_capacity(keys.len()), |mut found, key| {
+            found.push(near.get(&key).filter(|value| fits(value))?);
             Some(found)
         })
     }
@@ -168,7 +169,7 @@ impl Db {
             }
             // What is about to send something has its turn.
             tokio::task::yield_now().await;
-            // What is on its way may be a stranger's who does not look for it: whoever has waited for long asks by themselves.
+            // It may be a stranger's who does not look whether it has come: whoever has waited for long asks by themselves.
             let _ = tokio::time::timeout(OVERHEAR, near.hears(since, self.topology.link())).await;
         }
         near.has_heard(since).then_some(near)

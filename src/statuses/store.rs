@@ -44,9 +44,7 @@ pub(super) async fn load(
 
 /// Those of [`load`] where all of them are near, and `viewer` likes none of them for certain.
 pub(super) fn at_hand(db: &Db, since: Moment, ids: &[StatusId], viewer: Option<UserId>) -> Option<Vec<Arc<Status>>> {
-    let found: Vec<Arc<Status>> = db.at_hand(since, ids.iter().map(|id| keys::status(*id)))?;
-    let is_certain = |status: &Arc<Status>| viewer.is_none() || is_liked_by_nobody(status);
-    found.iter().all(is_certain).then_some(found)
+    db.at_hand(since, ids.iter().map(|id| keys::status(*id)), |status| viewer.is_none() || is_liked_by_nobody(status))
 }
 
 /// Whom nobody likes the viewer does not like.

@@ -22,7 +22,7 @@ pub(super) async fn load(db: &Db, since: Moment, ids: &[UserId]) -> Result<Vec<O
 
 /// Those of [`load`], where all of them are near.
 pub(super) fn at_hand(db: &Db, since: Moment, ids: &[UserId]) -> Option<Vec<Option<Arc<User>>>> {
-    Some(db.at_hand(since, ids.iter().map(|id| keys::user(*id)))?.into_iter().map(Some).collect())
+    Some(db.at_hand(since, ids.iter().map(|id| keys::user(*id)), |_| true)?.into_iter().map(Some).collect())
 }
 
 /// An account as it is now; `None` when it is not there. One HGETALL.

@@ -403,6 +403,7 @@ async fn nobody_waits_for_those_who_do_not_look() {
     let asked = tokio::time::timeout(Duration::from_secs(10), db.near(since, vec![KEY.into()], text, |_| Vec::new()));
     assert_eq!(asked.await.expect("in time").expect("an answer").0, [Some(Arc::new(Text("1".into())))]);
     assert_eq!(sent.await.expect("an answer"), None);
+    assert_eq!(redis.calls()["hgetall"], 2, "it was near, and was read nevertheless");
 }
 
 /// It was read, then written to, and the other connection has told of that before the answer has come.

@@ -29,15 +29,17 @@ fn panel_of(panel: &DrawingArea<SVGBackend, plotters::coord::Shift>, name: &str,
     let mut chart = ChartBuilder::on(panel)
         .caption(name, ("sans-serif", 18))
         .margin(10)
+        .margin_right(30)
         .x_label_area_size(30)
         .y_label_area_size(60)
         .build_cartesian_2d((first..last).log_scale(), 0.0..most)
         .expect("a drawing");
-    let label = |many: &f64| format!("{many:.0}");
+    let label = |number: &f64| format!("{number:.0}");
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
         .x_label_formatter(&label)
+        .y_label_formatter(&label)
         .y_desc("CPU µs a request, server and Redis")
         .draw()
         .expect("it is drawn");
@@ -47,5 +49,6 @@ fn panel_of(panel: &DrawingArea<SVGBackend, plotters::coord::Shift>, name: &str,
         drawn.label(line.what).legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], colour.stroke_width(2)));
     }
     let legend = chart.configure_series_labels();
-    { legend }.position(SeriesLabelPosition::LowerRight).background_style(WHITE.mix(0.8)).draw().expect("it is drawn");
+    // Between what is near and what is not, and where few subscribe.
+    { legend }.position(SeriesLabelPosition::MiddleLeft).background_style(WHITE.mix(0.8)).draw().expect("it is drawn");
 }

@@ -83,7 +83,7 @@ async fn what_was_published_and_never_heard_is_found() {
 async fn an_event_that_could_not_be_looked_at_is_told_all_the_same() {
     let redis = Arc::new(RedisServer::alone(Alone::OneWire));
     let proxy = Proxy::before(&redis).await;
-    let timing = Timing { response: Duration::from_millis(200), connections: 1, ..CALM };
+    let timing = Timing { response: Duration::from_secs(1), connections: 1, ..CALM };
     let db = Db::open(&redis.tcp_url(proxy.port).parse().expect("a URL"), timing).await.expect("a store");
     let clock = Clock::manual(START);
     let near = Served::start(App::new(db, clock.clone(), Config::default()), clock.clone()).await;
