@@ -43,6 +43,8 @@ pub(super) struct Talk {
     /// Comments that went with their branches, or may have.
     pub(super) branches: BTreeMap<String, Belief>,
     seen: Vec<Seen>,
+    /// What comments stand under that were seen, whoever was told of them.
+    pub(super) below: BTreeMap<String, String>,
     /// The statuses under which all meet, as long as those are there.
     pub(super) plaza: Vec<String>,
     /// The newest that they were shown.
@@ -83,6 +85,9 @@ impl Person {
             author: text(&node["author"]["id"]),
         });
         let all: Vec<Seen> = all.collect();
+        let below =
+            edges.iter().map(|edge| &edge["node"]).filter_map(|node| Some((text(&node["id"])?, text(&node["parent"]["id"])?)));
+        self.talk.below.extend(below);
         let ids: BTreeSet<&String> = all.iter().map(|it| &it.id).collect();
         assert_eq!(ids.len(), all.len(), "a comment stands twice");
         for remark in self.talk.remarks.values().filter(|it| it.belief == Belief::IsNot) {

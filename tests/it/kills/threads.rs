@@ -12,8 +12,10 @@ type Threads = HashMap<String, Option<BTreeMap<String, Value>>>;
 pub(super) async fn hear(people: &[Person], url: impl Fn(usize) -> String) {
     let remarks: Vec<(usize, &String, &Remark)> =
         people.iter().flat_map(|it| it.talk.remarks.iter().map(|(message, remark)| (it.at, message, remark))).collect();
-    let parents: HashMap<&String, Option<&String>> =
-        remarks.iter().filter_map(|(_, _, it)| Some((it.id.as_ref()?, it.parent.as_ref()))).collect();
+    // Also of what its author never heard of, and others have seen and answered.
+    let seen = people.iter().flat_map(|it| it.talk.below.iter().map(|(id, above)| (id, Some(above))));
+    let told = remarks.iter().filter_map(|(_, _, it)| Some((it.id.as_ref()?, it.parent.as_ref())));
+    let parents: HashMap<&String, Option<&String>> = seen.chain(told).collect();
     let branches = |is: fn(&Belief) -> bool| -> BTreeSet<&String> {
         let all = people.iter().flat_map(|it| &it.talk.branches);
         all.filter(|(_, belief)| is(belief)).map(|(id, _)| id).collect()
