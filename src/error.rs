@@ -14,6 +14,9 @@ pub enum Error {
     /// The request needs a session.
     #[error("Log in first: this needs a session.")]
     Unauthenticated,
+    /// The request brought a token of no live session.
+    #[error("This token is unknown, or its session has ended. Log in again.")]
+    InvalidToken,
     /// Redis cannot be asked now.
     #[error("The storage does not answer. Try again in a moment.")]
     StorageUnavailable,
@@ -44,7 +47,7 @@ impl Error {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::BadUserInput(_) => "BAD_USER_INPUT",
-            Self::Unauthenticated => "UNAUTHENTICATED",
+            Self::Unauthenticated | Self::InvalidToken => "UNAUTHENTICATED",
             Self::StorageUnavailable => "STORAGE_UNAVAILABLE",
             Self::OutcomeUnknown => "OUTCOME_UNKNOWN",
             Self::DeadlineExceeded => "DEADLINE_EXCEEDED",

@@ -11,14 +11,14 @@ use std::net::IpAddr;
 /// near.
 ///
 /// # Errors
-/// `UNAUTHENTICATED` when it names no live session: the request is not run as nobody's.
+/// [`Error::InvalidToken`] when it names no live session: the request is not run as nobody's.
 pub(super) async fn context(app: &App, headers: &HeaderMap, address: Option<IpAddr>) -> Result<Request, Error> {
     let since = app.db().moment();
     let viewer = match headers.get(header::AUTHORIZATION) {
         None => None,
         Some(value) => {
-            let token = token(value).ok_or(Error::Unauthenticated)?;
-            Some(sessions::service::viewer(app, since, token).await?.ok_or(Error::Unauthenticated)?)
+            let token = token(value).ok_or(Error::InvalidToken)?;
+            Some(sessions::service::viewer(app, since, token).await?.ok_or(Error::InvalidToken)?)
         }
     };
     Ok(Request::begun(app.clone(), since, viewer, agent(headers), address))

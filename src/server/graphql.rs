@@ -202,7 +202,7 @@ impl Call<'_> {
                 Some((context, supposed)) => {
                     let response = self.run_as(operation, context, true).await;
                     let proves = self.in_time(supposed.proves(&self.state.app)).await?;
-                    if proves { Ok(response) } else { Err(Refusal::from(&Error::Unauthenticated).into()) }
+                    if proves { Ok(response) } else { Err(Refusal::from(&Error::InvalidToken).into()) }
                 }
             },
         }

@@ -11,6 +11,9 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde_json::json;
 
+/// The challenge of a 401 for a token that proves nothing.
+const INVALID_TOKEN: &str = "Bearer error=\"invalid_token\"";
+
 /// A refusal of a request as a whole, before anything ran: the answer has no `data`.
 #[derive(Clone, Debug)]
 pub(super) struct Refusal {
@@ -21,11 +24,13 @@ pub(super) struct Refusal {
     limit: Option<&'static str>,
     /// After how many seconds it may go better.
     retry_after: Option<u64>,
+    /// The challenge in `WWW-Authenticate` of a 401 (RFC 6750, section 3).
+    challenge: &'static str,
 }
 
 impl Refusal {
     pub(super) fn new(status: StatusCode, code: &'static str, message: &str) -> Self {
-        Self { status, code, message: message.to_owned(), limit: None, retry_after: None }
+        Self { status, code, message: message.to_owned(), limit: None, retry_after: None, challenge: "Bearer" }
     }
 
     /// The same, for a limit that is reached.
@@ -58,7 +63,7 @@ impl Refusal {
         let headers = response.headers_mut();
         match self.status {
             StatusCode::METHOD_NOT_ALLOWED => headers.insert(header::ALLOW, HeaderValue::from_static("POST")),
-            StatusCode::UNAUTHORIZED => headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
+            StatusCode::UNAUTHORIZED => headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(self.challenge)),
             _ => None,
         };
         // A storage that is down may be back any moment.
@@ -74,7 +79,7 @@ impl Refusal {
 impl From<&Error> for Refusal {
     fn from(error: &Error) -> Self {
         let status = match error {
-            Error::Unauthenticated => StatusCode::UNAUTHORIZED,
+            Error::Unauthenticated | Error::InvalidToken => StatusCode::UNAUTHORIZED,
             Error::BadUserInput(_) => StatusCode::BAD_REQUEST,
             Error::StorageUnavailable | Error::OutcomeUnknown | Error::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
             Error::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
@@ -82,7 +87,8 @@ impl From<&Error> for Refusal {
             Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };
         let plain = Self::new(status, error.code(), &error.to_string());
-        Self { limit: error.limit(), retry_after: error.retry_after(), ..plain }
+        let challenge = if matches!(error, Error::InvalidToken) { INVALID_TOKEN } else { plain.challenge };
+        Self { limit: error.limit(), retry_after: error.retry_after(), challenge, ..plain }
     }
 }
 

@@ -9,6 +9,8 @@ use waxwing::sessions::service::begin;
 const DAY_MS: i64 = DAY as i64;
 const MINUTE_MS: i64 = MINUTE as i64;
 
+const INVALID_TOKEN: &str = "This token is unknown, or its session has ended. Log in again.";
+
 /// Another device of somebody.
 async fn device(app: &TestApp, of: &Actor, agent: &str) -> Actor {
     let fresh = begin(&app.app, of.user_id(), Some(agent)).await.expect("a session");
@@ -24,7 +26,8 @@ async fn lives(app: &TestApp, actor: &Actor) -> bool {
         return true;
     }
     assert_eq!(answer.refusal(), (401, vec!["UNAUTHENTICATED".to_owned()], false));
-    assert_eq!(answer.header("www-authenticate"), "Bearer");
+    assert_eq!(answer.header("www-authenticate"), "Bearer error=\"invalid_token\"");
+    assert_eq!(answer.json()["errors"][0]["message"], INVALID_TOKEN);
     false
 }
 
@@ -313,7 +316,12 @@ async fn a_header_that_names_no_session_is_refused_as_a_whole() {
         let header = reqwest::header::HeaderValue::from_bytes(&value).expect("a header");
         let answer = Answer::of(app.post().header("authorization", header).json(&json!({ "query": query }))).await;
         assert_eq!(answer.refusal(), (401, vec!["UNAUTHENTICATED".to_owned()], false), "{:?}", String::from_utf8_lossy(&value));
+        assert_eq!(answer.header("www-authenticate"), "Bearer error=\"invalid_token\"");
+        assert_eq!(answer.json()["errors"][0]["message"], INVALID_TOKEN);
     }
+    let nobody = app.ask("{ homeTimeline { syncCursor } }").await;
+    assert_eq!(nobody.json()["errors"][0]["message"], "Log in first: this needs a session.");
+    assert_eq!((nobody.status, nobody.header("www-authenticate")), (200, ""));
     assert_eq!(app.redis.keys(), keys, "nothing was executed");
     let lower = Answer::of(
         app.post().header("authorization", format!("bEARER {token}")).json(&json!({ "query": "{ viewer { login } }" })),

@@ -63,7 +63,7 @@ async fn viewer(shared: &Shared, known: &Known, since: Moment) -> Result<Option<
         Some(viewer) => Ok(Some(viewer)),
         None => {
             shared.forbidden.cancel();
-            Err(Error::Unauthenticated)
+            Err(Error::InvalidToken)
         }
     }
 }
