@@ -1,6 +1,8 @@
 //! What a request asks: the members of a body or the parameters of a query string, in one form.
 
+use super::json::{self, Object};
 use super::response::Refusal;
+use async_graphql::Variables;
 use axum::http::StatusCode;
 use serde::Deserialize;
 
@@ -14,12 +16,10 @@ pub(super) struct Asked {
     /// Which of its operations to run.
     pub(super) operation_name: Option<String>,
     /// The variables.
-    pub(super) variables: Option<Object>,
+    pub(super) variables: Option<Variables>,
     /// What the client calls it on an event stream that operations share.
     pub(super) operation_id: Option<String>,
 }
-
-type Object = serde_json::Map<String, serde_json::Value>;
 
 /// The members of a body. Others are ignored, as the specification asks.
 #[derive(Deserialize)]
@@ -78,30 +78,31 @@ pub(super) fn from_body(body: &[u8]) -> Result<Asked, Refusal> {
             "Batches are not taken: send one operation a request.",
         ));
     }
-    let Ok(members) = serde_json::from_slice::<Members>(body) else {
-        return Err(bad("The body must be a JSON object with a `query`, as GraphQL over HTTP has it."));
-    };
-    asked(members)
+    asked(serde_json::from_slice(body).map_err(|error| {
+        bad(json::explain("The body", &error)
+            .unwrap_or_else(|| "The body must be a JSON object with a `query`, as GraphQL over HTTP has it.".into()))
+    })?)
 }
 
 /// Reads the payload of a message on a socket.
-pub(super) fn from_payload(payload: Object) -> Result<Asked, Refusal> {
-    match serde_json::from_value::<Members>(serde_json::Value::Object(payload)) {
-        Ok(members) => asked(members),
-        Err(_) => Err(bad("This is no request as GraphQL over HTTP has it.")),
-    }
+pub(super) fn from_payload(payload: &str) -> Result<Asked, Refusal> {
+    asked(serde_json::from_str(payload).map_err(|error| {
+        bad(json::explain("The `payload`", &error)
+            .unwrap_or_else(|| "The `payload` is no request as GraphQL over HTTP has it.".into()))
+    })?)
 }
 
 /// Reads the query string of a GET.
 pub(super) fn from_parameters(parameters: Parameters) -> Result<Asked, Refusal> {
-    fn json<T: serde::de::DeserializeOwned>(text: Option<String>) -> serde_json::Result<Option<T>> {
-        text.filter(|text| !text.is_empty()).map_or(Ok(None), |text| serde_json::from_str(&text))
+    fn json<T: serde::de::DeserializeOwned>(name: &str, text: Option<String>) -> Result<Option<T>, Refusal> {
+        let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
+        serde_json::from_str(&text).map_err(|error| {
+            bad(json::explain(name, &error).unwrap_or_else(|| "`variables` and `extensions` must be JSON objects.".into()))
+        })
     }
     let Parameters { query, document_id, operation_name, variables, extensions } = parameters;
-    match (json(variables), json(extensions)) {
-        (Ok(variables), Ok(extensions)) => asked(Members { query, document_id, operation_name, variables, extensions }),
-        _ => Err(bad("`variables` and `extensions` must be JSON objects.")),
-    }
+    let (variables, extensions) = (json("`variables`", variables)?, json("`extensions`", extensions)?);
+    asked(Members { query, document_id, operation_name, variables, extensions })
 }
 
 fn asked(members: Members) -> Result<Asked, Refusal> {
@@ -115,12 +116,12 @@ fn asked(members: Members) -> Result<Asked, Refusal> {
     }
     let id = members.document_id.or(persisted.map(|persisted| persisted.sha256_hash));
     if members.query.is_none() && id.is_none() {
-        return Err(bad("The `query` is missing."));
+        return Err(bad("The `query` is missing.".into()));
     }
     let operation_name = members.operation_name.filter(|name| !name.is_empty());
-    Ok(Asked { query: members.query, id, operation_name, variables: members.variables, operation_id })
+    Ok(Asked { query: members.query, id, operation_name, variables: members.variables.map(Object::into_variables), operation_id })
 }
 
-fn bad(message: &'static str) -> Refusal {
-    Refusal::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", message)
+fn bad(message: String) -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", &message)
 }

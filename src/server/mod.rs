@@ -10,6 +10,7 @@ mod documents;
 mod facts;
 mod graphql;
 mod health;
+mod json;
 mod live;
 mod logging;
 mod media;

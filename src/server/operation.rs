@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::request;
 use crate::schema::{self, Checked, Rendered, Valid};
 use async_graphql::parser::types::OperationType;
-use async_graphql::{Request, Response, Variables};
+use async_graphql::{Request, Response};
 use axum::http::StatusCode;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
@@ -132,7 +132,7 @@ fn request_of(query: String, asked: Asked) -> Request {
         request = request.operation_name(operation);
     }
     match asked.variables {
-        Some(variables) => request.variables(Variables::from_json(serde_json::Value::Object(variables))),
+        Some(variables) => request.variables(variables),
         None => request,
     }
 }

@@ -1,7 +1,8 @@
 //! GraphQL over HTTP: what is taken, what is refused, and that what is refused was not executed.
 
-use crate::support::{Answer, TestApp, error_codes};
+use crate::support::{Answer, Socket, TestApp, error_codes};
 use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::Message;
 
 const POST: &str = "mutation { postStatus(input: { message: \"from the edge\" }) { userErrors { code } } }";
 const PLAIN: &str = "application/json; charset=utf-8";
@@ -133,6 +134,55 @@ async fn a_body_that_is_no_request_is_refused() {
         assert_eq!(Answer::of(get(&app, &parameters)).await.refusal(), refused(400, "BAD_REQUEST"), "{parameters:?}");
     }
     assert_eq!(app.redis.dump(), store);
+}
+
+/// Variables that cannot be read, and what is said of them.
+fn unreadable() -> Vec<(String, &'static str)> {
+    let nested = |brackets: usize| format!("{{\"a\":{}{}}}", "[".repeat(brackets), "]".repeat(brackets));
+    vec![
+        (nested(127), "is nested too deep: at most 127 objects and lists in one another."),
+        ("{\"a\":1e999}".into(), "has a number that cannot be represented, at line 1 column "),
+        (format!("{{\"a\":[{}]}}", "9".repeat(10_000)), "has a number that cannot be represented, at line 1 column "),
+        (r#"{"a":"\ud83e"}"#.into(), "has a lone surrogate in a string, at line 1 column "),
+        (r#"{"a":{"b":1,"c":2,"b":3}}"#.into(), "has the key `b` twice in one object."),
+        (r#"{"a":1,"a":1}"#.into(), "has the key `a` twice in one object."),
+        ("{\"a\":tru}".into(), "is no JSON: expected ident at line 1 column "),
+    ]
+}
+
+#[tokio::test]
+async fn a_body_that_cannot_be_read_says_why() {
+    let app = TestApp::start().await;
+    let told = |answer: &Answer, what: &str, why: &str| {
+        assert_eq!(answer.refusal(), refused(400, "BAD_REQUEST"), "{why}");
+        let message = answer.json()["errors"][0]["message"].as_str().expect("a message").to_owned();
+        assert!(message.starts_with(&format!("{what} {why}")), "{why}: {message}");
+    };
+    for (variables, why) in unreadable() {
+        let body = format!("{{\"query\":\"{{ __typename }}\",\"variables\":{variables}}}");
+        let request = app.post().header("content-type", "application/json").body(body);
+        told(&Answer::of(request).await, "The body", why);
+        let got = Answer::of(get(&app, &[("query", "{ __typename }"), ("variables", &variables)])).await;
+        told(&got, "`variables`", why);
+    }
+    let twice = "{\"query\":\"{ a }\",\"query\":\"{ b }\"}";
+    let answer = Answer::of(app.post().header("content-type", "application/json").body(twice)).await;
+    told(&answer, "The body", "has the key `query` twice in one object.");
+    let shape = Answer::of(app.post().json(&json!({ "query": "{ __typename }", "variables": [] }))).await;
+    told(&shape, "The body", "must be a JSON object with a `query`");
+}
+
+#[tokio::test]
+async fn a_socket_says_why_a_message_cannot_be_read() {
+    let app = TestApp::start().await;
+    for (variables, why) in unreadable() {
+        let payload = format!("{{\"query\":\"{{ __typename }}\",\"variables\":{variables}}}");
+        let mut socket = Socket::of(&app, None).await;
+        socket.send(Message::text(format!("{{\"type\":\"subscribe\",\"id\":\"a\",\"payload\":{payload}}}"))).await;
+        let (code, reason) = socket.closed().await;
+        let what = if why.contains("no JSON") { "The message" } else { "The `payload`" };
+        assert!(code == 4400 && reason.starts_with(&format!("{what} {why}")), "{why}: {reason}");
+    }
 }
 
 #[tokio::test]

@@ -23,6 +23,11 @@ impl Close {
         Self::new(4400, reason)
     }
 
+    /// What came is no message of the protocol, for this reason.
+    pub(super) fn bad_json(reason: String) -> Self {
+        Self::told(4400, reason)
+    }
+
     /// An operation was asked for before it was known who asks.
     pub(super) const UNAUTHORIZED: Self = Self::new(4401, "Unauthorized");
     /// Who asks has no live session, or no more.

@@ -1,55 +1,68 @@
 //! The messages of `graphql-transport-ws`, as they come and as they go.
 
 use super::close::Close;
+use crate::server::json::{self, Object};
 use crate::server::live::{Item, What};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 /// The longest id of an operation, in bytes: it stands in every message about it.
 const MAX_ID: usize = 255;
 
 /// What a client says.
 #[derive(Debug, PartialEq)]
-pub(super) enum Message {
+pub(super) enum Message<'a> {
     /// Who it is.
-    Init(Option<Map<String, Value>>),
+    Init(Option<Object>),
     /// Whether somebody is there.
-    Ping(Option<Map<String, Value>>),
+    Ping(Option<Object>),
     /// It is there.
     Pong,
-    /// Run this.
-    Subscribe(String, Map<String, Value>),
+    /// Run this: an object, as its text.
+    Subscribe(String, &'a str),
     /// It wants no more of it.
     Complete(String),
 }
 
 #[derive(Deserialize)]
-struct Raw {
+struct Raw<'a> {
     #[serde(rename = "type")]
     kind: String,
     id: Option<String>,
-    payload: Option<Map<String, Value>>,
+    /// Only its syntax is looked at before the type is known.
+    #[serde(borrow)]
+    payload: Option<&'a RawValue>,
 }
 
 /// Reads a message.
 ///
 /// # Errors
 /// It is none: the socket is closed.
-pub(super) fn read(text: &str) -> Result<Message, Close> {
-    let Ok(Raw { kind, id, payload }) = serde_json::from_str(text) else {
-        return Err(Close::bad("A message is a JSON object with a `type`"));
-    };
+pub(super) fn read(text: &str) -> Result<Message<'_>, Close> {
+    let Raw { kind, id, payload } = parse("The message", text, "A message is a JSON object with a `type`")?;
+    let payload = payload.map(RawValue::get);
+    let object = |payload| parse("The `payload`", payload, "A `payload` is a JSON object");
     match kind.as_str() {
-        "connection_init" => Ok(Message::Init(payload)),
-        "ping" => Ok(Message::Ping(payload)),
+        "connection_init" => Ok(Message::Init(payload.map(object).transpose()?)),
+        "ping" => Ok(Message::Ping(payload.map(object).transpose()?)),
         "pong" => Ok(Message::Pong),
         "subscribe" => match payload {
-            Some(payload) => Ok(Message::Subscribe(checked(id)?, payload)),
-            None => Err(Close::bad("`subscribe` needs a `payload`")),
+            Some(payload) if payload.starts_with('{') => Ok(Message::Subscribe(checked(id)?, payload)),
+            _ => Err(Close::bad("`subscribe` needs a `payload` that is an object")),
         },
         "complete" => Ok(Message::Complete(checked(id)?)),
         _ => Err(Close::bad("The `type` of the message is none that a client sends")),
     }
+}
+
+/// Parses an object. `shape` says what it has to be.
+fn parse<'a, T: Deserialize<'a>>(what: &str, text: &'a str, shape: &'static str) -> Result<T, Close> {
+    // The library would take a list for an object, with its members in order.
+    if text.trim_ascii_start().starts_with('[') {
+        return Err(Close::bad(shape));
+    }
+    serde_json::from_str(text).map_err(|error| json::explain(what, &error).map_or(Close::bad(shape), Close::bad_json))
 }
 
 fn checked(id: Option<String>) -> Result<String, Close> {
@@ -67,7 +80,7 @@ pub(super) const ACK: &str = r#"{"type":"connection_ack"}"#;
 const ECHO: usize = 1 << 10;
 
 /// What is answered to a ping: its own payload.
-pub(super) fn pong(payload: Option<Map<String, Value>>) -> String {
+pub(super) fn pong(payload: Option<Object>) -> String {
     let said = payload.map(|payload| json!({ "type": "pong", "payload": payload }).to_string());
     said.filter(|said| said.len() <= ECHO).unwrap_or_else(|| r#"{"type":"pong"}"#.into())
 }
@@ -93,15 +106,15 @@ mod tests {
 
     #[test]
     fn messages_are_read_as_the_protocol_has_them() {
-        let object = |value: Value| value.as_object().cloned().expect("an object");
+        let object = |value: Value| serde_json::from_value::<Object>(value).expect("an object");
         for (text, expected) in [
             (json!({ "type": "connection_init" }), Message::Init(None)),
             (json!({ "type": "connection_init", "payload": null }), Message::Init(None)),
             (json!({ "type": "connection_init", "payload": { "a": 1 } }), Message::Init(Some(object(json!({ "a": 1 }))))),
-            (json!({ "type": "ping", "payload": {} }), Message::Ping(Some(Map::new()))),
+            (json!({ "type": "ping", "payload": {} }), Message::Ping(Some(Object::default()))),
             (json!({ "type": "pong", "more": 1 }), Message::Pong),
             (json!({ "type": "complete", "id": "a" }), Message::Complete("a".into())),
-            (json!({ "type": "subscribe", "id": "é", "payload": {} }), Message::Subscribe("é".into(), Map::new())),
+            (json!({ "type": "subscribe", "id": "é", "payload": {} }), Message::Subscribe("é".into(), "{}")),
         ] {
             assert_eq!(read(&text.to_string()), Ok(expected), "{text}");
         }

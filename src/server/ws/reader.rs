@@ -9,6 +9,7 @@ use super::who::{self, Known};
 use crate::rates::Subject;
 use crate::server::asked;
 use crate::server::config::LiveConfig;
+use crate::server::json::Object;
 use crate::server::live::{Kind, Place, Refused};
 use crate::server::response::Refusal;
 use crate::streaming::service as streaming;
@@ -17,7 +18,6 @@ use axum::http::{HeaderValue, StatusCode};
 use futures_util::future::{BoxFuture, pending};
 use futures_util::stream::SplitStream;
 use futures_util::{FutureExt, StreamExt};
-use serde_json::{Map, Value};
 use std::sync::Arc;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::time::{Instant, sleep_until};
@@ -152,7 +152,7 @@ impl Reader {
         Ok(())
     }
 
-    fn init(&mut self, payload: Map<String, Value>) -> Result<(), Close> {
+    fn init(&mut self, payload: Object) -> Result<(), Close> {
         if !matches!(self.who, Who::Unsaid(_)) {
             return Err(Close::SECOND_INIT);
         }
@@ -173,11 +173,13 @@ impl Reader {
         self.say(Message::text(ACK))
     }
 
-    fn subscribe(&mut self, id: String, payload: Map<String, Value>) -> Result<(), Close> {
+    fn subscribe(&mut self, id: String, payload: &str) -> Result<(), Close> {
         let Who::Known(known) = &self.who else { return Err(Close::UNAUTHORIZED) };
         let asked = asked::from_payload(payload);
-        if asked.as_ref().is_err_and(Refusal::is_bad_request) {
-            return Err(Close::bad("The `payload` of `subscribe` is no request"));
+        if let Err(refusal) = asked.as_ref().map(drop)
+            && refusal.is_bad_request()
+        {
+            return Err(Close::bad_json(refusal.message.clone()));
         }
         let (shared, known, max) = (self.shared.clone(), known.clone(), self.live().operations);
         let begun = self.shared.operations.begin(id.clone(), max, |ticket| operation::run(shared, known, asked, ticket));

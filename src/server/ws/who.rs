@@ -1,11 +1,12 @@
 //! Who speaks on a socket: the token of `connection_init`, or of the handshake.
 
 use super::close::Close;
+use crate::server::json::Object;
 use crate::server::{State, auth};
 use crate::sessions::service;
 use crate::viewer::Viewer;
+use async_graphql::Value;
 use axum::http::HeaderValue;
-use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 /// Who it is.
@@ -20,9 +21,8 @@ pub(super) struct Known {
 ///
 /// # Errors
 /// `Forbidden` where it is no text.
-pub(super) fn authorization(payload: Map<String, Value>, header: Option<HeaderValue>) -> Result<Option<String>, Close> {
-    let given = payload.into_iter().find(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-    match (given.map(|(_, value)| value), header) {
+pub(super) fn authorization(payload: Object, header: Option<HeaderValue>) -> Result<Option<String>, Close> {
+    match (payload.take_ignoring_case("authorization"), header) {
         (Some(Value::String(text)), _) => Ok(Some(text)),
         (None | Some(Value::Null), None) => Ok(None),
         (None | Some(Value::Null), Some(header)) => {

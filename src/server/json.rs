@@ -1,0 +1,217 @@
+//! JSON as clients send it: an object has each key once, and errors say what is wrong with a text.
+
+use async_graphql::indexmap::IndexMap;
+use async_graphql::{Name, Value, Variables};
+use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How many objects and lists may stand in one another: the bound of the parser.
+const LEVELS: usize = 127;
+/// The longest key that an error quotes, in characters.
+const QUOTED: usize = 64;
+/// How the error of a key that stands twice begins, here and in what serde derives.
+const DUPLICATE: [&str; 2] = ["duplicate key `", "duplicate field `"];
+
+/// A JSON object in which no key stands twice, at any depth.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Object(IndexMap<Name, Value>);
+
+impl Object {
+    /// Its members as the variables of an operation.
+    pub(super) fn into_variables(self) -> Variables {
+        Variables::from_value(Value::Object(self.0))
+    }
+
+    /// The first member of this name, in upper or lower case.
+    pub(super) fn take_ignoring_case(mut self, name: &str) -> Option<Value> {
+        let at = self.0.keys().position(|key| key.eq_ignore_ascii_case(name))?;
+        self.0.swap_remove_index(at).map(|(_, value)| value)
+    }
+}
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+
+        impl<'de> Visitor<'de> for Members {
+            type Value = Object;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Object, A::Error> {
+                unique(members).map(Object)
+            }
+        }
+
+        deserializer.deserialize_map(Members)
+    }
+}
+
+impl Serialize for Object {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+/// Any JSON value in whose objects no key stands twice.
+struct Unique(Value);
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+
+        impl<'de> Visitor<'de> for Any {
+            type Value = Value;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a JSON value")
+            }
+
+            fn visit_unit<E>(self) -> Result<Value, E> {
+                Ok(Value::Null)
+            }
+
+            fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+                Ok(Value::Boolean(value))
+            }
+
+            fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+                Ok(Value::Number(value.into()))
+            }
+
+            fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+                Ok(Value::Number(value.into()))
+            }
+
+            fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+                Ok(Value::from(value))
+            }
+
+            fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+                Ok(Value::String(value.to_owned()))
+            }
+
+            fn visit_string<E>(self, value: String) -> Result<Value, E> {
+                Ok(Value::String(value))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+                let mut list = Vec::new();
+                while let Some(Unique(item)) = items.next_element()? {
+                    list.push(item);
+                }
+                Ok(Value::List(list))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Value, A::Error> {
+                unique(members).map(Value::Object)
+            }
+        }
+
+        deserializer.deserialize_any(Any).map(Self)
+    }
+}
+
+/// The members of an object.
+fn unique<'de, A: MapAccess<'de>>(mut members: A) -> Result<IndexMap<Name, Value>, A::Error> {
+    let mut object = IndexMap::new();
+    while let Some(name) = members.next_key::<Name>()? {
+        let Unique(value) = members.next_value()?;
+        // The entry, and not `insert`, so that the name is there for the error.
+        match object.entry(name) {
+            async_graphql::indexmap::map::Entry::Vacant(place) => place.insert(value),
+            async_graphql::indexmap::map::Entry::Occupied(taken) => {
+                return Err(A::Error::custom(format_args!("{}{}`", DUPLICATE[0], taken.key())));
+            }
+        };
+    }
+    Ok(object)
+}
+
+/// What is wrong with `what`, the text that `error` is about. `None` where it is well-formed JSON, but of another shape than is asked for.
+pub(super) fn explain(what: &str, error: &serde_json::Error) -> Option<String> {
+    let text = error.to_string();
+    let place = format!("at line {} column {}", error.line(), error.column());
+    if let Some(key) = DUPLICATE.iter().find_map(|begin| text.strip_prefix(begin)) {
+        let key = key.rsplit_once('`').map_or(key, |(key, _)| key);
+        let cut = if key.chars().nth(QUOTED).is_some() { "…" } else { "" };
+        return Some(format!("{what} has the key `{}{cut}` twice in one object.", key.chars().take(QUOTED).collect::<String>()));
+    }
+    // The library tells its kinds of errors apart by their texts alone; a test holds them.
+    let begins = |begin| text.starts_with(begin);
+    if begins("recursion limit exceeded") {
+        Some(format!("{what} is nested too deep: at most {LEVELS} objects and lists in one another."))
+    } else if begins("number out of range") {
+        Some(format!("{what} has a number that cannot be represented, {place}."))
+    } else if begins("lone leading surrogate") || begins("unexpected end of hex escape") {
+        Some(format!("{what} has a lone surrogate in a string, {place}: `\\uD800` to `\\uDFFF` come in pairs."))
+    } else {
+        (!error.is_data()).then(|| format!("{what} is no JSON: {text}."))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Object, String> {
+        serde_json::from_str(text).map_err(|error| explain("It", &error).unwrap_or_else(|| "another shape".to_owned()))
+    }
+
+    #[test]
+    fn what_is_read_is_what_the_library_reads() {
+        for text in [
+            "{}",
+            r#"{"a":null,"b":[true,false,1,-1,18446744073709551615,-9223372036854775808,1.5,1e300,0.1,1e-400]}"#,
+            r#"{"é\u00e9":"\ud83e\udd85 \n","":{"a":{"a":[{"a":1},{"a":2}]}},"a b":[]}"#,
+            r#"{"big":123456789012345678901234567890}"#,
+        ] {
+            let expected = Variables::from_json(serde_json::from_str(text).expect("JSON"));
+            assert_eq!(read(text).expect("an object").into_variables(), expected, "{text}");
+        }
+        let kept = r#"{"z":1,"a":{"y":[],"b":null}}"#;
+        assert_eq!(serde_json::to_string(&read(kept).expect("an object")).expect("JSON"), kept);
+    }
+
+    #[test]
+    fn an_error_says_what_is_wrong() {
+        let nested = |levels: usize| format!("{{\"a\":{}{}}}", "[".repeat(levels - 1), "]".repeat(levels - 1));
+        assert!(read(&nested(LEVELS)).is_ok());
+        assert_eq!(read(&nested(LEVELS + 1)), Err("It is nested too deep: at most 127 objects and lists in one another.".into()));
+        for number in ["1e999", "-1e999", &"9".repeat(10_000)] {
+            let told = read(&format!("{{\"a\":{number}}}")).expect_err("no number");
+            assert!(told.starts_with("It has a number that cannot be represented, at line 1 column "), "{told}");
+        }
+        for lone in [r"\ud800", r"\ud800x", r"\udc00", r"\ud800\n", r"\ud800\ud800", r"\ud800\u0041"] {
+            for text in [format!("{{\"a\":\"{lone}\"}}"), format!("{{\"{lone}\":1}}")] {
+                let told = read(&text).expect_err("no character");
+                assert!(told.starts_with("It has a lone surrogate in a string, at line 1 column "), "{text}: {told}");
+            }
+        }
+        for twice in [r#"{"k":1,"k":1}"#, r#"{"a":[{"b":{"k":1,"x":2,"k":3}}]}"#, r#"{"k":1,"\u006b":1}"#] {
+            assert_eq!(read(twice), Err("It has the key `k` twice in one object.".into()), "{twice}");
+        }
+        let long = "`é".repeat(50);
+        let told = read(&format!("{{\"{long}\":1,\"{long}\":1}}")).expect_err("twice");
+        assert_eq!(told, format!("It has the key `{}…` twice in one object.", "`é".repeat(32)));
+        for (broken, why) in [
+            ("", "EOF while parsing a value at line 1 column 0"),
+            ("{\"a\":1,}", "trailing comma at line 1 column 8"),
+            ("{} {}", "trailing characters at line 1 column 4"),
+            (r#"{"a":"\x"}"#, "invalid escape at line 1 column 8"),
+        ] {
+            assert_eq!(read(broken), Err(format!("It is no JSON: {why}.")), "{broken}");
+        }
+    }
+
+    #[test]
+    fn what_a_client_writes_is_not_taken_for_the_librarys_words() {
+        for text in [r#"["duplicate key `a`"]"#, r#""number out of range""#, r#""recursion limit exceeded""#, "1"] {
+            assert_eq!(read(text), Err("another shape".to_owned()), "{text}");
+        }
+    }
+}
