@@ -28,6 +28,8 @@ pub struct EdgeConfig {
     pub body_timeout: Duration,
     /// How long a client may read nothing of an answer that waits for it.
     pub stall_timeout: Duration,
+    /// How long what a client still sends is read behind the last answer of a connection, so that the client gets that answer.
+    pub linger_timeout: Duration,
     /// How long a connection may stand idle: longer than what proxies keep theirs, which is sixty seconds.
     pub idle_timeout: Duration,
     /// Documents that clients name instead of sending them.
@@ -130,6 +132,7 @@ impl Default for EdgeConfig {
             header_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
             stall_timeout: Duration::from_secs(30),
+            linger_timeout: Duration::from_secs(5),
             idle_timeout: Duration::from_secs(75),
             documents: Arc::default(),
             live: LiveConfig::default(),

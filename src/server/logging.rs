@@ -1,6 +1,8 @@
 //! One line a request, under an id that the client gets too and can quote, and its counters.
 
 use super::facts::{self, Facts};
+use super::head;
+use super::media::Media;
 use super::router::State;
 use super::traces::{self, Ended};
 use crate::app::App;
@@ -22,16 +24,29 @@ const SHOWN: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub(super) struct RequestId(pub(super) String);
 
+impl RequestId {
+    /// One that no request had before.
+    pub(super) fn random() -> Self {
+        Self(format!("{:016x}", rand::random::<u64>()))
+    }
+}
+
 /// Gives a request its id (the proxy's, if it is a plain one), and logs and counts how it went. No header, no body, no query string.
 /// Stands outside of everything that can answer.
 pub(super) async fn trace(Extract(state): Extract<State>, mut request: Request, next: Next) -> Response {
-    let id = given(request.headers().get(REQUEST_ID)).unwrap_or_else(|| format!("{:016x}", rand::random::<u64>()));
+    let id = given(request.headers().get(REQUEST_ID)).unwrap_or_else(|| RequestId::random().0);
     request.extensions_mut().insert(RequestId(id.clone()));
     // The level of errors, so that a filter that lets only those through leaves them their id.
     let span = tracing::error_span!(target: SPAN, "request", request_id = id);
     let watched = async {
         let watch = Watch::begin(&state, &request, &id);
-        let response = next.run(request).await;
+        let response = match head::check(&request) {
+            Ok(()) => next.run(request).await,
+            Err(refusal) => {
+                drop(request); // Its body with it: the connection knows by then that nobody has read that.
+                refusal.answer(Media::Json)
+            }
+        };
         watch.end(&response);
         response
     };

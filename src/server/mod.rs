@@ -9,6 +9,7 @@ mod connection;
 mod documents;
 mod facts;
 mod graphql;
+mod head;
 mod health;
 mod json;
 mod live;

@@ -55,11 +55,15 @@ impl Refusal {
         json!([{ "message": self.message, "extensions": extensions }])
     }
 
+    /// The body of its answer.
+    pub(super) fn body(&self) -> String {
+        json!({ "errors": self.errors() }).to_string()
+    }
+
     /// The answer, with the headers that its status asks for.
     pub(super) fn answer(self, media: Media) -> Response {
-        let body = json!({ "errors": self.errors() });
         facts::outcome(self.code);
-        let mut response = with_status(media, self.status, body.to_string());
+        let mut response = with_status(media, self.status, self.body());
         let headers = response.headers_mut();
         match self.status {
             StatusCode::METHOD_NOT_ALLOWED => headers.insert(header::ALLOW, HeaderValue::from_static("POST")),

@@ -23,6 +23,7 @@ mod fsck;
 mod fuzz;
 mod hashing;
 mod homes;
+mod heads;
 mod hostile;
 mod http;
 mod idempotency;

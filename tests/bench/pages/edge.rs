@@ -36,7 +36,7 @@ impl Edge {
 
     /// What is answered to a body of JSON.
     pub(crate) async fn ask(&self, token: Option<&str>, body: Bytes) -> Bytes {
-        let mut request = Request::post("/graphql").header(header::CONTENT_TYPE, "application/json");
+        let mut request = Request::post("/graphql").header(header::HOST, "x").header(header::CONTENT_TYPE, "application/json");
         if let Some(token) = token {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }

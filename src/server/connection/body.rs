@@ -1,0 +1,51 @@
+//! A request's body that notes when it is dropped before it was read to its end.
+
+use super::Shared;
+use axum::body::{Body, Bytes};
+use hyper::body::{Frame, Incoming, SizeHint};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+
+/// The body for a handler. An empty one is not watched.
+pub(super) fn watched(body: Incoming, shared: &Arc<Shared>) -> Body {
+    if hyper::body::Body::is_end_stream(&body) {
+        return Body::empty();
+    }
+    Body::new(Watched { body, is_read: false, shared: shared.clone() })
+}
+
+struct Watched {
+    body: Incoming,
+    /// Its end was seen. A chunked one does not say so by itself.
+    is_read: bool,
+    shared: Arc<Shared>,
+}
+
+impl hyper::body::Body for Watched {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(cx);
+        self.is_read |= matches!(polled, Poll::Ready(None));
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if !self.is_read && !hyper::body::Body::is_end_stream(&self.body) {
+            self.shared.unread.store(true, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The stream below a connection: the times that it is held to, the answers to what is no request, and its end.
+
+use super::Shared;
+use super::limit::Limit;
+use super::linger::Linger;
+use super::unparsable::{self, Refused};
+use crate::app::App;
+use crate::server::config::EdgeConfig;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+/// A connection on which headers must come within a time from their first byte on, and answers must be taken: who reads none of one
+/// for a while would otherwise hold a place for ever.
+pub(super) struct Hurried {
+    stream: TcpStream,
+    shared: Arc<Shared>,
+    app: App,
+    headers: Limit,
+    answers: Limit,
+    /// How long a stream of events may not be taken: less than other answers.
+    stream_stall: Duration,
+    /// Our answer to a head that cannot be parsed, while it is being written.
+    refused: Option<Refused>,
+    is_shut: bool,
+    linger: Linger,
+}
+
+impl Hurried {
+    pub(super) fn new(stream: TcpStream, shared: Arc<Shared>, config: &EdgeConfig, app: App) -> Self {
+        Self {
+            stream,
+            shared,
+            app,
+            headers: Limit::new(config.header_timeout),
+            answers: Limit::new(config.stall_timeout),
+            stream_stall: config.live.write_timeout,
+            refused: None,
+            is_shut: false,
+            linger: Linger::new(config.linger_timeout),
+        }
+    }
+
+    fn is_busy(&self) -> bool {
+        self.shared.busy.load(Ordering::Relaxed)
+    }
+
+    /// What came of a write: one that cannot go on waits until it can, or until nobody is taken to read it.
+    fn written(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if written.is_ready() {
+            self.answers.end();
+            return written;
+        }
+        let length = if self.shared.streams.load(Ordering::Relaxed) { self.stream_stall } else { self.answers.length };
+        self.answers.begin_of(length);
+        self.answers.poll(cx, "nobody reads the answer")
+    }
+
+    /// Writes our answer in the place of `bytes`, if they are hyper's own, which has no body.
+    fn poll_refuse(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Option<Poll<io::Result<usize>>> {
+        if self.refused.is_none() && !self.is_busy() {
+            self.refused = unparsable::refused(bytes, &self.app);
+            self.shared.unread.fetch_or(self.refused.is_some(), Ordering::Relaxed);
+        }
+        let refused = self.refused.as_mut()?;
+        while !refused.rest().is_empty() {
+            match Pin::new(&mut self.stream).poll_write(cx, refused.rest()) {
+                Poll::Ready(Ok(count @ 1..)) => refused.advance(count),
+                other => return Some(other),
+            }
+        }
+        Some(Poll::Ready(Ok(bytes.len())))
+    }
+}
+
+impl AsyncRead for Hurried {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let (this, before) = (&mut *self, buffer.filled().len());
+        if this.is_busy() {
+            this.headers.end();
+        }
+        match Pin::new(&mut this.stream).poll_read(cx, buffer) {
+            Poll::Ready(read) => {
+                if buffer.filled().len() > before && !this.is_busy() {
+                    this.headers.begin();
+                }
+                Poll::Ready(read)
+            }
+            Poll::Pending => this.headers.poll(cx, "the headers came too slowly"),
+        }
+    }
+}
+
+impl AsyncWrite for Hurried {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = match self.poll_refuse(cx, bytes) {
+            Some(written) => written,
+            None => Pin::new(&mut self.stream).poll_write(cx, bytes),
+        };
+        self.written(cx, written)
+    }
+
+    fn poll_write_vectored(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[io::IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        let refused = if let [only] = bytes { self.poll_refuse(cx, only) } else { None };
+        let written = match refused {
+            Some(written) => written,
+            None => Pin::new(&mut self.stream).poll_write_vectored(cx, bytes),
+        };
+        self.written(cx, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        if !this.is_shut {
+            ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
+            this.is_shut = true;
+        }
+        if this.shared.unread.load(Ordering::Relaxed) {
+            ready!(this.linger.poll(&mut this.stream, cx));
+        }
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,72 @@
+//! The answer to a request whose head cannot be parsed. No handler sees such a request: hyper answers it by itself, with a status and no body.
+//! That answer is known by what no answer of ours lacks, and sent with the body and the headers that all others have.
+
+use crate::app::App;
+use crate::server::logging::{REQUEST_ID, RequestId};
+use crate::server::media::Media;
+use crate::server::response::Refusal;
+use axum::http::{StatusCode, header};
+use std::fmt::Write;
+
+/// What stands in the place of hyper's answer.
+pub(super) struct Refused {
+    bytes: Vec<u8>,
+    written: usize,
+}
+
+impl Refused {
+    /// What is still to be written.
+    pub(super) fn rest(&self) -> &[u8] {
+        &self.bytes[self.written..]
+    }
+
+    pub(super) fn advance(&mut self, count: usize) {
+        self.written += count;
+    }
+}
+
+/// The answer to send instead of `head`, if that is hyper's own. Counted and logged as answers are.
+pub(super) fn refused(head: &[u8], app: &App) -> Option<Refused> {
+    let lines = hypers(head)?;
+    let status = StatusCode::from_bytes(lines.get(9..12)?.as_bytes()).ok()?;
+    let (refusal, id) = (refusal(status), RequestId::random());
+    app.metrics().answered(status.as_u16());
+    tracing::info!(request_id = id.0, status = status.as_u16(), outcome = refusal.code, "unparsable request");
+    Some(Refused { bytes: written(lines, refusal, &id), written: 0 })
+}
+
+/// The lines of a head that hyper has made by itself, for an error of the client. Every answer of ours has an id.
+fn hypers(head: &[u8]) -> Option<&str> {
+    if head.get(8..10) != Some(b" 4") || !head.starts_with(b"HTTP/1.") {
+        return None;
+    }
+    let lines = std::str::from_utf8(head.strip_suffix(b"\r\n\r\n")?).ok()?;
+    let has = |name: &str| lines.split("\r\n").any(|line| line.split(':').next().is_some_and(|it| it.eq_ignore_ascii_case(name)));
+    (!has(REQUEST_ID.as_str()) && lines.contains("\r\ncontent-length: 0")).then_some(lines)
+}
+
+fn refusal(status: StatusCode) -> Refusal {
+    let (code, message) = match status {
+        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => {
+            ("HEADERS_TOO_LARGE", "The head of the request is too large: send at most 100 headers, and 400 KiB in all.")
+        }
+        StatusCode::URI_TOO_LONG => ("URI_TOO_LONG", "The URL is longer than 64 KiB: send the request by POST."),
+        _ => ("BAD_REQUEST", "The head of the request cannot be read: it is not HTTP/1.1 as RFC 9112 has it."),
+    };
+    Refusal::new(status, code, message)
+}
+
+/// Hyper's lines with a body in place of none, under our headers.
+fn written(lines: &str, refusal: Refusal, id: &RequestId) -> Vec<u8> {
+    let (body, mut text) = (refusal.body(), String::new());
+    let own = |line: &&str| !line.starts_with("content-length:") && !line.starts_with("connection:");
+    for line in lines.split("\r\n").filter(own) {
+        let _ = write!(text, "{line}\r\n");
+    }
+    for (name, value) in refusal.answer(Media::Json).headers() {
+        let _ = write!(text, "{name}: {}\r\n", value.to_str().unwrap_or_default());
+    }
+    let _ = write!(text, "{}: close\r\n{REQUEST_ID}: {}\r\n", header::CONNECTION, id.0);
+    let _ = write!(text, "{}: {}\r\n\r\n{body}", header::CONTENT_LENGTH, body.len());
+    text.into_bytes()
+}

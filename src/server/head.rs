@@ -1,0 +1,50 @@
+//! What a request's head must be beyond what the parser asks for (RFC 9112).
+
+use super::response::Refusal;
+use axum::http::{HeaderMap, Request, StatusCode, Version, header};
+
+/// Holds a head to the rules for `Host` (section 3.2) and for `Transfer-Encoding` (sections 6.1 and 7).
+///
+/// # Errors
+/// 400, or 501 for a transfer coding that this server does not have.
+pub(super) fn check<B>(request: &Request<B>) -> Result<(), Refusal> {
+    check_host(request.version(), request.headers())?;
+    check_codings(request.headers())
+}
+
+fn check_host(version: Version, headers: &HeaderMap) -> Result<(), Refusal> {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    match (hosts.next(), hosts.next()) {
+        (None, _) if version == Version::HTTP_11 => Err(bad("HTTP/1.1 asks for a `Host` header: every proxy must pass it on.")),
+        (None, _) => Ok(()),
+        (Some(host), None) if host.as_bytes().iter().all(is_of_host) => Ok(()),
+        _ => Err(bad("`Host` must be one host, with a port or without.")),
+    }
+}
+
+/// Whether a byte may stand in a host and its port; empty is a host too.
+fn is_of_host(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:[]%".contains(byte)
+}
+
+/// The parser takes any list of codings that ends with `chunked`.
+fn check_codings(headers: &HeaderMap) -> Result<(), Refusal> {
+    let mut is_chunked = false;
+    for line in headers.get_all(header::TRANSFER_ENCODING) {
+        for coding in line.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii).filter(|coding| !coding.is_empty()) {
+            if !coding.eq_ignore_ascii_case(b"chunked") {
+                let message = "Of the transfer codings, this server has `chunked` alone.";
+                return Err(Refusal::new(StatusCode::NOT_IMPLEMENTED, "NOT_IMPLEMENTED", message));
+            }
+            if is_chunked {
+                return Err(bad("A body is chunked once."));
+            }
+            is_chunked = true;
+        }
+    }
+    Ok(())
+}
+
+fn bad(message: &str) -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", message)
+}
