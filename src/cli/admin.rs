@@ -11,7 +11,7 @@ use crate::db::Timing;
 use crate::request::Request;
 use crate::users::User;
 use crate::users::service as users;
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
 use std::sync::Arc;
 
@@ -83,9 +83,7 @@ pub(super) async fn run(options: Options) -> anyhow::Result<()> {
         What::Suspend(options) | What::Restore(options) => &options.storage,
         What::RotateAdKeys(options) => &options.storage,
     };
-    if at.redis.is_none() && !at.data_dir.is_dir() {
-        bail!("there is no data folder {}: name it with --data-dir, or a Redis with --redis", at.data_dir.display());
-    }
+    at.require_store()?;
     let storage = Storage::open(at, Timing::patient()).await?;
     let config = match &options.what {
         What::DeleteAccount(options) => options.domains.config(),

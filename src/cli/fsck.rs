@@ -10,7 +10,7 @@ use crate::db::{Db, Timing};
 use crate::error::Error;
 use crate::fsck::{self, Report, Step};
 use crate::ids::UserId;
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::process::ExitCode;
@@ -49,10 +49,7 @@ fn account(text: &str) -> Result<UserId, String> {
 pub(super) async fn run(options: Options) -> anyhow::Result<ExitCode> {
     // Nothing is stored, so what Redis would lose later is no reason to refuse.
     let at = StorageOptions { allow_volatile: true, ..options.storage };
-    if at.redis.is_none() && !at.data_dir.is_dir() {
-        // Opening it would make an empty one, in which nothing is broken.
-        bail!("there is no data folder {}: name it with --data-dir, or a Redis with --redis", at.data_dir.display());
-    }
+    at.require_store()?;
     let storage = Storage::open(&at, Timing::patient()).await?;
     let checked = check(&storage.db, options.home_window, options.account).await;
     storage.close().await;

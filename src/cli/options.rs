@@ -2,6 +2,7 @@
 
 use crate::clock::{DAY, MINUTE};
 use crate::config::{Auction, Config};
+use anyhow::bail;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -22,6 +23,17 @@ pub(super) struct StorageOptions {
     /// Take a given Redis also when it is set up to drop data in silence. For caches and trials.
     #[arg(long, env = "WAXWING_ALLOW_VOLATILE", value_parser = clap::builder::FalseyValueParser::new())]
     pub(super) allow_volatile: bool,
+}
+
+impl StorageOptions {
+    /// Refuses a data folder that is not there, where no Redis is given: opening it would make an empty store, and everything that is asked
+    /// of that would seem well.
+    pub(super) fn require_store(&self) -> anyhow::Result<()> {
+        if self.redis.is_none() && !self.data_dir.is_dir() {
+            bail!("there is no data folder {}: name it with --data-dir, or a Redis with --redis", self.data_dir.display());
+        }
+        Ok(())
+    }
 }
 
 /// How the domains are set up.

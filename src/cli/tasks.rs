@@ -48,6 +48,7 @@ enum What {
 
 pub(super) async fn run(options: Options) -> anyhow::Result<ExitCode> {
     let at = StorageOptions { allow_volatile: true, ..options.storage };
+    at.require_store()?;
     let storage = Storage::open(&at, Timing::patient()).await?;
     let app = App::new(storage.db.clone(), Clock::System, Config::default());
     let done = match options.what.unwrap_or(What::List) {
@@ -61,9 +62,11 @@ pub(super) async fn run(options: Options) -> anyhow::Result<ExitCode> {
 
 async fn list(app: &App) -> anyhow::Result<ExitCode> {
     let now = app.now();
+    let mut any = false;
     for queue in [Queue::Short, Queue::Long] {
         let waiting = jobs::waiting(app, queue).await?;
         let entries = jobs::entries(app, queue, SHOWN).await?;
+        any |= waiting > 0 || !entries.is_empty();
         for (entry, due) in &entries {
             println!("{}", line(entry, queue.name(), now, if *due > now { "is worked on, or pauses" } else { "waits" }));
         }
@@ -74,6 +77,9 @@ async fn list(app: &App) -> anyhow::Result<ExitCode> {
     let dead = jobs::dead(app).await?;
     for Burial { entry, error } in &dead {
         println!("{}", line(entry, "dead", now, error));
+    }
+    if !any && dead.is_empty() {
+        println!("Nothing waits.");
     }
     Ok(if dead.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -9,6 +9,8 @@ use crate::server;
 use crate::work;
 use anyhow::Context;
 use clap::Args;
+use std::net::SocketAddr;
+use tokio::net::TcpListener;
 
 #[derive(Args)]
 #[command(
@@ -16,6 +18,9 @@ use clap::Args;
     another ten seconds after that one has died. Give a worker the same limits as the servers."
 )]
 pub(super) struct Options {
+    /// Serve /metrics, /healthz and /readyz on this address. Without it, a worker listens nowhere.
+    #[arg(long, value_name = "ADDRESS", env = "WAXWING_METRICS_LISTEN")]
+    metrics_listen: Option<SocketAddr>,
     #[command(flatten)]
     storage: StorageOptions,
     #[command(flatten)]
@@ -24,11 +29,21 @@ pub(super) struct Options {
 
 /// Works until it is told to stop; passes that are under way are finished.
 pub(super) async fn run(options: Options) -> anyhow::Result<()> {
+    options.storage.require_store()?;
+    // A taken port is told before anything else is started.
+    let metrics = match options.metrics_listen {
+        Some(address) => Some(TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?),
+        None => None,
+    };
     let stop = server::on_signal().context("signals cannot be listened to")?;
     let Some(storage) = stop.run_until_cancelled(Storage::open(&options.storage, Timing::default())).await.transpose()? else {
         return Ok(());
     };
     let app = App::new(storage.db.clone(), Clock::System, options.domains.config());
+    if let Some(listener) = metrics {
+        tracing::info!(address = %listener.local_addr()?, "/metrics, /healthz and /readyz are served here");
+        tokio::spawn(server::serve_metrics(listener, app.clone(), stop.clone()));
+    }
     tracing::info!("working");
     work::run(&app, &stop).await;
     app.drain().await;

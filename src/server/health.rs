@@ -1,8 +1,14 @@
 //! Whether the process lives (`/healthz`), and whether it can serve (`/readyz`).
 
 use super::State;
+use crate::app::App;
 use axum::extract::State as Extract;
 use axum::http::StatusCode;
+
+/// Where the process says that it lives.
+pub(super) const ALIVE: &str = "/healthz";
+/// Where it says whether it can serve.
+pub(super) const READY: &str = "/readyz";
 
 /// 200 as long as the process answers: restarting it would mend nothing that Redis lacks.
 pub(super) async fn alive() -> &'static str {
@@ -11,7 +17,12 @@ pub(super) async fn alive() -> &'static str {
 
 /// 200 when Redis answers, else 503: send requests elsewhere meanwhile.
 pub(super) async fn ready(Extract(state): Extract<State>) -> (StatusCode, &'static str) {
-    match state.app.db().ping().await {
+    readiness(&state.app).await
+}
+
+/// The same, of a process that serves nothing else.
+pub(super) async fn readiness(app: &App) -> (StatusCode, &'static str) {
+    match app.db().ping().await {
         Ok(()) => (StatusCode::OK, "ok\n"),
         Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the storage does not answer\n"),
     }

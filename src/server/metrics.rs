@@ -1,6 +1,6 @@
 //! `/metrics`, on the main listener or on one of its own.
 
-use super::State;
+use super::{State, health};
 use crate::app::App;
 use axum::Router;
 use axum::extract::State as Extract;
@@ -30,11 +30,15 @@ fn exposition(app: &App) -> Response {
     }
 }
 
-/// Serves `/metrics` and nothing else until `stop` is cancelled. What it answers is neither logged nor counted.
+/// Serves `/metrics`, `/healthz` and `/readyz`, and nothing else, until `stop` is cancelled. What it answers is neither logged nor counted.
 ///
 /// # Errors
 /// When the listener fails.
 pub async fn serve_metrics(listener: TcpListener, app: App, stop: CancellationToken) -> std::io::Result<()> {
-    let router = Router::new().route(PATH, get(async |Extract(app): Extract<App>| exposition(&app))).with_state(app);
+    let router = Router::new()
+        .route(PATH, get(async |Extract(app): Extract<App>| exposition(&app)))
+        .route(health::ALIVE, get(health::alive))
+        .route(health::READY, get(async |Extract(app): Extract<App>| health::readiness(&app).await))
+        .with_state(app);
     axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await
 }

@@ -77,8 +77,8 @@ pub fn router(state: State) -> Router {
     let mut router = Router::new()
         .route("/graphql", get(graphql::get).post(graphql::post).put(reserved::reserve).delete(reserved::complete))
         .route("/click/{token}", get(click::click).head(click::look))
-        .route("/healthz", get(health::alive))
-        .route("/readyz", get(health::ready));
+        .route(health::ALIVE, get(health::alive))
+        .route(health::READY, get(health::ready));
     if !state.metrics_apart {
         router = router.route(metrics::PATH, get(metrics::here));
     }

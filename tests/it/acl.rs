@@ -1,14 +1,14 @@
 //! The Redis user of least privilege that `waxwing acl` describes: it can do what the server does, and nothing else.
 
-use crate::support::{Alone, RedisServer};
+use crate::support::{Alone, RedisServer, waxwing};
 use std::io::Write;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use waxwing::db::check::examine;
 use waxwing::fsck::key_kinds;
 
 fn acl(arguments: &[&str], stdin: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_waxwing"));
-    let command = command.arg("acl").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut command = waxwing(&["acl"]);
+    let command = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut running = command.spawn().expect("it runs");
     // One that refuses its arguments reads nothing.
     let _ = running.stdin.take().expect("a pipe").write_all(stdin.as_bytes());
@@ -88,7 +88,7 @@ fn only_the_digest_of_a_password_is_printed() {
 fn a_foreign_key_is_found_without_being_read() {
     let redis = RedisServer::restricted();
     redis.run::<()>(&["SET", "stray", "1"]);
-    let fsck = Command::new(env!("CARGO_BIN_EXE_waxwing")).args(["fsck", "--redis", &redis.url()]).output().expect("it runs");
+    let fsck = waxwing(&["fsck", "--redis", &redis.url()]).output().expect("it runs");
     let told = String::from_utf8_lossy(&fsck.stdout);
     assert_eq!(told, "stray: is no key of Waxwing's\n1 key read, 1 finding.\n", "{fsck:?}");
 }

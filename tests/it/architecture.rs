@@ -348,6 +348,20 @@ fn scripts() -> Vec<(String, String)> {
     found
 }
 
+#[test]
+fn tests_run_the_binary_in_one_way() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    // In two parts, so that this file is none of those that name it.
+    let (variable, mut broken) = (concat!("CARGO_BIN_EXE", "_waxwing"), Vec::new());
+    walk(&root, &mut |file| {
+        let runs_it = fs::read_to_string(&file).expect("a source").contains(variable);
+        if runs_it && !file.ends_with("support/process.rs") {
+            broken.push(file.display().to_string());
+        }
+    });
+    hold("a test that runs the binary where it stands: take support::waxwing", broken);
+}
+
 /// What stands between `open` and `close` on a line, each time.
 fn quoted(line: &str, open: &str, close: char) -> Vec<String> {
     line.split(open).skip(1).filter_map(|rest| rest.split(close).next()).map(str::to_owned).collect()

@@ -1,9 +1,9 @@
 //! Demo worlds, loaded by the binary and read by clients: homes hold what the file and the order of posts say.
 
-use crate::support::{RedisServer, TestApp};
+use crate::support::{RedisServer, TestApp, waxwing};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
-use std::process::{Command, Output};
+use std::process::Output;
 use waxwing::clock::Clock;
 use waxwing::config::Config;
 
@@ -19,12 +19,7 @@ fn graph() -> String {
 }
 
 fn demo(redis: &RedisServer, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_waxwing"))
-        .arg("demo")
-        .args(["--redis", &redis.url()])
-        .args(arguments)
-        .output()
-        .expect("it runs")
+    waxwing(&["demo", "--redis", &redis.url()]).args(arguments).output().expect("it runs")
 }
 
 /// Whom each user of the file follows, under the names they get: user1, user2, … in the order of their first appearance.

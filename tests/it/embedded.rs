@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::support::waxwing;
 use redis::AsyncCommands as _;
 use redis::aio::MultiplexedConnection;
 use waxwing::db::embedded::{Embedded, EmbeddedError, Options, start};
@@ -262,8 +263,7 @@ struct Server {
 #[cfg(target_os = "linux")]
 impl Server {
     async fn start(data: &Path) -> Self {
-        let process = Command::new(env!("CARGO_BIN_EXE_waxwing"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
+        let process = waxwing(&["serve", "--listen", "127.0.0.1:0", "--data-dir"])
             .arg(data)
             .stdout(Stdio::null())
             .stderr(Stdio::null())

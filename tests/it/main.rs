@@ -36,6 +36,7 @@ mod metrics;
 mod model;
 mod near;
 mod nodes;
+mod operators;
 mod overtaken;
 mod paging;
 mod plain;

@@ -271,8 +271,11 @@ async fn metrics_can_be_kept_to_a_listener_of_their_own() {
     let apart = format!("http://{}", line.split("address=").nth(1).expect("an address").trim());
     let text = reqwest::get(format!("{apart}/metrics")).await.expect("an answer").text().await.expect("text");
     assert_eq!(Samples::of(&text).get("waxwing_http_responses_total{status=\"404\"}"), 1.0);
-    for path in ["/graphql", "/", "/readyz"] {
+    for path in ["/graphql", "/"] {
         assert_eq!(status(format!("{apart}{path}")).await, 404);
+    }
+    for path in ["/healthz", "/readyz"] {
+        assert_eq!(status(format!("{apart}{path}")).await, 200);
     }
     server.stop();
     // Two listeners cannot have one address.

@@ -5,9 +5,8 @@ mod cost;
 mod failover;
 mod slots;
 
-use crate::support::{Actor, CALM, Cluster, Served};
+use crate::support::{Actor, CALM, Cluster, Served, waxwing};
 use serde_json::json;
-use std::process::Command;
 use waxwing::app::App;
 use waxwing::clock::Clock;
 use waxwing::config::Config;
@@ -67,7 +66,7 @@ async fn people_follow_and_talk_across_slots() {
 #[tokio::test]
 async fn a_world_is_loaded_into_a_cluster_and_served() {
     let cluster = Cluster::start();
-    let demo = Command::new(env!("CARGO_BIN_EXE_waxwing")).args(["demo", "--redis", &cluster.url()]).output().expect("it runs");
+    let demo = waxwing(&["demo", "--redis", &cluster.url()]).output().expect("it runs");
     assert!(demo.status.success(), "{}", String::from_utf8_lossy(&demo.stderr));
     let app = Served::start(app_on(&cluster).await, Clock::System).await;
     let input = json!({ "input": { "login": "ada", "password": "waxwing-demo" } });

@@ -3,9 +3,9 @@
 
 mod broken;
 
-use crate::support::{Actor, CALM, Cluster, START, Served, TestApp};
+use crate::support::{Actor, CALM, Cluster, START, Served, TestApp, waxwing};
 use serde_json::json;
-use std::process::{Command, Output};
+use std::process::Output;
 use std::time::Duration;
 use waxwing::app::App;
 use waxwing::clock::Clock;
@@ -155,8 +155,7 @@ async fn log_in(app: &Served, actor: &Actor) -> String {
 }
 
 fn fsck(redis: &str, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_waxwing"));
-    command.args(["fsck", "--redis", redis]).args(arguments).output().expect("it runs")
+    waxwing(&["fsck", "--redis", redis]).args(arguments).output().expect("it runs")
 }
 
 fn lines(output: &Output) -> Vec<String> {
@@ -234,23 +233,24 @@ async fn an_audit_writes_nothing() {
     assert!(calls.keys().all(|name| reading.contains(&name.as_str())), "{calls:?}");
 }
 
-#[tokio::test]
-async fn a_folder_that_is_not_there_is_not_made() {
+#[test]
+fn a_command_without_a_store_refuses_to_make_one() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("typo");
-    let output = Command::new(env!("CARGO_BIN_EXE_waxwing")).arg("fsck").arg("--data-dir").arg(&data).output().expect("it runs");
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("there is no data folder"), "{output:?}");
-    assert!(!data.exists());
+    for command in [&["fsck"][..], &["tasks"], &["tasks", "retry"], &["worker"], &["admin", "rotate-ad-keys"]] {
+        let output = waxwing(command).env("WAXWING_DATA_DIR", &data).output().expect("it runs");
+        assert_eq!((output.status.code(), lines(&output)), (Some(1), vec![]), "{command:?}: {output:?}");
+        let message =
+            format!("waxwing: there is no data folder {}: name it with --data-dir, or a Redis with --redis\n", data.display());
+        assert_eq!(String::from_utf8_lossy(&output.stderr), message, "{command:?}");
+        assert!(!data.exists(), "{command:?}");
+    }
 }
 
 #[tokio::test]
 async fn a_data_folder_is_checked_while_no_server_uses_it() {
     let folder = tempfile::tempdir().expect("a folder");
-    let run = |command: &str| {
-        let mut waxwing = Command::new(env!("CARGO_BIN_EXE_waxwing"));
-        waxwing.arg(command).arg("--data-dir").arg(folder.path()).output().expect("it runs")
-    };
+    let run = |command: &str| waxwing(&[command, "--data-dir"]).arg(folder.path()).output().expect("it runs");
     assert!(run("demo").status.success());
     let output = run("fsck");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -269,8 +269,8 @@ async fn demo_worlds_are_sound() {
     for follows in [None, Some("1 2\n2 1\n3 1\n1 3\n4 5\n5 6\n6 4\n7 1\n")] {
         let redis = crate::support::RedisServer::start();
         let folder = tempfile::tempdir().expect("a folder");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_waxwing"));
-        command.args(["demo", "--redis", &redis.url(), "--tokens"]).arg(folder.path().join("tokens"));
+        let mut command = waxwing(&["demo", "--redis", &redis.url(), "--tokens"]);
+        command.arg(folder.path().join("tokens"));
         if let Some(follows) = follows {
             let file = folder.path().join("follows");
             std::fs::write(&file, follows).expect("it is written");

@@ -1,12 +1,12 @@
 //! Limits and the storage: what happens when Redis cannot be asked, on a cluster, and to the audit.
 
 use super::{asked_by, asking, by_default, limited, log_in, once, refused, sign_up};
-use crate::support::{Alone, Answer, CALM, Cluster, RedisServer, START, Served, TestApp, error_codes};
+use crate::support::{Alone, Answer, CALM, Cluster, RedisServer, START, Served, TestApp, error_codes, waxwing};
 use futures_util::future::join_all;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::io::BufRead;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -251,9 +251,8 @@ struct Program(Child, String);
 
 impl Program {
     fn start(redis: &RedisServer, arguments: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_waxwing"));
-        command.args(["serve", "--listen", "127.0.0.1:0", "--redis", &redis.url()]).args(arguments);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it runs");
+        let mut command = waxwing(&["serve", "--listen", "127.0.0.1:0", "--redis", &redis.url()]);
+        let mut child = command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it runs");
         let lines = std::io::BufReader::new(child.stdout.take().expect("a pipe")).lines();
         let url = lines.map_while(Result::ok).find_map(|line| Some(line.split_once("API ")?.1.trim().to_owned()));
         Self(child, url.expect("it tells its address"))

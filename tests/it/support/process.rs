@@ -1,15 +1,32 @@
 //! The real binary as a process of its own, with nothing in its environment but what the test puts there.
 
 use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A command line of the binary. It sees no variable of the tests' own surroundings, save where programs are.
+/// A command line of the binary, and the only way to run it. It sees no variable of the tests' own surroundings, save where programs are, and
+/// no data folder but one that the test names: whoever runs the tests may have one where they stand.
 pub fn waxwing(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_waxwing"));
-    command.args(arguments).env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path))).stdin(Stdio::null());
     command
+        .args(arguments)
+        .current_dir(bare_folder())
+        .env_clear()
+        .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
+        .stdin(Stdio::null());
+    command
+}
+
+/// A folder in which the data folder of the default name neither is nor can be made: in its place is a link that leads nowhere.
+fn bare_folder() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bare");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    if let Err(error) = std::os::unix::fs::symlink("/nonexistent/waxwing-data", folder.join("waxwing-data")) {
+        assert_eq!(error.kind(), std::io::ErrorKind::AlreadyExists, "{error}");
+    }
+    folder
 }
 
 /// What a run came to: its exit code, stdout and stderr.

@@ -1,0 +1,56 @@
+//! What an operator types: the commands beside `serve`, and what they say.
+
+use crate::support::{Process, RedisServer, ran, waxwing};
+use std::time::{Duration, Instant};
+
+/// Waits for a line of a process's log that holds `text`, and gives what follows it there.
+async fn logged(process: &Process, text: &str) -> String {
+    let began = Instant::now();
+    loop {
+        if let Some(rest) = process.log().lines().find_map(|line| line.split_once(text).map(|(_, rest)| rest.trim().to_owned())) {
+            return rest;
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "never logged: {text}: {}", process.log());
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_worker_tells_how_it_is() {
+    let redis = RedisServer::start();
+    let options = ["worker", "--allow-volatile", "--metrics-listen", "127.0.0.1:0", "--redis", &redis.url()];
+    let worker = Process::start_untold(&mut waxwing(&options));
+    let url = format!("http://{}", logged(&worker, "served here address=").await);
+    let get = async |path: &str| {
+        let answer = reqwest::get(format!("{url}{path}")).await.expect("an answer");
+        (answer.status().as_u16(), answer.text().await.expect("text"))
+    };
+    let (status, metrics) = get("/metrics").await;
+    assert!(status == 200 && metrics.contains("\nwaxwing_build_info{"), "{status} {metrics}");
+    assert_eq!(get("/healthz").await, (200, "ok\n".to_owned()));
+    assert_eq!(get("/readyz").await, (200, "ok\n".to_owned()));
+    assert_eq!(get("/graphql").await.0, 404);
+    redis.kill();
+    assert_eq!(get("/readyz").await.0, 503);
+    assert_eq!(get("/healthz").await.0, 200);
+    redis.start_again();
+    worker.stop();
+    // A taken port is told before Redis is asked anything.
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("an address").to_string();
+    let (code, _, stderr) = ran(&mut waxwing(&["worker", "--metrics-listen", &address, "--redis", "unix:/nowhere"]));
+    assert!(code == 1 && stderr.contains(&format!("cannot listen on {address}")), "{stderr}");
+}
+
+#[test]
+fn an_empty_queue_says_so() {
+    let redis = RedisServer::start();
+    let tasks = || ran(&mut waxwing(&["tasks", "--redis", &redis.url()]));
+    let (code, stdout, stderr) = tasks();
+    assert_eq!((code, stdout.as_str()), (0, "Nothing waits.\n"), "{stderr}");
+    // A task of somebody who is no account, due at once.
+    redis.run::<()>(&["HSET", "journal:{0}", "4096", "0 0 0 like 1 2"]);
+    redis.run::<()>(&["ZADD", "due:{0}:short", "1", "4096"]);
+    let (_, stdout, stderr) = tasks();
+    assert!(!stdout.contains("Nothing waits") && !stdout.is_empty(), "{stdout}{stderr}");
+}
