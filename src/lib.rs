@@ -60,6 +60,11 @@
 //! Every key carries its owner's id as hash tag, from the first one on, so the same commands run on a cluster. Ids order by time
 //! and fit a double ([`ids`]): an id is its own score and its own cursor, and no two entries of a list tie.
 //!
+//! ## Versions of the store
+//!
+//! A store has a version, and a process that knows only older ones does not touch it. [`migrations`] lists the steps from each version to the
+//! next; a step works in bounded passes, each of which may be repeated, and the mark of the version says where the next one begins.
+//!
 //! ## Errors
 //!
 //! What a person can mend is a row of `userErrors`, everything else an error with a stable code ([`error`]). Nothing of Redis
@@ -98,6 +103,7 @@ pub mod streaming;
 pub mod accounts;
 
 pub mod work;
+pub mod migrations;
 pub mod fsck;
 
 pub mod schema;

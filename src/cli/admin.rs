@@ -1,5 +1,6 @@
 //! `waxwing admin`: what an operator does in an account's stead.
 
+use super::migrate;
 use super::options::{DomainOptions, StorageOptions};
 use super::storage::Storage;
 use crate::accounts::service as accounts;
@@ -90,16 +91,21 @@ pub(super) async fn run(options: Options) -> anyhow::Result<()> {
         _ => Config::default(),
     };
     let app = App::new(storage.db.clone(), Clock::System, config);
-    let done = match &options.what {
-        What::DeleteAccount(options) => delete_account(&app, &options.login).await,
-        What::Suspend(options) => hold_back(&app, options, true).await,
-        What::Restore(options) => hold_back(&app, options, false).await,
-        What::RotateAdKeys(_) => rotate_ad_keys(&app).await,
-    };
+    let done = act(&app, &options.what).await;
     app.drain().await;
     drop(app);
     storage.close().await;
     done
+}
+
+async fn act(app: &App, what: &What) -> anyhow::Result<()> {
+    migrate::at_start(app).await?;
+    match what {
+        What::DeleteAccount(options) => delete_account(app, &options.login).await,
+        What::Suspend(options) => hold_back(app, options, true).await,
+        What::Restore(options) => hold_back(app, options, false).await,
+        What::RotateAdKeys(_) => rotate_ad_keys(app).await,
+    }
 }
 
 async fn find(app: &App, login: &str) -> anyhow::Result<Arc<User>> {

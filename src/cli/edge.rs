@@ -5,7 +5,7 @@ use crate::schema;
 use crate::server::{Documents, EdgeConfig, LiveConfig, Origin};
 use anyhow::{Context, bail};
 use clap::builder::RangedU64ValueParser;
-use clap::{Args, ValueEnum};
+use clap::{ArgMatches, Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -141,6 +141,16 @@ impl EdgeOptions {
     fn is_on(&self, switch: Option<Switch>) -> bool {
         switch.map_or(self.profile == Profile::Development, |switch| switch == Switch::On)
     }
+}
+
+/// What a profile sets of the option of this name, and which profile; `None` for options that no profile sets.
+pub(super) fn set_by_profile(matches: &ArgMatches, name: &str) -> Option<(&'static str, &'static str)> {
+    let profiled = ["introspection", "suggestions", "playground", "simple-get"].contains(&name);
+    let profile = matches.try_get_one::<Profile>("profile").ok().flatten().filter(|_| profiled)?;
+    Some(match profile {
+        Profile::Development => ("on", "development"),
+        Profile::Production => ("off", "production"),
+    })
 }
 
 impl DocumentOptions {

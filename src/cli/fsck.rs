@@ -58,7 +58,8 @@ pub(super) async fn run(options: Options) -> anyhow::Result<ExitCode> {
     Ok(if report.findings == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-async fn check(db: &Db, home_window: Option<usize>, account: Option<UserId>) -> anyhow::Result<Report> {
+/// Checks a store with a progress bar, and prints what is found.
+pub(super) async fn check(db: &Db, home_window: Option<usize>, account: Option<UserId>) -> anyhow::Result<Report> {
     let bar = progress(db.size().await.map_err(cause)?);
     let app = App::new(db.clone(), Clock::System, Config::default());
     let options = fsck::Options { home_window, ..fsck::Options::default() };
@@ -82,7 +83,8 @@ fn cause(error: Error) -> anyhow::Error {
     }
 }
 
-fn summary(report: Report, of_account: bool) -> String {
+/// The last line.
+pub(super) fn summary(report: Report, of_account: bool) -> String {
     let counted = |count: u64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
     let keys = counted(report.keys, "key", "keys");
     match report.findings as u64 {
@@ -94,7 +96,7 @@ fn summary(report: Report, of_account: bool) -> String {
 }
 
 /// Draws nothing unless stderr is a terminal.
-fn progress(keys: u64) -> ProgressBar {
+pub(super) fn progress(keys: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(keys), ProgressDrawTarget::stderr());
     let style = ProgressStyle::with_template("{pos:>10} keys [{bar:40}] {percent}% {elapsed}");
     bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "))

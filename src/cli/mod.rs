@@ -2,11 +2,13 @@
 
 mod acl;
 mod admin;
+mod backup;
 mod config;
 mod demo;
 mod edge;
 mod fsck;
 mod logs;
+mod migrate;
 mod options;
 mod rates;
 mod serve;
@@ -44,6 +46,12 @@ enum Command {
     Admin(admin::Options),
     /// Work on what servers leave to the background, beside them or on a machine of its own. Servers do that too.
     Worker(worker::Options),
+    /// Copy a store into a folder, while servers go on working.
+    Backup(backup::Options),
+    /// Make a store of a backup, in an empty place, and check it.
+    Restore(backup::RestoreOptions),
+    /// Bring a store that an earlier version has made to the version of this one. Servers do what takes less than a second by themselves.
+    Migrate(migrate::Options),
     /// Check a configuration, or print one to start from.
     Config(config::Options),
     /// Print the line of an ACL file for a Redis user with no more rights than the server needs.
@@ -86,6 +94,9 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Tasks(options) => return tasks::run(options).await,
         Command::Admin(options) => admin::run(options).await?,
         Command::Worker(options) => worker::run(options).await?,
+        Command::Backup(options) => return backup::run(options).await,
+        Command::Restore(options) => return backup::restore(options).await,
+        Command::Migrate(options) => migrate::run(options).await?,
         Command::Acl(options) => acl::run(&options)?,
         Command::Schema => print!("{}", crate::schema::sdl()),
     }

@@ -2,6 +2,7 @@
 
 use super::demo::{self, PEOPLE_LOGIN, PEOPLE_PASSWORD};
 use super::edge::{DocumentOptions, EdgeOptions};
+use super::migrate;
 use super::options::{DomainOptions, StorageOptions};
 use super::rates::RateOptions;
 use super::storage::Storage;
@@ -96,6 +97,7 @@ async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
 
 async fn serve(options: &Options, app: App, edge: EdgeConfig, stop: CancellationToken) -> anyhow::Result<()> {
     let mut state = State::new(app.clone(), edge);
+    migrate::at_start(&app).await?;
     match stop.run_until_cancelled(world(options, &app)).await {
         Some(demo) => state.demo = demo?,
         None => return Ok(()),
@@ -114,7 +116,12 @@ async fn serve(options: &Options, app: App, edge: EdgeConfig, stop: Cancellation
     });
     let listener = bind(options.listen).await?;
     announce(listener.local_addr()?, &state);
-    server::run(listener, state, stop).await;
+    let outdated = async {
+        let reason = migrate::outdated(app.db(), &stop).await;
+        stop.cancel();
+        reason
+    };
+    let ((), outdated) = tokio::join!(server::run(listener, state, stop.clone()), outdated);
     // What is cut off is taken over by whoever works next.
     if tokio::time::timeout(PASS, working).await.is_err() {
         tracing::warn!("work in the background did not end in {PASS:?}: it goes on when a server runs again");
@@ -122,7 +129,7 @@ async fn serve(options: &Options, app: App, edge: EdgeConfig, stop: Cancellation
     if let Some(traces) = traces {
         traces.close().await;
     }
-    Ok(())
+    outdated.map_or(Ok(()), Err)
 }
 
 /// Sees to the demo's world; the login to offer when there is one and it is asked for.

@@ -1,10 +1,12 @@
 //! Opens the storage that the options name: a given Redis after a look at it, or one of our own.
 
+use super::migrate;
 use super::options::StorageOptions;
 use crate::db::embedded::{self, Embedded};
 use crate::db::inspect::{Finding, Severity};
 use crate::db::{Db, Target, Timing, check};
 use crate::fsck;
+use crate::migrations;
 use anyhow::{Context, bail};
 
 /// An open storage.
@@ -20,12 +22,24 @@ impl Storage {
             let data = embedded::Options { data_dir: options.data_dir.clone(), redis_server: options.redis_server.clone() };
             let embedded = embedded::start(data).await?;
             let db = Db::open(&Target::socket(embedded.socket()), timing).await?;
-            return Ok(Self { db, embedded: Some(embedded) });
+            return Self { db, embedded: Some(embedded) }.known().await;
         };
         let target: Target = url.parse().context("--redis")?;
         examine(&target, options.allow_volatile).await?;
         let db = Db::open(&target, timing).await.context("this Redis cannot be reached")?;
-        Ok(Self { db, embedded: None })
+        Self { db, embedded: None }.known().await
+    }
+
+    /// The same, unless its store is of a version that this program does not know.
+    async fn known(self) -> anyhow::Result<Self> {
+        let standing = migrations::standing(&self.db, migrations::STEPS).await;
+        match standing.map_err(anyhow::Error::from).and_then(|standing| migrate::refuse_newer(&standing)) {
+            Ok(()) => Ok(self),
+            Err(refusal) => {
+                self.close().await;
+                Err(refusal)
+            }
+        }
     }
 
     /// Closes it: the server's own Redis writes its data and ends.

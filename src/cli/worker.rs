@@ -1,5 +1,6 @@
 //! `waxwing worker`.
 
+use super::migrate;
 use super::options::{DomainOptions, StorageOptions};
 use super::storage::Storage;
 use crate::app::App;
@@ -40,13 +41,22 @@ pub(super) async fn run(options: Options) -> anyhow::Result<()> {
         return Ok(());
     };
     let app = App::new(storage.db.clone(), Clock::System, options.domains.config());
+    if let Err(refusal) = migrate::at_start(&app).await {
+        storage.close().await;
+        return Err(refusal);
+    }
     if let Some(listener) = metrics {
         tracing::info!(address = %listener.local_addr()?, "/metrics, /healthz and /readyz are served here");
         tokio::spawn(server::serve_metrics(listener, app.clone(), stop.clone()));
     }
     tracing::info!("working");
-    work::run(&app, &stop).await;
+    let outdated = async {
+        let reason = migrate::outdated(app.db(), &stop).await;
+        stop.cancel();
+        reason
+    };
+    let ((), outdated) = tokio::join!(work::run(&app, &stop), outdated);
     app.drain().await;
     storage.close().await;
-    Ok(())
+    outdated.map_or(Ok(()), Err)
 }

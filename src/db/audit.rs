@@ -14,7 +14,7 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Worker numbers, the cursors' secret, the note on a demo world.
+/// Worker numbers, the cursors' secret, the note on a demo world, the store's version.
 ///
 /// # Errors
 /// As [`super::Db::read_many`].
@@ -24,6 +24,7 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
             Some(Owned::Worker(number)) => worker(look, entry, number, found).await?,
             Some(Owned::Secret) => secret(look, &entry.key, entry.is_a("string", Lives::On, found), found).await?,
             Some(Owned::World) => world(look, &entry.key, entry.is_a("hash", Lives::On, found), found).await?,
+            Some(Owned::Version) => version(look, &entry.key, entry.is_a("hash", Lives::On, found), found).await?,
             None => {}
         }
     }
@@ -47,6 +48,18 @@ async fn worker(look: &Look, entry: &Entry, number: u64, found: &mut Findings) -
 async fn secret(look: &Look, key: &str, readable: bool, found: &mut Findings) -> Result<(), Error> {
     if readable && look.ask([key], |key| cmd("STRLEN").arg(key).take()).await?.read::<u64>(&key) != Some(16) {
         found.add(key, "is not 16 bytes long");
+    }
+    Ok(())
+}
+
+async fn version(look: &Look, key: &str, readable: bool, found: &mut Findings) -> Result<(), Error> {
+    if readable {
+        let fields = look.ask([key], |key| cmd("HMGET").arg(key).arg(&["version", "step", "place", "by"]).take()).await?;
+        match fields.read::<(u64, u64, String, String)>(&key) {
+            Some((_, 0, ..)) => {}
+            Some(_) => found.add(key, "a migration was begun and not finished: run `waxwing migrate`"),
+            None => found.add(key, "its fields are not a version, a step, a place and a program's version"),
+        }
     }
     Ok(())
 }

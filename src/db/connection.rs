@@ -6,7 +6,7 @@ use super::near::Near;
 use super::{Target, pipeline_of};
 use crate::error::Error;
 use crate::metrics::{Fault, StorageMeters};
-use redis::{Client, Cmd, RedisError, Value};
+use redis::{Client, Cmd, ConnectionInfo, RedisError, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -142,6 +142,15 @@ impl Topology {
             Nodes::Single(_) => self.send(vec![command.clone()], Access::Read).await,
             Nodes::Cluster(cluster) => Box::pin(cluster.each_primary(command)).await,
         }
+    }
+
+    /// How each primary is reached, in the order of their addresses.
+    pub(super) async fn primary_addresses(&self) -> Result<Vec<ConnectionInfo>, Error> {
+        let clients = match &self.nodes {
+            Nodes::Single(links) => vec![links.client()],
+            Nodes::Cluster(cluster) => Box::pin(cluster.primary_clients()).await?,
+        };
+        Ok(clients.iter().map(|client| client.get_connection_info().clone()).collect())
     }
 
     pub(super) async fn on_primary(&self, node: usize, command: Cmd) -> Result<Value, Error> {

@@ -3,7 +3,7 @@
 use crate::audit;
 
 /// What stands before the colon of each of them.
-pub const KINDS: [&str; 3] = ["worker", "secret", "world"];
+pub const KINDS: [&str; 4] = ["worker", "secret", "world", "version"];
 
 /// STRING, the milliseconds up to which ids of worker `n` are given out. 64 keys, no time to live.
 pub(super) fn worker(n: u64) -> String {
@@ -16,11 +16,16 @@ pub(super) const CURSOR_SECRET: &str = "secret:{cursor}";
 /// HASH `name moment state` (moment in ms since the epoch) of the demo world in this store. One key, no time to live.
 pub(super) const WORLD: &str = "world:{demo}";
 
+/// HASH `version step place by` of the store's layout: migrations up to `version` are done, `step` (0 for none) goes on at `place`. One key, no
+/// time to live.
+pub(super) const VERSION: &str = "version:{store}";
+
 /// What a key is for.
 pub(super) enum Owned {
     Worker(u64),
     Secret,
     World,
+    Version,
 }
 
 /// What a key is for; `None` when it is not one of these.
@@ -28,6 +33,7 @@ pub(super) fn parse(key: &str) -> Option<Owned> {
     match key {
         CURSOR_SECRET => Some(Owned::Secret),
         WORLD => Some(Owned::World),
+        VERSION => Some(Owned::Version),
         _ => audit::tag_in(key, "worker").and_then(audit::number).map(Owned::Worker),
     }
 }

@@ -19,7 +19,9 @@ pub mod look;
 pub mod ranges;
 pub mod script;
 pub mod secret;
+pub mod snapshot;
 pub mod target;
+pub mod version;
 pub mod workers;
 pub mod world;
 

@@ -67,6 +67,7 @@ impl Db {
         let mut own = cmd("EXISTS");
         own.arg(keys::CURSOR_SECRET);
         let mut own_keys: u64 = self.read(own).await?;
+        own_keys += self.read::<u64>(cmd("EXISTS").arg(keys::VERSION).take()).await?;
         for n in 0..crate::ids::source::WORKERS {
             own_keys += self.read::<u64>(cmd("EXISTS").arg(keys::worker(n)).take()).await?;
         }

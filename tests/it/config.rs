@@ -171,6 +171,25 @@ fn a_check_prints_every_option_with_its_source() {
 }
 
 #[test]
+fn a_check_prints_what_the_profile_sets() {
+    let switches = ["introspection", "suggestions", "playground", "simple-get"];
+    let (_, stdout, _) = File::new("").check(&[]);
+    for name in switches {
+        assert_eq!(option(&stdout, name), ("\"on\"", "the profile, development"), "{name}");
+    }
+    let file = File::new("profile = \"production\"\nplayground = \"on\"\n");
+    let (_, stdout, _) = file.check(&[("WAXWING_SUGGESTIONS", "on")]);
+    assert_eq!(option(&stdout, "introspection"), ("\"off\"", "the profile, production"));
+    assert_eq!(option(&stdout, "simple-get"), ("\"off\"", "the profile, production"));
+    assert_eq!(option(&stdout, "suggestions"), ("\"on\"", "WAXWING_SUGGESTIONS"));
+    assert_eq!(option(&stdout, "playground"), ("\"on\"", format!("{}:2", file.path()).as_str()));
+    // Every switch that `serve` leaves to the profile is told as such.
+    let (_, help, _) = ran(&mut waxwing(&["serve", "--help"]));
+    let left_to_it = help.matches("[possible values: on, off]").count();
+    assert_eq!(left_to_it, switches.len() + 1, "these and --rate-limits: {help}");
+}
+
+#[test]
 fn a_list_is_an_array() {
     let file = File::new("cors-origins = [\"https://a.example\", \"https://b.example\"]");
     let (code, stdout, stderr) = file.check(&[]);

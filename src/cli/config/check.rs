@@ -3,6 +3,7 @@
 use super::file::File;
 use super::options::{self, Options};
 use super::{SERVE, layered};
+use crate::cli::edge::set_by_profile;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, FromArgMatches};
 use std::path::Path;
@@ -91,6 +92,9 @@ fn line(option: &Arg, file: Option<&File>, matches: &ArgMatches) -> (String, Str
         (Some(_), Some((file, line))) => format!("{}:{line}", file.path.display()),
         _ => "default".to_owned(),
     };
+    if let (None, Some((value, profile))) = (&values, set_by_profile(matches, name)) {
+        return (format!("{name} = \"{value}\""), format!("the profile, {profile}"));
+    }
     let setting = match values {
         None => format!("# {name} is not set"),
         Some(_) if options::is_secret(option) => format!("{name} = \"(hidden)\""),

@@ -5,6 +5,7 @@ use super::people::{self as small, PASSWORD};
 use super::plan::{PAST, Spread, TALK, World};
 use super::text::{Dice, sentence};
 use crate::app::App;
+use crate::cli::migrate;
 use crate::clock::{DAY, Millis};
 use crate::db::world::Begun;
 use crate::{graph, sessions, statuses, timelines, users};
@@ -67,6 +68,7 @@ fn from_graph(follows: &Follows, per_user: usize, now: Millis) -> World {
 }
 
 async fn take_in(app: &App, world: &World, tokens: Option<&Path>) -> anyhow::Result<()> {
+    migrate::at_start(app).await?;
     let bar = progress(world);
     bar.set_message("accounts");
     users::service::import(app, &world.users, PASSWORD).await?;

@@ -153,6 +153,11 @@ impl Cluster {
         join_all(nodes.iter().map(|node| self.at(node, command))).await.into_iter().collect()
     }
 
+    /// How every primary is reached, in the order of their addresses.
+    pub(super) async fn primary_clients(&self) -> Result<Vec<Client>, Error> {
+        Ok(self.primaries().await?.iter().map(|node| node.links.client()).collect())
+    }
+
     /// The answer of one of them.
     pub(super) async fn on_primary(&self, at: usize, command: &Cmd) -> Result<Value, Error> {
         // The cluster may have lost a primary meanwhile.

@@ -26,6 +26,8 @@ const SETTINGS: &[(&str, &str)] = &[
     ("lazyfree-lazy-user-del", "yes"),
     ("lazyfree-lazy-user-flush", "yes"),
     ("replica-lazy-flush", "yes"),
+    // A backup is one replica for a moment: there is nobody to wait for.
+    ("repl-diskless-sync-delay", "0"),
     // Milliseconds, microseconds, milliseconds: what is this slow should be found.
     ("busy-reply-threshold", "1000"),
     ("slowlog-log-slower-than", "10000"),

@@ -107,6 +107,12 @@ impl Process {
 }
 
 impl Process {
+    /// Waits until it ends by itself; its exit code and its whole log.
+    pub fn ended(mut self) -> (i32, String) {
+        let code = self.child.wait().expect("it ran").code().expect("no signal");
+        (code, self.log())
+    }
+
     /// Kills it with -9, and gives what it has logged.
     pub fn kill(mut self) -> String {
         self.child.kill().expect("it runs");

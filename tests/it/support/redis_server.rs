@@ -124,9 +124,12 @@ impl RedisServer {
         format!("redis://{user}127.0.0.1:{port}")
     }
 
-    /// A single server as the operator uses it.
+    /// As the operator uses it, who may do everything.
     pub fn operator_url(&self) -> String {
-        self.single().operator_url()
+        match &self.0 {
+            Kind::Single(server) => server.operator_url(),
+            Kind::Cluster(cluster) => cluster.url(),
+        }
     }
 
     /// Runs a command on a connection of the test's own, where its key is; on every node if it has none, and then gives the first one's

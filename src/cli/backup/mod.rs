@@ -1,0 +1,103 @@
+//! `waxwing backup`: a copy of a store, taken from running servers.
+
+mod manifest;
+mod restore;
+
+pub(super) use restore::{Options as RestoreOptions, run as restore};
+
+use super::options::StorageOptions;
+use super::storage::Storage;
+use crate::db::snapshot::{Address, download};
+use crate::db::{Db, Timing};
+use anyhow::{Context, bail};
+use clap::Args;
+use futures_util::future::try_join_all;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use manifest::{Manifest, Node};
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+#[derive(Args)]
+#[command(
+    after_help = "Servers go on working. Each Redis gives a copy of one moment, straight from its memory, as it would to a replica: it needs memory \
+    for what changes meanwhile, and the right to `SYNC` and `REPLCONF`, which a user of least privilege does not have.\n\n\
+    On a cluster every primary is copied at once, each at a moment of its own, within a second or two. What was half done then is settled \
+    or found when the copy is restored.\n\n\
+    The folder holds everything that the store does: password digests, sessions, messages. It is made readable by its owner alone. \
+    `waxwing restore` reads it.\n\n\
+    While a server runs on a data folder, name that server's socket: --redis unix:waxwing-data/redis.sock"
+)]
+pub(super) struct Options {
+    /// The folder to make. There must be none.
+    folder: PathBuf,
+    /// Load the copy into a Redis of its own afterwards and check it as `fsck` does. Takes as much memory as the store has. The exit code is 1
+    /// when something is broken.
+    #[arg(long, env = "WAXWING_CHECK_BACKUP", value_parser = clap::builder::FalseyValueParser::new())]
+    check: bool,
+    #[command(flatten)]
+    storage: StorageOptions,
+}
+
+pub(super) async fn run(options: Options) -> anyhow::Result<ExitCode> {
+    let at = StorageOptions { allow_volatile: true, ..options.storage };
+    at.require_store()?;
+    if options.folder.exists() {
+        bail!("{} is there already: name a folder that is not", options.folder.display());
+    }
+    let storage = Storage::open(&at, Timing::patient()).await?;
+    let made = make(&storage.db, &options.folder).await;
+    storage.close().await;
+    let bytes: u64 = made?.nodes.iter().map(|node| node.bytes).sum();
+    println!("{} holds {bytes} bytes.", options.folder.display());
+    if options.check { restore::check(&options.folder, at.redis_server).await } else { Ok(ExitCode::SUCCESS) }
+}
+
+/// Makes the folder, which is there only when it is whole.
+async fn make(db: &Db, folder: &Path) -> anyhow::Result<Manifest> {
+    let mut unfinished = folder.as_os_str().to_owned();
+    unfinished.push(".unfinished");
+    let unfinished = PathBuf::from(unfinished);
+    DirBuilder::new().mode(0o700).create(&unfinished).with_context(|| unfinished.display().to_string())?;
+    let made = fill(db, &unfinished).await;
+    let made =
+        made.and_then(|manifest| fs::rename(&unfinished, folder).map(|()| manifest).context("the folder cannot be renamed"));
+    if made.is_err() {
+        fs::remove_dir_all(&unfinished).ok();
+    }
+    made
+}
+
+async fn fill(db: &Db, folder: &Path) -> anyhow::Result<Manifest> {
+    let store_version = db.version_mark().await?.map_or(0, |mark| mark.version);
+    let nodes = db.primary_addresses().await?;
+    let (bar, bytes) = (progress(), AtomicU64::new(0));
+    let copies = nodes.iter().zip(1..).map(|(node, number)| copy(node, folder, format!("node-{number}.rdb"), &bar, &bytes));
+    let nodes = try_join_all(copies).await;
+    bar.finish_and_clear();
+    let manifest = Manifest::new(store_version, nodes?);
+    manifest.write(folder)?;
+    File::open(folder)?.sync_all()?;
+    Ok(manifest)
+}
+
+async fn copy(address: &Address, folder: &Path, name: String, bar: &ProgressBar, all: &AtomicU64) -> anyhow::Result<Node> {
+    let path = folder.join(&name);
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+    let mut before = 0;
+    let tell = |bytes| {
+        bar.set_position(all.fetch_add(bytes - before, Ordering::Relaxed) + bytes - before);
+        before = bytes;
+    };
+    let done = download(address, &mut file, tell).await.with_context(|| format!("{name} cannot be copied"))?;
+    file.sync_all()?;
+    Ok(Node { file: name, bytes: done.bytes, sha256: done.sha256 })
+}
+
+fn progress() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("{spinner} {bytes} copied {bytes_per_sec} {elapsed}");
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}

@@ -1,0 +1,162 @@
+//! `waxwing restore`: makes a store of a backup, brings it up to date, settles what was under way, and checks it.
+
+use super::manifest::Manifest;
+use crate::app::App;
+use crate::cli::fsck::{check as audit, summary};
+use crate::cli::migrate;
+use crate::cli::options::{DomainOptions, StorageOptions};
+use crate::cli::storage::Storage;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::db::snapshot::{copy_into, free_folder, place};
+use crate::db::{Db, Timing};
+use crate::migrations::{STEPS, Standing, latest};
+use crate::work;
+use anyhow::{Context, bail};
+use clap::Args;
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+#[derive(Args)]
+#[command(
+    after_help = "The data folder must be empty or missing, a Redis must be empty; nobody may use it meanwhile. A backup of a single server, of a data \
+    folder or of a cluster can be restored into any of them. Into a given Redis or a cluster its keys are written one by one, which takes the \
+    rights to `RESTORE` and `SCAN` besides those of a server.\n\n\
+    Afterwards the store is brought to this program's version, what was under way when the copy was made is settled, and all of it is checked \
+    as `waxwing fsck` does. The exit code is 1 when something is broken. Give this the same limits as the servers."
+)]
+pub(in crate::cli) struct Options {
+    /// The folder that `waxwing backup` made.
+    backup: PathBuf,
+    #[command(flatten)]
+    storage: StorageOptions,
+    #[command(flatten)]
+    domains: DomainOptions,
+}
+
+pub(in crate::cli) async fn run(options: Options) -> anyhow::Result<ExitCode> {
+    let manifest = Manifest::read(&options.backup)?;
+    let newer = Standing::Newer { version: manifest.store_version, by: manifest.origin() };
+    if manifest.store_version > latest(STEPS) {
+        migrate::refuse_newer(&newer)?;
+    }
+    tracing::info!("the backup is whole: {}", manifest.origin());
+    let (files, config) = (manifest.files(&options.backup), options.domains.config());
+    if options.storage.redis.is_some() {
+        return into_redis(&files, &options.storage, config).await;
+    }
+    let code = into_folder(&files, &options.storage, config).await?;
+    println!("{} holds the backup.", options.storage.data_dir.display());
+    Ok(code)
+}
+
+/// Checks that a backup can be restored, in a folder for a while.
+pub(super) async fn check(backup: &Path, redis_server: Option<PathBuf>) -> anyhow::Result<ExitCode> {
+    let manifest = Manifest::read(backup)?;
+    let scratch = Scratch::new()?;
+    let at = StorageOptions { redis: None, data_dir: scratch.0.join("data"), redis_server, allow_volatile: true };
+    into_folder(&manifest.files(backup), &at, Config::default()).await
+}
+
+/// Makes a data folder, under another name until everything is in it.
+async fn into_folder(files: &[PathBuf], at: &StorageOptions, config: Config) -> anyhow::Result<ExitCode> {
+    let data = std::path::absolute(&at.data_dir)?;
+    if !free_folder(&data).with_context(|| data.display().to_string())? {
+        bail!("{} is not empty: a backup is restored into an empty or a new folder", data.display());
+    }
+    let unfinished =
+        PathBuf::from([data.as_os_str().to_owned(), OsString::from(".unfinished")].into_iter().collect::<OsString>());
+    if unfinished.exists() {
+        bail!("{} is there: another restore runs, or was cut off. Remove it and try again", unfinished.display());
+    }
+    let there = StorageOptions { data_dir: unfinished.clone(), ..at.clone() };
+    let filled = fill_folder(files, &there, config).await;
+    let done = filled.and_then(|code| fs::rename(&unfinished, &data).map(|()| code).context("the folder cannot be renamed"));
+    if done.is_err() {
+        fs::remove_dir_all(&unfinished).ok();
+    }
+    done
+}
+
+async fn fill_folder(files: &[PathBuf], at: &StorageOptions, config: Config) -> anyhow::Result<ExitCode> {
+    // One server's data is a data folder as it is. That of several is copied together.
+    if let [file] = files {
+        if let Some(parent) = at.data_dir.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        place(file, &at.data_dir).with_context(|| at.data_dir.display().to_string())?;
+    }
+    let storage = Storage::open(at, Timing::patient()).await?;
+    let filled = match files {
+        [_] => Ok(()),
+        files => copy_all(files, &storage.db, at.redis_server.clone()).await,
+    };
+    finish(storage, filled, config).await
+}
+
+async fn into_redis(files: &[PathBuf], at: &StorageOptions, config: Config) -> anyhow::Result<ExitCode> {
+    let storage = Storage::open(at, Timing::patient()).await?;
+    let filled = match storage.db.size().await {
+        Ok(0) => {
+            copy_all(files, &storage.db, at.redis_server.clone()).await.context("this Redis holds a part of the backup: empty it")
+        }
+        Ok(_) => Err(anyhow::anyhow!("this Redis is not empty: a backup is restored into an empty one")),
+        Err(error) => Err(error.into()),
+    };
+    finish(storage, filled, config).await
+}
+
+/// Copies the keys of every file, each from a Redis that has it for a while.
+async fn copy_all(files: &[PathBuf], to: &Db, redis_server: Option<PathBuf>) -> anyhow::Result<()> {
+    for file in files {
+        let scratch = Scratch::new()?;
+        let data_dir = scratch.0.join("data");
+        place(file, &data_dir)?;
+        let at = StorageOptions { redis: None, data_dir, redis_server: redis_server.clone(), allow_volatile: true };
+        let from = Storage::open(&at, Timing::patient()).await?;
+        let bar = crate::cli::fsck::progress(from.db.size().await?);
+        let copied = copy_into(&from.db, to, |keys| bar.set_position(keys)).await;
+        bar.finish_and_clear();
+        from.close().await;
+        copied?;
+    }
+    Ok(())
+}
+
+/// What every restored store goes through; closes it.
+async fn finish(storage: Storage, filled: anyhow::Result<()>, config: Config) -> anyhow::Result<ExitCode> {
+    let app = App::new(storage.db.clone(), Clock::System, config);
+    let finished = async {
+        filled?;
+        println!("{}", migrate::to_the_end(&app).await?);
+        work::drain(&app).await.context("what was under way cannot be settled")?;
+        audit(&storage.db, None, None).await
+    };
+    let finished = finished.await;
+    drop(app);
+    storage.close().await;
+    let report = finished?;
+    println!("{}", summary(report, false));
+    Ok(if report.findings == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A private folder for a while.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> anyhow::Result<Self> {
+        let name = format!("waxwing-restore-{}-{:08x}", std::process::id(), rand::random::<u32>());
+        let folder = std::env::temp_dir().join(name);
+        DirBuilder::new().mode(0o700).create(&folder).with_context(|| folder.display().to_string())?;
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).ok();
+    }
+}

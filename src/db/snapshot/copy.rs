@@ -1,0 +1,37 @@
+//! Copies every key of one store into another, which may be a cluster where the first is none.
+
+use crate::db::{Db, decode};
+use crate::error::Error;
+use redis::{Value, cmd};
+
+/// Keys that are copied together.
+const PAGE: usize = 100;
+
+/// Copies everything that `from`, a single server, holds into `to`, in place of what `to` has under the same keys. Nobody may change either
+/// meanwhile. `tell` gets how many keys were copied so far.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn copy_into(from: &Db, to: &Db, mut tell: impl FnMut(u64)) -> Result<u64, Error> {
+    let (mut cursor, mut copied) = (0, 0);
+    loop {
+        let (next, keys) = from.scan(0, cursor, PAGE).await?;
+        let read = keys.iter().flat_map(|key| [cmd("PTTL").arg(key).take(), cmd("DUMP").arg(key).take()]);
+        let replies = from.read_many(read.collect()).await?;
+        let mut writes = Vec::with_capacity(keys.len());
+        for (key, pair) in keys.iter().zip(replies.chunks_exact(2)) {
+            let left: i64 = decode::one(pair[0].clone())?;
+            // One whose time has run out meanwhile is gone. SCAN may tell of a key twice.
+            if let Value::BulkString(packed) = &pair[1] {
+                writes.push(cmd("RESTORE").arg(key).arg(left.max(0)).arg(packed).arg("REPLACE").take());
+            }
+        }
+        copied += writes.len() as u64;
+        to.write_many(writes).await?;
+        tell(copied);
+        cursor = next;
+        if cursor == 0 {
+            return Ok(copied);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Makes a data folder of a snapshot: Redis reads it as the base of its append-only file.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+
+/// The folder of the append-only file, its first part, and the list of its parts: the names that Redis gives by default.
+const FOLDER: &str = "appendonlydir";
+const BASE: &str = "appendonly.aof.1.base.rdb";
+const MANIFEST: &str = "appendonly.aof.manifest";
+
+/// Whether a folder can be made there, or is there and empty.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn free_folder(folder: &Path) -> io::Result<bool> {
+    match fs::read_dir(folder) {
+        Ok(mut entries) => Ok(entries.next().is_none()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes `folder` a data folder that holds what `snapshot` does, readable by nobody else, and on the disk when this returns.
+///
+/// # Errors
+/// When the folder is there, or cannot be written.
+pub fn place(snapshot: &Path, folder: &Path) -> io::Result<()> {
+    let parts = folder.join(FOLDER);
+    DirBuilder::new().mode(0o700).create(folder)?;
+    DirBuilder::new().mode(0o700).create(&parts)?;
+    let mut base = create(&parts.join(BASE))?;
+    io::copy(&mut File::open(snapshot)?, &mut base)?;
+    base.sync_all()?;
+    let mut manifest = create(&parts.join(MANIFEST))?;
+    manifest.write_all(format!("file {BASE} seq 1 type b\n").as_bytes())?;
+    manifest.sync_all()?;
+    File::open(&parts)?.sync_all()?;
+    File::open(folder)?.sync_all()
+}
+
+fn create(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}

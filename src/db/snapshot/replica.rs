@@ -1,0 +1,214 @@
+//! Asks a server for the snapshot that a new replica gets: one moment of all of its data, while it goes on serving.
+
+use super::stream::{Stream, connect};
+use redis::ConnectionInfo;
+use sha2::{Digest, Sha256};
+use std::io::{self, Write};
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::time::timeout;
+
+/// How long a server may say nothing. While it prepares a snapshot it sends a newline now and then.
+const SILENCE: Duration = Duration::from_secs(60);
+/// The longest line that is read.
+const LINE: u64 = 4_096;
+/// How long the mark is that ends a snapshot whose length is not known beforehand.
+const MARK: usize = 40;
+
+/// Why a snapshot could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    /// The connection failed, or the file.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The server was silent for too long.
+    #[error("the server said nothing for {} s", SILENCE.as_secs())]
+    Silent,
+    /// The server refused, in its own words.
+    #[error("the server refuses: {0}")]
+    Refused(String),
+    /// The server answered something that is no snapshot.
+    #[error("the server sent something else than a snapshot")]
+    NotASnapshot,
+    /// A kind of connection that is not known here.
+    #[error("this kind of address cannot be used for a backup")]
+    Address,
+}
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Download {
+    /// How many bytes.
+    pub bytes: u64,
+    /// Their SHA-256, in hexadecimal digits.
+    pub sha256: String,
+}
+
+/// Writes a snapshot of `server` to `file`; `tell` gets the bytes so far. In memory is a buffer of some kilobytes.
+///
+/// # Errors
+/// When the server does not answer or refuses, or the file cannot be written.
+pub async fn download(
+    server: &ConnectionInfo,
+    file: &mut impl Write,
+    mut tell: impl FnMut(u64),
+) -> Result<Download, SnapshotError> {
+    let mut server = BufReader::with_capacity(1 << 16, connect(server).await?);
+    // Without what is written meanwhile, which nobody here would apply; older servers do not know it, and send it after the snapshot.
+    command(&mut server, &["REPLCONF", "rdb-only", "1"]).await.or_else(unless_unknown)?;
+    // Straight from memory: otherwise the server writes a file of its own first.
+    command(&mut server, &["REPLCONF", "capa", "eof"]).await.or_else(unless_unknown)?;
+    send(&mut server, &["SYNC"]).await?;
+    let end = loop {
+        // Newlines mean that it is being prepared.
+        match line(&mut server).await?.as_str() {
+            "" => {}
+            header => break End::of(header)?,
+        }
+    };
+    let mut sink = Sink { file, digest: Sha256::new(), bytes: 0, start: Vec::new() };
+    match end {
+        End::After(length) => receive(&mut server, length, &mut sink, &mut tell).await?,
+        End::At(mark) => receive_to_mark(&mut server, mark.as_bytes(), &mut sink, &mut tell).await?,
+    }
+    sink.finish()
+}
+
+/// Logs in on a new connection.
+pub(super) async fn log_in(stream: Stream, server: &ConnectionInfo) -> Result<Stream, SnapshotError> {
+    let settings = server.redis_settings();
+    let Some(password) = settings.password() else { return Ok(stream) };
+    let mut stream = BufReader::new(stream);
+    match settings.username() {
+        Some(user) => command(&mut stream, &["AUTH", user, password]).await?,
+        None => command(&mut stream, &["AUTH", password]).await?,
+    }
+    Ok(stream.into_inner())
+}
+
+fn unless_unknown(error: SnapshotError) -> Result<(), SnapshotError> {
+    match error {
+        SnapshotError::Refused(text) if text.starts_with("ERR") => Ok(()),
+        error => Err(error),
+    }
+}
+
+async fn send(server: &mut BufReader<Stream>, words: &[&str]) -> Result<(), SnapshotError> {
+    let mut text = format!("*{}\r\n", words.len());
+    for word in words {
+        text += &format!("${}\r\n{word}\r\n", word.len());
+    }
+    Ok(server.get_mut().write_all(text.as_bytes()).await?)
+}
+
+/// Sends a command that answers with one line.
+async fn command(server: &mut BufReader<Stream>, words: &[&str]) -> Result<(), SnapshotError> {
+    send(server, words).await?;
+    match line(server).await? {
+        said if said.starts_with('+') => Ok(()),
+        _ => Err(SnapshotError::NotASnapshot),
+    }
+}
+
+/// One line without its end; an error of the server as such.
+async fn line(server: &mut BufReader<Stream>) -> Result<String, SnapshotError> {
+    let mut line = Vec::new();
+    let read = timeout(SILENCE, server.take(LINE).read_until(b'\n', &mut line)).await.map_err(|_| SnapshotError::Silent)??;
+    if read == 0 {
+        return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+    }
+    let line = String::from_utf8_lossy(&line).trim_end().to_owned();
+    match line.strip_prefix('-') {
+        Some(error) => Err(SnapshotError::Refused(error.to_owned())),
+        None => Ok(line),
+    }
+}
+
+/// Where a snapshot ends.
+enum End {
+    /// After so many bytes.
+    After(u64),
+    /// Before this mark.
+    At(String),
+}
+
+impl End {
+    fn of(header: &str) -> Result<Self, SnapshotError> {
+        let text = header.strip_prefix('$').ok_or(SnapshotError::NotASnapshot)?;
+        match text.strip_prefix("EOF:") {
+            Some(mark) if mark.len() == MARK => Ok(Self::At(mark.to_owned())),
+            Some(_) => Err(SnapshotError::NotASnapshot),
+            None => text.parse().map(Self::After).map_err(|_| SnapshotError::NotASnapshot),
+        }
+    }
+}
+
+/// What writes and digests at once.
+struct Sink<'a, W> {
+    file: &'a mut W,
+    digest: Sha256,
+    bytes: u64,
+    /// The first bytes, which tell whether this is an RDB file.
+    start: Vec<u8>,
+}
+
+impl<W: Write> Sink<'_, W> {
+    fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let room = 5_usize.saturating_sub(self.start.len());
+        self.start.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        self.digest.update(bytes);
+        self.bytes += bytes.len() as u64;
+        self.file.write_all(bytes)
+    }
+
+    fn finish(self) -> Result<Download, SnapshotError> {
+        if self.start != b"REDIS" {
+            return Err(SnapshotError::NotASnapshot);
+        }
+        let sha256 = self.digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Download { bytes: self.bytes, sha256 })
+    }
+}
+
+/// What has come, at least a byte.
+async fn some(server: &mut BufReader<Stream>) -> Result<&[u8], SnapshotError> {
+    let bytes = timeout(SILENCE, server.fill_buf()).await.map_err(|_| SnapshotError::Silent)??;
+    if bytes.is_empty() { Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()) } else { Ok(bytes) }
+}
+
+async fn receive<W: Write>(
+    server: &mut BufReader<Stream>,
+    length: u64,
+    sink: &mut Sink<'_, W>,
+    tell: &mut impl FnMut(u64),
+) -> Result<(), SnapshotError> {
+    while sink.bytes < length {
+        let bytes = some(server).await?;
+        let count = bytes.len().min(usize::try_from(length - sink.bytes).unwrap_or(usize::MAX));
+        sink.take(&bytes[..count])?;
+        server.consume(count);
+        tell(sink.bytes);
+    }
+    Ok(())
+}
+
+/// Holds the last bytes back until it is sure that they are not the mark.
+async fn receive_to_mark<W: Write>(
+    server: &mut BufReader<Stream>,
+    mark: &[u8],
+    sink: &mut Sink<'_, W>,
+    tell: &mut impl FnMut(u64),
+) -> Result<(), SnapshotError> {
+    let mut held: Vec<u8> = Vec::new();
+    while held != mark {
+        let bytes = some(server).await?;
+        let count = bytes.len();
+        held.extend_from_slice(bytes);
+        server.consume(count);
+        let sure = held.len().saturating_sub(mark.len());
+        sink.take(&held[..sure])?;
+        held.drain(..sure);
+        tell(sink.bytes);
+    }
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! A bare connection to a server: what a replica reads is no answer to a command, so that the client library cannot read it.
+
+use super::replica::{SnapshotError, log_in};
+use redis::{ConnectionAddr, ConnectionInfo};
+use rustls::pki_types::ServerName;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// Both ways of a connection.
+pub(super) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
+
+/// A connection of any kind.
+pub(super) type Stream = Box<dyn Duplex>;
+
+/// Connects, with TLS where the address asks for it, and logs in.
+pub(super) async fn connect(server: &ConnectionInfo) -> Result<Stream, SnapshotError> {
+    let connected = timeout(CONNECT, reach(server.addr())).await;
+    log_in(connected.map_err(|_| SnapshotError::Silent)??, server).await
+}
+
+async fn reach(address: &ConnectionAddr) -> Result<Stream, SnapshotError> {
+    match address {
+        ConnectionAddr::Unix(path) => Ok(Box::new(UnixStream::connect(path).await?)),
+        ConnectionAddr::Tcp(host, port) => Ok(Box::new(TcpStream::connect((host.as_str(), *port)).await?)),
+        ConnectionAddr::TcpTls { host, port, insecure: false, .. } => {
+            let name = ServerName::try_from(host.clone()).map_err(io::Error::other)?;
+            let stream = TcpStream::connect((host.as_str(), *port)).await?;
+            Ok(Box::new(connector()?.connect(name, stream).await?))
+        }
+        _ => Err(SnapshotError::Address),
+    }
+}
+
+/// Trusts the certificates that the system trusts, as the client library does.
+fn connector() -> Result<TlsConnector, SnapshotError> {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let config = config.map_err(io::Error::other)?.with_root_certificates(roots).with_no_client_auth();
+    Ok(TlsConnector::from(Arc::new(config)))
+}

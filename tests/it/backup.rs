@@ -1,0 +1,201 @@
+//! Backups: a copy of one moment from a server that is written to, and every way to restore one.
+
+use crate::support::{Actor, Alone, Process, RedisServer, TestApp, ran, waxwing};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A Redis that waits for no second replica before it sends a copy.
+fn redis() -> RedisServer {
+    RedisServer::with(&["--appendonly", "no", "--repl-diskless-sync-delay", "0"])
+}
+
+/// A folder whose path is short enough for a socket in it.
+fn folder() -> TempDir {
+    tempfile::Builder::new().prefix("wx").tempdir_in("/tmp").expect("a folder")
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("text")
+}
+
+/// Some people who have done something of everything.
+async fn scene(app: &TestApp) -> [Actor; 2] {
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    bob.follow(&ada).await;
+    for number in 0..30 {
+        let status = ada.post(&format!("Number {number}.")).await;
+        bob.like(&status).await;
+    }
+    app.drain().await;
+    [ada, bob]
+}
+
+/// Makes a backup of a Redis.
+fn backup(redis: &RedisServer, folder: &TempDir) -> PathBuf {
+    let copy = folder.path().join("copy");
+    let (code, stdout, stderr) = ran(&mut waxwing(&["backup", text(&copy), "--redis", &redis.operator_url()]));
+    assert!(code == 0 && stdout.starts_with(text(&copy)), "{stdout}{stderr}");
+    copy
+}
+
+/// What is in a store but for the marks of processes.
+fn contents(redis: &RedisServer) -> Vec<String> {
+    let own = |key: &String| ["version:", "worker:"].iter().any(|kind| key.starts_with(kind));
+    let lines = |key: String| {
+        let packed: Vec<u8> = redis.run(&["DUMP", &key]);
+        format!("{key} {packed:?} {}", redis.run::<i64>(&["PTTL", &key]) >= 0)
+    };
+    redis.keys().into_iter().filter(|key| !own(key)).map(lines).collect()
+}
+
+#[tokio::test]
+async fn a_backup_is_restored_into_another_redis_and_into_a_folder() {
+    let (from, folder) = (Arc::new(redis()), folder());
+    let app = TestApp::over(from.clone(), waxwing::clock::Clock::System, waxwing::config::Config::default()).await;
+    let [ada, _] = scene(&app).await;
+    let copy = backup(&from, &folder);
+    let manifest = std::fs::read_to_string(copy.join("backup.json")).expect("a manifest");
+    assert_eq!(manifest.matches("\"file\"").count(), from.each::<String>(&["PING"]).len(), "a file for each primary: {manifest}");
+
+    let to = redis();
+    let restore = || ran(&mut waxwing(&["restore", text(&copy), "--redis", &to.operator_url()]));
+    let (code, stdout, stderr) = restore();
+    assert!(code == 0 && stdout.ends_with("nothing is broken.\n"), "{stdout}{stderr}");
+    assert_eq!(contents(&to), contents(&from));
+    let (code, _, stderr) = restore();
+    assert!(code == 1 && stderr.contains("this Redis is not empty"), "{stderr}");
+
+    let data = folder.path().join("new/data");
+    let restore = || ran(&mut waxwing(&["restore", text(&copy), "--data-dir", text(&data)]));
+    let (code, stdout, stderr) = restore();
+    assert!(
+        code == 0 && stdout.ends_with(&format!("nothing is broken.\n{} holds the backup.\n", data.display())),
+        "{stdout}{stderr}"
+    );
+    let (code, _, stderr) = restore();
+    assert!(code == 1 && stderr.contains("is not empty"), "{stderr}");
+    let server = Process::start(&mut waxwing(&["serve", "--listen", "127.0.0.1:0", "--data-dir", text(&data)]));
+    let query = "{ user(login: \"ada\") { followersCount profileTimeline { entries(first: 1) { edges { node { status { message likeCount } } } } } } }";
+    let answer = reqwest::Client::new().post(format!("{}/graphql", server.url)).json(&json!({ "query": query })).send().await;
+    let there: serde_json::Value = answer.expect("an answer").json().await.expect("JSON");
+    assert_eq!(there, ada.gql(query, json!({})).await);
+    assert_eq!(there["data"]["user"]["profileTimeline"]["entries"]["edges"][0]["node"]["status"]["message"], "Number 29.");
+    server.stop();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_of_a_server_that_is_written_to_is_of_one_moment() {
+    let folder = folder();
+    let (data, copy) = (folder.path().join("data"), folder.path().join("copy"));
+    let options = ["serve", "--demo", "--rate-limits", "off", "--listen", "127.0.0.1:0", "--data-dir", text(&data)];
+    let server = Process::start(&mut waxwing(&options));
+    let (stop, answered) = (tokio_util::sync::CancellationToken::new(), Arc::new(AtomicUsize::new(0)));
+    let writer = |number| tokio::spawn(write(server.url.clone(), number, stop.clone(), answered.clone()));
+    let writers: Vec<_> = (0..4).map(writer).collect();
+    let began = Instant::now();
+    while answered.load(Ordering::Relaxed) < 20 {
+        assert!(began.elapsed() < Duration::from_secs(60), "nobody is answered: {}", server.log());
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let socket = format!("unix:{}/redis.sock", data.display());
+    let arguments = ["backup".to_owned(), text(&copy).to_owned(), "--check".to_owned(), "--redis".to_owned(), socket];
+    let made = tokio::task::spawn_blocking(move || ran(waxwing(&[]).args(arguments))).await.expect("no panic");
+    stop.cancel();
+    for writer in writers {
+        writer.await.expect("no panic");
+    }
+    let (code, stdout, stderr) = made;
+    assert!(code == 0 && stdout.ends_with("nothing is broken.\n"), "{stdout}{stderr}");
+    server.stop();
+    assert!(!folder.path().join("copy.unfinished").exists());
+}
+
+/// Signs up, posts and follows until it is told to stop, and counts what was answered.
+async fn write(url: String, number: usize, stop: tokio_util::sync::CancellationToken, answered: Arc<AtomicUsize>) {
+    let http = reqwest::Client::new();
+    let ask = async |query: String, token: Option<&str>| -> serde_json::Value {
+        let request = http.post(format!("{url}/graphql")).json(&json!({ "query": query }));
+        let request = token.into_iter().fold(request, reqwest::RequestBuilder::bearer_auth);
+        request.send().await.expect("an answer").json().await.expect("JSON")
+    };
+    let sign_up = format!(
+        "mutation {{ signUp(input: {{ login: \"writer{number}\", name: \"W\", password: \"correct horse\" }}) {{ session {{ token }} }} }}"
+    );
+    let session = ask(sign_up, None).await;
+    let token = session["data"]["signUp"]["session"]["token"].as_str().unwrap_or_else(|| panic!("{session}")).to_owned();
+    let ada = ask("{ user(login: \"ada\") { id } }".to_owned(), None).await["data"]["user"]["id"].to_string();
+    let mut turn = 0;
+    while !stop.is_cancelled() {
+        let change = match turn % 3 {
+            0 => "mutation { postStatus(input: { message: \"x\" }) { userErrors { code } } }".to_owned(),
+            1 => format!("mutation {{ followUser(input: {{ userId: {ada} }}) {{ userErrors {{ code }} }} }}"),
+            _ => format!("mutation {{ unfollowUser(input: {{ userId: {ada} }}) {{ userErrors {{ code }} }} }}"),
+        };
+        let answer = ask(change, Some(&token)).await;
+        assert!(answer.get("errors").is_none(), "{answer}");
+        (turn, _) = (turn + 1, answered.fetch_add(1, Ordering::Relaxed));
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_copied_or_restored_is_refused() {
+    let (from, folder) = (Arc::new(redis()), folder());
+    let app = TestApp::over(from.clone(), waxwing::clock::Clock::System, waxwing::config::Config::default()).await;
+    app.user("ada").await;
+    let copy = backup(&from, &folder);
+    let (code, _, stderr) = ran(&mut waxwing(&["backup", text(&copy), "--redis", &from.operator_url()]));
+    assert!(code == 1 && stderr.contains("is there already"), "{stderr}");
+    let data = folder.path().join("data");
+    let restore = |copy: &Path| ran(&mut waxwing(&["restore", text(copy), "--data-dir", text(&data)]));
+    let refused = |copy: &Path, why: &str| {
+        let (code, stdout, stderr) = restore(copy);
+        assert!((code, stdout.as_str()) == (1, "") && stderr.contains(why), "{why}: {stdout}{stderr}");
+        assert!(!data.exists());
+    };
+    refused(folder.path(), "is no backup");
+    let change = |file: &str, change: &dyn Fn(Vec<u8>) -> Vec<u8>| {
+        let path = copy.join(file);
+        let before = std::fs::read(&path).expect("a file");
+        std::fs::write(&path, change(before.clone())).expect("it is written");
+        before
+    };
+    let whole = change("node-1.rdb", &|mut bytes| {
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        bytes
+    });
+    refused(&copy, "node-1.rdb is damaged");
+    change("node-1.rdb", &|_| whole[..whole.len() - 1].to_vec());
+    refused(&copy, "node-1.rdb is damaged");
+    change("node-1.rdb", &|_| whole.clone());
+    let set = |from: &'static str, to: &'static str| {
+        change("backup.json", &move |bytes| String::from_utf8(bytes).expect("text").replace(from, to).into_bytes())
+    };
+    let manifest = set("\"storeVersion\": 0", "\"storeVersion\": 99");
+    refused(&copy, "this store has version 99");
+    change("backup.json", &|_| manifest.clone());
+    set("\"format\": 1", "\"format\": 2");
+    refused(&copy, "this backup has format 2");
+    change("backup.json", &|_| manifest.clone());
+    set("node-1.rdb", "../node-1.rdb");
+    refused(&copy, "is no name of a file in a backup");
+    change("backup.json", &|_| manifest.clone());
+    std::fs::create_dir(&data).expect("a folder");
+    assert_eq!(restore(&copy).0, 0, "an empty folder is as good as none");
+}
+
+#[test]
+fn a_user_of_least_privilege_copies_nothing() {
+    let (redis, folder) = (RedisServer::restricted_alone(Alone::Users), folder());
+    let copy = folder.path().join("copy");
+    let (code, stdout, stderr) = ran(&mut waxwing(&["backup", text(&copy), "--redis", &redis.url()]));
+    assert!(
+        (code, stdout.as_str()) == (1, "") && stderr.contains("node-1.rdb cannot be copied: the server refuses: NOPERM"),
+        "{stderr}"
+    );
+    assert!(!copy.exists() && !folder.path().join("copy.unfinished").exists());
+}
