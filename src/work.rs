@@ -6,7 +6,8 @@ use crate::app::App;
 use crate::comments::service as comments;
 use crate::error::Error;
 use crate::jobs::service as jobs;
-use crate::jobs::{Entry, Place, Queue, Task};
+use crate::jobs::{Entry, Place, Queue, Task, keep};
+use crate::sessions::service as sessions;
 use crate::statuses::service as statuses;
 use crate::timelines::service as timelines;
 use futures_util::FutureExt;
@@ -27,9 +28,9 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Works until `stop` is cancelled, then finishes the passes that are under way.
 pub async fn run(app: &App, stop: &CancellationToken) {
     let queues = AT_ONCE.map(|(queue, most)| (queue, Arc::new(Semaphore::new(most)), most));
-    let mut looked = None;
+    let (mut looked, mut swept) = (None, None);
     while !stop.is_cancelled() {
-        let mut busy = false;
+        let mut busy = sweep(app, &mut swept).await;
         for (queue, room, _) in &queues {
             busy |= take(app, *queue, room).await;
         }
@@ -46,6 +47,15 @@ pub async fn run(app: &App, stop: &CancellationToken) {
         // Each that works holds one.
         drop(room.acquire_many(u32::try_from(most).unwrap_or(u32::MAX)).await);
     }
+}
+
+/// Looks at the settled entries that are kept, once a second; whether any of them is to be settled again.
+async fn sweep(app: &App, swept: &mut Option<Instant>) -> bool {
+    if swept.is_some_and(|at| at.elapsed() < LOOK) {
+        return false;
+    }
+    *swept = Some(Instant::now());
+    keep::sweep(app).await.inspect_err(|error| tracing::debug!(%error, "settled entries cannot be looked at")).unwrap_or(false)
 }
 
 /// Looks at the campaigns that are due, once a second; whether there were any, of which there may be more.
@@ -101,7 +111,7 @@ async fn take(app: &App, queue: Queue, room: &Arc<Semaphore>) -> bool {
 pub async fn drain(app: &App) -> Result<(), Error> {
     loop {
         app.drain().await;
-        let mut any = false;
+        let mut any = keep::sweep(app).await?;
         for queue in [Queue::Short, Queue::Long] {
             for entry in jobs::claim(app, queue, 100).await? {
                 any = true;
@@ -121,6 +131,7 @@ async fn work(app: &App, mut entry: Entry) {
         if jobs::bury_the_hopeless(app, &entry).await? {
             return Ok(());
         }
+        jobs::take_up(app, &mut entry).await?;
         for _ in 0..PASSES {
             match pass(app, &entry).await? {
                 Some(place) => jobs::renew(app, &mut entry, place).await?,
@@ -145,6 +156,7 @@ fn pass(app: &App, entry: &Entry) -> impl Future<Output = Result<Option<Place>, 
     let (task, place) = (entry.task.clone(), entry.place);
     async move {
         match task {
+            Task::Source { feed, source } if place.again => timelines::settle_source_again(app, feed, source).await.map(|_| None),
             Task::Source { feed, source } => timelines::settle_source(app, feed, source).await.map(|_| None),
             Task::List { owner, list, name } => timelines::settle_list(app, owner, list, &name).await.map(|()| None),
             Task::Status { author, status } => timelines::settle_status(app, author, status, place).await,
@@ -156,6 +168,7 @@ fn pass(app: &App, entry: &Entry) -> impl Future<Output = Result<Option<Place>, 
             Task::Website { owner, website } => ads::settle_website(app, owner, website).await.map(|_| None),
             Task::Standing { user } => ads::settle_standing(app, user, place).await,
             Task::Account { user, login } => accounts::settle(app, user, &login, place).await,
+            Task::Session { user, digest, ends } => sessions::settle(app, user, &digest, ends).await.map(|()| None),
             Task::Refill { feed } => timelines::refill(app, feed, place).await,
             Task::Reach { author } => timelines::cross(app, author, place).await,
         }

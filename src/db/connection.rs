@@ -108,6 +108,14 @@ impl Topology {
         matches!(self.nodes, Nodes::Cluster(_))
     }
 
+    /// As [`super::Db::tags_elsewhere`].
+    pub(super) fn tags_elsewhere(&self, lead: &str, touched: Option<&[u64]>, turn: u64) -> Vec<u64> {
+        match &self.nodes {
+            Nodes::Single(_) => Vec::new(),
+            Nodes::Cluster(cluster) => cluster.tags_elsewhere(lead, touched, turn),
+        }
+    }
+
     /// Loads scripts on every primary.
     pub(super) async fn load_scripts(&self, loads: Vec<Cmd>) -> Result<(), Error> {
         let replies = match &self.nodes {

@@ -11,6 +11,7 @@ mod cluster;
 pub mod connection;
 pub mod decode;
 pub mod embedded;
+mod generation;
 pub mod inspect;
 pub mod near;
 mod keys;
@@ -20,6 +21,7 @@ pub mod ranges;
 pub mod script;
 pub mod secret;
 pub mod snapshot;
+pub mod spread;
 pub mod target;
 pub mod version;
 pub mod workers;
@@ -33,7 +35,7 @@ pub use near::{Assumed, Moment, Weighed};
 use redis::{Cmd, FromRedisValue, Pipeline, RedisError, Value};
 use script::Call;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 pub use target::Target;
 
@@ -55,6 +57,8 @@ pub struct Db {
     topology: Arc<Topology>,
     meters: Arc<StorageMeters>,
     in_flight: Arc<AtomicUsize>,
+    /// That of a cluster, as it was observed last.
+    generation: Arc<AtomicU64>,
     timing: Timing,
 }
 
@@ -66,12 +70,22 @@ impl Db {
     pub async fn open(target: &Target, timing: Timing) -> Result<Self, RedisError> {
         let meters = Arc::new(StorageMeters::default());
         let topology = Topology::open(target, timing, meters.clone())?;
-        Ok(Self { topology: Arc::new(topology), meters, in_flight: Arc::default(), timing })
+        Ok(Self { topology: Arc::new(topology), meters, in_flight: Arc::default(), generation: Arc::default(), timing })
     }
 
     /// Whether this is a cluster.
     pub fn is_cluster(&self) -> bool {
         self.topology.is_cluster()
+    }
+
+    /// Of every primary of a cluster, except the one that holds `lead`, one of [`spread::tags`] that it holds: which of several is up to `turn`.
+    /// With `touched`, only of those primaries that hold one of these tags. Nothing on a single server. Asks nothing of Redis.
+    pub fn tags_elsewhere(&self, lead: &str, touched: Option<&[u64]>, turn: u64) -> Vec<u64> {
+        self.topology.tags_elsewhere(lead, touched, turn)
+    }
+
+    fn classify_read(&self, error: &RedisError) -> Error {
+        self.topology.classify(error, Access::Read)
     }
 
     /// How often this handle has waited for Redis so far: a command, a script or a pipeline is one.

@@ -5,6 +5,8 @@ use super::store::{self, Added, EdgeCommands};
 use crate::app::App;
 use crate::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::ids::UserId;
+use crate::jobs::service as jobs;
+use crate::jobs::{Feed, Task};
 use crate::page::{self, ListId, Listing, Page, PageArgs, Row, Window};
 use crate::quota::Limit;
 use crate::rates::Subject;
@@ -130,8 +132,11 @@ pub async fn purge_following(app: &App, id: UserId) -> Result<bool, Error> {
     let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS };
     let rows = store::people(app.db(), id, Direction::Following, &[window]).await?.pop().unwrap_or_default();
     let others: Vec<UserId> = rows.iter().map(|row| UserId(row.member)).collect();
+    let parts = others.iter().map(|other| Task::Source { feed: Feed::Home(id), source: *other });
+    let parts = jobs::begin_parts(app, parts).await?;
     store::remove_followers(app.db(), id, &others).await?;
     store::forget_following(app.db(), id, &others).await?;
+    parts.done(app);
     if others.len() == PASS {
         return Ok(true);
     }

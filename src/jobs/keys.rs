@@ -2,11 +2,12 @@
 
 use super::model::{Queue, SHARDS};
 use crate::audit;
+use crate::db::spread;
 
 /// What stands before the colon of each of them.
-pub const KINDS: [&str; 3] = ["journal", "due", "dead"];
+pub const KINDS: [&str; 5] = ["journal", "due", "dead", "settled", "copies"];
 
-/// HASH, entry id → `claims tries place task`. At most [`super::model::MAX_ENTRIES`], no time to live.
+/// HASH, entry id → `claims tries place task`; on a cluster `claims tries place copies task`. At most [`super::model::MAX_ENTRIES`], no time to live.
 pub(super) fn journal(shard: u64) -> String {
     format!("journal:{{{shard}}}")
 }
@@ -21,12 +22,26 @@ pub(super) fn dead(shard: u64) -> String {
     format!("dead:{{{shard}}}")
 }
 
+/// ZSET, entry id → when it was settled, in ms since the epoch. Of entries of the journal, which are kept for [`super::model::KEEP`]; on a
+/// cluster only.
+pub(super) fn settled(shard: u64) -> String {
+    format!("settled:{{{shard}}}")
+}
+
+/// HASH, entry id → record, as in the journal. Copies of entries whose journal is on another node; on a cluster only. `tag` is one of
+/// [`spread::tags`]. At most [`super::model::MAX_ENTRIES`], no time to live: a copy goes with its entry.
+pub(super) fn copies(tag: u64) -> String {
+    format!("copies:{{{tag}}}")
+}
+
 /// What a key of this domain is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owned {
     Journal(u64),
     Due(u64),
     Dead(u64),
+    Settled(u64),
+    Copies(u64),
 }
 
 /// What a key is; `None` when it is not of this domain.
@@ -37,5 +52,7 @@ pub(super) fn parse(key: &str) -> Option<Owned> {
         return shard(key.strip_prefix("due:{")?).filter(|_| known).map(Owned::Due);
     }
     let tagged = |kind| audit::tag_in(key, kind).and_then(shard);
-    tagged("journal").map(Owned::Journal).or_else(|| tagged("dead").map(Owned::Dead))
+    let spread = || audit::tag_in(key, "copies").and_then(audit::number).filter(|tag| spread::tags().contains(tag));
+    let journal = tagged("journal").map(Owned::Journal).or_else(|| tagged("dead").map(Owned::Dead));
+    journal.or_else(|| tagged("settled").map(Owned::Settled)).or_else(|| spread().map(Owned::Copies))
 }

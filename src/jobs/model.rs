@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 /// How long an entry belongs to whoever wrote or took it.
 pub const LEASE: Millis = 10_000;
+/// How long a settled entry is kept on a cluster: five times what a node with `appendfsync everysec` can lose in a power cut (two seconds),
+/// since clocks of processes differ, and since a replica that takes over may be behind.
+pub const KEEP: Millis = 10_000;
 /// Parts of the journal, each a hash tag of its own.
 pub(super) const SHARDS: u64 = 8;
 /// Entries of a shard.
@@ -95,6 +98,15 @@ pub enum Task {
         /// Its login, which nobody can look up once it is gone.
         login: String,
     },
+    /// Whether a session is there, and whether its account's list of sessions says so.
+    Session {
+        /// The account.
+        user: UserId,
+        /// What the session is kept under.
+        digest: String,
+        /// Whether it was ended: then it ends.
+        ends: bool,
+    },
     /// A feed that holds less than it has room for, or was dropped and is read again.
     Refill {
         /// The feed.
@@ -135,6 +147,18 @@ pub struct Place {
     pub below: u64,
     /// What the passes were begun for: when that has changed they begin again.
     pub mark: u64,
+    /// Whether nodes may have lost some of what was settled before: then nothing may be concluded from what is marked as done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
+}
+
+/// Where copies of an entry are: on a cluster every node that keeps a step of the change keeps the entry, too.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Copies {
+    /// The generation of the cluster in which the passes over the entry were begun; see [`crate::db::Db::generation`].
+    pub generation: u64,
+    /// The tags under which they are, besides the journal's own.
+    pub tags: Vec<u64>,
 }
 
 /// An entry of the journal.
@@ -150,6 +174,8 @@ pub struct Entry {
     pub tries: u64,
     /// How often it was taken over since it last got on.
     pub claims: u64,
+    /// Its copies; `None` on a single server.
+    pub copies: Option<Copies>,
 }
 
 /// An entry among the dead.
@@ -189,10 +215,39 @@ impl Task {
             Self::Source { .. } | Self::Status { .. } | Self::List { .. } | Self::Like { .. } | Self::Comment { .. } => {
                 Queue::Short
             }
-            Self::Campaign { .. } | Self::Website { .. } => Queue::Short,
+            Self::Campaign { .. } | Self::Website { .. } | Self::Session { .. } => Queue::Short,
             Self::Refill { .. } | Self::Reach { .. } | Self::Account { .. } | Self::Standing { .. } => Queue::Long,
             Self::Branch { .. } | Self::Thread { .. } => Queue::Long,
         }
+    }
+}
+
+impl Task {
+    /// The hash tags that settling touches, `None` for those that only settling finds.
+    pub(super) fn tags(&self) -> Option<Vec<u64>> {
+        match self {
+            Self::Source { feed, source } => Some(vec![feed.tag(), source.0]),
+            Self::Like { user, status } => Some(vec![user.0, status.0]),
+            Self::Comment { author, comment } => Some(vec![author.0, comment.status.0]),
+            Self::Website { owner, website } => Some(vec![owner.0, website.0]),
+            Self::Refill { feed } => Some(vec![feed.tag()]),
+            _ => None,
+        }
+    }
+}
+
+impl Copies {
+    /// As it is stored: `generation:tag,tag`.
+    fn record(&self) -> String {
+        let tags: Vec<String> = self.tags.iter().map(u64::to_string).collect();
+        format!("{}:{}", self.generation, tags.join(","))
+    }
+
+    /// The other way.
+    fn of(record: &str) -> Option<Self> {
+        let (generation, tags) = record.split_once(':')?;
+        let tags = tags.split(',').filter(|tag| !tag.is_empty()).map(|tag| tag.parse().ok()).collect::<Option<_>>()?;
+        Some(Self { generation: generation.parse().ok()?, tags })
     }
 }
 
@@ -202,11 +257,12 @@ impl Entry {
         shard_of(self.id)
     }
 
-    /// As it is stored: `claims tries place task`.
+    /// As it is stored: `claims tries place task`, or `claims tries place copies task`.
     pub(super) fn record(&self) -> String {
         let json = |text: Result<String, serde_json::Error>| text.unwrap_or_default();
         let (place, task) = (json(serde_json::to_string(&self.place)), json(serde_json::to_string(&self.task)));
-        format!("{} {} {place} {task}", self.claims, self.tries)
+        let copies = self.copies.as_ref().map(|copies| format!("{} ", copies.record())).unwrap_or_default();
+        format!("{} {} {place} {copies}{task}", self.claims, self.tries)
     }
 
     /// The other way.
@@ -214,8 +270,13 @@ impl Entry {
         let mut parts = record.splitn(4, ' ');
         let mut part = || parts.next();
         let (claims, tries) = (part()?.parse().ok()?, part()?.parse().ok()?);
-        let (place, task) = (serde_json::from_str(part()?).ok()?, serde_json::from_str(part()?).ok()?);
-        Some(Self { id, task, place, tries, claims })
+        let (place, rest) = (serde_json::from_str(part()?).ok()?, part()?);
+        // A task is an object.
+        let (copies, task) = match rest.split_once(' ').filter(|_| !rest.starts_with('{')) {
+            Some((copies, task)) => (Some(Copies::of(copies)?), task),
+            None => (None, rest),
+        };
+        Some(Self { id, task: serde_json::from_str(task).ok()?, place, tries, claims, copies })
     }
 }
 
@@ -231,9 +292,14 @@ mod tests {
     #[test]
     fn an_entry_is_read_as_it_was_written() {
         let task = Task::Source { feed: Feed::Home(UserId(crate::ids::source::MAX)), source: UserId(2) };
-        let place = Place { stage: 1, below: crate::ids::source::MAX, mark: 7 };
-        let entry = Entry { id: 9, task, place, tries: 4, claims: 19 };
-        assert_eq!(Entry::of(9, &entry.record()), Some(entry));
+        let place = Place { stage: 1, below: crate::ids::source::MAX, mark: 7, again: false };
+        let mut entry = Entry { id: 9, task, place, tries: 4, claims: 19, copies: None };
+        assert_eq!(Entry::of(9, &entry.record()), Some(entry.clone()));
+        for tags in [vec![], vec![3], vec![3, 40]] {
+            entry.copies = Some(Copies { generation: 5, tags });
+            entry.place.again = true;
+            assert_eq!(Entry::of(9, &entry.record()), Some(entry.clone()));
+        }
         assert_eq!(Entry::of(9, "1 2 {} {}"), None);
     }
 

@@ -1,4 +1,4 @@
-//! Writing, taking over, striking out. What settles each task stands one floor above everything, in [`crate::work`].
+//! Writing, taking over, striking out; what is kept on a cluster is looked after in `keep`. What settles each task stands one floor above everything, in [`crate::work`].
 
 use super::model::{Burial, Entry, LEASE, MAX_CLAIMS, MAX_TRIES, Place, Queue, Task};
 use super::store;
@@ -16,12 +16,24 @@ pub struct Ticket(Entry);
 /// # Errors
 /// `STORAGE_UNAVAILABLE`; `OVERLOADED` when the journal is full.
 pub async fn begin(app: &App, task: Task) -> Result<Ticket, Error> {
-    let entry = Entry { id: app.next_id().await?, task, place: Place::default(), tries: 0, claims: 0 };
-    if !store::write(app.db(), &entry, app.now() + LEASE).await? {
+    let generation = app.db().generation().await;
+    let entry = new_entry(app, task, generation).await?;
+    write(app, std::slice::from_ref(&entry)).await?;
+    Ok(Ticket(entry))
+}
+
+async fn new_entry(app: &App, task: Task, generation: u64) -> Result<Entry, Error> {
+    let id = app.next_id().await?;
+    let copies = store::places(app.db(), id, &task, generation);
+    Ok(Entry { id, task, place: Place::default(), tries: 0, claims: 0, copies })
+}
+
+async fn write(app: &App, entries: &[Entry]) -> Result<(), Error> {
+    if !store::write(app.db(), entries, app.now() + LEASE).await? {
         tracing::error!("the journal is full: settling does not keep up with the changes");
         return Err(Error::Overloaded);
     }
-    Ok(Ticket(entry))
+    Ok(())
 }
 
 /// Leaves a task to the workers, from the beginning. One round trip.
@@ -37,12 +49,7 @@ pub async fn leave(app: &App, task: Task) -> Result<(), Error> {
 impl Ticket {
     /// All agrees: strikes it out, for which nobody waits. Should that fail, it is settled once more, which changes nothing.
     pub fn done(self, app: &App) {
-        let own = app.clone();
-        app.spawn(async move {
-            if let Err(error) = store::strike(own.db(), &[self.0.id]).await {
-                tracing::warn!(%error, entry = self.0.id, "an entry that is settled stays in the journal until it is settled again");
-            }
-        });
+        done(app, vec![self.0]);
     }
 
     /// Notes how far it has come, and renews the lease. One round trip.
@@ -73,7 +80,7 @@ impl Ticket {
         self.0.place = place;
         // Whoever took it over while we were late may have found that nothing had been committed, and have struck it out.
         let kept = match store::keep(app.db(), &self.0, app.now()).await {
-            Ok(false) => store::write(app.db(), &self.0, app.now()).await.map(drop),
+            Ok(false) => store::write(app.db(), std::slice::from_ref(&self.0), app.now()).await.map(drop),
             kept => kept.map(drop),
         };
         match kept {
@@ -81,6 +88,64 @@ impl Ticket {
             Err(error) => tracing::warn!(%error, entry = self.0.id, "work is taken up when its lease has run out"),
         }
     }
+}
+
+fn done(app: &App, entries: Vec<Entry>) {
+    let own = app.clone();
+    app.spawn(async move {
+        if let Err(error) = store::settle(own.db(), &entries, own.now()).await {
+            tracing::warn!(%error, count = entries.len(), "entries that are settled stay in the journal until they are settled again");
+        }
+    });
+}
+
+/// Entries for what a pass takes apart; see [`begin_parts`].
+#[must_use]
+pub struct Parts(Vec<Entry>);
+
+/// Notes, on a cluster, what a pass is about to take apart: each task names two sides, of which one may be lost with a node while the other is
+/// kept, and then nothing else names both. One round trip. On a single server nothing is lost in between: nothing is written there.
+///
+/// # Errors
+/// As [`begin`].
+pub fn begin_parts(app: &App, tasks: impl IntoIterator<Item = Task>) -> impl Future<Output = Result<Parts, Error>> {
+    let tasks: Vec<Task> = if app.db().is_cluster() { tasks.into_iter().collect() } else { Vec::new() };
+    async move {
+        let mut entries = Vec::with_capacity(tasks.len());
+        if !tasks.is_empty() {
+            let generation = app.db().generation().await;
+            for task in tasks {
+                entries.push(new_entry(app, task, generation).await?);
+            }
+            write(app, &entries).await?;
+        }
+        Ok(Parts(entries))
+    }
+}
+
+impl Parts {
+    /// The pass is done.
+    pub fn done(self, app: &App) {
+        if !self.0.is_empty() {
+            done(app, self.0);
+        }
+    }
+}
+
+/// Begins to work on an entry that was taken over. On a cluster of which a node was restarted or replaced since the passes over it were begun, they
+/// begin again from the first one, after the copies have been written again: any of both may be lost.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`; `OVERLOADED` when the journal is full.
+pub async fn take_up(app: &App, entry: &mut Entry) -> Result<(), Error> {
+    let generation = app.db().generation().await;
+    let begun = entry.copies.as_ref().map(|copies| copies.generation);
+    if !app.db().is_cluster() || begun == Some(generation).filter(|known| *known > 0) {
+        return Ok(());
+    }
+    entry.copies = store::places(app.db(), entry.id, &entry.task, generation);
+    entry.place = Place { again: true, ..Place::default() };
+    write(app, std::slice::from_ref(entry)).await
 }
 
 /// Takes over what is overdue, for as long as a lease. One round trip, also when there is nothing.
@@ -99,7 +164,8 @@ pub async fn claim(app: &App, queue: Queue, most: usize) -> Result<Vec<Entry>, E
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn renew(app: &App, entry: &mut Entry, place: Place) -> Result<(), Error> {
-    (entry.place, entry.tries, entry.claims) = (place, 0, 0);
+    let again = entry.place.again;
+    (entry.place, entry.tries, entry.claims) = (Place { again, ..place }, 0, 0);
     store::keep(app.db(), entry, app.now() + LEASE).await.map(drop)
 }
 
@@ -120,12 +186,12 @@ pub async fn decline(app: &App, mut entry: Entry) -> Result<(), Error> {
     put_back(app, &entry).await
 }
 
-/// Strikes an entry out. One round trip.
+/// All agrees: strikes an entry out, or on a cluster keeps it for a while. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`: it will be settled once more.
 pub async fn strike(app: &App, entry: &Entry) -> Result<(), Error> {
-    store::strike(app.db(), &[entry.id]).await
+    store::settle(app.db(), std::slice::from_ref(entry), app.now()).await
 }
 
 /// What becomes of an entry whose pass has failed: it waits for another try, or is laid among the dead. One round trip.

@@ -1,27 +1,59 @@
 //! The journal in Redis.
 
 use super::keys;
-use super::model::{Burial, Entry, MAX_DEAD, MAX_ENTRIES, Queue, SHARDS};
+use super::model::{Burial, Copies, Entry, MAX_DEAD, MAX_ENTRIES, Queue, SHARDS, Task, shard_of};
 use crate::clock::Millis;
 use crate::db::script::{Call, Script};
-use crate::db::{Db, decode};
+use crate::db::{Db, decode, spread};
 use crate::error::Error;
 use redis::{Value, cmd};
+use std::collections::BTreeMap;
+
+/// Copies that are read of each place in one go, more or less.
+const COPIES: usize = 500;
 
 static WRITE_ENTRY: Script = Script::new(include_str!("lua/write_entry.lua"));
 static CLAIM_ENTRIES: Script = Script::new(include_str!("lua/claim_entries.lua"));
 static MOVE_ENTRY: Script = Script::new(include_str!("lua/move_entry.lua"));
+static WRITE_COPY: Script = Script::new(include_str!("lua/write_copy.lua"));
+static SETTLE_ENTRIES: Script = Script::new(include_str!("lua/settle_entries.lua"));
+static LIST_SETTLED: Script = Script::new(include_str!("lua/list_settled.lua"));
+static RETIRE_ENTRIES: Script = Script::new(include_str!("lua/retire_entries.lua"));
+static REQUEUE_ENTRY: Script = Script::new(include_str!("lua/requeue_entry.lua"));
+static ADOPT_ENTRY: Script = Script::new(include_str!("lua/adopt_entry.lua"));
 static STRIKE_ENTRIES: Script = Script::new(include_str!("lua/strike_entries.lua"));
 static BURY_ENTRY: Script = Script::new(include_str!("lua/bury_entry.lua"));
 static REVIVE_ENTRY: Script = Script::new(include_str!("lua/revive_entry.lua"));
 
-/// Writes an entry that is its writer's until `due`; `false` when there is no room. One script.
-pub(super) async fn write(db: &Db, entry: &Entry, due: Millis) -> Result<bool, Error> {
-    let keys = [keys::journal(entry.shard()), keys::due(entry.shard(), entry.task.queue())];
-    let call = Call::new(&WRITE_ENTRY, keys).arg(entry.id).arg(entry.record()).arg(due).arg(MAX_ENTRIES);
+/// The journal's keys of an entry; on a cluster also that of the settled ones.
+fn keys_of(entry: &Entry) -> Vec<String> {
+    let mut keys = vec![keys::journal(entry.shard()), keys::due(entry.shard(), entry.task.queue())];
+    if entry.copies.is_some() {
+        keys.push(keys::settled(entry.shard()));
+    }
+    keys
+}
+
+/// Where copies of an entry go on a cluster: to every node that settling may touch.
+pub(super) fn places(db: &Db, id: u64, task: &Task, generation: u64) -> Option<Copies> {
+    let tags = || db.tags_elsewhere(&keys::journal(shard_of(id)), task.tags().as_deref(), id);
+    db.is_cluster().then(|| Copies { generation, tags: tags() })
+}
+
+/// Writes entries that are their writer's until `due`, with their copies; `false` when there is no room. One pipeline of scripts, of as many as there are
+/// entries and copies.
+pub(super) async fn write(db: &Db, entries: &[Entry], due: Millis) -> Result<bool, Error> {
+    let calls = entries.iter().flat_map(|entry| {
+        let record = entry.record();
+        let copies = entry.copies.iter().flat_map(|copies| &copies.tags);
+        let copy = |tag: &u64| Call::new(&WRITE_COPY, [keys::copies(*tag)]).arg(entry.id).arg(&record).arg(MAX_ENTRIES);
+        let mut calls: Vec<Call> = copies.map(copy).collect();
+        calls.push(Call::over(&WRITE_ENTRY, keys_of(entry)).arg(entry.id).arg(&record).arg(due).arg(MAX_ENTRIES));
+        calls
+    });
     // Nothing has been committed yet, so nothing has happened should this not be confirmed.
-    match db.call_aside(vec![call]).await {
-        Ok(mut replies) => decode::one(replies.pop().unwrap_or_default()),
+    match db.call_aside(calls.collect()).await {
+        Ok(replies) => replies.into_iter().map(decode::one::<bool>).try_fold(true, |all, one| Ok(all & one?)),
         Err(Error::OutcomeUnknown) => Err(Error::StorageUnavailable),
         Err(error) => Err(error),
     }
@@ -49,10 +81,7 @@ pub(super) async fn claim(db: &Db, queue: Queue, now: Millis, until: Millis, mos
         found.dead += decode::one::<u64>(value())?;
         let pairs: Vec<(u64, String)> = decode::one(Value::Array(values.collect()))?;
         for (id, record) in pairs {
-            match Entry::of(id, &record) {
-                Some(entry) => found.taken.push(entry),
-                None => tracing::error!(entry = id, "an entry of the journal cannot be read"),
-            }
+            found.taken.extend(read(id, &record));
         }
     }
     Ok(found)
@@ -60,24 +89,105 @@ pub(super) async fn claim(db: &Db, queue: Queue, now: Millis, until: Millis, mos
 
 /// Notes how far an entry has come, and until when it is somebody's; `false` when it was struck out, and stays so. One script.
 pub(super) async fn keep(db: &Db, entry: &Entry, due: Millis) -> Result<bool, Error> {
-    let keys = [keys::journal(entry.shard()), keys::due(entry.shard(), entry.task.queue())];
-    let call = Call::new(&MOVE_ENTRY, keys).arg(entry.id).arg(entry.record()).arg(due);
+    let call = Call::over(&MOVE_ENTRY, keys_of(entry)).arg(entry.id).arg(entry.record()).arg(due);
     decode::one(db.call_aside(vec![call]).await?.pop().unwrap_or_default())
 }
 
-/// Strikes entries out. One pipeline of scripts.
-pub(super) async fn strike(db: &Db, ids: &[u64]) -> Result<(), Error> {
-    let of = |shard| -> Vec<u64> { ids.iter().copied().filter(|id| super::model::shard_of(*id) == shard).collect() };
-    let shards = (0..SHARDS).map(|shard| (shard, of(shard))).filter(|(_, ids)| !ids.is_empty());
-    let call = |(shard, ids)| {
-        Call::new(&STRIKE_ENTRIES, [keys::journal(shard), keys::due(shard, Queue::Short), keys::due(shard, Queue::Long)]).arg(ids)
-    };
-    db.call_aside(shards.map(call).collect()).await.map(drop)
+/// Those of each shard that has any.
+fn by_shard(entries: &[Entry]) -> impl Iterator<Item = (u64, Vec<&Entry>)> {
+    let of = |shard| entries.iter().filter(|entry| entry.shard() == shard).collect::<Vec<_>>();
+    (0..SHARDS).map(move |shard| (shard, of(shard))).filter(|(_, entries)| !entries.is_empty())
 }
 
-/// Lays an entry among the dead; `false` when there is no room, and it stays where it was. One script.
+/// Entries are settled: on a single server they are struck out, on a cluster they are kept for a while. One pipeline, a script a shard.
+pub(super) async fn settle(db: &Db, entries: &[Entry], now: Millis) -> Result<(), Error> {
+    let call = |(shard, entries): (u64, Vec<&Entry>)| {
+        let (journal, short, long) = (keys::journal(shard), keys::due(shard, Queue::Short), keys::due(shard, Queue::Long));
+        if !db.is_cluster() {
+            let ids: Vec<u64> = entries.iter().map(|entry| entry.id).collect();
+            return Call::new(&STRIKE_ENTRIES, [journal, short, long]).arg(ids);
+        }
+        let generation = |entry: &Entry| entry.copies.as_ref().map_or(0, |copies| copies.generation);
+        let settled: Vec<u64> = entries.iter().flat_map(|entry| [entry.id, generation(entry)]).collect();
+        Call::new(&SETTLE_ENTRIES, [journal, short, long, keys::settled(shard)]).arg(now).arg(settled)
+    };
+    db.call_aside(by_shard(entries).map(call).collect()).await.map(drop)
+}
+
+/// Up to `most` entries of each shard that were settled at this moment or before. One pipeline of scripts.
+pub(super) async fn settled(db: &Db, before: Millis, most: usize) -> Result<Vec<Entry>, Error> {
+    let call = |shard| Call::new(&LIST_SETTLED, [keys::journal(shard), keys::settled(shard)]).arg(before).arg(most);
+    let mut found = Vec::new();
+    for reply in db.call_aside((0..SHARDS).map(call).collect()).await? {
+        found.extend(decode::one::<Vec<(u64, String)>>(reply)?.into_iter().filter_map(|(id, record)| read(id, &record)));
+    }
+    Ok(found)
+}
+
+fn read(id: u64, record: &str) -> Option<Entry> {
+    let entry = Entry::of(id, record);
+    if entry.is_none() {
+        tracing::error!(entry = id, "an entry of the journal cannot be read");
+    }
+    entry
+}
+
+/// Strikes out entries that were settled at this moment or before: their copies first, so that none outlives its entry. Two pipelines.
+pub(super) async fn retire(db: &Db, entries: &[Entry], before: Millis) -> Result<(), Error> {
+    remove_copies(db, entries).await?;
+    let call = |(shard, entries): (u64, Vec<&Entry>)| {
+        let ids: Vec<u64> = entries.iter().map(|entry| entry.id).collect();
+        Call::new(&RETIRE_ENTRIES, [keys::journal(shard), keys::settled(shard)]).arg(before).arg(ids)
+    };
+    db.call_aside(by_shard(entries).map(call).collect()).await.map(drop)
+}
+
+async fn remove_copies(db: &Db, entries: &[Entry]) -> Result<(), Error> {
+    let mut copies: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for entry in entries {
+        entry.copies.iter().flat_map(|it| &it.tags).for_each(|tag| copies.entry(*tag).or_default().push(entry.id));
+    }
+    let command = |(tag, ids): (u64, Vec<u64>)| cmd("HDEL").arg(keys::copies(tag)).arg(ids).take();
+    db.write_many(copies.into_iter().map(command).collect()).await.map(drop)
+}
+
+/// Has settled entries settled again. One pipeline of scripts.
+pub(super) async fn requeue(db: &Db, entries: &[Entry], due: Millis) -> Result<(), Error> {
+    let keys = |entry: &Entry| [keys::due(entry.shard(), entry.task.queue()), keys::settled(entry.shard())];
+    let call = |entry: &Entry| Call::new(&REQUEUE_ENTRY, keys(entry)).arg(entry.id).arg(due);
+    db.call_aside(entries.iter().map(call).collect()).await.map(drop)
+}
+
+/// A page of all copies: entries, each once, and where to read on; nothing after the last page. One pipeline.
+pub(super) async fn copies(db: &Db, cursors: Vec<(u64, String)>) -> Result<(Vec<Entry>, Vec<(u64, String)>), Error> {
+    let command =
+        |(tag, cursor): &(u64, String)| cmd("HSCAN").arg(keys::copies(*tag)).arg(cursor).arg("COUNT").arg(COPIES).take();
+    let (mut found, mut next) = (BTreeMap::new(), Vec::new());
+    for ((tag, _), reply) in cursors.iter().zip(db.read_many(cursors.iter().map(command).collect()).await?) {
+        let (cursor, pairs): (String, Vec<(u64, String)>) = decode::one(reply)?;
+        found.extend(pairs.into_iter().filter_map(|(id, record)| Some((id, read(id, &record)?))));
+        next.extend((cursor != "0").then_some((*tag, cursor)));
+    }
+    Ok((found.into_values().collect(), next))
+}
+
+/// Where reading copies begins.
+pub(super) fn first_copies() -> Vec<(u64, String)> {
+    spread::tags().iter().map(|tag| (*tag, "0".to_owned())).collect()
+}
+
+/// Writes entries from their copies where they are lost, each to be anybody's at its moment; how many were. One pipeline of scripts.
+pub(super) async fn adopt(db: &Db, entries: &[(Entry, Millis)]) -> Result<usize, Error> {
+    let keys = |it: &Entry| [keys::journal(it.shard()), keys::due(it.shard(), it.task.queue()), keys::dead(it.shard())];
+    let call = |(it, due): &(Entry, Millis)| Call::new(&ADOPT_ENTRY, keys(it)).arg(it.id).arg(it.record()).arg(*due);
+    let replies = db.call_aside(entries.iter().map(call).collect()).await?;
+    replies.into_iter().map(decode::one::<usize>).sum()
+}
+
+/// Lays an entry among the dead; `false` when there is no room, and it stays where it was. One script; on a cluster its copies go before.
 pub(super) async fn bury(db: &Db, entry: &Entry, why: &str) -> Result<bool, Error> {
     let keys = [keys::journal(entry.shard()), keys::due(entry.shard(), entry.task.queue()), keys::dead(entry.shard())];
+    remove_copies(db, std::slice::from_ref(entry)).await?;
     db.call(Call::new(&BURY_ENTRY, keys).arg(entry.id).arg(entry.record()).arg(why).arg(MAX_DEAD)).await
 }
 
@@ -101,7 +211,7 @@ pub(super) async fn entries(db: &Db, queue: Queue, most: usize) -> Result<Vec<(E
         let pairs: Vec<(u64, f64)> = decode::one(reply)?;
         found.extend(pairs.into_iter().map(|(id, due)| (id, due as Millis)));
     }
-    let record = |(id, _): &(u64, Millis)| cmd("HGET").arg(keys::journal(super::model::shard_of(*id))).arg(*id).take();
+    let record = |(id, _): &(u64, Millis)| cmd("HGET").arg(keys::journal(shard_of(*id))).arg(*id).take();
     let records = db.read_many(found.iter().map(record).collect()).await?;
     let entry = |((id, due), reply): ((u64, Millis), Value)| {
         let record: Option<String> = decode::one(reply)?;
@@ -128,7 +238,7 @@ fn burial(id: u64, text: &str) -> Option<Burial> {
 
 /// Forgets one of the dead.
 pub(super) async fn forget(db: &Db, id: u64) -> Result<bool, Error> {
-    let shard = super::model::shard_of(id);
+    let shard = shard_of(id);
     let mut replies = db.write_many(vec![cmd("HDEL").arg(keys::dead(shard)).arg(id).take()]).await?;
     decode::one(replies.pop().unwrap_or_default())
 }

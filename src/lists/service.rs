@@ -10,8 +10,8 @@ use crate::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::graph::Edge;
 use crate::idempotency::{Keyed, service as idempotency};
 use crate::ids::{UserId, UserListId};
-use crate::jobs::Task;
 use crate::jobs::service as jobs;
+use crate::jobs::{Feed, Task};
 use crate::page::{self, Listing, Page, PageArgs, Row, Window};
 use crate::quota::Limit;
 use crate::rates::Subject;
@@ -79,13 +79,13 @@ pub async fn delete(app: &App, owner: UserId, id: UserListId) -> Outcome<()> {
     }
 }
 
-/// What must hold before `owner` may change a list, and is paid for. A charge and a look.
+/// What must hold before `owner` may change a list, and is paid for; the list. A charge and a look.
 ///
 /// # Errors
 /// `NOT_FOUND` when there is no such list of `owner`; `RATE_LIMITED`.
-pub async fn may_change(app: &App, owner: UserId, id: UserListId) -> Outcome<()> {
+pub async fn may_change(app: &App, owner: UserId, id: UserListId) -> Outcome<UserList> {
     charge(app, &[(Limit::Lists, Subject::Account(owner))]).await?;
-    owned(app, owner, id).await.map(drop)
+    owned(app, owner, id).await
 }
 
 /// Puts somebody on a list: the commit. One script.
@@ -197,7 +197,10 @@ async fn erase(app: &App, id: UserListId) -> Result<(), Error> {
     loop {
         let rows = members_below(app, id, u64::MAX, MAX_MEMBERS).await?;
         let users: Vec<UserId> = rows.iter().map(|row| UserId(row.member)).collect();
+        let parts = users.iter().map(|user| Task::Source { feed: Feed::List(id), source: *user });
+        let parts = jobs::begin_parts(app, parts).await?;
         store::erase_members(app.db(), id, &users).await?;
+        parts.done(app);
         if users.len() < MAX_MEMBERS {
             return Ok(());
         }

@@ -8,6 +8,8 @@ use crate::db::{Assumed, Moment};
 use crate::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::events::service as events;
 use crate::ids::{SessionId, UserId};
+use crate::jobs::Task;
+use crate::jobs::service::{self as jobs, Parts};
 use crate::viewer::Viewer;
 
 /// Begins a session. Two writes and a look; the oldest of more than 100 ends.
@@ -16,6 +18,7 @@ use crate::viewer::Viewer;
 /// `STORAGE_UNAVAILABLE`; `UNAUTHENTICATED` when the account is gone.
 pub async fn begin(app: &App, user: UserId, agent: Option<&str>) -> Result<NewSession, Error> {
     let (session, fresh) = new_session(app, user, agent).await?;
+    let noted = note(app, user, std::slice::from_ref(&session.digest), false).await?;
     write(app, std::slice::from_ref(&session)).await?;
     let listed = store::list(app.db(), user).await?;
     if listed.iter().all(|(digest, _)| *digest != session.digest) {
@@ -24,7 +27,30 @@ pub async fn begin(app: &App, user: UserId, agent: Option<&str>) -> Result<NewSe
         return Err(Error::Unauthenticated);
     }
     make_room(app, user, listed).await?;
+    noted.done(app);
     Ok(fresh)
+}
+
+/// Notes, on a cluster, that sessions begin or end: a session and the list of its account are on two nodes.
+async fn note(app: &App, user: UserId, digests: &[String], ends: bool) -> Result<Parts, Error> {
+    jobs::begin_parts(app, digests.iter().map(|digest| Task::Session { user, digest: digest.clone(), ends })).await
+}
+
+/// Makes the list of an account agree with whether a session is there; one that was ended ends. A look and a write.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
+pub async fn settle(app: &App, user: UserId, digest: &str, ends: bool) -> Result<(), Error> {
+    let found = store::load(app.db(), app.db().moment(), &[digest.to_owned()]).await?.pop().flatten();
+    let listed = match found.filter(|_| !ends) {
+        Some(session) => store::relist(app.db(), &session, app.config().session_absolute).await?,
+        None => false,
+    };
+    if !listed {
+        store::end(app.db(), user, &[digest.to_owned()]).await?;
+        events::changed(app, user.0);
+    }
+    Ok(())
 }
 
 /// Strikes out what is over the bound: those that have ended by themselves, then the oldest. Costs nothing while there is room.
@@ -181,7 +207,9 @@ pub async fn one(app: &App, user: UserId, id: SessionId) -> Result<Option<Sessio
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn log_out(app: &App, viewer: &Viewer) -> Result<SessionId, Error> {
+    let noted = note(app, viewer.user, std::slice::from_ref(&viewer.digest), true).await?;
     store::end(app.db(), viewer.user, std::slice::from_ref(&viewer.digest)).await?;
+    noted.done(app);
     events::changed(app, viewer.user.0);
     Ok(viewer.session)
 }
@@ -196,7 +224,9 @@ pub async fn end(app: &App, viewer: &Viewer, which: Option<SessionId>) -> Outcom
         None => list(app, viewer.user).await?.into_iter().filter(|session| session.id != viewer.session).collect(),
     };
     let digests: Vec<String> = ending.iter().map(|session| session.digest.clone()).collect();
+    let noted = note(app, viewer.user, &digests, true).await?;
     store::end(app.db(), viewer.user, &digests).await?;
+    noted.done(app);
     events::changed(app, viewer.user.0);
     Ok(ending.into_iter().map(|session| session.id).collect())
 }
@@ -209,7 +239,9 @@ pub async fn end(app: &App, viewer: &Viewer, which: Option<SessionId>) -> Outcom
 pub async fn purge(app: &App, user: UserId) -> Result<bool, Error> {
     let listed = store::list(app.db(), user).await?;
     let digests: Vec<String> = listed.into_iter().map(|(digest, _)| digest).collect();
+    let noted = note(app, user, &digests, true).await?;
     store::erase(app.db(), user, &digests).await?;
+    noted.done(app);
     events::changed(app, user.0);
     Ok(digests.len() > MAX_SESSIONS)
 }

@@ -68,6 +68,12 @@ pub(super) async fn create(db: &Db, sessions: &[Session], idle: Millis, absolute
     db.call_many(calls.collect()).await.map(drop)
 }
 
+/// Lists a session that is there under its account; `false` when the account is gone. One script.
+pub(super) async fn relist(db: &Db, session: &Session, absolute: Millis) -> Result<bool, Error> {
+    let call = Call::new(&LIST_SESSION, [keys::sessions(session.user), user_key(session.user)]);
+    db.call(call.arg(&session.digest).arg(session.id.0).arg(absolute)).await
+}
+
 /// The digests and ids of an account's sessions, newest first: the listed ones, of which some may have ended.
 pub(super) async fn list(db: &Db, user: UserId) -> Result<Vec<(String, SessionId)>, Error> {
     let command = cmd("ZRANGE").arg(keys::sessions(user)).arg(0).arg(2 * MAX_SESSIONS).arg("REV").arg("WITHSCORES").take();

@@ -10,7 +10,7 @@ use crate::events::service as events;
 use crate::graph::Reach;
 use crate::idempotency::{Keyed, service as idempotency};
 use crate::ids::{StatusId, UserId};
-use crate::jobs::service as jobs;
+use crate::jobs::service::{self as jobs, Parts};
 use crate::jobs::{Place, Task, Ticket};
 use crate::page::{self, ListId, Listing, Page, PageArgs, Row, Window};
 use crate::quota::Limit;
@@ -239,10 +239,16 @@ pub async fn forget_likes_of(app: &App, ids: &[StatusId]) -> Result<Vec<StatusId
     let each = (PASS / ids.len().max(1)).max(1);
     let likers = store::left_likers(app.db(), ids, each).await?;
     let likes: Vec<_> = likers.iter().flat_map(|(id, users)| users.iter().map(|user| (*user, *id))).collect();
+    let parts = begin_likes(app, &likes).await?;
     // Their sides first: who is taken away here cannot be found again.
     store::remove_liked(app.db(), &likes).await?;
     store::remove_likers(app.db(), &likers).await?;
+    parts.done(app);
     Ok(likers.into_iter().filter(|(_, users)| users.len() == each).map(|(id, _)| id).collect())
+}
+
+async fn begin_likes(app: &App, likes: &[(UserId, StatusId)]) -> Result<Parts, Error> {
+    jobs::begin_parts(app, likes.iter().map(|(user, status)| Task::Like { user: *user, status: *status })).await
 }
 
 /// Takes back what an account that is gone likes, up to a thousand statuses; whether there may be more.
@@ -253,9 +259,11 @@ pub async fn purge_likes(app: &App, user: UserId) -> Result<bool, Error> {
     let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: PASS };
     let rows = store::liked(app.db(), user, &[window]).await?.pop().unwrap_or_default();
     let ids: Vec<StatusId> = rows.iter().map(|row| StatusId(row.member)).collect();
-    store::unlike_many(app.db(), user, &ids).await?;
     let likes: Vec<_> = ids.iter().map(|id| (user, *id)).collect();
+    let parts = begin_likes(app, &likes).await?;
+    store::unlike_many(app.db(), user, &ids).await?;
     store::remove_liked(app.db(), &likes).await?;
+    parts.done(app);
     Ok(ids.len() == PASS)
 }
 
@@ -272,12 +280,14 @@ pub async fn purge<F: Future<Output = Result<(), Error>>>(
 ) -> Result<bool, Error> {
     let mut ids = latest_below(app, author, u64::MAX, STATUSES).await?;
     let more = ids.len() == STATUSES;
+    let parts = jobs::begin_parts(app, ids.iter().map(|id| Task::Status { author, status: *id })).await?;
     store::delete_many(app.db(), author, &ids).await?;
     events::deleted_together(app, author, &ids).await?;
     also(ids.clone()).await?;
     let liked = forget_likes_of(app, &ids).await?;
     ids.retain(|id| !liked.contains(id));
     store::unindex(app.db(), author, &ids).await?;
+    parts.done(app);
     Ok(more || !liked.is_empty())
 }
 

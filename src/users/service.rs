@@ -6,6 +6,8 @@ use crate::app::App;
 use crate::clock::Millis;
 use crate::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::ids::UserId;
+use crate::jobs::Task;
+use crate::jobs::service as jobs;
 use crate::quota::Limit;
 use crate::rates::service::{charge, give_back};
 use crate::rates::{Charge, Subject};
@@ -41,6 +43,7 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
     }
     let hash = password::hash(app, registration.password).await?;
     let id = UserId(app.next_id().await?);
+    let noted = jobs::begin_parts(app, [Task::Account { user: id, login: registration.login.clone() }]).await?;
     claim(app, &registration.login, id).await?;
     let user = new_user(id, registration.login, registration.name, id.time());
     store::create(app.db(), &user, &hash).await?;
@@ -49,6 +52,7 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
         store::remove(app.db(), id).await?;
         return Err(taken().into());
     }
+    noted.done(app);
     Ok(user.into())
 }
 
@@ -128,18 +132,21 @@ pub async fn remove(app: &App, id: UserId, login: &str) -> Result<(), Error> {
     store::remove(app.db(), id).await
 }
 
-/// Makes the login agree with whether its account is there, and returns that. A look and a write.
+/// Makes the login agree with whether its account is there, and returns that. A look and one write, or two. An account whose claim of its login is lost
+/// claims it again; one whose login somebody else has claimed meanwhile is removed, since nobody could log in to it.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle_login(app: &App, id: UserId, login: &str) -> Result<bool, Error> {
-    let there = store::exists(app.db(), id).await?;
-    if there {
+    if store::exists(app.db(), id).await? {
         store::give_free(app.db(), login).await?;
-    } else {
-        store::release(app.db(), login, id).await?;
+        if store::claim(app.db(), login, id, None, app.now()).await? == Some(id) {
+            return Ok(true);
+        }
+        store::remove(app.db(), id).await?;
     }
-    Ok(there)
+    store::release(app.db(), login, id).await?;
+    Ok(false)
 }
 
 /// Whether an account is there. One command.

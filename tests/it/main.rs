@@ -42,6 +42,7 @@ mod operators;
 mod overtaken;
 mod paging;
 mod plain;
+mod power;
 mod rates;
 mod schema;
 mod sessions;

@@ -88,16 +88,23 @@ pub(super) async fn agree_on_suspension(app: &App, id: CampaignId, suspended: bo
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge(app: &App, user: UserId) -> Result<bool, Error> {
     let campaigns = store::some_of(app.db(), user, u64::MAX, PASS).await?;
+    let parts = campaigns.iter().map(|campaign| Task::Campaign { owner: user, campaign: *campaign });
+    let parts = jobs::begin_parts(app, parts).await?;
     for id in &campaigns {
         settle::end(app, user, *id).await?;
     }
+    parts.done(app);
     if !campaigns.is_empty() {
         return Ok(true);
     }
-    for website in store::some_websites(app.db(), user, MAX_WEBSITES).await? {
+    let websites = store::some_websites(app.db(), user, MAX_WEBSITES).await?;
+    let parts = websites.iter().map(|website| Task::Website { owner: user, website: *website });
+    let parts = jobs::begin_parts(app, parts).await?;
+    for website in websites {
         store::erase_website(app.db(), website).await?;
         store::forget_owned(app.db(), user, Owned::Website(website)).await?;
     }
+    parts.done(app);
     store::erase_standing(app.db(), user).await?;
     Ok(false)
 }

@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::events::service as events;
 use crate::ids::{CommentId, StatusId, UserId};
-use crate::jobs::service as jobs;
+use crate::jobs::service::{self as jobs, Parts};
 use crate::jobs::{Place, Task};
 use crate::statuses::service as statuses;
 use std::collections::HashSet;
@@ -96,10 +96,16 @@ async fn clear(app: &App, status: StatusId) -> Result<bool, Error> {
         done.clear();
     }
     let sides: Vec<_> = parts.iter().filter_map(|(part, _)| Some((part.author?, part.id))).collect();
+    let noted = begin_sides(app, &sides).await?;
     store::remove_commented(app.db(), &sides).await?;
     store::clear(app.db(), log(app), &parts).await?;
     store::forget_fallen(app.db(), status, &done).await?;
+    noted.done(app);
     Ok(true)
+}
+
+async fn begin_sides(app: &App, sides: &[(UserId, CommentId)]) -> Result<Parts, Error> {
+    jobs::begin_parts(app, sides.iter().map(|(author, comment)| Task::Comment { author: *author, comment: *comment })).await
 }
 
 /// How many of these comments, from the first on, a pass has keys for: those of their threads and authors, their own, and those of the
@@ -147,11 +153,13 @@ async fn erase(app: &App, status: StatusId, most: usize) -> Result<usize, Error>
     let ids: Vec<CommentId> = found.iter().map(|(id, _)| *id).collect();
     let authors = store::authors(app.db(), &ids).await?;
     let sides: Vec<_> = authors.into_iter().zip(&ids).filter_map(|(author, id)| Some((author?, *id))).collect();
+    let noted = begin_sides(app, &sides).await?;
     store::remove_commented(app.db(), &sides).await?;
     store::erase(app.db(), status, &found).await?;
     if found.len() < most {
         store::erase_thread(app.db(), status).await?;
     }
+    noted.done(app);
     Ok(found.len())
 }
 
@@ -164,9 +172,11 @@ pub async fn purge_account(app: &App, author: UserId) -> Result<bool, Error> {
     let found = store::load(app.db(), &ids, store::NOBODY).await?;
     let own: Vec<&Comment> = found.iter().flatten().map(|(comment, _)| comment).filter(|it| it.author == Some(author)).collect();
     let fitting = &own[..fitting(own.iter().copied())];
-    store::delete(app.db(), log(app), fitting, author).await?;
     let later: HashSet<CommentId> = own[fitting.len()..].iter().map(|comment| comment.id).collect();
     let sides: Vec<_> = ids.iter().filter(|id| !later.contains(id)).map(|id| (author, *id)).collect();
+    let noted = begin_sides(app, &sides).await?;
+    store::delete(app.db(), log(app), fitting, author).await?;
     store::remove_commented(app.db(), &sides).await?;
+    noted.done(app);
     Ok(ids.len() == PASS / 2 || !later.is_empty())
 }

@@ -18,7 +18,7 @@ mod round;
 use super::Timing;
 use super::connection::Access;
 use super::link::Failure;
-use super::pipeline_of;
+use super::{pipeline_of, spread};
 use crate::error::Error;
 use crate::metrics::{Fault, StorageMeters};
 use futures_util::future::join_all;
@@ -63,6 +63,22 @@ impl Cluster {
         // That nothing has happened can be said only if it is so on every node.
         let may_have = access == Access::Write && matches!(error, Error::StorageUnavailable) && rounds.may_have_run();
         Err(if may_have { Error::OutcomeUnknown } else { error })
+    }
+
+    /// As [`crate::db::Db::tags_elsewhere`].
+    pub(super) fn tags_elsewhere(&self, lead: &str, touched: Option<&[u64]>, turn: u64) -> Vec<u64> {
+        let known = self.map.known();
+        let holder = |tag: &u64| known.owner(Some(Slot::for_key(tag.to_string()))).map(|node| &node.address);
+        let lead = known.owner(Some(Slot::for_key(lead))).map(|node| &node.address);
+        let touched: Option<Vec<&Address>> = touched.map(|tags| tags.iter().filter_map(holder).collect());
+        let mut held: HashMap<&Address, Vec<u64>> = HashMap::new();
+        for tag in spread::tags() {
+            let node = holder(tag).filter(|node| Some(*node) != lead);
+            if let Some(node) = node.filter(|node| touched.as_ref().is_none_or(|touched| touched.contains(node))) {
+                held.entry(node).or_default().push(*tag);
+            }
+        }
+        held.into_values().filter_map(|tags| tags.get(turn as usize % tags.len()).copied()).collect()
     }
 
     async fn carry(&self, rounds: &mut Rounds, access: Access) -> Result<(), Error> {

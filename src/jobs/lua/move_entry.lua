@@ -1,8 +1,9 @@
 -- move_entry.lua - notes how far an entry has come, and until when it is somebody's; one that is struck out stays so.
--- KEYS 1 journal:{n}  2 due:{n}:queue
+-- KEYS 1 journal:{n}  2 due:{n}:queue  3 settled:{n}, on a cluster
 -- ARGV 1 entry id  2 record  3 when it is anybody's, ms
 -- Returns 1 | 0 it is struck out
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
+if KEYS[3] then redis.call('ZREM', KEYS[3], ARGV[1]) end
 return 1

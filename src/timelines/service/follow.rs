@@ -84,6 +84,18 @@ pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<bool, Error
     }
 }
 
+/// The same after a node may have lost what it held: entries of the feed whose statuses are gone are removed, too. The walk over the followers
+/// of their author has missed this one, if the other side of the edge was lost.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle_again(app: &App, feed: Feed, source: UserId) -> Result<bool, Error> {
+    for ids in store::newest(app.db(), feed, LARGEST).await?.chunks(MERGE) {
+        remove_deleted(app, &[feed], ids).await?;
+    }
+    settle(app, feed, source).await
+}
+
 /// Whether somebody is a source, as the feed's side says.
 async fn look(app: &App, feed: Feed, source: UserId) -> Result<Edge, Error> {
     match feed {

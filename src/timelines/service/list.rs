@@ -47,8 +47,9 @@ pub async fn remove_from_list(app: &App, owner: UserId, list: UserListId, user: 
 /// # Errors
 /// As [`lists::may_change`], and `NOT_FOUND` the second time.
 pub async fn delete_list(app: &App, owner: UserId, list: UserListId) -> Outcome<()> {
-    lists::may_change(app, owner, list).await?;
-    let ticket = jobs::begin(app, Task::List { owner, list, name: String::new() }).await?;
+    // Should the deletion be lost and not what follows from it, the list is written again under its name.
+    let name = lists::may_change(app, owner, list).await?.name;
+    let ticket = jobs::begin(app, Task::List { owner, list, name }).await?;
     lists::delete(app, owner, list).await?;
     settle_list(app, owner, list, "").await?;
     ticket.done(app);

@@ -13,7 +13,7 @@ mod read;
 
 pub use absence::refill;
 pub use fanout::{delete, post, settle as settle_status};
-pub use follow::{follow, settle as settle_source, unfollow};
+pub use follow::{follow, settle as settle_source, settle_again as settle_source_again, unfollow};
 pub use list::{add_to_list, delete_list, list, list_head, list_id, remove_from_list, settle_list};
 pub use load::FetchFeed;
 pub use promoted::{Woven, encode_woven, promoted_home};

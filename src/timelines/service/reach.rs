@@ -54,15 +54,18 @@ pub async fn cross(app: &App, author: UserId, place: Place) -> Result<Option<Pla
     let (mark, across) = match reach {
         Reach::Rising(mark) => (mark, Reach::Merged(mark)),
         Reach::Falling(mark) => (mark, Reach::Pushed),
-        Reach::Pushed | Reach::Merged(_) => return Ok(None),
+        Reach::Pushed | Reach::Merged(_) if !place.again => return Ok(None),
+        // That the crossing came to its end was kept, which does not tell that the followers' sides were.
+        Reach::Pushed => (0, reach),
+        Reach::Merged(mark) => (mark, reach),
     };
-    let place = if place.mark == mark { place } else { Place { mark, ..Place::default() } };
+    let place = if place.mark == mark { place } else { Place { mark, again: place.again, ..Place::default() } };
     let (feeds, next) = feeds(app, author, place).await?;
     match reach {
-        Reach::Rising(_) => store::mark(app.db(), &feeds, author).await?,
-        _ => bring_back(app, author, &feeds).await?,
+        Reach::Rising(_) | Reach::Merged(_) => store::mark(app.db(), &feeds, author).await?,
+        Reach::Falling(_) | Reach::Pushed => bring_back(app, author, &feeds).await?,
     }
-    if next.is_some() {
+    if next.is_some() || across == reach {
         return Ok(next);
     }
     graph::set_reach(app, author, reach, across).await?;

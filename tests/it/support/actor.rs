@@ -63,8 +63,12 @@ impl Actor {
 
     /// The same to a server that may die meanwhile.
     pub async fn attempt(&self, operation: &str, variables: Value) -> Result<Value, reqwest::Error> {
-        let body = json!({ "query": document(operation), "operationName": operation, "variables": variables });
-        self.request(&body).send().await?.json().await
+        self.attempt_gql(&document(operation), variables).await
+    }
+
+    /// A document of one's own to a server that may die meanwhile.
+    pub async fn attempt_gql(&self, query: &str, variables: Value) -> Result<Value, reqwest::Error> {
+        self.request(&json!({ "query": query, "variables": variables })).send().await?.json().await
     }
 
     async fn send(&self, body: Value) -> Value {

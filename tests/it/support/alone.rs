@@ -13,6 +13,8 @@ pub enum Alone {
     Near,
     /// It reads the record (MONITOR) of everything that a Redis is told, in the order in which it was.
     Record,
+    /// It cuts the append-only file of one server, as it cuts those of a cluster in a test of its own.
+    OneFile,
     /// It makes the server a replica by a command that a cluster does not take: a replica there sends writers on to its primary.
     Replica,
     /// It sets who may log in to Redis, with which password, by a URL of its own. A cluster's URL is read by a test of `db::target`, and

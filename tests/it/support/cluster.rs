@@ -11,7 +11,7 @@ use redis::{FromRedisValue, RedisResult};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, Instant};
@@ -139,6 +139,11 @@ impl Cluster {
     pub fn place_of(&self, key: &str) -> usize {
         let port = self.owner(Slot::for_key(key)).port;
         self.nodes.iter().position(|node| node.port == port).expect("one of these")
+    }
+
+    /// The folders in which the primaries keep their data.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        self.primaries().iter().map(|node| node.folder().into()).collect()
     }
 
     /// Kills a node (-9).
@@ -338,9 +343,12 @@ impl Node {
     /// Each primary begins at an epoch of its own: of two that took their places in the same one, a slot that moves between them may become
     /// nobody's.
     fn configure(&self, lines: &str, epoch: usize) {
-        let folder = self.arguments.iter().skip_while(|argument| *argument != "--dir").nth(1).expect("a folder");
         let text = format!("{lines}vars currentEpoch {epoch} lastVoteEpoch 0\n");
-        std::fs::write(Path::new(folder).join("nodes.conf"), text).expect("it is written");
+        std::fs::write(Path::new(self.folder()).join("nodes.conf"), text).expect("it is written");
+    }
+
+    fn folder(&self) -> &str {
+        self.arguments.iter().skip_while(|argument| *argument != "--dir").nth(1).expect("a folder")
     }
 
     fn start(&self) {

@@ -4,6 +4,7 @@
 mod actor;
 mod audit;
 mod alone;
+pub mod aof;
 mod bulk;
 mod cluster;
 mod events;

@@ -7,7 +7,7 @@
 use super::{Alone, Cluster};
 use redis::FromRedisValue;
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -82,6 +82,19 @@ impl RedisServer {
     /// The same with options of the test's choice.
     pub fn alone_with(_why: Alone, options: &[&str]) -> Self {
         Self(Kind::Single(Single::spawn(options, suite_is_restricted())))
+    }
+
+    /// A cluster of three, whatever the suite runs on, with options of the test's choice.
+    pub fn clustered(options: &[&str]) -> Self {
+        Self(Kind::Cluster(Cluster::of_options(options, suite_is_restricted())))
+    }
+
+    /// The folders in which the servers keep their data.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        match &self.0 {
+            Kind::Single(server) => vec![server.folder.path().to_path_buf()],
+            Kind::Cluster(cluster) => cluster.folders(),
+        }
     }
 
     /// The same with no more rights than it needs.

@@ -1,0 +1,53 @@
+//! The generation of a cluster: a number for the processes that hold its data, another one whenever a primary was restarted or replaced.
+//!
+//! A node that restarts may have lost the last writes that it has confirmed, and so may a replica that takes over. Whoever must know
+//! whether that can have happened compares the generation before with the generation now. It is made of the `run_id` of every primary, which
+//! each start of a server changes, and of its `master_replid`, which each promotion changes.
+
+use super::{Db, decode};
+use crate::error::Error;
+use redis::{Value, cmd};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::Ordering;
+
+/// The generation of a cluster whose user may not read INFO: it never changes.
+const HIDDEN: u64 = 1;
+
+impl Db {
+    /// The generation that was observed last; 0 on a single server, and where none can be observed. One round trip for the first.
+    pub async fn generation(&self) -> u64 {
+        match self.generation.load(Ordering::Relaxed) {
+            0 if self.is_cluster() => self.observe_generation().await.unwrap_or(0),
+            known => known,
+        }
+    }
+
+    /// The generation now. One round trip, which asks every primary.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE`: a primary did not answer.
+    pub async fn observe_generation(&self) -> Result<u64, Error> {
+        let answers = self.each_primary(cmd("INFO").arg("server").arg("replication")).await?;
+        let mut hasher = DefaultHasher::new();
+        for answer in answers {
+            if let Value::ServerError(error) = &answer
+                && error.code() == "NOPERM"
+            {
+                tracing::debug!("the Redis user may not read INFO: restarts of nodes are not seen");
+                self.generation.store(HIDDEN, Ordering::Relaxed);
+                return Ok(HIDDEN);
+            }
+            let answer = answer.extract_error().map_err(|error| self.classify_read(&error))?;
+            identity(&decode::one::<String>(answer)?).for_each(|line| line.hash(&mut hasher));
+        }
+        // Never what stands for one that is not known.
+        let generation = (hasher.finish() >> 16).max(HIDDEN + 1);
+        self.generation.store(generation, Ordering::Relaxed);
+        Ok(generation)
+    }
+}
+
+/// The lines of INFO that tell which process holds the data.
+fn identity(info: &str) -> impl Iterator<Item = &str> {
+    info.lines().filter(|line| line.starts_with("run_id:") || line.starts_with("master_replid:"))
+}

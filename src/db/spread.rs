@@ -1,0 +1,42 @@
+//! Hash tags that lie evenly spread over the slots of a cluster, so that every primary holds some of them.
+
+use redis::cluster_routing::Slot;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// How many there are. A primary with twice as many consecutive slots as lie between two of them (256) holds one in any case.
+const TAGS: u16 = 128;
+/// Slots of a cluster.
+const SLOTS: u16 = 16_384;
+
+/// The tags: of every stretch of slots the smallest number that lies in it.
+pub fn tags() -> &'static [u64] {
+    static FOUND: LazyLock<Vec<u64>> = LazyLock::new(|| {
+        let stretch = |slot: u16| Some((Slot::new(slot)?, slot / (SLOTS / TAGS)));
+        let stretches: HashMap<Slot, u16> = (0..SLOTS).filter_map(stretch).collect();
+        let mut found = vec![None; usize::from(TAGS)];
+        let mut tag = 0_u64;
+        while found.contains(&None) {
+            let place = stretches.get(&Slot::for_key(tag.to_string())).and_then(|at| found.get_mut(usize::from(*at)));
+            if let Some(place @ None) = place {
+                *place = Some(tag);
+            }
+            tag += 1;
+        }
+        found.into_iter().flatten().collect()
+    });
+    &FOUND
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_stretch_of_slots_has_a_tag_of_its_own() {
+        assert_eq!(tags().len(), usize::from(TAGS));
+        let slot_of = |tag: &u64| (0..SLOTS).find(|slot| Slot::new(*slot) == Some(Slot::for_key(tag.to_string())));
+        let stretches: Vec<u16> = tags().iter().map(|tag| slot_of(tag).expect("a slot") / (SLOTS / TAGS)).collect();
+        assert_eq!(stretches, (0..TAGS).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,16 @@
+-- settle_entries.lua - notes that entries are settled. They are kept until no node can lose any more what settled them.
+-- KEYS 1 journal:{n}  2 due:{n}:short  3 due:{n}:long  4 settled:{n}
+-- ARGV 1 now, ms  2… entry id, generation it was settled in, …
+-- Returns how many are settled; one that was begun again in another generation is not
+local count = 0
+for at = 2, #ARGV, 2 do
+  local id = ARGV[at]
+  local record = redis.call('HGET', KEYS[1], id)
+  if record and string.find(record, ' ' .. ARGV[at + 1] .. ':', 1, true) then
+    redis.call('ZREM', KEYS[2], id)
+    redis.call('ZREM', KEYS[3], id)
+    redis.call('ZADD', KEYS[4], ARGV[1], id)
+    count = count + 1
+  end
+end
+return count

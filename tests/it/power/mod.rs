@@ -1,0 +1,133 @@
+//! A power cut: servers and Redis end under load at one moment, and each Redis node loses up to a second of what it wrote, another part than
+//! the others. After the lease the store is sound again, by the journal alone.
+//!
+//! `WAXWING_CUTS` says how often, `WAXWING_CUTS_SEED` which seed.
+
+mod people;
+
+use crate::support::{Alone, CALM, Process, RedisServer, TestApp, aof, findings, waxwing};
+use people::Person;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use waxwing::app::App;
+use waxwing::clock::Clock;
+use waxwing::config::Config;
+use waxwing::db::Db;
+use waxwing::work;
+
+const OPTIONS: [&str; 6] = ["--appendonly", "yes", "--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0"];
+const WINDOW: usize = 100;
+/// So many follow a star: few enough that stars rise and fall.
+const STAR: &str = "10";
+const PEOPLE: usize = 16;
+const SERVERS: usize = 2;
+/// What the last second may take away begins after the world stands.
+const LOAD: Duration = Duration::from_millis(2_500);
+/// What a node loses at most.
+const LOSS: Duration = Duration::from_secs(1);
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
+}
+
+fn config() -> Config {
+    Config { home_window: WINDOW, star_followers: STAR.parse().expect("a number"), ..Config::default() }
+}
+
+/// People who use two servers, until the power goes.
+struct Town {
+    redis: Arc<RedisServer>,
+    servers: Vec<Process>,
+    people: Vec<Person>,
+}
+
+impl Town {
+    async fn found(redis: RedisServer, seed: u64) -> Self {
+        let redis = Arc::new(redis);
+        let app = TestApp::over(redis.clone(), Clock::System, config()).await;
+        let crowd = app.crowd("p", PEOPLE).await;
+        app.drain().await;
+        let (url, window) = (redis.url(), WINDOW.to_string());
+        let options = ["--redis", &url, "--home-window", &window, "--star-followers", STAR];
+        let serve = ["serve", "--listen", "127.0.0.1:0", "--rate-limits", "off"];
+        let servers: Vec<Process> =
+            (0..SERVERS).map(|_| Process::start(&mut waxwing(&[&serve[..], &options].concat()))).collect();
+        let urls: Vec<String> = servers.iter().map(|server| server.url.clone()).collect();
+        let people = (0..PEOPLE).map(|at| Person::new(&crowd, at, urls[at % SERVERS].clone(), seed)).collect();
+        Self { redis, servers, people }
+    }
+
+    /// Lets people live for a while; then servers and nodes end, and each node loses what it wrote in the last part of a second.
+    async fn lose_power(self, random: &mut StdRng) -> Arc<RedisServer> {
+        let Self { redis, servers, people } = self;
+        let (folders, stop, answered) = (redis.folders(), Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let growth = aof::Growth::of(&folders);
+        let live = |person: Person| tokio::spawn(person.live(stop.clone(), answered.clone()));
+        let lives: Vec<_> = people.into_iter().map(live).collect();
+        tokio::time::sleep(LOAD).await;
+        let killed = redis.clone();
+        let log = tokio::task::spawn_blocking(move || {
+            killed.kill();
+            servers.into_iter().map(Process::kill).collect::<String>()
+        });
+        let log = log.await.expect("they end");
+        let end = Instant::now();
+        stop.store(true, Ordering::SeqCst);
+        assert!(!log.contains("panicked") && !log.contains("settling failed"), "{log}");
+        for life in lives {
+            life.await.expect("a life");
+        }
+        println!("{} requests were answered", answered.load(Ordering::SeqCst));
+        cut(&folders, &growth.end(), end, random);
+        let started = redis.clone();
+        tokio::task::spawn_blocking(move || started.start_again()).await.expect("it starts");
+        redis
+    }
+}
+
+/// Cuts off what each node wrote in the last part of a second, a part of its own for each.
+fn cut(folders: &[PathBuf], samples: &[(Instant, Vec<u64>)], end: Instant, random: &mut StdRng) {
+    for (at, folder) in folders.iter().enumerate() {
+        let age = LOSS.mul_f64(random.random_range(0.0..1.0));
+        let before = samples.iter().rfind(|(when, _)| *when + age <= end).or(samples.first()).expect("a sample");
+        let lost = aof::cut(folder, before.1[at]);
+        println!("node {at} loses {age:.0?}, {lost} bytes");
+    }
+}
+
+/// Whether the store is sound once everything that the journal holds has been settled. The lease is over at once: the clock is moved.
+async fn heals(redis: &Arc<RedisServer>) {
+    let clock = Clock::manual(Clock::System.now() + 12_000);
+    let db = Db::open(&redis.target(), CALM).await.expect("a store");
+    let app = App::new(db, clock.clone(), config());
+    work::drain(&app).await.expect("a store");
+    clock.advance(61_000);
+    let found = findings(&app).await;
+    assert!(found.is_empty(), "{} findings: {found:#?}", found.len());
+}
+
+async fn survives(name: &str, cuts: u64, redis: impl Fn() -> RedisServer) {
+    let first = number("WAXWING_CUTS_SEED").unwrap_or_else(|| rand::random_range(0..1_000_000));
+    for seed in first..first + number("WAXWING_CUTS").unwrap_or(cuts) {
+        println!("{name}: seed {seed}");
+        let began = Instant::now();
+        let town = Town::found(redis(), seed).await;
+        let redis = town.lose_power(&mut StdRng::seed_from_u64(seed)).await;
+        heals(&redis).await;
+        println!("{:.1?}", began.elapsed());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_power_cut_on_one_server_heals_by_itself() {
+    survives("one server", 1, || RedisServer::alone_with(Alone::OneFile, &OPTIONS)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_power_cut_on_a_cluster_heals_by_itself() {
+    survives("a cluster", 2, || RedisServer::clustered(&OPTIONS)).await;
+}

@@ -1,0 +1,107 @@
+//! Append-only files: how large they are, and how a power cut leaves them.
+//!
+//! With `appendfsync everysec` a power cut takes up to the last second of what a server wrote, and leaves a file that ends anywhere. Redis
+//! drops an incomplete command at the end (`aof-load-truncated yes`). These cuts end between two commands and never inside of a MULTI, the
+//! form in which Redis writes down a script: what Redis 7.0 makes of a file that ends there is another test's subject.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How often the sizes are sampled.
+const EVERY: Duration = Duration::from_millis(3);
+
+/// The append-only files of some servers, with their sizes over the time.
+pub struct Growth {
+    stop: Arc<AtomicBool>,
+    sampler: Option<JoinHandle<Vec<(Instant, Vec<u64>)>>>,
+}
+
+impl Growth {
+    /// Samples the files in these data folders until it is asked for them.
+    pub fn of(folders: &[PathBuf]) -> Self {
+        let files: Vec<PathBuf> = folders.iter().map(|folder| incremental(folder)).collect();
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = stop.clone();
+        let sampler = std::thread::spawn(move || {
+            let mut samples = Vec::new();
+            while !stopped.load(Ordering::SeqCst) {
+                samples.push((Instant::now(), files.iter().map(|file| size(file)).collect()));
+                std::thread::sleep(EVERY);
+            }
+            samples
+        });
+        Self { stop, sampler: Some(sampler) }
+    }
+
+    /// Ends sampling; the sizes so far, the oldest first.
+    pub fn end(mut self) -> Vec<(Instant, Vec<u64>)> {
+        self.stop.store(true, Ordering::SeqCst);
+        self.sampler.take().expect("it runs").join().expect("it samples")
+    }
+}
+
+impl Drop for Growth {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::SeqCst);
+    }
+}
+
+fn size(file: &Path) -> u64 {
+    fs::metadata(file).expect("a file").len()
+}
+
+/// The file to which a server with this data folder appends.
+fn incremental(folder: &Path) -> PathBuf {
+    let files = fs::read_dir(folder.join("appendonlydir")).expect("an append-only folder");
+    let mut paths = files.map(|file| file.expect("a file").path());
+    paths.find(|path| path.to_string_lossy().ends_with(".incr.aof")).expect("a server that appends has such a file")
+}
+
+/// Cuts the file of a server that does not run down to at most `keep` bytes, after the last command that ends there; how many bytes it has
+/// lost.
+pub fn cut(folder: &Path, keep: u64) -> u64 {
+    let file = incremental(folder);
+    let bytes = fs::read(&file).expect("a file");
+    let end = last_end(&bytes, usize::try_from(keep).expect("it fits"));
+    fs::OpenOptions::new().write(true).open(&file).expect("a file").set_len(end as u64).expect("it is cut");
+    (bytes.len() - end) as u64
+}
+
+/// The last place up to `limit` at which a command outside of any MULTI ends.
+fn last_end(bytes: &[u8], limit: usize) -> usize {
+    let (mut at, mut end, mut open) = (0, 0, false);
+    while let Some((name, next)) = command(bytes, at) {
+        if next > limit {
+            break;
+        }
+        open = if name.eq_ignore_ascii_case(b"multi") { true } else { open && !name.eq_ignore_ascii_case(b"exec") };
+        at = next;
+        if !open {
+            end = at;
+        }
+    }
+    end
+}
+
+/// The name of the command at a place, and where it ends; `None` where no whole command is.
+fn command(bytes: &[u8], at: usize) -> Option<(&[u8], usize)> {
+    let (count, mut at) = number(bytes, at, b'*')?;
+    let mut name = None;
+    for _ in 0..count {
+        let (length, begin) = number(bytes, at, b'$')?;
+        name = name.or(bytes.get(begin..begin + length));
+        at = begin + length + 2;
+    }
+    (at <= bytes.len()).then_some((name?, at))
+}
+
+/// The number after a mark, and where its line ends.
+fn number(bytes: &[u8], at: usize, mark: u8) -> Option<(usize, usize)> {
+    let line = bytes.get(at..)?.split(|byte| *byte == b'\n').next()?;
+    let digits = line.strip_prefix(&[mark])?.strip_suffix(b"\r")?;
+    Some((std::str::from_utf8(digits).ok()?.parse().ok()?, at + line.len() + 1))
+}
