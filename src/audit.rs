@@ -3,6 +3,10 @@
 //!
 //! An audit only reads, and beside a server that writes: what is younger than the [`LEASE`] may still be on its way.
 
+mod remedy;
+
+pub use remedy::Remedy;
+
 use crate::clock::Millis;
 use crate::ids::source;
 use std::collections::HashMap;
@@ -23,6 +27,8 @@ pub struct Finding {
     pub what: String,
     /// What was read; may change while others write. Empty for nothing to add.
     pub detail: String,
+    /// How it is repaired, in this order; nothing where a person must decide.
+    pub remedies: Vec<Remedy>,
 }
 
 impl Finding {
@@ -54,6 +60,16 @@ impl Findings {
 
     /// Something is wrong with `key`, and what was read.
     pub fn add_with(&mut self, key: &str, what: impl Into<String>, detail: String) {
+        self.mend_with(key, what, detail, []);
+    }
+
+    /// Something is wrong with `key`, and this repairs it.
+    pub fn mend(&mut self, key: &str, what: impl Into<String>, remedies: impl IntoIterator<Item = Remedy>) {
+        self.mend_with(key, what, String::new(), remedies);
+    }
+
+    /// Something is wrong with `key`, what was read, and this repairs it.
+    pub fn mend_with(&mut self, key: &str, what: impl Into<String>, detail: String, remedies: impl IntoIterator<Item = Remedy>) {
         let count = self.per_key.entry(key.to_owned()).or_default();
         *count += 1;
         let what = match *count {
@@ -61,7 +77,7 @@ impl Findings {
             at if at == ENOUGH + 1 => "is broken in more ways than are told".to_owned(),
             _ => return,
         };
-        self.all.push(Finding { key: key.to_owned(), what, detail });
+        self.all.push(Finding { key: key.to_owned(), what, detail, remedies: remedies.into_iter().collect() });
     }
 
     /// Whether enough was found about `key`.
@@ -80,8 +96,8 @@ impl Findings {
 pub enum Lives {
     /// No time to live.
     On,
-    /// A time to live, always.
-    AWhile,
+    /// A time to live, always: this long, or as long as the longest of its kind.
+    For(Millis),
 }
 
 /// A key that is there.
@@ -97,15 +113,31 @@ pub struct Entry {
 
 impl Entry {
     /// Whether the key is of its documented type, so that it can be looked into; tells when it is not, and when its time to live is not
-    /// as documented.
-    pub fn is_a(&self, kind: &str, lives: Lives, found: &mut Findings) -> bool {
+    /// as documented. What a key of a wrong type replaced cannot be known: a person must decide.
+    pub fn is_a(&self, kind: &'static str, lives: Lives, found: &mut Findings) -> bool {
+        self.is(kind, lives, false, found)
+    }
+
+    /// The same for a key whose content follows from other keys: one of a wrong type can be deleted and written again.
+    pub fn is_derived(&self, kind: &'static str, lives: Lives, found: &mut Findings) -> bool {
+        self.is(kind, lives, true, found)
+    }
+
+    fn is(&self, kind: &'static str, lives: Lives, derived: bool, found: &mut Findings) -> bool {
+        let key = || self.key.clone();
         if self.kind != kind {
-            found.add_with(&self.key, format!("should be a {kind}"), format!("it is a {}", self.kind));
+            let remedy = derived.then(|| Remedy::DeleteMistyped { key: key(), kind });
+            found.mend_with(&self.key, format!("should be a {kind}"), format!("it is a {}", self.kind), remedy);
             return false;
         }
         match lives {
-            Lives::On if self.ttl >= 0 => found.add_with(&self.key, "should have no time to live", format!("{} ms", self.ttl)),
-            Lives::AWhile if self.ttl < 0 => found.add(&self.key, "has no time to live"),
+            Lives::On if self.ttl >= 0 => {
+                let remedy = Remedy::SetExpiry { key: key(), millis: None };
+                found.mend_with(&self.key, "should have no time to live", format!("{} ms", self.ttl), [remedy]);
+            }
+            Lives::For(millis) if self.ttl < 0 => {
+                found.mend(&self.key, "has no time to live", [Remedy::SetExpiry { key: key(), millis: Some(millis) }]);
+            }
             _ => {}
         }
         true

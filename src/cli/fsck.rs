@@ -1,4 +1,6 @@
-//! `waxwing fsck`.
+//! `waxwing fsck`, and `waxwing fsck --repair`.
+
+mod repair;
 
 use super::options::StorageOptions;
 use super::storage::Storage;
@@ -13,6 +15,7 @@ use crate::ids::UserId;
 use anyhow::Context;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use repair::RepairOptions;
 use std::process::ExitCode;
 
 #[derive(Args)]
@@ -25,6 +28,12 @@ use std::process::ExitCode;
     after half a second: servers may go on writing meanwhile.\n\n\
     Each line on stdout is one finding, `key: what is wrong`; the last one sums up. The exit code is 0 when all is well, 1 when \
     something is broken (or the account was found), or when the store could not be read to its end (stderr says so then, and there is no last line).\n\n\
+    With --repair it settles what it finds, from what is committed, and looks again until nothing changes. It tells what was found and \
+    done, and what is left with the reason: content that nothing else holds, and keys of other programs. It may be stopped at any moment and started \
+    again. Give it the limits that the servers have. The exit code is 0 when nothing is left. Take a backup first.\n\n\
+    With --repair it settles what it finds, from what is committed, looks again, and goes on until nothing changes. It prints what was found, what was \
+    done, and what is left with the reason: content that nothing else holds, and keys of other programs. It may be stopped at any moment and \
+    started again. Give it the limits that the servers have. The exit code is 0 when nothing is left.\n\n\
     A data folder can be used by one process at a time. While a server runs on it, name that server's socket instead:\n\
     \x20 waxwing fsck --redis unix:waxwing-data/redis.sock"
 )]
@@ -37,6 +46,8 @@ pub(super) struct Options {
     /// After its deletion there is nothing.
     #[arg(long, value_name = "ID", value_parser = account, conflicts_with = "home_window")]
     account: Option<UserId>,
+    #[command(flatten)]
+    repair: RepairOptions,
     #[command(flatten)]
     storage: StorageOptions,
 }
@@ -51,6 +62,11 @@ pub(super) async fn run(options: Options) -> anyhow::Result<ExitCode> {
     let at = StorageOptions { allow_volatile: true, ..options.storage };
     at.require_store()?;
     let storage = Storage::open(&at, Timing::patient()).await?;
+    if options.repair.repair {
+        let repaired = repair::run(&storage.db, options.home_window, options.repair).await;
+        storage.close().await;
+        return Ok(if repaired? { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
     let checked = check(&storage.db, options.home_window, options.account).await;
     storage.close().await;
     let report = checked?;
@@ -85,7 +101,6 @@ fn cause(error: Error) -> anyhow::Error {
 
 /// The last line.
 pub(super) fn summary(report: Report, of_account: bool) -> String {
-    let counted = |count: u64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
     let keys = counted(report.keys, "key", "keys");
     match report.findings as u64 {
         0 if of_account => format!("{keys} read, the account is nowhere."),
@@ -93,6 +108,10 @@ pub(super) fn summary(report: Report, of_account: bool) -> String {
         0 => format!("{keys} read, nothing is broken."),
         count => format!("{keys} read, {}.", counted(count, "finding", "findings")),
     }
+}
+
+fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// Draws nothing unless stderr is a terminal.

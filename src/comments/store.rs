@@ -1,5 +1,7 @@
 //! Comments in Redis.
 
+pub(super) mod mend;
+
 use super::keys;
 use super::model::{
     Comment, ERASED_FOR, Event, EventId, Happened, ID, MAX_COMMENTED, MAX_ERASED, MAX_EVENTS, Order, Read, Sort, Vote, bytes_of,

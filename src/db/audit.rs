@@ -2,7 +2,7 @@
 
 use super::keys::{self, Owned};
 use super::look::Look;
-use crate::audit::{self, Entry, Findings, Lives};
+use crate::audit::{self, Entry, Findings, LEASE, Lives, Remedy};
 use crate::error::Error;
 use crate::ids::source::WORKERS;
 use redis::cmd;
@@ -34,12 +34,16 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
 /// There are 64 at most, so that each may cost a round trip.
 async fn worker(look: &Look, entry: &Entry, number: u64, found: &mut Findings) -> Result<(), Error> {
     if number >= WORKERS {
-        found.add(&entry.key, format!("worker numbers end at {}", WORKERS - 1));
+        let discard = Remedy::Discard { key: entry.key.clone() };
+        found.mend(&entry.key, format!("worker numbers end at {}", WORKERS - 1), [discard]);
     } else if entry.is_a("string", Lives::On, found) {
         let held = look.ask([entry.key.as_str()], |key| cmd("GETRANGE").arg(key).arg(0).arg(30).take()).await?;
         let held: Option<String> = held.read(&entry.key.as_str());
-        if held.and_then(|held| audit::number(&held)).is_none() {
-            found.add(&entry.key, "is no time in ms");
+        if held.as_deref().and_then(audit::number).is_none() {
+            // Whoever had this number has given out no id past that moment: it reserves ten seconds at a time.
+            let until = (look.now() + LEASE).to_string();
+            let remedy = Remedy::SetText { key: entry.key.clone(), found: held.unwrap_or_default(), value: until };
+            found.mend(&entry.key, "is no time in ms", [remedy]);
         }
     }
     Ok(())

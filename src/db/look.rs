@@ -2,7 +2,7 @@
 
 use super::script::{Call, Script};
 use super::{Db, ranges};
-use crate::audit::{self, Entry, Findings, LEASE};
+use crate::audit::{self, Entry, Findings, LEASE, Remedy};
 use crate::clock::Millis;
 use crate::error::Error;
 use crate::ids::{UserId, source};
@@ -17,6 +17,9 @@ type StreamEntry = (String, Vec<Vec<u8>>);
 /// Elements of sets and fields of hashes that are in memory at once, more or less.
 const AT_ONCE: usize = 20_000;
 
+/// Entries with a score below the first id that one look has repaired.
+const MENDED: usize = 100;
+
 static COUNT_SET: Script = Script::new(include_str!("lua/count_set.lua"));
 
 /// What a hash should say: that `field` of the hash `key` is the size of the sorted set `set`, which has the same tag.
@@ -27,6 +30,13 @@ pub struct Count {
     pub field: &'static str,
     /// What is counted.
     pub set: String,
+}
+
+impl Count {
+    /// What repairs it.
+    pub fn remedy(&self) -> Remedy {
+        Remedy::Recount { key: self.key.clone(), field: self.field.to_owned(), set: self.set.clone() }
+    }
 }
 
 /// A look at the store as of a moment.
@@ -114,7 +124,7 @@ impl Look {
         for (it, reply) in counts.iter().zip(&replies) {
             if let Some((count, size)) = read::<(u64, u64)>(reply).filter(|(count, size)| count != size) {
                 let what = format!("its {} is not the size of {}", it.field, it.set);
-                found.add_with(&it.key, what, format!("{count}, not {size}"));
+                found.mend_with(&it.key, what, format!("{count}, not {size}"), [it.remedy()]);
             }
         }
         Ok(())
@@ -195,9 +205,13 @@ impl Look {
     }
 }
 
+/// What repairs an entry of a set whose member is an id and whose score is not, or is another's too.
+pub type MendEntry<T> = fn(T, &str, u64) -> Vec<Remedy>;
+
 /// A walk through many sorted sets at once, whose members and scores are ids.
 pub struct Walk<T> {
     open: Vec<(T, String, u64)>,
+    mend: MendEntry<T>,
 }
 
 /// A window of one of the sets.
@@ -215,15 +229,18 @@ impl<T: Copy> Walk<T> {
     ///
     /// # Errors
     /// As [`Db::read_many`].
-    pub async fn over(look: &Look, sets: Vec<(T, String)>, found: &mut Findings) -> Result<Self, Error> {
+    pub async fn over(look: &Look, sets: Vec<(T, String)>, mend: MendEntry<T>, found: &mut Findings) -> Result<Self, Error> {
         let below =
             look.ask(sets.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCOUNT").arg(key).arg("-inf").arg(0).take()).await?;
-        for (_, key) in &sets {
-            if let Some(count @ 1..) = below.read::<u64>(&key.as_str()) {
-                found.add_with(key, "has scores that are no ids", format!("{count} of them are 0 or less"));
-            }
+        for (of, key) in &sets {
+            let Some(count @ 1..) = below.read::<u64>(&key.as_str()) else { continue };
+            let range =
+                |key: &str| cmd("ZRANGE").arg(key).arg("-inf").arg(0).arg("BYSCORE").arg("LIMIT").arg(0).arg(MENDED).take();
+            let members = look.ask([key.as_str()], range).await?.read::<Vec<Vec<u8>>>(&key.as_str()).unwrap_or_default();
+            let remedies = members.iter().flat_map(|member| mend_entry(*of, key, member, mend));
+            found.mend_with(key, "has scores that are no ids", format!("{count} of them are 0 or less"), remedies);
         }
-        Ok(Self { open: sets.into_iter().map(|(of, key)| (of, key, 0)).collect() })
+        Ok(Self { open: sets.into_iter().map(|(of, key)| (of, key, 0)).collect(), mend })
     }
 
     /// The next windows, of every set that goes on; none at the end. Tells of entries that are no ids, and of places that are taken
@@ -242,26 +259,35 @@ impl<T: Copy> Walk<T> {
             // A score between two ids is told, and must not hold up the walk.
             let last = pairs.last().map_or(u64::MAX, |(_, score)| (*score as u64).max(above.saturating_add(1)));
             *above = if pairs.len() < limit { u64::MAX } else { last };
-            parts.push(Part { of: *of, rows: rows(key, &pairs, found), key: key.clone() });
+            parts.push(Part { of: *of, rows: rows(*of, key, &pairs, self.mend, found), key: key.clone() });
         }
         Ok(parts)
     }
 }
 
-fn rows(key: &str, pairs: &[(Vec<u8>, f64)], found: &mut Findings) -> Vec<Row> {
+fn rows<T: Copy>(of: T, key: &str, pairs: &[(Vec<u8>, f64)], mend: MendEntry<T>, found: &mut Findings) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::with_capacity(pairs.len());
-    for (member, score) in pairs {
-        let text = lossy(member);
+    for (bytes, score) in pairs {
+        let text = lossy(bytes);
         let Some((member, position)) = audit::id(&text).zip(id_of(*score)) else {
-            found.add_with(key, format!("entry {text:?} is no pair of ids"), format!("its score is {score}"));
+            let remedies = mend_entry(of, key, bytes, mend);
+            found.mend_with(key, format!("entry {text:?} is no pair of ids"), format!("its score is {score}"), remedies);
             continue;
         };
         if rows.last().is_some_and(|row| row.position == position) {
-            found.add(key, format!("two entries stand at {position}"));
+            found.mend(key, format!("two entries stand at {position}"), mend(of, key, member));
         }
         rows.push(Row { member, position });
     }
     rows
+}
+
+/// What is no id cannot be a member.
+fn mend_entry<T>(of: T, key: &str, member: &[u8], mend: MendEntry<T>) -> Vec<Remedy> {
+    match std::str::from_utf8(member).ok().and_then(audit::id) {
+        Some(id) => mend(of, key, id),
+        None => vec![Remedy::RemoveMember { key: key.to_owned(), member: member.to_vec() }],
+    }
 }
 
 fn id_of(score: f64) -> Option<u64> {

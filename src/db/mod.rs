@@ -17,6 +17,7 @@ pub mod near;
 mod keys;
 mod link;
 pub mod look;
+pub mod mend;
 pub mod ranges;
 pub mod script;
 pub mod secret;

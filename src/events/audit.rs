@@ -1,7 +1,7 @@
 //! The audit of events: what is told and what says so belong together.
 
 use super::keys::{self, Owned};
-use crate::audit::{Entry, Findings, Lives};
+use crate::audit::{Entry, Findings, Lives, Remedy};
 use crate::db::look::Look;
 use crate::error::Error;
 use redis::cmd;
@@ -37,7 +37,8 @@ async fn check_shard(look: &Look, shard: usize, found: &mut Findings) -> Result<
     let newest: Vec<(String, Vec<Vec<u8>>)> = newest.read(&stream.as_str()).unwrap_or_default();
     let last: Option<String> = last.read(&told.as_str()).flatten();
     if newest.first().map(|(id, _)| id) != last.as_ref() {
-        found.add(&stream, format!("its newest event is not the last in {told}"));
+        let what = format!("its newest event is not the last in {told}");
+        found.mend(&stream, what, [Remedy::SyncLast { key: told, stream: stream.clone() }]);
     }
     Ok(())
 }

@@ -1,11 +1,14 @@
 //! The audit of a whole store: every key of every primary once, each shown to the domain that it belongs to.
 //!
-//! It only reads, in pages of SCAN, and beside servers that write. Two reads of one look can therefore disagree: whatever looks broken
+//! [`run`] only reads, in pages of SCAN, and beside servers that write. Two reads of one look can therefore disagree: whatever looks broken
 //! is looked at again after a pause, three times, and only what was broken each time is told.
 
+mod apply;
 mod mentions;
+mod repair;
 
 pub use mentions::mentions;
+pub use repair::{RepairStep, Repaired, reason, repair};
 
 use crate::app::App;
 use crate::audit::{Finding, Findings};

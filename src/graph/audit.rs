@@ -2,7 +2,7 @@
 
 use super::keys;
 use super::model::{Direction, MAX_FOLLOWING};
-use crate::audit::{Entry, Findings, Lives};
+use crate::audit::{Entry, Findings, Lives, Remedy};
 use crate::db::look::{Count, Look, Part, Walk};
 use crate::error::Error;
 use crate::ids::UserId;
@@ -27,14 +27,18 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
     check_left(look, entries, found).await?;
     let mut sets = Vec::new();
     for entry in entries {
-        if let Some(set) = keys::parse(&entry.key)
-            && entry.is_a("zset", Lives::On, found)
-        {
+        let Some(set) = keys::parse(&entry.key) else { continue };
+        // Whom one follows is the truth, who follows one is derived from it.
+        let is_set = match set.0 {
+            Direction::Following => entry.is_a("zset", Lives::On, found),
+            Direction::Followers => entry.is_derived("zset", Lives::On, found),
+        };
+        if is_set {
             sets.push((set, entry.key.clone()));
         }
     }
     check_sets(look, sets.iter().map(|(set, _)| *set).collect(), found).await?;
-    let mut walk = Walk::over(look, sets, found).await?;
+    let mut walk = Walk::over(look, sets, mend_edge, found).await?;
     loop {
         let parts = walk.next(look, found).await?;
         if parts.is_empty() {
@@ -49,11 +53,27 @@ async fn check_left(look: &Look, entries: &[Entry], found: &mut Findings) -> Res
     let left: Vec<(UserId, &Entry)> = entries.iter().filter_map(|entry| Some((keys::parse_left(&entry.key)?, entry))).collect();
     let strangers = look.strangers(left.iter().map(|(id, _)| *id)).await?;
     for (id, entry) in left {
-        if entry.is_a("zset", Lives::On, found) && strangers.contains(&id) {
-            found.add(&entry.key, "there is no such account");
+        if entry.is_derived("zset", Lives::On, found) && strangers.contains(&id) {
+            let orphan = Remedy::DeleteOrphan { key: entry.key.clone(), owners: vec![user_key(id)] };
+            found.mend(&entry.key, "there is no such account", [orphan]);
         }
     }
     Ok(())
+}
+
+/// The follow that an entry of a set is about.
+const fn follow_of((side, id): Set, other: UserId) -> Remedy {
+    match side {
+        Direction::Following => Remedy::SettleFollow { follower: id, followed: other },
+        Direction::Followers => Remedy::SettleFollow { follower: other, followed: id },
+    }
+}
+
+/// The follower's side gets a new id, the other side takes it over.
+fn mend_edge(set: Set, key: &str, member: u64) -> Vec<Remedy> {
+    let restamp = Remedy::RestampMember { key: key.to_owned(), member };
+    let restamp = (set.0 == Direction::Following).then_some(restamp);
+    restamp.into_iter().chain([follow_of(set, UserId(member))]).collect()
 }
 
 fn set_key((side, id): Set) -> String {
@@ -71,7 +91,7 @@ fn counts(id: UserId) -> [Count; 2] {
 async fn check_sets(look: &Look, sets: Vec<Set>, found: &mut Findings) -> Result<(), Error> {
     let strangers = look.strangers(sets.iter().map(|(_, id)| *id)).await?;
     for set in sets.iter().filter(|(_, id)| strangers.contains(id)) {
-        found.add(&set_key(*set), "there is no such account");
+        found.mend(&set_key(*set), "there is no such account", [Remedy::PurgeAccount(set.1)]);
     }
     let bounded = || sets.iter().copied().filter(|(side, _)| *side == Direction::Following);
     let sizes = look.ask(bounded(), |set| cmd("ZCARD").arg(set_key(set)).take()).await?;
@@ -96,15 +116,22 @@ async fn check_edges(look: &Look, parts: &[Part<Set>], found: &mut Findings) -> 
         for row in &part.rows {
             let other = UserId(row.member);
             let (set, member) = back(part, other);
+            let settle = follow_of(part.of, other);
             match scores.score(&(set, member)) {
-                _ if other == part.of.1 => found.add(&part.key, "holds its own account"),
-                _ if strangers.contains(&other) => found.add(&part.key, format!("{} in it is no account", other.0)),
+                _ if other == part.of.1 => {
+                    let own = Remedy::RemoveMember { key: part.key.clone(), member: row.member.to_string().into_bytes() };
+                    found.mend(&part.key, "holds its own account", [own]);
+                }
+                _ if strangers.contains(&other) => found.mend(&part.key, format!("{} in it is no account", other.0), [settle]),
                 _ if look.is_young(row.position) => {}
-                None => found.add(&part.key, format!("{} is in it, but {} has no {}", other.0, set_key(set), member.0)),
+                None => {
+                    let what = format!("{} is in it, but {} has no {}", other.0, set_key(set), member.0);
+                    found.mend(&part.key, what, [settle]);
+                }
                 // Once is enough to tell it.
                 Some(score) if score != row.position && part.of.0 == Direction::Following => {
                     let what = format!("{} is in it with another follow than in {}", other.0, set_key(set));
-                    found.add_with(&part.key, what, format!("{} and {score}", row.position));
+                    found.mend_with(&part.key, what, format!("{} and {score}", row.position), [settle]);
                 }
                 Some(_) => {}
             }

@@ -1,8 +1,8 @@
 //! The audit of what was made under clients' keys: both keys of an account hold the same, and each says what was made.
 
 use super::keys::{self, Owned};
-use super::model::{DIGEST, MAX_KEYS};
-use crate::audit::{self, Entry, Findings, Lives};
+use super::model::{DIGEST, MAX_KEYS, REMEMBER_FOR};
+use crate::audit::{self, Entry, Findings, Lives, Remedy};
 use crate::db::look::Look;
 use crate::error::Error;
 use crate::ids::UserId;
@@ -24,11 +24,13 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
     let (mut answers, mut accounts) = (Vec::new(), HashSet::new());
     for entry in entries {
         match keys::parse(&entry.key) {
-            Some(Owned::Answers(account)) if entry.is_a("hash", Lives::AWhile, found) => {
+            Some(Owned::Answers(account)) if entry.is_derived("hash", Lives::For(REMEMBER_FOR), found) => {
                 answers.push(entry.key.clone());
                 accounts.insert(account);
             }
-            Some(Owned::Times(account)) if entry.is_a("zset", Lives::AWhile, found) => drop(accounts.insert(account)),
+            Some(Owned::Times(account)) if entry.is_derived("zset", Lives::For(REMEMBER_FOR), found) => {
+                accounts.insert(account);
+            }
             _ => {}
         }
     }
@@ -41,9 +43,11 @@ async fn check_sizes(look: &Look, accounts: HashSet<UserId>, found: &mut Finding
     let times = look.ask(accounts.iter().copied(), |id| cmd("ZCARD").arg(keys::times(id)).take()).await?;
     let strangers = look.strangers(accounts.iter().copied()).await?;
     for account in &accounts {
+        let settle = [Remedy::SettleAnswers(*account)];
         if strangers.contains(account) {
             let there = answers.read::<usize>(account).is_some_and(|size| size > 0);
-            found.add(&if there { keys::answers(*account) } else { keys::times(*account) }, "there is no such account");
+            let key = if there { keys::answers(*account) } else { keys::times(*account) };
+            found.mend(&key, "there is no such account", [Remedy::PurgeAccount(*account)]);
         }
         // What is of another type is told elsewhere.
         let (Some(size), Some(other)) = (answers.read::<usize>(account), times.read::<usize>(account)) else { continue };
@@ -51,10 +55,11 @@ async fn check_sizes(look: &Look, accounts: HashSet<UserId>, found: &mut Finding
             // Told of the one that is there: a key that is gone is not looked at again.
             let (answers, times) = (keys::answers(*account), keys::times(*account));
             let (key, of) = if size > 0 { (answers, times) } else { (times, answers) };
-            found.add_with(&key, format!("is not of the size of {of}"), format!("{size} answers, {other} times"));
+            let what = format!("is not of the size of {of}");
+            found.mend_with(&key, what, format!("{size} answers, {other} times"), settle.clone());
         }
         if size > MAX_KEYS {
-            found.add_with(&keys::answers(*account), format!("holds more than {MAX_KEYS}"), size.to_string());
+            found.mend_with(&keys::answers(*account), format!("holds more than {MAX_KEYS}"), size.to_string(), settle);
         }
     }
     Ok(())
@@ -65,16 +70,17 @@ async fn check_answers(look: &Look, page: Vec<(String, String, String)>, found: 
     let times = look.ask(rows, |(id, digest)| cmd("ZSCORE").arg(keys::times(id)).arg(digest).take()).await?;
     for (key, digest, value) in &page {
         let tied = value.split_once(' ');
+        let settle = || account_of(key).map(Remedy::SettleAnswers);
         if !audit::is_digest(digest, DIGEST) {
-            found.add(key, "holds what is no digest");
+            found.mend(key, "holds what is no digest", settle());
         }
         if !tied.is_some_and(|(fingerprint, id)| audit::is_digest(fingerprint, DIGEST) && audit::id(id).is_some()) {
-            found.add(key, format!("{digest} in it is no fingerprint and id"));
+            found.mend(key, format!("{digest} in it is no fingerprint and id"), settle());
         }
         if let Some(account) = account_of(key)
             && times.score(&(account, digest.as_str())).is_none()
         {
-            found.add(key, format!("{digest} has no time in {}", keys::times(account)));
+            found.mend(key, format!("{digest} has no time in {}", keys::times(account)), settle());
         }
     }
     Ok(())

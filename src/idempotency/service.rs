@@ -35,6 +35,14 @@ pub async fn purge(app: &App, account: UserId) -> Result<bool, Error> {
     Ok(false)
 }
 
+/// Makes what is kept of an account's keys agree, and readable: an answer that cannot be read is forgotten, so that its key can be used again.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle(app: &App, account: UserId) -> Result<(), Error> {
+    store::mend(app.db(), account, app.now()).await
+}
+
 fn mismatch() -> UserError {
     let message = "This idempotency key was used with other input. Use a new one.";
     UserError::new(UserErrorCode::IdempotencyMismatch, message, &["idempotencyKey"])

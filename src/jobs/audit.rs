@@ -27,7 +27,7 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
     for entry in entries {
         match keys::parse(&entry.key) {
             Some(Owned::Journal(shard)) if entry.is_a("hash", Lives::On, found) => check_shard(look, shard, found).await?,
-            Some(Owned::Due(_)) => drop(entry.is_a("zset", Lives::On, found)),
+            Some(Owned::Due(_)) => drop(entry.is_derived("zset", Lives::On, found)),
             Some(Owned::Dead(_)) if entry.is_a("hash", Lives::On, found) => check_dead(look, &entry.key, found).await?,
             Some(Owned::Settled(_)) => drop(entry.is_a("zset", Lives::On, found)),
             Some(Owned::Copies(_)) if entry.is_a("hash", Lives::On, found) => check_copies(look, &entry.key, found).await?,

@@ -1,8 +1,9 @@
 //! The audit of lists: each is its owner's, a membership stands on both sides with the same id, and who left was swept.
 
 use super::keys::{self, Owned};
-use super::model::{MAX_DROPPED, MAX_LISTS, MAX_MEMBERS};
-use crate::audit::{self, Entry, Findings, Lives};
+use super::model::{DROPPED_FOR, MAX_DROPPED, MAX_LISTS, MAX_MEMBERS};
+use crate::audit::{self, Entry, Findings, Lives, Remedy};
+use crate::clock::Millis;
 use crate::db::look::{Answers, Look, Part, Walk};
 use crate::error::Error;
 use crate::ids::{UserId, UserListId};
@@ -29,8 +30,15 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
         match keys::parse(&entry.key) {
             Some(Owned::List(id)) if entry.is_a("hash", Lives::On, found) => lists.push(id),
             Some(Owned::List(_)) | None => {}
-            Some(Owned::Dropped(_)) if entry.is_a("zset", Lives::AWhile, found) => dropped.push(entry.key.as_str()),
+            Some(Owned::Dropped(_)) if entry.is_derived("zset", Lives::For(DROPPED_FOR), found) => {
+                dropped.push(entry.key.as_str())
+            }
             Some(Owned::Dropped(_)) => {}
+            Some(set @ (Owned::Memberships(_) | Owned::Removed(_))) => {
+                if entry.is_derived("zset", Lives::On, found) {
+                    sets.push((set, entry.key.clone()));
+                }
+            }
             Some(set) if entry.is_a("zset", Lives::On, found) => sets.push((set, entry.key.clone())),
             Some(_) => {}
         }
@@ -38,7 +46,7 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
     check_lists(look, &lists, found).await?;
     check_dropped(look, &dropped, found).await?;
     check_owners(look, &sets, found).await?;
-    let mut walk = Walk::over(look, sets, found).await?;
+    let mut walk = Walk::over(look, sets, mend_entry, found).await?;
     loop {
         let parts = walk.next(look, found).await?;
         if parts.is_empty() {
@@ -53,34 +61,50 @@ async fn check_lists(look: &Look, ids: &[UserListId], found: &mut Findings) -> R
     let mut owners = Vec::new();
     for id in ids {
         let values: [Option<String>; 4] = fields.read(id).unwrap_or_default();
-        check_fields(*id, &values, found);
+        check_fields(*id, &values, look.now(), found);
         owners.extend(values[1].as_deref().and_then(audit::id).map(|owner| (*id, UserId(owner))));
     }
     let listed = look.ask(owners.iter().copied(), |(id, owner)| cmd("ZSCORE").arg(keys::lists(owner)).arg(id.0).take()).await?;
     let strangers = look.strangers(owners.iter().map(|(_, owner)| *owner)).await?;
     for (id, owner) in owners {
+        let settle = [Remedy::SettleList { owner, list: id }];
         if strangers.contains(&owner) {
-            found.add(&keys::list(id), format!("its owner {} does not exist", owner.0));
+            let remedies = settle.iter().filter(|_| !look.is_young(id.0)).cloned();
+            found.mend(&keys::list(id), format!("its owner {} does not exist", owner.0), remedies);
         }
         if listed.score(&(id, owner)).is_none() && !look.is_young(id.0) {
-            found.add(&keys::list(id), format!("does not stand in {}", keys::lists(owner)));
+            found.mend(&keys::list(id), format!("does not stand in {}", keys::lists(owner)), settle);
         }
     }
     Ok(())
 }
 
-fn check_fields(id: UserListId, values: &[Option<String>; 4], found: &mut Findings) {
+fn check_fields(id: UserListId, values: &[Option<String>; 4], now: Millis, found: &mut Findings) {
     let key = keys::list(id);
     for (name, value) in FIELDS.iter().zip(values) {
+        let remedy = mend_field(id, name, value.clone(), now);
         match value {
-            None => found.add(&key, format!("has no {name}")),
+            None => found.mend(&key, format!("has no {name}"), remedy),
             Some(text) if *name != "name" && audit::number(text).is_none() => {
-                found.add_with(&key, format!("its {name} is no number"), format!("{text:?}"));
+                found.mend_with(&key, format!("its {name} is no number"), format!("{text:?}"), remedy);
             }
-            Some(text) if *name == "id" && text != &id.0.to_string() => found.add_with(&key, "has another id", text.clone()),
+            Some(text) if *name == "id" && text != &id.0.to_string() => {
+                found.mend_with(&key, "has another id", text.clone(), remedy);
+            }
             Some(_) => {}
         }
     }
+}
+
+/// What a field must say, where that is known: an owner and a name are not. Whoever remembers a count of changes must see that it is another one
+/// now, so it goes on from the time.
+fn mend_field(id: UserListId, field: &str, found: Option<String>, now: Millis) -> Option<Remedy> {
+    let value = match field {
+        "id" => id.0.to_string(),
+        "edges" => now.to_string(),
+        _ => return None,
+    };
+    Some(Remedy::SetField { key: keys::list(id), field: field.to_owned(), found, value: Some(value) })
 }
 
 async fn check_dropped(look: &Look, dropped: &[&str], found: &mut Findings) -> Result<(), Error> {
@@ -107,15 +131,38 @@ async fn check_owners(look: &Look, sets: &[(Owned, String)], found: &mut Finding
     let owners: Vec<_> = sets.iter().map(|(set, _)| owner_of(*set)).collect();
     let there = look.ask(owners.iter().map(|(owner, ..)| owner.as_str()), |key| cmd("EXISTS").arg(key).take()).await?;
     let sizes = look.ask(sets.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCARD").arg(key).take()).await?;
-    for ((_, key), (owner, what, most)) in sets.iter().zip(&owners) {
+    for ((set, key), (owner, what, most)) in sets.iter().zip(&owners) {
         if there.read::<u64>(&owner.as_str()) != Some(1) {
-            found.add(key, *what);
+            found.mend(key, *what, [orphan_of(*set, key, owner)]);
         }
         if let Some(size) = sizes.read::<usize>(&key.as_str()).filter(|size| size > most) {
             found.add_with(key, format!("holds more than {most}"), size.to_string());
         }
     }
     Ok(())
+}
+
+/// What is left of a list without its record, or of an account that is gone.
+fn orphan_of(set: Owned, key: &str, owner: &str) -> Remedy {
+    match set {
+        Owned::Members(list) => Remedy::EndList { owner: None, list },
+        Owned::Lists(user) | Owned::Memberships(user) => Remedy::PurgeAccount(user),
+        Owned::Removed(_) | Owned::List(_) | Owned::Dropped(_) => {
+            Remedy::DeleteOrphan { key: key.to_owned(), owners: vec![owner.to_owned()] }
+        }
+    }
+}
+
+/// A list's members are the truth of memberships: a member gets a new id there, the member's side takes that over.
+fn mend_entry(set: Owned, key: &str, member: u64) -> Vec<Remedy> {
+    let of_list = |list| Remedy::SettleMembership { list, user: UserId(member) };
+    match set {
+        Owned::Members(list) => vec![Remedy::RestampMember { key: key.to_owned(), member }, of_list(list)],
+        Owned::Removed(list) => vec![Remedy::RestampMember { key: key.to_owned(), member }, of_list(list)],
+        Owned::Memberships(user) => vec![Remedy::SettleMembership { list: UserListId(member), user }],
+        Owned::Lists(_) => vec![Remedy::PlaceMember { key: key.to_owned(), member }],
+        Owned::List(_) | Owned::Dropped(_) => Vec::new(),
+    }
 }
 
 async fn check_entries(look: &Look, parts: &[Part<Owned>], found: &mut Findings) -> Result<(), Error> {
@@ -130,11 +177,13 @@ async fn check_entries(look: &Look, parts: &[Part<Owned>], found: &mut Findings)
         for row in &part.rows {
             match part.of {
                 Owned::Lists(owner) => check_listed(look, part, row, owner, &owners, found),
-                Owned::Removed(_) if !look.is_young(row.position) => {
-                    found.add(&part.key, format!("{} left it, and was not swept", row.member));
+                Owned::Removed(list) if !look.is_young(row.position) => {
+                    let settle = Remedy::SettleMembership { list, user: UserId(row.member) };
+                    found.mend(&part.key, format!("{} left it, and was not swept", row.member), [settle]);
                 }
-                Owned::Members(_) if strangers.contains(&UserId(row.member)) => {
-                    found.add(&part.key, format!("{} in it is no account", row.member));
+                Owned::Members(list) if strangers.contains(&UserId(row.member)) => {
+                    let settle = Remedy::SettleMembership { list, user: UserId(row.member) };
+                    found.mend(&part.key, format!("{} in it is no account", row.member), [settle]);
                 }
                 Owned::Members(_) | Owned::Memberships(_) => check_side(look, part, row, &sides, found),
                 Owned::Removed(_) | Owned::List(_) | Owned::Dropped(_) => {}
@@ -146,11 +195,19 @@ async fn check_entries(look: &Look, parts: &[Part<Owned>], found: &mut Findings)
 
 fn check_listed(look: &Look, part: &Part<Owned>, row: &Row, owner: UserId, owners: &Answers<UserListId>, found: &mut Findings) {
     if row.member != row.position {
-        found.add_with(&part.key, format!("list {} does not stand at its own place", row.member), row.position.to_string());
+        let place = Remedy::PlaceMember { key: part.key.clone(), member: row.member };
+        let what = format!("list {} does not stand at its own place", row.member);
+        found.mend_with(&part.key, what, row.position.to_string(), [place]);
     }
     match owners.read::<Option<u64>>(&UserListId(row.member)).flatten() {
-        Some(other) if other != owner.0 => found.add(&part.key, format!("list {} is of {other}", row.member)),
-        None if !look.is_young(row.member) => found.add(&part.key, format!("there is no list {}", row.member)),
+        Some(other) if other != owner.0 => {
+            let remove = Remedy::RemoveMember { key: part.key.clone(), member: row.member.to_string().into_bytes() };
+            found.mend(&part.key, format!("list {} is of {other}", row.member), [remove]);
+        }
+        None if !look.is_young(row.member) => {
+            let end = Remedy::EndList { owner: Some(owner), list: UserListId(row.member) };
+            found.mend(&part.key, format!("there is no list {}", row.member), [end]);
+        }
         _ => {}
     }
 }
@@ -176,12 +233,21 @@ fn side_key(side: Owned) -> String {
 
 fn check_side(look: &Look, part: &Part<Owned>, row: &Row, sides: &Answers<Side>, found: &mut Findings) {
     let Some((side, member)) = other_side(part.of, row).filter(|_| !look.is_young(row.position)) else { return };
+    let settle = match part.of {
+        Owned::Memberships(user) => Remedy::SettleMembership { list: UserListId(row.member), user },
+        Owned::Members(list) | Owned::List(list) | Owned::Removed(list) => {
+            Remedy::SettleMembership { list, user: UserId(row.member) }
+        }
+        Owned::Lists(_) | Owned::Dropped(_) => return,
+    };
     match sides.score(&(side, member)) {
-        None => found.add(&part.key, format!("{} is in it, but {} has no {member}", row.member, side_key(side))),
+        None => {
+            found.mend(&part.key, format!("{} is in it, but {} has no {member}", row.member, side_key(side)), [settle]);
+        }
         // Once is enough to tell it.
         Some(score) if score != row.position && matches!(part.of, Owned::Members(_)) => {
             let what = format!("{} is in it with another membership than in {}", row.member, side_key(side));
-            found.add_with(&part.key, what, format!("{} and {score}", row.position));
+            found.mend_with(&part.key, what, format!("{} and {score}", row.position), [settle]);
         }
         Some(_) => {}
     }

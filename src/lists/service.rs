@@ -207,6 +207,54 @@ async fn erase(app: &App, id: UserListId) -> Result<(), Error> {
     }
 }
 
+/// What became of a list that its owner's side did not name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relisted {
+    /// Its owner has it again.
+    Stands,
+    /// It was deleted, or its owner's account was: what is left of it is to go.
+    Gone,
+    /// Its owner has as many lists as one may.
+    NoRoom,
+}
+
+/// Lists a list under the owner that it names, unless it was deleted: its record is written after its owner's side and goes after it, so it was
+/// theirs. One script.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn list_again(app: &App, owner: UserId, id: UserListId) -> Result<Relisted, Error> {
+    Ok(match store::add_list(app.db(), owner, id).await? {
+        Given::Stands => Relisted::Stands,
+        Given::LimitReached => Relisted::NoRoom,
+        Given::Dropped | Given::NoAccount => Relisted::Gone,
+    })
+}
+
+/// Takes away what is left of a list without a record, from its owner too; `false` when the record is there. A look, a script and pipelines.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn end(app: &App, owner: Option<UserId>, id: UserListId) -> Result<bool, Error> {
+    if store::exists(app.db(), id).await? {
+        return Ok(false);
+    }
+    if let Some(owner) = owner {
+        store::remove_list(app.db(), owner, id, app.now()).await?;
+    }
+    erase(app, id).await?;
+    Ok(true)
+}
+
+/// Those of `ids` whose records name no other owner. One pipeline; none costs nothing.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn not_of_others(app: &App, owner: UserId, ids: &[UserListId]) -> Result<Vec<UserListId>, Error> {
+    let owners = store::owners(app.db(), ids).await?;
+    Ok(ids.iter().zip(owners).filter(|(_, of)| of.is_none_or(|of| of == owner)).map(|(id, _)| *id).collect())
+}
+
 /// Up to `limit` of an account's lists, whether the account is there or not. One command.
 ///
 /// # Errors

@@ -101,6 +101,18 @@ pub(super) async fn has_list(db: &Db, owner: UserId, id: UserListId) -> Result<b
     Ok(decode::one::<Option<f64>>(reply())?.is_some() && decode::one::<bool>(reply())?)
 }
 
+/// Whether a list's record is there. One command.
+pub(super) async fn exists(db: &Db, id: UserListId) -> Result<bool, Error> {
+    db.read(cmd("EXISTS").arg(keys::list(id)).take()).await
+}
+
+/// The owners that lists name, in their order. One pipeline; none costs nothing.
+pub(super) async fn owners(db: &Db, ids: &[UserListId]) -> Result<Vec<Option<UserId>>, Error> {
+    let commands = ids.iter().map(|id| cmd("HGET").arg(keys::list(*id)).arg("uid").take()).collect();
+    let owner = |reply| Ok(decode::one::<Option<u64>>(reply)?.map(UserId));
+    db.read_many(commands).await?.into_iter().map(owner).collect()
+}
+
 /// Forgets lists of an account that is gone, and those that it had deleted. One pipeline.
 pub(super) async fn forget_lists(db: &Db, owner: UserId, ids: &[UserListId]) -> Result<(), Error> {
     let mut commands = vec![cmd("UNLINK").arg(keys::dropped(owner)).take()];

@@ -2,7 +2,8 @@
 
 use super::keys;
 pub use super::keys::KINDS;
-use crate::audit::{self, Entry, Findings, Lives};
+use crate::audit::{self, Entry, Findings, Lives, Remedy};
+use crate::clock::DAY;
 use crate::db::look::Look;
 use crate::error::Error;
 use redis::cmd;
@@ -20,7 +21,7 @@ pub fn owns(key: &str) -> bool {
 /// As [`crate::db::Db::read_many`].
 pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
     let ours = entries.iter().filter(|entry| owns(&entry.key));
-    let buckets: Vec<&Entry> = ours.filter(|entry| entry.is_a("hash", Lives::AWhile, found)).collect();
+    let buckets: Vec<&Entry> = ours.filter(|entry| entry.is_derived("hash", Lives::For(DAY), found)).collect();
     let keys = buckets.iter().map(|entry| entry.key.as_str());
     let fields = look.ask(keys, |key| cmd("HMGET").arg(key).arg(&FIELDS).take()).await?;
     for Entry { key, ttl, .. } in buckets {
@@ -29,12 +30,14 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
         if values.iter().all(Option::is_none) {
             continue;
         }
+        // A bucket that is gone is a full one.
+        let discard = [Remedy::Discard { key: key.clone() }];
         match values.map(|value| value.as_deref().and_then(audit::number)) {
             [Some(1..), Some(_), Some(window @ 1..)] if *ttl > window as i64 => {
-                found.add_with(key, "lives longer than its window", format!("{ttl} ms"));
+                found.mend_with(key, "lives longer than its window", format!("{ttl} ms"), discard);
             }
             [Some(1..), Some(_), Some(1..)] => {}
-            _ => found.add(key, "its owed, at or window is no number"),
+            _ => found.mend(key, "its owed, at or window is no number", discard),
         }
     }
     Ok(())

@@ -2,13 +2,18 @@
 
 use super::keys::{self, Owned};
 use super::model::MAX_SESSIONS;
-use crate::audit::{self, Entry, Findings, Lives};
+use crate::audit::{self, Entry, Findings, Lives, Remedy};
+use crate::clock::DAY;
 use crate::db::look::Look;
 use crate::error::Error;
 use crate::ids::UserId;
 use redis::cmd;
 
 pub use super::keys::KINDS;
+
+/// For how long a session and a list of sessions live that have no end: as long as servers do where nothing else is set.
+const IDLE: Lives = Lives::For(30 * DAY);
+const ABSOLUTE: Lives = Lives::For(90 * DAY);
 
 const FIELDS: [&str; 4] = ["id", "uid", "seen", "agent"];
 
@@ -25,8 +30,8 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
     let (mut sessions, mut lists) = (Vec::new(), Vec::new());
     for entry in entries {
         match keys::parse(&entry.key) {
-            Some(Owned::Session(digest)) if entry.is_a("hash", Lives::AWhile, found) => sessions.push(digest),
-            Some(Owned::Sessions(user)) if entry.is_a("zset", Lives::AWhile, found) => lists.push(user),
+            Some(Owned::Session(digest)) if entry.is_a("hash", IDLE, found) => sessions.push(digest),
+            Some(Owned::Sessions(user)) if entry.is_derived("zset", ABSOLUTE, found) => lists.push(user),
             _ => {}
         }
     }
@@ -41,13 +46,25 @@ async fn check_sessions(look: &Look, digests: &[&str], found: &mut Findings) -> 
         let values: [Option<String>; 4] = fields.read(digest).unwrap_or_default();
         for (name, value) in FIELDS.iter().zip(&values) {
             if value.is_none() {
-                found.add(&keys::session(digest), format!("has no {name}"));
+                let key = keys::session(digest);
+                // A session without its account or its age proves nothing; one without an agent is one whose client named none.
+                let remedy = match *name {
+                    "agent" => {
+                        let (field, value) = ("agent".to_owned(), Some(String::new()));
+                        Remedy::SetField { key: key.clone(), field, found: None, value }
+                    }
+                    _ => Remedy::Discard { key: key.clone() },
+                };
+                found.mend(&key, format!("has no {name}"), [remedy]);
             }
         }
         let [Some(id), Some(user), Some(seen), _] = values else { continue };
         match audit::id(&id).zip(audit::id(&user)).zip(audit::number(&seen)) {
             Some(((id, user), _)) => sessions.push((*digest, UserId(user), id)),
-            None => found.add(&keys::session(digest), "its id, uid or seen is no number"),
+            None => {
+                let key = keys::session(digest);
+                found.mend(&key, "its id, uid or seen is no number", [Remedy::Discard { key: key.clone() }]);
+            }
         }
     }
     check_owners(look, &sessions, found).await
@@ -60,11 +77,15 @@ async fn check_owners(look: &Look, sessions: &[(&str, UserId, u64)], found: &mut
     let strangers = look.strangers(sessions.iter().map(|(_, user, _)| *user)).await?;
     for (digest, user, id) in sessions {
         if strangers.contains(user) {
-            found.add(&keys::session(digest), format!("its account {} does not exist", user.0));
+            let key = keys::session(digest);
+            let what = format!("its account {} does not exist", user.0);
+            found.mend(&key, what, [Remedy::Discard { key: key.clone() }]);
         }
         let score = listed.score(&(*digest, *user));
         if score != Some(*id) && !look.is_young(*id) {
-            found.add(&keys::session(digest), format!("is not listed in {} with its id", keys::sessions(*user)));
+            let what = format!("is not listed in {} with its id", keys::sessions(*user));
+            let list = Remedy::ListSession { digest: (*digest).to_owned(), user: *user, id: *id };
+            found.mend(&keys::session(digest), what, [list]);
         }
     }
     Ok(())
@@ -76,11 +97,12 @@ async fn check_lists(look: &Look, users: &[UserId], found: &mut Findings) -> Res
     for user in users {
         let key = keys::sessions(*user);
         if strangers.contains(user) {
-            found.add(&key, "there is no such account");
+            found.mend(&key, "there is no such account", [Remedy::PurgeAccount(*user)]);
         }
         match sizes.read::<usize>(user) {
             Some(size) if size > MAX_SESSIONS => {
-                found.add_with(&key, format!("lists more than {MAX_SESSIONS} sessions"), size.to_string());
+                let what = format!("lists more than {MAX_SESSIONS} sessions");
+                found.mend_with(&key, what, size.to_string(), [Remedy::TrimSessions(*user)]);
             }
             _ => {}
         }

@@ -43,7 +43,9 @@ async fn note(app: &App, user: UserId, digests: &[String], ends: bool) -> Result
 pub async fn settle(app: &App, user: UserId, digest: &str, ends: bool) -> Result<(), Error> {
     let found = store::load(app.db(), app.db().moment(), &[digest.to_owned()]).await?.pop().flatten();
     let listed = match found.filter(|_| !ends) {
-        Some(session) => store::relist(app.db(), &session, app.config().session_absolute).await?,
+        Some(session) => {
+            store::relist(app.db(), (&session.digest, session.user, session.id), app.config().session_absolute).await?
+        }
         None => false,
     };
     if !listed {
@@ -248,4 +250,25 @@ pub async fn purge(app: &App, user: UserId) -> Result<bool, Error> {
 
 fn not_found() -> UserError {
     UserError::new(UserErrorCode::NotFound, "There is no such session of yours.", &["sessionId"])
+}
+
+/// Lists a session under its account again, if it is there.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn list_again(app: &App, digest: &str, user: UserId, id: SessionId) -> Result<(), Error> {
+    store::list_again(app.db(), (digest, user, id), app.config().session_absolute).await
+}
+
+/// Takes ended sessions from an account's list, and ends the oldest past the limit, as a log-in would.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn trim(app: &App, user: UserId) -> Result<(), Error> {
+    if store::forget_ended(app.db(), user).await? <= MAX_SESSIONS {
+        return Ok(());
+    }
+    let listed = store::list(app.db(), user).await?;
+    let oldest: Vec<String> = listed.into_iter().skip(MAX_SESSIONS).map(|(digest, _)| digest).collect();
+    store::erase(app.db(), user, &oldest).await
 }

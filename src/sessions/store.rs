@@ -68,10 +68,32 @@ pub(super) async fn create(db: &Db, sessions: &[Session], idle: Millis, absolute
     db.call_many(calls.collect()).await.map(drop)
 }
 
-/// Lists a session that is there under its account; `false` when the account is gone. One script.
-pub(super) async fn relist(db: &Db, session: &Session, absolute: Millis) -> Result<bool, Error> {
-    let call = Call::new(&LIST_SESSION, [keys::sessions(session.user), user_key(session.user)]);
-    db.call(call.arg(&session.digest).arg(session.id.0).arg(absolute)).await
+/// Lists a session under its account; `false` when the account is gone. One script.
+pub(super) async fn relist(db: &Db, session: (&str, UserId, SessionId), absolute: Millis) -> Result<bool, Error> {
+    let (digest, user, id) = session;
+    let call = Call::new(&LIST_SESSION, [keys::sessions(user), user_key(user)]);
+    db.call(call.arg(digest).arg(id.0).arg(absolute)).await
+}
+
+/// Lists a session under its account if both are there. A look and a script.
+pub(super) async fn list_again(db: &Db, session: (&str, UserId, SessionId), absolute: Millis) -> Result<(), Error> {
+    if db.read::<bool>(cmd("EXISTS").arg(keys::session(session.0)).take()).await? {
+        relist(db, session, absolute).await?;
+    }
+    Ok(())
+}
+
+/// Takes from an account's list what is no session: up to a thousand of the oldest; how many it lists then. Three pipelines.
+pub(super) async fn forget_ended(db: &Db, user: UserId) -> Result<usize, Error> {
+    let key = keys::sessions(user);
+    let listed: Vec<String> = db.read(cmd("ZRANGE").arg(&key).arg(0).arg(999).take()).await?;
+    let there = listed.iter().map(|digest| cmd("EXISTS").arg(keys::session(digest)).take()).collect();
+    let there: Vec<bool> = db.read_many(there).await?.into_iter().map(decode::one).collect::<Result<_, _>>()?;
+    let ended: Vec<&String> = listed.iter().zip(there).filter(|(_, there)| !there).map(|(digest, _)| digest).collect();
+    if !ended.is_empty() {
+        db.write_many(vec![cmd("ZREM").arg(&key).arg(ended).take()]).await?;
+    }
+    db.read(cmd("ZCARD").arg(&key).take()).await
 }
 
 /// The digests and ids of an account's sessions, newest first: the listed ones, of which some may have ended.

@@ -2,7 +2,7 @@
 
 use super::keys::{self, Owned};
 use super::model::{GONE_FOR, MAX_LIKED, MAX_STATUSES};
-use crate::audit::{self, Entry, Findings, LEASE, Lives};
+use crate::audit::{self, Entry, Findings, LEASE, Lives, Remedy};
 use crate::db::look::{Count, Look, Part, Walk};
 use crate::db::ranges;
 use crate::error::Error;
@@ -30,10 +30,14 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
     for entry in entries {
         match keys::parse(&entry.key) {
             Some(Owned::Status(id)) if entry.is_a("hash", Lives::On, found) => statuses.push(id),
-            Some(Owned::Gone(id)) if entry.is_a("string", Lives::AWhile, found) => gone.push(id),
+            Some(Owned::Gone(id)) if entry.is_a("string", Lives::For(GONE_FOR), found) => gone.push(id),
             Some(Owned::Likers(id)) if entry.is_a("zset", Lives::On, found) => sets.push((Set::Likers(id), entry.key.clone())),
-            Some(Owned::Liked(id)) if entry.is_a("zset", Lives::On, found) => sets.push((Set::Liked(id), entry.key.clone())),
-            Some(Owned::Profile(id)) if entry.is_a("zset", Lives::On, found) => sets.push((Set::Profile(id), entry.key.clone())),
+            Some(Owned::Liked(id)) if entry.is_derived("zset", Lives::On, found) => {
+                sets.push((Set::Liked(id), entry.key.clone()))
+            }
+            Some(Owned::Profile(id)) if entry.is_derived("zset", Lives::On, found) => {
+                sets.push((Set::Profile(id), entry.key.clone()))
+            }
             _ => {}
         }
     }
@@ -100,11 +104,14 @@ async fn check_statuses(look: &Look, ids: &[StatusId], found: &mut Findings) -> 
     let listed = look.ask(listings(), |(id, author)| cmd("ZSCORE").arg(keys::profile(author)).arg(id.0).take()).await?;
     let strangers = look.strangers(listings().map(|(_, author)| author)).await?;
     for (id, author) in listings() {
+        // It is listed, or goes with its author.
+        let settle = [Remedy::SettleStatus { author, status: id }];
         if strangers.contains(&author) {
-            found.add(&keys::status(id), format!("its author {} does not exist", author.0));
+            let remedies = settle.iter().filter(|_| !look.is_young(id.0)).cloned();
+            found.mend(&keys::status(id), format!("its author {} does not exist", author.0), remedies);
         }
         if listed.score(&(id, author)).is_none() && !look.is_young(id.0) {
-            found.add(&keys::status(id), format!("does not stand in {}", keys::profile(author)));
+            found.mend(&keys::status(id), format!("does not stand in {}", keys::profile(author)), settle);
         }
     }
     Ok(())
@@ -114,12 +121,15 @@ fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -
     let key = keys::status(id);
     let value = |name: &str| FIELDS.iter().position(|field| *field == name).and_then(|at| values.get(at)?.as_deref());
     for name in &FIELDS[..6] {
+        let remedy = mend_field(id, name, value(name));
         match value(name) {
-            None => found.add(&key, format!("has no {name}")),
+            None => found.mend(&key, format!("has no {name}"), remedy),
             Some(text) if *name != "message" && audit::number(text).is_none() => {
-                found.add_with(&key, format!("its {name} is no number"), format!("{text:?}"));
+                found.mend_with(&key, format!("its {name} is no number"), format!("{text:?}"), remedy);
             }
-            Some(text) if *name == "id" && text != id.0.to_string() => found.add_with(&key, "has another id", text.to_owned()),
+            Some(text) if *name == "id" && text != id.0.to_string() => {
+                found.mend_with(&key, "has another id", text.to_owned(), remedy);
+            }
             Some(_) => {}
         }
     }
@@ -130,6 +140,18 @@ fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -
     Claims { id, author: value("uid").and_then(audit::id).map(UserId) }
 }
 
+/// What a field must say, where that is known: an author and a message are not. Counts become numbers here, and are counted afterwards.
+fn mend_field(id: StatusId, field: &str, found: Option<&str>) -> Option<Remedy> {
+    let value = match field {
+        "id" => id.0.to_string(),
+        "posted" => id.time().to_string(),
+        "likes" | "comments" => "0".to_owned(),
+        _ => return None,
+    };
+    let found = found.map(str::to_owned);
+    Some(Remedy::SetField { key: keys::status(id), field: field.to_owned(), found, value: Some(value) })
+}
+
 async fn check_gone(look: &Look, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
     let back = look.ask(ids.iter().copied(), |id| cmd("EXISTS").arg(keys::status(id)).take()).await?;
     let marks = look.ask(ids.iter().copied(), |id| cmd("GETRANGE").arg(keys::gone(id)).arg(0).arg(20).take()).await?;
@@ -138,8 +160,10 @@ async fn check_gone(look: &Look, ids: &[StatusId], found: &mut Findings) -> Resu
             found.add(&keys::gone(*id), format!("{} stands beside it", keys::status(*id)));
         }
         // It may have come to its end since its type was asked for.
-        if !matches!(marks.read::<String>(id).as_deref(), Some("1" | "")) {
-            found.add(&keys::gone(*id), "is more than a mark");
+        let mark: Option<String> = marks.read(id);
+        if !matches!(mark.as_deref(), Some("1" | "")) {
+            let remedy = Remedy::SetText { key: keys::gone(*id), found: mark.unwrap_or_default(), value: "1".to_owned() };
+            found.mend(&keys::gone(*id), "is more than a mark", [remedy]);
         }
     }
     Ok(())
@@ -154,7 +178,7 @@ enum Set {
 
 async fn check_sets(look: &Look, sets: Vec<(Set, String)>, found: &mut Findings) -> Result<(), Error> {
     check_owners(look, &sets, found).await?;
-    let mut walk = Walk::over(look, sets, found).await?;
+    let mut walk = Walk::over(look, sets, mend_entry, found).await?;
     loop {
         let parts = walk.next(look, found).await?;
         if parts.is_empty() {
@@ -173,14 +197,14 @@ async fn check_owners(look: &Look, sets: &[(Set, String)], found: &mut Findings)
     let standings = standings(look, liked).await?;
     let sizes = look.ask(sets.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCARD").arg(key).take()).await?;
     for (set, key) in sets {
-        if set.owner().is_some_and(|owner| strangers.contains(&owner)) {
-            found.add(key, "there is no such account");
+        if let Some(owner) = set.owner().filter(|owner| strangers.contains(owner)) {
+            found.mend(key, "there is no such account", [Remedy::PurgeAccount(owner)]);
         }
         // It outlives its status until those in it have forgotten that.
         if let Set::Likers(id) = set
             && standings.get(id) == Some(&Standing::Dead)
         {
-            found.add(key, "there is no such status");
+            found.mend(key, "there is no such status", [Remedy::ForgetLikes(*id)]);
         }
         if let Some(size) = sizes.read::<usize>(&key.as_str()).filter(|size| *size > set.most()) {
             found.add_with(key, format!("holds more than {}", set.most()), size.to_string());
@@ -207,6 +231,17 @@ impl Set {
     }
 }
 
+/// A status's likers are the truth of its likes: who likes it gets a new id there, the liker's side takes that over. A profile's places are its
+/// members.
+fn mend_entry(set: Set, key: &str, member: u64) -> Vec<Remedy> {
+    let restamp = Remedy::RestampMember { key: key.to_owned(), member };
+    match set {
+        Set::Likers(status) => vec![restamp, Remedy::SettleLike { user: UserId(member), status }],
+        Set::Liked(user) => vec![Remedy::SettleLike { user, status: StatusId(member) }],
+        Set::Profile(_) => vec![Remedy::PlaceMember { key: key.to_owned(), member }],
+    }
+}
+
 /// A like, from either side: the status, who likes it, and the like.
 const fn like_of(set: Set, row: &Row) -> Option<(StatusId, UserId)> {
     match set {
@@ -228,21 +263,23 @@ async fn check_likes(look: &Look, parts: &[Part<Set>], found: &mut Findings) -> 
             let Some(like) = like_of(part.of, row) else { continue };
             let (id, user) = like;
             let of_status = matches!(part.of, Set::Likers(_));
+            let settle = [Remedy::SettleLike { user, status: id }];
             if of_status && strangers.contains(&user) {
-                found.add(&part.key, format!("{} in it is no account", user.0));
+                found.mend(&part.key, format!("{} in it is no account", user.0), settle);
                 continue;
             }
             let other = if of_status { liked.score(&like) } else { likers.score(&like) };
             match standings.get(&id) {
                 _ if look.is_young(row.position) => {}
-                Some(Standing::Dead) if !of_status => found.add(&part.key, format!("there is no status {}", id.0)),
+                Some(Standing::Dead) if !of_status => found.mend(&part.key, format!("there is no status {}", id.0), settle),
                 Some(Standing::Of(_)) if other.is_none() => {
                     let (key, member) = if of_status { (keys::liked(user), id.0) } else { (keys::likers(id), user.0) };
-                    found.add(&part.key, format!("{} is in it, but {key} has no {member}", row.member));
+                    found.mend(&part.key, format!("{} is in it, but {key} has no {member}", row.member), settle);
                 }
                 // Once is enough to tell it.
                 Some(Standing::Of(_)) if of_status && other != Some(row.position) => {
-                    found.add(&part.key, format!("{} is in it with another like than in {}", user.0, keys::liked(user)));
+                    let what = format!("{} is in it with another like than in {}", user.0, keys::liked(user));
+                    found.mend(&part.key, what, settle);
                 }
                 _ => {}
             }
@@ -259,11 +296,19 @@ async fn check_profiles(look: &Look, parts: &[Part<Set>], found: &mut Findings) 
         for row in &part.rows {
             let id = row.member;
             if id != row.position {
-                found.add_with(&part.key, format!("status {id} does not stand at its own place"), row.position.to_string());
+                let what = format!("status {id} does not stand at its own place");
+                let place = Remedy::PlaceMember { key: part.key.clone(), member: id };
+                found.mend_with(&part.key, what, row.position.to_string(), [place]);
             }
             match standings.get(&StatusId(id)) {
-                Some(Standing::Of(author)) if *author != owner => found.add(&part.key, format!("status {id} is by {}", author.0)),
-                Some(Standing::Dead) => found.add(&part.key, format!("there is no status {id}")),
+                Some(Standing::Of(author)) if *author != owner => {
+                    let unlist = Remedy::Unlist { owner, status: StatusId(id) };
+                    found.mend(&part.key, format!("status {id} is by {}", author.0), [unlist]);
+                }
+                Some(Standing::Dead) => {
+                    let settle = Remedy::SettleStatus { author: owner, status: StatusId(id) };
+                    found.mend(&part.key, format!("there is no status {id}"), [settle]);
+                }
                 _ => {}
             }
         }

@@ -280,15 +280,29 @@ pub async fn purge<F: Future<Output = Result<(), Error>>>(
 ) -> Result<bool, Error> {
     let mut ids = latest_below(app, author, u64::MAX, STATUSES).await?;
     let more = ids.len() == STATUSES;
-    let parts = jobs::begin_parts(app, ids.iter().map(|id| Task::Status { author, status: *id })).await?;
-    store::delete_many(app.db(), author, &ids).await?;
-    events::deleted_together(app, author, &ids).await?;
+    // What a profile holds of somebody else by mistake is not the author's to delete.
+    let by = store::authors(app.db(), &ids).await?;
+    let own: Vec<StatusId> = ids.iter().zip(by).filter(|(_, by)| by.is_none_or(|by| by == author)).map(|(id, _)| *id).collect();
+    let parts = jobs::begin_parts(app, own.iter().map(|id| Task::Status { author, status: *id })).await?;
+    store::delete_many(app.db(), author, &own).await?;
+    events::deleted_together(app, author, &own).await?;
     also(ids.clone()).await?;
     let liked = forget_likes_of(app, &ids).await?;
     ids.retain(|id| !liked.contains(id));
     store::unindex(app.db(), author, &ids).await?;
     parts.done(app);
     Ok(more || !liked.is_empty())
+}
+
+/// Takes a status out of a profile whose owner did not write it. A look and a script.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn unlist(app: &App, owner: UserId, id: StatusId) -> Result<(), Error> {
+    match store::author(app.db(), id).await? {
+        Some(author) if author != owner => store::unindex(app.db(), owner, &[id]).await,
+        _ => Ok(()),
+    }
 }
 
 /// What may be shown of `ids`, in their order: what is there, and whose author is there. This is the one place that says so; every list of

@@ -19,6 +19,7 @@ static SWEEP_FEED: Script = Script::new(include_str!("lua/sweep_feed.lua"));
 static MARK_SOURCE: Script = Script::new(include_str!("lua/mark_source.lua"));
 static UNMARK_SOURCE: Script = Script::new(include_str!("lua/unmark_source.lua"));
 static LOWER_FEED: Script = Script::new(include_str!("lua/lower_feed.lua"));
+static RESET_FEED: Script = Script::new(include_str!("lua/reset_feed.lua"));
 static TOUCH_FEED: Script = Script::new(include_str!("lua/touch_feed.lua"));
 
 /// The most statuses that one script puts into a feed.
@@ -207,6 +208,11 @@ pub(super) async fn remove(db: &Db, feeds: &[Feed], ids: &[StatusId]) -> Result<
 pub(super) async fn erase(db: &Db, feed: Feed) -> Result<(), Error> {
     let keys = [keys::entries(feed), keys::state(feed), keys::marked(feed)];
     db.write_many(vec![cmd("UNLINK").arg(&keys).take()]).await.map(drop)
+}
+
+/// Drops a feed whose state cannot be read. One script.
+pub(super) async fn reset(db: &Db, feed: Feed) -> Result<(), Error> {
+    db.call::<u64>(Call::new(&RESET_FEED, [keys::entries(feed), keys::state(feed)])).await.map(drop)
 }
 
 /// Plain writes for bulk loads.

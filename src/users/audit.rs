@@ -1,10 +1,11 @@
 //! The audit of accounts: HASH, claim and password belong together.
 
 use super::keys::{self, Owned};
-use crate::audit::{self, Entry, Findings, Lives};
+use super::model::FREE_AFTER;
+use crate::audit::{self, Entry, Findings, Lives, Remedy};
 use crate::db::look::Look;
 use crate::error::Error;
-use crate::ids::UserId;
+use crate::ids::{UserId, source};
 use redis::cmd;
 
 pub use super::keys::KINDS;
@@ -25,8 +26,10 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
     for entry in entries {
         match keys::parse(&entry.key) {
             Some(Owned::User(id)) if entry.is_a("hash", Lives::On, found) => users.push(id),
-            Some(Owned::Logins) if entry.is_a("hash", Lives::On, found) => logins.push(entry.key.clone()),
-            Some(Owned::Freed) if entry.is_a("string", Lives::AWhile, found) => freed.push(entry.key.as_str()),
+            Some(Owned::Logins) if entry.is_derived("hash", Lives::On, found) => logins.push(entry.key.clone()),
+            Some(Owned::Freed) if entry.is_a("string", Lives::For(FREE_AFTER), found) => {
+                freed.push((entry.key.as_str(), entry.ttl))
+            }
             Some(Owned::Password(id)) if entry.is_a("string", Lives::On, found) => passwords.push(id),
             _ => {}
         }
@@ -37,11 +40,16 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
     check_passwords(look, &passwords, found).await
 }
 
-async fn check_freed(look: &Look, keys: &[&str], found: &mut Findings) -> Result<(), Error> {
-    let times = look.ask(keys.iter().copied(), |key| cmd("GETRANGE").arg(key).arg(0).arg(20).take()).await?;
-    for key in keys {
-        if times.read::<String>(key).as_deref().and_then(audit::number).is_none() {
-            found.add(key, "does not say from when on the login is free");
+async fn check_freed(look: &Look, marks: &[(&str, i64)], found: &mut Findings) -> Result<(), Error> {
+    let times = look.ask(marks.iter().map(|(key, _)| *key), |key| cmd("GETRANGE").arg(key).arg(0).arg(20).take()).await?;
+    for (key, ttl) in marks {
+        let text: Option<String> = times.read(key);
+        if text.as_deref().and_then(audit::number).is_none() {
+            // It ends when the login is free.
+            let until = look.now() + u64::try_from(*ttl).unwrap_or(FREE_AFTER);
+            let found_text = text.unwrap_or_default();
+            let remedy = Remedy::SetText { key: (*key).to_owned(), found: found_text, value: until.to_string() };
+            found.mend(key, "does not say from when on the login is free", [remedy]);
         }
     }
     Ok(())
@@ -64,7 +72,8 @@ async fn check_users(look: &Look, users: &[UserId], found: &mut Findings) -> Res
         let holder: Option<String> = holders.read(&login.as_str());
         if holder.as_deref().and_then(audit::id) != Some(id.0) {
             let holder = holder.map_or_else(|| "nobody has it".to_owned(), |holder| format!("{holder} has it"));
-            found.add_with(&keys::user(*id), format!("does not hold its login {login:?}"), holder);
+            let claim = Remedy::ClaimLogin { user: *id };
+            found.mend_with(&keys::user(*id), format!("does not hold its login {login:?}"), holder, [claim]);
         }
         if passwords.read::<u64>(id) != Some(1) {
             found.add(&keys::user(*id), "has no password");
@@ -77,28 +86,53 @@ fn check_fields(id: UserId, values: &[Option<String>], found: &mut Findings) {
     let key = keys::user(id);
     for (at, name) in FIELDS.iter().enumerate() {
         let is_number = !matches!(*name, "login" | "name" | "bio");
-        match values.get(at).and_then(Option::as_deref) {
-            None => found.add(&key, format!("has no {name}")),
+        let value = values.get(at).and_then(Option::as_deref);
+        let remedy = mend_field(id, name, value);
+        match value {
+            None => found.mend(&key, format!("has no {name}"), remedy),
             Some(value) if is_number && audit::number(value).is_none() => {
-                found.add_with(&key, format!("its {name} is no number"), format!("{value:?}"));
+                found.mend_with(&key, format!("its {name} is no number"), format!("{value:?}"), remedy);
             }
             Some(value) if *name == "id" && value != id.0.to_string() => {
-                found.add_with(&key, "has another id", value.to_owned());
+                found.mend_with(&key, "has another id", value.to_owned(), remedy);
             }
             Some(_) => {}
         }
     }
 }
 
+/// What a field must say, where that is known. A login and a name are not. Without a bio an account reads as one with an empty bio. Counts become
+/// numbers here; where the sets are looked at they are counted.
+fn mend_field(id: UserId, field: &str, found: Option<&str>) -> Option<Remedy> {
+    let value = match field {
+        "id" => id.0.to_string(),
+        "signup" => source::time_of(id.0).to_string(),
+        "bio" => String::new(),
+        "followers" | "following" | "posts" => "0".to_owned(),
+        _ => return None,
+    };
+    let found = found.map(str::to_owned);
+    Some(Remedy::SetField { key: keys::user(id), field: field.to_owned(), found, value: Some(value) })
+}
+
 /// Claims as (key, login, id).
 async fn check_claims(look: &Look, claims: &[(String, String, String)], found: &mut Findings) -> Result<(), Error> {
     let mut holders = Vec::new();
+    // Accounts say their logins: a claim that no account stands behind is deleted, the account claims its own.
+    let drop_claim = |key: &str, login: &str, id: &str| {
+        let found = Some(id.to_owned());
+        [Remedy::SetField { key: key.to_owned(), field: login.to_owned(), found, value: None }]
+    };
     for (key, login, id) in claims {
         if keys::logins(login) != *key {
-            found.add(key, format!("the login {login:?} belongs into another shard"));
+            let what = format!("the login {login:?} belongs into another shard");
+            found.mend(key, what, drop_claim(key, login, id));
         }
         match audit::id(id) {
-            None => found.add_with(key, format!("the login {login:?} is claimed by what is no id"), format!("{id:?}")),
+            None => {
+                let what = format!("the login {login:?} is claimed by what is no id");
+                found.mend_with(key, what, format!("{id:?}"), drop_claim(key, login, id));
+            }
             Some(id) if look.is_young(id) => {}
             Some(id) => holders.push((key, login, UserId(id))),
         }
@@ -108,10 +142,18 @@ async fn check_claims(look: &Look, claims: &[(String, String, String)], found: &
     for (key, login, id) in holders {
         let (there, has): (Option<String>, Option<String>) = logins.read(&id).unwrap_or_default();
         let id = id.0;
+        let remedy = drop_claim(key, login, &id.to_string());
         match has {
-            None if there.is_none() => found.add(key, format!("the login {login:?} is claimed by {id}, which is no account")),
+            None if there.is_none() => {
+                found.mend(key, format!("the login {login:?} is claimed by {id}, which is no account"), remedy);
+            }
             Some(has) if has.to_ascii_lowercase() == *login => {}
-            has => found.add_with(key, format!("the login {login:?} is claimed by {id}, which has another"), format!("{has:?}")),
+            // Of an account that does not say its login nothing is known.
+            None => found.add(key, format!("the login {login:?} is claimed by {id}, which has another")),
+            has => {
+                let what = format!("the login {login:?} is claimed by {id}, which has another");
+                found.mend_with(key, what, format!("{has:?}"), remedy);
+            }
         }
     }
     Ok(())
@@ -122,7 +164,9 @@ async fn check_passwords(look: &Look, ids: &[UserId], found: &mut Findings) -> R
     let strangers = look.strangers(ids.iter().copied().filter(|id| !look.is_young(id.0))).await?;
     for id in ids {
         if strangers.contains(id) {
-            found.add(&keys::password(*id), "there is no such account");
+            let key = keys::password(*id);
+            let orphan = Remedy::DeleteOrphan { key: key.clone(), owners: vec![keys::user(*id)] };
+            found.mend(&key, "there is no such account", [orphan]);
         }
         if heads.read::<Vec<u8>>(id).as_deref() != Some(b"$argon2id$") {
             found.add(&keys::password(*id), "is no argon2id hash");

@@ -149,6 +149,22 @@ pub async fn settle_login(app: &App, id: UserId, login: &str) -> Result<bool, Er
     Ok(false)
 }
 
+/// Makes the login of an account its own again, where nobody else's account has it; whether the account holds it now. Three looks and a script.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn claim_login(app: &App, id: UserId) -> Result<bool, Error> {
+    let Some(user) = store::one(app.db(), id).await?.filter(|user| !user.login.is_empty()) else { return Ok(false) };
+    let (holder, _) = store::holder(app.db(), &user.login).await?;
+    if let Some(other) = holder.filter(|other| *other != id) {
+        let other = store::one(app.db(), other).await?;
+        if other.is_some_and(|other| other.login.eq_ignore_ascii_case(&user.login)) {
+            return Ok(false);
+        }
+    }
+    Ok(store::claim(app.db(), &user.login, id, holder, app.now()).await? == Some(id))
+}
+
 /// Whether an account is there. One command.
 ///
 /// # Errors

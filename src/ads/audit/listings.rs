@@ -2,7 +2,7 @@
 
 use super::super::keys::{self, Owned};
 use super::super::model::{Listing, MAX_ADS, MAX_KEYWORDS, Share, Slot, member, of_member, part_of_schedule};
-use crate::audit::Findings;
+use crate::audit::{Findings, Remedy};
 use crate::db::look::Look;
 use crate::error::Error;
 use crate::ids::{AdId, CampaignId, StatusId};
@@ -34,13 +34,16 @@ async fn check_offers(look: &Look, key: &str, listing: &Listing, found: &mut Fin
     for from in (0..).step_by(PAGE) {
         let members = page(look, key, from).await?;
         let campaigns: Vec<CampaignId> = members.iter().filter_map(|it| of_member(it)).collect();
+        let remove = |member: &Vec<u8>| Remedy::RemoveMember { key: key.to_owned(), member: member.clone() };
         if campaigns.len() < members.len() {
-            found.add(key, "holds what is no campaign");
+            let odd = members.iter().filter(|it| of_member(it).is_none()).map(remove);
+            found.mend(key, "holds what is no campaign", odd);
         }
         let text = listing.to_string();
         let known = look.ask(campaigns.iter().copied(), |id| cmd("ZSCORE").arg(keys::listed(id)).arg(&text).take()).await?;
         for id in campaigns.iter().filter(|id| known.read::<Option<f64>>(*id).flatten().is_none()) {
-            found.add(key, format!("campaign {} stands in it and does not know", id.0));
+            let delist = Remedy::Delist { key: key.to_owned(), member: member(*id).to_vec(), campaign: *id };
+            found.mend(key, format!("campaign {} stands in it and does not know", id.0), [delist]);
         }
         if members.len() < PAGE {
             break;
@@ -54,16 +57,20 @@ async fn check_schedule(look: &Look, key: &str, n: u64, found: &mut Findings) ->
         let members = page(look, key, from).await?;
         let read = |it: &Vec<u8>| std::str::from_utf8(it).ok().and_then(crate::audit::id).map(CampaignId);
         let campaigns: Vec<CampaignId> = members.iter().filter_map(read).collect();
+        let remove = |member: &Vec<u8>| Remedy::RemoveMember { key: key.to_owned(), member: member.clone() };
         if campaigns.len() < members.len() {
-            found.add(key, "holds what is no campaign");
+            let odd = members.iter().filter(|it| read(it).is_none()).map(remove);
+            found.mend(key, "holds what is no campaign", odd);
         }
         let there = look.ask(campaigns.iter().copied(), |id| cmd("HEXISTS").arg(keys::campaign(id)).arg("id").take()).await?;
         for id in campaigns {
             let is_there = there.read::<u64>(&id) == Some(1);
             if !is_there && !look.is_young(id.0) {
-                found.add(key, format!("there is no campaign {}", id.0));
+                let delist = Remedy::Delist { key: key.to_owned(), member: id.0.to_string().into_bytes(), campaign: id };
+                found.mend(key, format!("there is no campaign {}", id.0), [delist]);
             } else if is_there && part_of_schedule(id) != n {
-                found.add(key, format!("campaign {} belongs into another part", id.0));
+                let delist = Remedy::Delist { key: key.to_owned(), member: id.0.to_string().into_bytes(), campaign: id };
+                found.mend(key, format!("campaign {} belongs into another part", id.0), [delist]);
             }
         }
         if members.len() < PAGE {
@@ -71,6 +78,11 @@ async fn check_schedule(look: &Look, key: &str, n: u64, found: &mut Findings) ->
         }
     }
     Ok(())
+}
+
+/// Where a campaign stands follows from what it is.
+const fn settle(campaign: CampaignId) -> Remedy {
+    Remedy::SettleCampaign { owner: None, campaign }
 }
 
 /// What a campaign is, as far as it matters here.
@@ -93,7 +105,7 @@ pub(super) async fn check_campaign(look: &Look, id: CampaignId, found: &mut Find
     let schedule = keys::schedule(part_of_schedule(id));
     let at = look.ask([id], |id| cmd("ZSCORE").arg(&schedule).arg(id.0).take()).await?.read::<Option<f64>>(&id).flatten();
     if at.is_none() && !seen.over && !look.is_young(id.0) {
-        found.add(&keys::campaign(id), format!("does not stand in {schedule}"));
+        found.mend(&keys::campaign(id), format!("does not stand in {schedule}"), [settle(id)]);
     }
     // What is due may not have been done yet.
     if at.is_some_and(|at| at as u64 <= look.now()) {
@@ -141,7 +153,9 @@ async fn check_stands(look: &Look, seen: &Seen, found: &mut Findings) -> Result<
     let listed: Vec<String> = look.ask([seen.id], listed).await?.read(&seen.id).unwrap_or_default();
     let mut listings: BTreeSet<Listing> = listed.iter().filter_map(|text| Listing::parse(text)).collect();
     if listings.len() < listed.len() {
-        found.add(&key, format!("{}: holds what is no listing", keys::listed(seen.id)));
+        let odd = listed.iter().filter(|text| Listing::parse(text).is_none());
+        let remove = |text: &String| Remedy::RemoveMember { key: keys::listed(seen.id), member: text.clone().into_bytes() };
+        found.mend(&key, format!("{}: holds what is no listing", keys::listed(seen.id)), odd.map(remove));
     }
     let slots: BTreeSet<Slot> = seen.ads.iter().map(|(_, slot)| *slot).collect();
     let of = |slot: &Slot| -> Vec<Listing> {
@@ -156,13 +170,14 @@ async fn check_stands(look: &Look, seen: &Seen, found: &mut Findings) -> Result<
     let scores = look.ask(listings.iter().copied(), score).await?;
     let stands = |it: &Listing| scores.read::<Option<f64>>(it).flatten().is_some();
     for listing in listings.iter().filter(|it| stands(it) && !fitting.contains(it)) {
-        found.add(&key, format!("stands in {} where it should not", keys::offers(listing)));
+        found.mend(&key, format!("stands in {} where it should not", keys::offers(listing)), [settle(seen.id)]);
     }
     for slot in slots.iter().filter(|_| seen.runs) {
         let all = of(slot);
         let count = all.iter().filter(|it| stands(it)).count();
         if count > 0 && count < all.len() {
-            found.add(&key, format!("stands in some listings of {} and not in others", slot.name()));
+            let what = format!("stands in some listings of {} and not in others", slot.name());
+            found.mend(&key, what, [settle(seen.id)]);
         }
     }
     Ok(())
@@ -173,7 +188,7 @@ async fn check_copy(look: &Look, seen: &Seen, share: Share, found: &mut Findings
     let key = keys::share(share);
     let version = look.ask([key.as_str()], |key| cmd("HGET").arg(key).arg("v").take()).await?;
     if version.read::<Option<String>>(&key.as_str()).flatten() != seen.version && !look.is_young(seen.id.0) {
-        found.add(&keys::campaign(seen.id), format!("{key}: does not know its campaign as it is"));
+        found.mend(&keys::campaign(seen.id), format!("{key}: does not know its campaign as it is"), [settle(seen.id)]);
     }
     for slot in Slot::ALL {
         let rank = keys::rank(share, slot);
@@ -181,7 +196,8 @@ async fn check_copy(look: &Look, seen: &Seen, share: Share, found: &mut Findings
         let ranked: BTreeSet<u64> = ranked.read::<Vec<u64>>(&rank.as_str()).unwrap_or_default().into_iter().collect();
         let ads: BTreeSet<u64> = seen.ads.iter().filter(|(_, of)| *of == slot).map(|(number, _)| *number).collect();
         if !ranked.is_subset(&ads) || ads.difference(&ranked).any(|ad| !seen.gone.contains(ad)) {
-            found.add(&keys::campaign(seen.id), format!("{rank}: does not rank the ads of its slot"));
+            let what = format!("{rank}: does not rank the ads of its slot");
+            found.mend(&keys::campaign(seen.id), what, [settle(seen.id)]);
         }
     }
     Ok(())

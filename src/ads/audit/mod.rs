@@ -5,8 +5,9 @@ mod money;
 mod sides;
 
 use super::keys::{self, Owned};
-use super::model::Share;
-use crate::audit::{Entry, Findings, Lives};
+use super::model::{ANSWER_KEPT, DAYS_KEPT, REMOVED_FOR, Share};
+use crate::audit::{Entry, Findings, Lives, Remedy};
+use crate::clock::{DAY, MINUTE};
 use crate::db::look::Look;
 use crate::error::Error;
 use crate::ids::CampaignId;
@@ -50,16 +51,19 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
 const fn form(owned: &Owned, entry: &Entry) -> (&'static str, Lives) {
     match owned {
         // An ad that was removed is known for a while, which is told where it stands among the others.
-        Owned::Ad(_) if entry.ttl >= 0 => ("hash", Lives::AWhile),
+        Owned::Ad(_) if entry.ttl >= 0 => ("hash", Lives::For(REMOVED_FOR)),
         Owned::Standing(_) | Owned::Campaign(_) | Owned::Ad(_) | Owned::Website(_) => ("hash", Lives::On),
         Owned::Share(_) | Owned::Offered(_) | Owned::Signing => ("hash", Lives::On),
         Owned::Campaigns(_) | Owned::Websites(_) | Owned::Keywords(_) | Owned::Ads(_) | Owned::Listed(_) => ("zset", Lives::On),
         Owned::Rank(..) | Owned::Holds(_) | Owned::Offers(_) | Owned::Schedule(_) => ("zset", Lives::On),
         Owned::Reach(_) => ("string", Lives::On),
-        Owned::Reached(..) | Owned::Seen(_) | Owned::Impression(_) | Owned::Clicker(_) => ("string", Lives::AWhile),
-        Owned::Clicked(_) | Owned::Recorded(_) => ("set", Lives::AWhile),
-        Owned::Tally(..) => ("hash", Lives::AWhile),
-        Owned::Capped(_) => ("zset", Lives::AWhile),
+        Owned::Reached(..) => ("string", Lives::For(DAYS_KEPT)),
+        Owned::Seen(_) => ("string", Lives::For(DAY)),
+        Owned::Impression(_) => ("string", Lives::For(ANSWER_KEPT)),
+        Owned::Clicker(_) => ("string", Lives::For(MINUTE)),
+        Owned::Clicked(_) | Owned::Recorded(_) => ("set", Lives::For(120 * MINUTE)),
+        Owned::Tally(..) => ("hash", Lives::For(DAYS_KEPT)),
+        Owned::Capped(_) => ("zset", Lives::For(DAY)),
     }
 }
 
@@ -85,7 +89,13 @@ async fn check_there(look: &Look, all: &[(Owned, &str)], found: &mut Findings) -
         match shares.read::<Option<u64>>(&id).flatten() {
             None if look.is_young(id.0) => {}
             None if matches!(owned, Owned::Campaign(_)) => found.add(key, "does not say how many shares it has"),
-            None => found.add(key, "there is no such campaign"),
+            None => {
+                let mut remedies = vec![Remedy::SettleCampaign { owner: None, campaign: id }];
+                if share.is_none() {
+                    remedies.push(Remedy::DeleteOrphan { key: (*key).to_owned(), owners: vec![keys::campaign(id)] });
+                }
+                found.mend(key, "there is no such campaign", remedies);
+            }
             Some(count) if share.is_some_and(|share| share.n >= count) => found.add(key, "its campaign has no such share"),
             Some(_) => {
                 there.insert(id);

@@ -2,10 +2,10 @@
 
 use super::super::keys::{self, Owned};
 use super::super::model::{MAX_ADS, MAX_ADS_EVER, MAX_CAMPAIGNS, MAX_CAPPED, MAX_KEYWORDS, MAX_WEBSITES, Pricing, Slot};
-use crate::audit::{self, Findings};
+use crate::audit::{self, Findings, Remedy};
 use crate::db::look::{Look, Part, Walk};
 use crate::error::Error;
-use crate::ids::{AdId, UserId};
+use crate::ids::{AdId, CampaignId, UserId, WebsiteId};
 use redis::cmd;
 
 const CAMPAIGN: [&str; 10] = ["id", "uid", "name", "budget", "pacing", "from", "state", "shares", "version", "daily"];
@@ -18,18 +18,20 @@ pub(super) async fn check(look: &Look, all: &[(Owned, &str)], found: &mut Findin
         match owned {
             Owned::Campaign(id) => {
                 let fields: Vec<Option<String>> = fields(look, key, &CAMPAIGN).await?;
-                check_owned(look, key, &fields, keys::campaigns, id.0, found).await?;
+                check_owned(look, key, &fields, keys::campaigns, settle_campaign, id.0, found).await?;
                 check_campaign(key, &fields, found);
             }
             Owned::Website(id) => {
                 let fields = fields(look, key, &WEBSITE).await?;
-                check_owned(look, key, &fields, keys::websites, id.0, found).await?;
+                check_owned(look, key, &fields, keys::websites, settle_website, id.0, found).await?;
                 if fields.iter().any(Option::is_none) {
                     found.add(key, format!("its fields are not {}", WEBSITE.join(", ")));
                 }
             }
             Owned::Ad(id) => check_ad(look, key, *id, found).await?,
-            Owned::Standing(user) if look.strangers([*user]).await?.contains(user) => found.add(key, "there is no such account"),
+            Owned::Standing(user) if look.strangers([*user]).await?.contains(user) => {
+                found.mend(key, "there is no such account", [Remedy::PurgeAccount(*user)]);
+            }
             _ => {}
         }
     }
@@ -38,7 +40,7 @@ pub(super) async fn check(look: &Look, all: &[(Owned, &str)], found: &mut Findin
         Owned::Websites(user) => Some(((*user, false), (*key).to_owned())),
         _ => None,
     };
-    let mut walk = Walk::over(look, all.iter().filter_map(listed).collect(), found).await?;
+    let mut walk = Walk::over(look, all.iter().filter_map(listed).collect(), place, found).await?;
     loop {
         let parts = walk.next(look, found).await?;
         if parts.is_empty() {
@@ -55,26 +57,42 @@ async fn fields(look: &Look, key: &str, names: &[&str]) -> Result<Vec<Option<Str
     Ok(answer.read(&key).unwrap_or_else(|| vec![None; names.len()]))
 }
 
+const fn settle_campaign(owner: UserId, id: u64) -> Remedy {
+    Remedy::SettleCampaign { owner: Some(owner), campaign: CampaignId(id) }
+}
+
+const fn settle_website(owner: UserId, id: u64) -> Remedy {
+    Remedy::SettleWebsite { owner, website: WebsiteId(id) }
+}
+
+fn place(_: (UserId, bool), key: &str, member: u64) -> Vec<Remedy> {
+    vec![Remedy::PlaceMember { key: key.to_owned(), member }]
+}
+
 /// That it is its owner's, who says so too.
 async fn check_owned(
     look: &Look,
     key: &str,
     fields: &[Option<String>],
     list: fn(UserId) -> String,
+    settle: fn(UserId, u64) -> Remedy,
     id: u64,
     found: &mut Findings,
 ) -> Result<(), Error> {
     if fields[0].as_deref() != Some(id.to_string().as_str()) {
-        found.add(key, "has another id");
+        let value = Some(id.to_string());
+        let remedy = Remedy::SetField { key: key.to_owned(), field: "id".to_owned(), found: fields[0].clone(), value };
+        found.mend(key, "has another id", [remedy]);
     }
     let Some(owner) = fields[1].as_deref().and_then(audit::id).map(UserId) else {
         found.add(key, "has no owner");
         return Ok(());
     };
     if look.strangers([owner]).await?.contains(&owner) {
-        found.add(key, format!("its owner {} does not exist", owner.0));
+        let remedies = [settle(owner, id)].into_iter().filter(|_| !look.is_young(id));
+        found.mend(key, format!("its owner {} does not exist", owner.0), remedies);
     } else if !look.is_young(id) && look.holders(&[list(owner)], id).await?.is_empty() {
-        found.add(key, format!("does not stand in {}", list(owner)));
+        found.mend(key, format!("does not stand in {}", list(owner)), [settle(owner, id)]);
     }
     Ok(())
 }
@@ -121,16 +139,23 @@ async fn check_list(look: &Look, part: &Part<(UserId, bool)>, found: &mut Findin
     let owners = look.ask(part.rows.iter().map(|row| row.member), |id| cmd("HGET").arg(key(id)).arg("uid").take()).await?;
     for row in &part.rows {
         if row.member != row.position {
-            found.add(&part.key, format!("{} does not stand at its own place", row.member));
+            let what = format!("{} does not stand at its own place", row.member);
+            found.mend(&part.key, what, place(part.of, &part.key, row.member));
         }
         match owners.read::<Option<u64>>(&row.member).flatten() {
-            Some(other) if other != owner.0 => found.add(&part.key, format!("{} is of {other}", row.member)),
-            None if !look.is_young(row.member) => found.add(&part.key, format!("there is no {}", key(row.member))),
+            Some(other) if other != owner.0 => {
+                let remove = Remedy::RemoveMember { key: part.key.clone(), member: row.member.to_string().into_bytes() };
+                found.mend(&part.key, format!("{} is of {other}", row.member), [remove]);
+            }
+            None if !look.is_young(row.member) => {
+                let settle = if campaigns { settle_campaign } else { settle_website };
+                found.mend(&part.key, format!("there is no {}", key(row.member)), [settle(owner, row.member)]);
+            }
             _ => {}
         }
     }
     if look.strangers([owner]).await?.contains(&owner) {
-        found.add(&part.key, "there is no such account");
+        found.mend(&part.key, "there is no such account", [Remedy::PurgeAccount(owner)]);
     }
     Ok(())
 }

@@ -3,9 +3,12 @@
 mod sides;
 mod thread;
 
+pub(super) use thread::{Mends, mends};
+
 use super::keys::{self, Owned};
-use super::model::{MAX_ERASED, MAX_EVENTS, Order};
-use crate::audit::{Entry, Findings, Lives};
+use super::model::{ERASED_FOR, MAX_ERASED, MAX_EVENTS, Order};
+use crate::audit::{Entry, Findings, Lives, Remedy};
+use crate::clock::MINUTE;
 use crate::db::look::Look;
 use crate::error::Error;
 use crate::ids::StatusId;
@@ -15,6 +18,9 @@ use redis::cmd;
 use std::collections::HashMap;
 
 pub use super::keys::KINDS;
+
+/// For how long events are kept where nothing else is set.
+const LOG: Lives = Lives::For(60 * MINUTE);
 
 /// Whether a key is of this domain.
 pub fn owns(key: &str) -> bool {
@@ -29,13 +35,16 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
     let mut all = Vec::new();
     for entry in entries {
         let Some(owned) = keys::parse(&entry.key) else { continue };
-        let (kind, lives) = match owned {
-            Owned::Comment(_) | Owned::Votes(_) | Owned::Thread(_) => ("hash", Lives::On),
-            Owned::Replies(..) | Owned::Fallen(_) | Owned::Commented(_) => ("zset", Lives::On),
-            Owned::Log(_) => ("stream", Lives::AWhile),
-            Owned::Pending(_) | Owned::Erased(_) => ("zset", Lives::AWhile),
+        let is_sound = match owned {
+            Owned::Comment(_) | Owned::Votes(_) => entry.is_a("hash", Lives::On, found),
+            Owned::Fallen(_) => entry.is_a("zset", Lives::On, found),
+            Owned::Thread(_) => entry.is_derived("hash", Lives::On, found),
+            Owned::Replies(..) | Owned::Commented(_) => entry.is_derived("zset", Lives::On, found),
+            Owned::Log(_) => entry.is_derived("stream", LOG, found),
+            Owned::Pending(_) => entry.is_derived("zset", LOG, found),
+            Owned::Erased(_) => entry.is_derived("zset", Lives::For(ERASED_FOR), found),
         };
-        if entry.is_a(kind, lives, found) {
+        if is_sound {
             all.push((owned, entry.key.as_str()));
         }
     }
@@ -54,7 +63,7 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
                 let new = keys::replies(*status, Order::New);
                 let beside = look.ask([new.as_str()], |key| cmd("EXISTS").arg(key).take()).await?;
                 if beside.read::<u64>(&new.as_str()) != Some(1) {
-                    found.add(key, format!("{new} is not there beside it"));
+                    found.mend(key, format!("{new} is not there beside it"), [Remedy::RebuildThread(*status)]);
                 }
             }
             _ => {}
@@ -76,8 +85,9 @@ const fn status_of(owned: Owned) -> Option<StatusId> {
 async fn check_statuses(look: &Look, all: &[(Owned, &str)], found: &mut Findings) -> Result<HashMap<StatusId, Standing>, Error> {
     let standings = standings(look, all.iter().filter_map(|(owned, _)| status_of(*owned))).await?;
     for (owned, key) in all {
-        if status_of(*owned).is_some_and(|status| standings.get(&status) == Some(&Standing::Dead)) {
-            found.add(key, "there is no such status");
+        if let Some(status) = status_of(*owned).filter(|status| standings.get(status) == Some(&Standing::Dead)) {
+            let orphan = Remedy::DeleteOrphan { key: (*key).to_owned(), owners: vec![status_key(status)] };
+            found.mend(key, "there is no such status", [Remedy::ClearThread(status), orphan]);
         }
     }
     Ok(standings)
@@ -92,19 +102,22 @@ async fn check_uncommented(look: &Look, entries: &[Entry], found: &mut Findings)
     let new = |id| keys::replies(id, Order::New);
     let threads = look.ask(counting.iter().copied(), |id| cmd("EXISTS").arg(new(id)).take()).await?;
     for id in counting.iter().filter(|id| threads.read::<u64>(id) != Some(1)) {
-        found.add(&status_key(*id), "counts comments, and there are none");
+        found.mend(&status_key(*id), "counts comments, and there are none", [Remedy::RebuildThread(*id)]);
     }
     Ok(())
 }
 
 /// What was taken away with its branch is cleared away.
 async fn check_fallen(look: &Look, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
-    let fallen = all.iter().filter(|(owned, _)| matches!(owned, Owned::Fallen(_))).map(|(_, key)| *key);
-    let rows = look.ask(fallen.clone(), |key| cmd("ZRANGE").arg(key).arg(0).arg(99).arg("WITHSCORES").take()).await?;
-    for key in fallen {
+    let of_fallen = |(owned, key): &(Owned, _)| if let Owned::Fallen(status) = owned { Some((*status, *key)) } else { None };
+    let fallen: Vec<(StatusId, &str)> = all.iter().filter_map(of_fallen).collect();
+    let range = |key: &str| cmd("ZRANGE").arg(key).arg(0).arg(99).arg("WITHSCORES").take();
+    let rows = look.ask(fallen.iter().map(|(_, key)| *key), range).await?;
+    for (status, key) in fallen {
         for (number, removal) in rows.read::<Vec<(String, f64)>>(&key).unwrap_or_default() {
             if !look.is_young(removal as u64) {
-                found.add(key, format!("{number} was taken away, and what is below it is not cleared away"));
+                let what = format!("{number} was taken away, and what is below it is not cleared away");
+                found.mend(key, what, [Remedy::ClearThread(status)]);
             }
         }
     }
@@ -127,7 +140,8 @@ async fn check_bounds(look: &Look, all: &[(Owned, &str)], found: &mut Findings) 
         let size = look.ask([*key], |key| cmd("XLEN").arg(key).take()).await?;
         let newest: Vec<(String, Vec<String>)> = newest.read(key).unwrap_or_default();
         if newest.first().map(|(id, _)| id) != last.read::<Option<String>>(&thread.as_str()).flatten().as_ref() {
-            found.add(key, format!("its newest event is not the last in {thread}"));
+            let sync = Remedy::SyncLast { key: thread.clone(), stream: (*key).to_owned() };
+            found.mend(key, format!("its newest event is not the last in {thread}"), [sync]);
         }
         if let Some(size) = size.read::<usize>(key).filter(|size| *size > MAX_EVENTS) {
             found.add_with(key, format!("holds more than {MAX_EVENTS}"), size.to_string());

@@ -3,7 +3,7 @@
 use super::super::keys::{self, Owned};
 use super::super::model::{MAX_COMMENTED, Order, bytes_of, number_of};
 use super::super::store::{of_side, side};
-use crate::audit::{self, Findings};
+use crate::audit::{self, Findings, Remedy};
 use crate::db::look::Look;
 use crate::error::Error;
 use crate::ids::{CommentId, UserId};
@@ -57,19 +57,21 @@ async fn check_comments(look: &Look, ids: &[CommentId], found: &mut Findings) ->
     for it in &claims {
         let key = keys::comment(it.id);
         if placed.read::<Option<f64>>(&(it.id, it.path.last().copied().unwrap_or(0))).flatten().is_none() {
-            found.add(&key, format!("does not stand in {}", order(it.id)));
+            found.mend(&key, format!("does not stand in {}", order(it.id)), [Remedy::PlaceComment(it.id)]);
         }
         // What has fallen with its branch is on its way; whether it has, is seen with the thread.
         let stands = it.path.iter().all(|number| there.read::<u64>(&CommentId { number: *number, ..it.id }) == Some(1));
         let Some(author) = it.author.filter(|_| stands) else { continue };
+        let settle = [Remedy::SettleComment { author, comment: it.id }];
         if strangers.contains(&author) {
-            found.add(&key, format!("its author {} does not exist", author.0));
+            let remedies = settle.iter().filter(|_| !look.is_young(it.id.number)).cloned();
+            found.mend(&key, format!("its author {} does not exist", author.0), remedies);
         }
         if listed.score(&(it.id, author)).is_none() && !look.is_young(it.id.number) {
-            found.add(&key, format!("does not stand in {}", keys::commented(author)));
+            found.mend(&key, format!("does not stand in {}", keys::commented(author)), settle);
         }
         if it.voted && !it.gone && votes.read::<u64>(&it.id) != Some(1) {
-            found.add(&key, "its votes are not there");
+            found.mend(&key, "its votes are not there", [Remedy::RecountVotes(it.id)]);
         }
     }
     Ok(())
@@ -79,18 +81,26 @@ fn check_fields(id: CommentId, values: &[Option<Vec<u8>>], found: &mut Findings)
     let key = keys::comment(id);
     let bytes = |at: usize| values.get(at).and_then(Option::as_deref);
     let text = |at: usize| bytes(at).map(String::from_utf8_lossy);
+    let set = |field: &str, at: usize, value: Option<String>| Remedy::SetField {
+        key: key.clone(),
+        field: field.to_owned(),
+        found: text(at).map(std::borrow::Cow::into_owned),
+        value,
+    };
     if text(0).as_deref() != Some(&id.number.to_string()) {
-        found.add(&key, "has another id");
+        found.mend(&key, "has another id", [set("id", 0, Some(id.number.to_string()))]);
     }
     for (name, at) in NUMBERS.iter().zip(4..) {
         if let Some(value) = text(at).filter(|value| audit::number(value).is_none()) {
-            found.add_with(&key, format!("its {name} is no number"), format!("{value:?}"));
+            // What is not there counts as zero, and is counted again when it can be read. An author is not known.
+            let remedy = (*name != "uid").then(|| set(name, at, None));
+            found.mend_with(&key, format!("its {name} is no number"), format!("{value:?}"), remedy);
         }
     }
     let author = text(4).as_deref().and_then(audit::id).map(UserId);
     let gone = bytes(2).is_some();
     match (gone, author.is_some() && bytes(1).is_some()) {
-        (true, true) => found.add(&key, "is deleted, and says what it said"),
+        (true, true) => found.mend(&key, "is deleted, and says what it said", [Remedy::StripComment(id)]),
         (false, false) => found.add(&key, "has no author or no message"),
         _ => {}
     }
@@ -123,17 +133,19 @@ async fn check_votes(look: &Look, ids: &[CommentId], found: &mut Findings) -> Re
     let counts = look.ask(ids.iter().copied(), |id| cmd("HMGET").arg(keys::comment(id)).arg(&fields).take()).await?;
     for id in ids {
         let key = keys::votes(*id);
+        let recount = [Remedy::RecountVotes(*id)];
         if odd.contains(&key) {
-            found.add(&key, "holds what is no vote");
+            found.mend(&key, "holds what is no vote", recount.clone());
         }
         let (author, up, down): (Option<u64>, Option<u64>, Option<u64>) = counts.read(id).unwrap_or_default();
         if author.is_none() {
-            found.add(&key, "there is no such comment that may be voted on");
+            found.mend(&key, "there is no such comment that may be voted on", recount);
             continue;
         }
         let (counted, there) = ((up.unwrap_or(0), down.unwrap_or(0)), sums.get(&key).copied().unwrap_or_default());
         if counted != there {
-            found.add_with(&key, format!("is not what {} counts", keys::comment(*id)), format!("{there:?}, not {counted:?}"));
+            let what = format!("is not what {} counts", keys::comment(*id));
+            found.mend_with(&key, what, format!("{there:?}, not {counted:?}"), recount);
         }
     }
     Ok(())
@@ -143,7 +155,7 @@ async fn check_commented(look: &Look, author: UserId, found: &mut Findings) -> R
     let key = keys::commented(author);
     let there = look.ask([author], |id| cmd("EXISTS").arg(user_key(id)).take()).await?;
     if there.read::<u64>(&author) != Some(1) {
-        found.add(&key, "there is no such account");
+        found.mend(&key, "there is no such account", [Remedy::PurgeAccount(author)]);
     }
     let size = look.ask([key.as_str()], |key| cmd("ZCARD").arg(key).take()).await?;
     if let Some(size) = size.read::<usize>(&key.as_str()).filter(|size| *size > MAX_COMMENTED) {
@@ -162,12 +174,15 @@ async fn check_commented(look: &Look, author: UserId, found: &mut Findings) -> R
         let authors = look.ask(ids, |id| cmd("HGET").arg(keys::comment(id)).arg("uid").take()).await?;
         for (member, score) in &page {
             let Some(id) = of_side(member).filter(|id| id.number as f64 == *score) else {
-                found.add(&key, "holds what is no comment's place");
+                let remove = Remedy::RemoveMember { key: key.clone(), member: member.clone() };
+                let settle = of_side(member).map(|comment| Remedy::SettleComment { author, comment });
+                found.mend(&key, "holds what is no comment's place", [settle.unwrap_or(remove)]);
                 continue;
             };
             let by = authors.read::<Option<u64>>(&id).flatten();
             if by != Some(author.0) && !look.is_young(id.number) {
-                found.add(&key, format!("{} is no comment of theirs", keys::comment(id)));
+                let settle = Remedy::SettleComment { author, comment: id };
+                found.mend(&key, format!("{} is no comment of theirs", keys::comment(id)), [settle]);
             }
         }
     }

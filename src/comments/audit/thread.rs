@@ -1,10 +1,14 @@
 //! A thread as a whole: every comment in every order with exactly its key, and all counts. All is told of `replies:{sid}:new`, at which the
 //! thread is looked at again.
 
+mod mends;
+
+pub(in super::super) use mends::{Mends, mends};
+
 use super::super::keys;
 use super::super::model::{Comment, ID, Order, bytes_of, number_of};
 use super::super::store::decode_comment;
-use crate::audit::Findings;
+use crate::audit::{Findings, Remedy};
 use crate::db::look::Look;
 use crate::error::Error;
 use crate::ids::{CommentId, StatusId, UserId};
@@ -100,7 +104,7 @@ impl Thread {
     }
 
     fn add(&self, found: &mut Findings, what: impl Into<String>) {
-        found.add(&keys::replies(self.status, Order::New), what);
+        found.mend(&keys::replies(self.status, Order::New), what, [Remedy::RebuildThread(self.status)]);
     }
 
     fn get(&self, number: u64) -> Option<&Comment> {
@@ -132,7 +136,8 @@ impl Thread {
         }
         if self.counted != living {
             let what = format!("is not what {} counts", status_key(self.status));
-            found.add_with(&keys::replies(self.status, Order::New), what, format!("{living}, not {}", self.counted));
+            let rebuild = [Remedy::RebuildThread(self.status)];
+            found.mend_with(&keys::replies(self.status, Order::New), what, format!("{living}, not {}", self.counted), rebuild);
         }
     }
 
@@ -164,7 +169,7 @@ impl Thread {
         if says != is {
             let (key, what) =
                 (keys::replies(self.status, Order::New), format!("what {number} counts is not what stands below it"));
-            found.add_with(&key, what, format!("{says:?}, not {is:?}"));
+            found.mend_with(&key, what, format!("{says:?}, not {is:?}"), [Remedy::RebuildThread(self.status)]);
         }
     }
 
@@ -216,6 +221,22 @@ impl Thread {
 fn pair(member: &[u8]) -> Option<(u64, u64)> {
     let (parent, number) = member.split_at_checked(ID)?;
     Some((number_of(parent)?, number_of(number)?))
+}
+
+/// The comment of a member of an order.
+fn place_of(order: Order, member: &[u8]) -> Option<u64> {
+    if order == Order::New { pair(member).map(|(_, number)| number) } else { member.get(ID + 4..).and_then(number_of) }
+}
+
+impl Order {
+    /// Whether a member is where a comment should stand, by what the comment says.
+    fn is_at(self, member: &[u8], comment: &Comment) -> bool {
+        let parent = comment.path.last().copied().unwrap_or(0);
+        match self {
+            Self::New => pair(member) == Some((parent, comment.id.number)),
+            order => is_at(member, order, parent, comment),
+        }
+    }
 }
 
 /// Whether a member is where its comment stands. Two machines may round a power differently, by one at most.

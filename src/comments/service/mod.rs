@@ -3,11 +3,13 @@
 
 mod change;
 mod clear;
+mod mend;
 mod read;
 mod tree;
 
 pub use change::{add, delete, edit, settle, tell_votes, vote};
 pub use clear::{end, purge_account, settle_branch, settle_thread};
+pub use mend::{clear_thread, count_votes, place, rebuild_thread, strip};
 pub use read::{encode, replies, replies_id};
 pub use tree::{Tree, TreeArgs, tree};
 

@@ -97,6 +97,8 @@ const NEEDED: &[&[&str]] = &[
     &["GETRANGE", KEY, "0", "0"],
     &["HSCAN", KEY, "0"],
     &["ZCOUNT", KEY, "0", "0"],
+    // What a repair writes with besides.
+    &["PERSIST", KEY],
 ];
 
 /// What Redis names together with its first argument.

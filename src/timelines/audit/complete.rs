@@ -3,7 +3,8 @@
 use super::super::keys;
 use super::super::model::{CEILING, LARGEST, State};
 use super::super::store;
-use crate::audit::Findings;
+use super::settle_source;
+use crate::audit::{Findings, Remedy};
 use crate::db::look::Look;
 use crate::db::ranges;
 use crate::error::Error;
@@ -107,7 +108,7 @@ async fn check_marks(look: &Look, feeds: &[Looked], found: &mut Findings) -> Res
             match reach.as_deref().map(Reach::of) {
                 Some(Ok(Reach::Merged(_))) => {
                     let what = format!("{} is not in {}, whose statuses are not pushed", author.0, keys::marked(it.feed));
-                    found.add(&store::owner(it.feed), what);
+                    found.mend(&store::owner(it.feed), what, [settle_source(it.feed, author)]);
                 }
                 Some(Err(_)) => found.add(&user_key(author), "its reach cannot be read"),
                 _ => {}
@@ -166,9 +167,14 @@ async fn tell(look: &Look, feeds: &[Looked], found: &mut Findings) -> Result<(),
     }
     let standings = standings(look, missing.iter().map(|(_, id)| *id)).await?;
     for (feed, id) in missing {
-        if let Some(Standing::Of(author)) = standings.get(&id) {
+        if let Some(Standing::Of(author)) = standings.get(&id).copied() {
             let what = format!("status {} of {} is missing in {}", id.0, author.0, keys::entries(feed));
-            found.add(&store::owner(feed), what);
+            let settle = if feed == Feed::Home(author) {
+                Remedy::SettleStatus { author, status: id }
+            } else {
+                settle_source(feed, author)
+            };
+            found.mend(&store::owner(feed), what, [settle]);
         }
     }
     Ok(())

@@ -6,7 +6,7 @@ mod complete;
 use super::keys::{self, Owned};
 use super::model::most;
 use super::store::{left as left_key, sources as sources_key};
-use crate::audit::{self, Entry, Findings, Lives};
+use crate::audit::{self, Entry, Findings, Lives, Remedy};
 use crate::db::look::{Look, Part, Walk};
 use crate::error::Error;
 use crate::ids::{StatusId, UserId, UserListId};
@@ -31,9 +31,9 @@ pub async fn check(look: &Look, entries: &[Entry], window: Option<usize>, found:
     let (mut feeds, mut states, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for entry in entries {
         match keys::parse(&entry.key) {
-            Some(Owned::Entries(feed)) if entry.is_a("zset", Lives::On, found) => feeds.push((feed, entry.key.clone())),
-            Some(Owned::State(tag)) if entry.is_a("hash", Lives::On, found) => states.push((tag, entry.key.clone())),
-            Some(Owned::Marked(tag)) if entry.is_a("zset", Lives::On, found) => others.push((tag, entry.key.clone())),
+            Some(Owned::Entries(feed)) if entry.is_derived("zset", Lives::On, found) => feeds.push((feed, entry.key.clone())),
+            Some(Owned::State(tag)) if entry.is_derived("hash", Lives::On, found) => states.push((tag, entry.key.clone())),
+            Some(Owned::Marked(tag)) if entry.is_derived("zset", Lives::On, found) => others.push((tag, entry.key.clone())),
             _ => {}
         }
     }
@@ -45,7 +45,7 @@ pub async fn check(look: &Look, entries: &[Entry], window: Option<usize>, found:
     let of_users = entries.iter().filter_map(|entry| user_of_key(&entry.key)).map(Feed::Home);
     let of_lists = entries.iter().filter_map(|entry| list_of_key(&entry.key)).map(Feed::List);
     complete::check(look, of_users.chain(of_lists).collect(), found).await?;
-    let mut walk = Walk::over(look, feeds, found).await?;
+    let mut walk = Walk::over(look, feeds, mend_entry, found).await?;
     loop {
         let parts = walk.next(look, found).await?;
         if parts.is_empty() {
@@ -62,7 +62,8 @@ async fn check_owners(look: &Look, of: &[(u64, String)], found: &mut Findings) -
     let there = look.ask(asked.iter().flatten().map(String::as_str), |key| cmd("EXISTS").arg(key).take()).await?;
     for ((_, key), owners) in of.iter().zip(&asked) {
         if owners.iter().all(|owner| there.read::<u64>(&owner.as_str()) != Some(1)) {
-            found.add(key, "there is no such account or list");
+            let orphan = Remedy::DeleteOrphan { key: key.clone(), owners: owners.to_vec() };
+            found.mend(key, "there is no such account or list", [orphan]);
         }
     }
     Ok(())
@@ -82,14 +83,34 @@ async fn check_sizes(look: &Look, feeds: &[(Feed, String)], window: Option<usize
 async fn check_states(look: &Look, states: &[(u64, String)], found: &mut Findings) -> Result<(), Error> {
     let ask = |key: &str| cmd("HMGET").arg(key).arg(&["floor", "seen", "is"]).take();
     let fields = look.ask(states.iter().map(|(_, key)| key.as_str()), ask).await?;
-    for (_, key) in states {
+    for (tag, key) in states {
         let [floor, seen, is]: [Option<String>; 3] = fields.read(&key.as_str()).unwrap_or_default();
         let is_number = |text: &Option<String>| text.as_deref().is_none_or(|text| audit::number(text).is_some());
         if !is_number(&floor) || !is_number(&seen) || !matches!(is.as_deref(), None | Some("dropped" | "opening")) {
-            found.add(key, "its floor, seen or is cannot be read");
+            found.mend(key, "its floor, seen or is cannot be read", [Remedy::ResetFeed { tag: *tag }]);
         }
     }
     Ok(())
+}
+
+/// An entry's place is itself.
+fn mend_entry(_: Feed, key: &str, member: u64) -> Vec<Remedy> {
+    vec![Remedy::PlaceMember { key: key.to_owned(), member }]
+}
+
+const fn forget_in(feed: Feed, status: StatusId) -> Remedy {
+    match feed {
+        Feed::Home(owner) => Remedy::ForgetInHome { owner, status },
+        Feed::List(list) => Remedy::ForgetInList { list, status },
+    }
+}
+
+/// Whether an author is a source of a feed, and what the feed holds of that author.
+const fn settle_source(feed: Feed, source: UserId) -> Remedy {
+    match feed {
+        Feed::Home(follower) => Remedy::SettleFollow { follower, followed: source },
+        Feed::List(list) => Remedy::SettleMembership { list, user: source },
+    }
 }
 
 async fn check_entries(look: &Look, parts: &[Part<Feed>], found: &mut Findings) -> Result<(), Error> {
@@ -99,15 +120,15 @@ async fn check_entries(look: &Look, parts: &[Part<Feed>], found: &mut Findings) 
     for part in parts {
         for row in &part.rows {
             if row.member != row.position {
-                found.add_with(
-                    &part.key,
-                    format!("status {} does not stand at its own place", row.member),
-                    row.position.to_string(),
-                );
+                let what = format!("status {} does not stand at its own place", row.member);
+                found.mend_with(&part.key, what, row.position.to_string(), mend_entry(part.of, &part.key, row.member));
             }
             match standings.get(&StatusId(row.member)) {
                 Some(Standing::Of(author)) if Feed::Home(*author) != part.of => foreign.push((part, row.member, *author)),
-                Some(Standing::Dead) => found.add(&part.key, format!("there is no status {}", row.member)),
+                Some(Standing::Dead) => {
+                    let forget = forget_in(part.of, StatusId(row.member));
+                    found.mend(&part.key, format!("there is no status {}", row.member), [forget]);
+                }
                 _ => {}
             }
         }
@@ -118,7 +139,8 @@ async fn check_entries(look: &Look, parts: &[Part<Feed>], found: &mut Findings) 
     let left = look.ask(edges(), |(feed, author)| cmd("ZSCORE").arg(left_key(feed)).arg(author.0).take()).await?;
     for (part, status, author) in foreign {
         if follows.score(&(part.of, author)).is_none() && left.score(&(part.of, author)).is_none() {
-            found.add(&part.key, format!("status {status} is by {}, who is no source of it", author.0));
+            let what = format!("status {status} is by {}, who is no source of it", author.0);
+            found.mend(&part.key, what, [settle_source(part.of, author)]);
         }
     }
     Ok(())

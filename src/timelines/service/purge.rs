@@ -61,10 +61,11 @@ async fn settle(app: &App, feed: Feed, id: UserId) -> Result<(), Error> {
 pub async fn purge_lists(app: &App, owner: UserId) -> Result<bool, Error> {
     let ids = lists::some_of(app, owner, PASS).await?;
     // Should the account come back, since its deletion is lost, so do its lists.
-    let parts = ids.iter().map(|list| Task::List { owner, list: *list, name: "Recovered list".to_owned() });
+    let own = lists::not_of_others(app, owner, &ids).await?;
+    let parts = own.iter().map(|list| Task::List { owner, list: *list, name: "Recovered list".to_owned() });
     let parts = jobs::begin_parts(app, parts).await?;
-    for id in &ids {
-        list::settle_list(app, owner, *id, "").await?;
+    for id in own {
+        list::settle_list(app, owner, id, "").await?;
     }
     lists::forget_all(app, owner, &ids).await?;
     parts.done(app);

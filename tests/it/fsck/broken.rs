@@ -4,9 +4,9 @@ use super::{QUICK, Scene};
 use waxwing::fsck::Options;
 
 /// What is done to the scene, and every finding that it must give.
-type Case = (&'static [&'static str], &'static [&'static str]);
+pub(super) type Case = (&'static [&'static str], &'static [&'static str]);
 
-const OF_THE_PROCESS: &[Case] = &[
+pub(super) const OF_THE_PROCESS: &[Case] = &[
     (&["SET worker:{64} 1"], &["worker:{64}: worker numbers end at 63"]),
     (&["SET worker:{7} soon"], &["worker:{7}: is no time in ms"]),
     (&["SET secret:{cursor} short"], &["secret:{cursor}: is not 16 bytes long"]),
@@ -20,7 +20,7 @@ const OF_THE_PROCESS: &[Case] = &[
     (&["SET user:{\\255} 1"], &["user:{\u{fffd}}: is no key of Waxwing's"]),
 ];
 
-const OF_ACCOUNTS: &[Case] = &[
+pub(super) const OF_ACCOUNTS: &[Case] = &[
     (&["HDEL user:{$ada} bio"], &["user:{$ada}: has no bio"]),
     (&["HSET user:{$ada} signup soon"], &["user:{$ada}: its signup is no number"]),
     (&["HSET user:{$ada} posts -1"], &["user:{$ada}: its posts is no number"]),
@@ -52,7 +52,7 @@ const OF_ACCOUNTS: &[Case] = &[
     (&["SET password:{$old} $argon2id$"], &["password:{$old}: there is no such account"]),
 ];
 
-const OF_SESSIONS: &[Case] = &[
+pub(super) const OF_SESSIONS: &[Case] = &[
     (&["PERSIST session:{$digest}"], &["session:{$digest}: has no time to live"]),
     (&["HDEL session:{$digest} agent"], &["session:{$digest}: has no agent"]),
     (&["HSET session:{$digest} seen now"], &["session:{$digest}: its id, uid or seen is no number"]),
@@ -73,7 +73,7 @@ const OF_SESSIONS: &[Case] = &[
     ),
 ];
 
-const OF_FOLLOWS: &[Case] = &[
+pub(super) const OF_FOLLOWS: &[Case] = &[
     (&["HSET user:{$ada} followers 9"], &["user:{$ada}: its followers is not the size of followers:{$ada}"]),
     (&["HSET user:{$bob} following 0"], &["user:{$bob}: its following is not the size of following:{$bob}"]),
     (
@@ -108,7 +108,7 @@ const OF_FOLLOWS: &[Case] = &[
     (&["SET following:{$ada} 1"], &["following:{$ada}: should be a zset"]),
 ];
 
-const OF_STATUSES: &[Case] = &[
+pub(super) const OF_STATUSES: &[Case] = &[
     (&["HDEL status:{$status} message"], &["status:{$status}: has no message"]),
     (&["HSET status:{$status} posted soon"], &["status:{$status}: its posted is no number"]),
     (&["HSET status:{$status} id 7"], &["status:{$status}: has another id"]),
@@ -169,7 +169,7 @@ const OF_STATUSES: &[Case] = &[
     (&["PERSIST gone:{$gone}"], &["gone:{$gone}: has no time to live"]),
 ];
 
-const OF_IDEMPOTENCY: &[Case] = &[
+pub(super) const OF_IDEMPOTENCY: &[Case] = &[
     (&["PERSIST idempotency:{$ada}"], &["idempotency:{$ada}: has no time to live"]),
     (&["PERSIST idempotent:{$ada}"], &["idempotent:{$ada}: has no time to live"]),
     (&["HSET idempotency:{$ada} $record broken"], &["idempotency:{$ada}: $record in it is no fingerprint and id"]),
@@ -202,7 +202,7 @@ const OF_IDEMPOTENCY: &[Case] = &[
     (&["SET idempotency:{$ada}:$record 1 PX 90000"], &["idempotency:{$ada}:$record: is no key of Waxwing's"]),
 ];
 
-const OF_LISTS: &[Case] = &[
+pub(super) const OF_LISTS: &[Case] = &[
     (&["HDEL list:{$list} name"], &["list:{$list}: has no name"]),
     (&["HSET list:{$list} edges some"], &["list:{$list}: its edges is no number"]),
     (&["HSET list:{$list} id 7"], &["list:{$list}: has another id"]),
@@ -255,7 +255,7 @@ const OF_LISTS: &[Case] = &[
 ];
 
 /// A bucket as a server writes it, and what may be wrong with one.
-const OF_RATES: &[Case] = &[
+pub(super) const OF_RATES: &[Case] = &[
     (&["HSET rate:{$ada}:posts owed 5 at 5 window 90000", "PEXPIRE rate:{$ada}:posts 90000"], &[]),
     (&["HSET rate:{$ada}:posts owed 5 at 5 window 90000"], &["rate:{$ada}:posts: has no time to live"]),
     (
@@ -279,7 +279,7 @@ const OF_RATES: &[Case] = &[
     (&["HSET rate:{ada}:log-ins owed 5 at 5 window 90000"], &["rate:{ada}:log-ins: is no key of Waxwing's"]),
 ];
 
-const OF_HOMES: &[Case] = &[
+pub(super) const OF_HOMES: &[Case] = &[
     (&["ZADD home:{$cyd} $ofbob $ofbob"], &["home:{$cyd}: status $ofbob is by $bob, who is no source of it"]),
     (&["ZADD home:{$cyd} $old $old"], &["home:{$cyd}: there is no status $old"]),
     (&["ZADD home:{$bob} 77 $status"], &["home:{$bob}: status $status does not stand at its own place"]),
@@ -314,7 +314,7 @@ const OF_HOMES: &[Case] = &[
     (&["ZADD left:{$old} 5 5"], &["left:{$old}: there is no such account"]),
 ];
 
-const OF_THE_JOURNAL: &[Case] = &[
+pub(super) const OF_THE_JOURNAL: &[Case] = &[
     (&["HSET journal:{1} 5 nonsense"], &["journal:{1}: entry \"5\" cannot be read"]),
     (
         &["HSET|journal:{1}|5|0 0 {\"stage\":0,\"below\":0,\"mark\":0} {\"Refill\":{\"feed\":{\"Home\":5}}}"],
@@ -347,7 +347,7 @@ async fn hold(cases: &[Case]) {
     }
 }
 
-const OF_COMMENTS: &[Case] = &[
+pub(super) const OF_COMMENTS: &[Case] = &[
     (&["HSET status:{$second} comments 5"], &["replies:{$second}:new: is not what status:{$second} counts"]),
     (
         &["HSET comment:{$second}:$c1 replies 2"],

@@ -2,6 +2,7 @@
 //! nothing else.
 
 mod broken;
+mod repair;
 
 use crate::support::{Actor, CALM, Cluster, START, Served, TestApp, waxwing};
 use serde_json::json;

@@ -311,6 +311,18 @@ impl RedisServer {
 /// Everything in a store: of every node, each key with what is left of its life (0 for one without an end) and its packed value.
 pub struct Snapshot(Vec<Vec<Dumped>>);
 
+impl Snapshot {
+    /// Whether another one has the same keys, each with the same packed value.
+    pub fn same_values(&self, other: &Self) -> bool {
+        let values = |snapshot: &Self| -> Vec<(Vec<u8>, Vec<u8>)> {
+            let mut rows: Vec<_> = snapshot.0.iter().flatten().map(|(key, _, dump)| (key.clone(), dump.clone())).collect();
+            rows.sort();
+            rows
+        };
+        values(self) == values(other)
+    }
+}
+
 /// A key, its time to live, and what it holds.
 type Dumped = (Vec<u8>, i64, Vec<u8>);
 

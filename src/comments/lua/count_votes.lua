@@ -1,0 +1,28 @@
+-- count_votes.lua - sets what a comment counts to the votes on it, and puts it where it stands then; votes on what cannot be voted on go.
+-- KEYS those of thread.lua, all of {sid}
+-- ARGV 1-6 those of thread.lua  7 how many votes it reads at most  8 votes up that were counted outside of it, - for none  9 votes down
+--      10, 11 what the comment counted before that and after
+-- Returns 1 | 0 the comment has changed meanwhile | -1 there are more than it reads
+if redis.call('HEXISTS', KEYS[12], 'uid') == 0 then return redis.call('UNLINK', KEYS[13]) end
+local is = redis.call('HMGET', KEYS[12], 'up', 'down', 'replies')
+local was_up, was_down = tonumber(is[1] or 0) or 0, tonumber(is[2] or 0) or 0
+local up, down = 0, 0
+if ARGV[8] ~= '-' then
+  if was_up ~= tonumber(ARGV[10]) or was_down ~= tonumber(ARGV[11]) then return 0 end
+  up, down = tonumber(ARGV[8]), tonumber(ARGV[9])
+else
+  if redis.call('HLEN', KEYS[13]) > tonumber(ARGV[7]) then return -1 end
+  local votes, odd = redis.call('HGETALL', KEYS[13]), {}
+  for at = 1, #votes, 2 do
+    if votes[at + 1] == '1' then up = up + 1
+    elseif votes[at + 1] == '-1' then down = down + 1
+    else odd[#odd + 1] = votes[at] end
+  end
+  if #odd > 0 then redis.call('HDEL', KEYS[13], unpack(odd)) end
+end
+redis.call('HSET', KEYS[12], 'up', up, 'down', down)
+local before = members(above(DEPTH), ARGV[2], was_up, was_down, is[3] or 0)
+for order, member in ipairs(members(above(DEPTH), ARGV[2], up, down, is[3] or 0)) do
+  move(5 + order, before[order], member)
+end
+return 1

@@ -1,0 +1,10 @@
+-- restamp_member.lua - gives a member of a set a new id as its score, if its score is no id or another member has it too.
+-- KEYS 1 set:{tag}
+-- ARGV 1 member  2 id
+-- Returns 1 | 0 its score is its own, or it is not in it
+local text = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if not text then return 0 end
+local score = tonumber(text)
+if score >= 1 and score < 9007199254740992 and score % 1 == 0 and redis.call('ZCOUNT', KEYS[1], text, text) == 1 then return 0 end
+redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
+return 1

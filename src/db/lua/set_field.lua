@@ -1,0 +1,10 @@
+-- set_field.lua - sets a field of a hash that is there, or takes it away, if it is as it was found.
+-- KEYS 1 hash:{tag}
+-- ARGV 1 field  2 whether it was there, 1 or 0  3 what it was  4 whether it shall be there, 1 or 0  5 what it shall be
+-- Returns 1 | 0 it has changed since
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+local held = redis.call('HGET', KEYS[1], ARGV[1])
+if (held and '1' or '0') ~= ARGV[2] or (held and held ~= ARGV[3]) then return 0 end
+if ARGV[4] == '0' then return redis.call('HDEL', KEYS[1], ARGV[1]) end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[5])
+return 1

@@ -1,0 +1,15 @@
+-- mend_answer.lua - makes both keys of an account agree about one answer, and takes away what cannot be read.
+-- KEYS 1 idempotency:{uid}  2 idempotent:{uid}
+-- ARGV 1 digest  2 now, ms  3 how long it is remembered, ms
+-- Returns 1 it stands | 0 it does not
+local tied = redis.call('HGET', KEYS[1], ARGV[1])
+local word = '^[%w_-]+$'
+local print = tied and string.match(tied, '^([%w_-]+) [1-9]%d*$')
+if not print or #print ~= 22 or #ARGV[1] ~= 22 or not string.match(ARGV[1], word) then
+  redis.call('HDEL', KEYS[1], ARGV[1])
+  redis.call('ZREM', KEYS[2], ARGV[1])
+  return 0
+end
+redis.call('ZADD', KEYS[2], 'NX', ARGV[2], ARGV[1])
+if redis.call('PTTL', KEYS[2]) < 0 then redis.call('PEXPIRE', KEYS[2], ARGV[3]) end
+return 1

@@ -1,0 +1,198 @@
+//! `waxwing fsck --repair`: every damage is repaired from the truth, or left with a reason; sound data stays as it is.
+
+use super::broken::{self, Case};
+use super::{QUICK, Scene, fsck, lines};
+use std::collections::BTreeMap;
+use waxwing::fsck::{RepairStep, Repaired, repair};
+
+/// What a person must decide: these lines stay, all others are repaired.
+const LEFT: &[&str] = &[
+    "secret:{cursor}: is not 16 bytes long",
+    "world:{demo}: the demo world is not loaded to its end: load it again",
+    "world:{demo}: its fields are not a name, a moment and a state",
+    "is no key of Waxwing's",
+    "has no password",
+    "is no argon2id hash",
+    "following:{$ada}: should be a zset",
+    "dead:{2}: should be a hash",
+    "status:{$status}: has no message",
+    "status:{$status}: its lat and lon are no place",
+    "stands beside it",
+    "list:{$list}: has no name",
+    "holds more than 20000",
+    "journal:{1}: entry",
+    "dead:{1}: entry",
+    "has no author or no message",
+];
+
+/// What changes by itself, and what processes keep.
+const ELSEWHERE: &[&str] = &["worker", "journal", "due", "events", "told", "secret", "feed", "discussion", "thread"];
+
+impl Scene {
+    async fn repair(&self, dry_run: bool) -> Repaired {
+        let mut failed = Vec::new();
+        let repaired = repair(&self.app.app, QUICK, dry_run, |step| {
+            if let RepairStep::Applied(remedy, Some(error)) = step {
+                failed.push(format!("{remedy:?}: {error}"));
+            }
+        });
+        let repaired = repaired.await.expect("it is repaired");
+        assert_eq!(failed, [""; 0]);
+        repaired
+    }
+
+    /// What every key says, whatever way it is kept.
+    fn values(&self) -> BTreeMap<String, String> {
+        let redis = &self.app.redis;
+        let value = |key: &String| -> String {
+            let read = |words: &[&str]| format!("{:?}", redis.run::<redis::Value>(words));
+            match redis.run::<String>(&["TYPE", key]).as_str() {
+                "hash" => {
+                    let fields: BTreeMap<Vec<u8>, Vec<u8>> = redis.run(&["HGETALL", key]);
+                    format!("{fields:?}")
+                }
+                "zset" => read(&["ZRANGE", key, "0", "-1", "WITHSCORES"]),
+                "string" => read(&["GET", key]),
+                "stream" => read(&["XRANGE", key, "-", "+"]),
+                kind => kind.to_owned(),
+            }
+        };
+        let keys = redis.keys();
+        let kept = keys.iter().filter(|key| !ELSEWHERE.iter().any(|kind| key.starts_with(&format!("{kind}:"))));
+        kept.map(|key| (key.clone(), value(key))).collect()
+    }
+}
+
+fn stays(line: &str, scene: &Scene) -> bool {
+    LEFT.iter().any(|left| line.contains(&scene.fill(left)))
+}
+
+/// Each damage is made, repaired, and nothing but what a person decides is left; no key changes that no finding has named.
+async fn hold(cases: &[Case]) {
+    let mut wrong = Vec::new();
+    let scene = Scene::play().await;
+    let sound = scene.app.redis.snapshot();
+    let before = scene.values();
+    for (commands, expected) in cases {
+        scene.break_it(commands);
+        let broken = scene.values();
+        let repaired = scene.repair(false).await;
+        let mut left: Vec<String> = repaired.left.iter().map(|it| format!("{}: {}", it.key, it.what)).collect();
+        left.sort();
+        let expected: Vec<String> = expected.iter().map(|line| scene.fill(line)).collect();
+        let mut stay: Vec<String> = expected.iter().filter(|line| stays(line, &scene)).cloned().collect();
+        stay.sort();
+        if left != stay {
+            wrong.push(format!("{commands:?}\n  leaves {left:#?}\n  not {stay:#?}\n  did {:?}", repaired.done));
+        }
+        // A minute later nothing comes to light that was too young to be told.
+        scene.app.clock.advance(120_000);
+        let late: Vec<String> = scene.findings(QUICK).await.into_iter().filter(|line| !stay.contains(line)).collect();
+        if !late.is_empty() && left == stay {
+            wrong.push(format!("{commands:?}\n  shows later {late:#?}"));
+        }
+        let after = scene.values();
+        for (key, value) in &before {
+            let is_named = expected.iter().any(|line| line.contains(key));
+            if !is_named && broken.get(key) == Some(value) && after.get(key) != Some(value) {
+                wrong.push(format!("{commands:?}\n  changed {key}\n  from {value}\n  to {:?}", after.get(key)));
+            }
+        }
+        scene.app.redis.restore(&sound);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[tokio::test]
+async fn what_processes_keep_is_repaired() {
+    hold(broken::OF_THE_PROCESS).await;
+}
+
+#[tokio::test]
+async fn accounts_are_repaired() {
+    hold(broken::OF_ACCOUNTS).await;
+}
+
+#[tokio::test]
+async fn sessions_are_repaired() {
+    hold(broken::OF_SESSIONS).await;
+}
+
+#[tokio::test]
+async fn follows_are_repaired() {
+    hold(broken::OF_FOLLOWS).await;
+}
+
+#[tokio::test]
+async fn statuses_are_repaired() {
+    hold(broken::OF_STATUSES).await;
+}
+
+#[tokio::test]
+async fn idempotency_keys_are_repaired() {
+    hold(broken::OF_IDEMPOTENCY).await;
+}
+
+#[tokio::test]
+async fn lists_are_repaired() {
+    hold(broken::OF_LISTS).await;
+}
+
+#[tokio::test]
+async fn buckets_are_repaired() {
+    hold(broken::OF_RATES).await;
+}
+
+#[tokio::test]
+async fn homes_are_repaired() {
+    hold(broken::OF_HOMES).await;
+}
+
+#[tokio::test]
+async fn the_journal_is_left_to_the_operator() {
+    hold(broken::OF_THE_JOURNAL).await;
+}
+
+#[tokio::test]
+async fn comments_are_repaired() {
+    hold(broken::OF_COMMENTS).await;
+}
+
+#[tokio::test]
+async fn a_dry_run_changes_nothing() {
+    let scene = Scene::play().await;
+    for (commands, _) in broken::OF_FOLLOWS.iter().chain(broken::OF_STATUSES).take(12) {
+        scene.break_it(commands);
+    }
+    let before = (scene.app.redis.snapshot(), scene.app.redis.keys());
+    let repaired = scene.repair(true).await;
+    assert!(repaired.done.values().sum::<usize>() > 5, "{repaired:?}");
+    let output = fsck(&scene.app.redis.url(), &["--repair", "--dry-run"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(lines(&output).last().is_some_and(|line| line.ends_with("nothing was changed.")), "{output:?}");
+    let after = (scene.app.redis.snapshot(), scene.app.redis.keys());
+    assert!(before.0.same_values(&after.0) && before.1 == after.1);
+}
+
+#[tokio::test]
+async fn the_command_repairs_and_tells_what_it_did() {
+    let scene = Scene::play().await;
+    scene.break_it(&["HSET user:{$ada} followers 9", "ZREM followers:{$ada} $bob", "SET stray 1"]);
+    let output = fsck(&scene.app.redis.url(), &["--repair"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let told = lines(&output);
+    for line in [
+        "found 1 finding: following",
+        "found 1 finding: user",
+        "did 1 repair: correct a count",
+        "did 1 repair: settle a follow",
+        "left stray: is no key of Waxwing's: another program wrote this key; delete it if nobody needs it",
+    ] {
+        assert!(told.iter().any(|it| it == line), "{line}: {told:?}");
+    }
+    assert!(told.last().is_some_and(|line| line.ends_with("3 findings, 1 left.")), "{told:?}");
+    scene.break_it(&["DEL stray"]);
+    let output = fsck(&scene.app.redis.url(), &["--repair"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(scene.findings(QUICK).await, [""; 0]);
+}
