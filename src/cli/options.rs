@@ -3,6 +3,7 @@
 use crate::clock::{DAY, MINUTE};
 use crate::config::{Auction, Config};
 use anyhow::bail;
+use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -20,6 +21,10 @@ pub(super) struct StorageOptions {
     /// The program for it. Without it, `redis-server` or `valkey-server` on PATH.
     #[arg(long, value_name = "PATH", env = "WAXWING_REDIS_SERVER")]
     pub(super) redis_server: Option<PathBuf>,
+    /// How much memory the server's own Redis may take, such as 4GiB. At this limit the store is full: nothing new is taken, and deleting makes
+    /// room. Without it, three quarters of the machine's memory, or of the container's.
+    #[arg(long, value_name = "SIZE", env = "WAXWING_REDIS_MEMORY", value_parser = redis_memory)]
+    pub(super) redis_memory: Option<ByteSize>,
     /// Take a given Redis also when it is set up to drop data in silence. For caches and trials.
     #[arg(long, env = "WAXWING_ALLOW_VOLATILE", value_parser = clap::builder::FalseyValueParser::new())]
     pub(super) allow_volatile: bool,
@@ -33,6 +38,17 @@ impl StorageOptions {
             bail!("there is no data folder {}: name it with --data-dir, or a Redis with --redis", self.data_dir.display());
         }
         Ok(())
+    }
+}
+
+/// The least that the server's own Redis can work with.
+const LEAST_MEMORY: ByteSize = ByteSize::mib(16);
+
+fn redis_memory(text: &str) -> Result<ByteSize, String> {
+    match text.parse() {
+        Ok(size) if size >= LEAST_MEMORY => Ok(size),
+        Ok(_) => Err(format!("{LEAST_MEMORY} is the least")),
+        Err(_) => Err("write it as a number with a unit, such as 512MiB or 4GiB".to_owned()),
     }
 }
 

@@ -19,7 +19,11 @@ impl Storage {
     /// Opens it. A given Redis must answer, and be fit to hold the data.
     pub(super) async fn open(options: &StorageOptions, timing: Timing) -> anyhow::Result<Self> {
         let Some(url) = &options.redis else {
-            let data = embedded::Options { data_dir: options.data_dir.clone(), redis_server: options.redis_server.clone() };
+            let data = embedded::Options {
+                data_dir: options.data_dir.clone(),
+                redis_server: options.redis_server.clone(),
+                memory: options.redis_memory.map(|size| size.as_u64()),
+            };
             let embedded = embedded::start(data).await?;
             let db = Db::open(&Target::socket(embedded.socket()), timing).await?;
             return Self { db, embedded: Some(embedded) }.known().await;

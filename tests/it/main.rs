@@ -53,5 +53,6 @@ mod supply;
 mod supposed;
 mod timelines;
 mod traces;
+mod truncation;
 mod valid;
 mod ws;

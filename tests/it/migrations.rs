@@ -29,7 +29,7 @@ fn store_of(version: u64) -> (TempDir, PathBuf) {
 /// A Redis of the suite's kind that holds the same.
 async fn redis_of(version: u64) -> RedisServer {
     let (_folder, data_dir) = store_of(version);
-    let from = embedded::start(embedded::Options { data_dir, redis_server: None }).await.expect("it starts");
+    let from = embedded::start(embedded::Options { data_dir, redis_server: None, memory: None }).await.expect("it starts");
     let redis = RedisServer::start();
     let mut connection = redis::Client::open(from.url()).expect("a URL").get_connection().expect("it listens");
     for key in redis::cmd("KEYS").arg("*").query::<Vec<String>>(&mut connection).expect("keys") {

@@ -57,7 +57,8 @@ pub(in crate::cli) async fn run(options: Options) -> anyhow::Result<ExitCode> {
 pub(super) async fn check(backup: &Path, redis_server: Option<PathBuf>) -> anyhow::Result<ExitCode> {
     let manifest = Manifest::read(backup)?;
     let scratch = Scratch::new()?;
-    let at = StorageOptions { redis: None, data_dir: scratch.0.join("data"), redis_server, allow_volatile: true };
+    let at =
+        StorageOptions { redis: None, data_dir: scratch.0.join("data"), redis_server, redis_memory: None, allow_volatile: true };
     into_folder(&manifest.files(backup), &at, Config::default()).await
 }
 
@@ -115,7 +116,13 @@ async fn copy_all(files: &[PathBuf], to: &Db, redis_server: Option<PathBuf>) -> 
         let scratch = Scratch::new()?;
         let data_dir = scratch.0.join("data");
         place(file, &data_dir)?;
-        let at = StorageOptions { redis: None, data_dir, redis_server: redis_server.clone(), allow_volatile: true };
+        let at = StorageOptions {
+            redis: None,
+            data_dir,
+            redis_server: redis_server.clone(),
+            redis_memory: None,
+            allow_volatile: true,
+        };
         let from = Storage::open(&at, Timing::patient()).await?;
         let bar = crate::cli::fsck::progress(from.db.size().await?);
         let copied = copy_into(&from.db, to, |keys| bar.set_position(keys)).await;

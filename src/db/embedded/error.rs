@@ -93,6 +93,16 @@ pub enum EmbeddedError {
         /// Its last lines.
         log: String,
     },
+    /// The append-only file was cut off, and could not be written anew.
+    #[error(
+        "the append-only file of embedded Redis was cut off, as by a power cut, and could not be written anew: {reason}. What is appended to \
+         it as it is may be lost at the next start. Make sure that the disk has room for a second copy of the data and that memory is \
+         left, then start again"
+    )]
+    NotRewritten {
+        /// Redis' own words.
+        reason: String,
+    },
 }
 
 impl EmbeddedError {

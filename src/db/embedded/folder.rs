@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::{EmbeddedError, lock};
 
 /// The folder in which Redis 7 keeps its append-only files (its default name).
-const AOF_FOLDER: &str = "appendonlydir";
+pub(super) const AOF_FOLDER: &str = "appendonlydir";
 
 /// Makes or tightens the folder; its absolute path.
 pub(super) fn prepare(data_dir: &Path) -> Result<PathBuf, EmbeddedError> {

@@ -2,22 +2,74 @@
 //!
 //! A pipe rather than a file, which nobody would rotate. When we die, Redis' writes to the pipe fail without harm.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead as _, BufReader, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+
+use tokio::sync::watch;
+
+use super::aof::{self, Truncation};
 
 const KEPT_LINES: usize = 20;
 /// A longer line is cut here, so that nothing Redis prints makes us hold more.
 const LONGEST_LINE: u64 = 4096;
 
-/// The last lines; cheap to clone.
+/// The last lines, and what the log has told of the last load; cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tail(Arc<Mutex<VecDeque<String>>>);
+pub(super) struct Tail(Arc<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    lines: Mutex<VecDeque<String>>,
+    load: watch::Sender<Load>,
+}
+
+/// What the log of one life of Redis has told of loading its data.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Load {
+    /// Which life, from 1 on.
+    pub(super) life: u64,
+    /// Everything of it has been told.
+    pub(super) ended: bool,
+    /// A file that ended in the middle of a command, and how many bytes were dropped.
+    pub(super) truncation: Option<(Truncation, Option<u64>)>,
+    /// The sizes of the files before the load.
+    sizes: HashMap<String, u64>,
+}
 
 impl Tail {
+    /// Begins another life, which loads files of these sizes. Returns its number.
+    pub(super) fn begin(&self, sizes: HashMap<String, u64>) -> u64 {
+        let mut life = 0;
+        self.0.load.send_modify(|load| {
+            life = load.life + 1;
+            *load = Load { life, sizes, ..Load::default() };
+        });
+        life
+    }
+
+    /// What the log tells of the load of the present life.
+    pub(super) fn load(&self) -> watch::Receiver<Load> {
+        self.0.load.subscribe()
+    }
+
+    /// Notes what a line of a life tells. The log of an earlier life may still be read when the next has begun.
+    fn note(&self, life: u64, line: &str) {
+        self.0.load.send_if_modified(|load| {
+            if load.life != life || load.ended {
+                return false;
+            }
+            let truncation = aof::truncation(line, &load.sizes);
+            let told = truncation.is_some();
+            load.truncation = truncation.or(load.truncation.take());
+            load.ended = aof::ends_load(line);
+            told || load.ended
+        });
+    }
+
     fn push(&self, line: String) {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.0.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() == KEPT_LINES {
             lines.pop_front();
         }
@@ -26,18 +78,18 @@ impl Tail {
 
     /// The very last, which as a rule says why Redis has ended.
     pub(super) fn last(&self) -> String {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).back().cloned().unwrap_or_default()
+        self.0.lines.lock().unwrap_or_else(PoisonError::into_inner).back().cloned().unwrap_or_default()
     }
 
     /// What there is, a line each.
     pub(super) fn text(&self) -> String {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = self.0.lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
     }
 }
 
-/// Forwards until the stream ends. The thread ends with it; nothing has to wait for that but an error message.
-pub(super) fn forward(stream: impl Read + Send + 'static, tail: Tail) -> std::io::Result<JoinHandle<()>> {
+/// Forwards the log of a life until the stream ends. The thread ends with it; nothing has to wait for that but an error message.
+pub(super) fn forward(stream: impl Read + Send + 'static, tail: Tail, life: u64) -> std::io::Result<JoinHandle<()>> {
     let read = move || {
         let mut stream = BufReader::new(stream);
         let mut line = Vec::new();
@@ -46,6 +98,7 @@ pub(super) fn forward(stream: impl Read + Send + 'static, tail: Tail) -> std::io
             line.clear();
             if !text.is_empty() {
                 report(&text);
+                tail.note(life, &text);
                 tail.push(text);
             }
         }
@@ -73,7 +126,7 @@ mod tests {
     fn keeps_the_end() {
         let tail = Tail::default();
         let text = (1..=30).map(|n| format!("line {n}\n\n")).collect::<String>();
-        forward(std::io::Cursor::new(text), tail.clone()).expect("a thread").join().expect("it ends");
+        forward(std::io::Cursor::new(text), tail.clone(), 1).expect("a thread").join().expect("it ends");
         let kept = tail.text();
         assert_eq!(kept.lines().count(), KEPT_LINES);
         assert!(kept.starts_with("line 11\n") && kept.ends_with("line 30"));

@@ -5,6 +5,8 @@
 //!
 //! - **Nothing acknowledged is lost when a process dies.** The append-only file is on and flushed every second: a crash
 //!   of either process loses nothing, a power cut at most one to two seconds (`settings`).
+//! - **Nothing is half done after a power cut.** A file that ends in the middle of a change is written anew before the
+//!   server serves (`aof`).
 //! - **One server a folder.** Two locks hold it, also after `kill -9` while the orphaned Redis still writes (`lock`).
 //! - **No orphan.** When the server dies, in whatever way, its Redis closes down (`orphan`).
 //! - **Redis comes back.** If it dies while the server runs, it is started again on the same socket (`supervisor`).
@@ -14,11 +16,13 @@
 //!
 //! Under systemd, use `KillMode=mixed`: the default also signals Redis, which would then close while requests drain.
 
+mod aof;
 mod binary;
 mod error;
 mod folder;
 mod lock;
 mod log;
+mod memory;
 mod orphan;
 mod ready;
 mod settings;
@@ -39,13 +43,15 @@ use supervisor::Supervisor;
 /// How long [`Embedded::stop`] leaves Redis to write its data before it is killed.
 const STOP_WITHIN: Duration = Duration::from_secs(30);
 
-/// Where the data is and which program serves it.
-#[derive(Clone, Debug)]
+/// Where the data is, which program serves it, and how much memory it may take.
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The folder for the data, the locks and (if its path is short enough) the socket. Created when missing.
     pub data_dir: PathBuf,
     /// The program to run; when `None`, `redis-server` or `valkey-server` is looked up on `PATH`.
     pub redis_server: Option<PathBuf>,
+    /// How much memory the data may take, in bytes; when `None`, three quarters of the machine's.
+    pub memory: Option<u64>,
 }
 
 /// A running Redis of our own. Dropping it ends Redis too, but only [`stop`](Self::stop) waits for that.
@@ -58,23 +64,26 @@ pub struct Embedded {
 /// Starts Redis on the folder and returns once it answers.
 ///
 /// Waits up to 15 s for the Redis of a server that was killed, and without bound while Redis reads its data in (with a
-/// line in the log every few seconds).
+/// line in the log every few seconds). After a power cut it also waits until the data is written anew.
 ///
 /// # Errors
 /// When no suitable program is found, another server uses the folder, the folder is not ours or cannot be made, or
-/// Redis exits while starting; the last holds the end of its log.
+/// Redis exits while starting, which tells the end of its log, or cannot write its data anew after a power cut.
 pub async fn start(options: Options) -> Result<Embedded, EmbeddedError> {
     let program = binary::find(options.redis_server.as_deref())?;
     let data = folder::prepare(&options.data_dir)?;
     let locks = Locks::acquire(&data).await?;
     let socket = Socket::place(&data)?;
     let path = socket.path().to_owned();
-    let arguments = settings::arguments(&data, &path);
+    let memory = memory::limit(options.memory);
+    let arguments = settings::arguments(&data, &path, memory);
     // From here on dropping `embedded` ends Redis, also when this future is dropped half way.
-    let supervisor = Supervisor::start(program, arguments, socket, locks)?;
+    let supervisor = Supervisor::start(program, arguments, data, socket, locks)?;
     let embedded = Embedded { supervisor, socket: path };
     ready::wait(&embedded.url(), &embedded.supervisor).await?;
-    tracing::info!(socket = %embedded.socket.display(), "embedded Redis is ready");
+    tokio::spawn(aof::watch(embedded.url(), embedded.supervisor.tail().clone()));
+    let memory = memory.map_or_else(|| "all".to_owned(), |bytes| bytesize::ByteSize(bytes).to_string());
+    tracing::info!(socket = %embedded.socket.display(), memory, "embedded Redis is ready");
     Ok(embedded)
 }
 

@@ -1,4 +1,4 @@
-//! Waits until Redis answers, which it does not before it has read all of its data in.
+//! Waits until Redis answers, which it does not before it has read all of its data in, and the data is safe to append to.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, RedisResult};
 use tokio::time::{Instant, sleep};
 
-use super::EmbeddedError;
 use super::supervisor::Supervisor;
+use super::{EmbeddedError, aof};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
@@ -18,7 +18,8 @@ const REPORT_EVERY: Duration = Duration::from_secs(5);
 /// Returns once Redis has answered and is kept alive from then on, or with the error if it exits before.
 pub(super) async fn wait(url: &str, supervisor: &Supervisor) -> Result<(), EmbeddedError> {
     let status = tokio::select! {
-        () = answer(url) => {
+        repaired = answer_and_repair(url, supervisor) => {
+            repaired?;
             if supervisor.keep_alive() {
                 return Ok(());
             }
@@ -27,6 +28,11 @@ pub(super) async fn wait(url: &str, supervisor: &Supervisor) -> Result<(), Embed
         status = supervisor.ended() => status,
     };
     Err(supervisor.failed(status))
+}
+
+async fn answer_and_repair(url: &str, supervisor: &Supervisor) -> Result<(), EmbeddedError> {
+    answer(url).await;
+    aof::repair(url, supervisor.tail()).await
 }
 
 /// Any error means: not yet. Whether it is still worth waiting is the supervisor's to say.
@@ -43,7 +49,7 @@ async fn answer(url: &str) {
     }
 }
 
-async fn connect(url: &str) -> RedisResult<MultiplexedConnection> {
+pub(super) async fn connect(url: &str) -> RedisResult<MultiplexedConnection> {
     let patient = AsyncConnectionConfig::new().set_connection_timeout(Some(PATIENCE)).set_response_timeout(Some(PATIENCE));
     Client::open(url)?.get_multiplexed_async_connection_with_config(&patient).await
 }

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Name, value. What is not here is left at its default, `io-threads` and `maxmemory` among it.
+/// Name, value. What is not here is left at its default, `io-threads` among it.
 const SETTINGS: &[(&str, &str)] = &[
     // Only the socket, and only for us.
     ("port", "0"),
@@ -35,9 +35,10 @@ const SETTINGS: &[(&str, &str)] = &[
     ("latency-monitor-threshold", "50"),
 ];
 
-/// The whole command line after the program's name.
-pub(super) fn arguments(data: &Path, socket: &Path) -> Vec<OsString> {
+/// The whole command line after the program's name. `memory` is the most that the data may take, in bytes.
+pub(super) fn arguments(data: &Path, socket: &Path, memory: Option<u64>) -> Vec<OsString> {
     let fixed = SETTINGS.iter().map(|&(name, value)| (name, OsStr::new(value)));
-    let places = [("dir", data.as_os_str()), ("unixsocket", socket.as_os_str())];
-    fixed.chain(places).flat_map(|(name, value)| [OsString::from(format!("--{name}")), value.to_owned()]).collect()
+    let memory = memory.unwrap_or(0).to_string();
+    let ours = [("dir", data.as_os_str()), ("unixsocket", socket.as_os_str()), ("maxmemory", OsStr::new(&memory))];
+    fixed.chain(ours).flat_map(|(name, value)| [OsString::from(format!("--{name}")), value.to_owned()]).collect()
 }

@@ -15,11 +15,11 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use tokio::sync::watch;
 
-use super::EmbeddedError;
 use super::lock::Locks;
 use super::log::{self, Tail};
 use super::orphan::{self, Leash};
 use super::socket::Socket;
+use super::{EmbeddedError, aof};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -69,10 +69,16 @@ impl Shared {
 
 impl Supervisor {
     /// Starts the thread, which holds the socket's place and the locks until Redis has ended for good.
-    pub(super) fn start(program: PathBuf, arguments: Vec<OsString>, socket: Socket, locks: Locks) -> Result<Self, EmbeddedError> {
+    pub(super) fn start(
+        program: PathBuf,
+        arguments: Vec<OsString>,
+        data: PathBuf,
+        socket: Socket,
+        locks: Locks,
+    ) -> Result<Self, EmbeddedError> {
         let shared = Arc::new(Shared::default());
         let (sender, ended) = watch::channel(None);
-        let worker = Worker { program, arguments, shared: Arc::clone(&shared), _socket: socket, locks };
+        let worker = Worker { program, arguments, data, shared: Arc::clone(&shared), _socket: socket, locks };
         let run = move || {
             let status = worker.run();
             drop(worker);
@@ -87,6 +93,11 @@ impl Supervisor {
         let mut state = self.shared.state();
         state.keep_alive = true;
         !state.over
+    }
+
+    /// The end of Redis' log.
+    pub(super) fn tail(&self) -> &Tail {
+        &self.shared.tail
     }
 
     pub(super) fn terminate(&self) {
@@ -124,6 +135,7 @@ impl Drop for Supervisor {
 struct Worker {
     program: PathBuf,
     arguments: Vec<OsString>,
+    data: PathBuf,
     shared: Arc<Shared>,
     _socket: Socket,
     locks: Locks,
@@ -184,7 +196,8 @@ impl Worker {
         let (reader, writer) = io::pipe()?;
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).stdin(self.locks.share()?).stdout(writer.try_clone()?).stderr(writer);
-        let log = log::forward(reader, self.shared.tail.clone())?;
+        let life = self.shared.tail.begin(aof::sizes(&self.data));
+        let log = log::forward(reader, self.shared.tail.clone(), life)?;
         let (child, leash) = orphan::spawn(&mut command)?;
         let pid = Pid::from_child(&child);
         state.child = Some(pid);

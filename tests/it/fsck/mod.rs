@@ -255,7 +255,7 @@ async fn a_data_folder_is_checked_while_no_server_uses_it() {
     assert!(run("demo").status.success());
     let output = run("fsck");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    let options = embedded::Options { data_dir: folder.path().to_owned(), redis_server: None };
+    let options = embedded::Options { data_dir: folder.path().to_owned(), ..Default::default() };
     let server = embedded::start(options).await.expect("it starts");
     let output = run("fsck");
     assert_eq!((output.status.code(), lines(&output)), (Some(1), vec![]), "{output:?}");

@@ -1,0 +1,181 @@
+//! Repairs the append-only file after a power cut.
+//!
+//! Redis loads a file that ends in the middle of a command: it cuts the incomplete command off and starts
+//! (`aof-load-truncated`). If that command is part of a MULTI, Redis discards the open transaction in memory, but leaves
+//! its first commands in the file. Everything that is appended from then on follows an open MULTI: the next load either
+//! discards it, or applies it together with the first commands of the discarded transaction. (Seen with 7.0.15; every
+//! script's effects are written as a MULTI.) So a file that was cut is written anew before anybody appends to it.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use redis::{InfoDict, RedisResult};
+use tokio::time::{Instant, sleep, timeout};
+
+use super::log::Tail;
+use super::{EmbeddedError, folder, ready};
+
+/// The log is read by a thread of its own, which may be behind by some milliseconds.
+const LOG_WITHIN: Duration = Duration::from_secs(5);
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+const REPORT_EVERY: Duration = Duration::from_secs(5);
+/// A rewrite may take long, but has failed if it does not get on for this long.
+const STALLED: Duration = Duration::from_secs(120);
+
+/// A cut that Redis has told in its log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Truncation {
+    file: String,
+    offset: u64,
+}
+
+impl Truncation {
+    /// From "... # !!! Truncating the AOF appendonly.aof.1.incr.aof at offset 140 !!!", in every version since 7.0.
+    pub(super) fn in_line(line: &str) -> Option<Self> {
+        let (file, rest) = line.split_once("Truncating the AOF ")?.1.split_once(" at offset ")?;
+        let offset = rest.split_whitespace().next()?.parse().ok()?;
+        Some(Self { file: file.to_owned(), offset })
+    }
+
+    /// How many bytes were cut off, by the sizes that the files had before.
+    fn lost(&self, sizes: &HashMap<String, u64>) -> Option<u64> {
+        sizes.get(&self.file)?.checked_sub(self.offset)
+    }
+}
+
+/// Whether a line is the one that follows the last of the load.
+pub(super) fn ends_load(line: &str) -> bool {
+    line.to_ascii_lowercase().contains("ready to accept connections")
+}
+
+/// The sizes of the append-only files by name; none where there are none yet.
+pub(super) fn sizes(data: &Path) -> HashMap<String, u64> {
+    let entries = fs::read_dir(data.join(folder::AOF_FOLDER)).into_iter().flatten().flatten();
+    entries.filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.metadata().ok()?.len()))).collect()
+}
+
+/// Writes the files anew if Redis, which has just loaded them, found them cut off. Returns once that is done.
+pub(super) async fn repair(url: &str, tail: &Tail) -> Result<(), EmbeddedError> {
+    let mut load = tail.load();
+    // Without that line nothing of the load is known; with it, everything is.
+    let _ = timeout(LOG_WITHIN, load.wait_for(|load| load.ended)).await;
+    let Some((cut, lost)) = load.borrow().truncation.clone() else { return Ok(()) };
+    warn(&cut, lost);
+    rewrite(url).await
+}
+
+/// Does the same for every later life of Redis, which clients use at once: until the rewrite is done they append to a file that was cut.
+pub(super) async fn watch(url: String, tail: Tail) {
+    let (mut load, mut repaired) = (tail.load(), 1);
+    // The sender: the task ends with the last other one.
+    drop(tail);
+    while load.wait_for(|load| load.ended && load.life > repaired).await.is_ok() {
+        let (life, truncation) = {
+            let load = load.borrow_and_update();
+            (load.life, load.truncation.clone())
+        };
+        repaired = life;
+        let Some((cut, lost)) = truncation else { continue };
+        warn(&cut, lost);
+        if let Err(error) = rewrite(&url).await {
+            tracing::error!("{error}");
+        }
+    }
+}
+
+fn warn(cut: &Truncation, lost: Option<u64>) {
+    let lost = lost.map_or_else(|| "Bytes".to_owned(), |lost| format!("{lost} bytes"));
+    tracing::warn!(
+        file = cut.file,
+        "the append-only file of embedded Redis ended in the middle of a change, as after a power cut or on a full disk. {lost} at its end \
+         were dropped: up to the last two seconds of changes are lost. The file is now written anew"
+    );
+}
+
+async fn rewrite(url: &str) -> Result<(), EmbeddedError> {
+    let mut connection = ready::connect(url).await.map_err(failed)?;
+    redis::cmd("BGREWRITEAOF").query_async::<()>(&mut connection).await.map_err(failed)?;
+    let (mut pause, mut reported) = (FIRST_PAUSE, Instant::now());
+    let (mut progress, mut moved) = (None, Instant::now());
+    loop {
+        let state = Rewrite::read(&mut connection).await.map_err(failed)?;
+        if !state.running {
+            return if state.succeeded { Ok(()) } else { Err(failed("Redis tells that writing it has failed")) };
+        }
+        if progress.replace(state.done) != Some(state.done) {
+            moved = Instant::now();
+        }
+        if moved.elapsed() >= STALLED {
+            return Err(failed(format!("it does not get on for {} s", STALLED.as_secs())));
+        }
+        if reported.elapsed() >= REPORT_EVERY {
+            reported = Instant::now();
+            tracing::info!("the append-only file is written anew: {} of {} keys", state.done, state.all);
+        }
+        sleep(pause).await;
+        pause = LONGEST_PAUSE.min(pause * 2);
+    }
+}
+
+fn failed(reason: impl ToString) -> EmbeddedError {
+    EmbeddedError::NotRewritten { reason: reason.to_string() }
+}
+
+/// How far a rewrite has come.
+struct Rewrite {
+    running: bool,
+    succeeded: bool,
+    /// Keys written, of so many.
+    done: u64,
+    all: u64,
+}
+
+impl Rewrite {
+    async fn read(connection: &mut MultiplexedConnection) -> RedisResult<Self> {
+        let info: InfoDict = redis::cmd("INFO").arg("persistence").query_async(connection).await?;
+        let number = |name| info.get::<u64>(name).unwrap_or_default();
+        Ok(Self {
+            running: number("aof_rewrite_in_progress") + number("aof_rewrite_scheduled") > 0,
+            succeeded: info.get::<String>("aof_last_bgrewrite_status").is_some_and(|status| status == "ok"),
+            done: number("current_save_keys_processed"),
+            all: number("current_save_keys_total"),
+        })
+    }
+}
+
+/// What was cut off, and how many bytes, if that is known.
+pub(super) fn truncation(line: &str, sizes: &HashMap<String, u64>) -> Option<(Truncation, Option<u64>)> {
+    let cut = Truncation::in_line(line)?;
+    let lost = cut.lost(sizes);
+    Some((cut, lost))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_is_read_from_the_log_with_what_it_cost() {
+        let line = "21761:M 22 Nov 2026 22:56:49.628 # !!! Truncating the AOF appendonly.aof.1.incr.aof at offset 140 !!!";
+        let sizes = HashMap::from([("appendonly.aof.1.incr.aof".to_owned(), 159)]);
+        let (cut, lost) = truncation(line, &sizes).expect("a cut");
+        assert_eq!((cut.file.as_str(), cut.offset, lost), ("appendonly.aof.1.incr.aof", 140, Some(19)));
+        assert_eq!(truncation(line, &HashMap::new()).expect("a cut").1, None);
+        assert_eq!(truncation("21761:M 22 Nov 2026 22:56:49.628 * DB loaded from append only file: 0.000 seconds", &sizes), None);
+    }
+
+    #[test]
+    fn the_end_of_a_load_is_known_in_every_wording() {
+        for line in [
+            "1:M 22 Nov 2026 22:56:49.628 * The server is now ready to accept connections at /data/redis.sock",
+            "1:M 22 Nov 2026 22:56:49.628 * Ready to accept connections unix",
+        ] {
+            assert!(ends_load(line), "{line}");
+        }
+        assert!(!ends_load("1:M 22 Nov 2026 22:56:49.628 * DB loaded from append only file: 0.000 seconds"));
+    }
+}

@@ -1,0 +1,59 @@
+//! How much memory the data may take.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sysinfo::{MemoryRefreshKind, RefreshKind, System};
+
+/// The limit in bytes: what was given, or three quarters of the memory that there is. The rest is for the server itself, and for what
+/// Redis takes beyond the limit: buffers, and copies of pages while it writes its file anew. `None` where the system does not tell.
+pub(super) fn limit(given: Option<u64>) -> Option<u64> {
+    given.or_else(|| Some(available()? / 4 * 3))
+}
+
+/// The memory of the machine or of the container, whichever is less.
+fn available() -> Option<u64> {
+    let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
+    let system = System::new_with_specifics(memory);
+    let container = system.cgroup_limits().map(|limits| limits.total_memory);
+    let all = [Some(system.total_memory()), container, of_group(Path::new("/proc/self/cgroup"), Path::new("/sys/fs/cgroup"))];
+    all.into_iter().flatten().filter(|bytes| *bytes > 0).min()
+}
+
+/// The least limit of our control group and those above it (version 2), as a service manager sets it.
+fn of_group(ours: &Path, root: &Path) -> Option<u64> {
+    let groups = fs::read_to_string(ours).ok()?;
+    let path = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
+    let group = PathBuf::from(path);
+    let limit = |group: &Path| fs::read_to_string(root.join(group).join("memory.max")).ok()?.trim().parse().ok();
+    group.ancestors().filter_map(limit).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_given_holds_and_else_three_quarters_of_what_there_is() {
+        assert_eq!(limit(Some(5)), Some(5));
+        let all = available().expect("the machine tells");
+        assert_eq!(limit(None), Some(all / 4 * 3));
+        assert!(all > 100 << 20, "{all}");
+    }
+
+    #[test]
+    fn the_least_limit_of_the_groups_above_counts() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let ours = folder.path().join("cgroup");
+        fs::write(&ours, "4:memory:/other\n0::/a/b\n").expect("writable");
+        let inner = folder.path().join("a/b");
+        fs::create_dir_all(&inner).expect("writable");
+        assert_eq!(of_group(&ours, folder.path()), None, "none is told");
+        fs::write(inner.join("memory.max"), "max\n").expect("writable");
+        assert_eq!(of_group(&ours, folder.path()), None, "none is set");
+        fs::write(folder.path().join("a/memory.max"), "4096\n").expect("writable");
+        assert_eq!(of_group(&ours, folder.path()), Some(4096));
+        fs::write(inner.join("memory.max"), "1024\n").expect("writable");
+        assert_eq!(of_group(&ours, folder.path()), Some(1024));
+    }
+}

@@ -1,0 +1,116 @@
+//! Append-only files that end in the middle of a change, as after a power cut: no later start brings half of it back, and nothing that
+//! was written after it is lost.
+
+use crate::support::{Process, waxwing};
+use redis::aio::MultiplexedConnection;
+use std::fs;
+use std::path::{Path, PathBuf};
+use waxwing::db::embedded::{Embedded, Options, start};
+
+/// Three writes that belong together, as every script's are.
+const STEP: &str = "for _, field in ipairs({'a', 'b', 'c'}) do redis.call('HSET', KEYS[1], field, ARGV[1]) end";
+
+async fn started(data: &Path) -> Embedded {
+    start(Options { data_dir: data.to_owned(), ..Options::default() }).await.expect("it starts")
+}
+
+async fn connect(embedded: &Embedded) -> MultiplexedConnection {
+    let client = redis::Client::open(embedded.url()).expect("a good URL");
+    client.get_multiplexed_async_connection().await.expect("it listens")
+}
+
+async fn step(embedded: &Embedded, key: &str, value: u32) {
+    let mut script = redis::cmd("EVAL");
+    let () = script.arg(STEP).arg(1).arg(key).arg(value).query_async(&mut connect(embedded).await).await.expect("it writes");
+}
+
+async fn stands(embedded: &Embedded, key: &str) -> Vec<Option<u32>> {
+    let mut read = redis::cmd("HMGET");
+    read.arg(key).arg(&["a", "b", "c"]).query_async(&mut connect(embedded).await).await.expect("it reads")
+}
+
+/// The file that writes are appended to.
+fn appended(data: &Path) -> PathBuf {
+    let files = fs::read_dir(data.join("appendonlydir")).expect("a folder").map(|entry| entry.expect("readable").path());
+    files.filter(|path| path.to_string_lossy().contains(".incr.")).max().expect("writes go there")
+}
+
+/// A copy of the data, of which only the first `length` bytes of the appended file are left.
+fn cut(data: &Path, length: usize) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = folder.path().join("appendonlydir");
+    fs::create_dir(&files).expect("writable");
+    for entry in fs::read_dir(data.join("appendonlydir")).expect("a folder") {
+        let path = entry.expect("readable").path();
+        fs::copy(&path, files.join(path.file_name().expect("a name"))).expect("a copy");
+    }
+    let file = fs::OpenOptions::new().write(true).open(appended(folder.path())).expect("there");
+    file.set_len(length as u64).expect("it is cut");
+    folder
+}
+
+/// Data whose last step is written as one transaction, the bytes of the appended file, and where that transaction begins.
+async fn two_steps() -> (tempfile::TempDir, Vec<u8>, usize) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let embedded = started(folder.path()).await;
+    step(&embedded, "steps", 1).await;
+    step(&embedded, "steps", 2).await;
+    embedded.stop().await;
+    let file = fs::read(appended(folder.path())).expect("readable");
+    let begin = b"*1\r\n$5\r\nMULTI\r\n";
+    let last = file.windows(begin.len()).rposition(|window| window == begin).expect("effects are a transaction");
+    (folder, file, last)
+}
+
+#[tokio::test]
+async fn wherever_a_file_is_cut_each_step_is_whole_after_every_start() {
+    let (data, file, last) = two_steps().await;
+    // Each end of a command, and the bytes beside it; between them, every seventh.
+    let edge = |at: usize| (at.saturating_sub(1)..=at + 2).any(|near| file.get(near) == Some(&b'*'));
+    let cuts: Vec<usize> = (last..file.len()).filter(|at| edge(*at) || at % 7 == 0).collect();
+    assert!(cuts.len() > 20, "{cuts:?}");
+    for at in cuts {
+        let folder = cut(data.path(), at);
+        let embedded = started(folder.path()).await;
+        assert_eq!(stands(&embedded, "steps").await, [Some(1); 3], "cut at {at}");
+        step(&embedded, "later", 3).await;
+        embedded.stop().await;
+        let embedded = started(folder.path()).await;
+        assert_eq!(stands(&embedded, "steps").await, [Some(1); 3], "cut at {at}, second start");
+        assert_eq!(stands(&embedded, "later").await, [Some(3); 3], "cut at {at}: what was acknowledged since is lost");
+        embedded.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn what_a_power_cut_has_cost_is_told_once() {
+    let (data, file, _) = two_steps().await;
+    let folder = cut(data.path(), file.len() - 30);
+    let data = folder.path().to_str().expect("text");
+    let serve = || Process::start(&mut waxwing(&["serve", "--listen", "127.0.0.1:0", "--data-dir", data]));
+    let log = serve().stop();
+    let warnings: Vec<&str> = log.lines().filter(|line| line.contains(" WARN ")).collect();
+    assert_eq!(warnings.len(), 1, "{log}");
+    // What was cut off is gone; what Redis drops besides is no whole command.
+    let told: usize =
+        warnings[0].split(" bytes").next().and_then(|text| text.rsplit(' ').next()).expect("words").parse().expect("a number");
+    assert!(told > 0 && told < file.len(), "{log}");
+    let log = serve().stop();
+    assert!(!log.contains(" WARN "), "{log}");
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_written_anew_stands_against_starting() {
+    let (data, file, _) = two_steps().await;
+    let folder = cut(data.path(), file.len() - 30);
+    // A folder where the new file should be.
+    let files = folder.path().join("appendonlydir");
+    for entry in fs::read_dir(&files).expect("a folder") {
+        let name = entry.expect("readable").file_name().into_string().expect("text");
+        if let Some((stem, _)) = name.split_once(".1.base.") {
+            fs::create_dir(files.join(format!("{stem}.2.base.rdb"))).expect("free");
+        }
+    }
+    let error = start(Options { data_dir: folder.path().to_owned(), ..Options::default() }).await.expect_err("it is not safe");
+    assert!(error.to_string().contains("could not be written anew"), "{error}");
+}
