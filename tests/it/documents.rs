@@ -74,8 +74,8 @@ async fn every_limit_is_told_with_its_value_and_what_was_counted() {
             ("QUERY_TOO_DEEP", "introspectionLists", 2, 3),
         ),
         (
-            format!("{{ user(login: \"a\") {{ {} }} }}", inside(2, page, "login")),
-            ("QUERY_TOO_COMPLEX", "cost", 20_000, 1 + 1 + 100 * (2 + 1 + 100 * 3)),
+            format!("{{ user(login: \"a\") {{ {} }} }}", inside(2, page, "login name bio")),
+            ("QUERY_TOO_COMPLEX", "cost", 50_000, 1 + 1 + 100 * (2 + 1 + 100 * 5)),
         ),
     ];
     let documents: Vec<(String, Value)> = cases.iter().map(|(document, _)| (document.clone(), json!({}))).collect();
@@ -233,7 +233,7 @@ async fn pages_multiply_wherever_their_size_comes_from() {
     let page = |size: &str| format!("followers(first: {size}) {{ edges {{ node {{ @ }} }} }}");
     // Two levels: pages of a hundred are over the limit, those of the size that is taken where none is told are not.
     let document =
-        |head: &str, size: &str| format!("{head} {{ user(login: \"ada\") {{ {} }} }}", inside(2, &page(size), "login"));
+        |head: &str, size: &str| format!("{head} {{ user(login: \"ada\") {{ {} }} }}", inside(2, &page(size), "login name bio"));
     let hundred = "query($n: Int = 100)";
     let documents = [
         (document("query", "100"), json!({})),
@@ -310,6 +310,6 @@ async fn a_request_tells_its_cost_when_it_is_asked_to() {
     let app = TestApp::start().await;
     let query = json!({ "query": "{ user(login: \"a\") { followers(first: 7) { edges { cursor } } } }" });
     let told = Answer::of(app.post().header("waxwing-cost", "1").json(&query)).await.json();
-    assert_eq!(told["extensions"], json!({ "cost": { "charged": 1 + 1 + 7 * 2, "limit": 20_000 } }));
+    assert_eq!(told["extensions"], json!({ "cost": { "charged": 1 + 1 + 7 * 2, "limit": 50_000 } }));
     assert_eq!(Answer::of(app.post().json(&query)).await.json().get("extensions"), None);
 }

@@ -1,8 +1,10 @@
 //! The schema is what `schema.graphql` says, every document that clients send fits it, and everything in it is described.
 
-use crate::support::{Answer, TestApp, definitions};
+use crate::support::{Answer, TestApp, definitions, document, operations};
+use async_graphql::Variables;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use waxwing::config::Config;
 
 #[test]
 fn the_schema_is_what_the_file_says() {
@@ -45,6 +47,28 @@ async fn every_document_of_the_contract_is_valid() {
     validate(&app, "comments", include_str!("contract/comments.graphql")).await;
     validate(&app, "ads", include_str!("contract/ads.graphql")).await;
     validate(&app, "live", include_str!("contract/live.graphql")).await;
+}
+
+/// The largest pages that the contract allows: where a document leaves a size or a depth open.
+fn largest() -> Variables {
+    Variables::from_json(json!({ "first": 100, "last": 100, "maxDepth": 64 }))
+}
+
+#[test]
+fn every_document_of_the_contract_passes_with_its_largest_pages() {
+    let (config, operations) = (Config::default(), operations());
+    assert!(operations.len() >= 50, "{operations:?}");
+    let cost = |operation: &String| {
+        let mut request = async_graphql::Request::new(document(operation)).variables(largest());
+        let checked = waxwing::schema::check(&mut request, &config);
+        checked.map(|checked| checked.cost).map_err(|refused| format!("{operation}: {}", refused.errors[0].message))
+    };
+    let costs: Result<Vec<usize>, String> = operations.iter().map(cost).collect();
+    let costs: std::collections::HashMap<String, usize> = operations.iter().cloned().zip(costs.expect("each is taken")).collect();
+    // It costs what its answer has: for each campaign its own fields, twenty ads with twelve, and thirty days with four.
+    let campaign = 2 + 13 + (1 + 20 * (2 + 12)) + (1 + 6 + 1 + 30 * 4);
+    assert_eq!(costs["Campaigns"], 1 + 100 * campaign);
+    assert_eq!(costs.values().max(), Some(&costs["Campaigns"]), "{costs:?}");
 }
 
 /// The GraphQL files of a folder of the playground, by their names.

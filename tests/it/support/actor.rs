@@ -16,12 +16,13 @@ pub struct Actor {
 }
 
 /// The contract's documents: every operation can be sent by its name.
-const CONTRACT: [&str; 5] = [
+const CONTRACT: [&str; 6] = [
     include_str!("../contract/accounts.graphql"),
     include_str!("../contract/timelines.graphql"),
     include_str!("../contract/lists.graphql"),
     include_str!("../contract/comments.graphql"),
     include_str!("../contract/ads.graphql"),
+    include_str!("../contract/live.graphql"),
 ];
 
 impl Actor {
@@ -116,8 +117,19 @@ impl Actor {
     }
 }
 
+/// The names of the contract's operations.
+pub fn operations() -> Vec<String> {
+    let parts = CONTRACT.iter().flat_map(|file| definitions(file));
+    let named = |part: String| {
+        let (kind, rest) = part.split_once(' ')?;
+        let name = rest.split(|end: char| !end.is_alphanumeric()).next()?;
+        ["query", "mutation", "subscription"].contains(&kind).then(|| name.to_owned())
+    };
+    parts.filter_map(named).collect()
+}
+
 /// The document that holds an operation, with every fragment of its file that it uses.
-fn document(operation: &str) -> String {
+pub fn document(operation: &str) -> String {
     static PARTS: OnceLock<Vec<String>> = OnceLock::new();
     let parts = PARTS.get_or_init(|| CONTRACT.iter().flat_map(|file| definitions(file)).collect());
     let starts = |part: &str, kinds: &[&str], name: &str| {
@@ -126,7 +138,7 @@ fn document(operation: &str) -> String {
                 .is_some_and(|rest| rest.strip_prefix(name).is_some_and(|rest| rest.starts_with(['(', ' ', '{'])))
         })
     };
-    let main = parts.iter().find(|part| starts(part, &["query ", "mutation "], operation));
+    let main = parts.iter().find(|part| starts(part, &["query ", "mutation ", "subscription "], operation));
     let mut document = main.unwrap_or_else(|| panic!("the contract has no {operation}")).clone();
     // A fragment may spread one that stands before it.
     while let Some(part) = parts.iter().find(|part| is_missing(part, &document)) {

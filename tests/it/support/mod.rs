@@ -20,7 +20,7 @@ mod socket;
 pub mod texts;
 mod wire;
 
-pub use actor::{Actor, codes, definitions};
+pub use actor::{Actor, codes, definitions, document, operations};
 pub use alone::Alone;
 pub use audit::{findings, mentions};
 pub use cluster::Cluster;
