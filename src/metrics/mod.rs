@@ -7,8 +7,10 @@
 mod names;
 mod process;
 mod storage;
+mod text;
 
 pub use storage::{Fault, StorageMeters};
+pub use text::to_prometheus;
 
 use crate::clock::Millis;
 use names::Names;
@@ -254,6 +256,18 @@ impl Drop for Held {
 mod tests {
     use super::*;
 
+    /// The names of all families that are registered, also of those that have no series yet. Only its text tells what a registry holds.
+    fn registered(registry: &Registry) -> Vec<String> {
+        let text = format!("{registry:?}");
+        let families = text.split("Descriptor { name: \"").skip(1).map(|rest| rest.split_once('"').expect("a name"));
+        let name = |(name, rest): (&str, &str)| {
+            let unit =
+                if rest.split('}').next().is_some_and(|rest| rest.contains("unit: Some(Seconds)")) { "_seconds" } else { "" };
+            format!("waxwing_{}{unit}", name.trim_start_matches("waxwing_"))
+        };
+        families.map(name).collect()
+    }
+
     #[test]
     fn a_request_is_counted_under_its_labels_and_in_its_histogram() {
         let metrics = Metrics::new(&StorageMeters::default(), 1_500);
@@ -287,6 +301,22 @@ mod tests {
             assert!(text.lines().any(|other| other == line), "{line} is not in\n{text}");
         }
         drop(held);
+        // What is read when it is asked for stands in no registry.
+        let process = text.lines().filter_map(|line| line.strip_prefix("# TYPE process_")).map(|line| format!("process_{line}"));
+        let process = process.map(|line| line.split(' ').next().unwrap_or_default().to_owned());
+        let names: Vec<String> = registered(&metrics.registry).into_iter().chain(process).collect();
+        assert!(names.len() > 20, "{names:?}");
+        let readme = include_str!("../../README.md");
+        let is_named = |name: &String| {
+            let told = |end: &&str| readme.contains(&format!("`{name}{end}`"));
+            ["", "_total", "_info"].iter().any(|end| told(&end))
+        };
+        assert_eq!(names.iter().filter(|name| !is_named(name)).collect::<Vec<_>>(), [""; 0], "not in README.md");
+        let known = |told: &str| {
+            names.iter().any(|name| [name.clone(), format!("{name}_total"), format!("{name}_info")].iter().any(|it| it == told))
+        };
+        let told = readme.split('`').filter(|word| word.starts_with("waxwing_") || word.starts_with("process_"));
+        assert_eq!(told.filter(|told| !known(told)).collect::<Vec<_>>(), [""; 0], "there is no such metric");
         assert!(metrics.exposition(0, 0, 0).expect("text").contains("waxwing_http_requests_in_flight 0"));
     }
 }

@@ -53,6 +53,11 @@ pub(super) fn wants_page(headers: &HeaderMap) -> bool {
     page.weight > 0 && page.is_named()
 }
 
+/// Whether a client likes Prometheus's own text format better than that of OpenMetrics.
+pub(super) fn wants_prometheus(headers: &HeaderMap) -> bool {
+    quality(headers, "text/plain") > quality(headers, "application/openmetrics-text")
+}
+
 /// How much a client wants a media type: the weight in thousandths, then how exactly it was named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Quality {

@@ -1,10 +1,11 @@
 //! `/metrics`, on the main listener or on one of its own.
 
-use super::{State, health};
+use super::{State, health, media};
 use crate::app::App;
+use crate::metrics::to_prometheus;
 use axum::Router;
 use axum::extract::State as Extract;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use tokio::net::TcpListener;
@@ -12,17 +13,23 @@ use tokio_util::sync::CancellationToken;
 
 /// Where it is found.
 pub(super) const PATH: &str = "/metrics";
-const MEDIA: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// On the main listener.
-pub(super) async fn here(Extract(state): Extract<State>) -> Response {
-    exposition(&state.app)
+pub(super) async fn here(Extract(state): Extract<State>, headers: HeaderMap) -> Response {
+    exposition(&state.app, &headers)
 }
 
-/// Everything that is counted. Costs Redis nothing.
-fn exposition(app: &App) -> Response {
+/// Everything that is counted, in the format of OpenMetrics, or in Prometheus's own for who likes that better. Costs Redis nothing.
+fn exposition(app: &App, headers: &HeaderMap) -> Response {
     match app.exposition() {
-        Ok(text) => ([(header::CONTENT_TYPE, MEDIA), (header::CACHE_CONTROL, "no-store")], text).into_response(),
+        Ok(text) => {
+            let (media, text) =
+                if media::wants_prometheus(headers) { (PROMETHEUS, to_prometheus(&text)) } else { (OPENMETRICS, text) };
+            let head = [(header::CONTENT_TYPE, media), (header::CACHE_CONTROL, "no-store"), (header::VARY, "accept")];
+            (head, text).into_response()
+        }
         Err(error) => {
             tracing::error!(%error, "the metrics cannot be written");
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
@@ -36,7 +43,7 @@ fn exposition(app: &App) -> Response {
 /// When the listener fails.
 pub async fn serve_metrics(listener: TcpListener, app: App, stop: CancellationToken) -> std::io::Result<()> {
     let router = Router::new()
-        .route(PATH, get(async |Extract(app): Extract<App>| exposition(&app)))
+        .route(PATH, get(async |Extract(app): Extract<App>, headers: HeaderMap| exposition(&app, &headers)))
         .route(health::ALIVE, get(health::alive))
         .route(health::READY, get(async |Extract(app): Extract<App>| health::readiness(&app).await))
         .with_state(app);

@@ -256,6 +256,71 @@ async fn the_process_is_described() {
     }
 }
 
+/// Holds a text to the format 0.0.4: each family declared once, under the names of its samples, before them and in one piece.
+fn hold_to_prometheus(text: &str) -> Samples {
+    let (mut samples, mut families, mut helps) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+    let mut current = (String::new(), String::new());
+    let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b':');
+    assert!(text.ends_with('\n') && !text.contains("# EOF") && !text.contains("# UNIT"), "{text}");
+    for line in text.lines() {
+        if let Some(help) = line.strip_prefix("# HELP ") {
+            assert!(helps.insert(help.split(' ').next().expect("a name").to_owned()), "two helps: {line}");
+        } else if let Some(declared) = line.strip_prefix("# TYPE ") {
+            let (name, kind) = declared.split_once(' ').expect("a type");
+            assert!(["counter", "gauge", "histogram", "summary", "untyped"].contains(&kind), "{line}");
+            assert!(is_name(name) && families.insert(name.to_owned(), ()).is_none(), "{line}");
+            current = (name.to_owned(), kind.to_owned());
+        } else {
+            let (series, value) = line.rsplit_once(' ').unwrap_or_else(|| panic!("no sample: {line:?}"));
+            let name = series.split('{').next().unwrap_or_default();
+            let ends: &[&str] = if current.1 == "histogram" { &["_bucket", "_sum", "_count"] } else { &[""] };
+            assert!(ends.iter().any(|end| format!("{}{end}", current.0) == name), "{line} is not of {current:?}");
+            assert!(samples.insert(series.to_owned(), value.parse().expect("a number")).is_none(), "{line} stands there twice");
+        }
+    }
+    assert!(helps.iter().all(|name| families.contains_key(name)), "{helps:?}");
+    Samples(samples)
+}
+
+#[tokio::test]
+async fn prometheus_may_ask_for_its_own_text_format() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    ada.home().await;
+    let ask = async |accept: &str| Answer::of(app.get("/metrics").header("accept", accept)).await;
+    for accept in [
+        "text/plain",
+        "text/plain;version=0.0.4",
+        "text/plain; version=0.0.4, */*;q=0.1",
+        "application/openmetrics-text;q=0.1,text/plain",
+    ] {
+        let answer = ask(accept).await;
+        assert_eq!(answer.header("content-type"), "text/plain; version=0.0.4; charset=utf-8", "{accept}");
+        assert_eq!(answer.header("vary"), "accept");
+        let samples = hold_to_prometheus(&answer.text);
+        assert_eq!(samples.requests("Home", "query", "ok"), 1.0);
+        for line in [
+            "# TYPE waxwing_requests_total counter",
+            "# TYPE waxwing_build_info gauge",
+            "# TYPE process_cpu_seconds_total counter",
+        ] {
+            assert!(answer.text.lines().any(|it| it == line), "{line}: {}", answer.text);
+        }
+        // The same series as in the other format, but for what this request itself has moved.
+        let other = Samples::at(&app).await;
+        assert_eq!(samples.0.keys().collect::<Vec<_>>(), other.0.keys().collect::<Vec<_>>());
+    }
+    for accept in [
+        "",
+        "*/*",
+        "application/openmetrics-text",
+        "text/html,application/xhtml+xml,*/*;q=0.8",
+        "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+    ] {
+        assert!(ask(accept).await.header("content-type").starts_with("application/openmetrics-text"), "{accept}");
+    }
+}
+
 #[tokio::test]
 async fn metrics_can_be_kept_to_a_listener_of_their_own() {
     let redis = RedisServer::start();
@@ -271,6 +336,8 @@ async fn metrics_can_be_kept_to_a_listener_of_their_own() {
     let apart = format!("http://{}", line.split("address=").nth(1).expect("an address").trim());
     let text = reqwest::get(format!("{apart}/metrics")).await.expect("an answer").text().await.expect("text");
     assert_eq!(Samples::of(&text).get("waxwing_http_responses_total{status=\"404\"}"), 1.0);
+    let plain = reqwest::Client::new().get(format!("{apart}/metrics")).header("accept", "text/plain");
+    hold_to_prometheus(&plain.send().await.expect("an answer").text().await.expect("text"));
     for path in ["/graphql", "/"] {
         assert_eq!(status(format!("{apart}{path}")).await, 404);
     }
