@@ -18,6 +18,11 @@ RUN apt-get update && apt-get install -y --no-install-recommends redis-server &&
 COPY --from=build /build/target/release/waxwing /usr/local/bin/waxwing
 USER waxwing
 VOLUME /data
-EXPOSE 4000
-ENV WAXWING_LISTEN=0.0.0.0:4000 WAXWING_LOG_FORMAT=json
+# The API, and /metrics apart from it: publish the second to Prometheus alone.
+EXPOSE 4000 9464
+ENV WAXWING_LISTEN=0.0.0.0:4000 \
+    WAXWING_METRICS_LISTEN=0.0.0.0:9464 \
+    WAXWING_PROFILE=production \
+    WAXWING_LOG_FORMAT=json
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 CMD ["waxwing", "health"]
 CMD ["waxwing", "serve", "--data-dir", "/data"]

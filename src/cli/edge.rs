@@ -138,6 +138,11 @@ impl EdgeOptions {
         })
     }
 
+    /// Whether the profile is the one for those who build.
+    pub(super) fn is_development(&self) -> bool {
+        self.profile == Profile::Development
+    }
+
     fn is_on(&self, switch: Option<Switch>) -> bool {
         switch.map_or(self.profile == Profile::Development, |switch| switch == Switch::On)
     }

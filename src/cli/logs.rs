@@ -3,8 +3,9 @@
 use crate::server::SPAN;
 use clap::Args;
 use std::backtrace::{Backtrace, BacktraceStatus};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::panic::PanicHookInfo;
+use std::sync::OnceLock;
 use tracing::Subscriber;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::FilterFn;
@@ -33,12 +34,61 @@ enum Format {
     Json,
 }
 
+/// Whether everything that is not a command's own output is written as JSON lines.
+static IS_JSON: OnceLock<bool> = OnceLock::new();
+
+/// The same. Before the command line is understood, what it and the environment say by themselves counts.
+pub(super) fn is_json() -> bool {
+    IS_JSON.get().copied().unwrap_or_else(|| {
+        let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+        let by_line = words.iter().enumerate().rev().find_map(|(at, word)| match word.strip_prefix("--log-format")? {
+            "" => words.get(at + 1).cloned(),
+            value => value.strip_prefix('=').map(str::to_owned),
+        });
+        by_line.or_else(|| std::env::var("WAXWING_LOG_FORMAT").ok()).is_some_and(|format| format == "json")
+    })
+}
+
+/// A line beside the log, in its form: for what is said whatever the filter is.
+pub(super) fn json_line(level: &str, message: &str, members: serde_json::Value) -> String {
+    let mut line = serde_json::json!({ "timestamp": jiff::Timestamp::now().to_string(), "level": level, "message": message });
+    if let (Some(line), serde_json::Value::Object(members)) = (line.as_object_mut(), members) {
+        line.extend(members);
+    }
+    format!("{line}\n")
+}
+
+/// Says on stderr how something went that takes its time.
+pub(super) fn tell(message: &str) {
+    let line = if is_json() { json_line("INFO", message, serde_json::Value::Null) } else { format!("{message}\n") };
+    // Nobody need read it.
+    let _ = std::io::stderr().write_all(line.as_bytes());
+}
+
+/// Says why a command has failed.
+pub(super) fn tell_failure(error: &anyhow::Error) {
+    let message = format!("{error:#}");
+    let line = if is_json() { json_line("ERROR", &message, serde_json::Value::Null) } else { format!("waxwing: {message}\n") };
+    let _ = std::io::stderr().write_all(line.as_bytes());
+}
+
+/// Ends the process for a command line that is wrong, or that asks for help.
+pub(super) fn exit(error: clap::Error) -> ! {
+    if error.use_stderr() && is_json() {
+        let line = json_line("ERROR", error.render().to_string().trim_end(), serde_json::Value::Null);
+        let _ = std::io::stderr().write_all(line.as_bytes());
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
+}
+
 fn filter(text: &str) -> Result<String, String> {
     EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
 }
 
 /// Logs from now on, panics too.
 pub(super) fn start(options: &Options) {
+    IS_JSON.get_or_init(|| matches!(options.log_format, Format::Json));
     subscriber(options, std::io::stderr, std::io::stderr().is_terminal()).init();
     std::panic::set_hook(Box::new(panicked));
 }
@@ -89,7 +139,6 @@ fn panicked(panic: &PanicHookInfo<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
     use std::sync::{Arc, Mutex};
 
     #[derive(Clone, Default)]

@@ -7,6 +7,7 @@ mod config;
 mod demo;
 mod edge;
 mod fsck;
+mod health;
 mod logs;
 mod migrate;
 mod options;
@@ -54,6 +55,8 @@ enum Command {
     Migrate(migrate::Options),
     /// Check a configuration, or print one to start from.
     Config(config::Options),
+    /// Ask a server whether it lives: the health check of a container. Ends with 1 where it does not answer.
+    Health(health::Options),
     /// Print the line of an ACL file for a Redis user with no more rights than the server needs.
     Acl(acl::Options),
     /// Print the GraphQL schema in the schema definition language.
@@ -68,7 +71,7 @@ pub fn main() -> ExitCode {
     match start() {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("waxwing: {error:#}");
+            logs::tell_failure(&error);
             ExitCode::FAILURE
         }
     }
@@ -76,7 +79,7 @@ pub fn main() -> ExitCode {
 
 fn start() -> anyhow::Result<ExitCode> {
     let configured = config::read(Cli::command(), std::env::args_os().collect())?;
-    let cli = Cli::from_arg_matches(&configured.matches).unwrap_or_else(|error| error.exit());
+    let cli = Cli::from_arg_matches(&configured.matches).unwrap_or_else(|error| logs::exit(error));
     logs::start(&cli.logs);
     for warning in &configured.warnings {
         tracing::warn!("{warning}");
@@ -97,6 +100,7 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Backup(options) => return backup::run(options).await,
         Command::Restore(options) => return backup::restore(options).await,
         Command::Migrate(options) => migrate::run(options).await?,
+        Command::Health(options) => health::run(options).await?,
         Command::Acl(options) => acl::run(&options)?,
         Command::Schema => print!("{}", crate::schema::sdl()),
     }

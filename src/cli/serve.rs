@@ -2,6 +2,7 @@
 
 use super::demo::{self, PEOPLE_LOGIN, PEOPLE_PASSWORD};
 use super::edge::{DocumentOptions, EdgeOptions};
+use super::logs;
 use super::migrate;
 use super::options::{DomainOptions, StorageOptions};
 use super::rates::RateOptions;
@@ -14,6 +15,7 @@ use crate::server::{self, DemoLogin, EdgeConfig, Endpoint, State, Traces};
 use crate::work;
 use anyhow::{Context, bail};
 use clap::Args;
+use serde_json::json;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -104,7 +106,11 @@ async fn serve(options: &Options, app: App, edge: EdgeConfig, stop: Cancellation
     }
     if let Some(address) = options.metrics_listen {
         let (listener, app) = (bind(address).await?, app.clone());
-        tracing::info!(address = %listener.local_addr()?, "/metrics is served here alone");
+        let address = listener.local_addr()?;
+        tracing::info!(%address, "/metrics is served here alone");
+        if is_open(address) {
+            tracing::warn!("/metrics is open on {address}: let nobody but Prometheus reach it");
+        }
         state.metrics_apart = true;
         tokio::spawn(server::serve_metrics(listener, app, stop.clone()));
     }
@@ -115,7 +121,9 @@ async fn serve(options: &Options, app: App, edge: EdgeConfig, stop: Cancellation
         async move { work::run(&app, &stop).await }
     });
     let listener = bind(options.listen).await?;
-    announce(listener.local_addr()?, &state);
+    let address = listener.local_addr()?;
+    warn_if_open(address, options.edge.is_development(), state.metrics_apart);
+    announce(address, &state);
     let outdated = async {
         let reason = migrate::outdated(app.db(), &stop).await;
         stop.cancel();
@@ -130,6 +138,25 @@ async fn serve(options: &Options, app: App, edge: EdgeConfig, stop: Cancellation
         traces.close().await;
     }
     outdated.map_or(Ok(()), Err)
+}
+
+/// Whether others than this machine may reach an address.
+fn is_open(address: SocketAddr) -> bool {
+    !address.ip().to_canonical().is_loopback()
+}
+
+/// Warns of what is open to others and should be so to nobody, or only to few.
+fn warn_if_open(address: SocketAddr, is_development: bool, metrics_apart: bool) {
+    if is_development && is_open(address) {
+        tracing::warn!(
+            "the development profile is open on {address}: the schema can be read and errors explain it; for the internet take --profile production"
+        );
+    }
+    if !metrics_apart && is_open(address) {
+        tracing::warn!(
+            "/metrics is open on {address}: serve it on an address of its own by --metrics-listen, or keep it from the public in the proxy"
+        );
+    }
 }
 
 /// Sees to the demo's world; the login to offer when there is one and it is asked for.
@@ -154,6 +181,15 @@ fn offered() -> DemoLogin {
 /// What somebody who has just typed the command wants to know. On stdout, apart from the log; nobody need read it.
 fn announce(address: SocketAddr, state: &State) {
     let host = if address.ip().is_unspecified() { format!("localhost:{}", address.port()) } else { address.to_string() };
+    let text = if logs::is_json() { banner_line(&host, state) } else { banner(&host, state) };
+    if state.demo.is_some() && is_open(address) {
+        tracing::warn!("--demo on {address}: whoever reaches it can log in");
+    }
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "ready");
+}
+
+fn banner(host: &str, state: &State) -> String {
     let mut text = "Waxwing is ready.\n".to_owned();
     if state.edge.playground {
         text += &format!("  Playground  http://{host}/\n");
@@ -161,10 +197,14 @@ fn announce(address: SocketAddr, state: &State) {
     text += &format!("  API         http://{host}/graphql\n");
     if let Some(demo) = &state.demo {
         text += &format!("  Log in as   {} with the password {}\n", demo.login, demo.password);
-        if !address.ip().is_loopback() {
-            tracing::warn!("--demo on {address}: whoever reaches it can log in");
-        }
     }
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "ready");
+    text
+}
+
+/// The same as a line of the log. No password stands in any, not even one that everybody knows.
+fn banner_line(host: &str, state: &State) -> String {
+    let playground = state.edge.playground.then(|| format!("http://{host}/"));
+    let login = state.demo.as_ref().map(|demo| demo.login.as_str());
+    let members = json!({ "api": format!("http://{host}/graphql"), "playground": playground, "demo_login": login });
+    logs::json_line("INFO", "Waxwing is ready.", members)
 }

@@ -11,6 +11,7 @@ mod cluster;
 mod comments;
 mod config;
 mod conformance;
+mod container;
 mod cost;
 mod crashes;
 mod deletion;

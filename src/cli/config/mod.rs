@@ -9,6 +9,7 @@ mod example;
 mod file;
 mod options;
 
+use crate::cli::logs;
 use clap::{ArgMatches, Args, Command, Subcommand};
 use file::File;
 use options::Options as Known;
@@ -70,11 +71,16 @@ pub(super) fn read(command: Command, line: Vec<OsString>) -> anyhow::Result<Conf
     let early = command.clone().ignore_errors(true).try_get_matches_from(&line).ok();
     let at_hand = early.as_ref().and_then(ArgMatches::subcommand).map_or(SERVE, |(name, _)| name).to_owned();
     let path = early.as_ref().and_then(named).filter(|_| at_hand != COMMAND);
-    let Some(path) = path else { return Ok(Configured { matches: command.get_matches_from(line), warnings: Vec::new() }) };
+    let Some(path) = path else { return Ok(Configured { matches: matches_of(command, line), warnings: Vec::new() }) };
     let (command, warnings) = File::read(&path)
         .and_then(|file| layered(command, &file, &at_hand))
         .map_err(|wrong| anyhow::anyhow!(wrong.join("\n  ")))?;
-    Ok(Configured { matches: command.get_matches_from(line), warnings })
+    Ok(Configured { matches: matches_of(command, line), warnings })
+}
+
+/// Reads a command line, or ends the process where it is wrong or asks for help.
+fn matches_of(command: Command, line: Vec<OsString>) -> ArgMatches {
+    command.try_get_matches_from(line).unwrap_or_else(|error| logs::exit(error))
 }
 
 /// The file that a command line names, before its command or after it.

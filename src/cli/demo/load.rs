@@ -5,7 +5,7 @@ use super::people::{self as small, PASSWORD};
 use super::plan::{PAST, Spread, TALK, World};
 use super::text::{Dice, sentence};
 use crate::app::App;
-use crate::cli::migrate;
+use crate::cli::{logs, migrate};
 use crate::clock::{DAY, Millis};
 use crate::db::world::Begun;
 use crate::{graph, sessions, statuses, timelines, users};
@@ -97,7 +97,8 @@ async fn take_in(app: &App, world: &World, tokens: Option<&Path>) -> anyhow::Res
     app.db().finish_world().await?;
     bar.finish_and_clear();
     let (people, edges, said) = (world.users.len(), world.follows.len(), world.statuses.len());
-    eprintln!("Loaded {people} users, {edges} follows and {said} statuses in {:.1} s.", bar.elapsed().as_secs_f64());
+    let took = bar.elapsed().as_secs_f64();
+    logs::tell(&format!("Loaded {people} users, {edges} follows and {said} statuses in {took:.1} s."));
     Ok(())
 }
 
@@ -133,7 +134,8 @@ fn write_tokens(file: &Path, world: &World, tokens: &[String]) -> std::io::Resul
 
 fn progress(world: &World) -> ProgressBar {
     let steps = 2 * world.users.len() + world.follows.len() + world.statuses.len();
-    let bar = ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::stderr());
+    let target = if logs::is_json() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let bar = ProgressBar::with_draw_target(Some(steps as u64), target);
     let style = ProgressStyle::with_template("{msg:>10} [{bar:40}] {percent}% {elapsed}");
     bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "))
 }

@@ -57,8 +57,7 @@ impl Process {
         let mut process = Self::spawn(command.stdout(Stdio::piped()));
         let stdout = process.stdout.as_mut().expect("it is piped");
         let mut lines = stdout.lines().map_while(Result::ok);
-        let url =
-            lines.find_map(|line| line.trim().strip_prefix("API").map(|url| url.trim().trim_end_matches("/graphql").to_owned()));
+        let url = lines.find_map(|line| api(&line)).map(|url| url.trim_end_matches("/graphql").to_owned());
         process.url = url.ok_or_else(|| process.log())?;
         Ok(process)
     }
@@ -119,6 +118,12 @@ impl Process {
         self.child.wait().expect("it ends");
         self.log()
     }
+}
+
+/// The address that a line of the banner tells, as text or as JSON.
+fn api(line: &str) -> Option<String> {
+    let json = || serde_json::from_str::<serde_json::Value>(line).ok()?["api"].as_str().map(str::to_owned);
+    line.trim().strip_prefix("API").map(|url| url.trim().to_owned()).or_else(json)
 }
 
 /// A failed test leaves no server behind.

@@ -1,0 +1,50 @@
+//! `waxwing health`.
+
+use anyhow::{Context, bail};
+use clap::Args;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// How long the server may take to answer.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+#[derive(Args)]
+#[command(after_help = "It asks for /healthz, which says that the process lives. Whether Redis answers is what /readyz says.")]
+pub(super) struct Options {
+    /// Where the server listens.
+    #[arg(long, value_name = "ADDRESS", env = "WAXWING_LISTEN", default_value = "127.0.0.1:4000")]
+    listen: SocketAddr,
+}
+
+/// Ends well where the server answers that it lives.
+pub(super) async fn run(options: Options) -> anyhow::Result<()> {
+    let address = reachable(options.listen);
+    let status = timeout(PATIENCE, ask(address)).await;
+    match status.with_context(|| format!("{address} does not answer"))?.with_context(|| address.to_string())?.as_str() {
+        "200" => Ok(()),
+        status => bail!("{address} answers {status:?}"),
+    }
+}
+
+/// The status of `/healthz`.
+async fn ask(address: SocketAddr) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect(address).await?;
+    let request = format!("GET /healthz HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = Vec::new();
+    stream.take(4_096).read_to_end(&mut answer).await?;
+    Ok(String::from_utf8_lossy(answer.get(9..12).unwrap_or_default()).into_owned())
+}
+
+/// A server that listens on every address is asked on the machine's own.
+fn reachable(mut listen: SocketAddr) -> SocketAddr {
+    match listen {
+        SocketAddr::V4(address) if address.ip().is_unspecified() => listen.set_ip(Ipv4Addr::LOCALHOST.into()),
+        SocketAddr::V6(address) if address.ip().is_unspecified() => listen.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
+    }
+    listen
+}
