@@ -349,6 +349,43 @@ fn scripts() -> Vec<(String, String)> {
 }
 
 #[test]
+fn a_domain_is_named_wherever_it_must_be() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let text = |file: &str| fs::read_to_string(root.join(file)).expect("a source");
+    let (page, fsck, request, schema) = (text("lib.rs"), text("fsck/mod.rs"), text("request.rs"), text("schema/mod.rs"));
+    let mut broken = Vec::new();
+    for entry in fs::read_dir(&root).expect("a folder") {
+        let folder = entry.expect("an entry").path();
+        let domain = folder.file_name().expect("a name").to_string_lossy().into_owned();
+        let has = |name: &str| folder.join(format!("{name}.rs")).is_file() || folder.join(name).is_dir();
+        // What keeps keys of its own, or has a service behind an API, is a domain.
+        if domain == "db" || !has("keys") && !(has("service") && has("graphql")) {
+            continue;
+        }
+        let mut need = |fulfilled: bool, what: &str| {
+            if !fulfilled {
+                broken.push(format!("{domain}: {what}"));
+            }
+        };
+        need(floor_of(&domain).is_some(), "FLOORS of this test does not say on which floor it is");
+        need(page.contains(&format!("[`{domain}`]")), "the table in lib.rs does not name it");
+        if has("keys") {
+            need(has("audit"), "it has keys and no audit.rs");
+            for part in ["audit::KINDS", "audit::owns", "audit::check("] {
+                need(fsck.contains(&format!("{domain}::{part}")), &format!("fsck does not name {domain}::{part}"));
+            }
+        }
+        if has("load") {
+            need(request.contains(&format!("crate::{domain}::")), "request.rs does not bundle its loaders");
+        }
+        if has("graphql") {
+            need(schema.contains(&format!("crate::{domain}::")), "schema/mod.rs does not merge its roots");
+        }
+    }
+    hold("a domain that is forgotten somewhere (see CONTRIBUTING.md)", broken);
+}
+
+#[test]
 fn tests_run_the_binary_in_one_way() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
     // In two parts, so that this file is none of those that name it.

@@ -1,6 +1,6 @@
 //! What an operator types: the commands beside `serve`, and what they say.
 
-use crate::support::{Process, RedisServer, ran, waxwing};
+use crate::support::{Process, RedisServer, TestApp, ran, waxwing};
 use std::time::{Duration, Instant};
 
 /// Waits for a line of a process's log that holds `text`, and gives what follows it there.
@@ -40,6 +40,23 @@ async fn a_worker_tells_how_it_is() {
     let address = taken.local_addr().expect("an address").to_string();
     let (code, _, stderr) = ran(&mut waxwing(&["worker", "--metrics-listen", &address, "--redis", "unix:/nowhere"]));
     assert!(code == 1 && stderr.contains(&format!("cannot listen on {address}")), "{stderr}");
+}
+
+#[tokio::test]
+async fn alerts_name_metrics_that_are_there() {
+    let app = TestApp::start().await;
+    let text = crate::support::Answer::of(app.get("/metrics")).await.text;
+    let families: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
+    let rules = include_str!("../../docs/deploy/alerts.yml");
+    let words = rules.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    let mut metrics: Vec<&str> = words.filter(|word| word.starts_with("waxwing_") || word.starts_with("process_")).collect();
+    metrics.sort_unstable();
+    metrics.dedup();
+    assert!(metrics.len() > 5, "{metrics:?}");
+    for metric in metrics {
+        let family = ["_total", "_bucket", "_sum", "_count"].iter().find_map(|end| metric.strip_suffix(end)).unwrap_or(metric);
+        assert!(families.contains(&family), "no metric is called {metric}: {families:?}");
+    }
 }
 
 #[test]

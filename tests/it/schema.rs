@@ -141,6 +141,37 @@ async fn everything_in_the_schema_is_described() {
     assert!(bare.is_empty(), "without a description: {bare:?}");
 }
 
+#[tokio::test]
+async fn every_mutation_takes_one_input_and_tells_user_errors() {
+    let app = TestApp::start().await;
+    let query = "{ __schema { mutationType { fields { name args { name type { kind ofType { inputFields { name } } } } type { kind ofType { fields { name } } } } } } }";
+    let answer = app.anonymous().gql(query, json!({})).await;
+    let names = |list: &Value| -> Vec<String> {
+        list.as_array().into_iter().flatten().map(|it| it["name"].as_str().expect("a name").to_owned()).collect()
+    };
+    // What makes something anew. Logging in makes a session, which nobody wants again from a key.
+    let creates = |name: &str| ["create", "post", "add", "register"].iter().any(|verb| name.starts_with(verb));
+    let repeatable = ["addUserToList", "addCampaignKeywords"]; // Done again, they change nothing by themselves.
+    let mut broken = Vec::new();
+    let fields = answer["data"]["__schema"]["mutationType"]["fields"].as_array().expect("mutations").clone();
+    assert!(fields.len() > 20, "{answer}");
+    for field in fields {
+        let name = field["name"].as_str().expect("a name").to_owned();
+        let arguments = names(&field["args"]);
+        if !(arguments.is_empty() || arguments == ["input"] && field["args"][0]["type"]["kind"] == "NON_NULL") {
+            broken.push(format!("{name} takes {arguments:?} and not one input that must be there"));
+        }
+        if !names(&field["type"]["ofType"]["fields"]).iter().any(|part| part == "userErrors") {
+            broken.push(format!("{name} answers no userErrors"));
+        }
+        let keyed = names(&field["args"][0]["type"]["ofType"]["inputFields"]).iter().any(|part| part == "idempotencyKey");
+        if creates(&name) && !repeatable.contains(&name.as_str()) && !keyed {
+            broken.push(format!("{name} creates something and takes no idempotencyKey"));
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
 /// Every part of a type that nobody described, by its path.
 fn collect(part: &Value, path: &str, bare: &mut Vec<String>) {
     if part["description"].as_str().is_none_or(str::is_empty) {
