@@ -1,7 +1,7 @@
 //! The audit of the journal: no entry past its lease, nothing among the dead, queues and entries belong together.
 
 use super::keys::{self, Owned};
-use super::model::{Entry as Job, KEEP, LEASE, Queue};
+use super::model::{Entry as Job, LEASE, Queue};
 use crate::audit::{self, Entry, Findings, Lives};
 use crate::clock::Millis;
 use crate::db::look::Look;
@@ -54,10 +54,8 @@ async fn check_shard(look: &Look, shard: u64, found: &mut Findings) -> Result<()
         let job = audit::id(id).and_then(|id| Job::of(id, record));
         match (job, due.get(id)) {
             (None, _) => found.add_with(&key, format!("entry {id:?} cannot be read"), record.clone()),
-            (_, None) if settled.get(id).is_some_and(|at| at + KEEP + PATIENCE >= look.now()) => {}
-            (_, None) if settled.contains_key(id) => {
-                found.add(&key, format!("entry {id} is settled and not struck out: does a server run?"));
-            }
+            // It stays settled where nothing runs, and is looked at when something does.
+            (_, None) if settled.contains_key(id) => {}
             (_, None) => found.add(&key, format!("entry {id} waits in no queue")),
             (Some(job), Some(due)) if due + PATIENCE < look.now() => {
                 found.add_with(&key, format!("entry {id} is overdue: does a server run?"), format!("{:?}", job.task));

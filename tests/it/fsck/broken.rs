@@ -331,6 +331,12 @@ pub(super) const OF_THE_JOURNAL: &[Case] = &[
     (&["SET dead:{2} 5"], &["dead:{2}: should be a hash"]),
     (&["SET due:{2}:short 5"], &["due:{2}:short: should be a zset"]),
     (&["SET due:{2}:other 5"], &["due:{2}:other: is no key of Waxwing's"]),
+    (&["SET settled:{2} 5"], &["settled:{2}: should be a zset"]),
+    (&["HSET copies:{0} 5 nonsense"], &["copies:{0}: the copy \"5\" cannot be read"]),
+    (
+        &["HSET|copies:{0}|5|0 0 {\"stage\":0,\"below\":0,\"mark\":0} 7:0 {\"Refill\":{\"feed\":{\"Home\":5}}}"],
+        &["copies:{0}: the entry of the copy 5 is gone: does a server run?"],
+    ),
     (&["SET journal:{8} 5"], &["journal:{8}: is no key of Waxwing's"]),
 ];
 

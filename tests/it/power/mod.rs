@@ -3,6 +3,7 @@
 //!
 //! `WAXWING_CUTS` says how often, `WAXWING_CUTS_SEED` which seed.
 
+mod kept;
 mod people;
 
 use crate::support::{Alone, CALM, Process, RedisServer, TestApp, aof, findings, waxwing};
@@ -27,6 +28,8 @@ const PEOPLE: usize = 16;
 const SERVERS: usize = 2;
 /// What the last second may take away begins after the world stands.
 const LOAD: Duration = Duration::from_millis(2_500);
+/// So much has happened by then at least.
+const ANSWERS: usize = 400;
 /// What a node loses at most.
 const LOSS: Duration = Duration::from_secs(1);
 
@@ -68,7 +71,11 @@ impl Town {
         let growth = aof::Growth::of(&folders);
         let live = |person: Person| tokio::spawn(person.live(stop.clone(), answered.clone()));
         let lives: Vec<_> = people.into_iter().map(live).collect();
-        tokio::time::sleep(LOAD).await;
+        let began = Instant::now();
+        while began.elapsed() < LOAD || answered.load(Ordering::SeqCst) < ANSWERS {
+            assert!(began.elapsed() < Duration::from_secs(60), "nobody is answered");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
         let killed = redis.clone();
         let log = tokio::task::spawn_blocking(move || {
             killed.kill();

@@ -1,0 +1,117 @@
+//! What the journal keeps on a cluster, step by step: the clock is moved, and what a power cut takes from a node is taken by hand.
+
+use super::OPTIONS;
+use crate::support::{Actor, RedisServer, START, TestApp, findings};
+use std::sync::Arc;
+use waxwing::clock::Clock;
+use waxwing::config::Config;
+use waxwing::jobs::KEEP;
+
+/// An application on a cluster, two people, and nothing in the journal.
+async fn scene() -> (TestApp, Actor, Actor) {
+    let app = TestApp::over(Arc::new(RedisServer::clustered(&OPTIONS)), Clock::manual(START), Config::default()).await;
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    later(&app).await;
+    assert_eq!(journal(&app), [""; 0]);
+    (app, ada, bob)
+}
+
+/// Works until nothing is left to do, ten seconds later.
+async fn later(app: &TestApp) {
+    app.drain().await;
+    app.clock.advance(KEEP as i64);
+    app.drain().await;
+}
+
+/// Every key of the journal.
+fn journal(app: &TestApp) -> Vec<String> {
+    let is_of_it = |key: &String| ["journal:", "due:", "settled:", "copies:"].iter().any(|kind| key.starts_with(kind));
+    app.redis.keys().into_iter().filter(is_of_it).collect()
+}
+
+/// Restarts every node; another process over the same cluster.
+async fn restarted(app: &TestApp) -> TestApp {
+    app.redis.kill();
+    app.redis.start_again();
+    app.sibling().await
+}
+
+/// Takes from bob's side that ada follows him.
+fn lose_follower(app: &TestApp, ada: &Actor, bob: &Actor) {
+    let (ada, bob) = (ada.user_id().0.to_string(), bob.user_id().0);
+    app.redis.run::<()>(&["ZREM", &format!("followers:{{{bob}}}"), &ada]);
+    app.redis.run::<()>(&["HINCRBY", &format!("user:{{{bob}}}"), "followers", "-1"]);
+}
+
+fn followers(app: &TestApp, bob: &Actor) -> u64 {
+    app.redis.run(&["ZCARD", &format!("followers:{{{}}}", bob.user_id().0)])
+}
+
+#[tokio::test]
+async fn an_entry_is_on_every_node_and_is_kept_for_ten_seconds() {
+    let (app, ada, _) = scene().await;
+    ada.post("new").await;
+    app.drain().await;
+    let held = || -> Vec<usize> {
+        let nodes = app.redis.each::<Vec<String>>(&["KEYS", "*"]);
+        let entries = |key: &&String| key.starts_with("journal:") || key.starts_with("copies:");
+        nodes.iter().map(|keys| keys.iter().filter(entries).count()).collect()
+    };
+    assert_eq!(held(), [1, 1, 1], "a status may go anywhere");
+    app.clock.advance(KEEP as i64 - 1);
+    app.drain().await;
+    assert_eq!(held(), [1, 1, 1]);
+    app.clock.advance(1);
+    app.drain().await;
+    assert_eq!(journal(&app), [""; 0]);
+}
+
+#[tokio::test]
+async fn what_was_settled_shortly_before_a_restart_is_settled_again() {
+    let (app, ada, bob) = scene().await;
+    ada.follow(&bob).await;
+    app.drain().await;
+    lose_follower(&app, &ada, &bob);
+    let app = restarted(&app).await;
+    assert_eq!(followers(&app, &bob), 0);
+    later(&app).await;
+    assert_eq!(followers(&app, &bob), 1);
+    later(&app).await;
+    assert_eq!(journal(&app), [""; 0], "it was settled in this generation");
+    app.clock.advance(61_000);
+    assert_eq!(findings(&app.app).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn without_a_restart_nothing_is_settled_again() {
+    let (app, ada, bob) = scene().await;
+    ada.follow(&bob).await;
+    app.drain().await;
+    lose_follower(&app, &ada, &bob);
+    later(&app).await;
+    assert_eq!((followers(&app, &bob), journal(&app)), (0, Vec::new()), "nothing was lost that the journal could know of");
+}
+
+#[tokio::test]
+async fn an_entry_that_a_node_has_lost_is_written_again_from_its_copy() {
+    let (app, ada, bob) = scene().await;
+    // One whose entry lies on another node than one of both sides has a copy there.
+    for _ in 0..20 {
+        ada.follow(&bob).await;
+        app.drain().await;
+        if journal(&app).iter().any(|key| key.starts_with("copies:")) {
+            break;
+        }
+        ada.unfollow(&bob).await;
+        later(&app).await;
+    }
+    for key in journal(&app).iter().filter(|key| !key.starts_with("copies:")) {
+        app.redis.run::<()>(&["UNLINK", key]);
+    }
+    lose_follower(&app, &ada, &bob);
+    let app = restarted(&app).await;
+    later(&app).await;
+    assert_eq!(followers(&app, &bob), 1);
+    later(&app).await;
+    assert_eq!(journal(&app), [""; 0]);
+}
