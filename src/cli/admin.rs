@@ -9,12 +9,14 @@ use crate::app::App;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::Timing;
+use crate::jobs::{KEEP, keep};
 use crate::request::Request;
 use crate::users::User;
 use crate::users::service as users;
 use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
 use std::sync::Arc;
+use std::time::Duration;
 
 #[derive(Args)]
 pub(super) struct Options {
@@ -142,6 +144,12 @@ async fn delete_account(app: &App, login: &str) -> anyhow::Result<()> {
         }
     };
     accounts::delete_wholly(app, user.id, &user.login, tell).await?;
+    if app.db().is_cluster() {
+        // The journal keeps for a while what was settled, and that names the account.
+        eprintln!("taking away: entries of the journal");
+        tokio::time::sleep(Duration::from_millis(KEEP + 1)).await;
+        keep::sweep(app).await?;
+    }
     println!("{} ({}) is deleted.", user.login, user.id.global());
     Ok(())
 }

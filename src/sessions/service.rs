@@ -24,6 +24,7 @@ pub async fn begin(app: &App, user: UserId, agent: Option<&str>) -> Result<NewSe
     if listed.iter().all(|(digest, _)| *digest != session.digest) {
         // The account is gone, and took its sessions with it: this one may have come later.
         store::end(app.db(), user, &[session.digest]).await?;
+        noted.done(app);
         return Err(Error::Unauthenticated);
     }
     make_room(app, user, listed).await?;

@@ -44,12 +44,18 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
     let hash = password::hash(app, registration.password).await?;
     let id = UserId(app.next_id().await?);
     let noted = jobs::begin_parts(app, [Task::Account { user: id, login: registration.login.clone() }]).await?;
-    claim(app, &registration.login, id).await?;
+    if let Err(refusal) = claim(app, &registration.login, id).await {
+        if matches!(refusal, Refusal::User(_)) {
+            noted.done(app);
+        }
+        return Err(refusal);
+    }
     let user = new_user(id, registration.login, registration.name, id.time());
     store::create(app.db(), &user, &hash).await?;
     // Whoever stalled for longer than the lease may have lost the claim to somebody else meanwhile.
     if store::find(app.db(), &user.login).await? != Some(id) {
         store::remove(app.db(), id).await?;
+        noted.done(app);
         return Err(taken().into());
     }
     noted.done(app);

@@ -197,6 +197,7 @@ async fn of_a_hundred_who_want_one_login_exactly_one_gets_it() {
     assert_eq!((won.len(), lost.len()), (1, 99));
     assert!(lost.iter().all(|(_, payload)| codes(payload) == ["LOGIN_TAKEN"]));
     assert_eq!(by_login(&app.anonymous(), "LOVELACE").await["login"], won[0].0);
+    app.drain_wholly().await;
     let keys = app.redis.keys();
     let kinds: Vec<&str> = keys.iter().filter_map(|key| key.split_once(':')).map(|(kind, _)| kind).collect();
     let of = |kind: &str| kinds.iter().filter(|other| **other == kind).count();

@@ -99,7 +99,7 @@ async fn what_is_deleted_is_gone_for_everybody_and_at_once() {
         assert_eq!(codes(&unlike(&reader, &id).await), ["NOT_FOUND"]);
     }
     assert_eq!(posts(ada).await, (1, 1));
-    app.drain().await;
+    app.drain_wholly().await;
     let number = waxwing::ids::StatusId::from_global(&id).expect("a status").0.to_string();
     let dump = app.redis.dump_without_events().replace(&format!("gone:{{{number}}}"), "");
     assert!(!dump.contains(&number) && !app.redis.dump().contains("going"), "{dump}");
