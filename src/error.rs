@@ -20,6 +20,9 @@ pub enum Error {
     /// Redis cannot be asked now.
     #[error("The storage does not answer. Try again in a moment.")]
     StorageUnavailable,
+    /// Redis has reached its memory limit. Nothing was changed; reading and deleting go on.
+    #[error("The storage is full: nothing new can be stored until something is deleted.")]
+    StorageFull,
     /// A write was sent and its answer never came: it may or may not have happened.
     #[error("The storage did not confirm the change in time: it may have happened. Read again before you retry.")]
     OutcomeUnknown,
@@ -49,6 +52,7 @@ impl Error {
             Self::BadUserInput(_) => "BAD_USER_INPUT",
             Self::Unauthenticated | Self::InvalidToken => "UNAUTHENTICATED",
             Self::StorageUnavailable => "STORAGE_UNAVAILABLE",
+            Self::StorageFull => "STORAGE_FULL",
             Self::OutcomeUnknown => "OUTCOME_UNKNOWN",
             Self::DeadlineExceeded => "DEADLINE_EXCEEDED",
             Self::RateLimited { .. } => "RATE_LIMITED",

@@ -69,7 +69,7 @@ pub async fn delete_wholly(app: &App, id: UserId, login: &str, mut tell: impl Fn
 
 /// The journal, the commit, and what must go before anybody is answered.
 async fn begin(app: &App, id: UserId, login: &str) -> Result<(Ticket, Option<Place>), Error> {
-    let ticket = jobs::begin(app, Task::Account { user: id, login: login.to_owned() }).await?;
+    let ticket = jobs::begin_deletion(app, Task::Account { user: id, login: login.to_owned() }).await?;
     users::remove(app, id, login).await?;
     let mut next = settle(app, id, login, Place::default()).await?;
     while let Some(place) = next.filter(|place| place.stage == 0) {

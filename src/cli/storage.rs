@@ -56,7 +56,7 @@ impl Storage {
 }
 
 async fn examine(target: &Target, allow_volatile: bool) -> anyhow::Result<()> {
-    let findings = check::examine(target, &fsck::key_kinds()).await.context("this Redis cannot be reached")?;
+    let findings = check::examine(target, &fsck::key_kinds()).await?;
     for finding in &findings {
         tell(finding);
     }

@@ -22,11 +22,11 @@ const THREAD: &str = include_str!("lua/thread.lua");
 static ADD_COMMENT: Script = Script::after(THREAD, include_str!("lua/add_comment.lua"));
 static EDIT_COMMENT: Script = Script::after(THREAD, include_str!("lua/edit_comment.lua"));
 static VOTE_COMMENT: Script = Script::after(THREAD, include_str!("lua/vote_comment.lua"));
-static TELL_VOTES: Script = Script::after(THREAD, include_str!("lua/tell_votes.lua"));
-static DELETE_COMMENT: Script = Script::after(THREAD, include_str!("lua/delete_comment.lua"));
-static REMOVE_BRANCH: Script = Script::after(THREAD, include_str!("lua/remove_branch.lua"));
-static CLEAR_PART: Script = Script::after(THREAD, include_str!("lua/clear_part.lua"));
-static ADD_COMMENTED: Script = Script::new(include_str!("lua/add_commented.lua"));
+static TELL_VOTES: Script = Script::allow_oom_after(THREAD, include_str!("lua/tell_votes.lua"));
+static DELETE_COMMENT: Script = Script::allow_oom_after(THREAD, include_str!("lua/delete_comment.lua"));
+static REMOVE_BRANCH: Script = Script::allow_oom_after(THREAD, include_str!("lua/remove_branch.lua"));
+static CLEAR_PART: Script = Script::allow_oom_after(THREAD, include_str!("lua/clear_part.lua"));
+static ADD_COMMENTED: Script = Script::allow_oom(include_str!("lua/add_commented.lua"));
 static WALK_TREE: Script = Script::new(include_str!("lua/walk_tree.lua"));
 
 /// How often it is told at most that votes on a comment have changed.

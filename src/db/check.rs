@@ -2,18 +2,43 @@
 
 use super::Target;
 use super::inspect::{Finding, inspect};
+use super::link::refuses_login;
 use redis::{AsyncConnectionConfig, Client, RedisError};
 use std::time::Duration;
 
 /// How long a node may take to answer. The check runs once, at start.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Why a given Redis cannot be looked at, for the person who named it. Without a source: what Redis says is part of the text.
+#[derive(Debug, thiserror::Error)]
+pub enum ExamineError {
+    /// It asks for a password.
+    #[error("Redis asks for a password, and --redis names none. Write it as redis://USER:PASSWORD@HOST:PORT")]
+    NoCredentials,
+    /// It knows no such user, or another password.
+    #[error("Redis refuses the user or the password that --redis names. Both are case-sensitive, and percent-encoded in a URL")]
+    WrongCredentials,
+    /// Anything else.
+    #[error("this Redis cannot be reached: {0}")]
+    Unreachable(String),
+}
+
+impl From<RedisError> for ExamineError {
+    fn from(error: RedisError) -> Self {
+        match error.code() {
+            Some("NOAUTH") => Self::NoCredentials,
+            _ if refuses_login(&error) => Self::WrongCredentials,
+            _ => Self::Unreachable(error.to_string()),
+        }
+    }
+}
+
 /// What is to be said of a Redis, the worst of each node first, each thing once. Replicas among a cluster's seeds are passed over:
 /// the cluster routes to their primaries. `kinds` are the kinds of keys that our user must be allowed to use.
 ///
 /// # Errors
 /// When no node that was named answers, or one does not let us in.
-pub async fn examine(target: &Target, kinds: &[&str]) -> Result<Vec<Finding>, RedisError> {
+pub async fn examine(target: &Target, kinds: &[&str]) -> Result<Vec<Finding>, ExamineError> {
     let (nodes, cluster) = match target {
         Target::Single(info) => (std::slice::from_ref(&**info), false),
         Target::Cluster(nodes) => (nodes.as_slice(), true),
@@ -26,11 +51,11 @@ pub async fn examine(target: &Target, kinds: &[&str]) -> Result<Vec<Finding>, Re
                 findings.extend(found);
             }
             Err(error) if cluster && error.is_io_error() => failed = Some(error),
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         }
     }
     match failed {
-        Some(error) if !reached => Err(error),
+        Some(error) if !reached => Err(error.into()),
         _ => {
             let mut seen = std::collections::HashSet::new();
             findings.retain(|finding: &Finding| seen.insert(finding.message.clone()));

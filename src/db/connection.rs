@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::metrics::{Fault, StorageMeters};
 use redis::{Client, Cmd, ConnectionInfo, RedisError, Value};
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Whether a lost answer may have changed something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,6 +188,10 @@ pub(super) fn classify(meters: &StorageMeters, error: &RedisError, access: Acces
             tracing::warn!(%error, "Redis does not serve now");
             Error::StorageUnavailable
         }
+        Fault::Full => {
+            warn_of_full_store();
+            Error::StorageFull
+        }
         _ => {
             tracing::warn!(%error, "Redis cannot be reached");
             Error::StorageUnavailable
@@ -195,13 +199,24 @@ pub(super) fn classify(meters: &StorageMeters, error: &RedisError, access: Acces
     }
 }
 
+/// Warns once a minute: while the store is full, every change meets that.
+fn warn_of_full_store() {
+    static WARNED: Mutex<Option<Instant>> = Mutex::new(None);
+    let mut warned = WARNED.lock().unwrap_or_else(PoisonError::into_inner);
+    if warned.is_none_or(|at| at.elapsed() >= Duration::from_secs(60)) {
+        *warned = Some(Instant::now());
+        tracing::warn!(
+            "Redis has reached its memory limit: the storage is full. Raise `maxmemory` (--redis-memory for the embedded one), or delete"
+        );
+    }
+}
+
 fn fault(error: &RedisError) -> Fault {
-    const REFUSING: [&str; 12] = [
+    const REFUSING: [&str; 11] = [
         "LOADING",
         "MASTERDOWN",
         "CLUSTERDOWN",
         "READONLY",
-        "OOM",
         "MISCONF",
         "NOREPLICAS",
         "BUSY",
@@ -216,6 +231,8 @@ fn fault(error: &RedisError) -> Fault {
         Fault::Lost
     } else if error.is_io_error() || error.is_cluster_error() {
         Fault::Unreachable
+    } else if error.code() == Some("OOM") {
+        Fault::Full
     } else if error.code().is_some_and(|code| REFUSING.contains(&code)) {
         Fault::Refused
     } else {

@@ -10,8 +10,8 @@ use super::near::Near;
 use crate::error::Error;
 use crate::metrics::{Fault, StorageMeters};
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, ConnectionInfo, Pipeline, PushKind, RedisError, Value};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use redis::{AsyncConnectionConfig, Client, ConnectionInfo, ErrorKind, Pipeline, PushKind, RedisError, Value};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -45,7 +45,7 @@ impl Links {
         near: Option<&Arc<Near>>,
     ) -> Result<Self, RedisError> {
         let client = Client::open(server)?;
-        let way = Way { client, timing, meters: meters.clone(), near: near.cloned() };
+        let way = Way { client, timing, meters: meters.clone(), near: near.cloned(), login_refused: AtomicBool::new(false) };
         let way = Arc::new(way);
         Ok(Self((0..timing.connections.max(1)).map(|_| Link::new(way.clone())).collect()))
     }
@@ -83,6 +83,8 @@ struct Way {
     meters: Arc<StorageMeters>,
     /// What is told of writes that the server tells of.
     near: Option<Arc<Near>>,
+    /// The server has refused our credentials, and that has been logged.
+    login_refused: AtomicBool,
 }
 
 /// The connection in use and how many there were, so that an old one's end does not close a new one.
@@ -171,13 +173,26 @@ impl Way {
         let connection = tokio::time::timeout(self.timing.connect, connecting)
             .await
             .map_err(|_| unreachable(&self.meters, &"no answer in time"))?
-            .map_err(|error| unreachable(&self.meters, &error))?;
+            .map_err(|error| self.failed(&error))?;
+        self.login_refused.store(false, Ordering::Relaxed);
         if let Some(near) = &self.near {
             self.listen(near, connection.clone()).await?;
         }
         let mut current = place.write().unwrap_or_else(PoisonError::into_inner);
         *current = Current { generation, connection: Some(connection.clone()) };
         Ok((generation, connection))
+    }
+
+    /// A connection could not be made. Wrong credentials stay wrong until somebody changes them, so that is logged once.
+    fn failed(&self, error: &RedisError) -> Failure {
+        if !refuses_login(error) {
+            return unreachable(&self.meters, error);
+        }
+        self.meters.failed(Fault::Unreachable);
+        if !self.login_refused.swap(true, Ordering::Relaxed) {
+            tracing::error!(%error, "Redis refuses our user or password: no request can be served until it accepts them");
+        }
+        Failure::Unreachable
     }
 
     /// Has the server tell of writes. One that will not is read every time; of one that is busy, or has not answered, nobody knows.
@@ -197,6 +212,11 @@ fn empty(current: &RwLock<Current>, generation: u64) {
     if current.generation == generation {
         current.connection = None;
     }
+}
+
+/// Whether a server does not let us in as who we are.
+pub(super) fn refuses_login(error: &RedisError) -> bool {
+    error.kind() == ErrorKind::AuthenticationFailed || error.code().is_some_and(|code| matches!(code, "NOAUTH" | "WRONGPASS"))
 }
 
 fn unreachable(meters: &StorageMeters, why: &dyn std::fmt::Display) -> Failure {

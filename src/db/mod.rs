@@ -34,7 +34,7 @@ pub use connection::Timing;
 use connection::{Access, Topology};
 pub use near::{Assumed, Moment, Weighed};
 use redis::{Cmd, FromRedisValue, Pipeline, RedisError, Value};
-use script::Call;
+use script::{Call, Script};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -45,6 +45,9 @@ pub const PIPELINE: usize = 2_000;
 
 /// How often scripts are loaded for one call.
 const LOADS: usize = 10;
+
+static PROBE_WRITES: Script = Script::refusable(include_str!("lua/probe_writes.lua"));
+static WRITE_KEY: Script = Script::allow_oom(include_str!("lua/write_key.lua"));
 
 /// How many pipelines wait for Redis at once. One that does not keep up is asked no more: the questions would fill the memory, and
 /// nobody would be left to hear most of the answers.
@@ -223,6 +226,15 @@ impl Db {
         noted(self.pipeline(commands, Access::Write).await)
     }
 
+    /// The same also where the store is full, for the commands of `write_key.lua` where their growth is bounded: what follows from a change that was committed,
+    /// or comes before a deletion. One pipeline of scripts.
+    ///
+    /// # Errors
+    /// As [`Self::write_many`].
+    pub async fn write_many_allow_oom(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Error> {
+        self.call_many(commands.iter().map(|command| Call::of(&WRITE_KEY, command)).collect()).await
+    }
+
     /// Runs one script: a step.
     ///
     /// # Errors
@@ -330,6 +342,23 @@ impl Db {
         })
     }
 
+    /// Whether every primary answers and takes changes.
+    ///
+    /// # Errors
+    /// `STORAGE_FULL`; `STORAGE_UNAVAILABLE`.
+    pub async fn probe(&self) -> Result<(), Error> {
+        let probe = Call::new(&PROBE_WRITES, []);
+        let mut answers = self.each_primary(&probe.command()).await?;
+        if answers.iter().any(script::is_unknown) {
+            self.topology.load_scripts(vec![probe.load()]).await?;
+            answers = self.each_primary(&probe.command()).await?;
+        }
+        answers.into_iter().try_for_each(|answer| match answer.extract_error() {
+            Ok(_) => Ok(()),
+            Err(error) => Err(self.topology.classify(&error, Access::Read)),
+        })
+    }
+
     /// Asks every primary the same; answers in the order of their addresses. For INFO and checks.
     ///
     /// # Errors
@@ -407,7 +436,7 @@ tokio::task_local! {
 
 /// Notes a write, unless it was refused for certain. Outside of a request nobody asks.
 fn noted<T>(written: Result<T, Error>) -> Result<T, Error> {
-    if !matches!(written, Err(Error::StorageUnavailable)) {
+    if !matches!(written, Err(Error::StorageUnavailable | Error::StorageFull)) {
         let _ = WROTE.try_with(|wrote| wrote.set(true));
     }
     written

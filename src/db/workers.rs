@@ -6,7 +6,7 @@ use crate::clock::Millis;
 use crate::error::Error;
 use crate::ids::source::{IMPORT_WORKER, Reserve, SPAN, Span, WORKERS};
 
-static RESERVE_SPAN: Script = Script::new(include_str!("lua/reserve_span.lua"));
+static RESERVE_SPAN: Script = Script::allow_oom(include_str!("lua/reserve_span.lua"));
 
 impl Reserve for Db {
     /// One round trip while the process keeps its worker number; a few more, at start, to find a free one.

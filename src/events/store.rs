@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::ids::{StatusId, UserId};
 use redis::cmd;
 
-static APPEND_EVENT: Script = Script::new(include_str!("lua/append_event.lua"));
+static APPEND_EVENT: Script = Script::allow_oom(include_str!("lua/append_event.lua"));
 static TELL_CHANGE: Script = Script::new(include_str!("lua/tell_change.lua"));
 
 /// The channel of a shard.

@@ -11,11 +11,11 @@ use crate::users::user_key;
 use redis::{Cmd, cmd};
 
 static ADD_FOLLOWING: Script = Script::new(include_str!("lua/add_following.lua"));
-static REMOVE_FOLLOWING: Script = Script::new(include_str!("lua/remove_following.lua"));
-static ADD_FOLLOWER: Script = Script::new(include_str!("lua/add_follower.lua"));
-static REMOVE_FOLLOWER: Script = Script::new(include_str!("lua/remove_follower.lua"));
+static REMOVE_FOLLOWING: Script = Script::allow_oom(include_str!("lua/remove_following.lua"));
+static ADD_FOLLOWER: Script = Script::allow_oom(include_str!("lua/add_follower.lua"));
+static REMOVE_FOLLOWER: Script = Script::allow_oom(include_str!("lua/remove_follower.lua"));
 static FORGET_LEFT: Script = Script::new(include_str!("lua/forget_left.lua"));
-static SET_REACH: Script = Script::new(include_str!("lua/set_reach.lua"));
+static SET_REACH: Script = Script::allow_oom(include_str!("lua/set_reach.lua"));
 
 /// What the follower's side of a follow came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

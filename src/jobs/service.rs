@@ -14,11 +14,23 @@ pub struct Ticket(Entry);
 /// Notes what may disagree from now on. One round trip; nothing has happened when it fails.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`; `OVERLOADED` when the journal is full.
+/// `STORAGE_UNAVAILABLE`; `STORAGE_FULL`; `OVERLOADED` when the journal is full.
 pub async fn begin(app: &App, task: Task) -> Result<Ticket, Error> {
+    begin_with(app, task, false).await
+}
+
+/// The same before something is deleted or taken back, also where the store is full. What it takes is bounded by the journal's bound.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`; `OVERLOADED` when the journal is full.
+pub async fn begin_deletion(app: &App, task: Task) -> Result<Ticket, Error> {
+    begin_with(app, task, true).await
+}
+
+async fn begin_with(app: &App, task: Task, deletes: bool) -> Result<Ticket, Error> {
     let generation = app.db().generation().await;
     let entry = new_entry(app, task, generation).await?;
-    write(app, std::slice::from_ref(&entry)).await?;
+    write(app, std::slice::from_ref(&entry), deletes).await?;
     Ok(Ticket(entry))
 }
 
@@ -28,20 +40,20 @@ async fn new_entry(app: &App, task: Task, generation: u64) -> Result<Entry, Erro
     Ok(Entry { id, task, place: Place::default(), tries: 0, claims: 0, copies })
 }
 
-async fn write(app: &App, entries: &[Entry]) -> Result<(), Error> {
-    if !store::write(app.db(), entries, app.now() + LEASE).await? {
+async fn write(app: &App, entries: &[Entry], deletes: bool) -> Result<(), Error> {
+    if !store::write(app.db(), entries, app.now() + LEASE, deletes).await? {
         tracing::error!("the journal is full: settling does not keep up with the changes");
         return Err(Error::Overloaded);
     }
     Ok(())
 }
 
-/// Leaves a task to the workers, from the beginning. One round trip.
+/// Leaves a task to the workers, from the beginning, also where the store is full: it follows from what was done. One round trip.
 ///
 /// # Errors
-/// As [`begin`].
+/// As [`begin_deletion`].
 pub async fn leave(app: &App, task: Task) -> Result<(), Error> {
-    let ticket = begin(app, task).await?;
+    let ticket = begin_deletion(app, task).await?;
     ticket.hand_over(app, Place::default()).await;
     Ok(())
 }
@@ -80,7 +92,7 @@ impl Ticket {
         self.0.place = place;
         // Whoever took it over while we were late may have found that nothing had been committed, and have struck it out.
         let kept = match store::keep(app.db(), &self.0, app.now()).await {
-            Ok(false) => store::write(app.db(), std::slice::from_ref(&self.0), app.now()).await.map(drop),
+            Ok(false) => store::write(app.db(), std::slice::from_ref(&self.0), app.now(), true).await.map(drop),
             kept => kept.map(drop),
         };
         match kept {
@@ -117,7 +129,7 @@ pub fn begin_parts(app: &App, tasks: impl IntoIterator<Item = Task>) -> impl Fut
             for task in tasks {
                 entries.push(new_entry(app, task, generation).await?);
             }
-            write(app, &entries).await?;
+            write(app, &entries, true).await?;
         }
         Ok(Parts(entries))
     }
@@ -145,7 +157,7 @@ pub async fn take_up(app: &App, entry: &mut Entry) -> Result<(), Error> {
     }
     entry.copies = store::places(app.db(), entry.id, &entry.task, generation);
     entry.place = Place { again: true, ..Place::default() };
-    write(app, std::slice::from_ref(entry)).await
+    write(app, std::slice::from_ref(entry), true).await
 }
 
 /// Takes over what is overdue, for as long as a lease. One round trip, also when there is nothing.
@@ -242,7 +254,7 @@ const fn pause(tries: u64) -> Millis {
 
 /// Whether an error says nothing of the work.
 const fn is_of_the_storage(error: &Error) -> bool {
-    matches!(error, Error::StorageUnavailable | Error::OutcomeUnknown | Error::Overloaded)
+    matches!(error, Error::StorageUnavailable | Error::StorageFull | Error::OutcomeUnknown | Error::Overloaded)
 }
 
 /// How many entries wait or are worked on. One round trip.

@@ -13,17 +13,20 @@ use std::collections::BTreeMap;
 const COPIES: usize = 500;
 
 static WRITE_ENTRY: Script = Script::new(include_str!("lua/write_entry.lua"));
-static CLAIM_ENTRIES: Script = Script::new(include_str!("lua/claim_entries.lua"));
-static MOVE_ENTRY: Script = Script::new(include_str!("lua/move_entry.lua"));
+/// The same before something is deleted: an entry takes some 200 bytes, until it is struck out.
+static WRITE_DELETION: Script = Script::allow_oom(include_str!("lua/write_entry.lua"));
+static CLAIM_ENTRIES: Script = Script::allow_oom(include_str!("lua/claim_entries.lua"));
+static MOVE_ENTRY: Script = Script::allow_oom(include_str!("lua/move_entry.lua"));
 static WRITE_COPY: Script = Script::new(include_str!("lua/write_copy.lua"));
-static SETTLE_ENTRIES: Script = Script::new(include_str!("lua/settle_entries.lua"));
+static COPY_DELETION: Script = Script::allow_oom(include_str!("lua/write_copy.lua"));
+static SETTLE_ENTRIES: Script = Script::allow_oom(include_str!("lua/settle_entries.lua"));
 static LIST_SETTLED: Script = Script::new(include_str!("lua/list_settled.lua"));
-static RETIRE_ENTRIES: Script = Script::new(include_str!("lua/retire_entries.lua"));
-static REQUEUE_ENTRY: Script = Script::new(include_str!("lua/requeue_entry.lua"));
-static ADOPT_ENTRY: Script = Script::new(include_str!("lua/adopt_entry.lua"));
-static STRIKE_ENTRIES: Script = Script::new(include_str!("lua/strike_entries.lua"));
-static BURY_ENTRY: Script = Script::new(include_str!("lua/bury_entry.lua"));
-static REVIVE_ENTRY: Script = Script::new(include_str!("lua/revive_entry.lua"));
+static RETIRE_ENTRIES: Script = Script::allow_oom(include_str!("lua/retire_entries.lua"));
+static REQUEUE_ENTRY: Script = Script::allow_oom(include_str!("lua/requeue_entry.lua"));
+static ADOPT_ENTRY: Script = Script::allow_oom(include_str!("lua/adopt_entry.lua"));
+static STRIKE_ENTRIES: Script = Script::allow_oom(include_str!("lua/strike_entries.lua"));
+static BURY_ENTRY: Script = Script::allow_oom(include_str!("lua/bury_entry.lua"));
+static REVIVE_ENTRY: Script = Script::allow_oom(include_str!("lua/revive_entry.lua"));
 
 /// The journal's keys of an entry; on a cluster also that of the settled ones.
 fn keys_of(entry: &Entry) -> Vec<String> {
@@ -40,15 +43,16 @@ pub(super) fn places(db: &Db, id: u64, task: &Task, generation: u64) -> Option<C
     db.is_cluster().then(|| Copies { generation, tags: tags() })
 }
 
-/// Writes entries that are their writer's until `due`, with their copies; `false` when there is no room. One pipeline of scripts, of as many as there are
+/// Writes entries that are their writer's until `due`, with their copies; `false` when there is no room. `deletes` for what a full store takes too. One pipeline of scripts, of as many as there are
 /// entries and copies.
-pub(super) async fn write(db: &Db, entries: &[Entry], due: Millis) -> Result<bool, Error> {
+pub(super) async fn write(db: &Db, entries: &[Entry], due: Millis, deletes: bool) -> Result<bool, Error> {
+    let (write_entry, write_copy) = if deletes { (&WRITE_DELETION, &COPY_DELETION) } else { (&WRITE_ENTRY, &WRITE_COPY) };
     let calls = entries.iter().flat_map(|entry| {
         let record = entry.record();
         let copies = entry.copies.iter().flat_map(|copies| &copies.tags);
-        let copy = |tag: &u64| Call::new(&WRITE_COPY, [keys::copies(*tag)]).arg(entry.id).arg(&record).arg(MAX_ENTRIES);
+        let copy = |tag: &u64| Call::new(write_copy, [keys::copies(*tag)]).arg(entry.id).arg(&record).arg(MAX_ENTRIES);
         let mut calls: Vec<Call> = copies.map(copy).collect();
-        calls.push(Call::over(&WRITE_ENTRY, keys_of(entry)).arg(entry.id).arg(&record).arg(due).arg(MAX_ENTRIES));
+        calls.push(Call::over(write_entry, keys_of(entry)).arg(entry.id).arg(&record).arg(due).arg(MAX_ENTRIES));
         calls
     });
     // Nothing has been committed yet, so nothing has happened should this not be confirmed.

@@ -13,12 +13,12 @@ use crate::users::user_key;
 use redis::{Value, cmd};
 
 static ADD_LIST: Script = Script::new(include_str!("lua/add_list.lua"));
-static REMOVE_LIST: Script = Script::new(include_str!("lua/remove_list.lua"));
-static WRITE_LIST: Script = Script::new(include_str!("lua/write_list.lua"));
+static REMOVE_LIST: Script = Script::allow_oom(include_str!("lua/remove_list.lua"));
+static WRITE_LIST: Script = Script::allow_oom(include_str!("lua/write_list.lua"));
 static RENAME_LIST: Script = Script::new(include_str!("lua/rename_list.lua"));
 static ADD_MEMBER: Script = Script::new(include_str!("lua/add_member.lua"));
-static REMOVE_MEMBER: Script = Script::new(include_str!("lua/remove_member.lua"));
-static ADD_MEMBERSHIP: Script = Script::new(include_str!("lua/add_membership.lua"));
+static REMOVE_MEMBER: Script = Script::allow_oom(include_str!("lua/remove_member.lua"));
+static ADD_MEMBERSHIP: Script = Script::allow_oom(include_str!("lua/add_membership.lua"));
 static FORGET_REMOVED: Script = Script::new(include_str!("lua/forget_removed.lua"));
 
 /// Lists of `owner` by id, in their order; `None` for what is not there, or another's. One pipeline.

@@ -17,14 +17,16 @@ pub enum Fault {
     Timeout,
     /// The connection broke while an answer was awaited.
     Lost,
-    /// It answers that it cannot serve now: loading, full, read-only, a cluster that is down.
+    /// It answers that it cannot serve now: loading, read-only, a cluster that is down.
     Refused,
+    /// It has reached its memory limit and takes nothing new.
+    Full,
     /// It answered with an error that only a defect of ours, or a spoiled key, explains.
     Reply,
 }
 
 impl Fault {
-    const ALL: [Self; 5] = [Self::Unreachable, Self::Timeout, Self::Lost, Self::Refused, Self::Reply];
+    const ALL: [Self; 6] = [Self::Unreachable, Self::Timeout, Self::Lost, Self::Refused, Self::Full, Self::Reply];
 
     const fn as_str(self) -> &'static str {
         match self {
@@ -32,6 +34,7 @@ impl Fault {
             Self::Timeout => "timeout",
             Self::Lost => "lost",
             Self::Refused => "refused",
+            Self::Full => "full",
             Self::Reply => "reply",
         }
     }
@@ -49,7 +52,7 @@ pub struct StorageMeters {
     duration: Histogram,
     errors: Family<FaultLabel, Counter>,
     /// The same counters, in the order of [`Fault::ALL`].
-    by_fault: [Counter; 5],
+    by_fault: [Counter; 6],
 }
 
 impl Default for StorageMeters {

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::quota::{Limit, Quota};
 use redis::cmd;
 
-static TAKE_TOKENS: Script = Script::new(include_str!("lua/take_tokens.lua"));
+static TAKE_TOKENS: Script = Script::allow_oom(include_str!("lua/take_tokens.lua"));
 
 /// What is asked of a bucket.
 #[derive(Clone, Copy, Debug)]

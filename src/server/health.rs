@@ -2,6 +2,7 @@
 
 use super::State;
 use crate::app::App;
+use crate::error::Error;
 use axum::extract::State as Extract;
 use axum::http::StatusCode;
 
@@ -15,15 +16,16 @@ pub(super) async fn alive() -> &'static str {
     "ok\n"
 }
 
-/// 200 when Redis answers, else 503: send requests elsewhere meanwhile.
+/// 200 when Redis answers and takes changes, else 503: send requests elsewhere meanwhile.
 pub(super) async fn ready(Extract(state): Extract<State>) -> (StatusCode, &'static str) {
     readiness(&state.app).await
 }
 
 /// The same, of a process that serves nothing else.
 pub(super) async fn readiness(app: &App) -> (StatusCode, &'static str) {
-    match app.db().ping().await {
+    match app.db().probe().await {
         Ok(()) => (StatusCode::OK, "ok\n"),
+        Err(Error::StorageFull) => (StatusCode::SERVICE_UNAVAILABLE, "the storage is full\n"),
         Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the storage does not answer\n"),
     }
 }

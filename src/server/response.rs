@@ -85,7 +85,9 @@ impl From<&Error> for Refusal {
         let status = match error {
             Error::Unauthenticated | Error::InvalidToken => StatusCode::UNAUTHORIZED,
             Error::BadUserInput(_) => StatusCode::BAD_REQUEST,
-            Error::StorageUnavailable | Error::OutcomeUnknown | Error::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
+            Error::StorageUnavailable | Error::StorageFull | Error::OutcomeUnknown | Error::Overloaded => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             Error::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
             Error::DeadlineExceeded => StatusCode::GATEWAY_TIMEOUT,
             Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,

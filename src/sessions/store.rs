@@ -10,9 +10,9 @@ use crate::ids::{SessionId, UserId};
 use crate::users::user_key;
 use redis::{Cmd, Value, cmd};
 
-static CREATE_SESSION: Script = Script::new(include_str!("lua/create_session.lua"));
-static LIST_SESSION: Script = Script::new(include_str!("lua/list_session.lua"));
-static TOUCH_SESSION: Script = Script::new(include_str!("lua/touch_session.lua"));
+static CREATE_SESSION: Script = Script::allow_oom(include_str!("lua/create_session.lua"));
+static LIST_SESSION: Script = Script::allow_oom(include_str!("lua/list_session.lua"));
+static TOUCH_SESSION: Script = Script::allow_oom(include_str!("lua/touch_session.lua"));
 
 /// Sessions by digest, in their order; `None` for what is not there. One pipeline of HGETALL for those that are not near.
 pub(super) async fn load(db: &Db, since: Moment, digests: &[String]) -> Result<Vec<Option<Session>>, Error> {

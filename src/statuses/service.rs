@@ -136,7 +136,7 @@ fn limit_reached() -> UserError {
 /// # Errors
 /// `NOT_FOUND` when there is no such status of `author`, also the second time.
 pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<Ticket> {
-    let ticket = jobs::begin(app, Task::Status { author, status: id }).await?;
+    let ticket = jobs::begin_deletion(app, Task::Status { author, status: id }).await?;
     let Some(was) = store::delete(app.db(), id, author).await? else {
         ticket.done(app);
         return Err(not_found().into());
@@ -177,7 +177,8 @@ pub async fn tell(app: &App, author: UserId, id: StatusId, known: Option<Marks>)
 pub async fn like(app: &App, user: UserId, id: StatusId, on: bool) -> Outcome<()> {
     charge(app, &[(Limit::Likes, Subject::Account(user))]).await?;
     let like = if on { Some(app.next_id().await?) } else { None };
-    let ticket = jobs::begin(app, Task::Like { user, status: id }).await?;
+    let task = Task::Like { user, status: id };
+    let ticket = if on { jobs::begin(app, task).await? } else { jobs::begin_deletion(app, task).await? };
     let stands = match store::like(app.db(), id, user, like).await? {
         Liked::By(like) => Some(like),
         Liked::No => None,

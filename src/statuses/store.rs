@@ -13,11 +13,11 @@ use redis::{Cmd, Value, cmd};
 use std::sync::Arc;
 
 static CREATE_STATUS: Script = Script::new(include_str!("lua/create_status.lua"));
-static DELETE_STATUS: Script = Script::new(include_str!("lua/delete_status.lua"));
+static DELETE_STATUS: Script = Script::allow_oom(include_str!("lua/delete_status.lua"));
 static LIKE_STATUS: Script = Script::new(include_str!("lua/like_status.lua"));
-static ADD_LIKED: Script = Script::new(include_str!("lua/add_liked.lua"));
-static INDEX_STATUS: Script = Script::new(include_str!("lua/index_status.lua"));
-static UNINDEX_STATUS: Script = Script::new(include_str!("lua/unindex_status.lua"));
+static ADD_LIKED: Script = Script::allow_oom(include_str!("lua/add_liked.lua"));
+static INDEX_STATUS: Script = Script::allow_oom(include_str!("lua/index_status.lua"));
+static UNINDEX_STATUS: Script = Script::allow_oom(include_str!("lua/unindex_status.lua"));
 
 /// Statuses by id with whether `viewer` likes each, in their order; `None` for what is not there. One pipeline for what is not near, and for
 /// likes where there are any.

@@ -14,13 +14,13 @@ use crate::page::{Row, Window};
 use crate::users::user_key;
 use redis::{Cmd, Value, cmd};
 
-static PUSH_FEED: Script = Script::new(include_str!("lua/push_feed.lua"));
-static SWEEP_FEED: Script = Script::new(include_str!("lua/sweep_feed.lua"));
-static MARK_SOURCE: Script = Script::new(include_str!("lua/mark_source.lua"));
-static UNMARK_SOURCE: Script = Script::new(include_str!("lua/unmark_source.lua"));
+static PUSH_FEED: Script = Script::allow_oom(include_str!("lua/push_feed.lua"));
+static SWEEP_FEED: Script = Script::allow_oom(include_str!("lua/sweep_feed.lua"));
+static MARK_SOURCE: Script = Script::allow_oom(include_str!("lua/mark_source.lua"));
+static UNMARK_SOURCE: Script = Script::allow_oom(include_str!("lua/unmark_source.lua"));
 static LOWER_FEED: Script = Script::new(include_str!("lua/lower_feed.lua"));
-static RESET_FEED: Script = Script::new(include_str!("lua/reset_feed.lua"));
-static TOUCH_FEED: Script = Script::new(include_str!("lua/touch_feed.lua"));
+static RESET_FEED: Script = Script::allow_oom(include_str!("lua/reset_feed.lua"));
+static TOUCH_FEED: Script = Script::allow_oom(include_str!("lua/touch_feed.lua"));
 
 /// The most statuses that one script puts into a feed.
 pub(super) const MERGE: usize = 1_000;

@@ -10,6 +10,7 @@ use crate::ids::UserId;
 use redis::{Value, cmd};
 use std::sync::Arc;
 
+static CREATE_USER: Script = Script::new(include_str!("lua/create_user.lua"));
 static CLAIM_LOGIN: Script = Script::new(include_str!("lua/claim_login.lua"));
 static RELEASE_LOGIN: Script = Script::new(include_str!("lua/release_login.lua"));
 static UPDATE_USER: Script = Script::new(include_str!("lua/update_user.lua"));
@@ -102,7 +103,8 @@ pub(super) async fn claim(
 /// Has nobody claim a login before its time. One command.
 pub(super) async fn withhold(db: &Db, login: &str, now: Millis) -> Result<(), Error> {
     let key = keys::freed(&login.to_ascii_lowercase());
-    db.write_many(vec![cmd("SET").arg(key).arg(now + FREE_AFTER).arg("PX").arg(FREE_AFTER).take()]).await.map(drop)
+    let withhold = cmd("SET").arg(key).arg(now + FREE_AFTER).arg("PX").arg(FREE_AFTER).take();
+    db.write_many_allow_oom(vec![withhold]).await.map(drop)
 }
 
 /// Takes [`withhold`] back. One command.
@@ -122,20 +124,31 @@ pub(super) async fn exists(db: &Db, id: UserId) -> Result<bool, Error> {
     db.read(cmd("EXISTS").arg(keys::user(id)).take()).await
 }
 
-/// Writes a new account and its password hash. One pipeline on one tag; doing it again changes nothing.
+/// Writes a new account and its password hash. One script; doing it again changes nothing.
 pub(super) async fn create(db: &Db, user: &User, password: &str) -> Result<(), Error> {
-    let (set_password, set_user) = create_commands(user, password);
-    db.write_many(vec![set_password, set_user]).await.map(drop)
+    let call = Call::new(&CREATE_USER, [keys::password(user.id), keys::user(user.id)]).arg(password).arg(&fields(user)[..]);
+    db.call::<u64>(call).await.map(drop)
 }
 
 /// The password first: an account is there once its HASH is.
 pub(super) fn create_commands(user: &User, password: &str) -> (redis::Cmd, redis::Cmd) {
     let set_password = cmd("SET").arg(keys::password(user.id)).arg(password).take();
-    let mut set_user = cmd("HSET");
-    set_user.arg(keys::user(user.id)).arg("id").arg(user.id.0).arg("login").arg(&user.login).arg("name").arg(&user.name);
-    set_user.arg("bio").arg(&user.bio).arg("followers").arg(user.followers).arg("following").arg(user.following);
-    set_user.arg("posts").arg(user.posts).arg("signup").arg(user.signed_up);
+    let set_user = cmd("HSET").arg(keys::user(user.id)).arg(&fields(user)[..]).take();
     (set_password, set_user)
+}
+
+/// What an account's HASH holds at first.
+fn fields(user: &User) -> [(&'static str, String); 8] {
+    [
+        ("id", user.id.0.to_string()),
+        ("login", user.login.clone()),
+        ("name", user.name.clone()),
+        ("bio", user.bio.clone()),
+        ("followers", user.followers.to_string()),
+        ("following", user.following.to_string()),
+        ("posts", user.posts.to_string()),
+        ("signup", user.signed_up.to_string()),
+    ]
 }
 
 /// The claim of a new login as a plain write, for bulk loads into an empty store.

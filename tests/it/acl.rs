@@ -1,8 +1,8 @@
 //! The Redis user of least privilege that `waxwing acl` describes: it can do what the server does, and nothing else.
 
-use crate::support::{Alone, RedisServer, waxwing};
+use crate::support::{Alone, Answer, Process, RedisServer, waxwing};
 use std::io::Write;
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use waxwing::db::check::examine;
 use waxwing::fsck::key_kinds;
 
@@ -91,4 +91,50 @@ fn a_foreign_key_is_found_without_being_read() {
     let fsck = waxwing(&["fsck", "--redis", &redis.url()]).output().expect("it runs");
     let told = String::from_utf8_lossy(&fsck.stdout);
     assert_eq!(told, "stray: is no key of Waxwing's\n1 key read, 1 finding.\n", "{fsck:?}");
+}
+
+/// What a command line says on stderr, which must be all that it says.
+fn refused(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_waxwing")).args(arguments).output().expect("it runs");
+    assert!(!output.status.success() && output.stdout.is_empty(), "{output:?}");
+    String::from_utf8(output.stderr).expect("text")
+}
+
+#[test]
+fn wrong_credentials_are_told_once_and_as_such() {
+    let (redis, _, _folder) = with_file();
+    redis.run::<()>(&["ACL", "SETUSER", "default", "resetpass", ">other"]);
+    let url = redis.operator_url();
+    for (credentials, told) in [
+        ("", "waxwing: Redis asks for a password, and --redis names none. Write it as redis://USER:PASSWORD@HOST:PORT\n"),
+        (
+            "?user=feed&pass=wrong",
+            "waxwing: Redis refuses the user or the password that --redis names. Both are case-sensitive, and percent-encoded in a URL\n",
+        ),
+        (
+            "?user=nobody&pass=wrong",
+            "waxwing: Redis refuses the user or the password that --redis names. Both are case-sensitive, and percent-encoded in a URL\n",
+        ),
+    ] {
+        for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["fsck"], &["demo"]] {
+            assert_eq!(refused(&[command, &["--redis", &format!("{url}{credentials}")]].concat()), told, "{command:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn credentials_that_are_taken_away_are_told_once() {
+    let (redis, url, _folder) = with_file();
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--allow-volatile", "--redis", &url];
+    let process = Process::start(&mut waxwing(&serve));
+    redis.run::<()>(&["ACL", "SETUSER", "feed", "resetpass"]);
+    redis.run::<()>(&["CLIENT", "KILL", "USER", "feed"]);
+    let http = reqwest::Client::new();
+    for _ in 0..20 {
+        let answer = Answer::of(http.get(format!("{}/readyz", process.url))).await;
+        assert_eq!(answer.status, 503);
+    }
+    let log = process.kill();
+    let told = log.lines().filter(|line| line.contains("Redis refuses our user or password")).count();
+    assert_eq!(told, 1, "{log}");
 }

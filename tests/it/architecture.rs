@@ -309,10 +309,13 @@ fn no_script_and_no_pattern_is_made_of_text() {
         hold("a command that takes Lua or a pattern", broken.map(|it| format!("{}: {word}", it.path)));
     }
     let made = |line: &String| {
-        let new = line.contains("Script::new(") && !line.contains("Script::new(include_str!(");
+        let new = |by: &str| line.contains(&format!("Script::{by}(")) && !line.contains(&format!("Script::{by}(include_str!("));
         // What it begins with is a constant, which is a file too.
-        new || line.contains("Script::after(")
-            && !["THREAD", "SUMS", "SHARE"].iter().any(|it| line.contains(&format!("Script::after({it}, include_str!(")))
+        let after = |by: &str| {
+            let begun = |it: &&str| line.contains(&format!("Script::{by}({it}, include_str!("));
+            line.contains(&format!("Script::{by}(")) && !["THREAD", "SUMS", "SHARE"].iter().any(begun)
+        };
+        ["new", "allow_oom", "refusable"].into_iter().any(new) || ["after", "allow_oom_after"].into_iter().any(after)
     };
     let broken = sources().into_iter().filter(|it| it.path != "db/script.rs" && it.lines.iter().any(made));
     hold("a script that is no file", broken.map(|it| it.path));

@@ -65,6 +65,7 @@ async fn starts_answers_and_stops_without_a_trace() {
         ("appendfsync", "everysec"),
         ("save", ""),
         ("maxmemory-policy", "noeviction"),
+        ("hash-max-listpack-value", "2048"),
         ("lazyfree-lazy-user-del", "yes"),
         ("unixsocketperm", "700"),
     ] {

@@ -22,6 +22,7 @@ mod embedded;
 mod faults;
 mod follows;
 mod fsck;
+mod full_store;
 mod fuzz;
 mod hashing;
 mod homes;

@@ -100,7 +100,7 @@ pub async fn remove_ad(app: &App, owner: UserId, id: AdId) -> Outcome<()> {
     if found.is_none_or(|it| it.owner != Some(owner) || it.removed) {
         return Err(no_ad().into());
     }
-    let ticket = jobs::begin(app, Task::Campaign { owner, campaign: id.campaign }).await?;
+    let ticket = jobs::begin_deletion(app, Task::Campaign { owner, campaign: id.campaign }).await?;
     let removed = store::remove_ad(app.db(), id, app.now()).await?;
     settle::settle(app, id.campaign).await?;
     ticket.done(app);

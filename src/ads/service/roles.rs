@@ -36,7 +36,7 @@ impl Role {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: once it is noted, whoever works on the journal does the rest.
 pub async fn hold_back(app: &App, user: UserId, role: Role, held_back: bool) -> Result<(), Error> {
-    let mut ticket = jobs::begin(app, Task::Standing { user }).await?;
+    let mut ticket = jobs::begin_deletion(app, Task::Standing { user }).await?;
     store::set_standing(app.db(), user, role.name(), held_back).await?;
     let mut next = settle_standing(app, user, Place::default()).await?;
     while let Some(place) = next {

@@ -12,7 +12,7 @@ use crate::page::{Row, Window};
 use redis::cmd;
 
 static ADD_AD: Script = Script::new(include_str!("../lua/add_ad.lua"));
-static REMOVE_AD: Script = Script::new(include_str!("../lua/remove_ad.lua"));
+static REMOVE_AD: Script = Script::allow_oom(include_str!("../lua/remove_ad.lua"));
 
 /// What adding an ad came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use redis::{Value, cmd};
 
 static ADD_OWNED: Script = Script::new(include_str!("../lua/add_owned.lua"));
 static WRITE_CAMPAIGN: Script = Script::new(include_str!("../lua/write_campaign.lua"));
-static CHANGE_CAMPAIGN: Script = Script::new(include_str!("../lua/change_campaign.lua"));
+static CHANGE_CAMPAIGN: Script = Script::allow_oom(include_str!("../lua/change_campaign.lua"));
 
 /// What noting something with its owner came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -73,7 +73,7 @@ fn small(number: Sum) -> Result<u64, Error> {
 pub(in crate::ads) async fn freeze(db: &Db, campaign: CampaignId) -> Result<u64, Error> {
     let under: u64 = rand::random();
     let command = cmd("SET").arg(keys::frozen(campaign)).arg(under).arg("PX").arg(FROZEN_FOR).take();
-    db.write_many(vec![command]).await.map(|_| under)
+    db.write_many_allow_oom(vec![command]).await.map(|_| under)
 }
 
 /// Has it grant again. One command.

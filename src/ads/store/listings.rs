@@ -35,14 +35,14 @@ pub(in crate::ads) async fn claim(
         let entries: Vec<(Millis, String)> = listings.iter().map(|listing| (now, listing.to_string())).collect();
         commands.push(cmd("ZADD").arg(keys::listed(id)).arg(&entries[..]).take());
     }
-    db.write_many(commands).await.map(drop)
+    db.write_many_allow_oom(commands).await.map(drop)
 }
 
 /// Puts a campaign into listings at this eCPM, and takes it from others. One pipeline.
 pub(in crate::ads) async fn list(db: &Db, id: CampaignId, there: &[(Listing, Ecpm)], elsewhere: &[Listing]) -> Result<(), Error> {
     let add = |(listing, ecpm): &(Listing, Ecpm)| cmd("ZADD").arg(keys::offers(listing)).arg(*ecpm).arg(&member(id)[..]).take();
     let commands = there.iter().map(add).chain(elsewhere.iter().map(|listing| removal(listing, id)));
-    db.write_many(commands.collect()).await.map(drop)
+    db.write_many_allow_oom(commands.collect()).await.map(drop)
 }
 
 fn removal(listing: &Listing, id: CampaignId) -> Cmd {
@@ -61,7 +61,7 @@ pub(in crate::ads) fn forgettable(elsewhere: &[Millis], listed: &[(String, Milli
 /// Forgets listings that were last written before `before`, and says when to look again. One pipeline.
 pub(in crate::ads) async fn prune(db: &Db, id: CampaignId, before: Option<Millis>, at: Option<Millis>) -> Result<(), Error> {
     let old = |before| cmd("ZREMRANGEBYSCORE").arg(keys::listed(id)).arg("-inf").arg(format!("({before}")).take();
-    db.write_many(before.map(old).into_iter().chain([plan_at(id, at)]).collect()).await.map(drop)
+    db.write_many_allow_oom(before.map(old).into_iter().chain([plan_at(id, at)]).collect()).await.map(drop)
 }
 
 /// Listings where a campaign that is gone may stand, as their tags say it: some, while there are any. One command.
@@ -77,7 +77,7 @@ pub(in crate::ads) async fn forget_listed(db: &Db, id: CampaignId, listed: &[Str
 /// Takes a campaign that is gone from everywhere. One pipeline.
 pub(in crate::ads) async fn unlist(db: &Db, id: CampaignId, listings: &[Listing]) -> Result<(), Error> {
     let commands = listings.iter().map(|listing| removal(listing, id)).chain([plan_at(id, None)]);
-    db.write_many(commands.collect()).await.map(drop)
+    db.write_many_allow_oom(commands.collect()).await.map(drop)
 }
 
 /// Up to `most` campaigns of each part of the schedule that are due. One pipeline.
@@ -91,7 +91,7 @@ pub(in crate::ads) async fn due(db: &Db, now: Millis, most: usize) -> Result<Vec
 /// Has these looked at again later by whoever comes then, and by nobody else before. One pipeline.
 pub(in crate::ads) async fn postpone(db: &Db, ids: &[CampaignId], at: Millis) -> Result<(), Error> {
     let move_on = |id: &CampaignId| cmd("ZADD").arg(keys::schedule(part_of_schedule(*id))).arg("XX").arg(at).arg(id.0).take();
-    db.write_many(ids.iter().map(move_on).collect()).await.map(drop)
+    db.write_many_allow_oom(ids.iter().map(move_on).collect()).await.map(drop)
 }
 
 /// The listings of these slots and keywords.

@@ -13,10 +13,10 @@ use redis::Value;
 /// What the scripts over a share share.
 const SHARE: &str = concat!(include_str!("../lua/sums.lua"), include_str!("../lua/share.lua"));
 static RESERVE_IMPRESSION: Script = Script::after(SHARE, include_str!("../lua/reserve_impression.lua"));
-static CLICK_IMPRESSION: Script = Script::after(SHARE, include_str!("../lua/click_impression.lua"));
-static RETURN_GRANT: Script = Script::after(SHARE, include_str!("../lua/return_grant.lua"));
-static RELEASE_HOLDS: Script = Script::after(SHARE, include_str!("../lua/release_holds.lua"));
-static COUNT_CLICK: Script = Script::new(include_str!("../lua/count_click.lua"));
+static CLICK_IMPRESSION: Script = Script::allow_oom_after(SHARE, include_str!("../lua/click_impression.lua"));
+static RETURN_GRANT: Script = Script::allow_oom_after(SHARE, include_str!("../lua/return_grant.lua"));
+static RELEASE_HOLDS: Script = Script::allow_oom_after(SHARE, include_str!("../lua/release_holds.lua"));
+static COUNT_CLICK: Script = Script::allow_oom(include_str!("../lua/count_click.lua"));
 
 /// How long it is known which impressions of an hour were clicked.
 const CLICKED_KEPT: Millis = 120 * MINUTE;

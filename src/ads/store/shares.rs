@@ -11,7 +11,7 @@ use crate::ids::CampaignId;
 use redis::{Cmd, Value, cmd};
 
 static FORGET_SHARE: Script = Script::new(include_str!("../lua/forget_share.lua"));
-static WRITE_SHARE: Script = Script::new(include_str!("../lua/write_share.lua"));
+static WRITE_SHARE: Script = Script::allow_oom(include_str!("../lua/write_share.lua"));
 
 /// Copies a campaign's definition and the order of its ads to its shares, over an older copy. One script a share, in one pipeline.
 pub(in crate::ads) async fn write_shares(db: &Db, facts: &Facts) -> Result<(), Error> {

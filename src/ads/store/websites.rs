@@ -11,7 +11,7 @@ use crate::users::user_key;
 use redis::{Value, cmd};
 
 static WRITE_WEBSITE: Script = Script::new(include_str!("../lua/write_website.lua"));
-static MARK_WEBSITE: Script = Script::new(include_str!("../lua/mark_website.lua"));
+static MARK_WEBSITE: Script = Script::allow_oom(include_str!("../lua/mark_website.lua"));
 
 /// Writes what a website is, unless it is written: the truth of it. One script on its tag.
 pub(in crate::ads) async fn write_website(db: &Db, owner: UserId, id: WebsiteId, draft: &WebsiteDraft) -> Result<(), Error> {
@@ -94,7 +94,7 @@ pub(in crate::ads) async fn standing(db: &Db, user: UserId) -> Result<Standing, 
 pub(in crate::ads) async fn set_standing(db: &Db, user: UserId, role: &'static str, held_back: bool) -> Result<(), Error> {
     let key = keys::standing(user);
     let command = if held_back { cmd("HSET").arg(key).arg(role).arg(1).take() } else { cmd("HDEL").arg(key).arg(role).take() };
-    db.write_many(vec![command]).await.map(drop)
+    db.write_many_allow_oom(vec![command]).await.map(drop)
 }
 
 /// Forgets whether an account that is gone was held back. One command.

@@ -247,7 +247,7 @@ pub async fn delete(app: &App, loaders: &Loaders, by: UserId, id: CommentId, wit
     if with_replies {
         return clear::remove(app, by, &found.comment).await;
     }
-    let ticket = jobs::begin(app, Task::Comment { author: by, comment: id }).await?;
+    let ticket = jobs::begin_deletion(app, Task::Comment { author: by, comment: id }).await?;
     let deleted = store::delete(app.db(), log(app), &[&found.comment], by).await?.pop().unwrap_or(Changed::NotThere);
     if let Changed::Done(_) = deleted {
         store::remove_commented(app.db(), &[(by, id)]).await?;

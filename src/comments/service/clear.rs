@@ -25,7 +25,7 @@ const PASSES: usize = 3;
 
 /// Takes a comment away with all below it. From the commit on nobody comes to any of it.
 pub(super) async fn remove(app: &App, by: UserId, comment: &Comment) -> Outcome<u64> {
-    let ticket = jobs::begin(app, Task::Branch { author: comment.author, comment: comment.id }).await?;
+    let ticket = jobs::begin_deletion(app, Task::Branch { author: comment.author, comment: comment.id }).await?;
     let removed = store::remove_branch(app.db(), log(app), comment, by, app.next_id().await?).await?;
     let Changed::Done(count) = removed else {
         ticket.done(app);

@@ -15,7 +15,7 @@ use redis::aio::MultiplexedConnection;
 use redis::{InfoDict, RedisResult};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::log::Tail;
+use super::log::{Load, Tail};
 use super::{EmbeddedError, folder, ready};
 
 /// The log is read by a thread of its own, which may be behind by some milliseconds.
@@ -68,22 +68,12 @@ pub(super) async fn repair(url: &str, tail: &Tail) -> Result<(), EmbeddedError> 
     rewrite(url).await
 }
 
-/// Does the same for every later life of Redis, which clients use at once: until the rewrite is done they append to a file that was cut.
-pub(super) async fn watch(url: String, tail: Tail) {
-    let (mut load, mut repaired) = (tail.load(), 1);
-    // The sender: the task ends with the last other one.
-    drop(tail);
-    while load.wait_for(|load| load.ended && load.life > repaired).await.is_ok() {
-        let (life, truncation) = {
-            let load = load.borrow_and_update();
-            (load.life, load.truncation.clone())
-        };
-        repaired = life;
-        let Some((cut, lost)) = truncation else { continue };
-        warn(&cut, lost);
-        if let Err(error) = rewrite(&url).await {
-            tracing::error!("{error}");
-        }
+/// Does the same for a later life of Redis, which clients use at once: until the rewrite is done they append to a file that was cut.
+pub(super) async fn repair_in_use(url: &str, load: &Load) {
+    let Some((cut, lost)) = &load.truncation else { return };
+    warn(cut, *lost);
+    if let Err(error) = rewrite(url).await {
+        tracing::error!("{error}");
     }
 }
 

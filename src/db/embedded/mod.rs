@@ -37,8 +37,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lock::Locks;
+use log::Load;
 use socket::Socket;
 use supervisor::Supervisor;
+use tokio::sync::watch;
 
 /// How long [`Embedded::stop`] leaves Redis to write its data before it is killed.
 const STOP_WITHIN: Duration = Duration::from_secs(30);
@@ -81,10 +83,21 @@ pub async fn start(options: Options) -> Result<Embedded, EmbeddedError> {
     let supervisor = Supervisor::start(program, arguments, data, socket, locks)?;
     let embedded = Embedded { supervisor, socket: path };
     ready::wait(&embedded.url(), &embedded.supervisor).await?;
-    tokio::spawn(aof::watch(embedded.url(), embedded.supervisor.tail().clone()));
+    settings::defragment(&embedded.url()).await;
+    tokio::spawn(follow_restarts(embedded.url(), embedded.supervisor.tail().load()));
     let memory = memory.map_or_else(|| "all".to_owned(), |bytes| bytesize::ByteSize(bytes).to_string());
     tracing::info!(socket = %embedded.socket.display(), memory, "embedded Redis is ready");
     Ok(embedded)
+}
+
+/// Does for every later life of Redis what was done for the first; ends with the supervisor.
+async fn follow_restarts(url: String, mut load: watch::Receiver<Load>) {
+    let mut life = 1;
+    while let Ok(loaded) = load.wait_for(|load| load.ended && load.life > life).await.map(|load| load.clone()) {
+        life = loaded.life;
+        settings::defragment(&url).await;
+        aof::repair_in_use(&url, &loaded).await;
+    }
 }
 
 impl Embedded {

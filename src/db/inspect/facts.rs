@@ -7,7 +7,17 @@ use redis::{Cmd, ErrorKind, FromRedisValue, InfoDict, RedisResult, ServerErrorKi
 
 use super::{Facts, Product, Version, rights};
 
-const CONFIG: [&str; 6] = ["appendonly", "appendfsync", "save", "port", "bind", "protected-mode"];
+const CONFIG: [&str; 9] = [
+    "appendonly",
+    "appendfsync",
+    "save",
+    "port",
+    "bind",
+    "protected-mode",
+    "aof-load-truncated",
+    "hash-max-listpack-value",
+    "activedefrag",
+];
 
 pub(super) async fn gather(connection: &mut impl ConnectionLike, kinds: &[&str]) -> RedisResult<Facts> {
     let info: Option<InfoDict> = ask(connection, &cmd("INFO")).await?;
@@ -55,6 +65,10 @@ fn add_config(facts: &mut Facts, config: &HashMap<String, String>) {
     facts.aof = facts.aof.or_else(|| config.get("appendonly").map(|value| value == "yes"));
     facts.appendfsync = config.get("appendfsync").cloned();
     facts.save = config.get("save").cloned();
+    let flag = |name: &str| config.get(name).map(|value| value == "yes");
+    facts.aof_load_truncated = flag("aof-load-truncated");
+    facts.active_defrag = flag("activedefrag");
+    facts.compact_value = config.get("hash-max-listpack-value").and_then(|value| value.parse().ok());
 }
 
 /// By the user's flags and not `requirepass`, which knows nothing of an ACL file.

@@ -55,6 +55,12 @@ pub struct Facts {
     pub maxmemory_policy: Option<String>,
     /// In bytes; 0 is no limit.
     pub maxmemory: Option<u64>,
+    /// A file that ends in the middle of a command is cut there and loaded.
+    pub aof_load_truncated: Option<bool>,
+    /// The longest value that a hash may have to be kept in one piece, in bytes.
+    pub compact_value: Option<u64>,
+    /// Memory that is held in fragments is given back.
+    pub active_defrag: Option<bool>,
     /// Anyone who reaches it over the network may use it, without a password.
     pub open: Option<bool>,
     /// Whom we are to Redis.

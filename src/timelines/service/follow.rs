@@ -11,7 +11,7 @@ use crate::graph::service as graph;
 use crate::graph::{Audience, Edge};
 use crate::ids::{StatusId, UserId};
 use crate::jobs::service as jobs;
-use crate::jobs::{Feed, Task, Ticket};
+use crate::jobs::{Feed, Task};
 use crate::lists::service as lists;
 use crate::statuses::service as statuses;
 
@@ -22,7 +22,7 @@ use crate::statuses::service as statuses;
 /// As [`graph::follow`]; `NOT_FOUND` when `other` is gone.
 pub async fn follow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     graph::may_change(app, viewer, other).await?;
-    let ticket = begin(app, viewer, other).await?;
+    let ticket = jobs::begin(app, task(viewer, other)).await?;
     if let Err(refusal) = graph::follow(app, viewer, other).await {
         ticket.refused(app, &refusal);
         return Err(refusal);
@@ -42,15 +42,15 @@ pub async fn unfollow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
         return Ok(());
     }
     graph::may_change(app, viewer, other).await?;
-    let ticket = begin(app, viewer, other).await?;
+    let ticket = jobs::begin_deletion(app, task(viewer, other)).await?;
     graph::unfollow(app, viewer, other).await?;
     settle(app, Feed::Home(viewer), other).await?;
     ticket.done(app);
     Ok(())
 }
 
-async fn begin(app: &App, viewer: UserId, other: UserId) -> Result<Ticket, Error> {
-    jobs::begin(app, Task::Source { feed: Feed::Home(viewer), source: other }).await
+const fn task(viewer: UserId, other: UserId) -> Task {
+    Task::Source { feed: Feed::Home(viewer), source: other }
 }
 
 /// Makes the other side of an edge and the feed agree with the feed's side, however often that changes meanwhile; `false` when

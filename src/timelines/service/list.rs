@@ -35,7 +35,7 @@ pub async fn add_to_list(app: &App, owner: UserId, list: UserListId, user: UserI
 /// As [`lists::may_change`].
 pub async fn remove_from_list(app: &App, owner: UserId, list: UserListId, user: UserId) -> Outcome<()> {
     lists::may_change(app, owner, list).await?;
-    let ticket = jobs::begin(app, Task::Source { feed: Feed::List(list), source: user }).await?;
+    let ticket = jobs::begin_deletion(app, Task::Source { feed: Feed::List(list), source: user }).await?;
     lists::remove(app, list, user).await?;
     follow::settle(app, Feed::List(list), user).await?;
     ticket.done(app);
@@ -49,7 +49,7 @@ pub async fn remove_from_list(app: &App, owner: UserId, list: UserListId, user: 
 pub async fn delete_list(app: &App, owner: UserId, list: UserListId) -> Outcome<()> {
     // Should the deletion be lost and not what follows from it, the list is written again under its name.
     let name = lists::may_change(app, owner, list).await?.name;
-    let ticket = jobs::begin(app, Task::List { owner, list, name }).await?;
+    let ticket = jobs::begin_deletion(app, Task::List { owner, list, name }).await?;
     lists::delete(app, owner, list).await?;
     settle_list(app, owner, list, "").await?;
     ticket.done(app);

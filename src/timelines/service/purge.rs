@@ -48,7 +48,7 @@ async fn settle_all(app: &App, id: UserId, feeds: &[Feed]) -> Result<(), Error> 
 
 /// An entry of its own: the other side goes before the feed is swept, so whoever came after us would not find it again.
 async fn settle(app: &App, feed: Feed, id: UserId) -> Result<(), Error> {
-    let ticket = jobs::begin(app, Task::Source { feed, source: id }).await?;
+    let ticket = jobs::begin_deletion(app, Task::Source { feed, source: id }).await?;
     settle_source(app, feed, id).await?;
     ticket.done(app);
     Ok(())

@@ -3,6 +3,8 @@
 use super::{finding, user, volatile};
 use crate::db::inspect::{Facts, Finding, Severity};
 
+/// Texts of statuses are shorter, as a rule; measured up to this length.
+const COMPACT_VALUE: u64 = 2_048;
 const NO_EVICTION: &str = "Set `CONFIG SET maxmemory-policy noeviction`, then `CONFIG REWRITE`";
 
 pub(super) fn eviction(facts: &Facts) -> Option<Finding> {
@@ -93,6 +95,37 @@ pub(super) fn fsync(facts: &Facts) -> Option<Finding> {
             ),
         ),
     }
+}
+
+/// Nothing that Redis tells later says whether a file was cut when it was loaded: only its log does.
+pub(super) fn load_truncated(facts: &Facts) -> Option<Finding> {
+    if facts.aof != Some(true) || facts.aof_load_truncated != Some(true) {
+        return None;
+    }
+    finding(
+        Severity::Note,
+        "aof-load-truncated is yes: if a power cut ends the append-only file in the middle of a change, Redis starts all the same, and may \
+         lose or half repeat changes at the start after that. When its log tells \"Truncating the AOF\", run `BGREWRITEAOF` before anything \
+         else; or set `CONFIG SET aof-load-truncated no`, then `CONFIG REWRITE`, and mend the file with `redis-check-aof --fix` when Redis \
+         refuses to start.",
+    )
+}
+
+/// What costs nothing and saves memory.
+pub(super) fn memory(facts: &Facts) -> Option<Finding> {
+    let small = facts.compact_value.filter(|bytes| *bytes < COMPACT_VALUE);
+    let mut message = small.map(|bytes| {
+        format!(
+            "hash-max-listpack-value is {bytes}: a status with a longer text takes some 390 bytes more than with {COMPACT_VALUE}, and is not read \
+             faster. Set `CONFIG SET hash-max-listpack-value {COMPACT_VALUE}`, then `CONFIG REWRITE`; what is there gets smaller when Redis loads it \
+             anew."
+        )
+    })?;
+    if facts.active_defrag == Some(false) {
+        message
+            .push_str(" `CONFIG SET activedefrag yes` gives back memory that is held in fragments, where Redis is built for it.");
+    }
+    finding(Severity::Note, message)
 }
 
 pub(super) fn no_limit(facts: &Facts) -> Option<Finding> {

@@ -19,10 +19,12 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
         durability::no_aof,
         durability::aof_write_failed,
         durability::fsync,
+        durability::load_truncated,
         loading,
         holes::lua_hole,
         open,
         durability::no_limit,
+        durability::memory,
     ];
     let mut findings: Vec<Finding> = rules.iter().filter_map(|rule| rule(facts)).collect();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));

@@ -151,6 +151,18 @@ fn what_is_only_warned_of() {
 }
 
 #[test]
+fn what_is_recommended_is_noted() {
+    let cut = only(|facts| facts.aof_load_truncated = Some(true));
+    assert!(cut.message.contains("BGREWRITEAOF") && cut.severity == Severity::Note, "{cut}");
+    assert_eq!(said(|facts| (facts.aof, facts.aof_load_truncated) = (None, Some(true))), []);
+    let small = only(|facts| (facts.compact_value, facts.active_defrag) = (Some(64), Some(false)));
+    assert!(small.message.contains("hash-max-listpack-value 2048") && small.message.contains("activedefrag yes"), "{small}");
+    let built = only(|facts| (facts.compact_value, facts.active_defrag) = (Some(64), Some(true)));
+    assert!(!built.message.contains("activedefrag") && built.severity == Severity::Note, "{built}");
+    assert_eq!(said(|facts| (facts.compact_value, facts.active_defrag) = (Some(2_048), Some(false))), []);
+}
+
+#[test]
 fn the_worst_comes_first() {
     let findings = said(|facts| {
         facts.maxmemory = Some(0);

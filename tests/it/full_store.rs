@@ -1,0 +1,177 @@
+//! A store that has reached its memory limit: it is told as such, nothing is half done, and what reads or deletes goes on.
+
+use crate::support::{Actor, Answer, TestApp, error_codes, findings};
+use serde_json::{Value, json};
+use waxwing::clock::MINUTE;
+use waxwing::config::Config;
+use waxwing::quota::Rates;
+
+/// Sets the memory limit of every node, in bytes; 0 for none.
+fn limit(app: &TestApp, bytes: u64) {
+    app.redis.each::<()>(&["CONFIG", "SET", "maxmemory", &bytes.to_string()]);
+}
+
+/// The most that a node uses, in bytes.
+fn used(app: &TestApp) -> u64 {
+    let nodes = app.redis.each::<redis::InfoDict>(&["INFO", "memory"]);
+    nodes.iter().filter_map(|node| node.get("used_memory")).max().expect("a number")
+}
+
+/// Far below what an empty Redis takes.
+const NOTHING: u64 = 1_000;
+
+/// One mutation, with the codes of its errors and of its rows.
+async fn change(actor: &Actor, field: &str, input: &str) -> (Value, Vec<String>) {
+    let query = format!("mutation {{ {field}(input: {{ {input} }}) {{ userErrors {{ code }} }} }}");
+    let answer = actor.gql(&query, json!({})).await;
+    let mut codes = error_codes(&answer);
+    let rows = answer["data"][field]["userErrors"].as_array().cloned().unwrap_or_default();
+    codes.extend(rows.iter().map(|row| row["code"].as_str().expect("a code").to_owned()));
+    (answer, codes)
+}
+
+async fn works(actor: &Actor, field: &str, input: &str) {
+    let (answer, codes) = change(actor, field, input).await;
+    assert!(codes.is_empty(), "{field}: {answer}");
+}
+
+async fn ready(app: &TestApp) -> (u16, String) {
+    let answer = Answer::of(app.get("/readyz")).await;
+    (answer.status, answer.text)
+}
+
+/// An id that a mutation makes.
+async fn made(actor: &Actor, query: &str) -> String {
+    let answer = actor.gql(query, json!({})).await;
+    let payload = answer["data"].as_object().and_then(|data| data.values().next()).unwrap_or_else(|| panic!("{answer}"));
+    let object = payload.as_object().expect("a payload").values().find(|value| value.is_object());
+    object.and_then(|object| object["id"].as_str()).unwrap_or_else(|| panic!("{answer}")).to_owned()
+}
+
+/// Limits are on, so that every change is charged.
+async fn world() -> (TestApp, [Actor; 3], World) {
+    let app = TestApp::with(Config { rates: Some(Rates::default()), ..Config::default() }).await;
+    let people = app.users(["ada", "bob", "cyd"]).await;
+    let [ada, bob, cyd] = &people;
+    bob.follow(ada).await;
+    let status = ada.post("first").await;
+    bob.like(&status).await;
+    let comment = made(
+        bob,
+        &format!("mutation {{ addComment(input: {{ statusId: \"{status}\", message: \"hi\" }}) {{ comment {{ id }} }} }}"),
+    )
+    .await;
+    let list = made(bob, "mutation { createUserList(input: { name: \"list\" }) { userList { id } } }").await;
+    works(bob, "addUserToList", &format!("listId: \"{list}\", userId: \"{}\"", ada.id)).await;
+    cyd.post("of one who leaves").await;
+    app.drain().await;
+    (app, people, World { status, comment, list })
+}
+
+struct World {
+    status: String,
+    comment: String,
+    list: String,
+}
+
+#[tokio::test]
+async fn a_full_store_is_told_and_reads_and_deletions_go_on() {
+    let (app, [ada, bob, cyd], it) = world().await;
+    assert_eq!(ready(&app).await.0, 200);
+    limit(&app, NOTHING);
+    assert_eq!(ready(&app).await, (503, "the storage is full\n".to_owned()));
+    assert_eq!(Answer::of(app.get("/healthz")).await.status, 200);
+
+    let (status, comment, list, ada_id) = (&it.status, &it.comment, &it.list, &ada.id);
+    for (field, input) in [
+        ("postStatus", "message: \"second\"".to_owned()),
+        ("postStatus", "message: \"second\", idempotencyKey: \"k\"".to_owned()),
+        ("likeStatus", format!("statusId: \"{status}\"")),
+        ("followUser", format!("userId: \"{}\"", bob.id)),
+        ("addComment", format!("statusId: \"{status}\", message: \"more\"")),
+        ("createUserList", "name: \"another\"".to_owned()),
+        ("updateProfile", "bio: \"longer\"".to_owned()),
+        ("createCampaign", "name: \"c\", budget: \"1\"".to_owned()),
+        ("registerWebsite", "name: \"w\", origin: \"https://news.example\"".to_owned()),
+    ] {
+        let (answer, codes) = change(&ada, field, &input).await;
+        assert_eq!(codes, ["STORAGE_FULL"], "{field}: {answer}");
+        assert_eq!(answer["errors"][0]["message"], "The storage is full: nothing new can be stored until something is deleted.");
+    }
+    for (field, input) in [
+        ("editComment", format!("commentId: \"{comment}\", message: \"edited\"")),
+        ("renameUserList", format!("listId: \"{list}\", name: \"renamed\"")),
+        ("addUserToList", format!("listId: \"{list}\", userId: \"{}\"", cyd.id)),
+    ] {
+        assert_eq!(change(&bob, field, &input).await.1, ["STORAGE_FULL"], "{field}");
+    }
+    let sign_up = change(&app.anonymous(), "signUp", "login: \"dan\", name: \"d\", password: \"correct horse\"").await;
+    assert_eq!(sign_up.1, ["STORAGE_FULL"]);
+
+    assert_eq!(bob.home().await, ["first"]);
+    let everything = format!(
+        "{{ viewer {{ login }} viewerSessions {{ id }} viewerLists(first: 5) {{ edges {{ node {{ name }} }} }} viewerCampaigns(first: 5) {{ \
+         edges {{ node {{ id }} }} }} user(login: \"ada\") {{ followers(first: 5) {{ edges {{ node {{ login }} }} }} }} node(id: \"{status}\") \
+         {{ id }} serverLimits {{ depth }} }}"
+    );
+    let answer = bob.gql(&everything, json!({})).await;
+    assert!(error_codes(&answer).is_empty(), "{answer}");
+    assert_eq!(answer["data"]["user"]["followers"]["edges"][0]["node"]["login"], "bob", "{answer}");
+
+    works(&app.anonymous(), "logIn", "login: \"bob\", password: \"correct horse\"").await;
+    works(&bob, "unlikeStatus", &format!("statusId: \"{status}\"")).await;
+    works(&bob, "removeUserFromList", &format!("listId: \"{list}\", userId: \"{ada_id}\"")).await;
+    works(&bob, "deleteUserList", &format!("listId: \"{list}\"")).await;
+    works(&bob, "deleteComment", &format!("commentId: \"{comment}\"")).await;
+    works(&bob, "unfollowUser", &format!("userId: \"{ada_id}\"")).await;
+    works(&ada, "deleteStatus", &format!("statusId: \"{status}\"")).await;
+    works(&cyd, "deleteAccount", "password: \"correct horse\"").await;
+    app.drain().await;
+    let answer = ada.gql("mutation { logOut { endedSessionId } }", json!({})).await;
+    assert!(error_codes(&answer).iter().all(|code| code != "STORAGE_FULL"), "{answer}");
+    // Whatever was begun is settled once its lease has run out, and nothing of it is left.
+    app.clock.advance(2 * MINUTE as i64);
+    app.drain().await;
+    assert_eq!(findings(&app.app).await, Vec::<String>::new());
+
+    limit(&app, 0);
+    assert_eq!(ready(&app).await, (200, "ok\n".to_owned()));
+    bob.post("room again").await;
+    app.drain().await;
+    assert_eq!(bob.home().await, ["room again"]);
+    app.clock.advance(2 * MINUTE as i64);
+    app.drain().await;
+    assert_eq!(findings(&app.app).await, Vec::<String>::new());
+    assert!(app.redis.keys().iter().all(|key| !key.starts_with("dead:")), "nothing was given up");
+}
+
+#[tokio::test]
+async fn a_store_that_fills_up_has_room_again_after_deletions() {
+    let app = TestApp::start().await;
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    bob.follow(&ada).await;
+    app.drain().await;
+    limit(&app, used(&app) + 300_000);
+    let mut posted = Vec::new();
+    let refused = loop {
+        let input = json!({ "input": { "message": format!("{} {}", posted.len(), "x".repeat(200)) } });
+        let answer = ada.run("PostStatus", input).await;
+        match answer["data"]["postStatus"]["status"]["id"].as_str() {
+            Some(id) => posted.push(id.to_owned()),
+            None => break answer,
+        }
+        assert!(posted.len() < 10_000, "it never fills up");
+    };
+    assert_eq!(error_codes(&refused), ["STORAGE_FULL"], "{refused}");
+    let before = used(&app);
+    for id in posted.iter().take(posted.len() / 2) {
+        works(&ada, "deleteStatus", &format!("statusId: \"{id}\"")).await;
+    }
+    app.drain().await;
+    assert!(used(&app) < before, "{} of {before} bytes are used", used(&app));
+    ada.post("there is room").await;
+    limit(&app, 0);
+    app.clock.advance(2 * MINUTE as i64);
+    app.drain().await;
+    assert_eq!(findings(&app.app).await, Vec::<String>::new());
+}
