@@ -60,6 +60,7 @@ bench-logins: need-redis build
 ## The playground in headless Chromium, against a server of its own.
 e2e: need-redis need-chromium playground
 	cargo build --locked
+	node tests/it/validation/expect.mjs --check
 	CHROMIUM="$${CHROMIUM:-$$(command -v chromium)}" node playground/test/run.mjs target/debug/waxwing
 
 ## What hostile documents cost, in CPU; what posting and fan-out cost, against plain Redis; what a decision costs. For a quiet machine.
@@ -155,6 +156,11 @@ fmt:
 ## Write schema.graphql anew, after the schema was changed on purpose.
 schema:
 	cargo run --locked --quiet -- schema > schema.graphql.new && mv schema.graphql.new schema.graphql
+
+## What graphql-js makes of the cases that validation is compared by, written anew after they or the schema were changed.
+.PHONY: validation-cases
+validation-cases: playground/node_modules/.package-lock.json
+	node tests/it/validation/expect.mjs
 
 # Vite asks for this Node.js. Without it the server is built all the same.
 NODE_FITS := $(shell node -e 'const [a, b] = process.versions.node.split(".").map(Number); if (a > 20 || (a === 20 && b >= 19)) console.log("yes")' 2>/dev/null)

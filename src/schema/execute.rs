@@ -1,6 +1,5 @@
 //! Execution: one operation in, one response out, with a code on every error and nothing inner in any.
 
-use crate::config::Config;
 use crate::db::noting_writes;
 use crate::error::Error;
 use async_graphql::{ErrorExtensionValues, ObjectType, Response, Schema, ServerError, SubscriptionType};
@@ -8,14 +7,12 @@ use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 
 /// The most errors of validation that an answer tells. Those of execution are told all: each says why a field is null.
-const MAX_ERRORS: usize = 10;
-/// All that is said of a document that does not fit, where nothing is told of the schema.
-pub(super) const UNFIT: &str = "The document does not fit the schema.";
+pub(super) const MAX_ERRORS: usize = 10;
 /// The longest message of the library that is told, in bytes: it quotes the document.
 const MAX_MESSAGE: usize = 300;
 
 /// Runs a request. A panic of ours becomes one error; every error gets its `extensions.code`.
-pub async fn execute<Q, M, S>(schema: &Schema<Q, M, S>, request: async_graphql::Request, config: &Config) -> Response
+pub async fn execute<Q, M, S>(schema: &Schema<Q, M, S>, request: async_graphql::Request) -> Response
 where
     Q: ObjectType + 'static,
     M: ObjectType + 'static,
@@ -24,7 +21,7 @@ where
     // In a box: it is large, and would be moved with everything that is put around it.
     let run = AssertUnwindSafe(Box::pin(schema.execute(request))).catch_unwind();
     let (response, wrote) = noting_writes(run).await;
-    settle(response.unwrap_or_else(|_| panicked()), wrote, config)
+    settle(response.unwrap_or_else(|_| panicked()), wrote)
 }
 
 /// What is told of a panic, which has printed itself.
@@ -41,7 +38,7 @@ pub fn refused(error: &Error) -> Response {
 }
 
 /// Makes the library's response ours: `wrote` says whether it may have changed something.
-pub(super) fn settle(mut response: Response, wrote: bool, config: &Config) -> Response {
+pub(super) fn settle(mut response: Response, wrote: bool) -> Response {
     if response.errors.iter().all(|error| error.path.is_empty()) {
         response.errors.truncate(MAX_ERRORS);
     }
@@ -52,21 +49,7 @@ pub(super) fn settle(mut response: Response, wrote: bool, config: &Config) -> Re
         }
         complete(error);
     }
-    if !config.suggestions {
-        hush(&mut response);
-    }
     response
-}
-
-/// Says nothing of the schema: one text, without a place, stands for all that validation finds. Otherwise whoever guesses names
-/// would be told which of them exist.
-fn hush(response: &mut Response) {
-    let code = |error: &ServerError| error.extensions.as_ref().and_then(|extensions| extensions.get("code").cloned());
-    if response.errors.iter().any(|error| code(error) == Some("GRAPHQL_VALIDATION_FAILED".into())) {
-        let mut error = ServerError::new(UNFIT, None);
-        set_code(&mut error, "GRAPHQL_VALIDATION_FAILED");
-        response.errors = vec![error];
-    }
 }
 
 /// Another of our errors in the place of one.
@@ -146,7 +129,7 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_our_mistake_and_says_nothing_of_itself() {
         let schema = Schema::new(Query, EmptyMutation, EmptySubscription);
-        let response = execute(&schema, "{ panics }".into(), &Config::default()).await;
+        let response = execute(&schema, "{ panics }".into()).await;
         let text = serde_json::to_string(&response).expect("JSON");
         assert!(text.contains("INTERNAL_SERVER_ERROR") && !text.contains("secret"), "{text}");
     }

@@ -16,6 +16,7 @@ mod scalars;
 mod shape;
 mod subscribe;
 mod valid;
+mod validation;
 
 pub use check::{Checked, check, check_document, parse};
 pub use context::request;
@@ -42,7 +43,7 @@ use crate::statuses::StatusMutation;
 use crate::streaming::{StreamQuery, StreamSubscription};
 use crate::timelines::TimelineQuery;
 use crate::users::{UserMutation, UserQuery};
-use async_graphql::{MergedObject, MergedSubscription, SDLExportOptions};
+use async_graphql::{MergedObject, MergedSubscription, SDLExportOptions, ValidationMode};
 use limits::LimitQuery;
 use node::NodeQuery;
 
@@ -75,14 +76,15 @@ pub struct Subscription(StreamSubscription);
 /// The schema of Waxwing.
 pub type Schema = async_graphql::Schema<Query, Mutation, Subscription>;
 
-/// Builds the schema. It holds no state: a request brings its own. Without `suggestions`, errors do not guess what was meant.
-pub fn build(suggestions: bool) -> Schema {
+/// Builds the schema. It holds no state: a request brings its own. It runs requests that have passed [`check()`], so that the library
+/// validates nothing again.
+pub fn build() -> Schema {
     let schema = Schema::build(Query::default(), Mutation::default(), Subscription::default());
-    if suggestions { schema } else { schema.disable_suggestions() }.finish()
+    schema.validation_mode(ValidationMode::Fast).finish()
 }
 
 /// The schema in the schema definition language, sorted, as it stands in `schema.graphql`.
 pub fn sdl() -> String {
     let sorted = SDLExportOptions::new().sorted_fields().sorted_arguments().sorted_enum_items();
-    format!("{}\n", build(true).sdl_with_options(sorted).trim())
+    format!("{}\n", build().sdl_with_options(sorted).trim())
 }

@@ -191,7 +191,7 @@ impl Renderer {
     }
 
     fn settled(&self, response: Response) -> Response {
-        settle(response, false, self.context.app.config())
+        settle(response, false)
     }
 
     fn take(&self) -> Run {

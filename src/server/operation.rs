@@ -24,14 +24,6 @@ pub(super) struct Operation {
     /// Its name, a client's text.
     pub(super) name: Option<String>,
     keep_as: Option<String>,
-    validity: Validity,
-}
-
-/// What is known of its validity.
-enum Validity {
-    Known,
-    /// It is noted under this key, if under any, once it has turned out.
-    Open(Option<String>),
 }
 
 /// Why nothing runs.
@@ -64,13 +56,12 @@ impl Operation {
         let Found { query, keep_as } = state.edge.documents.find(&mut asked)?;
         let mut request = request_of(query, asked);
         let key = Valid::key(&request);
-        let known = key.as_deref().and_then(|key| state.valid.ready(key, &mut request));
-        let (checked, validity) = match known {
-            Some(checked) => (checked, Validity::Known),
-            None => (schema::check(&mut request, state.app.config()).map_err(Unfit::Answered)?, Validity::Open(key)),
+        let checked = match key.as_deref().and_then(|key| state.valid.ready(key, &mut request)) {
+            Some(checked) => checked,
+            None => check(state, key, &mut request).map_err(Unfit::Answered)?,
         };
         let name = schema::operation_name(&mut request);
-        Ok(Self { request, checked, name, keep_as, validity })
+        Ok(Self { request, checked, name, keep_as })
     }
 
     /// Makes a subscription go on after the event with this cursor.
@@ -106,17 +97,11 @@ pub(super) async fn execute(state: &State, mut operation: Operation, context: re
     operation.keep(state);
     let (request, app, deadline) = (operation.request.data(context), &state.app, state.edge.request_timeout);
     if operation.checked.kind == OperationType::Mutation {
-        let (schema, config) = (state.schema.clone(), app.clone());
-        let execution = async move { schema::execute(&schema, request, config.config()).await };
+        let schema = state.schema.clone();
+        let execution = async move { schema::execute(&schema, request).await };
         return timeout(deadline, app.finish(execution)).await.map_err(|_| Error::OutcomeUnknown)?;
     }
-    let schema = if matches!(operation.validity, Validity::Known) { state.valid.schema() } else { &state.schema };
-    let executed = timeout(deadline, schema::execute(schema, request, app.config())).await;
-    let response = executed.map_err(|_| Error::DeadlineExceeded)?;
-    if let Validity::Open(Some(key)) = operation.validity {
-        state.valid.note(key, operation.checked, &response);
-    }
-    Ok(response)
+    timeout(deadline, schema::execute(&state.schema, request)).await.map_err(|_| Error::DeadlineExceeded)
 }
 
 /// The refusal of a subscription that came as if it had one answer.
@@ -124,6 +109,16 @@ pub(super) fn needs_a_stream() -> Refusal {
     let message =
         "A subscription needs a stream: accept `text/event-stream`, or open a WebSocket that speaks `graphql-transport-ws`.";
     Refusal::new(StatusCode::BAD_REQUEST, "SUBSCRIPTION_NEEDS_STREAM", message)
+}
+
+/// Checks a request and notes it under its key, if it has one.
+fn check(state: &State, key: Option<String>, request: &mut Request) -> Result<Checked, Box<Response>> {
+    let given = request.variables.clone();
+    let checked = schema::check(request, state.app.config())?;
+    if let Some(key) = key {
+        state.valid.note(key, checked, &given, request);
+    }
+    Ok(checked)
 }
 
 fn request_of(query: String, asked: Asked) -> Request {

@@ -53,7 +53,7 @@ pub struct State {
 impl State {
     /// The edge over `app`, without a demo.
     pub fn new(app: App, edge: EdgeConfig) -> Self {
-        let schema = crate::schema::build(app.config().suggestions);
+        let schema = crate::schema::build();
         let (room, edge) = (Room::new(&edge), Arc::new(edge));
         let (leases, live, reservations) = (Leases::default(), Live::default(), Reservations::default());
         Self {

@@ -57,4 +57,5 @@ mod timelines;
 mod traces;
 mod truncation;
 mod valid;
+mod validation;
 mod ws;

@@ -196,7 +196,7 @@ async fn a_change_that_was_cut_short_by_the_storage_does_not_say_that_nothing_ha
     use async_graphql::{EmptyMutation, EmptySubscription, Schema};
     let schema = Schema::new(CutShort(TestApp::hasty(Config::default()).await), EmptyMutation, EmptySubscription);
     for (query, code) in [("{ beforeTheFirstWrite }", "STORAGE_UNAVAILABLE"), ("{ afterIt }", "OUTCOME_UNKNOWN")] {
-        let answer = waxwing::schema::execute(&schema, query.into(), &Config::default()).await;
+        let answer = waxwing::schema::execute(&schema, query.into()).await;
         let answer = serde_json::to_value(&answer).expect("JSON");
         assert_eq!(error_codes(&answer), [code]);
         assert_eq!(answer["errors"][0]["path"].as_array().map(Vec::len), Some(1), "{answer}");

@@ -1,18 +1,22 @@
 //! The pre-pass: what is looked at before anything runs, so that no document can hurt the server. First its bytes ([`mod@scan`]),
-//! then, once it is parsed, its shape ([`mod@walk`]). Both are linear. What passes is small enough for the library's own validation.
+//! then, once it is parsed, its shape ([`mod@walk`]). Both are linear. What passes is small enough for [`super::validation`], which
+//! runs behind it.
 
 mod parsed;
 mod scan;
 mod subscription;
-mod types;
 mod walk;
 mod weight;
 
-use super::execute::{UNFIT, set_code, shorten};
+pub(super) use scan::end_of_token;
+
+use super::execute::{set_code, shorten};
+use super::validation::{coerce, validate};
 use crate::config::{Config, DocumentLimits};
-use async_graphql::parser::parse_query;
-use async_graphql::parser::types::{ExecutableDocument, OperationType};
-use async_graphql::{ErrorExtensionValues, Request, Response, ServerError, Value, Variables};
+use async_graphql::parser::types::{DocumentOperations, ExecutableDocument, OperationDefinition, OperationType};
+use async_graphql::parser::{self, parse_query};
+use async_graphql::{ErrorExtensionValues, Name, Pos, Positioned, Request, Response, ServerError, Value, Variables};
+use parsed::Parsed;
 use scan::scan;
 use walk::{MAX_LEVELS, Measure, Unmeasured, Walk, walk};
 
@@ -31,16 +35,39 @@ pub struct Checked {
 /// How many lists of the introspection may stand in one another: types, their fields, and the fields of those.
 const MAX_INTROSPECTION_LISTS: usize = 2;
 
-/// Parses a request's document, holds it to the limits, and tells what it would do. Asks Redis nothing.
+/// Parses a request's document, holds it to the limits, validates it, coerces its variables, and tells what it would do. The request is then
+/// ready to run without the library's validation. Asks Redis nothing.
 ///
 /// # Errors
 /// The whole answer: a request error with its code. A limit's says in `extensions` which one it is, its value, and what was counted.
 pub fn check(request: &mut Request, config: &Config) -> Result<Checked, Refused> {
     check_bytes(&request.query, &config.documents)?;
-    let (document, is_new) = parsed(&request.query)?;
-    let variables = with_defaults(&document, &request.variables);
-    let checked = check_shape(&document, &variables, request.operation_name.as_deref(), config)?;
-    set_document(request, document, is_new)?;
+    let wanted = request.operation_name.clone();
+    let (mut document, known) = match parsed::known(&request.query) {
+        Some(Parsed { document, never_null }) => (document, Some(never_null)),
+        None => (parse_query(&request.query).map_err(parse_error)?, None),
+    };
+    let assumed = with_defaults(&document, &request.variables);
+    let mut checked = check_shape(&document, &assumed, wanted.as_deref(), config)?;
+    let never_null = match known {
+        Some(never_null) => never_null,
+        None => {
+            let valid = admit(&request.query, document, config.suggestions)?;
+            document = valid.document;
+            valid.never_null
+        }
+    };
+    if let Some((name, operation)) = operation(&document, wanted.as_deref()) {
+        let given = std::mem::take(&mut request.variables);
+        let definitions = &operation.node.variable_definitions;
+        let coerced = coerce(name, definitions, given, &never_null, config.suggestions)
+            .map_err(|errors| Box::new(Response::from_errors(errors)))?;
+        if coerced.iter().any(|(name, value)| assumed.get(name) != Some(value)) {
+            checked = check_shape(&document, &with_defaults(&document, &coerced), wanted.as_deref(), config)?;
+        }
+        request.variables = coerced;
+    }
+    request.set_parsed_query(document);
     Ok(checked)
 }
 
@@ -49,30 +76,52 @@ pub fn check(request: &mut Request, config: &Config) -> Result<Checked, Refused>
 /// # Errors
 /// As [`check`]; none for one that has.
 pub fn parse(request: &mut Request) -> Result<(), Refused> {
-    let (document, is_new) = parsed(&request.query)?;
-    set_document(request, document, is_new)
-}
-
-/// A document, and whether it was parsed just now.
-fn parsed(text: &str) -> Result<(ExecutableDocument, bool), Refused> {
-    match parsed::known(text) {
-        Some(document) => Ok((document, false)),
-        None => match parse_query(text) {
-            Ok(document) => Ok((document, true)),
-            Err(error) => refuse("GRAPHQL_PARSE_FAILED", error.to_string()),
-        },
-    }
-}
-
-fn set_document(request: &mut Request, mut document: ExecutableDocument, is_new: bool) -> Result<(), Refused> {
-    if let Err(broken) = subscription::unfold(&mut document) {
-        return refuse("GRAPHQL_VALIDATION_FAILED", broken.into());
-    }
-    if is_new {
-        parsed::keep(&request.query, &document);
-    }
-    request.set_parsed_query(document);
+    let parsed = match parsed::known(&request.query) {
+        Some(parsed) => parsed,
+        None => admit(&request.query, parse_query(&request.query).map_err(parse_error)?, true)?,
+    };
+    request.set_parsed_query(parsed.document);
     Ok(())
+}
+
+/// Validates a document that was measured, brings it into the form that the library runs, and keeps that for this thread.
+fn admit(text: &str, mut document: ExecutableDocument, tells_schema: bool) -> Result<Parsed, Refused> {
+    let never_null = validate(text, &document, tells_schema).map_err(|errors| Box::new(Response::from_errors(errors)))?;
+    if let Err((broken, at)) = subscription::unfold(&mut document) {
+        return refuse_at("GRAPHQL_VALIDATION_FAILED", broken.into(), vec![at]);
+    }
+    let parsed = Parsed { document, never_null: never_null.into() };
+    parsed::keep(text, &parsed);
+    Ok(parsed)
+}
+
+/// The operation that runs, with its name.
+fn operation<'a>(
+    document: &'a ExecutableDocument,
+    wanted: Option<&str>,
+) -> Option<(Option<&'a Name>, &'a Positioned<OperationDefinition>)> {
+    match &document.operations {
+        DocumentOperations::Single(only) => Some((None, only)),
+        DocumentOperations::Multiple(named) => {
+            let mut all = named.iter();
+            all.find(|(name, _)| wanted.is_none_or(|wanted| name.as_str() == wanted))
+                .map(|(name, operation)| (Some(name), operation))
+        }
+    }
+}
+
+/// A text that is no document, on one line. The parser draws a picture of several.
+fn parse_error(error: parser::Error) -> Refused {
+    let at: Vec<Pos> = error.positions().collect();
+    let message = match &error {
+        parser::Error::Syntax { message, .. } => {
+            let expected = message.lines().last().unwrap_or_default().trim_start_matches([' ', '=']).replace('_', " ");
+            format!("Syntax error: {expected}.")
+        }
+        other => format!("Syntax error: {other}."),
+    };
+    let at = if at.is_empty() { vec![Pos { line: 1, column: 1 }] } else { at };
+    refusal("GRAPHQL_PARSE_FAILED", message, at)
 }
 
 /// Holds a document to the limits without a request: for documents that are known beforehand. Any of its operations may run.
@@ -82,10 +131,10 @@ fn set_document(request: &mut Request, mut document: ExecutableDocument, is_new:
 pub fn check_document(document: &str, config: &Config) -> Result<(), String> {
     let why = |refused: Refused| refused.errors.into_iter().map(|error| error.message).collect::<Vec<_>>().join(" ");
     check_bytes(document, &config.documents).map_err(why)?;
-    let mut document = parse_query(document).map_err(|error| error.to_string())?;
+    let mut document = parse_query(document).map_err(|error| why(parse_error(error)))?;
     let first = document.operations.iter().next().and_then(|(name, _)| name.map(ToString::to_string));
     check_shape(&document, &with_defaults(&document, &Variables::default()), first.as_deref(), config).map_err(why)?;
-    subscription::unfold(&mut document).map_err(str::to_owned)
+    subscription::unfold(&mut document).map_err(|(broken, _)| broken.to_owned())
 }
 
 /// What needs no parser, and must come before it.
@@ -107,18 +156,12 @@ fn check_shape(
     let limits = &config.documents;
     let Walk { operations, fragment } = match walk(document, variables) {
         Ok(walked) => walked,
-        Err(Unmeasured::Cycle) => return refuse("GRAPHQL_VALIDATION_FAILED", "A fragment spreads itself.".into()),
-        Err(Unmeasured::Typename) => {
-            let message = "`__typename` takes no arguments, no selections, and no directives but `@skip` and `@include`.";
-            return refuse("GRAPHQL_VALIDATION_FAILED", message.into());
+        Err(Unmeasured::Cycle(at)) => {
+            return refuse_at("GRAPHQL_VALIDATION_FAILED", "A fragment spreads itself.".into(), vec![at]);
         }
         Err(Unmeasured::TooManyLevels) => return over("QUERY_TOO_DEEP", "levels", MAX_LEVELS, MAX_LEVELS + 1),
     };
     hold("QUERY_TOO_COMPLEX", "operations", limits.operations, operations.len())?;
-    if let Some(name) = types::unknown(document) {
-        let told = format!("Unknown type `{name}`.");
-        return refuse("GRAPHQL_VALIDATION_FAILED", if config.suggestions { told } else { UNFIT.into() });
-    }
     let all = operations.iter().fold(fragment, |largest, (_, measure)| largest.larger(*measure));
     let fields = operations.iter().fold(0_usize, |sum, (_, measure)| sum.saturating_add(measure.fields));
     if all.introspection > 0 && !config.introspection {
@@ -196,8 +239,17 @@ fn over<T>(code: &str, limit: &str, max: usize, counted: usize) -> Result<T, Ref
 }
 
 fn refuse<T>(code: &str, message: String) -> Result<T, Refused> {
+    refuse_at(code, message, Vec::new())
+}
+
+fn refuse_at<T>(code: &str, message: String, at: Vec<Pos>) -> Result<T, Refused> {
+    Err(refusal(code, message, at))
+}
+
+fn refusal(code: &str, message: String, at: Vec<Pos>) -> Refused {
     let mut error = ServerError::new(message, None);
+    error.locations = at;
     shorten(&mut error.message);
     set_code(&mut error, code);
-    Err(Box::new(Response::from_errors(vec![error])))
+    Box::new(Response::from_errors(vec![error]))
 }

@@ -1,39 +1,49 @@
-//! Documents that were parsed before: clients send the same few again and again. Each thread keeps its own, since one that threads
+//! Documents that were parsed and validated before: clients send the same few again and again. Each thread keeps its own, since one that threads
 //! share costs more in locks than parsing does.
 
+use crate::schema::validation::NeverNull;
 use async_graphql::parser::types::ExecutableDocument;
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// What a thread keeps, in bytes of text; the trees that they were parsed to take some twenty times as much.
 const KEPT_BYTES: u64 = 256 << 10;
 /// About as many documents as that is.
 const KEPT: usize = 256;
 
+/// A valid document, in the form that the library runs.
+#[derive(Clone)]
+pub(super) struct Parsed {
+    pub(super) document: ExecutableDocument,
+    /// The variables that may not be null although their types allow it.
+    pub(super) never_null: Arc<[NeverNull]>,
+}
+
 /// A document weighs what its text does.
 #[derive(Clone)]
 struct Length;
 
-impl Weighter<Box<str>, ExecutableDocument> for Length {
-    fn weight(&self, text: &Box<str>, _: &ExecutableDocument) -> u64 {
+impl Weighter<Box<str>, Parsed> for Length {
+    fn weight(&self, text: &Box<str>, _: &Parsed) -> u64 {
         text.len() as u64 + 1
     }
 }
 
 thread_local! {
     /// What is asked for once goes before what is asked for often, so that a flood of new ones does not push out those in use.
-    static PARSED: RefCell<Cache<Box<str>, ExecutableDocument, Length>> =
+    static PARSED: RefCell<Cache<Box<str>, Parsed, Length>> =
         RefCell::new(Cache::with_weighter(KEPT, KEPT_BYTES, Length));
 }
 
 /// The parsed form of a document that passed the checks before, on this thread.
-pub(super) fn known(text: &str) -> Option<ExecutableDocument> {
+pub(super) fn known(text: &str) -> Option<Parsed> {
     PARSED.with_borrow_mut(|parsed| parsed.get(text).cloned())
 }
 
 /// Keeps a document that has passed the checks.
-pub(super) fn keep(text: &str, document: &ExecutableDocument) {
+pub(super) fn keep(text: &str, document: &Parsed) {
     PARSED.with_borrow_mut(|parsed| parsed.insert(text.into(), document.clone()));
 }
 
@@ -45,10 +55,14 @@ mod tests {
     #[test]
     fn what_is_kept_has_a_bound_and_what_is_in_use_stays() {
         let of = |number: usize| format!("{{ field{number} }} #{}", "x".repeat(2_000));
-        keep("{ used }", &parse_query("{ used }").expect("a document"));
+        let parse = |text: &str| {
+            let never_null = Arc::from([]);
+            Parsed { document: parse_query(text).expect("a document"), never_null }
+        };
+        keep("{ used }", &parse("{ used }"));
         for number in 0..1_000 {
             assert!(known("{ used }").is_some(), "after {number}");
-            keep(&of(number), &parse_query(of(number)).expect("a document"));
+            keep(&of(number), &parse(&of(number)));
         }
         let weight = PARSED.with_borrow(Cache::weight);
         assert!((KEPT_BYTES / 2..=KEPT_BYTES).contains(&weight), "{weight}");

@@ -44,7 +44,7 @@ pub(super) fn scan(document: &[u8]) -> Scan {
 }
 
 /// Where the token, comment or blank that begins at `start` ends.
-fn end_of_token(document: &[u8], start: usize) -> usize {
+pub(in crate::schema) fn end_of_token(document: &[u8], start: usize) -> usize {
     let run = |goes_on: fn(&u8) -> bool| start + 1 + document[start + 1..].iter().take_while(|byte| goes_on(byte)).count();
     match document[start] {
         b'"' => end_of_string(document, start),

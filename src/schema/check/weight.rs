@@ -64,7 +64,7 @@ fn connections() -> &'static HashSet<String> {
     use async_graphql::parser::types::{BaseType, TypeKind, TypeSystemDefinition};
     static NAMES: OnceLock<HashSet<String>> = OnceLock::new();
     NAMES.get_or_init(|| {
-        let schema = parse_schema(crate::schema::build(true).sdl()).map(|document| document.definitions).unwrap_or_default();
+        let schema = parse_schema(crate::schema::build().sdl()).map(|document| document.definitions).unwrap_or_default();
         let fields = schema.into_iter().flat_map(|definition| match definition {
             TypeSystemDefinition::Type(definition) => match definition.node.kind {
                 TypeKind::Object(object) => object.fields,

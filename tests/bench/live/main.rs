@@ -94,7 +94,7 @@ fn resident() -> u64 {
 
 async fn memory() {
     let bed = Bed::with(&[], Config::default()).await;
-    let (schema, told) = (waxwing::schema::build(true), Arc::new(AtomicUsize::new(0)));
+    let (schema, told) = (waxwing::schema::build(), Arc::new(AtomicUsize::new(0)));
     let mut all = Vec::new();
     // The first ones make what all share.
     crowd(&bed.app, &schema, 0..1_000, &told, &mut all).await;
@@ -113,7 +113,7 @@ async fn matching() -> bool {
     for many in [1_000, 10_000] {
         let bed = Bed::with(&[], Config::default()).await;
         let author = bed.author("author", &[]).await;
-        let (schema, told) = (waxwing::schema::build(true), Arc::new(AtomicUsize::new(0)));
+        let (schema, told) = (waxwing::schema::build(), Arc::new(AtomicUsize::new(0)));
         let mut all = Vec::new();
         crowd(&bed.app, &schema, 0..many, &told, &mut all).await;
         tokio::time::sleep(Duration::from_secs(1)).await;

@@ -52,7 +52,7 @@ impl Ear {
 
     /// Subscribes with any document.
     fn ask(app: &Served, context: request::Request, mut request: Request) -> Self {
-        let schema = waxwing::schema::build(true);
+        let schema = waxwing::schema::build();
         waxwing::schema::check(&mut request, app.app.config()).expect("it passes");
         let mut stream = waxwing::schema::subscribe(&schema, request, context);
         let (tell, told) = mpsc::channel(1);

@@ -195,7 +195,7 @@ impl Charged {
 async fn a_charge_is_no_change_that_may_have_happened() {
     use async_graphql::{EmptyMutation, EmptySubscription, Schema};
     let schema = Schema::new(Charged(TestApp::hasty(by_default()).await), EmptyMutation, EmptySubscription);
-    let answer = waxwing::schema::execute(&schema, "{ andThenNothing }".into(), &waxwing::config::Config::default()).await;
+    let answer = waxwing::schema::execute(&schema, "{ andThenNothing }".into()).await;
     assert_eq!(error_codes(&serde_json::to_value(&answer).expect("JSON")), ["STORAGE_UNAVAILABLE"]);
 }
 

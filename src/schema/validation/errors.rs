@@ -1,0 +1,106 @@
+//! What validation finds.
+
+use crate::schema::execute::{MAX_ERRORS, set_code, shorten};
+use async_graphql::{Pos, ServerError};
+
+/// All that is said of a document that does not fit, where nothing is told of the schema.
+const UNFIT: &str = "The document does not fit the schema.";
+/// The longest name for which others are suggested, in bytes.
+const MAX_NAME: usize = 64;
+/// How many names a message suggests.
+const MAX_SUGGESTIONS: usize = 5;
+
+/// The errors of a document, the first ones alone. Messages beyond them are never made.
+pub(super) struct Errors {
+    all: Vec<ServerError>,
+    /// Whether messages may name parts of the schema.
+    pub(super) tells_schema: bool,
+}
+
+impl Errors {
+    pub(super) const fn new(tells_schema: bool) -> Self {
+        Self { all: Vec::new(), tells_schema }
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    pub(super) const fn is_full(&self) -> bool {
+        self.all.len() >= MAX_ERRORS
+    }
+
+    /// Adds an error at some places of the document.
+    pub(super) fn push(&mut self, at: &[Pos], message: impl FnOnce() -> String) {
+        if self.is_full() {
+            return;
+        }
+        let mut error = ServerError::new(message(), None);
+        error.locations = at.to_vec();
+        shorten(&mut error.message);
+        self.all.push(error);
+    }
+
+    /// The errors in the order of the document, or the one that says nothing of the schema.
+    pub(super) fn into_list(mut self) -> Vec<ServerError> {
+        if !self.tells_schema && !self.all.is_empty() {
+            self.all = vec![ServerError::new(UNFIT, None)];
+        }
+        self.all.sort_by_key(|error| error.locations.first().copied());
+        for error in &mut self.all {
+            set_code(error, "GRAPHQL_VALIDATION_FAILED");
+        }
+        self.all
+    }
+}
+
+/// ` Did you mean …?` with the names that are written nearly so; empty where none is.
+pub(super) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    if name.len() > MAX_NAME {
+        return String::new();
+    }
+    let (name, max) = (name.to_ascii_lowercase(), name.len() * 2 / 5 + 1);
+    let distance = |known: &'a str| (strsim::damerau_levenshtein(&name, &known.to_ascii_lowercase()), known);
+    let mut near: Vec<(usize, &str)> = known.map(distance).filter(|(distance, _)| *distance <= max).collect();
+    near.sort_unstable();
+    let quoted: Vec<String> = near.iter().take(MAX_SUGGESTIONS).map(|(_, name)| format!("\"{name}\"")).collect();
+    match quoted.split_last() {
+        None => String::new(),
+        Some((only, [])) => format!(" Did you mean {only}?"),
+        Some((last, others)) => format!(" Did you mean {} or {last}?", others.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_written_nearly_so_are_suggested() {
+        let known = ["login", "logout", "name", "viewer"];
+        let suggest = |name| did_you_mean(name, known.into_iter());
+        assert_eq!(suggest("lgoin"), " Did you mean \"login\"?");
+        assert_eq!(suggest("LOGIN"), " Did you mean \"login\" or \"logout\"?");
+        assert_eq!(suggest("logi"), " Did you mean \"login\"?");
+        assert_eq!(suggest("log"), " Did you mean \"login\"?");
+        assert_eq!((suggest("zzz"), suggest(&"login".repeat(20))), (String::new(), String::new()));
+    }
+
+    #[test]
+    fn the_first_errors_are_told_in_the_order_of_the_document() {
+        let at = |line| Pos { line, column: 1 };
+        let mut errors = Errors::new(true);
+        for line in (0..100).rev() {
+            errors.push(&[at(line)], || {
+                assert!(line >= 100 - MAX_ERRORS, "nobody reads it");
+                String::new()
+            });
+        }
+        let lines: Vec<_> = errors.into_list().iter().map(|error| error.locations[0].line).collect();
+        assert_eq!(lines, (90..100).collect::<Vec<_>>());
+        let mut errors = Errors::new(false);
+        errors.push(&[at(1)], || "secret".into());
+        let told = errors.into_list();
+        assert!(told.len() == 1 && told[0].message == UNFIT && told[0].locations.is_empty(), "{told:?}");
+    }
+}

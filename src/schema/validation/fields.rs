@@ -1,0 +1,220 @@
+//! Selections against the types that they are made on: FieldsOnCorrectType, ScalarLeafs, KnownArgumentNames, UniqueArgumentNames,
+//! ProvidedRequiredArguments, KnownDirectives, UniqueDirectivesPerLocation, KnownFragmentNames, PossibleFragmentSpreads.
+
+use super::errors::did_you_mean;
+use super::types::{Input, Inputs, Kind, NamedType, Place, TypeSystem};
+use super::{Found, Usage, Validator};
+use async_graphql::parser::types::{
+    BaseType, Directive, DirectiveLocation, Field, InlineFragment, Selection, SelectionSet, Type,
+};
+use async_graphql::{Name, Pos, Positioned};
+use async_graphql_value::Value;
+use std::collections::HashSet;
+
+type Arguments = [(Positioned<Name>, Positioned<Value>)];
+
+impl<'a> Validator<'a> {
+    /// Checks a selection set on `parent`; `None` where an error above leaves it unknown.
+    pub(super) fn selections(&mut self, set: &'a SelectionSet, parent: Option<&'static NamedType>, found: &mut Found<'a>) {
+        for selection in &set.items {
+            match &selection.node {
+                Selection::Field(field) => self.field(field, parent, found),
+                Selection::InlineFragment(inline) => self.inline_fragment(inline, parent, found),
+                Selection::FragmentSpread(spread) => {
+                    self.directives(&spread.node.directives, DirectiveLocation::FragmentSpread, found);
+                    self.spread(&spread.node.fragment_name, spread.pos, parent);
+                    found.spreads.push(&spread.node.fragment_name.node);
+                }
+            }
+        }
+    }
+
+    fn field(&mut self, field: &'a Positioned<Field>, parent: Option<&'static NamedType>, found: &mut Found<'a>) {
+        let (at, field) = (field.pos, &field.node);
+        let name = &field.name.node;
+        let definition = parent.and_then(|parent| self.types.field(parent, name));
+        if let (Some(parent), None) = (parent, definition) {
+            self.errors.push(&[at], || {
+                let known = parent.as_composite().into_iter().flat_map(|composite| composite.fields.keys());
+                let hint = did_you_mean(name, known.map(String::as_str));
+                format!("Cannot query field \"{name}\" on type \"{}\".{hint}", parent.name)
+            });
+        }
+        self.directives(&field.directives, DirectiveLocation::Field, found);
+        self.arguments(&field.arguments, at, definition.map(|definition| &definition.arguments), name, found);
+        let named = definition.and_then(|definition| self.types.named(&definition.ty));
+        let inner = named.filter(|named| named.as_composite().is_some());
+        let has_selections = !field.selection_set.node.items.is_empty();
+        if let Some(ty) = definition.map(|definition| &definition.ty) {
+            self.leaf(name, at, ty, inner.is_some(), has_selections);
+        }
+        self.selections(&field.selection_set.node, inner, found);
+    }
+
+    fn leaf(&mut self, name: &Name, at: Pos, ty: &Type, is_composite: bool, has_selections: bool) {
+        match (is_composite, has_selections) {
+            (false, true) => self
+                .errors
+                .push(&[at], || format!("Field \"{name}\" must not have a selection since type \"{ty}\" has no subfields.")),
+            (true, false) => self.errors.push(&[at], || {
+                format!(
+                    "Field \"{name}\" of type \"{ty}\" must have a selection of subfields. Did you mean \"{name} {{ ... }}\"?"
+                )
+            }),
+            _ => {}
+        }
+    }
+
+    /// Checks arguments against their definitions; `None` where it is not known what takes them.
+    fn arguments(
+        &mut self,
+        given: &'a Arguments,
+        at: Pos,
+        definitions: Option<&'static Inputs>,
+        of: &str,
+        found: &mut Found<'a>,
+    ) {
+        let mut seen: HashSet<&str> = HashSet::new();
+        for (name, value) in given {
+            if !seen.insert(&name.node) {
+                self.errors.push(&[name.pos], || format!("There can be only one argument named \"{}\".", name.node));
+            }
+            let definition = definitions.and_then(|definitions| definitions.get(name.node.as_str()));
+            found.note(&value.node, value.pos, definition.map(Input::place), self.types);
+            match (definition, definitions) {
+                (Some(definition), _) => self.value(&value.node, value.pos, &definition.ty),
+                (None, Some(definitions)) => self.errors.push(&[name.pos], || {
+                    let hint = did_you_mean(&name.node, definitions.keys().map(String::as_str));
+                    format!("Unknown argument \"{}\" on \"{of}\".{hint}", name.node)
+                }),
+                (None, None) => {}
+            }
+        }
+        for (name, definition) in definitions.into_iter().flatten() {
+            if definition.is_required() && !seen.contains(name.as_str()) {
+                let ty = &definition.ty;
+                self.errors.push(&[at], || {
+                    format!("Argument \"{name}\" of type \"{ty}\" is required on \"{of}\", but it was not provided.")
+                });
+            }
+        }
+    }
+
+    pub(super) fn directives(&mut self, list: &'a [Positioned<Directive>], location: DirectiveLocation, found: &mut Found<'a>) {
+        let mut seen: HashSet<&str> = HashSet::new();
+        for directive in list {
+            let (at, name) = (directive.pos, &directive.node.name.node);
+            let definition = self.types.directives.get(name.as_str());
+            match definition {
+                None => self.errors.push(&[at], || format!("Unknown directive \"@{name}\".")),
+                Some(definition) if !definition.locations.contains(&location) => {
+                    self.errors.push(&[at], || format!("Directive \"@{name}\" may not be used on {}.", place(location)));
+                }
+                Some(_) => {}
+            }
+            if !seen.insert(name) {
+                self.errors.push(&[at], || format!("The directive \"@{name}\" can only be used once at this location."));
+            }
+            let arguments = definition.map(|definition| &definition.arguments);
+            self.arguments(&directive.node.arguments, at, arguments, name, found);
+        }
+    }
+
+    fn inline_fragment(
+        &mut self,
+        inline: &'a Positioned<InlineFragment>,
+        parent: Option<&'static NamedType>,
+        found: &mut Found<'a>,
+    ) {
+        let (at, inline) = (inline.pos, &inline.node);
+        self.directives(&inline.directives, DirectiveLocation::InlineFragment, found);
+        let Some(condition) = &inline.type_condition else {
+            return self.selections(&inline.selection_set.node, parent, found);
+        };
+        let condition = self.condition(&condition.node.on, None);
+        if let (Some(parent), Some(condition)) = (parent, condition)
+            && !parent.overlaps(condition)
+        {
+            self.errors.push(&[at], || impossible("Fragment", parent, condition));
+        }
+        self.selections(&inline.selection_set.node, condition, found);
+    }
+
+    fn spread(&mut self, name: &Positioned<Name>, at: Pos, parent: Option<&'static NamedType>) {
+        let Some(fragment) = self.document.fragments.get(&name.node) else {
+            return self.errors.push(&[name.pos], || format!("Unknown fragment \"{}\".", name.node));
+        };
+        let condition = self.types.get(&fragment.node.type_condition.node.on.node);
+        if let (Some(parent), Some(condition)) = (parent, condition.filter(|condition| condition.as_composite().is_some()))
+            && !parent.overlaps(condition)
+        {
+            self.errors.push(&[at], || impossible(&format!("Fragment \"{}\"", name.node), parent, condition));
+        }
+    }
+
+    /// The type that a fragment is on: KnownTypeNames and FragmentsOnCompositeTypes.
+    pub(super) fn condition(&mut self, on: &Positioned<Name>, fragment: Option<&Name>) -> Option<&'static NamedType> {
+        let ty = self.types.get(&on.node);
+        match ty {
+            None => self.unknown_type(&on.node, on.pos),
+            Some(ty) if ty.as_composite().is_none() => self.errors.push(&[on.pos], || {
+                let what = fragment.map_or_else(|| "Fragment".to_owned(), |name| format!("Fragment \"{name}\""));
+                format!("{what} cannot condition on non composite type \"{}\".", on.node)
+            }),
+            Some(_) => {}
+        }
+        ty.filter(|ty| ty.as_composite().is_some())
+    }
+
+    pub(super) fn unknown_type(&mut self, name: &Name, at: Pos) {
+        let types = self.types;
+        self.errors.push(&[at], || format!("Unknown type \"{name}\".{}", did_you_mean(name, types.names())));
+    }
+}
+
+impl<'a> Found<'a> {
+    /// Notes the variables in a value, with the types of the places where they stand.
+    fn note(&mut self, value: &'a Value, at: Pos, place: Option<Place<'static>>, types: &'static TypeSystem) {
+        match value {
+            Value::Variable(name) => self.usages.push(Usage { name, at, place }),
+            Value::List(items) => {
+                let inner = place.and_then(|(ty, _)| match &ty.base {
+                    BaseType::List(inner) => Some((&**inner, None)),
+                    BaseType::Named(_) => None,
+                });
+                items.iter().for_each(|item| self.note(item, at, inner, types));
+            }
+            Value::Object(members) => {
+                let fields = place.and_then(|(ty, _)| match &types.named(ty)?.kind {
+                    Kind::InputObject(fields) => Some(fields),
+                    _ => None,
+                });
+                for (member, value) in members {
+                    let field = fields.and_then(|fields| fields.get(member.as_str()));
+                    self.note(value, at, field.map(Input::place), types);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn impossible(what: &str, parent: &NamedType, condition: &NamedType) -> String {
+    let (parent, condition) = (&parent.name, &condition.name);
+    format!("{what} cannot be spread here as objects of type \"{parent}\" can never be of type \"{condition}\".")
+}
+
+/// The name of a place as the specification writes it.
+const fn place(location: DirectiveLocation) -> &'static str {
+    match location {
+        DirectiveLocation::Query => "QUERY",
+        DirectiveLocation::Mutation => "MUTATION",
+        DirectiveLocation::Subscription => "SUBSCRIPTION",
+        DirectiveLocation::Field => "FIELD",
+        DirectiveLocation::FragmentDefinition => "FRAGMENT_DEFINITION",
+        DirectiveLocation::FragmentSpread => "FRAGMENT_SPREAD",
+        DirectiveLocation::InlineFragment => "INLINE_FRAGMENT",
+        DirectiveLocation::VariableDefinition => "VARIABLE_DEFINITION",
+        _ => "this place",
+    }
+}

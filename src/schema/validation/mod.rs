@@ -1,0 +1,147 @@
+//! Validation of documents and coercion of variables, as the specification has them and as graphql-js does them
+//! (`tests/it/validation` compares the two). The library's own validation lets documents pass that must fail.
+//!
+//! It runs behind the pre-pass ([`super::check`]): a document that comes here has bounded bytes, tokens, levels and fields, and no
+//! fragment that spreads itself. Each definition is walked once with its types; what that finds of variables is then joined for each
+//! operation. UniqueOperationNames, UniqueFragmentNames, LoneAnonymousOperation and ExecutableDefinitions are held by the parser,
+//! NoFragmentCycles by the pre-pass, SingleFieldSubscriptions by [`super::check`].
+
+mod coerce;
+mod duplicates;
+mod errors;
+mod fields;
+mod overlap;
+mod scalars;
+mod types;
+mod values;
+mod variables;
+
+pub(super) use coerce::coerce;
+pub(super) use variables::NeverNull;
+
+use async_graphql::parser::types::{
+    DirectiveLocation, ExecutableDocument, FragmentDefinition, OperationDefinition, OperationType,
+};
+use async_graphql::{Name, Pos, Positioned, ServerError};
+use errors::Errors;
+use std::collections::{HashMap, HashSet};
+use types::{Place, TypeSystem, type_system};
+
+/// A document on its way through the rules.
+struct Validator<'a> {
+    types: &'static TypeSystem,
+    document: &'a ExecutableDocument,
+    errors: Errors,
+    never_null: Vec<NeverNull>,
+}
+
+/// What a definition holds that is looked at with others.
+#[derive(Default)]
+struct Found<'a> {
+    usages: Vec<Usage<'a>>,
+    spreads: Vec<&'a Name>,
+}
+
+/// A variable where it stands.
+struct Usage<'a> {
+    name: &'a Name,
+    at: Pos,
+    /// The place's type and default; `None` where an error leaves them unknown.
+    place: Option<Place<'static>>,
+}
+
+struct Operation<'a> {
+    name: Option<&'a Name>,
+    definition: &'a Positioned<OperationDefinition>,
+    found: Found<'a>,
+}
+
+/// Validates a document. Returns the variables that an explicit null is refused for, although their types allow it.
+///
+/// # Errors
+/// What is wrong with it, with places and codes. Without `tells_schema`, one error that says nothing of the schema.
+pub(super) fn validate(
+    text: &str,
+    document: &ExecutableDocument,
+    tells_schema: bool,
+) -> Result<Vec<NeverNull>, Vec<ServerError>> {
+    let errors = Errors::new(tells_schema);
+    let mut validator = Validator { types: type_system(), document, errors, never_null: Vec::new() };
+    validator.run(text);
+    let errors = validator.errors.into_list();
+    if errors.is_empty() { Ok(validator.never_null) } else { Err(errors) }
+}
+
+impl<'a> Validator<'a> {
+    fn run(&mut self, text: &str) {
+        let operations = self.operations();
+        let fragments = self.fragments();
+        for operation in &operations {
+            self.usages(operation, &fragments);
+        }
+        self.unused_fragments(&operations, &fragments);
+        if let Some((name, at)) = duplicates::field(text) {
+            self.errors.push(&[at], || format!("There can be only one input field named \"{name}\"."));
+        }
+        // Of a document that is wrong already it would say more than is read, and take longer.
+        if self.errors.is_empty() {
+            for operation in &operations {
+                let definition = &operation.definition.node;
+                self.overlaps(&definition.selection_set.node, self.types.root(definition.ty));
+            }
+        }
+    }
+
+    fn operations(&mut self) -> Vec<Operation<'a>> {
+        let mut all: Vec<_> = self.document.operations.iter().collect();
+        all.sort_by_key(|(_, operation)| operation.pos);
+        let mut operations = Vec::with_capacity(all.len());
+        for (name, definition) in all {
+            let (mut found, operation) = (Found::default(), &definition.node);
+            self.definitions(&operation.variable_definitions, &mut found);
+            self.directives(&operation.directives, location(operation.ty), &mut found);
+            self.selections(&operation.selection_set.node, self.types.root(operation.ty), &mut found);
+            operations.push(Operation { name, definition, found });
+        }
+        operations
+    }
+
+    fn fragments(&mut self) -> HashMap<&'a Name, Found<'a>> {
+        let mut fragments = HashMap::with_capacity(self.document.fragments.len());
+        for (name, fragment) in sorted(self.document) {
+            let mut found = Found::default();
+            self.directives(&fragment.node.directives, DirectiveLocation::FragmentDefinition, &mut found);
+            let condition = self.condition(&fragment.node.type_condition.node.on, Some(name));
+            self.selections(&fragment.node.selection_set.node, condition, &mut found);
+            fragments.insert(name, found);
+        }
+        fragments
+    }
+
+    /// NoUnusedFragments.
+    fn unused_fragments(&mut self, operations: &[Operation<'a>], fragments: &HashMap<&'a Name, Found<'a>>) {
+        let mut used: HashSet<&Name> = HashSet::new();
+        for operation in operations {
+            let parts = variables::reachable(&operation.found, fragments);
+            used.extend(parts.iter().flat_map(|part| part.spreads.iter().copied()));
+        }
+        for (name, fragment) in sorted(self.document).into_iter().filter(|(name, _)| !used.contains(name)) {
+            self.errors.push(&[fragment.pos], || format!("Fragment \"{name}\" is never used."));
+        }
+    }
+}
+
+/// The fragments in the order of the document.
+fn sorted(document: &ExecutableDocument) -> Vec<(&Name, &Positioned<FragmentDefinition>)> {
+    let mut all: Vec<_> = document.fragments.iter().collect();
+    all.sort_by_key(|(_, fragment)| fragment.pos);
+    all
+}
+
+const fn location(kind: OperationType) -> DirectiveLocation {
+    match kind {
+        OperationType::Query => DirectiveLocation::Query,
+        OperationType::Mutation => DirectiveLocation::Mutation,
+        OperationType::Subscription => DirectiveLocation::Subscription,
+    }
+}

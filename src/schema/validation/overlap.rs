@@ -1,0 +1,163 @@
+//! Fields of one response key must be one field (OverlappingFieldsCanBeMerged). Sets of fields are compared to their first, group by
+//! group, so that the time grows with the document and not with its square.
+
+use super::Validator;
+use super::types::{NamedType, Output};
+use async_graphql::Pos;
+use async_graphql::parser::types::{BaseType, Field, Selection, SelectionSet, Type};
+use async_graphql_value::Value;
+use std::collections::{BTreeMap, HashSet};
+
+/// A field where it stands.
+#[derive(Clone, Copy)]
+struct Placed<'a> {
+    field: &'a Field,
+    at: Pos,
+    parent: &'static NamedType,
+    definition: Option<&'static Output>,
+}
+
+type Set<'a> = (&'a SelectionSet, Option<&'static NamedType>);
+type Groups<'a> = BTreeMap<&'a str, Vec<Placed<'a>>>;
+
+/// Sets of fields that were looked at, by the selection sets that they come from.
+type Seen = HashSet<Vec<*const SelectionSet>>;
+
+impl<'a> Validator<'a> {
+    /// Checks the fields of an operation.
+    pub(super) fn overlaps(&mut self, root: &'a SelectionSet, parent: Option<&'static NamedType>) {
+        let sets = vec![(root, parent)];
+        self.same_shape(&sets, &mut Seen::new());
+        self.same_fields(&sets, &mut Seen::new());
+    }
+
+    /// Fields of one key give values of one shape, whatever object they are of.
+    fn same_shape(&mut self, sets: &[Set<'a>], seen: &mut Seen) {
+        if self.errors.is_full() || !is_new(sets, seen) {
+            return;
+        }
+        for (key, fields) in self.collect(sets) {
+            let Some((first, others)) = fields.split_first() else { continue };
+            for other in others {
+                if let (Some(one), Some(two)) = (first.definition, other.definition)
+                    && !self.is_same_shape(&one.ty, &two.ty)
+                {
+                    let (one, two) = (&one.ty, &two.ty);
+                    self.conflict(key, *first, *other, || format!("they return conflicting types \"{one}\" and \"{two}\""));
+                    break;
+                }
+            }
+            self.same_shape(&self.inner(&fields), seen);
+        }
+    }
+
+    /// Fields of one key that an object can have both are one field with the same arguments.
+    fn same_fields(&mut self, sets: &[Set<'a>], seen: &mut Seen) {
+        if self.errors.is_full() || !is_new(sets, seen) {
+            return;
+        }
+        for (key, fields) in self.collect(sets) {
+            for group in by_object(&fields) {
+                let Some((first, others)) = group.split_first() else { continue };
+                for other in others {
+                    let (one, two) = (&first.field.name.node, &other.field.name.node);
+                    if one != two {
+                        self.conflict(key, *first, *other, || format!("\"{one}\" and \"{two}\" are different fields"));
+                        break;
+                    }
+                    if !has_same_arguments(first.field, other.field) {
+                        self.conflict(key, *first, *other, || "they have differing arguments".to_owned());
+                        break;
+                    }
+                }
+                self.same_fields(&self.inner(&group), seen);
+            }
+        }
+    }
+
+    fn conflict(&mut self, key: &str, one: Placed<'_>, other: Placed<'_>, why: impl FnOnce() -> String) {
+        self.errors.push(&[one.at, other.at], || {
+            let remedy = "Use different aliases on the fields to fetch both if this was intentional.";
+            format!("Fields \"{key}\" conflict because {}. {remedy}", why())
+        });
+    }
+
+    /// The fields of several selection sets by their keys, with fragments in the place of their spreads.
+    fn collect(&self, sets: &[Set<'a>]) -> Groups<'a> {
+        let (mut groups, mut spread, mut open) = (Groups::new(), HashSet::new(), sets.to_vec());
+        open.reverse();
+        while let Some((set, parent)) = open.pop() {
+            for selection in &set.items {
+                match &selection.node {
+                    Selection::Field(field) => {
+                        let Some(parent) = parent else { continue };
+                        let definition = self.types.field(parent, &field.node.name.node);
+                        let placed = Placed { field: &field.node, at: field.pos, parent, definition };
+                        groups.entry(field.node.response_key().node.as_str()).or_default().push(placed);
+                    }
+                    Selection::InlineFragment(inline) => {
+                        let condition = inline.node.type_condition.as_ref().map(|condition| &condition.node.on.node);
+                        let parent = condition.map_or(parent, |on| self.types.get(on));
+                        open.push((&inline.node.selection_set.node, parent));
+                    }
+                    Selection::FragmentSpread(other) => {
+                        let name = &other.node.fragment_name.node;
+                        if let Some(fragment) = self.document.fragments.get(name).filter(|_| spread.insert(name)) {
+                            let parent = self.types.get(&fragment.node.type_condition.node.on.node);
+                            open.push((&fragment.node.selection_set.node, parent));
+                        }
+                    }
+                }
+            }
+        }
+        groups
+    }
+
+    /// What fields select.
+    fn inner(&self, fields: &[Placed<'a>]) -> Vec<Set<'a>> {
+        let selecting = fields.iter().filter(|placed| !placed.field.selection_set.node.items.is_empty());
+        let typed = selecting.map(|placed| {
+            let ty = placed.definition.and_then(|definition| self.types.named(&definition.ty));
+            (&placed.field.selection_set.node, ty)
+        });
+        typed.collect()
+    }
+
+    fn is_same_shape(&self, one: &Type, other: &Type) -> bool {
+        one.nullable == other.nullable
+            && match (&one.base, &other.base) {
+                (BaseType::List(one), BaseType::List(other)) => self.is_same_shape(one, other),
+                (BaseType::Named(one), BaseType::Named(other)) => {
+                    let is_composite = |name| self.types.get(name).is_some_and(|ty| ty.as_composite().is_some());
+                    one == other || (is_composite(one) && is_composite(other))
+                }
+                _ => false,
+            }
+    }
+}
+
+/// Whether these sets were never looked at together; a single field that stands alone needs no look at all.
+fn is_new(sets: &[Set<'_>], seen: &mut Seen) -> bool {
+    !sets.is_empty() && seen.insert(sets.iter().map(|(set, _)| std::ptr::from_ref(*set)).collect())
+}
+
+/// The fields that each object can have: its own and those of interfaces.
+fn by_object<'a>(fields: &[Placed<'a>]) -> Vec<Vec<Placed<'a>>> {
+    let is_object = |placed: &Placed<'_>| placed.parent.as_composite().is_some_and(|composite| composite.is_object);
+    let (of_objects, of_interfaces): (Vec<_>, Vec<_>) = fields.iter().copied().partition(is_object);
+    let mut groups: BTreeMap<&str, Vec<Placed<'a>>> = BTreeMap::new();
+    for placed in of_objects {
+        groups.entry(&placed.parent.name).or_default().push(placed);
+    }
+    if groups.is_empty() {
+        return vec![of_interfaces];
+    }
+    groups.values_mut().for_each(|group| group.extend(of_interfaces.iter().copied()));
+    groups.into_values().collect()
+}
+
+fn has_same_arguments(one: &Field, other: &Field) -> bool {
+    let find = |name: &str| -> Option<&Value> { other.get_argument(name).map(|value| &value.node) };
+    one.arguments.len() == other.arguments.len()
+        && one.arguments.iter().all(|(name, value)| find(&name.node) == Some(&value.node))
+}

@@ -1,0 +1,120 @@
+//! Variables, operation by operation: UniqueVariableNames, VariablesAreInputTypes, NoUndefinedVariables, NoUnusedVariables,
+//! VariablesInAllowedPosition.
+
+use super::{Found, Operation, Usage, Validator};
+use async_graphql::parser::types::{BaseType, DirectiveLocation, Type, VariableDefinition};
+use async_graphql::{Name, Positioned, Value};
+use std::collections::{HashMap, HashSet};
+
+/// A variable that may be null by its type, but not where it is used: a default stands in, and an explicit null is an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::schema) struct NeverNull {
+    pub(super) operation: Option<Name>,
+    pub(super) variable: Name,
+    /// The place's default, for a variable that is left out and has none of its own.
+    pub(super) default: Option<Value>,
+}
+
+impl<'a> Validator<'a> {
+    /// Checks what an operation's variables are.
+    pub(super) fn definitions(&mut self, definitions: &'a [Positioned<VariableDefinition>], found: &mut Found<'a>) {
+        let mut seen: HashSet<&str> = HashSet::new();
+        for definition in definitions {
+            let (at, definition) = (definition.pos, &definition.node);
+            let name = &definition.name.node;
+            if !seen.insert(name) {
+                self.errors.push(&[at], || format!("There can be only one variable named \"${name}\"."));
+            }
+            self.directives(&definition.directives, DirectiveLocation::VariableDefinition, found);
+            let ty = &definition.var_type;
+            match self.types.named(&ty.node) {
+                None => self.unknown_type(super::types::innermost(&ty.node), ty.pos),
+                Some(named) if !named.is_input() => {
+                    self.errors.push(&[ty.pos], || format!("Variable \"${name}\" cannot be non-input type \"{}\".", ty.node));
+                }
+                Some(_) => {
+                    if let Some(default) = &definition.default_value {
+                        self.value(&default.node.clone().into_value(), default.pos, &ty.node);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Checks how an operation's variables are used, in itself and in the fragments that it spreads.
+    pub(super) fn usages(&mut self, operation: &Operation<'a>, fragments: &HashMap<&'a Name, Found<'a>>) {
+        let definitions = &operation.definition.node.variable_definitions;
+        let known: HashMap<&Name, &Positioned<VariableDefinition>> =
+            definitions.iter().map(|definition| (&definition.node.name.node, definition)).collect();
+        let mut used: HashSet<&Name> = HashSet::new();
+        for part in reachable(&operation.found, fragments) {
+            for usage in &part.usages {
+                used.insert(usage.name);
+                match known.get(usage.name) {
+                    Some(definition) => self.position(operation.name, definition, usage),
+                    None => self.errors.push(&[usage.at, operation.definition.pos], || {
+                        format!("Variable \"${}\" is not defined{}.", usage.name, by(operation.name))
+                    }),
+                }
+            }
+            if self.errors.is_full() {
+                return;
+            }
+        }
+        for definition in definitions.iter().filter(|definition| !used.contains(&definition.node.name.node)) {
+            let name = &definition.node.name.node;
+            self.errors.push(&[definition.pos], || match operation.name {
+                Some(operation) => format!("Variable \"${name}\" is never used in operation \"{operation}\"."),
+                None => format!("Variable \"${name}\" is never used."),
+            });
+        }
+    }
+
+    fn position(&mut self, operation: Option<&Name>, definition: &Positioned<VariableDefinition>, usage: &Usage<'_>) {
+        let Some((place, default)) = usage.place else { return };
+        let (at, definition) = (definition.pos, &definition.node);
+        let (name, ty) = (&definition.name.node, &definition.var_type.node);
+        // Of an unknown type something was said already.
+        if self.types.named(ty).is_none() {
+            return;
+        }
+        let stands_in = default.is_some() || definition.default_value.as_ref().is_some_and(|default| default.node != Value::Null);
+        if !place.nullable && ty.nullable && stands_in && is_base_subtype(ty, place) {
+            let never_null = NeverNull { operation: operation.cloned(), variable: name.clone(), default: default.cloned() };
+            self.never_null.push(never_null);
+        } else if !is_subtype(ty, place) {
+            self.errors.push(&[at, usage.at], || {
+                format!("Variable \"${name}\" of type \"{ty}\" used in position expecting type \"{place}\".")
+            });
+        }
+    }
+}
+
+/// What an operation holds, and what the fragments hold that it spreads, each once.
+pub(super) fn reachable<'m, 'a>(start: &'m Found<'a>, fragments: &'m HashMap<&'a Name, Found<'a>>) -> Vec<&'m Found<'a>> {
+    let (mut seen, mut all, mut next) = (HashSet::new(), vec![start], 0);
+    while let Some(part) = all.get(next).copied() {
+        next += 1;
+        let new = part.spreads.iter().copied().filter(|name| seen.insert(*name));
+        all.extend(new.filter_map(|name| fragments.get(name)));
+    }
+    all
+}
+
+fn by(operation: Option<&Name>) -> String {
+    operation.map(|name| format!(" by operation \"{name}\"")).unwrap_or_default()
+}
+
+/// Whether every value of one type is one of another.
+fn is_subtype(ty: &Type, of: &Type) -> bool {
+    (of.nullable || !ty.nullable) && is_base_subtype(ty, of)
+}
+
+/// The same for values that are not null.
+fn is_base_subtype(ty: &Type, of: &Type) -> bool {
+    match (&ty.base, &of.base) {
+        (BaseType::Named(one), BaseType::Named(other)) => one == other,
+        (BaseType::List(one), BaseType::List(other)) => is_subtype(one, other),
+        _ => false,
+    }
+}

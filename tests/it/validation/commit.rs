@@ -1,0 +1,120 @@
+//! A request that cannot run as a whole changes nothing: no part of a mutation is committed before an error in a variable or a literal is found.
+
+use crate::support::{Answer, TestApp, error_codes};
+use serde_json::{Value, json};
+
+const BOTH: &str = "a: postStatus(input: { message: \"half\" }) { status { id } } b: createCampaign(input: { name: \"a\", budget: $b }) { campaign { id } }";
+
+#[tokio::test]
+async fn no_part_of_a_refused_mutation_is_committed() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let literal = |value: &str| format!("mutation {{ {} }}", BOTH.replace("$b", value));
+    let variable = |ty: &str| format!("mutation($b: {ty}) {{ {BOTH} }}");
+    let keyed = "mutation($m: String!, $k: String!) { postStatus(input: { message: $m, idempotencyKey: $k }) { status { id } } }"
+        .to_owned();
+    let cap = |impressions: &str| literal(&format!("1, frequencyCap: {{ impressions: {impressions}, perSeconds: 60 }}"));
+    let refused: [(String, Value, &str); 12] = [
+        (variable("Decimal!"), json!({ "b": "abc" }), "BAD_USER_INPUT"),
+        (variable("Decimal!"), json!({}), "BAD_USER_INPUT"),
+        (variable("Decimal!"), json!({ "b": null }), "BAD_USER_INPUT"),
+        (variable("Decimal"), json!({ "b": "1" }), "GRAPHQL_VALIDATION_FAILED"),
+        (literal("\"abc\""), json!({}), "GRAPHQL_VALIDATION_FAILED"),
+        (literal("null"), json!({}), "GRAPHQL_VALIDATION_FAILED"),
+        (literal("1, startsAt: \"soon\""), json!({}), "GRAPHQL_VALIDATION_FAILED"),
+        (cap("2147483648"), json!({}), "GRAPHQL_VALIDATION_FAILED"),
+        (cap("1.5"), json!({}), "GRAPHQL_VALIDATION_FAILED"),
+        (keyed.clone(), json!({ "m": "half" }), "BAD_USER_INPUT"),
+        (keyed.clone(), json!({ "m": "half", "k": null }), "BAD_USER_INPUT"),
+        (keyed, json!({ "m": "half", "k": 5 }), "BAD_USER_INPUT"),
+    ];
+    for (query, variables, code) in refused {
+        let answer = ada.gql(&query, variables.clone()).await;
+        assert_eq!(error_codes(&answer), [code], "{query} {variables}: {answer}");
+        assert!(answer.get("data").is_none(), "{answer}");
+        assert!(answer["errors"][0]["locations"][0]["column"].is_u64(), "{answer}");
+    }
+    app.drain().await;
+    assert_eq!(ada.home().await, [""; 0]);
+    let fits = ada.gql(&variable("Decimal!"), json!({ "b": "2.25" })).await;
+    assert!(fits["data"]["a"]["status"]["id"].is_string() && fits["data"]["b"]["campaign"]["id"].is_string(), "{fits}");
+}
+
+#[tokio::test]
+async fn a_required_variable_is_required() {
+    let app = TestApp::start().await;
+    let query = "query($b: Boolean!) { serverLimits @include(if: $b) { depth } }";
+    for accept in ["application/json", "application/graphql-response+json"] {
+        let answer = Answer::of(app.post().header("accept", accept).json(&json!({ "query": query }))).await;
+        assert_eq!(answer.status, if accept == "application/json" { 200 } else { 400 }, "{answer:?}");
+        let expected = json!({ "errors": [{
+            "message": "Variable \"$b\" of required type \"Boolean!\" was not provided.",
+            "locations": [{ "line": 1, "column": 7 }],
+            "extensions": { "code": "BAD_USER_INPUT" },
+        }] });
+        assert_eq!(answer.json(), expected);
+    }
+}
+
+#[tokio::test]
+async fn defaults_are_heeded_by_conditions_and_by_the_cost() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let query = "query($b: Boolean = true, $c: Boolean = false) { a: __typename @include(if: $b) b: __typename @include(if: $c) c: __typename @skip(if: $b) }";
+    for (variables, keys) in [
+        (json!({}), vec!["a"]),
+        (json!({ "b": false }), vec!["c"]),
+        (json!({ "b": false, "c": true }), vec!["b", "c"]),
+        (json!({ "c": true }), vec!["a", "b"]),
+    ] {
+        // The second time the query is known.
+        for _ in 0..2 {
+            let answer = ada.gql(query, variables.clone()).await;
+            let told: Vec<_> = answer["data"].as_object().expect("data").keys().collect();
+            assert_eq!(told, keys, "{variables}: {answer}");
+        }
+    }
+    let query = "query($n: Int = 50) { viewer { followers(first: $n) { edges { cursor } } } }";
+    for (variables, cost) in [(r#"{}"#, 102), (r#"{"n":50}"#, 102), (r#"{"n":2.0}"#, 6), (r#"{"n":null}"#, 42)] {
+        for _ in 0..2 {
+            let body = format!("{{\"query\":{},\"variables\":{variables}}}", json!(query));
+            let request = app.post().header("content-type", "application/json").header("waxwing-cost", "1").body(body);
+            let answer = Answer::of(request.bearer_auth(ada.token.as_ref().expect("a token"))).await.json();
+            assert_eq!(answer["extensions"]["cost"]["charged"], cost, "{variables}: {answer}");
+            assert_eq!(answer.get("errors"), None, "{answer}");
+        }
+    }
+}
+
+/// What the variables of the last request were is no matter for this one.
+#[tokio::test]
+async fn one_value_stands_for_a_list_of_it() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let query = "query($ids: [ID!]!) { nodes(ids: $ids) { id } }";
+    for _ in 0..2 {
+        for ids in [json!(ada.id), json!([ada.id])] {
+            let answer = ada.gql(query, json!({ "ids": ids })).await;
+            assert_eq!(answer["data"]["nodes"], json!([{ "id": ada.id }]), "{answer}");
+        }
+    }
+    let by_default = format!("query($ids: [ID!] = {:?}) {{ nodes(ids: $ids) {{ id }} }}", ada.id);
+    assert_eq!(ada.gql(&by_default, json!({})).await["data"]["nodes"], json!([{ "id": ada.id }]));
+}
+
+/// The schema's own default stands in for a variable that was left out.
+#[tokio::test]
+async fn an_argument_s_default_is_there_without_its_variable() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let query = "query($d: Boolean) { __type(name: \"User\") { fields(includeDeprecated: $d) { name } } }";
+    let told = ada.gql(query, json!({})).await;
+    assert!(told["data"]["__type"]["fields"].as_array().is_some_and(|fields| fields.len() > 5), "{told}");
+    let status = ada.post("x").await;
+    let add = ada.run("AddComment", json!({ "input": { "statusId": status, "message": "y" } })).await;
+    let comment = &add["data"]["addComment"]["comment"]["id"];
+    let delete =
+        "mutation($c: ID!, $w: Boolean) { deleteComment(input: { commentId: $c, withReplies: $w }) { userErrors { code } } }";
+    let deleted = ada.gql(delete, json!({ "c": comment })).await;
+    assert_eq!(deleted, json!({ "data": { "deleteComment": { "userErrors": [] } } }));
+}

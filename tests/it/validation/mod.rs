@@ -1,0 +1,165 @@
+//! What runs and what is refused is what graphql-js says, over every transport. `cases.mjs` has the cases, `expected.json` what graphql-js makes
+//! of them (`make validation-cases`); differences that are kept stand in the cases with their reasons.
+
+mod commit;
+mod roots;
+mod texts;
+
+use crate::support::{Answer, Socket, TestApp};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Case {
+    group: String,
+    query: String,
+    operation_name: Option<String>,
+    variables: Option<Value>,
+    runs: bool,
+    /// Why the server decides otherwise than graphql-js.
+    differs: Option<String>,
+    refused: Option<Refused>,
+}
+
+/// Why graphql-js refuses it.
+#[derive(Deserialize)]
+struct Refused {
+    by: String,
+    messages: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Expected {
+    cases: Vec<Case>,
+}
+
+fn cases() -> Vec<Case> {
+    serde_json::from_str::<Expected>(include_str!("expected.json")).expect("the file that expect.mjs writes").cases
+}
+
+impl Case {
+    fn request(&self) -> Value {
+        let mut request = json!({ "query": self.query });
+        for (name, value) in
+            [("operationName", self.operation_name.as_ref().map(|name| json!(name))), ("variables", self.variables.clone())]
+        {
+            if let Some(value) = value {
+                request[name] = value;
+            }
+        }
+        request
+    }
+
+    /// Checks an answer, or what a socket says of an operation. What is wrong with it goes into `wrong`.
+    fn check(&self, over: &str, answer: &Value, wrong: &mut Vec<String>) {
+        if let Err(why) = self.compare(answer) {
+            wrong.push(format!("{why}. {over}: {} {} {:?}: {answer}", self.group, self.query, self.variables));
+        }
+    }
+
+    fn compare(&self, answer: &Value) -> Result<(), &'static str> {
+        let errors = answer["errors"].as_array().cloned().unwrap_or_default();
+        let code = errors.first().map_or("", |error| error["extensions"]["code"].as_str().unwrap_or_default());
+        // A subscription that could run is told that it needs a stream.
+        let runs = answer.get("data").is_some() || code == "SUBSCRIPTION_NEEDS_STREAM";
+        if runs != self.runs {
+            return Err(if runs { "it runs" } else { "it is refused" });
+        }
+        if runs {
+            return Ok(());
+        }
+        let by = self.refused.as_ref().map_or("", |refused| refused.by.as_str());
+        let codes = ["GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT", "QUERY_TOO_DEEP"];
+        if !codes.contains(&code) || (by == "variables") != (code == "BAD_USER_INPUT" && self.differs.is_none()) {
+            return Err("the code");
+        }
+        for error in &errors {
+            if !error["locations"][0]["line"].is_u64() && code != "QUERY_TOO_DEEP" {
+                return Err("no locations");
+            }
+            if error["message"].as_str().is_none_or(|message| message.is_empty() || message.contains('\n')) {
+                return Err("no message of one line");
+            }
+        }
+        // graphql-js begins with the variable's name, in quotes.
+        let name = self.refused.as_ref().and_then(|refused| refused.messages[0].split('"').nth(1));
+        let is_named = |name: &str| errors[0]["message"].as_str().is_some_and(|ours| ours.contains(&format!("\"{name}\"")));
+        if by == "variables" && !name.is_some_and(is_named) { Err("the variable's name") } else { Ok(()) }
+    }
+}
+
+#[tokio::test]
+async fn what_runs_over_http_is_what_graphql_js_would_run() {
+    let app = TestApp::start().await;
+    let (http, mut wrong) = (reqwest::Client::new(), Vec::new());
+    for case in cases() {
+        let answer = Answer::of(app.post().json(&case.request())).await;
+        case.check("POST", &answer.json(), &mut wrong);
+        let is_refused = answer.json().get("data").is_none();
+        let accept = "application/graphql-response+json";
+        let strict = Answer::of(app.post().header("accept", accept).json(&case.request())).await;
+        if (strict.status == 400) != (is_refused) {
+            wrong.push(format!("the status: {} {strict:?}", case.query));
+        }
+        case.check("POST", &strict.json(), &mut wrong);
+        if !case.query.trim_start().starts_with("mutation") && !case.query.contains("mutation ") {
+            let variables = case.variables.as_ref().map(Value::to_string);
+            let name = case.operation_name.as_ref();
+            let parameters = [("query", Some(&case.query)), ("variables", variables.as_ref()), ("operationName", name)];
+            let parameters: Vec<_> = parameters.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+            let request = http.get(format!("{}/graphql", app.url)).query(&parameters);
+            let answer = Answer::of(request.header("accept", accept)).await;
+            case.check("GET", &answer.json(), &mut wrong);
+        }
+    }
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[tokio::test]
+async fn what_runs_over_a_socket_is_what_graphql_js_would_run() {
+    let app = TestApp::start().await;
+    let mut wrong = Vec::new();
+    for cases in cases().chunks(50) {
+        let mut socket = Socket::of(&app, None).await;
+        for (at, case) in cases.iter().enumerate() {
+            // One that runs says nothing until something happens.
+            if case.runs && case.query.trim_start().starts_with("subscription") {
+                continue;
+            }
+            let id = at.to_string();
+            socket.say(json!({ "id": id, "type": "subscribe", "payload": case.request() })).await;
+            let said = socket.next().await;
+            assert_eq!(said["id"], json!(id), "{said}");
+            match said["type"].as_str() {
+                Some("error") => case.check("socket", &json!({ "errors": said["payload"] }), &mut wrong),
+                Some("next") => {
+                    case.check("socket", &said["payload"], &mut wrong);
+                    assert_eq!(socket.next().await, json!({ "id": id, "type": "complete" }));
+                }
+                _ => panic!("{}: {said}", case.query),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// So that nobody takes the cases away.
+#[test]
+fn every_rule_has_its_cases() {
+    let cases = cases();
+    let mut groups: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for case in &cases {
+        let (runs, refused) = groups.entry(&case.group).or_default();
+        *(if case.runs { runs } else { refused }) += 1;
+        assert!(case.differs.as_ref().is_none_or(|why| why.len() > 5) || case.group == "differences");
+    }
+    let variables = groups.remove("variables").expect("variables");
+    assert!(variables.0 + variables.1 >= 220 && variables.0 > 80 && variables.1 > 120, "{variables:?}");
+    groups.remove("differences");
+    assert!(groups.len() >= 28, "{groups:?}");
+    for (rule, (runs, refused)) in groups {
+        assert!(runs + refused >= 5 && runs >= 2 && refused >= 3, "{rule}: {runs} and {refused}");
+    }
+}

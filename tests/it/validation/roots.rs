@@ -1,0 +1,158 @@
+//! An error in a root field that is nullable nulls that field alone. Every one of the schema is made to fail, beside a sibling that stands.
+
+use crate::ads::{self, decide};
+use crate::support::{Actor, Answer, RedisServer, TestApp, error_codes};
+use async_graphql::parser::parse_schema;
+use async_graphql::parser::types::{TypeKind, TypeSystemDefinition};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use waxwing::config::Config;
+
+/// Root fields without an error that a client could provoke: whoever asks nobody is told null.
+const NEVER_FAIL: [&str; 1] = ["viewer"];
+
+/// The nullable root fields, those that are not, and whether they have selections.
+fn roots(kind: &str) -> Vec<(String, bool)> {
+    let sdl = parse_schema(include_str!("../../../schema.graphql")).expect("a schema");
+    let fields = sdl.definitions.into_iter().find_map(|definition| match definition {
+        TypeSystemDefinition::Type(ty) if ty.node.name.node == kind => match ty.node.kind {
+            TypeKind::Object(object) => Some(object.fields),
+            _ => None,
+        },
+        _ => None,
+    });
+    let field = |field: async_graphql::parser::types::FieldDefinition| (field.name.node.to_string(), field.ty.node.nullable);
+    fields.expect("a root").into_iter().map(|it| field(it.node)).collect()
+}
+
+/// What each field is asked with, so that it comes as far as the storage.
+struct Scene {
+    user: String,
+    key: String,
+    tokens: Vec<String>,
+}
+
+impl Scene {
+    fn arguments(&self, field: &str) -> String {
+        let id = &self.user;
+        match field {
+            "node" => format!("(id: {id:?})"),
+            "user" => "(login: \"nobody\")".to_owned(),
+            "explainAd" => format!("(campaignId: {id:?}, slot: BANNER)"),
+            "homeTimeline" | "viewerSessions" | "logOut" => String::new(),
+            "viewerCampaigns" | "viewerLists" | "viewerWebsites" => "(first: 1)".to_owned(),
+            "signUp" => "(input: { login: \"new\", name: \"N\", password: \"correct horse\" })".to_owned(),
+            "logIn" => "(input: { login: \"ada\", password: \"correct horse\" })".to_owned(),
+            "serveAds" => format!("(input: {{ websiteKey: {:?}, slot: BANNER }})", self.key),
+            "clickAd" => format!("(input: {{ token: {:?} }})", self.tokens[0]),
+            "recordImpressions" => format!("(input: {{ tokens: [{:?}] }})", self.tokens[0]),
+            "postStatus" => "(input: { message: \"x\" })".to_owned(),
+            "createCampaign" => "(input: { name: \"x\", budget: 1 })".to_owned(),
+            "createUserList" => "(input: { name: \"x\" })".to_owned(),
+            "createAd" => {
+                format!(
+                    "(input: {{ campaignId: {id:?}, bid: 1, pricing: CPM, slot: BANNER, snippet: \"x\", targetUrl: \"https://a.example\" }})"
+                )
+            }
+            "addCampaignKeywords" | "removeCampaignKeywords" => format!("(input: {{ campaignId: {id:?}, keywords: [\"x\"] }})"),
+            "pauseCampaign" | "resumeCampaign" | "stopCampaign" | "updateCampaign" => {
+                format!("(input: {{ campaignId: {id:?} }})")
+            }
+            "addComment" => format!("(input: {{ statusId: {id:?}, message: \"x\" }})"),
+            "editComment" => format!("(input: {{ commentId: {id:?}, message: \"x\" }})"),
+            "deleteComment" => format!("(input: {{ commentId: {id:?} }})"),
+            "voteComment" => format!("(input: {{ commentId: {id:?}, vote: UP }})"),
+            "addUserToList" | "removeUserFromList" => format!("(input: {{ listId: {id:?}, userId: {id:?} }})"),
+            "renameUserList" => format!("(input: {{ listId: {id:?}, name: \"x\" }})"),
+            "deleteUserList" => format!("(input: {{ listId: {id:?} }})"),
+            "deleteAccount" => "(input: { password: \"correct horse\" })".to_owned(),
+            "deleteStatus" | "likeStatus" | "unlikeStatus" => format!("(input: {{ statusId: {id:?} }})"),
+            "followUser" | "unfollowUser" => format!("(input: {{ userId: {id:?} }})"),
+            "endSessions" => "(input: { allOthers: true })".to_owned(),
+            "registerWebsite" => "(input: { name: \"x\", origin: \"https://a.example\" })".to_owned(),
+            "removeAd" => format!("(input: {{ adId: {id:?} }})"),
+            "updateProfile" => "(input: { name: \"x\" })".to_owned(),
+            _ => panic!("what is `{field}` asked with? Say it here, so that it is made to fail"),
+        }
+    }
+
+    fn query(&self, kind: &str, field: &str) -> String {
+        let (operation, sibling) =
+            if kind == "Query" { ("query", "sibling: serverLimits { depth }") } else { ("mutation", "sibling: __typename") };
+        let arguments = self.arguments(field);
+        format!("{operation} {{ before: __typename field: {field}{arguments} {{ __typename }} {sibling} }}")
+    }
+}
+
+/// An error nulls the field, and nothing beside it.
+fn check(field: &str, answer: &Value, codes: &[&str]) {
+    let told = error_codes(answer);
+    assert!(told.len() == 1 && codes.contains(&told[0].as_str()), "{field}: {answer}");
+    assert_eq!(answer["errors"][0]["path"], json!(["field"]), "{field}: {answer}");
+    assert_eq!(answer["data"]["field"], Value::Null, "{field}: {answer}");
+    assert!(answer["data"].get("field").is_some() && !answer["data"]["sibling"].is_null(), "{field}: {answer}");
+    assert!(answer["data"]["before"].is_string(), "{field}: {answer}");
+}
+
+async fn scene(app: &TestApp) -> (Scene, Actor) {
+    let ada = app.user("ada").await;
+    let key = decide::website(&ada).await;
+    let campaign = ads::make(&ada, json!({})).await;
+    ads::add(&ada, &campaign, json!({})).await;
+    let served = decide::serve(&app.anonymous(), &key, json!({})).await;
+    let tokens = served.iter().map(|it| it["token"].as_str().expect("a token").to_owned()).collect();
+    (Scene { user: ada.id.clone(), key, tokens }, ada)
+}
+
+#[tokio::test]
+async fn without_a_storage_every_nullable_root_field_fails_alone() {
+    let redis = Arc::new(RedisServer::start());
+    let calm = TestApp::over(redis.clone(), waxwing::clock::Clock::manual(crate::support::START), Config::default()).await;
+    let (scene, _) = scene(&calm).await;
+    let app = TestApp::hasty_over(redis, Config::default()).await;
+    app.redis.kill();
+    let mut failed = 0;
+    for kind in ["Query", "Mutation"] {
+        for (field, _) in roots(kind).into_iter().filter(|(field, nullable)| *nullable && !NEVER_FAIL.contains(&field.as_str())) {
+            let answer = app.ask(&scene.query(kind, &field)).await.json();
+            check(&field, &answer, &["STORAGE_UNAVAILABLE", "OUTCOME_UNKNOWN", "UNAUTHENTICATED", "BAD_USER_INPUT"]);
+            failed += 1;
+        }
+    }
+    assert!(failed > 30, "{failed}");
+}
+
+#[tokio::test]
+async fn what_a_client_gets_wrong_nulls_the_field_alone() {
+    let app = TestApp::start().await;
+    let (_, ada) = scene(&app).await;
+    let queries = [
+        ("node(id: \"no id\") { id }", "BAD_USER_INPUT"),
+        ("viewerLists(first: 0) { totalCount }", "BAD_USER_INPUT"),
+        ("viewerLists(first: 1, last: 1) { totalCount }", "BAD_USER_INPUT"),
+        ("viewerCampaigns(after: \"forged\") { totalCount }", "BAD_USER_INPUT"),
+        ("viewerWebsites(first: 101) { totalCount }", "BAD_USER_INPUT"),
+    ];
+    for (field, code) in queries {
+        let answer = ada.gql(&format!("{{ before: __typename field: {field} sibling: viewer {{ login }} }}"), json!({})).await;
+        check(field, &answer, &[code]);
+    }
+    // Nobody is logged in.
+    for (field, inner) in [("homeTimeline", "__typename"), ("viewerSessions", "id"), ("viewerLists", "totalCount")] {
+        let answer =
+            app.ask(&format!("{{ before: __typename field: {field} {{ {inner} }} sibling: serverLimits {{ depth }} }}")).await;
+        check(field, &answer.json(), &["UNAUTHENTICATED"]);
+    }
+}
+
+/// Non-null roots null the whole answer when they fail: as few as can be.
+#[tokio::test]
+async fn root_fields_that_are_not_nullable_are_known() {
+    let strict =
+        |kind| -> Vec<String> { roots(kind).into_iter().filter(|(_, nullable)| !nullable).map(|(field, _)| field).collect() };
+    assert_eq!(strict("Query"), ["nodes", "serverLimits", "statusEventsSyncCursor"]);
+    assert_eq!(strict("Mutation"), [""; 0]);
+    let app = TestApp::start().await;
+    let answer = Answer::of(app.post().json(&json!({ "query": "{ nodes(ids: \"no id\") { id } __typename }" }))).await.json();
+    assert_eq!((&answer["data"], error_codes(&answer)), (&Value::Null, vec!["BAD_USER_INPUT".to_owned()]), "{answer}");
+}

@@ -1,0 +1,97 @@
+//! What errors of documents and variables say.
+
+use crate::support::{TestApp, error_codes};
+use serde_json::{Value, json};
+use waxwing::config::Config;
+
+fn messages(answer: &Value) -> Vec<&str> {
+    answer["errors"].as_array().expect("errors").iter().map(|error| error["message"].as_str().expect("a message")).collect()
+}
+
+#[tokio::test]
+async fn a_parse_error_is_one_line_and_has_a_place() {
+    let app = TestApp::start().await;
+    for (query, line, column) in [
+        ("{ viewer {", 1, 11),
+        ("{\n  viewer(id: ) { id }\n}", 2, 14),
+        ("", 1, 1),
+        ("query A { __typename } query A { __typename }", 1, 24),
+        ("fragment F on User { id }", 1, 1),
+        ("{ é }", 1, 3),
+        ("{ user(login: \"\n\") { id } }", 1, 15),
+    ] {
+        let answer = app.ask(query).await.json();
+        assert_eq!(error_codes(&answer), ["GRAPHQL_PARSE_FAILED"], "{query}: {answer}");
+        let message = messages(&answer)[0];
+        assert!(message.starts_with("Syntax error: ") && message.lines().count() == 1 && !message.contains("-->"), "{message:?}");
+        assert_eq!(answer["errors"][0]["locations"][0], json!({ "line": line, "column": column }), "{query}: {answer}");
+        assert!(answer.get("data").is_none(), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn names_that_were_probably_meant_are_told() {
+    let app = TestApp::start().await;
+    for (query, expected) in [
+        ("{ viewer { lgoin } }", "Cannot query field \"lgoin\" on type \"User\". Did you mean \"login\"?"),
+        ("{ user(lgin: \"a\", login: \"b\") { id } }", "Unknown argument \"lgin\" on \"user\". Did you mean \"login\"?"),
+        ("query($a: Strin) { user(login: $a) { id } }", "Unknown type \"Strin\". Did you mean \"String\"?"),
+        ("{ viewer }", "Field \"viewer\" of type \"User\" must have a selection of subfields. Did you mean \"viewer { ... }\"?"),
+        (
+            "mutation { postStatus(input: { message: \"a\", mesage: \"b\" }) { status { id } } }",
+            "Field \"mesage\" is not defined by type \"PostStatusInput\". Did you mean \"message\"?",
+        ),
+        (
+            "mutation { voteComment(input: { commentId: \"a\", vote: UPP }) { userErrors { code } } }",
+            "Value \"UPP\" does not exist in \"CommentVote\" enum. Did you mean \"UP\"?",
+        ),
+        ("{ user(login: 5) { id } }", "Expected a value of type \"String\" (a string), found an integer."),
+    ] {
+        assert_eq!(messages(&app.ask(query).await.json()), [expected], "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_variable_s_error_says_where_in_it() {
+    let app = TestApp::start().await;
+    let query = "mutation($input: PostStatusInput!, $n: Int) { postStatus(input: $input) { status { id } } \
+        a: recordImpressions(input: { tokens: [] }) { userErrors { code } } ... @include(if: true) { __typename } b: addComment(input: { message: \"a\" }) { comment { replies(first: $n) { pageInfo { hasNextPage } } } } }";
+    let input = json!({ "message": "a", "location": { "latitude": "x", "longitude": 1 } });
+    let answer = app.anonymous().gql(query, json!({ "input": input, "n": "1" })).await;
+    let expected = [
+        "Variable \"$input\" got an invalid value at \"input.location.latitude\". Expected a value of type \"Float\" (a number), found a string.",
+        "Variable \"$n\" got an invalid value. Expected a value of type \"Int\" (a 32-bit integer), found a string.",
+    ];
+    assert_eq!((messages(&answer), error_codes(&answer)), (expected.to_vec(), vec!["BAD_USER_INPUT".to_owned(); 2]), "{answer}");
+    let answer = app.anonymous().gql("query($ids: [ID!]!) { nodes(ids: $ids) { id } }", json!({ "ids": ["a", null] })).await;
+    let expected = "Variable \"$ids\" got an invalid value at \"ids[1]\". Expected a value of type \"ID!\", found null.";
+    assert_eq!(messages(&answer), [expected]);
+}
+
+/// With suggestions off nothing is told that the client has not sent.
+#[tokio::test]
+async fn in_production_a_variable_s_error_says_nothing_of_the_schema() {
+    let app = TestApp::with(Config { suggestions: false, ..Config::default() }).await;
+    let query = "mutation($input: PostStatusInput!) { postStatus(input: $input) { status { id } } }";
+    for (input, at) in [
+        (json!({}), ""),
+        (json!({ "message": "a", "mesage": "b" }), ""),
+        (json!({ "message": "a", "location": { "latitude": 1 } }), " at \"input.location\""),
+        (json!({ "message": 5 }), " at \"input.message\""),
+    ] {
+        let answer = app.anonymous().gql(query, json!({ "input": input })).await;
+        let expected = format!("Variable \"$input\" got an invalid value{at}. It does not fit its type.");
+        assert_eq!((messages(&answer), error_codes(&answer)), (vec![expected.as_str()], vec!["BAD_USER_INPUT".to_owned()]));
+        assert_eq!(answer["errors"][0]["locations"], json!([{ "line": 1, "column": 10 }]), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn ten_errors_are_told_in_the_order_of_the_document() {
+    let app = TestApp::start().await;
+    let fields: String = (0..20).map(|at| format!("nope{at}\n")).collect();
+    let answer = app.ask(&format!("{{\n{fields}}}")).await.json();
+    let lines: Vec<_> =
+        answer["errors"].as_array().expect("errors").iter().map(|error| error["locations"][0]["line"].clone()).collect();
+    assert_eq!(json!(lines), json!((2..12).collect::<Vec<_>>()));
+}
