@@ -154,7 +154,7 @@ async fn the_line_of_a_request_tells_what_it_was_and_what_came_of_it() {
             server.ask("forged", "mutation M { logOut { userErrors { code } } }").await,
             json!(["M", "mutation", "UNAUTHENTICATED", 401]),
         ),
-        (server.ask("", "{ nope }").await, json!([null, "query", "GRAPHQL_VALIDATION_FAILED", 200])),
+        (server.ask("", "{ nope }").await, json!([null, null, "GRAPHQL_VALIDATION_FAILED", 200])),
         (server.ask("", "{").await, json!([null, null, "GRAPHQL_PARSE_FAILED", 200])),
         (Answer::of(server.post().body("x")).await, json!([null, null, "UNSUPPORTED_MEDIA_TYPE", 415])),
         (Answer::of(server.http.get(format!("{}/healthz?a=b", server.process.url))).await, json!([null, null, null, 200])),

@@ -79,7 +79,7 @@ mod tests {
     fn names_that_are_written_nearly_so_are_suggested() {
         let known = ["login", "logout", "name", "viewer"];
         let suggest = |name| did_you_mean(name, known.into_iter());
-        assert_eq!(suggest("lgoin"), " Did you mean \"login\"?");
+        assert_eq!(suggest("lgoin"), " Did you mean \"login\" or \"logout\"?");
         assert_eq!(suggest("LOGIN"), " Did you mean \"login\" or \"logout\"?");
         assert_eq!(suggest("logi"), " Did you mean \"login\"?");
         assert_eq!(suggest("log"), " Did you mean \"login\"?");

