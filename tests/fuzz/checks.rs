@@ -15,7 +15,7 @@ fn may_run(request: &mut Request) -> bool {
 /// A document, and after a zero byte its variables: it is refused or it is not, within the stack that there is. What passes is run
 /// through the library's validation and introspection, as far as that goes without anything to ask.
 pub(crate) fn document(bytes: &[u8]) {
-    static SCHEMA: LazyLock<waxwing::schema::Schema> = LazyLock::new(|| waxwing::schema::build());
+    static SCHEMA: LazyLock<waxwing::schema::Schema> = LazyLock::new(waxwing::schema::build);
     let mut parts = bytes.splitn(2, |byte| *byte == 0);
     let query = String::from_utf8_lossy(parts.next().unwrap_or_default());
     let variables = parts.next().and_then(|rest| serde_json::from_slice(rest).ok());

@@ -1,10 +1,10 @@
 //! Validation of documents and coercion of variables, as the specification has them and as graphql-js does them
 //! (`tests/it/validation` compares the two). The library's own validation lets documents pass that must fail.
 //!
-//! It runs behind the pre-pass ([`super::check`]): a document that comes here has bounded bytes, tokens, levels and fields, and no
+//! It runs behind the pre-pass ([`mod@super::check`]): a document that comes here has bounded bytes, tokens, levels and fields, and no
 //! fragment that spreads itself. Each definition is walked once with its types; what that finds of variables is then joined for each
 //! operation. UniqueOperationNames, UniqueFragmentNames, LoneAnonymousOperation and ExecutableDefinitions are held by the parser,
-//! NoFragmentCycles by the pre-pass, SingleFieldSubscriptions by [`super::check`].
+//! NoFragmentCycles by the pre-pass, SingleFieldSubscriptions by [`mod@super::check`].
 
 mod coerce;
 mod duplicates;
