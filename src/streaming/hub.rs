@@ -371,7 +371,12 @@ impl Hearing {
                 }
             }
             Some(Some(Heard::Change(id))) => drop(self.doubtful.insert(id)),
-            Some(None) => tracing::warn!(channel, "a message that cannot be read"),
+            // Only an event has content. On the other channels that somebody watches (a thread's) the message itself is the news.
+            Some(None) if events::shard_of(&channel).is_none() => {}
+            Some(None) => {
+                tracing::warn!(channel, "an event could not be decoded: it is read from the stream instead");
+                self.behind = Some(self.behind.unwrap_or_else(Instant::now));
+            }
             None => self.listening(&channel),
         }
     }

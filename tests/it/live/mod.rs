@@ -1,5 +1,6 @@
 //! What is told live: who hears what, in which order, and how one goes on from where one stopped.
 
+mod day;
 mod faults;
 mod filters;
 mod resume;

@@ -24,7 +24,7 @@ async fn follow(app: &TestApp, actor: Option<&Actor>, status: &str, after: Optio
 }
 
 /// Waits until so many follow a thread.
-async fn followed(app: &TestApp, status: &str, count: usize) {
+pub(super) async fn followed(app: &TestApp, status: &str, count: usize) {
     let id = StatusId::from_global(status).expect("an id");
     for _ in 0..2_000 {
         if streaming::followers_of_thread(&app.app, id) == count {
@@ -35,7 +35,7 @@ async fn followed(app: &TestApp, status: &str, count: usize) {
     panic!("{count} do not follow it");
 }
 
-async fn live(app: &TestApp, status: &str) -> Ear {
+pub(super) async fn live(app: &TestApp, status: &str) -> Ear {
     let ear = follow(app, None, status, None).await;
     followed(app, status, 1).await;
     ear
