@@ -64,6 +64,11 @@ impl<F: Fetch> Loader<F> {
         Self { fetching: Arc::new(Fetching { fetch, fetched: Mutex::default() }), batches: OnceLock::new() }
     }
 
+    /// What fetches for it.
+    pub fn fetcher(&self) -> &F {
+        &self.fetching.fetch
+    }
+
     fn batches(&self) -> &Batches<F> {
         let begin = || Cached::new(Batch(self.fetching.clone())).with_yield_count(1).with_max_batch_size(5_000);
         self.batches.get_or_init(begin)

@@ -112,7 +112,7 @@ impl Request {
             users: Loader::new(FetchUsers { db: db.clone(), since }),
             statuses: Loader::new(FetchStatuses { db: db.clone(), since, viewer }),
             relations: Loader::new(FetchRelations { db: db.clone(), viewer }),
-            feeds: Loader::new(FetchFeed(app.clone())),
+            feeds: Loader::new(FetchFeed::new(app.clone())),
             lists: Loader::new(FetchLists { db: db.clone(), viewer }),
             comments: Loader::new(FetchComments { app: app.clone(), viewer }),
             levels: Loader::new(FetchLevels(app.clone())),

@@ -18,6 +18,9 @@
 //! **Marks** say what a filter asks of a status: its author, its words, where it was. They are keyed hashes, so that a deletion can go to
 //! whom the status went without its text, or its author, being kept.
 //!
+//! **Places.** A place is a position (the last event of each shard) and the statuses that an answer showed before they were told. Who goes on from it
+//! hears of every event behind the position, but not that those were posted.
+//!
 //! **Shards.** One on a single server, where events have one order; eight on a cluster, by author, each with an order of its own.
 
 pub mod audit;
@@ -31,3 +34,4 @@ mod store;
 pub use marks::{Marker, Marks, RING};
 pub use model::{Event, EventId, Kind, Position, Read};
 pub use place::Place;
+pub(crate) use store::{position, position_commands, position_of};

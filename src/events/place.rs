@@ -13,8 +13,8 @@ pub struct Place {
 }
 
 impl Place {
-    /// The most statuses that it remembers to have been shown.
-    const SHOWN: usize = 250;
+    /// The most statuses that it remembers to have been shown: so many fit into what a cursor may hold.
+    const SHOWN: usize = 400;
 
     /// A place behind `position`, and behind the newest of `shown` wherever they are told.
     pub fn new(position: Position, mut shown: Vec<u64>) -> Self {
@@ -22,6 +22,11 @@ impl Place {
         shown.dedup();
         let over = shown.len().saturating_sub(Self::SHOWN);
         Self { position, shown: shown.split_off(over) }
+    }
+
+    /// The statuses that were shown, sorted.
+    pub(super) fn shown(&self) -> &[u64] {
+        &self.shown
     }
 
     /// Whether a status was shown; it counts as told then.
@@ -57,6 +62,8 @@ impl Place {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::DAY;
+    use crate::ids::source;
 
     const LIST: ListId = ListId { kind: b'h', owner: 7 };
 
@@ -66,10 +73,10 @@ mod tests {
 
     #[test]
     fn a_place_comes_back_from_its_cursor_and_from_no_other() {
-        let ids = (0..300).map(|number| 279_576_576_000_000 + (number * 37) % 300);
+        let ids = (0..500).map(|number| 279_576_576_000_000 + (number * 37) % 500);
         let place = Place::new(Position(vec![EventId { at: 1_772_323_200_123, number: 4 }; 8]), ids.collect());
         assert_eq!(place.shown.len(), Place::SHOWN);
-        assert_eq!(place.shown.last(), Some(&279_576_576_000_299), "the newest");
+        assert_eq!(place.shown.last(), Some(&279_576_576_000_499), "the newest");
         let cursor = place.encode(&cursors(), LIST);
         assert!(cursor.len() < 1_000, "{}", cursor.len());
         assert_eq!(Place::decode(&cursors(), LIST, &cursor, 8), Some(place.clone()));
@@ -81,5 +88,15 @@ mod tests {
         }
         let elsewhere = Place::decode(&cursors(), LIST, &cursor, 1).expect("a place");
         assert_eq!(elsewhere.position, Position(vec![EventId { at: 0, number: 1 }]));
+    }
+
+    #[test]
+    fn the_largest_place_fits_into_a_cursor() {
+        let now = 1_772_323_200_123;
+        // As many bytes as they can take: evenly over a week.
+        let ids = (0..500).map(|number| source::compose(now - 7 * DAY + number * 7 * DAY / 500, 63, 63));
+        let place = Place::new(Position(vec![EventId { at: now, number: u64::MAX }; 8]), ids.collect());
+        let cursor = place.encode(&cursors(), LIST);
+        assert_eq!(Place::decode(&cursors(), LIST, &cursor, 8), Some(place));
     }
 }

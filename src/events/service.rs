@@ -2,12 +2,12 @@
 
 use super::marks::{Marker, Marks};
 use super::model::{Event, EventId, Position, Read};
+use super::place::Place;
 use super::store::{self, Append, Keep};
 use crate::app::App;
+use crate::clock::Millis;
 use crate::error::Error;
 use crate::ids::{StatusId, UserId};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 /// What makes marks. One round trip in a process's life.
 ///
@@ -73,29 +73,43 @@ pub async fn position(app: &App) -> Result<Position, Error> {
     store::position(app.db()).await
 }
 
-/// Where the events ended at some moment of the last ten seconds. One round trip every ten seconds of use.
+/// The place behind `position`, and behind each of `shown` wherever it is told: for an answer that shows these statuses and was read when at least
+/// what `position` says had been told. No round trip, and one where the answer shows very many that are young.
+///
+/// What is too old to be told any more is left out, and of very many those that were told by then.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn recent_position(app: &App) -> Result<Position, Error> {
-    let recent = app.part::<Recent>();
-    if let Some((at, position)) = &*recent.0.lock().unwrap_or_else(PoisonError::into_inner)
-        && at.elapsed() < RECENT
-    {
-        return Ok(position.clone());
+pub async fn place_behind(app: &App, position: Position, shown: &[StatusId]) -> Result<Place, Error> {
+    let since = app.now().saturating_sub(app.config().events_age.saturating_add(SKEW));
+    let mut shown: Vec<u64> = shown.iter().filter(|id| id.time() >= since).map(|id| id.0).collect();
+    shown.sort_unstable();
+    shown.dedup();
+    if shown.len() > LISTED {
+        shown = store::still_to_tell(app.db(), &position, &shown).await?;
     }
-    let asked = Instant::now();
-    let position = position(app).await?;
-    *recent.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((asked, position.clone()));
-    Ok(position)
+    Ok(Place::new(position, shown))
 }
 
-/// How long a position is recent.
-const RECENT: Duration = Duration::from_secs(10);
+/// Forgets those statuses of a place that were told before it. One round trip; none where it has none. Should that fail the place stays as it is,
+/// which is longer than it need be.
+pub async fn shorten(app: &App, place: Place) -> Place {
+    if place.shown().is_empty() {
+        return place;
+    }
+    match store::still_to_tell(app.db(), &place.position, place.shown()).await {
+        Ok(shown) => Place::new(place.position, shown),
+        Err(error) => {
+            tracing::debug!(%error, "a place among the events is not shortened");
+            place
+        }
+    }
+}
 
-/// The last position that was asked for, and when.
-#[derive(Clone, Default)]
-struct Recent(Arc<Mutex<Option<(Instant, Position)>>>);
+/// Statuses that a cursor names without a look at whether they were told.
+const LISTED: usize = 250;
+/// How far the clocks of processes may be apart.
+const SKEW: Millis = 60_000;
 
 /// What comes after a place: for each shard up to `limit` events. One round trip.
 ///

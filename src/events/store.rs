@@ -8,10 +8,13 @@ use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
 use crate::error::Error;
 use crate::ids::{StatusId, UserId};
-use redis::cmd;
+use redis::{Cmd, Value, cmd};
 
 static APPEND_EVENT: Script = Script::allow_oom(include_str!("lua/append_event.lua"));
 static TELL_CHANGE: Script = Script::new(include_str!("lua/tell_change.lua"));
+
+/// Statuses that are looked up with one command.
+const LOOKED_UP: usize = 1_000;
 
 /// The channel of a shard.
 pub(super) fn stream_channel(shard: usize) -> String {
@@ -83,10 +86,43 @@ pub(super) async fn tell_change(db: &Db, id: u64) -> Result<(), Error> {
 }
 
 /// The newest event of each shard. One pipeline.
-pub(super) async fn position(db: &Db) -> Result<Position, Error> {
-    let commands = (0..shards(db)).map(|shard| cmd("HGET").arg(keys::told(shard)).arg("last").take());
-    let last = db.read_many(commands.collect()).await?.into_iter().map(|reply| Ok(id(decode::one(reply)?)));
-    last.collect::<Result<_, Error>>().map(Position)
+pub(crate) async fn position(db: &Db) -> Result<Position, Error> {
+    position_of(db.read_many(position_commands(db)).await?)
+}
+
+/// What asks for the newest event of each shard, to stand at the head of a pipeline.
+pub(crate) fn position_commands(db: &Db) -> Vec<Cmd> {
+    (0..shards(db)).map(|shard| cmd("HGET").arg(keys::told(shard)).arg("last").take()).collect()
+}
+
+/// What these commands answer.
+pub(crate) fn position_of(replies: impl IntoIterator<Item = Value>) -> Result<Position, Error> {
+    replies.into_iter().map(|reply| Ok(id(decode::one(reply)?))).collect::<Result<_, Error>>().map(Position)
+}
+
+/// Those of `statuses` that may be told behind `position`: they were told there, or were not told so far and can be. One pipeline of a command a shard
+/// and thousand statuses.
+pub(super) async fn still_to_tell(db: &Db, position: &Position, statuses: &[u64]) -> Result<Vec<u64>, Error> {
+    let mut still = Vec::new();
+    for some in statuses.chunks(LOOKED_UP) {
+        let fields: Vec<String> = some.iter().map(|status| format!("p{status}")).collect();
+        let ask = |shard| cmd("HMGET").arg(keys::told(shard)).arg("dropped").arg(&fields).take();
+        let replies = db.read_many((0..shards(db)).map(ask).collect()).await?;
+        let told: Vec<Vec<Option<String>>> = replies.into_iter().map(decode::one).collect::<Result<_, _>>()?;
+        // What was dropped from every shard is newer than a status that nobody is told of any more: see the script.
+        let dropped = told.iter().map(|shard| id(shard.first().cloned().flatten()).at).min().unwrap_or(0);
+        for (at, status) in some.iter().enumerate() {
+            let mut events = told.iter().enumerate().filter_map(|(shard, told)| Some((shard, told.get(at + 1)?.clone()?)));
+            let is_to_come = match events.next() {
+                Some((shard, event)) => position.0.get(shard).is_none_or(|last| id(Some(event)) > *last),
+                None => dropped <= StatusId(*status).time(),
+            };
+            if is_to_come {
+                still.push(*status);
+            }
+        }
+    }
+    Ok(still)
 }
 
 fn id(text: Option<String>) -> EventId {

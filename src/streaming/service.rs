@@ -31,7 +31,7 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_secs(20);
 
 /// What happens in the viewer's home, from a cursor on, or from now: in the order in which it was told, each thing once. Never ends. One or two
-/// round trips to begin with; then none but for what was missed.
+/// round trips to begin with, one more after a sync cursor; then none but for what was missed.
 ///
 /// # Errors
 /// `UNAUTHENTICATED`; `BAD_USER_INPUT` for a cursor that is forged or of another stream.
@@ -93,8 +93,12 @@ async fn follow(request: Request, marker: Marker, wanted: Wanted, list: ListId, 
     let cursors = app.cursors().await?;
     let place = match after {
         None => Place::new(events::position(&app).await?, Vec::new()),
-        Some(after) => Place::decode(&cursors, list, after, events::shards(&app))
-            .ok_or_else(|| Error::BadUserInput("`after` is not a cursor of this stream.".into()))?,
+        Some(after) => {
+            let place = Place::decode(&cursors, list, after, events::shards(&app));
+            let place = place.ok_or_else(|| Error::BadUserInput("`after` is not a cursor of this stream.".into()))?;
+            // Every event carries what is left of it.
+            events::shorten(&app, place).await
+        }
     };
     let hub = app.part::<Hub>();
     Ok(Follower::Statuses(StatusFollower { app, hub, marker, cursors, wanted, list, place, joined: None, read: VecDeque::new() }))

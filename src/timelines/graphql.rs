@@ -3,6 +3,7 @@
 use super::service;
 use crate::ads::Promotion;
 use crate::ids::{self, UserId};
+use crate::jobs::Feed;
 use crate::page::{ListId, Page, PageArgs};
 use crate::request::Request;
 use crate::schema::{Json, PageInfo, Plain, PlainList, SelectedField, page_info, request};
@@ -31,14 +32,15 @@ impl Timeline {
         let request = request(ctx)?;
         // First, as `entries` does: both must ask for the home in the same moment.
         let cursors = request.app.cursors().await?;
-        let (position, place) = match self {
-            Self::Home(owner) => service::head(&request.loaders(), *owner).await?,
+        let feed = match self {
+            Self::Home(owner) => Feed::Home(*owner),
+            Self::List(list) => Feed::List(*list),
             Self::Profile(author) => {
                 let newest = statuses::service::newest(&request.app, *author).await?.map_or(0, |id| id.0);
                 return Ok(cursors.encode(self.list(), newest));
             }
-            Self::List(list) => service::list_head(&request.loaders(), *list).await?,
         };
+        let (position, place) = service::head(&request.app, &request.loaders(), feed).await?;
         Ok(cursors.encode(self.list(), position) + &place.encode(&cursors, self.list()))
     }
 
@@ -53,13 +55,19 @@ impl Timeline {
     ) -> Result<TimelineEntryConnection> {
         let args = PageArgs { first, after, last, before };
         let request = request(ctx)?;
-        match self {
+        let loaders = request.loaders();
+        let unfinished = self.feed().map(|feed| loaders.feeds.fetcher().shown.begin(feed));
+        let page = match self {
             // Read backwards, a page could not know what stands before it.
             Self::Home(owner) if args.last.is_none() && selects_promotion(ctx) => {
                 Box::pin(self.promoted(request, *owner, args)).await
             }
             _ => Box::pin(self.connection(request, args)).await,
+        }?;
+        if let Some(unfinished) = unfinished {
+            unfinished.show(page.edges.0.iter().map(|edge| edge.node.seen.status.id));
         }
+        Ok(page)
     }
 }
 
@@ -69,6 +77,15 @@ fn selects_promotion(ctx: &Context<'_>) -> bool {
 }
 
 impl Timeline {
+    /// The feed that it shows; `None` for a profile.
+    const fn feed(&self) -> Option<Feed> {
+        match self {
+            Self::Home(owner) => Some(Feed::Home(*owner)),
+            Self::List(list) => Some(Feed::List(*list)),
+            Self::Profile(_) => None,
+        }
+    }
+
     const fn list(&self) -> ListId {
         match self {
             Self::Home(owner) => service::home_id(*owner),

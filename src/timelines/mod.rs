@@ -25,7 +25,19 @@
 //! edge. Whom one has left is not shown from the first step of the unfollow on, since the same script notes it (`left:{id}`), until
 //! the entries are swept. What was deleted on its way is taken out again by whoever put it in.
 //!
-//! **Costs.** The first screen: who asks, the account, the skeleton, the statuses, their authors: five round trips; one more with marked authors.
+//! **Sync cursors.** What an answer shows of a feed never comes again after its `syncCursor`, and what it does not show comes after it unless it had been
+//! told before: never both, never neither. The cursor holds a position among the events and the statuses that were shown.
+//! - *Never neither:* the position is read before everything that the answer shows, in the same pipeline (on a cluster, whose nodes answer in no order, in a round
+//!   trip before it). A status is told when it stands in every feed that it is pushed to, or in its profile where it is merged. So what was told up
+//!   to the position could be read behind it, and what was told later comes after the cursor.
+//! - *Never both:* a status can be seen before it is told: it stands in the first homes while it goes to the others, or was told between the position
+//!   and the entries. So the cursor names what was shown, and its event is passed over. That its id is below the newest one that was shown would not do: a
+//!   status with a lower id may still be on its way to this home. What is older than events are kept is not told any more and need not be named. Past 250 names
+//!   those that were told up to the position are left out; as a rule few are left. The cursor is made when all pages beside it are filled, since a page may be
+//!   read on when something on it is hidden.
+//!
+//! **Costs.** The first screen: who asks, the account, the skeleton, the statuses, their authors: five round trips; one more with marked authors, and
+//! one more for a sync cursor on a cluster.
 
 pub mod audit;
 mod graphql;

@@ -6,6 +6,7 @@ use crate::clock::Millis;
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode, ranges};
 use crate::error::Error;
+use crate::events::{self, Position};
 use crate::graph::{following_key, left_key};
 use crate::ids::{StatusId, UserId, source};
 use crate::jobs::Feed;
@@ -49,16 +50,35 @@ pub(super) fn owner(feed: Feed) -> String {
     }
 }
 
-/// Windows of feeds, in their order, and what each of `feeds` is besides. One pipeline.
+/// What [`read`] finds.
+pub(super) struct FeedsRead {
+    /// What each of the feeds is besides its entries.
+    pub(super) glances: Vec<Glance>,
+    /// The windows, in their order.
+    pub(super) rows: Vec<Vec<Row>>,
+    /// Where the events ended before anything of this was read, where that was asked for.
+    pub(super) position: Option<Position>,
+}
+
+/// Windows of feeds, in their order, and what each of `feeds` is besides. One pipeline; on a cluster a round trip more where the position is asked for.
 ///
 /// The state is asked before the entries and after them, and what is complete by both counts: the entries may be cut or filled up in between.
 /// Marks and those who were left come first: statuses are among the entries before a mark goes, and swept before a leaving is forgotten.
-pub(super) async fn read(db: &Db, feeds: &[Feed], windows: &[(Feed, Window)]) -> Result<(Vec<Glance>, Vec<Vec<Row>>), Error> {
-    let mut commands: Vec<Cmd> = feeds.iter().flat_map(|feed| [marked_command(*feed), left_command(*feed)]).collect();
+/// The position comes before all of them: what has been told is among what is read behind it.
+pub(super) async fn read(db: &Db, feeds: &[Feed], windows: &[(Feed, Window)], with_position: bool) -> Result<FeedsRead, Error> {
+    // The nodes of a cluster answer in no order, so there it is asked first.
+    let mut position = if with_position && db.is_cluster() { Some(events::position(db).await?) } else { None };
+    let with_position = with_position && position.is_none();
+    let mut commands = if with_position { events::position_commands(db) } else { Vec::new() };
+    let shards = commands.len();
+    commands.extend(feeds.iter().flat_map(|feed| [marked_command(*feed), left_command(*feed)]));
     commands.extend(feeds.iter().map(|feed| state_command(*feed)));
     commands.extend(windows.iter().map(|(feed, window)| ranges::ids_command(&keys::entries(*feed), window)));
     commands.extend(feeds.iter().map(|feed| state_command(*feed)));
     let mut replies = db.read_many(commands).await?.into_iter();
+    if with_position {
+        position = Some(events::position_of(replies.by_ref().take(shards))?);
+    }
     let mut reply = || replies.next().unwrap_or_default();
     let mut glances = Vec::with_capacity(feeds.len());
     for _ in feeds {
@@ -74,7 +94,7 @@ pub(super) async fn read(db: &Db, feeds: &[Feed], windows: &[(Feed, Window)]) ->
             glance.state = after;
         }
     }
-    Ok((glances, rows))
+    Ok(FeedsRead { glances, rows, position })
 }
 
 fn marked_command(feed: Feed) -> Cmd {

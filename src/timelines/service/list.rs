@@ -1,10 +1,10 @@
 //! Lists' timelines, and what changes of lists do to them.
 
 use super::super::store;
-use super::{Shown, follow, head_of};
+use super::{Shown, follow};
 use crate::app::App;
 use crate::error::{Error, Outcome};
-use crate::events::{Place, service as events};
+use crate::events::service as events;
 use crate::ids::{UserId, UserListId};
 use crate::jobs::service as jobs;
 use crate::jobs::{Feed, Task};
@@ -81,12 +81,4 @@ pub async fn list(app: &App, loaders: &Loaders, list: UserListId, args: &PageArg
 /// The list that a cursor of [`list()`] belongs to.
 pub const fn list_id(list: UserListId) -> page::ListId {
     page::ListId { kind: b't', owner: list.0 }
-}
-
-/// The place of a list's newest status, 0 without any. Costs no round trip of its own beside a page asked in the same answer.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE`.
-pub async fn list_head(loaders: &Loaders, list: UserListId) -> Result<(u64, Place), Error> {
-    head_of(loaders, Feed::List(list)).await
 }

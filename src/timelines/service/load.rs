@@ -1,16 +1,13 @@
 //! The batch loader of parts of feeds, a service since feeds are put together from profiles: what the fields of one timeline ask for comes in one pipeline, and fits together.
 
-use super::read;
+use super::read::{self, WindowsRead};
+use super::shown::ShownPages;
 use crate::app::App;
-use crate::clock::{MINUTE, Millis};
 use crate::error::Error;
-use crate::events::service as events;
-use crate::events::{Place, Position};
-use crate::ids::StatusId;
+use crate::events::Position;
 use crate::jobs::Feed;
 use crate::loader::Fetch;
 use crate::page::{Row, Window};
-use std::sync::Arc;
 
 /// A window of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,15 +34,23 @@ pub enum FeedPart {
 pub struct Found {
     /// Its rows.
     pub rows: Vec<Row>,
-    /// Of a head: where live events go on from what the same answer shows.
-    pub place: Option<Arc<Place>>,
+    /// Of a head: where the events ended before anything of its batch was read.
+    pub position: Option<Position>,
 }
 
-/// How long a status may be on its way to the homes before it is told; longer than a position is thought recent.
-const ON_ITS_WAY: Millis = MINUTE;
-
 /// Parts of feeds.
-pub struct FetchFeed(pub App);
+pub struct FetchFeed {
+    app: App,
+    /// What the request shows of feeds.
+    pub(in crate::timelines) shown: ShownPages,
+}
+
+impl FetchFeed {
+    /// For one request.
+    pub fn new(app: App) -> Self {
+        Self { app, shown: ShownPages::default() }
+    }
+}
 
 impl FeedPart {
     const fn feed(self) -> Feed {
@@ -61,11 +66,7 @@ impl Fetch for FetchFeed {
     type Value = Found;
 
     async fn fetch(&self, parts: &[FeedPart]) -> Result<Vec<Found>, Error> {
-        // Before the entries: what has been told by then is among them.
-        let told = match parts.iter().any(|part| matches!(part, FeedPart::Head(_))) {
-            true => Some(events::recent_position(&self.0).await?),
-            false => None,
-        };
+        let has_head = parts.iter().any(|part| matches!(part, FeedPart::Head(_)));
         let newest = Window { below: u64::MAX, above: 0, newest_first: true, limit: 1 };
         let mut feeds: Vec<Feed> = parts.iter().map(|part| part.feed()).collect();
         feeds.sort_unstable();
@@ -76,7 +77,7 @@ impl Fetch for FetchFeed {
             FeedPart::Left(_) => None,
         };
         let windows: Vec<FeedKey> = parts.iter().filter_map(window).collect();
-        let (left, rows) = read::windows(&self.0, &feeds, &windows).await?;
+        let WindowsRead { left, rows, position } = read::windows(&self.app, &feeds, &windows, has_head).await?;
         let mut rows = rows.into_iter();
         let of_feed = |feed| feeds.iter().position(|it| *it == feed).and_then(|at| left.get(at).cloned()).unwrap_or_default();
         let answer = |part: &FeedPart| match part {
@@ -84,25 +85,14 @@ impl Fetch for FetchFeed {
             FeedPart::Head(_) | FeedPart::Window(_) => rows.next().unwrap_or_default(),
         };
         let mut found: Vec<Vec<Row>> = parts.iter().map(answer).collect();
-        let mut places = vec![None; parts.len()];
+        let mut positions = vec![None; parts.len()];
         for at in 0..parts.len() {
-            if let (FeedPart::Head(feed), Some(told)) = (parts[at], &told) {
+            if let FeedPart::Head(feed) = parts[at] {
                 found[at] = agree(feed, parts, &found).into_iter().collect();
-                places[at] = Some(Arc::new(self.place(told.clone(), feed, parts, &found)));
+                positions[at] = position.clone();
             }
         }
-        Ok(found.into_iter().zip(places).map(|(rows, place)| Found { rows, place }).collect())
-    }
-}
-
-impl FetchFeed {
-    /// Where live events go on: from what was told when the entries were read, or shortly before, without what was shown and may be told after
-    /// that.
-    fn place(&self, position: Position, feed: Feed, parts: &[FeedPart], found: &[Vec<Row>]) -> Place {
-        let since = self.0.now().saturating_sub(ON_ITS_WAY);
-        let windows = parts.iter().zip(found).filter(|(part, _)| matches!(part, FeedPart::Window(key) if key.feed == feed));
-        let shown = windows.flat_map(|(_, rows)| rows).map(|row| row.member).filter(|id| StatusId(*id).time() >= since);
-        Place::new(position, shown.collect())
+        Ok(found.into_iter().zip(positions).map(|(rows, position)| Found { rows, position }).collect())
     }
 }
 

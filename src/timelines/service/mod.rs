@@ -11,11 +11,12 @@ mod promoted;
 mod purge;
 mod reach;
 mod read;
+mod shown;
 
 pub use absence::refill;
 pub use fanout::{delete, post, settle as settle_status};
 pub use follow::{follow, settle as settle_source, settle_again as settle_source_again, unfollow};
-pub use list::{add_to_list, delete_list, list, list_head, list_id, remove_from_list, settle_list};
+pub use list::{add_to_list, delete_list, list, list_id, remove_from_list, settle_list};
 pub use load::FetchFeed;
 pub use mend::{end_list, forget_in, list_again, reset};
 pub use promoted::{Woven, encode_woven, promoted_home};
@@ -25,7 +26,7 @@ pub use reach::cross;
 use super::store::{self, Terms};
 use crate::app::App;
 use crate::error::Error;
-use crate::events::Place;
+use crate::events::{Place, service as events};
 use crate::graph::service as graph;
 use crate::ids::{StatusId, UserId, UserListId};
 use crate::jobs::Feed;
@@ -53,18 +54,15 @@ pub const fn home_id(owner: UserId) -> ListId {
     ListId { kind: b'h', owner: owner.0 }
 }
 
-/// The place of a home's newest entry, 0 for an empty one, and where live events go on from what the same answer shows. Beside a page that is
-/// asked for in the same answer it costs one round trip, two where something on it is younger than a minute.
+/// The place of a feed's newest entry, 0 for an empty one, and where live events go on from what the same timeline shows in this answer, for which it
+/// waits. Beside a page it costs no round trip of its own, one on a cluster; one more where the answer shows more than 250 young statuses.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn head(loaders: &Loaders, owner: UserId) -> Result<(u64, Place), Error> {
-    head_of(loaders, Feed::Home(owner)).await
-}
-
-async fn head_of(loaders: &Loaders, feed: Feed) -> Result<(u64, Place), Error> {
+pub async fn head(app: &App, loaders: &Loaders, feed: Feed) -> Result<(u64, Place), Error> {
     let found = loaders.feeds.load(FeedPart::Head(feed)).await?;
-    let place = found.place.map(|place| (*place).clone()).unwrap_or_default();
+    let shown = loaders.feeds.fetcher().shown.finished(feed).await;
+    let place = events::place_behind(app, found.position.unwrap_or_default(), &shown).await?;
     Ok((found.rows.first().map_or(0, |row| row.position), place))
 }
 

@@ -4,12 +4,13 @@
 //! that lies above the floor costs one round trip, with marked authors two; one that goes below costs two or three more.
 
 use super::super::model::{CEILING, Glance, Kept};
-use super::super::store;
+use super::super::store::{self, FeedsRead};
 use super::load::FeedKey;
 use super::{absence, merge};
 use crate::app::App;
 use crate::clock::{MINUTE, Millis};
 use crate::error::Error;
+use crate::events::Position;
 use crate::graph::service as graph;
 use crate::ids::UserId;
 use crate::jobs::Feed;
@@ -20,10 +21,20 @@ use crate::statuses::service as statuses;
 /// How exactly it is noted when a feed was read.
 const SEEN: Millis = 60 * MINUTE;
 
-/// For each of `feeds`, whose statuses are not shown; for each of `windows`, its rows, in its order.
-pub(super) async fn windows(app: &App, feeds: &[Feed], windows: &[FeedKey]) -> Result<(Vec<Vec<Row>>, Vec<Vec<Row>>), Error> {
-    let (glances, entries) =
-        store::read(app.db(), feeds, &windows.iter().map(|key| (key.feed, key.window)).collect::<Vec<_>>()).await?;
+/// What [`windows`] finds.
+pub(super) struct WindowsRead {
+    /// For each feed, whose statuses are not shown.
+    pub(super) left: Vec<Vec<Row>>,
+    /// For each window its rows, in its order.
+    pub(super) rows: Vec<Vec<Row>>,
+    /// Where the events ended before they were read, where that was asked for.
+    pub(super) position: Option<Position>,
+}
+
+/// Reads windows of feeds.
+pub(super) async fn windows(app: &App, feeds: &[Feed], windows: &[FeedKey], with_position: bool) -> Result<WindowsRead, Error> {
+    let asked: Vec<(Feed, Window)> = windows.iter().map(|key| (key.feed, key.window)).collect();
+    let FeedsRead { glances, rows: entries, position } = store::read(app.db(), feeds, &asked, with_position).await?;
     for (feed, glance) in feeds.iter().zip(&glances) {
         if glance.state.kept == Kept::Dropped || glance.state.seen + SEEN <= app.now() {
             absence::touch(app, *feed);
@@ -37,7 +48,7 @@ pub(super) async fn windows(app: &App, feeds: &[Feed], windows: &[FeedKey]) -> R
         below_the_floor(app, one).await?;
     }
     let left = glances.into_iter().map(|glance| glance.left.into_iter().map(row_of).collect()).collect();
-    Ok((left, asked.into_iter().map(|one| one.rows).collect()))
+    Ok(WindowsRead { left, rows: asked.into_iter().map(|one| one.rows).collect(), position })
 }
 
 const fn row_of(user: UserId) -> Row {

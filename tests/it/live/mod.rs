@@ -5,6 +5,7 @@ mod faults;
 mod filters;
 mod resume;
 mod shared;
+mod shown;
 mod sockets;
 mod storm;
 mod threads;

@@ -1,0 +1,254 @@
+//! What an answer showed never comes again after its sync cursor, and what it did not show comes after it.
+
+use super::Ear;
+use crate::support::{Actor, Served, TestApp};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use waxwing::config::Config;
+use waxwing::events::{Place, service as events};
+use waxwing::ids::StatusId;
+use waxwing::jobs::{self, Feed, Task, service as journal};
+use waxwing::lists::{NewList, service as lists};
+use waxwing::statuses::{Draft, service as statuses};
+use waxwing::timelines::service as timelines;
+
+/// Ada, and those whom she follows.
+async fn reader_and_authors(app: &TestApp, authors: usize) -> (Actor, Vec<Actor>) {
+    let mut crowd = app.crowd("c", authors + 1).await;
+    let reader = crowd.remove(0);
+    for author in &crowd {
+        reader.follow(author).await;
+    }
+    (reader, crowd)
+}
+
+/// The messages of a timeline's page.
+fn messages(page: &Value) -> Vec<String> {
+    let edges = page["edges"].as_array().unwrap_or_else(|| panic!("{page}"));
+    edges.iter().map(|edge| format!("+{}", edge["node"]["status"]["message"].as_str().expect("a message"))).collect()
+}
+
+/// What an answer shows of a home, and its sync cursor.
+async fn read(reader: &Actor, pages: &str) -> (BTreeSet<String>, String) {
+    let pages = pages.replace("...Page", "edges { node { status { message } } }");
+    let query = format!("{{ homeTimeline {{ syncCursor {pages} }} }}");
+    let answer = reader.gql(&query, json!({})).await;
+    let home = answer["data"]["homeTimeline"].as_object().unwrap_or_else(|| panic!("{answer}"));
+    let pages = home.iter().filter(|(name, _)| *name != "syncCursor");
+    let shown = pages.flat_map(|(_, page)| messages(page)).collect();
+    (shown, home["syncCursor"].as_str().expect("a cursor").to_owned())
+}
+
+/// What comes after a cursor before a mark that is posted now.
+async fn after(app: &Served, reader: &Actor, author: &Actor, cursor: &str) -> Vec<String> {
+    let mark = format!("mark {}", app.app.next_id().await.expect("an id"));
+    author.post(&mark).await;
+    let mut ear = Ear::home(app, reader, Some(cursor)).await;
+    let mut heard = Vec::new();
+    loop {
+        match ear.next().await.what {
+            what if what == format!("+{mark}") => return heard,
+            what => heard.push(what),
+        }
+    }
+}
+
+/// A status that is committed and listed in its author's profile, and on its way: the rest is its journal entry's.
+async fn begin_post(app: &Served, author: &Actor, message: &str) -> StatusId {
+    let draft = Draft { message: message.into(), location: None, idempotency_key: None };
+    let posted = statuses::create(&app.app, author.user_id(), draft).await.expect("a store").expect("it is new");
+    posted.id
+}
+
+/// The rest of it.
+async fn finish_post(app: &Served, author: &Actor, id: StatusId) {
+    let mut place = Some(jobs::Place::default());
+    while let Some(next) = place {
+        place = timelines::settle_status(&app.app, author.user_id(), id, next).await.expect("it is settled");
+    }
+}
+
+#[tokio::test]
+async fn three_hundred_statuses_of_one_answer_do_not_come_again() {
+    let app = TestApp::start().await;
+    let (reader, authors) = reader_and_authors(&app, 3).await;
+    let cursors = async || {
+        let query = "query($after: String) { homeTimeline { entries(first: 100, after: $after) { pageInfo { endCursor } } } }";
+        let first = reader.gql(query, json!({})).await["data"]["homeTimeline"]["entries"]["pageInfo"]["endCursor"].clone();
+        let second = reader.gql(query, json!({ "after": first })).await;
+        (first, second["data"]["homeTimeline"]["entries"]["pageInfo"]["endCursor"].clone())
+    };
+    // A process that remembered an earlier position would be asked for it here.
+    read(&reader, "").await;
+    let mut said = BTreeSet::new();
+    for number in 0..300 {
+        authors[number % 3].post(&number.to_string()).await;
+        said.insert(format!("+{number}"));
+    }
+    let (first, second) = cursors().await;
+    let pages = format!(
+        "a: entries(first: 100) {{ ...Page }} b: entries(first: 100, after: {first}) {{ ...Page }} c: entries(first: 100, after: {second}) {{ ...Page }}"
+    );
+    let (shown, cursor) = read(&reader, &pages).await;
+    assert_eq!(shown, said);
+    assert!(cursor.len() < 200, "what was told by then is not named: {}", cursor.len());
+    assert_eq!(after(&app, &reader, &authors[0], &cursor).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn what_was_told_before_an_answer_does_not_come_after_it_whatever_it_shows_and_whoever_gives_it() {
+    let app = TestApp::start().await;
+    let other = app.sibling().await;
+    let (reader, authors) = reader_and_authors(&app, 2).await;
+    for at in [&*app, &*other] {
+        let reader = reader.at(at);
+        read(&reader, "").await;
+        for number in 0..30 {
+            authors[number % 2].post(&number.to_string()).await;
+        }
+        app.clock.advance(1_000);
+        for pages in ["", "entries(first: 1) { ...Page }", "entries(last: 5) { ...Page }", "entries(first: 100) { ...Page }"] {
+            let (_, cursor) = read(&reader, pages).await;
+            assert_eq!(after(&app, &reader, &authors[0], &cursor).await, [""; 0], "{pages:?}");
+        }
+    }
+}
+
+/// It stands in the reader's home, and its author's other followers do not have it yet.
+#[tokio::test]
+async fn what_is_shown_on_its_way_is_not_told_after_that_however_long_it_takes() {
+    let app = TestApp::start().await;
+    let (reader, authors) = reader_and_authors(&app, 1).await;
+    let own = begin_post(&app, &reader, "own").await;
+    let theirs = begin_post(&app, &authors[0], "theirs").await;
+    for (id, author) in [(own, &reader), (theirs, &authors[0])] {
+        app.redis.run::<u64>(&["ZADD", &format!("home:{{{}}}", reader.user_id().0), &id.0.to_string(), &id.0.to_string()]);
+        assert!(statuses::is_by(&app.app, author.user_id(), id).await.expect("a store"));
+    }
+    app.clock.advance(10 * 60_000);
+    let (shown, cursor) = read(&reader, "entries { ...Page }").await;
+    let (nothing, early) = read(&reader, "").await;
+    assert_eq!((shown.len(), nothing.len()), (2, 0));
+    finish_post(&app, &authors[0], theirs).await;
+    finish_post(&app, &reader, own).await;
+    assert_eq!(after(&app, &reader, &authors[0], &cursor).await, [""; 0], "it was shown");
+    assert_eq!(after(&app, &reader, &authors[0], &early).await.len(), 2 + 1, "it was not; and a mark");
+}
+
+/// Its id is lower than that of another one which the answer shows, and it comes into the home after that.
+#[tokio::test]
+async fn what_comes_late_below_what_is_shown_is_told() {
+    let app = TestApp::start().await;
+    let (reader, authors) = reader_and_authors(&app, 2).await;
+    let late = begin_post(&app, &authors[0], "late").await;
+    app.clock.advance(1_000);
+    authors[1].post("shown").await;
+    let (shown, cursor) = read(&reader, "entries { ...Page }").await;
+    assert_eq!(shown, BTreeSet::from(["+shown".to_owned()]));
+    finish_post(&app, &authors[0], late).await;
+    assert_eq!(after(&app, &reader, &authors[1], &cursor).await, ["+late"]);
+}
+
+/// A page that is read on, since what it began with is not shown, shows what its first part did not know.
+#[tokio::test]
+async fn a_page_that_is_read_on_belongs_to_the_answer() {
+    let app = TestApp::start().await;
+    let (reader, authors) = reader_and_authors(&app, 2).await;
+    let below = begin_post(&app, &authors[0], "below").await;
+    let home = format!("home:{{{}}}", reader.user_id().0);
+    app.redis.run::<u64>(&["ZADD", &home, &below.0.to_string(), &below.0.to_string()]);
+    for number in 0..5 {
+        app.clock.advance(1_000);
+        // Listed, and gone.
+        let id = begin_post(&app, &authors[1], &number.to_string()).await;
+        app.redis.run::<u64>(&["ZADD", &home, &id.0.to_string(), &id.0.to_string()]);
+        app.redis.run::<u64>(&["DEL", &format!("status:{{{}}}", id.0)]);
+    }
+    let (shown, cursor) = read(&reader, "entries(first: 1) { ...Page }").await;
+    assert_eq!(shown, BTreeSet::from(["+below".to_owned()]));
+    finish_post(&app, &authors[0], below).await;
+    assert_eq!(after(&app, &reader, &authors[0], &cursor).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn it_holds_for_what_is_merged_and_for_what_lies_past_the_window() {
+    let app = TestApp::with(Config { home_window: 20, star_followers: 1, ..Config::default() }).await;
+    let (reader, authors) = reader_and_authors(&app, 1).await;
+    journal::leave(&app.app, Task::Reach { author: authors[0].user_id() }).await.expect("a store");
+    app.drain().await;
+    for number in 0..40 {
+        app.clock.advance(1);
+        reader.post(&format!("own {number}")).await;
+    }
+    // It stands in its author's profile alone, from where it is merged, above the floor and below it.
+    let merged = begin_post(&app, &authors[0], "merged").await;
+    let (shown, cursor) = read(&reader, "entries(first: 100) { ...Page }").await;
+    assert!(shown.len() == 41 && shown.contains("+merged"), "{shown:?}");
+    finish_post(&app, &authors[0], merged).await;
+    assert_eq!(after(&app, &reader, &authors[0], &cursor).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn it_holds_for_a_list_s_timeline() {
+    let app = TestApp::start().await;
+    let (reader, authors) = reader_and_authors(&app, 1).await;
+    let new = NewList { name: "Few".into(), idempotency_key: None };
+    let list = lists::create(&app.app, reader.user_id(), new).await.expect("a list").expect("it is new");
+    timelines::add_to_list(&app.app, reader.user_id(), list, authors[0].user_id()).await.expect("a member");
+    for number in 0..30 {
+        authors[0].post(&number.to_string()).await;
+    }
+    let on_its_way = begin_post(&app, &authors[0], "on its way").await;
+    let id = on_its_way.0.to_string();
+    app.redis.run::<u64>(&["ZADD", &format!("timeline:{{{}}}", Feed::List(list).tag()), &id, &id]);
+    let answer = reader.run("ListTimeline", json!({ "id": list.global(), "first": 5 })).await;
+    let timeline = &answer["data"]["node"]["timeline"];
+    assert_eq!(messages(&timeline["entries"])[0], "+on its way");
+    finish_post(&app, &authors[0], on_its_way).await;
+    authors[0].post("after").await;
+    let variables = json!({ "listId": list.global(), "after": timeline["syncCursor"] });
+    assert_eq!(Ear::open(&app, Some(&reader), "ListEvents", variables).await.hear(1).await, ["+after"]);
+}
+
+/// So many statuses of one author that a cursor does not name them without a look, told but for the last.
+async fn very_many(app: &TestApp) -> (Actor, Vec<StatusId>) {
+    let author = app.user("author").await;
+    let mut ids = Vec::new();
+    for number in 0..260 {
+        app.clock.advance(1);
+        ids.push(StatusId::from_global(&author.post(&number.to_string()).await).expect("an id"));
+    }
+    app.clock.advance(1);
+    ids.push(begin_post(app, &author, "waits").await);
+    (author, ids)
+}
+
+#[tokio::test]
+async fn of_very_many_the_cursor_names_those_that_are_still_to_be_told() {
+    let app = TestApp::start().await;
+    let (author, ids) = very_many(&app).await;
+    let waits = ids[260];
+    let position = events::position(&app.app).await.expect("a store");
+    let place = events::place_behind(&app.app, position.clone(), &ids).await.expect("a store");
+    let expected = Place::new(position.clone(), vec![waits.0]);
+    assert_eq!(place, expected);
+    finish_post(&app, &author, waits).await;
+    assert_eq!(events::place_behind(&app.app, position, &ids).await.expect("a store"), expected, "it was told behind it");
+    assert_eq!(events::shorten(&app.app, place).await, expected, "it comes still");
+    let now = events::position(&app.app).await.expect("a store");
+    let later = Place::new(now.clone(), vec![waits.0]);
+    assert_eq!(events::shorten(&app.app, later).await, Place::new(now, vec![]));
+}
+
+#[tokio::test]
+async fn what_is_kept_no_longer_is_not_told_and_need_not_be_named() {
+    let app = TestApp::with(Config { events_kept: 40, ..Config::default() }).await;
+    let (_, ids) = very_many(&app).await;
+    let position = events::position(&app.app).await.expect("a store");
+    let place = events::place_behind(&app.app, position.clone(), &ids).await.expect("a store");
+    // On a cluster nobody knows of which shard they were, and of the other shards nothing was dropped.
+    if !app.app.db().is_cluster() {
+        // The newest one that is dropped was told in the millisecond in which it was made: so might another one be.
+        assert_eq!(place, Place::new(position, vec![ids[219].0, ids[260].0]));
+    }
+}
