@@ -28,9 +28,10 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Works until `stop` is cancelled, then finishes the passes that are under way.
 pub async fn run(app: &App, stop: &CancellationToken) {
     let queues = AT_ONCE.map(|(queue, most)| (queue, Arc::new(Semaphore::new(most)), most));
-    let (mut looked, mut swept) = (None, None);
+    let (mut looked, mut swept, mut has_threshold) = (None, None, false);
     while !stop.is_cancelled() {
         let mut busy = sweep(app, &mut swept).await;
+        has_threshold = has_threshold || take_up_threshold(app).await;
         for (queue, room, _) in &queues {
             busy |= take(app, *queue, room).await;
         }
@@ -56,6 +57,15 @@ async fn sweep(app: &App, swept: &mut Option<Instant>) -> bool {
     }
     *swept = Some(Instant::now());
     keep::sweep(app).await.inspect_err(|error| tracing::debug!(%error, "settled entries cannot be looked at")).unwrap_or(false)
+}
+
+/// Compares how many followers make a star with what the store is settled by; `false` while the storage is away.
+async fn take_up_threshold(app: &App) -> bool {
+    let taken = timelines::take_up_threshold(app).await;
+    if let Err(error) = &taken {
+        tracing::debug!(%error, "how many followers make a star is compared again in a second");
+    }
+    taken.is_ok()
 }
 
 /// Looks at the campaigns that are due, once a second; whether there were any, of which there may be more.
@@ -171,6 +181,7 @@ fn pass(app: &App, entry: &Entry) -> impl Future<Output = Result<Option<Place>, 
             Task::Session { user, digest, ends } => sessions::settle(app, user, &digest, ends).await.map(|()| None),
             Task::Refill { feed } => timelines::refill(app, feed, place).await,
             Task::Reach { author } => timelines::cross(app, author, place).await,
+            Task::Stars { followers } => timelines::review_stars(app, followers, place).await,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::keys::{self, Owned};
 use super::look::Look;
+use super::settings::STAR_FOLLOWERS;
 use crate::audit::{self, Entry, Findings, LEASE, Lives, Remedy};
 use crate::error::Error;
 use crate::ids::source::WORKERS;
@@ -14,7 +15,7 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Worker numbers, the cursors' secret, the note on a demo world, the store's version.
+/// Worker numbers, the cursors' secret, the note on a demo world, the store's version, the settings.
 ///
 /// # Errors
 /// As [`super::Db::read_many`].
@@ -23,6 +24,7 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
         match keys::parse(&entry.key) {
             Some(Owned::Worker(number)) => worker(look, entry, number, found).await?,
             Some(Owned::Secret) => secret(look, &entry.key, entry.is_a("string", Lives::On, found), found).await?,
+            Some(Owned::Settings) => settings(look, &entry.key, entry.is_a("hash", Lives::On, found), found).await?,
             Some(Owned::World) => world(look, &entry.key, entry.is_a("hash", Lives::On, found), found).await?,
             Some(Owned::Version) => version(look, &entry.key, entry.is_a("hash", Lives::On, found), found).await?,
             None => {}
@@ -63,6 +65,16 @@ async fn version(look: &Look, key: &str, readable: bool, found: &mut Findings) -
             Some((_, 0, ..)) => {}
             Some(_) => found.add(key, "a migration was begun and not finished: run `waxwing migrate`"),
             None => found.add(key, "its fields are not a version, a step, a place and a program's version"),
+        }
+    }
+    Ok(())
+}
+
+async fn settings(look: &Look, key: &str, readable: bool, found: &mut Findings) -> Result<(), Error> {
+    if readable {
+        let held = look.ask([key], |key| cmd("HGET").arg(key).arg(STAR_FOLLOWERS).take()).await?.read::<String>(&key);
+        if held.is_some_and(|held| audit::number(&held).is_none()) {
+            found.add(key, format!("its {STAR_FOLLOWERS} is no number"));
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 use crate::audit;
 
 /// What stands before the colon of each of them.
-pub const KINDS: [&str; 4] = ["worker", "secret", "world", "version"];
+pub const KINDS: [&str; 5] = ["worker", "secret", "world", "version", "settings"];
 
 /// STRING, the milliseconds up to which ids of worker `n` are given out. 64 keys, no time to live.
 pub(super) fn worker(n: u64) -> String {
@@ -20,12 +20,16 @@ pub(super) const WORLD: &str = "world:{demo}";
 /// time to live.
 pub(super) const VERSION: &str = "version:{store}";
 
+/// HASH, an option of the processes → its value, of those by which what is stored is settled: `star-followers`. One key, no time to live.
+pub(super) const SETTINGS: &str = "settings:{store}";
+
 /// What a key is for.
 pub(super) enum Owned {
     Worker(u64),
     Secret,
     World,
     Version,
+    Settings,
 }
 
 /// What a key is for; `None` when it is not one of these.
@@ -34,6 +38,7 @@ pub(super) fn parse(key: &str) -> Option<Owned> {
         CURSOR_SECRET => Some(Owned::Secret),
         WORLD => Some(Owned::World),
         VERSION => Some(Owned::Version),
+        SETTINGS => Some(Owned::Settings),
         _ => audit::tag_in(key, "worker").and_then(audit::number).map(Owned::Worker),
     }
 }

@@ -21,6 +21,7 @@ pub mod mend;
 pub mod ranges;
 pub mod script;
 pub mod secret;
+mod settings;
 pub mod snapshot;
 pub mod spread;
 pub mod target;

@@ -64,10 +64,10 @@ impl Db {
     /// Whether there is nothing but what processes keep for themselves.
     async fn is_empty(&self) -> Result<bool, Error> {
         let keys = self.size().await?;
-        let mut own = cmd("EXISTS");
-        own.arg(keys::CURSOR_SECRET);
-        let mut own_keys: u64 = self.read(own).await?;
-        own_keys += self.read::<u64>(cmd("EXISTS").arg(keys::VERSION).take()).await?;
+        let mut own_keys: u64 = 0;
+        for key in [keys::CURSOR_SECRET, keys::SETTINGS, keys::VERSION] {
+            own_keys += self.read::<u64>(cmd("EXISTS").arg(key).take()).await?;
+        }
         for n in 0..crate::ids::source::WORKERS {
             own_keys += self.read::<u64>(cmd("EXISTS").arg(keys::worker(n)).take()).await?;
         }

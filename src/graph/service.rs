@@ -106,6 +106,14 @@ pub async fn audience(app: &App, id: UserId) -> Result<Audience, Error> {
     store::audience_of(app.db(), id).await
 }
 
+/// The same of many, in their order. One round trip; none for nobody.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn audiences(app: &App, ids: &[UserId]) -> Result<Vec<Audience>, Error> {
+    store::audiences(app.db(), ids).await
+}
+
 /// Sets how statuses of `id` reach its followers, if that was `from`; how it is now. One script.
 ///
 /// # Errors

@@ -70,6 +70,16 @@ pub(super) async fn audience_of(db: &Db, id: UserId) -> Result<Audience, Error> 
     audience((followers, reach.unwrap_or_default()))
 }
 
+/// The same of many, in their order, as far as the accounts are there. One pipeline.
+pub(super) async fn audiences(db: &Db, ids: &[UserId]) -> Result<Vec<Audience>, Error> {
+    let ask = |id: &UserId| cmd("HMGET").arg(user_key(*id)).arg(&["followers", "reach"]).take();
+    let replies = db.read_many(ids.iter().map(ask).collect()).await?.into_iter();
+    let fields = |reply| decode::one::<(Option<u64>, Option<String>)>(reply);
+    replies
+        .map(|reply| fields(reply).and_then(|(followers, reach)| audience((followers.unwrap_or(0), reach.unwrap_or_default()))))
+        .collect()
+}
+
 /// How statuses of `id` reach its followers, if that was `from`: `to` then, else as it is. One script.
 pub(super) async fn set_reach(db: &Db, id: UserId, from: Reach, to: Reach) -> Result<Reach, Error> {
     Reach::of(&db.call::<String>(Call::new(&SET_REACH, [user_key(id)]).arg(from.text()).arg(to.text())).await?)

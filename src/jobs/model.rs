@@ -136,6 +136,11 @@ pub enum Task {
         /// The author.
         author: UserId,
     },
+    /// Which authors are stars, when those with as many followers are.
+    Stars {
+        /// How many.
+        followers: u64,
+    },
 }
 
 /// How far the passes over a task have come. Zero at the beginning; what the numbers mean is the task's own.
@@ -216,7 +221,9 @@ impl Task {
                 Queue::Short
             }
             Self::Campaign { .. } | Self::Website { .. } | Self::Session { .. } => Queue::Short,
-            Self::Refill { .. } | Self::Reach { .. } | Self::Account { .. } | Self::Standing { .. } => Queue::Long,
+            Self::Refill { .. } | Self::Reach { .. } | Self::Account { .. } | Self::Standing { .. } | Self::Stars { .. } => {
+                Queue::Long
+            }
             Self::Branch { .. } | Self::Thread { .. } => Queue::Long,
         }
     }

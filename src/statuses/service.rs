@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::events::Marks;
 use crate::events::service as events;
-use crate::graph::Reach;
+use crate::graph::{Audience, Reach};
 use crate::idempotency::{Keyed, service as idempotency};
 use crate::ids::{StatusId, UserId};
 use crate::jobs::service::{self as jobs, Parts};
@@ -31,8 +31,8 @@ pub struct Posted {
     pub id: StatusId,
     /// What filters ask of it.
     pub marks: Marks,
-    /// How it reaches the author's followers.
-    pub reach: Reach,
+    /// The author's followers, and how it reaches them.
+    pub audience: Audience,
     /// Its entry in the journal.
     pub ticket: Ticket,
 }
@@ -67,8 +67,8 @@ pub async fn create(app: &App, author: UserId, draft: Draft) -> Outcome<Option<P
             ticket.done(app);
             Ok(None)
         }
-        Indexed::Listed(reach) => {
-            Ok(Some(Posted { id, marks: marks(app, author, &status.message, status.location).await?, reach, ticket }))
+        Indexed::Listed(audience) => {
+            Ok(Some(Posted { id, marks: marks(app, author, &status.message, status.location).await?, audience, ticket }))
         }
         refused => {
             store::delete(app.db(), id, author).await?;
@@ -103,7 +103,7 @@ pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<Settled, 
         let settled = match by {
             Some(by) if by != author => return Ok(Settled::NotTheirs),
             Some(_) => match store::index(app.db(), author, id).await? {
-                Indexed::Listed(reach) => Settled::There(reach),
+                Indexed::Listed(audience) => Settled::There(audience.reach),
                 Indexed::NoAccount | Indexed::LimitReached => {
                     store::delete(app.db(), id, author).await?;
                     continue;

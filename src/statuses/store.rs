@@ -5,7 +5,7 @@ use super::model::{GONE_FOR, Location, MAX_LIKED, MAX_STATUSES, Status};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, Moment, Weighed, decode, ranges};
 use crate::error::Error;
-use crate::graph::Reach;
+use crate::graph::{Audience, Reach};
 use crate::ids::{StatusId, UserId};
 use crate::page::{Row, Window};
 use crate::users::user_key;
@@ -133,8 +133,8 @@ pub(super) async fn delete_many(db: &Db, author: UserId, ids: &[StatusId]) -> Re
 /// What listing a status in its author's profile came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Indexed {
-    /// It is listed, and statuses that are listed now reach the author's followers in this way.
-    Listed(Reach),
+    /// It is listed, and the author has these followers by then.
+    Listed(Audience),
     NoAccount,
     LimitReached,
 }
@@ -142,9 +142,9 @@ pub(super) enum Indexed {
 /// Lists a status in its author's profile.
 pub(super) async fn index(db: &Db, author: UserId, id: StatusId) -> Result<Indexed, Error> {
     let call = Call::new(&INDEX_STATUS, [keys::profile(author), user_key(author)]).arg(id.0).arg(MAX_STATUSES);
-    let (listed, reach): (i64, String) = db.call(call).await?;
+    let (listed, followers, reach): (i64, u64, String) = db.call(call).await?;
     Ok(match listed {
-        1 => Indexed::Listed(Reach::of(&reach)?),
+        1 => Indexed::Listed(Audience { followers, reach: Reach::of(&reach)? }),
         0 => Indexed::NoAccount,
         _ => Indexed::LimitReached,
     })

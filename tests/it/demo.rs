@@ -1,6 +1,6 @@
 //! Demo worlds, loaded by the binary and read by clients: homes hold what the file and the order of posts say.
 
-use crate::support::{RedisServer, TestApp, waxwing};
+use crate::support::{RedisServer, TestApp, findings, waxwing};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::process::Output;
@@ -95,6 +95,42 @@ async fn homes_of_a_loaded_graph_are_what_the_file_says() {
             everyone.iter().filter(|(author, ..)| author == login || followed.contains(author)).cloned().collect();
         assert_eq!(home, wanted, "{login}");
     }
+}
+
+/// Those with enough followers are stars when the load ends: nobody has to follow them, or post, before.
+#[tokio::test]
+async fn those_with_very_many_followers_are_stars_from_the_beginning() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, tokens) = (folder.path().join("graph"), folder.path().join("tokens"));
+    // Two whom many follow beside those few.
+    let stars = (0..60).map(|a| format!("{a} {}", if a % 3 == 0 { 7 } else { 11 })).collect::<Vec<_>>().join("\n");
+    let graph = format!("{}\n{stars}\n", graph());
+    std::fs::write(&file, &graph).expect("a file");
+    let redis = RedisServer::start();
+    let [file, tokens] = [&file, &tokens].map(|path| path.to_str().expect("text"));
+    let options = ["--follows", file, "--statuses-per-user", "6", "--tokens", tokens, "--star-followers", "15"];
+    let loaded = demo(&redis, &options);
+    assert!(loaded.status.success(), "{}", String::from_utf8_lossy(&loaded.stderr));
+    let app = TestApp::over(redis.into(), Clock::System, Config { star_followers: 15, ..Config::default() }).await;
+    let follows = expected(&graph);
+    let followers = |login: &String| follows.values().filter(|followed| followed.contains(login)).count();
+    let many = follows.keys().filter(|login| followers(login) >= 15).count();
+    assert_eq!(many, 2);
+    let users = app.redis.keys().into_iter().filter(|key| key.starts_with("user:"));
+    let reaches = users.filter_map(|key| app.redis.run::<Option<String>>(&["HGET", &key, "reach"])).collect::<Vec<_>>();
+    assert!(reaches.len() == many && reaches.iter().all(|reach| reach.starts_with("merged ")), "{many}: {reaches:?}");
+    waxwing::timelines::service::take_up_threshold(&app.app).await.expect("a store");
+    let waiting = waxwing::jobs::service::waiting(&app.app, waxwing::jobs::Queue::Long).await.expect("a store");
+    assert_eq!(waiting, 0, "the workers need not look at them again");
+    // Every home holds what it did, each once.
+    let tokens = std::fs::read_to_string(tokens).expect("tokens");
+    for line in tokens.lines() {
+        let (login, token) = line.split_once(' ').expect("login token");
+        let home = everything(&app, token, "homeTimeline").await;
+        assert_eq!(home.len(), 6 * (1 + follows[login].len()), "{login}");
+        assert_eq!(home.iter().collect::<HashSet<_>>().len(), home.len());
+    }
+    assert_eq!(findings(&app.app).await, [""; 0]);
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use crate::app::App;
 use crate::cli::{logs, migrate};
 use crate::clock::{DAY, Millis};
 use crate::db::world::Begun;
+use crate::users::User;
 use crate::{graph, sessions, statuses, timelines, users};
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -69,7 +70,7 @@ fn from_graph(follows: &Follows, per_user: usize, now: Millis) -> World {
 
 async fn take_in(app: &App, world: &World, tokens: Option<&Path>) -> anyhow::Result<()> {
     migrate::at_start(app).await?;
-    let bar = progress(world);
+    let bar = progress(app, world);
     bar.set_message("accounts");
     users::service::import(app, &world.users, PASSWORD).await?;
     bar.inc(world.users.len() as u64);
@@ -89,6 +90,13 @@ async fn take_in(app: &App, world: &World, tokens: Option<&Path>) -> anyhow::Res
     }
     bar.set_message("timelines");
     fill_timelines(app, world, &bar).await?;
+    bar.set_message("stars");
+    for star in stars(world, app.config().star_followers) {
+        timelines::service::import_reach(app, star.id).await?;
+        bar.inc(star.followers);
+    }
+    // The workers need not look at them again.
+    app.db().set_star_followers(app.config().star_followers).await?;
     if let Some(file) = tokens {
         bar.set_message("sessions");
         let tokens = sessions::service::begin_many(app, &ids).await?;
@@ -132,10 +140,16 @@ fn write_tokens(file: &Path, world: &World, tokens: &[String]) -> std::io::Resul
     file.flush()
 }
 
-fn progress(world: &World) -> ProgressBar {
-    let steps = 2 * world.users.len() + world.follows.len() + world.statuses.len();
+/// Those whose statuses are merged when they are read.
+fn stars(world: &World, least: u64) -> impl Iterator<Item = &User> {
+    world.users.iter().filter(move |user| user.followers >= least)
+}
+
+fn progress(app: &App, world: &World) -> ProgressBar {
+    let steps = (2 * world.users.len() + world.follows.len() + world.statuses.len()) as u64;
+    let steps = steps + stars(world, app.config().star_followers).map(|star| star.followers).sum::<u64>();
     let target = if logs::is_json() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-    let bar = ProgressBar::with_draw_target(Some(steps as u64), target);
+    let bar = ProgressBar::with_draw_target(Some(steps), target);
     let style = ProgressStyle::with_template("{msg:>10} [{bar:40}] {percent}% {elapsed}");
     bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "))
 }

@@ -1,7 +1,7 @@
 //! Posting and deleting, and the walk over all feeds that a status goes to.
 
 use super::super::store::{self, Push};
-use super::{PASS, terms};
+use super::{PASS, reach, terms};
 use crate::app::App;
 use crate::comments::service as comments;
 use crate::error::{Error, Outcome};
@@ -22,8 +22,12 @@ use crate::statuses::{Draft, Posted};
 /// # Errors
 /// As [`statuses::create`].
 pub async fn post(app: &App, author: UserId, draft: Draft) -> Outcome<Option<StatusId>> {
-    let Some(Posted { id, marks, reach, ticket }) = statuses::create(app, author, draft).await? else { return Ok(None) };
-    let walk = Walk { author, id, pushed: reach.is_pushed(), there: Some(true), marks: Some(marks) };
+    let Some(Posted { id, marks, audience, ticket }) = statuses::create(app, author, draft).await? else { return Ok(None) };
+    // It is posted: whether its author's reach is looked at now or with the next status changes nothing of it.
+    if let Err(error) = reach::look(app, author, audience).await {
+        tracing::debug!(%error, "how an author's statuses reach the followers is looked at with the next status");
+    }
+    let walk = Walk { author, id, pushed: audience.reach.is_pushed(), there: Some(true), marks: Some(marks) };
     ticket.rest(app, walk.pass(app, Place::default()).await?).await;
     Ok(Some(id))
 }

@@ -21,7 +21,7 @@ pub use load::FetchFeed;
 pub use mend::{end_list, forget_in, list_again, reset};
 pub use promoted::{Woven, encode_woven, promoted_home};
 pub use purge::{purge_followers, purge_home, purge_lists, purge_memberships};
-pub use reach::cross;
+pub use reach::{cross, import_reach, review as review_stars, take_up_threshold};
 
 use super::store::{self, Terms};
 use crate::app::App;

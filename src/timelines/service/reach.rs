@@ -1,6 +1,9 @@
 //! How an author's statuses reach the followers: pushed into their homes, or, past so many followers, merged when homes are read. And
 //! the crossing from one to the other, which is a walk over all followers.
 //!
+//! Whether an author has to cross is looked at with every status and every follow, at the end of an import, and of all authors when a process begins with
+//! another `--star-followers` than the store's authors are settled by.
+//!
 //! Crossing up, followers are marked while statuses are pushed still; pushing ends when the last one is marked. Crossing down, statuses
 //! are pushed again first; then each follower gets what is missing, and loses the mark. So at every moment a status is among a home's
 //! entries or its author is marked there, or both, and then it is shown once. Who begins to follow meanwhile does what the walk would do.
@@ -17,15 +20,18 @@ use crate::jobs::service as jobs;
 use crate::jobs::{Feed, Place, Task};
 use crate::lists::service as lists;
 use crate::page::Row;
+use crate::users::user_of_key;
 
 /// Homes that get an author's statuses back in one pipeline, up to a window's worth each.
 const AT_ONCE: usize = 50;
+/// Keys that a pass over all authors looks at.
+const KEYS: usize = 1_000;
 /// How often a home that is filled up meanwhile is looked at again.
 const TRIES: usize = 10;
 
-/// The crossing that an author's followers ask for, if there is one.
-fn wanted(app: &App, audience: Audience) -> Option<fn(u64) -> Reach> {
-    let (high, low) = (app.config().star_followers, app.config().star_followers * 4 / 5);
+/// The crossing that an author with these followers has to begin when stars have at least `high`, if any.
+fn wanted(high: u64, audience: Audience) -> Option<fn(u64) -> Reach> {
+    let low = high.saturating_mul(4) / 5;
     match audience.reach {
         Reach::Pushed | Reach::Falling(_) if audience.followers >= high => Some(Reach::Rising),
         Reach::Merged(_) | Reach::Rising(_) if audience.followers < low => Some(Reach::Falling),
@@ -33,9 +39,9 @@ fn wanted(app: &App, audience: Audience) -> Option<fn(u64) -> Reach> {
     }
 }
 
-/// Has an author cross who has to.
+/// Has an author cross who has to. Two round trips for such an author, none for all others.
 pub(super) async fn look(app: &App, author: UserId, audience: Audience) -> Result<(), Error> {
-    match wanted(app, audience) {
+    match wanted(app.config().star_followers, audience) {
         Some(_) => jobs::leave(app, Task::Reach { author }).await,
         None => Ok(()),
     }
@@ -47,7 +53,7 @@ pub(super) async fn look(app: &App, author: UserId, audience: Audience) -> Resul
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn cross(app: &App, author: UserId, place: Place) -> Result<Option<Place>, Error> {
     let audience = graph::audience(app, author).await?;
-    let reach = match wanted(app, audience) {
+    let reach = match wanted(app.config().star_followers, audience) {
         Some(crossing) => graph::set_reach(app, author, audience.reach, crossing(app.next_id().await?)).await?,
         None => audience.reach,
     };
@@ -71,6 +77,62 @@ pub async fn cross(app: &App, author: UserId, place: Place) -> Result<Option<Pla
     graph::set_reach(app, author, reach, across).await?;
     // Followers may have gone, or come, while this was walking.
     Ok(Some(Place::default()))
+}
+
+/// Has an author cross, from the first pass to the last: for worlds that are loaded, where nobody posts meanwhile.
+///
+/// # Errors
+/// As [`cross`].
+pub async fn import_reach(app: &App, author: UserId) -> Result<(), Error> {
+    let mut place = Some(Place::default());
+    while let Some(next) = place {
+        place = cross(app, author, next).await?;
+    }
+    Ok(())
+}
+
+/// Has the workers review all authors if the store's are settled by another `--star-followers` than this process has. For the start of a process: a
+/// running one never changes its mind, so processes with different settings do not undo each other's work again and again. One round trip; a few more
+/// where it differs.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn take_up_threshold(app: &App) -> Result<(), Error> {
+    let followers = app.config().star_followers;
+    let before = app.db().star_followers().await?;
+    if before == Some(followers) {
+        return Ok(());
+    }
+    // In the journal before it is noted: who dies in between leaves it to be done.
+    let ticket = jobs::begin(app, Task::Stars { followers }).await?;
+    app.db().set_star_followers(followers).await?;
+    ticket.hand_over(app, Place::default()).await;
+    if let Some(before) = before {
+        tracing::info!(before, now = followers, "--star-followers has changed: all authors are looked at");
+    }
+    Ok(())
+}
+
+/// A pass over all authors, a page of the store's keys: has those cross who have to; `None` at the end, or when another number has been set since.
+/// Whom it misses, since nodes have changed meanwhile, is looked at with the next status or follow. Two round trips, and two for each who has to cross.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn review(app: &App, followers: u64, place: Place) -> Result<Option<Place>, Error> {
+    let (recorded, nodes) = futures_util::try_join!(app.db().star_followers(), app.db().primaries())?;
+    let node = usize::from(place.stage);
+    if recorded != Some(followers) || node >= nodes {
+        return Ok(None);
+    }
+    let (next, keys) = app.db().scan(node, place.below, KEYS).await?;
+    let authors: Vec<UserId> = keys.iter().filter_map(|key| user_of_key(key)).collect();
+    for (author, audience) in authors.iter().zip(graph::audiences(app, &authors).await?) {
+        if wanted(followers, audience).is_some() {
+            jobs::leave(app, Task::Reach { author: *author }).await?;
+        }
+    }
+    let stage = if next == 0 { place.stage.saturating_add(1) } else { place.stage };
+    Ok(Some(Place { stage, below: next, ..place }))
 }
 
 /// The feeds of a pass, and where the next one goes on; `None` after the last. Followers first, then lists.

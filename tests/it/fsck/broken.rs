@@ -15,6 +15,7 @@ pub(super) const OF_THE_PROCESS: &[Case] = &[
         &["world:{demo}: the demo world is not loaded to its end: load it again"],
     ),
     (&["HSET world:{demo} name people"], &["world:{demo}: its fields are not a name, a moment and a state"]),
+    (&["HSET settings:{store} star-followers many"], &["settings:{store}: its star-followers is no number"]),
     (&["SET nonsense 1"], &["nonsense: is no key of Waxwing's"]),
     (&["SET user:{01} 1"], &["user:{01}: is no key of Waxwing's"]),
     (&["SET user:{\\255} 1"], &["user:{\u{fffd}}: is no key of Waxwing's"]),

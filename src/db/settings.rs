@@ -1,0 +1,27 @@
+//! The options by which what is stored is settled: a process that starts with others has something to do.
+
+use super::{Db, keys};
+use crate::error::Error;
+use redis::cmd;
+
+/// The field of `--star-followers`.
+pub(super) const STAR_FOLLOWERS: &str = "star-followers";
+
+impl Db {
+    /// With how many followers authors are stars in this store; `None` before anybody has said so. One command.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE`.
+    pub async fn star_followers(&self) -> Result<Option<u64>, Error> {
+        self.read(cmd("HGET").arg(keys::SETTINGS).arg(STAR_FOLLOWERS).take()).await
+    }
+
+    /// Notes with how many followers they are. One command.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+    pub async fn set_star_followers(&self, followers: u64) -> Result<(), Error> {
+        let command = cmd("HSET").arg(keys::SETTINGS).arg(STAR_FOLLOWERS).arg(followers).take();
+        self.write_many(vec![command]).await.map(drop)
+    }
+}

@@ -1,0 +1,172 @@
+//! Who is a star: looked at with each status, at the end of an import, and of all authors when the threshold has changed.
+
+use crate::support::{Actor, Process, Served, TestApp, findings, waxwing};
+use serde_json::json;
+use std::time::{Duration, Instant};
+use waxwing::config::Config;
+use waxwing::jobs::{Queue, service as jobs};
+use waxwing::timelines::service as timelines;
+
+fn config(star_followers: u64) -> Config {
+    Config { star_followers, home_window: 20, ..Config::default() }
+}
+
+/// So many people who follow each of some authors, without that anybody looked at how many they are.
+async fn world(app: &TestApp, fans: usize, authors: usize) -> (Vec<Actor>, Vec<Actor>) {
+    let mut crowd = app.crowd("c", fans + authors).await;
+    let fans = crowd.split_off(authors);
+    app.follows(&crowd.iter().flat_map(|author| fans.iter().map(move |fan| (fan, author))).collect::<Vec<_>>()).await;
+    (fans, crowd)
+}
+
+fn reach(app: &TestApp, author: &Actor) -> String {
+    app.redis.run::<Option<String>>(&["HGET", &format!("user:{{{}}}", author.user_id().0), "reach"]).unwrap_or_default()
+}
+
+fn size(app: &TestApp, kind: &str, of: &Actor) -> usize {
+    app.redis.run(&["ZCARD", &format!("{kind}:{{{}}}", of.user_id().0)])
+}
+
+async fn is_sound(app: &TestApp) {
+    app.drain().await;
+    app.clock.advance(120_000);
+    assert_eq!(findings(&app.app).await, [""; 0]);
+}
+
+/// The messages of a home to its end, newest first.
+async fn whole(reader: &Actor) -> Vec<String> {
+    let (mut all, mut after) = (Vec::new(), json!(null));
+    loop {
+        let answer = reader.run("Home", json!({ "first": 50, "after": after })).await;
+        let entries = &answer["data"]["homeTimeline"]["entries"];
+        let edges = entries["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        all.extend(edges.iter().map(|edge| edge["node"]["status"]["message"].as_str().expect("a message").to_owned()));
+        if entries["pageInfo"]["hasNextPage"] == false {
+            return all;
+        }
+        after = entries["pageInfo"]["endCursor"].clone();
+    }
+}
+
+#[tokio::test]
+async fn whoever_posts_is_looked_at() {
+    let app = TestApp::with(config(30)).await;
+    let (fans, authors) = world(&app, 30, 1).await;
+    let (star, fan) = (&authors[0], &fans[29]);
+    assert_eq!(reach(&app, star), "");
+    star.post("pushed").await;
+    assert_eq!(size(&app, "home", fan), 1);
+    app.drain().await;
+    assert!(reach(&app, star).starts_with("merged "), "{}", reach(&app, star));
+    star.post("merged").await;
+    assert_eq!(jobs::waiting(&app.app, Queue::Long).await.expect("a store"), 0, "a star has nothing to cross");
+    assert_eq!((size(&app, "home", fan), whole(fan).await), (1, vec!["merged".to_owned(), "pushed".into()]));
+    is_sound(&app).await;
+}
+
+/// Who has fewer followers costs nothing more than before.
+#[tokio::test]
+async fn nobody_else_waits_for_it() {
+    let app = TestApp::far(config(30)).await;
+    let (_, authors) = world(&app, 29, 1).await;
+    authors[0].post("scripts are known now").await;
+    app.drain().await;
+    app.redis.reset_calls();
+    authors[0].post("x").await;
+    app.app.drain().await;
+    // The journal, the status, the profile, 29 followers' homes and the author's, the event, the striking out.
+    let calls = app.redis.calls();
+    assert_eq!((calls["evalsha"], jobs::waiting(&app.app, Queue::Long).await.expect("a store")), (35, 0), "{calls:?}");
+}
+
+/// Reads the whole home of some fan again and again while the workers work: what was posted by then is there, each once.
+async fn is_whole_while_it_crosses(app: &Served, fans: &[Actor], expected: &[String]) {
+    let crossing = async {
+        for round in 0.. {
+            let fan = fans[round % fans.len()].at(app);
+            assert_eq!(whole(&fan).await, expected, "round {round}");
+            let waiting = jobs::waiting(&app.app, Queue::Long).await.expect("a store");
+            if waiting == 0 {
+                return;
+            }
+        }
+    };
+    tokio::join!(app.drain(), crossing);
+}
+
+#[tokio::test]
+async fn a_changed_threshold_is_taken_up_and_every_home_is_whole_meanwhile() {
+    let app = TestApp::with(config(1_000)).await;
+    let (fans, authors) = world(&app, 30, 3).await;
+    let few = app.user("few").await;
+    fans[0].follow(&few).await;
+    let mut said = Vec::new();
+    let mut say = async |app: &TestApp, count: usize| {
+        for _ in 0..count {
+            app.clock.advance(1_000);
+            let text = said.len().to_string();
+            authors[said.len() % 3].at(app).post(&text).await;
+            said.insert(0, text);
+        }
+        said.clone()
+    };
+    say(&app, 30).await;
+    timelines::take_up_threshold(&app.app).await.expect("a store");
+    app.drain().await;
+    assert_eq!(reach(&app, &authors[0]), "", "nobody has so many");
+    // A server that begins with another threshold.
+    let low = TestApp::over(app.redis.clone(), app.clock.clone(), config(30)).await;
+    let all = say(&app, 3).await;
+    timelines::take_up_threshold(&low.app).await.expect("a store");
+    assert_eq!(jobs::waiting(&low.app, Queue::Long).await.expect("a store"), 1, "one task, for whoever takes it");
+    is_whole_while_it_crosses(&low, &fans, &all).await;
+    for author in &authors {
+        assert!(reach(&app, author).starts_with("merged "), "{}", reach(&app, author));
+    }
+    assert_eq!((reach(&app, &few), size(&app, "marked", &fans[0])), (String::new(), 3));
+    timelines::take_up_threshold(&low.app).await.expect("a store");
+    assert_eq!(jobs::waiting(&low.app, Queue::Long).await.expect("a store"), 0, "it is known");
+    // And back.
+    let all = say(&low, 30).await;
+    let high = TestApp::over(app.redis.clone(), app.clock.clone(), config(1_000)).await;
+    timelines::take_up_threshold(&high.app).await.expect("a store");
+    is_whole_while_it_crosses(&high, &fans, &all).await;
+    for author in &authors {
+        assert_eq!(reach(&app, author), "");
+    }
+    assert!(size(&app, "marked", &fans[0]) == 0 && size(&app, "home", &fans[0]) >= 20);
+    assert_eq!(whole(&fans[29]).await, all);
+    is_sound(&high).await;
+}
+
+#[tokio::test]
+async fn a_threshold_that_was_changed_again_is_not_walked_for() {
+    let app = TestApp::with(config(10)).await;
+    let (_, authors) = world(&app, 10, 1).await;
+    timelines::take_up_threshold(&app.app).await.expect("a store");
+    let place = waxwing::jobs::Place::default();
+    assert_eq!(timelines::review_stars(&app.app, 11, place).await.expect("a store"), None);
+    assert_eq!(reach(&app, &authors[0]), "");
+    app.drain().await;
+    assert!(reach(&app, &authors[0]).starts_with("merged "), "the one that counts is");
+}
+
+/// The server that begins with it says so, and needs no one to follow.
+#[tokio::test]
+async fn a_server_that_begins_takes_its_threshold_up() {
+    let app = TestApp::with(config(1_000)).await;
+    let (_, authors) = world(&app, 12, 1).await;
+    timelines::take_up_threshold(&app.app).await.expect("a store");
+    app.drain().await;
+    let url = app.redis.url();
+    let mut command =
+        waxwing(&["serve", "--listen", "127.0.0.1:0", "--allow-volatile", "--star-followers", "12", "--redis", &url]);
+    let server = Process::start(&mut command);
+    let began = Instant::now();
+    while !reach(&app, &authors[0]).starts_with("merged ") {
+        assert!(began.elapsed() < Duration::from_secs(60), "it is not taken up");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let log = server.stop();
+    assert!(log.contains("--star-followers has changed"), "{log}");
+}
