@@ -14,10 +14,13 @@ use std::time::{Duration, Instant};
 /// How often the sizes are sampled.
 const EVERY: Duration = Duration::from_millis(3);
 
+/// A moment, and the sizes of the files then.
+pub type Sample = (Instant, Vec<u64>);
+
 /// The append-only files of some servers, with their sizes over the time.
 pub struct Growth {
     stop: Arc<AtomicBool>,
-    sampler: Option<JoinHandle<Vec<(Instant, Vec<u64>)>>>,
+    sampler: Option<JoinHandle<Vec<Sample>>>,
 }
 
 impl Growth {
@@ -38,7 +41,7 @@ impl Growth {
     }
 
     /// Ends sampling; the sizes so far, the oldest first.
-    pub fn end(mut self) -> Vec<(Instant, Vec<u64>)> {
+    pub fn end(mut self) -> Vec<Sample> {
         self.stop.store(true, Ordering::SeqCst);
         self.sampler.take().expect("it runs").join().expect("it samples")
     }
