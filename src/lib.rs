@@ -73,6 +73,7 @@
 //! reaches a client.
 
 pub mod clock;
+pub mod deadline;
 pub mod quota;
 pub mod config;
 pub mod error;

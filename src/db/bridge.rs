@@ -5,6 +5,7 @@
 //! given up then, which comes to the same.
 
 use super::Db;
+use crate::deadline::within;
 use crate::error::Error;
 use futures_util::future::join_all;
 use redis::aio::MultiplexedConnection;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval};
 
 /// What stands before the colon of every channel; the first is listened to first.
 pub const CHANNELS: [&str; 3] = ["stream", "changes", "discussion"];
@@ -221,7 +222,7 @@ impl Listening {
         let patience = self.db.timing().response;
         let ask = async |it: &Connection| {
             let mut connection = it.connection.clone();
-            let answer = timeout(patience, cmd("PING").query_async::<redis::Value>(&mut connection)).await;
+            let answer = within(patience, cmd("PING").query_async::<redis::Value>(&mut connection)).await;
             (!matches!(answer, Ok(Ok(_)))).then_some(it.number)
         };
         let lost: Vec<u64> = join_all(self.connections.values().map(ask)).await.into_iter().flatten().collect();
@@ -280,16 +281,15 @@ impl Listening {
         let (number, sender, overrun) = (self.made, self.sender.clone(), Arc::new(AtomicBool::new(false)));
         let full = overrun.clone();
         let timing = self.db.timing();
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(timing.connect))
-            .set_response_timeout(Some(timing.response))
-            .set_push_sender(move |push: PushInfo| {
+        let config = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None).set_push_sender(
+            move |push: PushInfo| {
                 if sender.try_send((number, push)).is_err() {
                     full.store(true, Ordering::Relaxed);
                 }
                 Ok::<(), redis::aio::SendError>(())
-            });
-        let connecting = timeout(timing.connect, client.get_multiplexed_async_connection_with_config(&config)).await;
+            },
+        );
+        let connecting = within(timing.connect, client.get_multiplexed_async_connection_with_config(&config)).await;
         let connection = match connecting {
             Ok(Ok(connection)) => connection,
             Ok(Err(error)) => {
@@ -306,7 +306,7 @@ impl Listening {
 /// Sends a command on a channel: whether it was taken. An error of the connection is one; the node's own refusal is `false`.
 async fn sent(connection: &MultiplexedConnection, db: &Db, command: Cmd) -> Result<bool, Error> {
     let mut connection = connection.clone();
-    match timeout(db.timing().response, connection.send_packed_command(&command)).await {
+    match within(db.timing().response, connection.send_packed_command(&command)).await {
         Ok(Ok(answer)) => Ok(answer.extract_error().is_ok()),
         Ok(Err(error)) if error.is_connection_dropped() || error.is_timeout() || error.is_io_error() => {
             Err(Error::StorageUnavailable)

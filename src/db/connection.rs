@@ -11,23 +11,35 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Whether a lost answer may have changed something.
+/// Whether a lost answer may have changed something, and how long it is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
     Read,
     Write,
+    /// A write before the work of a request: waited for no longer than a read.
+    BriefWrite,
+}
+
+impl Access {
+    /// Whether a lost answer may have changed something.
+    pub(super) const fn is_write(self) -> bool {
+        matches!(self, Self::Write | Self::BriefWrite)
+    }
 }
 
 /// What is kept near unless it is said otherwise, in bytes.
 const NEAR: u64 = 64 << 20;
 
-/// How long to wait for Redis, over how many connections, and how much of it to keep.
+/// How long to wait for Redis, over how many connections, and how much of it to keep. Times count while this process runs
+/// ([`crate::deadline`]).
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
     /// For a connection to stand.
     pub connect: Duration,
     /// For the answer to a command or a whole pipeline.
     pub response: Duration,
+    /// For the confirmation of a write, if that is longer: the client of one that is given up does not know whether it happened.
+    pub write: Duration,
     /// For a request to be charged what it costs. One that is not is free, so this is short.
     pub charge: Duration,
     /// Connections to a single server.
@@ -38,18 +50,27 @@ pub struct Timing {
 
 impl Default for Timing {
     /// Connecting and an answer together stay under the second within which a client is told that the storage is down; so do a charge
-    /// and an answer.
+    /// and an answer. A request reads before it writes, so only writes under way wait longer for a Redis that stops: for over two seconds,
+    /// as long as one with `appendfsync everysec` may wait for a slow disk.
     fn default() -> Self {
-        let [connect, response, charge] = [300, 600, 200].map(Duration::from_millis);
-        Self { connect, response, charge, connections: 2, near: NEAR }
+        let [connect, response, write, charge] = [300, 600, 2_500, 200].map(Duration::from_millis);
+        Self { connect, response, write, charge, connections: 2, near: NEAR }
     }
 }
 
 impl Timing {
     /// For bulk work that no client waits for: patient, and wide pipelines may take their time.
     pub fn patient() -> Self {
-        let [connect, response, charge] = [2, 30, 30].map(Duration::from_secs);
-        Self { connect, response, charge, connections: 2, near: 0 }
+        let [connect, response, write, charge] = [2, 30, 30, 30].map(Duration::from_secs);
+        Self { connect, response, write, charge, connections: 2, near: 0 }
+    }
+
+    /// How long an answer may take.
+    pub(super) fn patience(&self, access: Access) -> Duration {
+        match access {
+            Access::Read | Access::BriefWrite => self.response,
+            Access::Write => self.write.max(self.response),
+        }
     }
 }
 
@@ -98,7 +119,7 @@ impl Topology {
     pub(super) async fn send(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
         match &self.nodes {
             Nodes::Single(links) => {
-                links.send(&pipeline_of(&commands)).await.map_err(|failure| failure.classified(&self.meters, access))
+                links.send(&pipeline_of(&commands), access).await.map_err(|failure| failure.classified(&self.meters, access))
             }
             Nodes::Cluster(cluster) => cluster.send(commands, access).await,
         }
@@ -179,7 +200,7 @@ pub(super) fn classify(meters: &StorageMeters, error: &RedisError, access: Acces
     let fault = fault(error);
     meters.failed(fault);
     match fault {
-        Fault::Timeout | Fault::Lost if access == Access::Write => {
+        Fault::Timeout | Fault::Lost if access.is_write() => {
             tracing::warn!(%error, "a write was not confirmed");
             Error::OutcomeUnknown
         }

@@ -7,6 +7,7 @@
 use super::Timing;
 use super::connection::{Access, classify};
 use super::near::Near;
+use crate::deadline::within;
 use crate::error::Error;
 use crate::metrics::{Fault, StorageMeters};
 use redis::aio::MultiplexedConnection;
@@ -63,8 +64,8 @@ impl Links {
     }
 
     /// Sends a pipeline; answers in order, errors among them in their place.
-    pub(super) async fn send(&self, pipeline: &Pipeline) -> Result<Vec<Value>, Failure> {
-        self.0[self.of_thread()].send(pipeline).await
+    pub(super) async fn send(&self, pipeline: &Pipeline, access: Access) -> Result<Vec<Value>, Failure> {
+        self.0[self.of_thread()].send(pipeline, access).await
     }
 }
 
@@ -100,22 +101,24 @@ impl Link {
     }
 
     /// Sends it, and once more if the connection breaks: reads cost nothing twice, and writes are idempotent steps.
-    async fn send(&self, pipeline: &Pipeline) -> Result<Vec<Value>, Failure> {
+    async fn send(&self, pipeline: &Pipeline, access: Access) -> Result<Vec<Value>, Failure> {
+        let patience = self.way.timing.patience(access);
         self.way.meters.piped();
-        let broken = match self.try_send(pipeline).await {
+        let broken = match self.try_send(pipeline, patience).await {
             Err(Failure::Sent(error)) if error.is_connection_dropped() => error,
             answered => return answered,
         };
-        match self.try_send(pipeline).await {
+        match self.try_send(pipeline, patience).await {
             // The first one may have arrived.
             Err(Failure::Unreachable) => Err(Failure::Sent(broken)),
             answered => answered,
         }
     }
 
-    async fn try_send(&self, pipeline: &Pipeline) -> Result<Vec<Value>, Failure> {
+    async fn try_send(&self, pipeline: &Pipeline, patience: Duration) -> Result<Vec<Value>, Failure> {
         let (generation, mut connection) = self.connection().await?;
-        connection.send_packed_commands(pipeline, 0, pipeline.len()).await.map_err(|error| {
+        let answered = within(patience, connection.send_packed_commands(pipeline, 0, pipeline.len())).await;
+        answered.unwrap_or_else(|_| Err(timed_out())).map_err(|error| {
             if error.is_timeout() || error.is_unrecoverable_error() {
                 empty(&self.current, generation);
             }
@@ -156,10 +159,8 @@ impl Way {
     async fn connect(&self, place: &Arc<RwLock<Current>>) -> Result<(u64, MultiplexedConnection), Failure> {
         let generation = place.read().unwrap_or_else(PoisonError::into_inner).generation + 1;
         let (current, near) = (Arc::downgrade(place), self.near.clone());
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(self.timing.connect))
-            .set_response_timeout(Some(self.timing.response))
-            .set_push_sender(move |push: redis::PushInfo| {
+        let config = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None).set_push_sender(
+            move |push: redis::PushInfo| {
                 if let Some(near) = &near {
                     near.hear(&push);
                 }
@@ -167,10 +168,11 @@ impl Way {
                     empty(&current, generation);
                 }
                 Ok::<(), redis::aio::SendError>(())
-            });
+            },
+        );
         let connecting = self.client.get_multiplexed_async_connection_with_config(&config);
-        // The timeout of the client covers the socket, not the handshake after it.
-        let connection = tokio::time::timeout(self.timing.connect, connecting)
+        // The client's own timeouts count by the clock, and cover the socket without the handshake after it.
+        let connection = within(self.timing.connect, connecting)
             .await
             .map_err(|_| unreachable(&self.meters, &"no answer in time"))?
             .map_err(|error| self.failed(&error))?;
@@ -198,13 +200,19 @@ impl Way {
     /// Has the server tell of writes. One that will not is read every time; of one that is busy, or has not answered, nobody knows.
     async fn listen(&self, near: &Near, mut connection: MultiplexedConnection) -> Result<(), Failure> {
         // What the server says against a command comes as its answer.
-        match connection.send_packed_command(&Near::listen()).await.and_then(Value::extract_error) {
+        let answered = within(self.timing.response, connection.send_packed_command(&Near::listen())).await;
+        match answered.unwrap_or_else(|_| Err(timed_out())).and_then(Value::extract_error) {
             Ok(_) => near.forget_all(),
             Err(error) if error.code().is_some_and(|code| code != "BUSY") => near.is_deaf(&error),
             Err(error) => return Err(unreachable(&self.meters, &error)),
         }
         Ok(())
     }
+}
+
+/// What a command without an answer ends with.
+fn timed_out() -> RedisError {
+    std::io::Error::from(std::io::ErrorKind::TimedOut).into()
 }
 
 fn empty(current: &RwLock<Current>, generation: u64) {

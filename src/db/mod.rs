@@ -260,27 +260,36 @@ impl Db {
     /// # Errors
     /// As [`Self::call_many`].
     pub async fn call_aside(&self, calls: Vec<Call>) -> Result<Vec<Value>, Error> {
+        self.call_as(calls, Access::Write).await
+    }
+
+    /// The same, waited for no longer than a read: for what a request does before its work.
+    ///
+    /// # Errors
+    /// As [`Self::call_many`].
+    pub async fn call_briefly(&self, calls: Vec<Call>) -> Result<Vec<Value>, Error> {
+        self.call_as(calls, Access::BriefWrite).await
+    }
+
+    async fn call_as(&self, calls: Vec<Call>, access: Access) -> Result<Vec<Value>, Error> {
         let commands = calls.iter().map(Call::command).collect();
-        let mut replies = self.send(commands, Access::Write).await?;
+        let mut replies = self.send(commands, access).await?;
         // Once, as a rule; Redis may forget them again before they are called.
         for _ in 0..LOADS {
             let missing: Vec<usize> = (0..replies.len()).filter(|at| script::is_unknown(&replies[*at])).collect();
             if missing.is_empty() {
                 break;
             }
-            let again = self.load_and_call(missing.iter().map(|at| &calls[*at]).collect()).await?;
+            let again = self.load_and_call(missing.iter().map(|at| &calls[*at]).collect(), access).await?;
             for (at, reply) in missing.into_iter().zip(again) {
                 replies[at] = reply;
             }
         }
-        replies
-            .into_iter()
-            .map(|reply| reply.extract_error().map_err(|error| self.topology.classify(&error, Access::Write)))
-            .collect()
+        replies.into_iter().map(|reply| reply.extract_error().map_err(|error| self.topology.classify(&error, access))).collect()
     }
 
     /// Loads scripts and calls them: in one pipeline, between whose commands hardly anybody comes, or on every node of a cluster first.
-    async fn load_and_call(&self, calls: Vec<&Call>) -> Result<Vec<Value>, Error> {
+    async fn load_and_call(&self, calls: Vec<&Call>, access: Access) -> Result<Vec<Value>, Error> {
         let mut loads: Vec<(&str, Cmd)> = calls.iter().map(|call| (call.digest(), call.load())).collect();
         loads.sort_by_key(|(digest, _)| *digest);
         loads.dedup_by_key(|(digest, _)| *digest);
@@ -288,14 +297,14 @@ impl Db {
         let again = calls.into_iter().map(Call::command);
         if self.topology.is_cluster() {
             self.timed(Box::pin(self.topology.load_scripts(commands))).await?;
-            return self.send(again.collect(), Access::Write).await;
+            return self.send(again.collect(), access).await;
         }
         let loaded = commands.len();
         commands.extend(again);
-        let mut replies = self.send(commands, Access::Write).await?;
+        let mut replies = self.send(commands, access).await?;
         let answers = replies.split_off(loaded);
         for reply in replies {
-            reply.extract_error().map_err(|error| self.topology.classify(&error, Access::Write))?;
+            reply.extract_error().map_err(|error| self.topology.classify(&error, access))?;
         }
         Ok(answers)
     }

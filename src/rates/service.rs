@@ -4,6 +4,7 @@ use super::lease::{Lease, Leases};
 use super::model::{Charge, Subject, Taken, Toll};
 use super::store::{self, Ask};
 use crate::app::App;
+use crate::deadline::within;
 use crate::error::Error;
 use crate::ids::UserId;
 use crate::quota::{By, Limit, Quota};
@@ -87,7 +88,7 @@ async fn renew(app: &App, lease: &Lease, charge: Charge, quota: Quota, cost: u64
     let need = lease.need(cost, quota, now);
     let asked = take(app, charge, quota, need.least..=need.most);
     let patience = app.db().timing().charge;
-    match tokio::time::timeout(patience, asked).await.unwrap_or(Err(Error::StorageUnavailable)) {
+    match within(patience, asked).await.unwrap_or(Err(Error::StorageUnavailable)) {
         Ok(answer) => lease.settle(need, answer, quota, now),
         Err(error) => {
             tracing::warn!(?error, "requests are not charged");

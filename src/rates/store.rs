@@ -28,7 +28,7 @@ pub(super) struct Ask {
 /// Nothing of a request has happened yet when it is charged, so a charge that was not confirmed is `STORAGE_UNAVAILABLE` like any
 /// other.
 pub(super) async fn take(db: &Db, now: Millis, asks: &[Ask]) -> Result<Vec<Taken>, Error> {
-    let replies = db.call_aside(asks.iter().map(|ask| call(now, ask)).collect()).await;
+    let replies = db.call_briefly(asks.iter().map(|ask| call(now, ask)).collect()).await;
     let replies =
         replies.map_err(|error| if matches!(error, Error::OutcomeUnknown) { Error::StorageUnavailable } else { error })?;
     let taken = |reply| {

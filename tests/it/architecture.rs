@@ -21,8 +21,9 @@ const FLOORS: [(&str, u8); 14] = [
     ("accounts", 7),
 ];
 /// What names no domain. `request` bundles the loaders, so it may name those.
-const FOUNDATION: [&str; 14] = [
-    "app", "audit", "clock", "config", "error", "ids", "lane", "loader", "metrics", "page", "quota", "request", "text", "viewer",
+const FOUNDATION: [&str; 15] = [
+    "app", "audit", "clock", "config", "deadline", "error", "ids", "lane", "loader", "metrics", "page", "quota", "request",
+    "text", "viewer",
 ];
 
 /// A source file: its path below src, its lines that are code (no comments, no tests).

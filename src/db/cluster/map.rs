@@ -179,7 +179,7 @@ impl Map {
     }
 
     async fn asked(&self, node: &Node) -> Option<Vec<Range>> {
-        let answers = node.links.send(&pipeline_of([&cmd("CLUSTER").arg("SLOTS").take()])).await;
+        let answers = node.links.send(&pipeline_of([&cmd("CLUSTER").arg("SLOTS").take()]), Access::Read).await;
         let answer = answers.map_err(|failure| failure.classified(&self.meters, Access::Read)).ok()?.pop()?;
         let ranges = ranges(answer, &node.address);
         // One that has been turned out of the cluster, or was just put up, knows of no slots.

@@ -19,6 +19,7 @@ use super::Timing;
 use super::connection::Access;
 use super::link::Failure;
 use super::{pipeline_of, spread};
+use crate::deadline::{Elapsed, within};
 use crate::error::Error;
 use crate::metrics::{Fault, StorageMeters};
 use futures_util::future::join_all;
@@ -50,18 +51,18 @@ impl Cluster {
     /// One pipeline for each node; answers in the commands' order, errors among them in their place.
     pub(super) async fn send(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
         let mut rounds = Rounds::of(commands);
-        let patience = self.timing.connect + self.timing.response;
-        let error = match tokio::time::timeout(patience, self.carry(&mut rounds, access)).await {
+        let patience = self.timing.connect + self.timing.patience(access);
+        let error = match within(patience, self.carry(&mut rounds, access)).await {
             Ok(Ok(())) => return Ok(rounds.answers()),
             Ok(Err(error)) => error,
-            Err(_) => {
+            Err(Elapsed) => {
                 self.meters.failed(Fault::Timeout);
                 tracing::warn!("the cluster did not answer in time");
                 Error::StorageUnavailable
             }
         };
         // That nothing has happened can be said only if it is so on every node.
-        let may_have = access == Access::Write && matches!(error, Error::StorageUnavailable) && rounds.may_have_run();
+        let may_have = access.is_write() && matches!(error, Error::StorageUnavailable) && rounds.may_have_run();
         Err(if may_have { Error::OutcomeUnknown } else { error })
     }
 
@@ -111,7 +112,7 @@ impl Cluster {
     async fn round(&self, rounds: &mut Rounds, again: bool, access: Access) -> Result<(u64, Vec<Address>), Error> {
         let (version, parts) = rounds.parts(&self.map);
         let pipelines: Vec<Pipeline> = parts.iter().map(|part| rounds.pipeline(part)).collect();
-        let answers = join_all(parts.iter().zip(&pipelines).map(|(part, pipeline)| part.node.links.send(pipeline))).await;
+        let answers = join_all(parts.iter().zip(&pipelines).map(|(part, pipeline)| part.node.links.send(pipeline, access))).await;
         let (mut lost, mut failed) = (Vec::new(), Ok(()));
         for (part, answer) in parts.into_iter().zip(answers) {
             match answer {
@@ -149,7 +150,7 @@ impl Cluster {
     pub(super) async fn load_scripts(&self, loads: &[Cmd]) -> Result<Vec<Value>, Error> {
         let pipeline = pipeline_of(loads);
         let nodes = self.map.scripted();
-        let answers = join_all(nodes.iter().map(|node| node.links.send(&pipeline))).await;
+        let answers = join_all(nodes.iter().map(|node| node.links.send(&pipeline, Access::Read))).await;
         let (mut all, mut failed) = (Vec::new(), None);
         for answer in answers {
             match answer {
@@ -188,7 +189,7 @@ impl Cluster {
     }
 
     async fn at(&self, node: &Node, command: &Cmd) -> Result<Value, Error> {
-        let answers = node.links.send(&pipeline_of([command])).await;
+        let answers = node.links.send(&pipeline_of([command]), Access::Read).await;
         answers
             .map(|mut answers| answers.pop().unwrap_or_default())
             .map_err(|failure| failure.classified(&self.meters, Access::Read))

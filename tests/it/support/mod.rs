@@ -49,6 +49,7 @@ pub const START: u64 = 1_772_323_200_000;
 pub const CALM: Timing = Timing {
     connect: Duration::from_secs(5),
     response: Duration::from_secs(15),
+    write: Duration::from_secs(15),
     charge: Duration::from_secs(15),
     connections: 2,
     near: 64 << 20,

@@ -1,0 +1,137 @@
+//! Deadlines in time during which this process was able to run.
+//!
+//! A deadline by the clock alone gives wrong answers on a busy machine. While a process is not scheduled its timers run out; when it runs
+//! again it sees them before it has read what arrived meanwhile, and gives up on an answer that is there. So a limit is divided into
+//! ticks. A tick that ends late shows that the process was not running, and does not count; and between the last tick and giving up, the
+//! runtime reads its sockets once more. An idle or slightly loaded process gives up when the clock says so.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until};
+
+/// The ticks of a limit.
+const TICKS: u32 = 8;
+/// The most late ticks that do not count. With them, a process that hardly ever runs gives up too.
+const LATE_TICKS: u32 = 4 * TICKS;
+/// The longest tick: a stall that is shorter than a tick is not seen.
+const LONGEST_TICK: Duration = Duration::from_millis(500);
+/// How long the runtime has to read what has arrived, after the last tick.
+const LAST_LOOK: Duration = Duration::from_millis(2);
+
+/// The work was not done in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elapsed;
+
+/// Waits for `work` until it has taken `limit`, not counting time during which this process did not run.
+///
+/// # Errors
+/// [`Elapsed`] when the limit has passed. The work is dropped then.
+pub async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Result<T, Elapsed> {
+    let mut ticks = Ticks::new(limit, Instant::now());
+    let (mut work, mut timer) = (pin!(work), pin!(sleep_until(ticks.due)));
+    poll_fn(|context| {
+        loop {
+            if let Poll::Ready(done) = work.as_mut().poll(context) {
+                return Poll::Ready(Ok(done));
+            }
+            if timer.as_mut().poll(context).is_pending() {
+                return Poll::Pending;
+            }
+            if !ticks.advance(Instant::now()) {
+                return Poll::Ready(Err(Elapsed));
+            }
+            timer.as_mut().reset(ticks.due);
+        }
+    })
+    .await
+}
+
+/// The ticks that are left of a limit.
+struct Ticks {
+    length: Duration,
+    /// When the current tick ends.
+    due: Instant,
+    left: u32,
+    /// Late ticks that will not be counted.
+    excused: u32,
+}
+
+impl Ticks {
+    fn new(limit: Duration, now: Instant) -> Self {
+        let length = (limit / TICKS).clamp(Duration::from_millis(1), LONGEST_TICK);
+        // The last look is a tick of its own.
+        let left = limit.div_duration_f64(length).ceil().clamp(1.0, f64::from(u32::MAX - 1)) as u32 + 1;
+        Self { length, due: now + length, left, excused: LATE_TICKS }
+    }
+
+    /// Ends the current tick at `now` and begins the next; `false` if there is none.
+    fn advance(&mut self, now: Instant) -> bool {
+        let is_late = now.saturating_duration_since(self.due) > self.length;
+        if is_late && self.excused > 0 {
+            self.excused -= 1;
+        } else {
+            self.left -= 1;
+        }
+        self.due = now + if self.left == 1 { LAST_LOOK } else { self.length };
+        self.left > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_millis(800);
+
+    /// How long it takes to give up, and after how many ticks, where each tick is seen so much later than it ends.
+    fn given_up(limit: Duration, lateness: Duration) -> (Duration, u32) {
+        let began = Instant::now();
+        let (mut ticks, mut count) = (Ticks::new(limit, began), 1);
+        loop {
+            let now = ticks.due + lateness;
+            if !ticks.advance(now) {
+                return (now - began, count);
+            }
+            count += 1;
+        }
+    }
+
+    #[test]
+    fn a_process_that_runs_gives_up_by_the_clock() {
+        for limit in [Duration::from_millis(8), LIMIT, Duration::from_secs(60)] {
+            assert_eq!(given_up(limit, Duration::ZERO).0, limit + LAST_LOOK);
+        }
+        assert!(given_up(Duration::ZERO, Duration::ZERO).0 < Duration::from_millis(10));
+        assert_eq!(given_up(LIMIT, LIMIT / 80).0, LIMIT + LAST_LOOK + LIMIT / 80 * (TICKS + 1), "it is a little slow");
+    }
+
+    #[test]
+    fn a_stall_does_not_count() {
+        for stalled_at in 0..TICKS {
+            let began = Instant::now();
+            let mut ticks = Ticks::new(LIMIT, began);
+            for _ in 0..stalled_at {
+                assert!(ticks.advance(ticks.due));
+            }
+            let (left, now) = (ticks.left, ticks.due + 100 * LIMIT);
+            assert!(ticks.advance(now));
+            assert_eq!((ticks.left, ticks.due), (left, now + LIMIT / TICKS));
+        }
+    }
+
+    #[test]
+    fn a_process_that_hardly_runs_gives_up_too() {
+        assert_eq!(given_up(LIMIT, LIMIT).1, TICKS + 1 + LATE_TICKS);
+    }
+
+    #[tokio::test]
+    async fn work_is_waited_for_no_longer_than_its_limit() {
+        assert_eq!(within(Duration::from_millis(1), std::future::pending::<()>()).await, Err(Elapsed));
+        assert_eq!(within(Duration::ZERO, std::future::ready(7)).await, Ok(7));
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        let (got, ()) = tokio::join!(within(Duration::from_secs(60), receiver), async { sender.send(7).expect("it waits") });
+        assert_eq!(got, Ok(Ok(7)));
+    }
+}
