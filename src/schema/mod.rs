@@ -30,7 +30,7 @@ pub use plain::{Plain, PlainList, Selected, SelectedField};
 pub use render::{Rendered, renderers};
 pub use resume::resume;
 pub use scalars::{Date, DateTime, Decimal};
-pub use subscribe::subscribe;
+pub use subscribe::{subscribe, subscribe_holding};
 pub use valid::Valid;
 
 use crate::accounts::AccountMutation;

@@ -18,8 +18,23 @@ use std::sync::Arc;
 /// a request error. A panic of ours in a stream ends it with one error.
 pub fn subscribe<Q, M, S>(
     schema: &Schema<Q, M, S>,
+    request: async_graphql::Request,
+    context: Request,
+) -> BoxStream<'static, Arc<Rendered>>
+where
+    Q: ObjectType + 'static,
+    M: ObjectType + 'static,
+    S: SubscriptionType + 'static,
+{
+    subscribe_holding(schema, request, context, ())
+}
+
+/// The same, and drops `starting` as soon as the subscription has started.
+pub fn subscribe_holding<Q, M, S>(
+    schema: &Schema<Q, M, S>,
     mut request: async_graphql::Request,
     context: Request,
+    starting: impl Send + 'static,
 ) -> BoxStream<'static, Arc<Rendered>>
 where
     Q: ObjectType + 'static,
@@ -33,6 +48,7 @@ where
     let (beginning, follower) = Beginning::new();
     let mut run = each(schema.execute_stream(request.data(context.clone()).data(beginning)), context.clone());
     let begin = async move {
+        let _starting = starting;
         tokio::select! {
             biased;
             // A stream that is not ours to tell, or none.

@@ -3,11 +3,11 @@
 use super::State;
 use super::address::Client;
 use crate::ads::service;
+use crate::deadline::within;
 use crate::error::{Error, Outcome, Refusal};
 use axum::extract::{Path, State as Extract};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use tokio::time::timeout;
 
 const GONE: &str =
     "<!doctype html><html lang=\"en\"><title>Not found</title><h1>Not found</h1><p>This link leads nowhere.</p></html>";
@@ -24,7 +24,7 @@ pub(super) async fn look(Extract(state): Extract<State>, Client(address): Client
 }
 
 async fn answer(state: &State, target: impl Future<Output = Outcome<Option<String>>>) -> Response {
-    let mut response = match timeout(state.edge.request_timeout, target).await {
+    let mut response = match within(state.edge.request_timeout, target).await {
         Ok(Ok(target)) => target.as_deref().and_then(redirect).unwrap_or_else(not_found),
         Ok(Err(Refusal::User(_))) => not_found(),
         Ok(Err(Refusal::Fatal(error))) => failed(&error),

@@ -9,6 +9,7 @@ use super::operation::{self, Operation, Unfit};
 use super::response::{self, Executed, Refusal};
 use super::sse::reserved::{self, Wanted};
 use super::{State, auth, facts, origin, overload, playground, rates, sse, ws};
+use crate::deadline::within;
 use crate::error::Error;
 use crate::schema::Checked;
 use async_graphql::parser::types::OperationType;
@@ -20,7 +21,6 @@ use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::Response;
 use axum::{Extension, extract};
 use std::net::IpAddr;
-use tokio::time::timeout;
 
 /// A client that sends this with `1` is told what its request costs.
 pub(super) const COST: HeaderName = HeaderName::from_static("waxwing-cost");
@@ -113,7 +113,7 @@ impl Call<'_> {
             return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE", message));
         }
         let _room = self.state.room.body(self.headers)?;
-        match timeout(self.state.edge.body_timeout, Bytes::from_request(request, &())).await {
+        match within(self.state.edge.body_timeout, Bytes::from_request(request, &())).await {
             Ok(Ok(body)) => Ok(body),
             Ok(Err(rejection)) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => Err(overload::too_long()),
             Ok(Err(_)) => Err(bad_request("The body could not be read.")),
@@ -178,17 +178,18 @@ impl Call<'_> {
         if let Some(cursor) = self.headers.get(sse::LAST_EVENT_ID).and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty()) {
             operation.resume(cursor);
         }
+        let room = Running::room(self.state, &operation).await?;
         let context = self.who().await?;
         if let Some(wanted) = wanted {
             wanted.is_of(&context)?;
-            let mut running = Running::admit(self.state, self.id, operation, &context, "sse").await?;
+            let mut running = Running::admit(room, self.state, self.id, operation, &context, "sse").await?;
             return match running.refused() {
                 Some(refused) => Ok(refused.answer(self.media)),
                 None => Ok(wanted.begin(self.state, running)?),
             };
         }
         let place = sse::place(self.state, &context)?;
-        let running = Running::admit(self.state, self.id, operation, &context, "sse").await?;
+        let running = Running::admit(room, self.state, self.id, operation, &context, "sse").await?;
         Ok(sse::distinct(self.state, running, &context, place))
     }
 
@@ -231,7 +232,7 @@ impl Call<'_> {
     }
 
     async fn in_time<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, Refusal> {
-        let done = timeout(self.state.edge.request_timeout, work).await.map_err(|_| Refusal::from(&Error::DeadlineExceeded))?;
+        let done = within(self.state.edge.request_timeout, work).await.map_err(|_| Refusal::from(&Error::DeadlineExceeded))?;
         done.map_err(|error| Refusal::from(&error))
     }
 

@@ -2,8 +2,10 @@
 
 use super::asked::Asked;
 use super::documents::Found;
+use super::overload::Taken;
 use super::response::Refusal;
 use super::{State, facts};
+use crate::deadline::within;
 use crate::error::Error;
 use crate::request;
 use crate::schema::{self, Checked, Rendered, Valid};
@@ -14,7 +16,6 @@ use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use std::borrow::Cow;
 use std::sync::Arc;
-use tokio::time::timeout;
 
 /// An operation whose document has passed the checks.
 pub(super) struct Operation {
@@ -77,11 +78,17 @@ impl Operation {
     }
 }
 
-/// The responses of an operation of any kind: one, or those of a subscription, which has no deadline.
-pub(super) fn responses(state: &State, mut operation: Operation, context: request::Request) -> BoxStream<'static, Arc<Rendered>> {
+/// The responses of an operation of any kind: one, or those of a subscription, which has no deadline. `starting` is dropped as soon as
+/// a subscription has started: from then on it works when something happens, and that has bounds of its own.
+pub(super) fn responses(
+    state: &State,
+    mut operation: Operation,
+    context: request::Request,
+    starting: Taken,
+) -> BoxStream<'static, Arc<Rendered>> {
     operation.keep(state);
     if operation.checked.kind == OperationType::Subscription {
-        return schema::subscribe(&state.schema, operation.request, context);
+        return schema::subscribe_holding(&state.schema, operation.request, context, starting);
     }
     let state = state.clone();
     stream::once(async move {
@@ -99,9 +106,9 @@ pub(super) async fn execute(state: &State, mut operation: Operation, context: re
     if operation.checked.kind == OperationType::Mutation {
         let schema = state.schema.clone();
         let execution = async move { schema::execute(&schema, request).await };
-        return timeout(deadline, app.finish(execution)).await.map_err(|_| Error::OutcomeUnknown)?;
+        return within(deadline, app.finish(execution)).await.map_err(|_| Error::OutcomeUnknown)?;
     }
-    timeout(deadline, schema::execute(&state.schema, request)).await.map_err(|_| Error::DeadlineExceeded)
+    within(deadline, schema::execute(&state.schema, request)).await.map_err(|_| Error::DeadlineExceeded)
 }
 
 /// The refusal of a subscription that came as if it had one answer.

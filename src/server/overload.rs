@@ -1,12 +1,15 @@
 //! How much is worked on at once. Whatever comes beyond is refused at once, before it costs anything: a queue would only make
-//! everybody wait for answers that nobody waits for any more.
+//! everybody wait for answers that nobody waits for any more. Subscriptions do wait for their turn to start: clients come back all at once
+//! after a restart and stay for hours, so a late start is of use and a refused one comes again.
 
 use super::config::EdgeConfig;
 use super::response::Refusal;
 use crate::config::BODY_BYTES;
+use crate::deadline::within;
 use crate::error::Error;
 use axum::http::{HeaderMap, StatusCode, header};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Bodies longer than this are counted, in bytes: shorter ones are what clients send.
@@ -18,6 +21,8 @@ const BODIES_KIB: usize = 64 << 10;
 #[derive(Clone)]
 pub(super) struct Room {
     requests: Arc<Semaphore>,
+    /// Subscriptions that start.
+    starts: Arc<Semaphore>,
     bodies: Arc<Semaphore>,
 }
 
@@ -26,13 +31,22 @@ pub(super) type Taken = Option<OwnedSemaphorePermit>;
 
 impl Room {
     pub(super) fn new(config: &EdgeConfig) -> Self {
-        let requests = Arc::new(Semaphore::new(config.max_requests));
-        Self { requests, bodies: Arc::new(Semaphore::new(BODIES_KIB)) }
+        let [requests, starts] = [(); 2].map(|()| Arc::new(Semaphore::new(config.max_requests)));
+        Self { requests, starts, bodies: Arc::new(Semaphore::new(BODIES_KIB)) }
     }
 
     /// Room to work on one more request.
     pub(super) fn work(&self) -> Result<Taken, Refusal> {
         take(&self.requests, 1)
+    }
+
+    /// Room to start one more subscription, in the order of arrival; refused after `limit`. Those that wait are bounded by what a socket and
+    /// an address may have.
+    pub(super) async fn start(&self, limit: Duration) -> Result<Taken, Refusal> {
+        match within(limit, self.starts.clone().acquire_owned()).await {
+            Ok(Ok(permit)) => Ok(Some(permit)),
+            _ => Err(Refusal::from(&Error::Overloaded)),
+        }
     }
 
     /// Room to read the body of these headers: none is needed for a short one; one of unknown length may be as long as any. One that

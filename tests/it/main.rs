@@ -49,6 +49,7 @@ mod rates;
 mod schema;
 mod sessions;
 mod sse;
+mod stalls;
 mod stars;
 mod statuses;
 mod storage_down;

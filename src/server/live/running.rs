@@ -35,9 +35,18 @@ pub(in crate::server) struct Running {
 }
 
 impl Running {
-    /// Charges an operation whose document has passed, and begins it. `transport` is what it came over. What is refused is counted by whoever
+    /// Room for an operation whose document has passed; a subscription waits for it.
+    pub(in crate::server) async fn room(state: &State, operation: &Operation) -> Result<Taken, Refusal> {
+        match operation.checked.kind {
+            OperationType::Subscription => state.room.start(state.edge.request_timeout).await,
+            OperationType::Query | OperationType::Mutation => state.room.work(),
+        }
+    }
+
+    /// Charges an operation that has room, and begins it. `transport` is what it came over. What is refused is counted by whoever
     /// tells it.
     pub(in crate::server) async fn admit(
+        room: Taken,
         state: &State,
         id: &RequestId,
         operation: Operation,
@@ -45,10 +54,11 @@ impl Running {
         transport: &'static str,
     ) -> Result<Self, Refusal> {
         let (kind, cost) = (operation.checked.kind, operation.checked.cost);
-        let room = admit(state, context, cost).await?;
+        charge(state, context, cost).await?;
         let count = Count::begin(&state.app, kind, operation.name.clone());
         let is_subscription = kind == OperationType::Subscription;
-        let responses = operation::responses(state, operation, context.clone());
+        let (starting, room) = if is_subscription { (room, None) } else { (None, room) };
+        let responses = operation::responses(state, operation, context.clone(), starting);
         Ok(Self {
             responses,
             said: None,
@@ -56,8 +66,7 @@ impl Running {
             is_subscription,
             count,
             _subscription: is_subscription.then(|| state.app.metrics().live_subscription(transport)),
-            // A subscription works when something happens, and that has bounds of its own.
-            _room: room.filter(|_| !is_subscription),
+            _room: room,
         })
     }
 
@@ -107,10 +116,9 @@ fn copy(response: &Response) -> Response {
     copy
 }
 
-async fn admit(state: &State, context: &Request, cost: usize) -> Result<Taken, Refusal> {
-    let room = state.room.work()?;
+async fn charge(state: &State, context: &Request, cost: usize) -> Result<(), Refusal> {
     match service::pay(&state.app, &state.leases, rates::payer(context), cost as u64).await {
-        Toll::Free | Toll::Paid(_) => Ok(room),
+        Toll::Free | Toll::Paid(_) => Ok(()),
         Toll::Due(_, wait) => Err(Refusal::from(&Error::rate_limited(Limit::Requests, wait))),
     }
 }

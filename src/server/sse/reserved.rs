@@ -4,6 +4,7 @@
 
 use super::stream::{Events, Source};
 use super::{answer, place};
+use crate::deadline::within;
 use crate::error::Error;
 use crate::request::Request;
 use crate::server::State;
@@ -24,7 +25,7 @@ use futures_util::future::pending;
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 /// What says which stream is meant. An EventSource cannot send it, and has `?token=` instead.
 pub(in crate::server) const TOKEN: HeaderName = HeaderName::from_static("x-graphql-event-stream-token");
@@ -92,7 +93,7 @@ fn named(query: Option<&str>) -> Named {
 /// PUT: reserves a stream, and gives its token.
 pub(in crate::server) async fn reserve(Extract(state): Extract<State>, Client(address): Client, headers: HeaderMap) -> Response {
     let reserved = async {
-        let context = timeout(state.edge.request_timeout, auth::context(&state.app, &headers, address)).await;
+        let context = within(state.edge.request_timeout, auth::context(&state.app, &headers, address)).await;
         let context = context.unwrap_or(Err(Error::DeadlineExceeded)).map_err(|error| Refusal::from(&error))?;
         place(&state, &context).map(|place| begin(&state, &context, place))
     };

@@ -3,6 +3,7 @@
 use super::socket::Shared;
 use super::who::Known;
 use crate::db::Moment;
+use crate::deadline::within;
 use crate::error::Error;
 use crate::metrics::Kind;
 use crate::request::Request;
@@ -15,7 +16,7 @@ use crate::viewer::Viewer;
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 /// Runs it, and says what it comes to.
 pub(super) async fn run(shared: Arc<Shared>, known: Arc<Known>, asked: Result<Asked, Refusal>, ticket: Arc<Ticket>) {
@@ -49,16 +50,17 @@ async fn work(shared: &Shared, known: &Known, asked: Result<Asked, Refusal>, tic
 
 async fn begun(shared: &Shared, known: &Known, asked: Result<Asked, Refusal>) -> Result<Running, Unfit> {
     let operation = Operation::of(&shared.state, asked?)?;
+    let room = Running::room(&shared.state, &operation).await?;
     let since = shared.state.app.db().moment();
     let viewer = viewer(shared, known, since).await.map_err(|error| Refusal::from(&error))?;
     let context = Request::begun(shared.state.app.clone(), since, viewer, shared.agent.clone(), shared.address);
-    Ok(Running::admit(&shared.state, &shared.id, operation, &context, "ws").await?)
+    Ok(Running::admit(room, &shared.state, &shared.id, operation, &context, "ws").await?)
 }
 
 /// Who asks, as of now: a session that has ended meanwhile asks for nothing more, and its socket is closed.
 async fn viewer(shared: &Shared, known: &Known, since: Moment) -> Result<Option<Viewer>, Error> {
     let Some(token) = &known.token else { return Ok(None) };
-    let looked = timeout(shared.state.edge.request_timeout, service::viewer(&shared.state.app, since, token)).await;
+    let looked = within(shared.state.edge.request_timeout, service::viewer(&shared.state.app, since, token)).await;
     match looked.map_err(|_| Error::DeadlineExceeded)?? {
         Some(viewer) => Ok(Some(viewer)),
         None => {

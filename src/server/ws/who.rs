@@ -1,13 +1,13 @@
 //! Who speaks on a socket: the token of `connection_init`, or of the handshake.
 
 use super::close::Close;
+use crate::deadline::within;
 use crate::server::json::Object;
 use crate::server::{State, auth};
 use crate::sessions::service;
 use crate::viewer::Viewer;
 use async_graphql::Value;
 use axum::http::HeaderValue;
-use tokio::time::timeout;
 
 /// Who it is.
 pub(super) struct Known {
@@ -40,7 +40,7 @@ pub(super) async fn known(state: State, authorization: Option<String>) -> Result
     let Some(authorization) = authorization else { return Ok(Known { token: None, viewer: None }) };
     let token = auth::bearer(&authorization).ok_or(Close::FORBIDDEN)?;
     let since = state.app.db().moment();
-    match timeout(state.edge.request_timeout, service::viewer(&state.app, since, token)).await {
+    match within(state.edge.request_timeout, service::viewer(&state.app, since, token)).await {
         Ok(Ok(Some(viewer))) => Ok(Known { token: Some(token.to_owned()), viewer: Some(viewer) }),
         Ok(Ok(None)) => Err(Close::FORBIDDEN),
         Ok(Err(_)) | Err(_) => Err(Close::TRY_AGAIN),

@@ -3,12 +3,12 @@
 
 use super::message;
 use super::socket::{End, Shared};
+use crate::deadline::within;
 use crate::server::live::{Item, Queue};
 use axum::extract::ws::{Message, WebSocket};
 use futures_util::SinkExt;
 use futures_util::stream::SplitSink;
 use tokio::sync::mpsc::Receiver;
-use tokio::time::timeout;
 
 /// Writes until it cannot.
 pub(super) async fn run(
@@ -29,7 +29,7 @@ pub(super) async fn run(
             },
             else => return End::Gone,
         };
-        match timeout(patience, sink.send(message)).await {
+        match within(patience, sink.send(message)).await {
             Ok(Ok(())) => {}
             Ok(Err(_)) => return End::Gone,
             Err(_) => return End::Stuck,

@@ -26,7 +26,7 @@ fn limited(limits: &[(Limit, &str)]) -> Config {
 }
 
 /// As the server starts when nothing is said.
-fn by_default() -> Config {
+pub(crate) fn by_default() -> Config {
     Config { rates: Some(Rates::default()), ..Config::default() }
 }
 

@@ -1,0 +1,118 @@
+//! A machine that is busy with other things: this process, or Redis, does not run for a while. What was sent in time counts, and what can wait is not
+//! refused. A test and all that it serves run on one thread, so that blocking it stalls the whole process.
+
+use crate::rates::by_default;
+use crate::support::{Actor, CALM, RedisServer, START, Socket, TestApp};
+use crate::ws::QUIET;
+use futures_util::{FutureExt, SinkExt};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_tungstenite::tungstenite::Message;
+use waxwing::app::App;
+use waxwing::clock::Clock;
+use waxwing::config::Config;
+use waxwing::db::{Db, Timing};
+use waxwing::error::Error;
+use waxwing::server::{EdgeConfig, LiveConfig};
+use waxwing::streaming::Hub;
+
+/// How long Redis may take where this process stalls.
+const BRIEF: Duration = Duration::from_millis(100);
+
+/// Lets everything that is ready run for some turns, then nothing at all for a time. Meanwhile others go on: Redis answers, clients send.
+async fn stall(turns: usize, length: Duration) {
+    for _ in 0..turns {
+        tokio::task::yield_now().await;
+    }
+    std::thread::sleep(length);
+}
+
+fn get() -> redis::Cmd {
+    redis::cmd("GET").arg("secret:{cursor}").take()
+}
+
+#[tokio::test]
+async fn an_answer_that_came_while_the_process_did_not_run_is_taken() {
+    let redis = RedisServer::start();
+    // Connecting takes several turns, and each of them may be the one before the stall.
+    for turns in 0..12 {
+        let timing = Timing { connect: BRIEF, response: BRIEF, write: BRIEF, ..CALM };
+        let db = Db::open(&redis.target(), timing).await.expect("a store");
+        for what in ["connecting", "connected"] {
+            let (read, ()) = tokio::join!(db.read::<Option<String>>(get()), stall(turns, 3 * BRIEF));
+            assert!(read.is_ok(), "{what}, stalled after {turns} turns: {read:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_write_waits_longer_for_redis_than_a_read() {
+    let redis = RedisServer::start();
+    let timing = Timing { response: BRIEF, write: Duration::from_secs(60), ..CALM };
+    let db = Db::open(&redis.target(), timing).await.expect("a store");
+    db.ping().await.expect("it answers");
+    redis.signal("STOP");
+    let goes_on = async {
+        let read = db.read::<Option<String>>(get()).await;
+        assert!(matches!(read, Err(Error::StorageUnavailable)), "a Redis that does not answer is told to readers: {read:?}");
+        redis.signal("CONT");
+    };
+    let unlink = redis::cmd("UNLINK").arg("freed:{nobody}").take();
+    let (written, ()) = tokio::join!(db.write_many(vec![unlink]), goes_on);
+    assert_eq!(written.map(|replies| replies.len()).ok(), Some(1), "slow is not wrong");
+}
+
+#[tokio::test]
+async fn a_client_is_not_judged_by_what_it_sent_while_the_process_did_not_run() {
+    let init_timeout = Duration::from_millis(500);
+    let edge = EdgeConfig { live: LiveConfig { init_timeout, ..LiveConfig::default() }, ..EdgeConfig::default() };
+    let app = TestApp::at_edge(Config::default(), edge).await;
+    // Many, since which of two events that came together is seen first is chance.
+    let mut sockets = Vec::new();
+    for _ in 0..16 {
+        sockets.push(Socket::open(&app).await);
+    }
+    for socket in &mut sockets {
+        let init = Message::text(json!({ "type": "connection_init" }).to_string());
+        socket.0.send(init).now_or_never().expect("there is room").expect("it is open");
+    }
+    std::thread::sleep(2 * init_timeout);
+    for socket in &mut sockets {
+        assert_eq!(socket.next().await, json!({ "type": "connection_ack" }));
+    }
+    // One that says nothing is closed all the same.
+    assert_eq!(Socket::open(&app).await.closed().await.0, 4408);
+}
+
+/// More subscriptions than may start at once, while Redis stands still.
+#[tokio::test]
+async fn subscriptions_wait_for_their_turn_to_start() {
+    let redis = Arc::new(RedisServer::start());
+    let (db, clock) = (Db::open(&redis.target(), CALM).await.expect("a store"), Clock::manual(START));
+    let edge = EdgeConfig { max_requests: 3, request_timeout: Duration::from_secs(60), ..EdgeConfig::default() };
+    let app = TestApp::of(App::new(db, clock.clone(), by_default()), clock, edge, redis).await;
+    let ada: Actor = app.user("ada").await;
+    let mut socket = Socket::of(&app, None).await;
+    app.redis.signal("STOP");
+    let all = 60;
+    for at in 0..all {
+        socket.subscribe(&format!("s{at}"), &QUIET.replace("percent: 1 ", "percent: 100 ")).await;
+    }
+    // Each of them has come to where it waits, or is refused, once the last one has been read and some turns have passed.
+    socket.say(json!({ "type": "ping" })).await;
+    assert_eq!(socket.next().await["type"], "pong", "none is refused");
+    stall(100, Duration::ZERO).await;
+    app.redis.signal("CONT");
+    while app.app.part::<Hub>().waiting() < all {
+        tokio::task::yield_now().await;
+    }
+    ada.post("hello").await;
+    let mut heard = std::collections::BTreeSet::new();
+    for _ in 0..all {
+        let said = socket.next().await;
+        assert_eq!(said["type"], "next", "{said}");
+        heard.insert(said["id"].as_str().expect("an id").to_owned());
+    }
+    assert_eq!(heard.len(), all);
+}
