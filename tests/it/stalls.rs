@@ -1,5 +1,5 @@
-//! A machine that is busy with other things: this process, or Redis, does not run for a while. What was sent in time counts, and what can wait is not
-//! refused. A test and all that it serves run on one thread, so that blocking it stalls the whole process.
+//! A machine that is busy with other things: this process, or Redis, does not run for a while. What was sent in time counts, and what can
+//! wait is not refused. A test and all that it serves run on one thread, so that blocking it stalls the whole process.
 
 use crate::rates::by_default;
 use crate::support::{Actor, CALM, RedisServer, START, Socket, TestApp};
@@ -65,7 +65,7 @@ async fn a_write_waits_longer_for_redis_than_a_read() {
 
 #[tokio::test]
 async fn a_client_is_not_judged_by_what_it_sent_while_the_process_did_not_run() {
-    let init_timeout = Duration::from_millis(500);
+    let init_timeout = Duration::from_secs(3);
     let edge = EdgeConfig { live: LiveConfig { init_timeout, ..LiveConfig::default() }, ..EdgeConfig::default() };
     let app = TestApp::at_edge(Config::default(), edge).await;
     // Many, since which of two events that came together is seen first is chance.
@@ -77,12 +77,10 @@ async fn a_client_is_not_judged_by_what_it_sent_while_the_process_did_not_run() 
         let init = Message::text(json!({ "type": "connection_init" }).to_string());
         socket.0.send(init).now_or_never().expect("there is room").expect("it is open");
     }
-    std::thread::sleep(2 * init_timeout);
+    std::thread::sleep(init_timeout + init_timeout / 3);
     for socket in &mut sockets {
         assert_eq!(socket.next().await, json!({ "type": "connection_ack" }));
     }
-    // One that says nothing is closed all the same.
-    assert_eq!(Socket::open(&app).await.closed().await.0, 4408);
 }
 
 /// More subscriptions than may start at once, while Redis stands still.
@@ -99,13 +97,18 @@ async fn subscriptions_wait_for_their_turn_to_start() {
     for at in 0..all {
         socket.subscribe(&format!("s{at}"), &QUIET.replace("percent: 1 ", "percent: 100 ")).await;
     }
-    // Each of them has come to where it waits, or is refused, once the last one has been read and some turns have passed.
+    // The server has read all of them once it answers what was said after them.
     socket.say(json!({ "type": "ping" })).await;
     assert_eq!(socket.next().await["type"], "pong", "none is refused");
-    stall(100, Duration::ZERO).await;
     app.redis.signal("CONT");
-    while app.app.part::<Hub>().waiting() < all {
-        tokio::task::yield_now().await;
+    let started = async {
+        while app.app.part::<Hub>().waiting() < all {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        said = socket.next() => panic!("none says anything before it has started: {said}"),
+        () = started => {}
     }
     ada.post("hello").await;
     let mut heard = std::collections::BTreeSet::new();
