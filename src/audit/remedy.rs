@@ -161,6 +161,19 @@ pub enum Remedy {
     },
     /// Takes the likes of a status away that is gone, on both sides.
     ForgetLikes(StatusId),
+    /// Makes a list's record name the account that has the list, or takes the list from that account when the one it names has it.
+    SettleListOwner {
+        /// The account that has the list.
+        owner: UserId,
+        /// The account that the record names.
+        named: UserId,
+        /// The list.
+        list: UserListId,
+        /// The owner's lists.
+        set: String,
+        /// The list's record.
+        record: String,
+    },
     /// Lists a list under its owner again, or deletes what is left of it when it was deleted.
     SettleList {
         /// The owner that it names.
@@ -248,7 +261,7 @@ impl Remedy {
             Self::SettleLike { .. } => "settle a like",
             Self::SettleStatus { .. } => "settle a status",
             Self::ForgetLikes(_) => "remove the likes of a deleted status",
-            Self::SettleList { .. } => "settle a list",
+            Self::SettleList { .. } | Self::SettleListOwner { .. } => "settle a list",
             Self::EndList { .. } => "delete the rest of a list",
             Self::ResetFeed { .. } => "reset a feed",
             Self::SettleComment { .. } => "settle a comment",
@@ -268,10 +281,11 @@ impl Remedy {
         match self {
             Self::SetExpiry { .. } | Self::DeleteMistyped { .. } | Self::SetField { .. } | Self::SetText { .. } => 1,
             Self::RemoveMember { .. } | Self::PlaceMember { .. } | Self::RestampMember { .. } | Self::Discard { .. } => 1,
-            Self::Unlist { .. } | Self::StripComment(_) => 1,
+            Self::Unlist { .. } | Self::StripComment(_) | Self::SettleListOwner { .. } => 1,
             // Before an orphaned claim is deleted, so that nobody else can take the login in between.
             Self::ClaimLogin { .. } => 0,
-            Self::PurgeAccount(_) | Self::DeleteOrphan { .. } => 4,
+            Self::DeleteOrphan { .. } => 4,
+            Self::PurgeAccount(_) => 5,
             Self::Recount { .. } | Self::SyncLast { .. } | Self::RebuildThread(_) => 3,
             _ => 2,
         }

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::idempotency::service as idempotency;
 use crate::ids::{SessionId, StatusId, UserId};
 use crate::jobs::{Feed, Place};
+use crate::lists::service as lists;
 use crate::sessions::service as sessions;
 use crate::statuses::service as statuses;
 use crate::timelines::service as timelines;
@@ -44,6 +45,13 @@ async fn mend_key(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::ClaimLogin { user } => users::claim_login(app, *user).await.map(drop),
         Remedy::Unlist { owner, status } => statuses::unlist(app, *owner, *status).await,
         Remedy::StripComment(id) => comments::strip(app, *id).await,
+        Remedy::SettleListOwner { owner, named, list, set, record } => {
+            // Which account has a list is the truth, the record follows.
+            if lists::is_of(app, *owner, *list).await? && !lists::is_of(app, *named, *list).await? {
+                return db.set_field(record, "uid", Some(&named.0.to_string()), Some(&owner.0.to_string())).await;
+            }
+            db.remove_member(set, list.0.to_string().as_bytes()).await
+        }
         _ => Ok(()),
     }
 }

@@ -14,7 +14,7 @@ use futures_util::{StreamExt, stream};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Looks and repairs at most. Most stores take two; damage behind damage takes one more each.
-const ROUNDS: usize = 10;
+const ROUNDS: usize = 20;
 /// Findings that a round repairs at most, so that memory is bounded. What is more is found again.
 const MOST: usize = 100_000;
 /// Remedies that are applied at once.
@@ -67,7 +67,7 @@ pub async fn repair(app: &App, options: Options, dry_run: bool, mut tell: impl F
     let mut known: HashSet<(String, String)> = HashSet::new();
     let mut before: Option<BTreeSet<(String, String)>> = None;
     if !dry_run {
-        work::drain(app).await?;
+        settle_journal(app).await?;
     }
     for round in 0..=ROUNDS {
         tell(RepairStep::Looking);
@@ -93,11 +93,22 @@ pub async fn repair(app: &App, options: Options, dry_run: bool, mut tell: impl F
         tell(RepairStep::Repairing(remedies.len()));
         apply_all(app, &remedies, &mut repaired, &mut tell).await?;
         // What was left to the workers: refills, crossings.
-        app.drain().await;
-        work::drain(app).await?;
+        settle_journal(app).await?;
         before = Some(now);
     }
     Ok(repaired)
+}
+
+/// Settles what is overdue in the journal. One that cannot be read keeps nothing else from being repaired.
+async fn settle_journal(app: &App) -> Result<(), Error> {
+    match work::drain(app).await {
+        Err(error @ (Error::StorageUnavailable | Error::OutcomeUnknown)) => Err(error),
+        Err(error) => {
+            tracing::warn!(%error, "the journal cannot be settled now");
+            Ok(())
+        }
+        Ok(()) => Ok(()),
+    }
 }
 
 async fn look(app: &App, options: Options, tell: &mut impl FnMut(RepairStep<'_>)) -> Result<(u64, Vec<Finding>), Error> {

@@ -201,8 +201,10 @@ fn check_listed(look: &Look, part: &Part<Owned>, row: &Row, owner: UserId, owner
     }
     match owners.read::<Option<u64>>(&UserListId(row.member)).flatten() {
         Some(other) if other != owner.0 => {
-            let remove = Remedy::RemoveMember { key: part.key.clone(), member: row.member.to_string().into_bytes() };
-            found.mend(&part.key, format!("list {} is of {other}", row.member), [remove]);
+            let list = UserListId(row.member);
+            let (set, record) = (part.key.clone(), keys::list(list));
+            let settle = Remedy::SettleListOwner { owner, named: UserId(other), list, set, record };
+            found.mend(&part.key, format!("list {} is of {other}", row.member), [settle]);
         }
         None if !look.is_young(row.member) => {
             let end = Remedy::EndList { owner: Some(owner), list: UserListId(row.member) };

@@ -224,6 +224,9 @@ pub enum Relisted {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn list_again(app: &App, owner: UserId, id: UserListId) -> Result<Relisted, Error> {
+    if store::owners(app.db(), &[id]).await? != [Some(owner)] {
+        return Ok(Relisted::Stands);
+    }
     Ok(match store::add_list(app.db(), owner, id).await? {
         Given::Stands => Relisted::Stands,
         Given::LimitReached => Relisted::NoRoom,

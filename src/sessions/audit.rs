@@ -7,6 +7,7 @@ use crate::clock::DAY;
 use crate::db::look::Look;
 use crate::error::Error;
 use crate::ids::UserId;
+use crate::users::user_key;
 use redis::cmd;
 
 pub use super::keys::KINDS;
@@ -97,7 +98,9 @@ async fn check_lists(look: &Look, users: &[UserId], found: &mut Findings) -> Res
     for user in users {
         let key = keys::sessions(*user);
         if strangers.contains(user) {
-            found.mend(&key, "there is no such account", [Remedy::PurgeAccount(*user)]);
+            // Each session says whose it is: those of this account end by that, and no other account's by this list.
+            let orphan = Remedy::DeleteOrphan { key: key.clone(), owners: vec![user_key(*user)] };
+            found.mend(&key, "there is no such account", [orphan]);
         }
         match sizes.read::<usize>(user) {
             Some(size) if size > MAX_SESSIONS => {

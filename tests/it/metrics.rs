@@ -160,7 +160,7 @@ async fn what_redis_costs_is_counted_and_metrics_cost_nothing() {
     assert!(samples.get("waxwing_redis_round_trip_duration_seconds_sum") > 0.0);
     assert_eq!(samples.get("waxwing_redis_round_trip_duration_seconds_bucket{le=\"+Inf\"}"), trips);
     let kinds = samples.values("waxwing_redis_errors_total", "kind");
-    assert_eq!(kinds.into_iter().collect::<Vec<_>>(), ["lost", "refused", "reply", "timeout", "unreachable"]);
+    assert_eq!(kinds.into_iter().collect::<Vec<_>>(), ["full", "lost", "refused", "reply", "timeout", "unreachable"]);
     assert!(samples.0.iter().filter(|(series, _)| series.starts_with("waxwing_redis_errors")).all(|(_, count)| *count == 0.0));
 }
 
@@ -173,8 +173,8 @@ async fn errors_of_redis_are_counted_by_their_kind() {
     assert_eq!(error_codes(&ada.run("Home", json!({ "first": 1 })).await), ["INTERNAL_SERVER_ERROR"]);
     assert_eq!(errors("reply").await, 1.0);
     app.redis.run::<()>(&["CONFIG", "SET", "maxmemory", "1"]);
-    assert_eq!(error_codes(&ada.run("PostStatus", json!({ "input": { "message": "x" } })).await), ["STORAGE_UNAVAILABLE"]);
-    assert!(errors("refused").await >= 1.0);
+    assert_eq!(error_codes(&ada.run("PostStatus", json!({ "input": { "message": "x" } })).await), ["STORAGE_FULL"]);
+    assert!(errors("full").await >= 1.0);
     app.redis.signal("STOP");
     app.ask("{ user(login: \"ada\") { login } }").await;
     assert!(errors("timeout").await >= 1.0);

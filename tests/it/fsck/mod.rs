@@ -3,6 +3,7 @@
 
 mod broken;
 mod repair;
+mod repair_world;
 
 use crate::support::{Actor, CALM, Cluster, START, Served, TestApp, waxwing};
 use serde_json::json;
