@@ -27,6 +27,11 @@ const LEFT: &[&str] = &[
     "has no author or no message",
 ];
 
+/// An entry that lies in another part of the journal than its own is taken over again and again, and never struck out.
+const LATER: &str = "is overdue: does a server run?";
+/// Such an entry names nobody but its owner: whom it is about is seen in what the damage has written.
+const UNNAMED: &str = "has scores that are no ids";
+
 /// What changes by itself, and what processes keep.
 const ELSEWHERE: &[&str] = &["worker", "journal", "due", "stream", "told", "secret", "feed", "discussion", "thread", "pending"];
 /// Fields that count changes, or when something was told.
@@ -103,14 +108,19 @@ async fn hold(cases: &[Case]) {
         }
         // A minute later nothing comes to light that was too young to be told.
         scene.app.clock.advance(120_000);
-        let late: Vec<String> = scene.findings(QUICK).await.into_iter().filter(|line| !stay.contains(line)).collect();
+        let is_late = |line: &String| !stay.contains(line) && !line.ends_with(LATER);
+        let late: Vec<String> = scene.findings(QUICK).await.into_iter().filter(is_late).collect();
         if !late.is_empty() && left == stay {
             wrong.push(format!("{commands:?}\n  shows later {late:#?}"));
+        }
+        let mut named = expected.clone();
+        if expected.iter().any(|line| line.ends_with(UNNAMED)) {
+            named.extend(commands.iter().map(|command| scene.fill(command)));
         }
         let after = scene.values();
         for (key, value) in &before {
             // What the findings name, and what belongs to it.
-            let is_named = ids(&expected).any(|id| key.contains(&id) || value.contains(&id));
+            let is_named = ids(&named).any(|id| key.contains(&id) || value.contains(&id));
             if !is_named && broken.get(key) == Some(value) && after.get(key) != Some(value) {
                 wrong.push(format!("{commands:?}\n  changed {key}\n  from {value}\n  to {:?}", after.get(key)));
             }
