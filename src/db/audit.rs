@@ -73,8 +73,11 @@ async fn version(look: &Look, key: &str, readable: bool, found: &mut Findings) -
 async fn settings(look: &Look, key: &str, readable: bool, found: &mut Findings) -> Result<(), Error> {
     if readable {
         let held = look.ask([key], |key| cmd("HGET").arg(key).arg(STAR_FOLLOWERS).take()).await?.read::<String>(&key);
-        if held.is_some_and(|held| audit::number(&held).is_none()) {
-            found.add(key, format!("its {STAR_FOLLOWERS} is no number"));
+        if let Some(held) = held.filter(|held| audit::number(held).is_none()) {
+            // The workers write it again when they begin.
+            let (key, field) = (key.to_owned(), STAR_FOLLOWERS.to_owned());
+            let remove = Remedy::SetField { key: key.clone(), field, found: Some(held), value: None };
+            found.mend(&key, format!("its {STAR_FOLLOWERS} is no number"), [remove]);
         }
     }
     Ok(())

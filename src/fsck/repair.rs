@@ -9,6 +9,7 @@ use super::{Options, Step, run};
 use crate::app::App;
 use crate::audit::{Finding, Remedy};
 use crate::error::Error;
+use crate::jobs::keep;
 use crate::work;
 use futures_util::{StreamExt, stream};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -101,7 +102,11 @@ pub async fn repair(app: &App, options: Options, dry_run: bool, mut tell: impl F
 
 /// Settles what is overdue in the journal. One that cannot be read keeps nothing else from being repaired.
 async fn settle_journal(app: &App) -> Result<(), Error> {
-    match work::drain(app).await {
+    let settled = async {
+        keep::release(app).await?;
+        work::drain(app).await
+    };
+    match settled.await {
         Err(error @ (Error::StorageUnavailable | Error::OutcomeUnknown)) => Err(error),
         Err(error) => {
             tracing::warn!(%error, "the journal cannot be settled now");

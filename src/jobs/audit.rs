@@ -2,7 +2,7 @@
 
 use super::keys::{self, Owned};
 use super::model::{Entry as Job, LEASE, Queue};
-use crate::audit::{self, Entry, Findings, Lives};
+use crate::audit::{self, Entry, Findings, Lives, Remedy};
 use crate::clock::Millis;
 use crate::db::look::Look;
 use crate::error::Error;
@@ -29,7 +29,7 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
             Some(Owned::Journal(shard)) if entry.is_a("hash", Lives::On, found) => check_shard(look, shard, found).await?,
             Some(Owned::Due(_)) => drop(entry.is_derived("zset", Lives::On, found)),
             Some(Owned::Dead(_)) if entry.is_a("hash", Lives::On, found) => check_dead(look, &entry.key, found).await?,
-            Some(Owned::Settled(_)) => drop(entry.is_a("zset", Lives::On, found)),
+            Some(Owned::Settled(_)) => drop(entry.is_derived("zset", Lives::On, found)),
             Some(Owned::Copies(_)) if entry.is_a("hash", Lives::On, found) => check_copies(look, &entry.key, found).await?,
             _ => {}
         }
@@ -81,7 +81,11 @@ async fn check_copies(look: &Look, key: &str, found: &mut Findings) -> Result<()
         let there = look.ask(ids, journal).await?;
         for (key, id, record) in page {
             match audit::id(&id).filter(|id| Job::of(*id, &record).is_some()) {
-                None => found.add_with(&key, format!("the copy {id:?} cannot be read"), record),
+                None => {
+                    let what = format!("the copy {id:?} cannot be read");
+                    let remove = Remedy::SetField { key: key.clone(), field: id, found: Some(record.clone()), value: None };
+                    found.mend_with(&key, what, record, [remove]);
+                }
                 Some(number) if look.is_young(number) || there.read::<bool>(&number) == Some(true) => {}
                 Some(_) => found.add(&key, format!("the entry of the copy {id} is gone: does a server run?")),
             }

@@ -56,7 +56,14 @@ async fn adopt_lost(app: &App, generation: u64) -> Result<bool, Error> {
     if compared.is_some_and(|(known, at)| known == generation && now.saturating_sub(at) < COMPARE) {
         return Ok(false);
     }
-    let (mut any, mut cursors) = (false, store::first_copies());
+    let any = adopt(app).await?;
+    *last.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((generation, now));
+    Ok(any)
+}
+
+/// Writes entries from their copies where they are missing; whether there were any. A page of all copies is two pipelines.
+async fn adopt(app: &App) -> Result<bool, Error> {
+    let (mut any, mut cursors, now) = (false, store::first_copies(), app.now());
     while !cursors.is_empty() {
         let (found, next) = store::copies(app.db(), cursors).await?;
         // Its writer may have written the copy and not the entry so far: nobody else's before the lease is over.
@@ -68,6 +75,24 @@ async fn adopt_lost(app: &App, generation: u64) -> Result<bool, Error> {
         any |= store::adopt(app.db(), &found).await? > 0;
         cursors = next;
     }
-    *last.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((generation, now));
     Ok(any)
+}
+
+/// Queues what a cluster has kept in a store that is on a single server now, as a backup of a cluster is after its restore: a single server keeps
+/// nothing, and would never look at it. Nothing on a cluster.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn release(app: &App) -> Result<(), Error> {
+    if app.db().is_cluster() {
+        return Ok(());
+    }
+    adopt(app).await?;
+    loop {
+        let settled = store::settled(app.db(), app.now(), PAGE).await?;
+        store::requeue(app.db(), &settled, app.now()).await?;
+        if settled.len() < PAGE {
+            return store::forget_copies(app.db()).await;
+        }
+    }
 }

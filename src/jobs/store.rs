@@ -175,6 +175,12 @@ pub(super) async fn copies(db: &Db, cursors: Vec<(u64, String)>) -> Result<(Vec<
     Ok((found.into_values().collect(), next))
 }
 
+/// Deletes all copies. One pipeline.
+pub(super) async fn forget_copies(db: &Db) -> Result<(), Error> {
+    let command = |tag: &u64| cmd("UNLINK").arg(keys::copies(*tag)).take();
+    db.write_many(spread::tags().iter().map(command).collect()).await.map(drop)
+}
+
 /// Where reading copies begins.
 pub(super) fn first_copies() -> Vec<(u64, String)> {
     spread::tags().iter().map(|tag| (*tag, "0".to_owned())).collect()

@@ -309,7 +309,7 @@ mod tests {
         let readme = include_str!("../../README.md");
         let is_named = |name: &String| {
             let told = |end: &&str| readme.contains(&format!("`{name}{end}`"));
-            ["", "_total", "_info"].iter().any(|end| told(end))
+            ["", "_total", "_info"].iter().any(told)
         };
         assert_eq!(names.iter().filter(|name| !is_named(name)).collect::<Vec<_>>(), [""; 0], "not in README.md");
         let known = |told: &str| {

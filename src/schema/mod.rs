@@ -18,7 +18,7 @@ mod subscribe;
 mod valid;
 mod validation;
 
-pub use check::{Checked, check, check_document, parse};
+pub use check::{CheckError, Checked, check, check_document, parse};
 pub use context::request;
 pub use errors::{UserError, UserErrorCode, refuse};
 pub use execute::{execute, refused};

@@ -167,7 +167,7 @@ impl Call<'_> {
     async fn stream(&self, asked: Asked) -> Result<Response, Unfit> {
         let wanted = self.token.as_deref().map(|token| Wanted::of(self.state, token, &asked)).transpose()?;
         let mut operation = self.operation(asked)?;
-        if wanted.is_none() && !self.form.only_events && operation.checked.kind != OperationType::Subscription {
+        if wanted.is_none() && !self.form.only_events && !operation.subscribes() {
             let _room = self.state.room.work()?;
             return self.run(operation).await;
         }
@@ -196,8 +196,8 @@ impl Call<'_> {
     /// Finds out who asks, and executes. A query may be executed for whom it seems to be, which is found out behind it.
     async fn run(&self, operation: Operation) -> Result<Response, Unfit> {
         match operation.checked.kind {
-            OperationType::Subscription => Err(operation::needs_a_stream().into()),
-            OperationType::Mutation => Ok(self.run_as(operation, self.who().await?, false).await),
+            OperationType::Subscription if operation.subscribes() => Err(operation::needs_a_stream().into()),
+            OperationType::Subscription | OperationType::Mutation => Ok(self.run_as(operation, self.who().await?, false).await),
             OperationType::Query => match auth::supposed(&self.state.app, self.headers, self.address) {
                 None => Ok(self.run_as(operation, self.who().await?, false).await),
                 Some((context, supposed)) => {

@@ -8,7 +8,7 @@ use super::{State, facts};
 use crate::deadline::within;
 use crate::error::Error;
 use crate::request;
-use crate::schema::{self, Checked, Rendered, Valid};
+use crate::schema::{self, CheckError, Checked, Rendered, Valid};
 use async_graphql::parser::types::OperationType;
 use async_graphql::{Request, Response};
 use axum::http::StatusCode;
@@ -25,6 +25,8 @@ pub(super) struct Operation {
     /// Its name, a client's text.
     pub(super) name: Option<String>,
     keep_as: Option<String>,
+    /// Its answer, where the document or the variables are not valid: then nothing runs.
+    refusal: Option<Box<Response>>,
 }
 
 /// Why nothing runs.
@@ -57,12 +59,21 @@ impl Operation {
         let Found { query, keep_as } = state.edge.documents.find(&mut asked)?;
         let mut request = request_of(query, asked);
         let key = Valid::key(&request);
-        let checked = match key.as_deref().and_then(|key| state.valid.ready(key, &mut request)) {
-            Some(checked) => checked,
-            None => check(state, key, &mut request).map_err(Unfit::Answered)?,
+        let (checked, refusal) = match key.as_deref().and_then(|key| state.valid.ready(key, &mut request)) {
+            Some(checked) => (checked, None),
+            None => match check(state, key, &mut request) {
+                Ok(checked) => (checked, None),
+                Err(CheckError::Invalid(checked, refusal)) => (checked, Some(refusal)),
+                Err(CheckError::Unmeasured(response)) => return Err(Unfit::Answered(response)),
+            },
         };
         let name = schema::operation_name(&mut request);
-        Ok(Self { request, checked, name, keep_as })
+        Ok(Self { request, checked, name, keep_as: keep_as.filter(|_| refusal.is_none()), refusal })
+    }
+
+    /// Whether it is a subscription that will run.
+    pub(super) fn subscribes(&self) -> bool {
+        self.checked.kind == OperationType::Subscription && self.refusal.is_none()
     }
 
     /// Makes a subscription go on after the event with this cursor.
@@ -87,7 +98,7 @@ pub(super) fn responses(
     starting: Taken,
 ) -> BoxStream<'static, Arc<Rendered>> {
     operation.keep(state);
-    if operation.checked.kind == OperationType::Subscription {
+    if operation.subscribes() {
         return schema::subscribe_holding(&state.schema, operation.request, context, starting);
     }
     let state = state.clone();
@@ -101,6 +112,9 @@ pub(super) fn responses(
 /// Executes a query or a mutation within the deadline. A query ends with it, or when its client goes away; a change that has begun is
 /// finished whatever happens here.
 pub(super) async fn execute(state: &State, mut operation: Operation, context: request::Request) -> Result<Response, Error> {
+    if let Some(refusal) = operation.refusal {
+        return Ok(*refusal);
+    }
     operation.keep(state);
     let (request, app, deadline) = (operation.request.data(context), &state.app, state.edge.request_timeout);
     if operation.checked.kind == OperationType::Mutation {
@@ -119,7 +133,7 @@ pub(super) fn needs_a_stream() -> Refusal {
 }
 
 /// Checks a request and notes it under its key, if it has one.
-fn check(state: &State, key: Option<String>, request: &mut Request) -> Result<Checked, Box<Response>> {
+fn check(state: &State, key: Option<String>, request: &mut Request) -> Result<Checked, CheckError> {
     let given = request.variables.clone();
     let checked = schema::check(request, state.app.config())?;
     if let Some(key) = key {

@@ -30,7 +30,7 @@ fn main() -> ExitCode {
             let began = cpu();
             let refused = schema::check(&mut request, &config).err();
             let response = match refused {
-                Some(refused) => *refused,
+                Some(refused) => *refused.into_response(),
                 None => runtime.block_on(schema::execute(&schema, request)),
             };
             times.push(cpu() - began);

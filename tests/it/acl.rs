@@ -2,7 +2,7 @@
 
 use crate::support::{Alone, Answer, Process, RedisServer, waxwing};
 use std::io::Write;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use waxwing::db::check::examine;
 use waxwing::fsck::key_kinds;
 
@@ -95,7 +95,7 @@ fn a_foreign_key_is_found_without_being_read() {
 
 /// What a command line says on stderr, which must be all that it says.
 fn refused(arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_waxwing")).args(arguments).output().expect("it runs");
+    let output = waxwing(arguments).output().expect("it runs");
     assert!(!output.status.success() && output.stdout.is_empty(), "{output:?}");
     String::from_utf8(output.stderr).expect("text")
 }

@@ -96,7 +96,7 @@ async fn spoil(server: &Server, token: &str, posted: &Value) {
     let home = "{ homeTimeline { entries { edges { node { status { message author { login } } } } } } }";
     let post = format!("mutation {{ postStatus(input: {{ message: \"{MESSAGE} two\" }}) {{ status {{ id }} }} }}");
     server.redis.run::<()>(&["CONFIG", "SET", "maxmemory", "1"]);
-    assert_eq!(error_codes(&server.ask(token, &post).await.json()), ["STORAGE_UNAVAILABLE"]);
+    assert_eq!(error_codes(&server.ask(token, &post).await.json()), ["STORAGE_FULL"]);
     server.redis.run::<()>(&["CONFIG", "SET", "maxmemory", "0"]);
     let global = posted["data"]["postStatus"]["status"]["id"].as_str().expect("an id");
     let status = format!("status:{{{}}}", waxwing::ids::StatusId::from_global(global).expect("a status").0);
@@ -154,7 +154,7 @@ async fn the_line_of_a_request_tells_what_it_was_and_what_came_of_it() {
             server.ask("forged", "mutation M { logOut { userErrors { code } } }").await,
             json!(["M", "mutation", "UNAUTHENTICATED", 401]),
         ),
-        (server.ask("", "{ nope }").await, json!([null, null, "GRAPHQL_VALIDATION_FAILED", 200])),
+        (server.ask("", "{ nope }").await, json!([null, "query", "GRAPHQL_VALIDATION_FAILED", 200])),
         (server.ask("", "{").await, json!([null, null, "GRAPHQL_PARSE_FAILED", 200])),
         (Answer::of(server.post().body("x")).await, json!([null, null, "UNSUPPORTED_MEDIA_TYPE", 415])),
         (Answer::of(server.http.get(format!("{}/healthz?a=b", server.process.url))).await, json!([null, null, null, 200])),

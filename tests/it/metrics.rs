@@ -94,7 +94,8 @@ async fn requests_are_counted_by_operation_kind_and_outcome() {
         ("OnlyOne", "query", "ok", 1.0),
         ("A", "query", "ok", 1.0),
         ("unknown", "unknown", "GRAPHQL_PARSE_FAILED", 1.0),
-        ("unknown", "unknown", "GRAPHQL_VALIDATION_FAILED", 2.0),
+        ("anonymous", "query", "GRAPHQL_VALIDATION_FAILED", 1.0),
+        ("unknown", "unknown", "GRAPHQL_VALIDATION_FAILED", 1.0),
         ("unknown", "unknown", "UNSUPPORTED_MEDIA_TYPE", 1.0),
         ("unknown", "unknown", "BATCH_REFUSED", 1.0),
         ("M", "mutation", "UNAUTHENTICATED", 1.0),
@@ -103,7 +104,7 @@ async fn requests_are_counted_by_operation_kind_and_outcome() {
         assert_eq!(samples.requests(operation, kind, outcome), count, "{operation} {kind} {outcome}: {:?}", samples.0);
     }
     let count = |kind: &str| samples.get(&format!("waxwing_request_duration_seconds_count{{kind=\"{kind}\"}}"));
-    assert_eq!(["query", "mutation", "unknown"].map(count), [6.0, 4.0, 5.0]);
+    assert_eq!(["query", "mutation", "unknown"].map(count), [7.0, 4.0, 4.0]);
     let all: f64 =
         samples.0.iter().filter(|(series, _)| series.starts_with("waxwing_requests_total")).map(|(_, count)| count).sum();
     assert_eq!(all, 15.0);

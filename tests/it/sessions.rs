@@ -143,7 +143,7 @@ async fn reads_answer_while_redis_refuses_writes() {
     let fresh = app.sibling().await;
     // Nothing is left to settle, which would be refused as well.
     app.drain().await;
-    app.redis.run::<()>(&["CONFIG", "SET", "maxmemory", "1"]);
+    app.redis.run::<()>(&["CONFIG", "SET", "min-replicas-to-write", "1"]);
     app.clock.advance(2 * MINUTE_MS);
     for server in [&app, &fresh] {
         let ada = ada.at(server);
@@ -168,7 +168,7 @@ async fn reads_answer_while_redis_refuses_writes() {
         let deletion = bea.at(server).run("DeleteStatus", json!({ "input": { "statusId": status } })).await;
         assert_eq!(error_codes(&deletion), ["STORAGE_UNAVAILABLE"]);
     }
-    app.redis.run::<()>(&["CONFIG", "SET", "maxmemory", "0"]);
+    app.redis.run::<()>(&["CONFIG", "SET", "min-replicas-to-write", "0"]);
     assert_eq!(ada.home().await, ["before"], "nothing was half done");
     assert_eq!(codes(&bea.follow(&ada).await), [""; 0]);
     assert_eq!(codes(&bea.delete(&status).await), [""; 0]);

@@ -10,6 +10,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::snapshot::{copy_into, free_folder, place};
 use crate::db::{Db, Timing};
+use crate::jobs::keep;
 use crate::migrations::{STEPS, Standing, latest};
 use crate::work;
 use anyhow::{Context, bail};
@@ -139,6 +140,7 @@ async fn finish(storage: Storage, filled: anyhow::Result<()>, config: Config) ->
     let finished = async {
         filled?;
         println!("{}", migrate::to_the_end(&app).await?);
+        keep::release(&app).await?;
         work::drain(&app).await.context("what was under way cannot be settled")?;
         audit(&storage.db, None, None).await
     };

@@ -35,12 +35,36 @@ pub struct Checked {
 /// How many lists of the introspection may stand in one another: types, their fields, and the fields of those.
 const MAX_INTROSPECTION_LISTS: usize = 2;
 
+/// Why a request does not run.
+#[derive(Debug)]
+pub enum CheckError {
+    /// It is no document, over a limit, or names no operation: what it would do is not known.
+    Unmeasured(Box<Response>),
+    /// It is not valid, or its variables do not fit. What it would do is known, and it is charged and counted as that.
+    Invalid(Checked, Box<Response>),
+}
+
+impl From<Refused> for CheckError {
+    fn from(refused: Refused) -> Self {
+        Self::Unmeasured(refused)
+    }
+}
+
+impl CheckError {
+    /// The whole answer.
+    pub fn into_response(self) -> Box<Response> {
+        match self {
+            Self::Unmeasured(response) | Self::Invalid(_, response) => response,
+        }
+    }
+}
+
 /// Parses a request's document, holds it to the limits, validates it, coerces its variables, and tells what it would do. The request is then
 /// ready to run without the library's validation. Asks Redis nothing.
 ///
 /// # Errors
-/// The whole answer: a request error with its code. A limit's says in `extensions` which one it is, its value, and what was counted.
-pub fn check(request: &mut Request, config: &Config) -> Result<Checked, Refused> {
+/// With the whole answer: a request error with its code. A limit's says in `extensions` which one it is, its value, and what was counted.
+pub fn check(request: &mut Request, config: &Config) -> Result<Checked, CheckError> {
     check_bytes(&request.query, &config.documents)?;
     let wanted = request.operation_name.clone();
     let (mut document, known) = match parsed::known(&request.query) {
@@ -52,7 +76,8 @@ pub fn check(request: &mut Request, config: &Config) -> Result<Checked, Refused>
     let never_null = match known {
         Some(never_null) => never_null,
         None => {
-            let valid = admit(&request.query, document, config.suggestions)?;
+            let valid =
+                admit(&request.query, document, config.suggestions).map_err(|refused| CheckError::Invalid(checked, refused))?;
             document = valid.document;
             valid.never_null
         }
@@ -61,7 +86,7 @@ pub fn check(request: &mut Request, config: &Config) -> Result<Checked, Refused>
         let given = std::mem::take(&mut request.variables);
         let definitions = &operation.node.variable_definitions;
         let coerced = coerce(name, definitions, given, &never_null, config.suggestions)
-            .map_err(|errors| Box::new(Response::from_errors(errors)))?;
+            .map_err(|errors| CheckError::Invalid(checked, Box::new(Response::from_errors(errors))))?;
         if coerced.iter().any(|(name, value)| assumed.get(name) != Some(value)) {
             checked = check_shape(&document, &with_defaults(&document, &coerced), wanted.as_deref(), config)?;
         }

@@ -2,10 +2,10 @@
 
 use super::repair::values_of;
 use super::{QUICK, Scene};
-use crate::support::{CALM, RedisServer};
+use crate::support::{CALM, RedisServer, waxwing};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use waxwing::app::App;
 use waxwing::clock::Clock;
 use waxwing::config::Config;
@@ -31,8 +31,8 @@ fn world() -> RedisServer {
     let pairs: BTreeSet<(u64, u64)> = (0..1_500).map(|_| (1 + dice.below(120), 1 + dice.below(120))).collect();
     let follows = pairs.iter().filter(|(a, b)| a != b).fold(String::new(), |text, (a, b)| text + &format!("{a} {b}\n"));
     std::fs::write(&file, follows).expect("it is written");
-    let mut demo = Command::new(env!("CARGO_BIN_EXE_waxwing"));
-    demo.args(["demo", "--redis", &redis.url(), "--tokens"]).arg(&tokens).arg("--follows").arg(&file);
+    let mut demo = waxwing(&["demo", "--redis", &redis.url(), "--tokens"]);
+    demo.arg(&tokens).arg("--follows").arg(&file);
     let output = demo.output().expect("it runs");
     assert!(output.status.success(), "{output:?}");
     redis
@@ -119,8 +119,8 @@ async fn a_killed_repair_is_done_by_the_next_one() {
     let sound = scene.findings(QUICK).await;
     assert_eq!(sound, [""; 0]);
     scene.break_it(&["EVAL|for n = 1, 300 do redis.call('ZADD', KEYS[1], ARGV[1] - n, ARGV[1] - n) end|1|liked:{$bob}|$old"]);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_waxwing"));
-    command.args(["fsck", "--redis", &scene.app.redis.url(), "--repair", "--verbose"]).stdout(Stdio::piped());
+    let mut command = waxwing(&["fsck", "--redis", &scene.app.redis.url(), "--repair", "--verbose"]);
+    command.stdout(Stdio::piped());
     let mut killed = command.spawn().expect("it runs");
     let lines = BufReader::new(killed.stdout.take().expect("a pipe")).lines().map(|line| line.expect("a line"));
     let repairs = lines.filter(|line| line.starts_with("settle a like")).take(3).count();

@@ -1,11 +1,11 @@
 //! What the journal keeps on a cluster, step by step: the clock is moved, and what a power cut takes from a node is taken by hand.
 
 use super::OPTIONS;
-use crate::support::{Actor, RedisServer, START, TestApp, findings};
+use crate::support::{Actor, Alone, RedisServer, START, TestApp, findings};
 use std::sync::Arc;
 use waxwing::clock::Clock;
 use waxwing::config::Config;
-use waxwing::jobs::KEEP;
+use waxwing::jobs::{KEEP, keep};
 
 /// An application on a cluster, two people, and nothing in the journal.
 async fn scene() -> (TestApp, Actor, Actor) {
@@ -113,5 +113,25 @@ async fn an_entry_that_a_node_has_lost_is_written_again_from_its_copy() {
     later(&app).await;
     assert_eq!(followers(&app, &bob), 1);
     later(&app).await;
+    assert_eq!(journal(&app), [""; 0]);
+}
+
+/// A backup of a cluster may be restored into a single Redis, which keeps nothing and would never look at what is kept.
+#[tokio::test]
+async fn a_single_server_works_off_what_a_cluster_has_kept() {
+    let redis = Arc::new(RedisServer::alone(Alone::OneFile));
+    let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
+    let record = r#"0 0 {"stage":0,"below":0,"mark":0} 7:0 {"Refill":{"feed":{"Home":5}}}"#;
+    app.redis.run::<()>(&["HSET", "journal:{5}", "5", record]);
+    app.redis.run::<()>(&["ZADD", "settled:{5}", "1", "5"]);
+    for (id, record) in [("5", record), ("6", record)] {
+        app.redis.run::<()>(&["HSET", "copies:{0}", id, record]);
+    }
+    app.drain().await;
+    assert_eq!(journal(&app).len(), 3, "nobody looks at them: {:?}", journal(&app));
+    keep::release(&app.app).await.expect("it is queued");
+    let queued: Vec<String> = journal(&app).into_iter().filter(|key| key.starts_with("due:")).collect();
+    assert_eq!(queued.len(), 2, "5 was settled, 6 is lost but for its copy: {queued:?}");
+    app.drain().await;
     assert_eq!(journal(&app), [""; 0]);
 }
