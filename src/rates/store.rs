@@ -9,7 +9,10 @@ use crate::error::Error;
 use crate::quota::{Limit, Quota};
 use redis::cmd;
 
-static TAKE_TOKENS: Script = Script::allow_oom(include_str!("lua/take_tokens.lua"));
+static TAKE_TOKENS: Script = Script::new(include_str!("lua/take_tokens.lua"));
+/// The same in a full store: buckets live for a while only. Where writes are refused for other reasons, Redis refuses a script with flags as a
+/// whole, and one without them where it writes: what is used up is told there all the same.
+static TAKE_TOKENS_WHEN_FULL: Script = Script::allow_oom(include_str!("lua/take_tokens.lua"));
 
 /// What is asked of a bucket.
 #[derive(Clone, Copy, Debug)]
@@ -23,12 +26,16 @@ pub(super) struct Ask {
     pub(super) most: i64,
 }
 
-/// What buckets give, in the order of what was asked: each for itself. One pipeline of scripts.
+/// What buckets give, in the order of what was asked: each for itself. One pipeline of scripts, two in a full store.
 ///
 /// Nothing of a request has happened yet when it is charged, so a charge that was not confirmed is `STORAGE_UNAVAILABLE` like any
 /// other.
 pub(super) async fn take(db: &Db, now: Millis, asks: &[Ask]) -> Result<Vec<Taken>, Error> {
-    let replies = db.call_briefly(asks.iter().map(|ask| call(now, ask)).collect()).await;
+    let calls = |script| asks.iter().map(|ask| call(script, now, ask)).collect();
+    let replies = match db.call_briefly(calls(&TAKE_TOKENS)).await {
+        Err(Error::StorageFull) => db.call_briefly(calls(&TAKE_TOKENS_WHEN_FULL)).await,
+        replies => replies,
+    };
     let replies =
         replies.map_err(|error| if matches!(error, Error::OutcomeUnknown) { Error::StorageUnavailable } else { error })?;
     let taken = |reply| {
@@ -44,7 +51,7 @@ pub(super) async fn erase(db: &Db, buckets: &[Charge]) -> Result<(), Error> {
     db.write_many(buckets.iter().map(command).collect()).await.map(drop)
 }
 
-fn call(now: Millis, ask: &Ask) -> Call {
-    let call = Call::new(&TAKE_TOKENS, [keys::rate(ask.limit, ask.subject)]);
+fn call(script: &'static Script, now: Millis, ask: &Ask) -> Call {
+    let call = Call::new(script, [keys::rate(ask.limit, ask.subject)]);
     call.arg(now).arg(ask.quota.tokens()).arg(ask.quota.window()).arg(ask.least).arg(ask.most)
 }

@@ -149,7 +149,7 @@ async fn reads_answer_while_redis_refuses_writes() {
         let ada = ada.at(server);
         assert_eq!(ada.home().await, ["before"]);
         assert_eq!(sessions(&ada).await[0]["lastSeenAt"], "2026-03-01T00:00:00.000Z");
-        server.drain().await;
+        server.app.drain().await;
         for (operation, input) in [
             ("PostStatus", json!({ "message": "x" })),
             ("PostStatus", json!({ "message": "x", "idempotencyKey": "k" })),

@@ -342,7 +342,7 @@ pub(super) const OF_THE_JOURNAL: &[Case] = &[
 ];
 
 async fn hold(cases: &[Case]) {
-    let scene = Scene::play().await;
+    let scene = Scene::quiet().await;
     let sound = scene.app.redis.snapshot();
     for (commands, expected) in cases {
         assert_eq!(scene.findings(QUICK).await, [""; 0], "before {commands:?}");
@@ -489,7 +489,7 @@ async fn what_was_made_under_keys_is_checked() {
 #[tokio::test]
 async fn lists_are_checked() {
     hold(OF_LISTS).await;
-    let scene = Scene::play().await;
+    let scene = Scene::quiet().await;
     // Bounds, with members that are no accounts: what is told besides is no matter here.
     scene.break_it(&[
         "EVAL|for n = 1, 50 do redis.call('ZADD', KEYS[1], n, n) end|1|lists:{$ada}",
@@ -514,7 +514,7 @@ async fn the_journal_is_checked() {
 #[tokio::test]
 async fn homes_are_checked() {
     hold(OF_HOMES).await;
-    let scene = Scene::play().await;
+    let scene = Scene::quiet().await;
     let found = scene.findings(Options { home_window: Some(1), ..QUICK }).await;
     let mut expected = ["$ada", "$bob", "$cyd"].map(|who| scene.fill(&format!("home:{{{who}}}: holds more than 1")));
     expected.sort();

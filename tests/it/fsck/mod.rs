@@ -68,6 +68,14 @@ impl Scene {
         scene
     }
 
+    /// The same once it was told that votes have changed, which is told a second of the machine's later otherwise, while something is broken.
+    async fn quiet() -> Self {
+        let scene = Self::play().await;
+        let thread = StatusId(scene.fill("$second").parse().expect("a number"));
+        waxwing::comments::service::tell_votes(&scene.app.app, thread).await.expect("it is told");
+        scene
+    }
+
     fn name(&mut self, statuses: &[(&'static str, &str)]) {
         for (name, actor) in ["$ada", "$bob", "$cyd"].into_iter().zip(&self.people) {
             self.names.push((name, UserId::from_global(&actor.id).expect("an id").0.to_string()));

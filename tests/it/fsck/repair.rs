@@ -90,7 +90,7 @@ fn stays(line: &str, scene: &Scene) -> bool {
 /// Each damage is made, repaired, and nothing but what a person decides is left; no key changes that no finding has named.
 async fn hold(cases: &[Case]) {
     let mut wrong = Vec::new();
-    let scene = Scene::play().await;
+    let scene = Scene::quiet().await;
     let sound = scene.app.redis.snapshot();
     let before = scene.values();
     // A key that is no text cannot be listed as one.
@@ -187,7 +187,7 @@ async fn comments_are_repaired() {
 
 #[tokio::test]
 async fn a_dry_run_changes_nothing() {
-    let scene = Scene::play().await;
+    let scene = Scene::quiet().await;
     scene.break_it(&["HSET user:{$ada} followers 9", "ZREM followers:{$ada} $bob", "ZREM home:{$cyd} $status"]);
     scene.break_it(&[
         "DEL commented:{$bob}",
@@ -207,7 +207,7 @@ async fn a_dry_run_changes_nothing() {
 
 #[tokio::test]
 async fn the_command_repairs_and_tells_what_it_did() {
-    let scene = Scene::play().await;
+    let scene = Scene::quiet().await;
     scene.break_it(&["HSET user:{$ada} followers 9", "ZREM followers:{$ada} $bob", "SET stray 1"]);
     let output = fsck(&scene.app.redis.url(), &["--repair"]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
