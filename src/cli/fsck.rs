@@ -31,9 +31,6 @@ use std::process::ExitCode;
     With --repair it settles what it finds, from what is committed, and looks again until nothing changes. It tells what was found and \
     done, and what is left with the reason: content that nothing else holds, and keys of other programs. It may be stopped at any moment and started \
     again. Give it the limits that the servers have. The exit code is 0 when nothing is left. Take a backup first.\n\n\
-    With --repair it settles what it finds, from what is committed, looks again, and goes on until nothing changes. It prints what was found, what was \
-    done, and what is left with the reason: content that nothing else holds, and keys of other programs. It may be stopped at any moment and \
-    started again. Give it the limits that the servers have. The exit code is 0 when nothing is left.\n\n\
     A data folder can be used by one process at a time. While a server runs on it, name that server's socket instead:\n\
     \x20 waxwing fsck --redis unix:waxwing-data/redis.sock"
 )]
@@ -58,7 +55,7 @@ fn account(text: &str) -> Result<UserId, String> {
 }
 
 pub(super) async fn run(options: Options) -> anyhow::Result<ExitCode> {
-    // Nothing is stored, so what Redis would lose later is no reason to refuse.
+    // What Redis would lose later is no reason to refuse to read it, or to repair it.
     let at = StorageOptions { allow_volatile: true, ..options.storage };
     at.require_store()?;
     let storage = Storage::open(&at, Timing::patient()).await?;

@@ -28,7 +28,7 @@ impl Db {
     /// `STORAGE_UNAVAILABLE`: a primary did not answer.
     pub async fn observe_generation(&self) -> Result<u64, Error> {
         let answers = self.each_primary(cmd("INFO").arg("server").arg("replication")).await?;
-        let mut hasher = DefaultHasher::new();
+        let mut lines = Vec::new();
         for answer in answers {
             if let Value::ServerError(error) = &answer
                 && error.code() == "NOPERM"
@@ -38,8 +38,12 @@ impl Db {
                 return Ok(HIDDEN);
             }
             let answer = answer.extract_error().map_err(|error| self.classify_read(&error))?;
-            identity(&decode::one::<String>(answer)?).for_each(|line| line.hash(&mut hasher));
+            lines.extend(identity(&decode::one::<String>(answer)?).map(str::to_owned));
         }
+        // Processes may know the primaries in another order.
+        lines.sort_unstable();
+        let mut hasher = DefaultHasher::new();
+        lines.hash(&mut hasher);
         // Never what stands for one that is not known.
         let generation = (hasher.finish() >> 16).max(HIDDEN + 1);
         self.generation.store(generation, Ordering::Relaxed);

@@ -30,7 +30,15 @@ pub async fn sweep(app: &App) -> Result<bool, Error> {
     // Before the nodes are asked: whatever they lose from then on is younger than this.
     let before = app.now().saturating_sub(KEEP);
     let generation = app.db().observe_generation().await?;
-    let mut again = adopt_lost(app, generation).await?;
+    let adopted = adopt_lost(app, generation).await;
+    // What can be retired is retired all the same: otherwise the journal fills up.
+    let again = retire(app, generation, before).await?;
+    Ok(adopted? | again)
+}
+
+/// Strikes out what was settled up to `before` in this generation, and queues what was settled in another; whether there was anything of that.
+async fn retire(app: &App, generation: u64, before: Millis) -> Result<bool, Error> {
+    let mut again = false;
     loop {
         let settled = store::settled(app.db(), before, PAGE).await?;
         let count = settled.len();

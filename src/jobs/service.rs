@@ -155,9 +155,19 @@ pub async fn take_up(app: &App, entry: &mut Entry) -> Result<(), Error> {
     if !app.db().is_cluster() || begun == Some(generation).filter(|known| *known > 0) {
         return Ok(());
     }
-    entry.copies = store::places(app.db(), entry.id, &entry.task, generation);
-    entry.place = Place { again: true, ..Place::default() };
-    write(app, std::slice::from_ref(entry), true).await
+    let mut begun = entry.clone();
+    begun.copies = store::places(app.db(), entry.id, &entry.task, generation);
+    // Slots may have moved since: the copies under other tags go with the entry too.
+    let before = entry.copies.iter().flat_map(|copies| copies.tags.iter().copied());
+    if let Some(copies) = &mut begun.copies {
+        copies.tags.extend(before);
+        copies.tags.sort_unstable();
+        copies.tags.dedup();
+    }
+    begun.place = Place { again: true, ..Place::default() };
+    write(app, std::slice::from_ref(&begun), true).await?;
+    *entry = begun;
+    Ok(())
 }
 
 /// Takes over what is overdue, for as long as a lease. One round trip, also when there is nothing.

@@ -43,8 +43,8 @@ pub(super) fn places(db: &Db, id: u64, task: &Task, generation: u64) -> Option<C
     db.is_cluster().then(|| Copies { generation, tags: tags() })
 }
 
-/// Writes entries that are their writer's until `due`, with their copies; `false` when there is no room. `deletes` for what a full store takes too. One pipeline of scripts, of as many as there are
-/// entries and copies.
+/// Writes entries that are their writer's until `due`, with their copies; `false` when there is no room: then no copy is left either. `deletes` for
+/// what a full store takes too. One pipeline of scripts, of as many as there are entries and copies.
 pub(super) async fn write(db: &Db, entries: &[Entry], due: Millis, deletes: bool) -> Result<bool, Error> {
     let (write_entry, write_copy) = if deletes { (&WRITE_DELETION, &COPY_DELETION) } else { (&WRITE_ENTRY, &WRITE_COPY) };
     let calls = entries.iter().flat_map(|entry| {
@@ -57,7 +57,18 @@ pub(super) async fn write(db: &Db, entries: &[Entry], due: Millis, deletes: bool
     });
     // Nothing has been committed yet, so nothing has happened should this not be confirmed.
     match db.call_aside(calls.collect()).await {
-        Ok(replies) => replies.into_iter().map(decode::one::<bool>).try_fold(true, |all, one| Ok(all & one?)),
+        Ok(replies) => {
+            let is_written = replies.into_iter().map(decode::one::<bool>).try_fold(true, |all, one| Ok(all & one?))?;
+            if !is_written {
+                remove_copies(db, entries).await?;
+            }
+            Ok(is_written)
+        }
+        Err(Error::StorageFull) => {
+            // What another node has taken would be adopted as an entry.
+            remove_copies(db, entries).await?;
+            Err(Error::StorageFull)
+        }
         Err(Error::OutcomeUnknown) => Err(Error::StorageUnavailable),
         Err(error) => Err(error),
     }
@@ -152,6 +163,9 @@ async fn remove_copies(db: &Db, entries: &[Entry]) -> Result<(), Error> {
         entry.copies.iter().flat_map(|it| &it.tags).for_each(|tag| copies.entry(*tag).or_default().push(entry.id));
     }
     let command = |(tag, ids): (u64, Vec<u64>)| cmd("HDEL").arg(keys::copies(tag)).arg(ids).take();
+    if copies.is_empty() {
+        return Ok(());
+    }
     db.write_many(copies.into_iter().map(command).collect()).await.map(drop)
 }
 
@@ -189,7 +203,8 @@ pub(super) fn first_copies() -> Vec<(u64, String)> {
 /// Writes entries from their copies where they are lost, each to be anybody's at its moment; how many were. One pipeline of scripts.
 pub(super) async fn adopt(db: &Db, entries: &[(Entry, Millis)]) -> Result<usize, Error> {
     let keys = |it: &Entry| [keys::journal(it.shard()), keys::due(it.shard(), it.task.queue()), keys::dead(it.shard())];
-    let call = |(it, due): &(Entry, Millis)| Call::new(&ADOPT_ENTRY, keys(it)).arg(it.id).arg(it.record()).arg(*due);
+    let call =
+        |(it, due): &(Entry, Millis)| Call::new(&ADOPT_ENTRY, keys(it)).arg(it.id).arg(it.record()).arg(*due).arg(MAX_ENTRIES);
     let replies = db.call_aside(entries.iter().map(call).collect()).await?;
     replies.into_iter().map(decode::one::<usize>).sum()
 }

@@ -45,7 +45,7 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
     let id = UserId(app.next_id().await?);
     let noted = jobs::begin_parts(app, [Task::Account { user: id, login: registration.login.clone() }]).await?;
     if let Err(refusal) = claim(app, &registration.login, id).await {
-        if matches!(refusal, Refusal::User(_)) {
+        if matches!(refusal, Refusal::User(_) | Refusal::Fatal(Error::StorageFull)) {
             noted.done(app);
         }
         return Err(refusal);

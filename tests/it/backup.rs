@@ -69,6 +69,14 @@ async fn a_backup_is_restored_into_another_redis_and_into_a_folder() {
     let (code, _, stderr) = restore();
     assert!(code == 1 && stderr.contains("this Redis is not empty"), "{stderr}");
 
+    // A mount is an empty folder that is there, and in whose place nothing can be put.
+    let mounted = folder.path().join("mounted");
+    std::fs::create_dir(&mounted).expect("a folder");
+    let named = format!("{}/", mounted.display());
+    let (code, stdout, stderr) = ran(&mut waxwing(&["restore", text(&copy), "--data-dir", &named]));
+    assert!(code == 0 && stdout.contains("nothing is broken.\n"), "{stdout}{stderr}");
+    assert!(mounted.join("appendonlydir").is_dir() && !mounted.join(".unfinished").exists());
+
     let data = folder.path().join("new/data");
     let restore = || ran(&mut waxwing(&["restore", text(&copy), "--data-dir", text(&data)]));
     let (code, stdout, stderr) = restore();

@@ -282,6 +282,22 @@ async fn of_many_errors_ten_are_told_and_none_at_length() {
     }
 }
 
+/// The parser takes its first two quotes for an empty string: what follows would be parsed and counted as nothing.
+#[tokio::test]
+async fn a_block_string_without_an_end_hides_nothing_from_the_limits() {
+    let app = TestApp::start().await;
+    let many = "x: viewer { id } ".repeat(500);
+    for document in
+        [format!("{{ a(b: [\"\"\"x\"{}", "[".repeat(15_000)), format!("{{ nodes(ids: [\"\"\"a\"]) {{ id }} {many} }}")]
+    {
+        let answer = Answer::of(app.post().header("accept", MODERN).json(&json!({ "query": document }))).await;
+        let body = answer.json();
+        assert_eq!((answer.status, error_codes(&body)), (400, vec!["GRAPHQL_PARSE_FAILED".to_owned()]), "{document:.60}");
+        assert_eq!(body["errors"][0]["message"], "Syntax error: unterminated block string.", "{body}");
+        assert_eq!(body["errors"][0]["locations"][0]["line"], 1, "{body}");
+    }
+}
+
 #[tokio::test]
 async fn a_variable_of_an_unknown_type_is_the_clients_mistake_however_it_is_wrapped() {
     let app = TestApp::start().await;

@@ -44,23 +44,25 @@ pub(super) struct Options {
 pub(super) async fn run(options: Options) -> anyhow::Result<ExitCode> {
     let at = StorageOptions { allow_volatile: true, ..options.storage };
     at.require_store()?;
-    if options.folder.exists() {
-        bail!("{} is there already: name a folder that is not", options.folder.display());
+    // Without a slash at its end, so that its name can be lengthened.
+    let folder: PathBuf = options.folder.components().collect();
+    if folder.exists() {
+        bail!("{} is there already: name a folder that is not", folder.display());
     }
     let storage = Storage::open(&at, Timing::patient()).await?;
-    let made = make(&storage.db, &options.folder).await;
+    let made = make(&storage.db, &folder).await;
     storage.close().await;
     let bytes: u64 = made?.nodes.iter().map(|node| node.bytes).sum();
-    println!("{} holds {bytes} bytes.", options.folder.display());
-    if options.check { restore::check(&options.folder, at.redis_server).await } else { Ok(ExitCode::SUCCESS) }
+    println!("{} holds {bytes} bytes.", folder.display());
+    if options.check { restore::check(&folder, at.redis_server).await } else { Ok(ExitCode::SUCCESS) }
 }
 
 /// Makes the folder, which is there only when it is whole.
 async fn make(db: &Db, folder: &Path) -> anyhow::Result<Manifest> {
-    let mut unfinished = folder.as_os_str().to_owned();
-    unfinished.push(".unfinished");
-    let unfinished = PathBuf::from(unfinished);
-    DirBuilder::new().mode(0o700).create(&unfinished).with_context(|| unfinished.display().to_string())?;
+    let unfinished = restore::lengthened(folder);
+    DirBuilder::new().mode(0o700).create(&unfinished).with_context(|| {
+        format!("{} cannot be made: where it is there, another backup runs, or was cut off: remove it then", unfinished.display())
+    })?;
     let made = fill(db, &unfinished).await;
     let made =
         made.and_then(|manifest| fs::rename(&unfinished, folder).map(|()| manifest).context("the folder cannot be renamed"));
@@ -73,6 +75,9 @@ async fn make(db: &Db, folder: &Path) -> anyhow::Result<Manifest> {
 async fn fill(db: &Db, folder: &Path) -> anyhow::Result<Manifest> {
     let store_version = db.version_mark().await?.map_or(0, |mark| mark.version);
     let nodes = db.primary_addresses().await?;
+    if nodes.iter().any(|node| node.redis_settings().db() != 0) {
+        bail!("a backup has all databases of a Redis, and a store is restored from database 0: this one is another");
+    }
     let (bar, bytes) = (progress(), AtomicU64::new(0));
     let copies = nodes.iter().zip(1..).map(|(node, number)| copy(node, folder, format!("node-{number}.rdb"), &bar, &bytes));
     let nodes = try_join_all(copies).await;

@@ -15,7 +15,6 @@ use crate::migrations::{STEPS, Standing, latest};
 use crate::work;
 use anyhow::{Context, bail};
 use clap::Args;
-use std::ffi::OsString;
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -65,22 +64,44 @@ pub(super) async fn check(backup: &Path, redis_server: Option<PathBuf>) -> anyho
 
 /// Makes a data folder, under another name until everything is in it.
 async fn into_folder(files: &[PathBuf], at: &StorageOptions, config: Config) -> anyhow::Result<ExitCode> {
-    let data = std::path::absolute(&at.data_dir)?;
+    // Without a slash at its end, so that its name can be lengthened.
+    let data: PathBuf = std::path::absolute(&at.data_dir)?.components().collect();
     if !free_folder(&data).with_context(|| data.display().to_string())? {
         bail!("{} is not empty: a backup is restored into an empty or a new folder", data.display());
     }
-    let unfinished =
-        PathBuf::from([data.as_os_str().to_owned(), OsString::from(".unfinished")].into_iter().collect::<OsString>());
+    // A folder that is there may be a mount: nothing can be put in its place, and nothing beside it.
+    let is_there = data.exists();
+    let unfinished = if is_there { data.join(".unfinished") } else { lengthened(&data) };
     if unfinished.exists() {
         bail!("{} is there: another restore runs, or was cut off. Remove it and try again", unfinished.display());
     }
     let there = StorageOptions { data_dir: unfinished.clone(), ..at.clone() };
-    let filled = fill_folder(files, &there, config).await;
-    let done = filled.and_then(|code| fs::rename(&unfinished, &data).map(|()| code).context("the folder cannot be renamed"));
-    if done.is_err() {
-        fs::remove_dir_all(&unfinished).ok();
+    let code = match fill_folder(files, &there, config).await {
+        Ok(code) => code,
+        Err(error) => {
+            fs::remove_dir_all(&unfinished).ok();
+            return Err(error);
+        }
+    };
+    let moved = if is_there { move_up(&unfinished, &data) } else { fs::rename(&unfinished, &data) };
+    moved.with_context(|| format!("{} holds the store and cannot be moved to its place", unfinished.display()))?;
+    Ok(code)
+}
+
+/// The same path with an ending of a folder that is not whole.
+pub(super) fn lengthened(folder: &Path) -> PathBuf {
+    let mut name = folder.as_os_str().to_owned();
+    name.push(".unfinished");
+    name.into()
+}
+
+/// Moves what is in a folder into the one above it.
+fn move_up(from: &Path, to: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        fs::rename(entry.path(), to.join(entry.file_name()))?;
     }
-    done
+    fs::remove_dir(from)
 }
 
 async fn fill_folder(files: &[PathBuf], at: &StorageOptions, config: Config) -> anyhow::Result<ExitCode> {

@@ -2,10 +2,12 @@
 
 use super::{cause, counted, progress};
 use crate::app::App;
+use crate::cli::migrate;
 use crate::clock::{Clock, DAY};
 use crate::config::Config;
 use crate::db::Db;
 use crate::fsck::{self, RepairStep, Repaired, reason};
+use crate::migrations::{self, STEPS};
 use anyhow::Context;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -40,6 +42,9 @@ impl RepairOptions {
             home_window: home_window.unwrap_or(config.home_window),
             star_followers: self.star_followers.unwrap_or(config.star_followers),
             home_idle: self.home_idle_days.map_or(config.home_idle, |days| days * DAY),
+            // It trims no events: how many the servers keep is not known here.
+            events_kept: 100_000_000,
+            events_age: 365 * DAY,
             ..config
         }
     }
@@ -50,6 +55,11 @@ pub(super) async fn run(db: &Db, home_window: Option<usize>, options: RepairOpti
     let size = db.size().await.map_err(cause)?;
     let bar = progress(size);
     let app = App::new(db.clone(), Clock::System, options.config(home_window));
+    if options.dry_run {
+        migrate::refuse_newer(&migrations::standing(db, STEPS).await.map_err(cause)?)?;
+    } else {
+        migrate::at_start(&app).await?;
+    }
     let how = fsck::Options { home_window, ..fsck::Options::default() };
     let repaired = fsck::repair(&app, how, options.dry_run, |step| show(&bar, size, options, &step)).await;
     bar.finish_and_clear();

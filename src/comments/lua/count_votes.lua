@@ -3,7 +3,11 @@
 -- ARGV 1-6 those of thread.lua  7 how many votes it reads at most  8 votes up that were counted outside of it, - for none  9 votes down
 --      10, 11 what the comment counted before that and after
 -- Returns 1 | 0 the comment has changed meanwhile | -1 there are more than it reads
-if redis.call('HEXISTS', KEYS[12], 'uid') == 0 then return redis.call('UNLINK', KEYS[13]) end
+if redis.call('HEXISTS', KEYS[12], 'uid') == 0 then
+  -- One that has lost its author is left to a person, with its votes.
+  if redis.call('EXISTS', KEYS[12]) == 1 and redis.call('HEXISTS', KEYS[12], 'gone') == 0 then return 1 end
+  return redis.call('UNLINK', KEYS[13])
+end
 local is = redis.call('HMGET', KEYS[12], 'up', 'down', 'replies')
 local was_up, was_down = tonumber(is[1] or 0) or 0, tonumber(is[2] or 0) or 0
 local up, down = 0, 0

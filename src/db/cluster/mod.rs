@@ -79,6 +79,8 @@ impl Cluster {
                 held.entry(node).or_default().push(*tag);
             }
         }
+        // The lowest bits of ids are nearly always the same.
+        let turn = turn ^ (turn >> 6) ^ (turn >> 12);
         held.into_values().filter_map(|tags| tags.get(turn as usize % tags.len()).copied()).collect()
     }
 

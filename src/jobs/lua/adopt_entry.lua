@@ -1,8 +1,9 @@
 -- adopt_entry.lua - writes an entry from its copy, if it is lost.
 -- KEYS 1 journal:{n}  2 due:{n}:queue  3 dead:{n}
--- ARGV 1 entry id  2 record  3 when it is anybody's, ms
--- Returns 1 | 0 it is there, or among the dead
+-- ARGV 1 entry id  2 record  3 when it is anybody's, ms  4 the most entries
+-- Returns 1 | 0 it is there, or among the dead, or the journal is full: its copy stays
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 or redis.call('HEXISTS', KEYS[3], ARGV[1]) == 1 then return 0 end
+if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[4]) then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
 return 1

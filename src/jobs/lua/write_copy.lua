@@ -2,6 +2,6 @@
 -- KEYS 1 copies:{tag}
 -- ARGV 1 entry id  2 record  3 the most copies
 -- Returns 1 | 0 there is no room
-if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[3]) then return 0 end
+if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[3]) and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return 1

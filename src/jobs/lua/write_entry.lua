@@ -2,7 +2,7 @@
 -- KEYS 1 journal:{n}  2 due:{n}:queue  3 settled:{n}, on a cluster
 -- ARGV 1 entry id  2 record  3 when it is anybody's, ms  4 the most entries
 -- Returns 1 | 0 the journal is full
-if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[4]) then return 0 end
+if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[4]) and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
 if KEYS[3] then redis.call('ZREM', KEYS[3], ARGV[1]) end

@@ -11,7 +11,7 @@ mod weight;
 pub(super) use scan::end_of_token;
 
 use super::execute::{set_code, shorten};
-use super::validation::{coerce, validate};
+use super::validation::{coerce, position, validate};
 use crate::config::{Config, DocumentLimits};
 use async_graphql::parser::types::{DocumentOperations, ExecutableDocument, OperationDefinition, OperationType};
 use async_graphql::parser::{self, parse_query};
@@ -166,6 +166,10 @@ pub fn check_document(document: &str, config: &Config) -> Result<(), String> {
 fn check_bytes(query: &str, limits: &DocumentLimits) -> Result<(), Refused> {
     hold("QUERY_TOO_LARGE", "documentBytes", limits.bytes, query.len())?;
     let counted = scan(query.as_bytes());
+    if let Some(at) = counted.unterminated {
+        let at = position(query, at);
+        return refuse_at("GRAPHQL_PARSE_FAILED", "Syntax error: unterminated block string.".into(), vec![at]);
+    }
     hold("QUERY_TOO_DEEP", "nesting", limits.nesting, counted.nesting)?;
     hold("QUERY_TOO_LARGE", "tokens", limits.tokens, counted.tokens)?;
     hold("QUERY_TOO_COMPLEX", "aliases", limits.aliases, counted.aliases)?;

@@ -12,7 +12,13 @@ pub(super) struct Scan {
     pub(super) aliases: usize,
     /// At-signs: directives, wherever they stand.
     pub(super) directives: usize,
+    /// Where a block string begins that nothing ends. The parser takes its first two quotes for an empty string and reads on behind them, so
+    /// that what follows would be counted as a string and parsed as anything else.
+    pub(super) unterminated: Option<usize>,
 }
+
+/// What begins and ends a block string.
+const QUOTES: &[u8] = b"\"\"\"";
 
 /// Counts what is in a document, whether or not it is one.
 pub(super) fn scan(document: &[u8]) -> Scan {
@@ -32,6 +38,9 @@ pub(super) fn scan(document: &[u8]) -> Scan {
             bracket @ (b'}' | b']' | b')') => {
                 open = open.saturating_sub(1);
                 parentheses = parentheses.saturating_sub(usize::from(bracket == b')'));
+            }
+            b'"' if document[at..].starts_with(QUOTES) && end_of_block(document, at).is_none() => {
+                counted.unterminated = Some(at);
             }
             b':' => counted.aliases += usize::from(parentheses == 0),
             b'@' => counted.directives += 1,
@@ -62,17 +71,31 @@ const fn is_word(byte: u8) -> bool {
 
 /// Behind the quote that ends the string or block string that begins at `start`; the end of the document without one.
 fn end_of_string(document: &[u8], start: usize) -> usize {
-    let block = document[start..].starts_with(b"\"\"\"");
-    let mut at = start + if block { 3 } else { 1 };
+    if document[start..].starts_with(QUOTES) {
+        return end_of_block(document, start).unwrap_or(document.len());
+    }
+    let mut at = start + 1;
     while at < document.len() {
         match document[at] {
-            b'\\' if !block || document[at + 1..].starts_with(b"\"\"\"") => at += if block { 4 } else { 2 },
-            b'"' if block && document[at..].starts_with(b"\"\"\"") => return at + 3,
-            b'"' | b'\n' | b'\r' if !block => return at + 1,
+            b'\\' => at += 2,
+            b'"' | b'\n' | b'\r' => return at + 1,
             _ => at += 1,
         }
     }
     document.len()
+}
+
+/// Behind the quotes that end the block string that begins at `start`; `None` where nothing ends it.
+fn end_of_block(document: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + QUOTES.len();
+    while at < document.len() {
+        match document[at] {
+            b'\\' if document[at + 1..].starts_with(QUOTES) => at += 1 + QUOTES.len(),
+            b'"' if document[at..].starts_with(QUOTES) => return Some(at + QUOTES.len()),
+            _ => at += 1,
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -80,7 +103,7 @@ mod tests {
     use super::*;
 
     fn counts(document: &str) -> [usize; 4] {
-        let Scan { tokens, nesting, aliases, directives } = scan(document.as_bytes());
+        let Scan { tokens, nesting, aliases, directives, .. } = scan(document.as_bytes());
         [tokens, nesting, aliases, directives]
     }
 
@@ -108,6 +131,19 @@ mod tests {
             ("\"a\n{", [2, 1, 0, 0]),
         ] {
             assert_eq!(counts(document), expected, "{document}");
+        }
+    }
+
+    #[test]
+    fn a_block_string_without_an_end_is_told() {
+        for (document, at) in [
+            ("{ a(b: [\"\"\"x\"[[[[", Some(8)),
+            ("\"\"\"\\\"\"\"", Some(0)),
+            ("{ a(b: \"\"\" \\\"\"\" \"\"\") }", None),
+            ("{ a(b: \"\") }", None),
+            ("# \"\"\"", None),
+        ] {
+            assert_eq!(scan(document.as_bytes()).unterminated, at, "{document}");
         }
     }
 

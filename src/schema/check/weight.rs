@@ -4,6 +4,7 @@ use crate::ads::{DEFAULT_DAYS, MAX_DAYS};
 use crate::page;
 use async_graphql::parser::types::Field;
 use async_graphql::{Value, Variables};
+use async_graphql_value::Value as Literal;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
@@ -27,16 +28,16 @@ pub(super) fn times(field: &Field, variables: &Variables) -> usize {
     }
     let name = field.name.node.as_str();
     if name == "nodes" {
-        return argument(field, variables, "ids").map_or(1, |ids| match ids {
-            Value::List(ids) => ids.len().clamp(1, page::MAX),
+        return match argument(field, variables, "ids") {
+            Given::Items(count) => count.clamp(1, page::MAX),
             _ => 1,
-        });
+        };
     }
     if !connections().contains(name) {
         return LISTS.iter().find(|(list, _)| *list == name).map_or(1, |(_, items)| *items);
     }
-    let size = ["first", "last"].iter().find_map(|size| match argument(field, variables, size)? {
-        Value::Number(size) => size.as_u64(),
+    let size = ["first", "last"].iter().find_map(|size| match argument(field, variables, size) {
+        Given::Number(size) => size,
         _ => None,
     });
     size.map_or(page::DEFAULT, |size| usize::try_from(size).unwrap_or(page::MAX).clamp(1, page::MAX))
@@ -45,17 +46,32 @@ pub(super) fn times(field: &Field, variables: &Variables) -> usize {
 /// How many days a list `days` has that this field selects: as its own argument of that name says.
 pub(super) fn days(field: &Field, variables: &Variables) -> usize {
     match argument(field, variables, "days") {
-        Some(Value::Number(days)) => {
-            usize::try_from(days.as_u64().unwrap_or(u64::MAX)).map_or(MAX_DAYS, |days| days.clamp(1, MAX_DAYS))
-        }
+        Given::Number(days) => usize::try_from(days.unwrap_or(u64::MAX)).map_or(MAX_DAYS, |days| days.clamp(1, MAX_DAYS)),
         _ => DEFAULT_DAYS,
     }
 }
 
-/// An argument, whether it stands in the document or comes as a variable.
-fn argument(field: &Field, variables: &Variables, name: &str) -> Option<Value> {
-    let given = &field.get_argument(name)?.node;
-    given.clone().into_const_with(|variable| Ok::<_, ()>(variables.get(&variable).cloned().unwrap_or_default())).ok()
+/// What decides of an argument how large something is.
+enum Given {
+    /// A number; `None` for one that is no size.
+    Number(Option<u64>),
+    /// A list of so many items.
+    Items(usize),
+    Other,
+}
+
+/// An argument, whether it stands in the document or comes as a variable. It is not copied: a variable may be large, and used often.
+fn argument(field: &Field, variables: &Variables, name: &str) -> Given {
+    match field.get_argument(name).map(|given| &given.node) {
+        Some(Literal::Number(number)) => Given::Number(number.as_u64()),
+        Some(Literal::List(items)) => Given::Items(items.len()),
+        Some(Literal::Variable(name)) => match variables.get(name) {
+            Some(Value::Number(number)) => Given::Number(number.as_u64()),
+            Some(Value::List(items)) => Given::Items(items.len()),
+            _ => Given::Other,
+        },
+        _ => Given::Other,
+    }
 }
 
 /// The names of the fields that are connections, read off the schema itself, so that a new one is weighed from its first day.

@@ -35,7 +35,8 @@ impl Errors {
         if self.is_full() {
             return;
         }
-        let mut error = ServerError::new(message(), None);
+        // Where nothing is told of the schema, one text stands for all of them.
+        let mut error = ServerError::new(if self.tells_schema { message() } else { String::new() }, None);
         error.locations = at.to_vec();
         shorten(&mut error.message);
         self.all.push(error);
@@ -61,6 +62,7 @@ pub(super) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>)
     }
     let (name, max) = (name.to_ascii_lowercase(), name.len() * 2 / 5 + 1);
     let distance = |known: &'a str| (strsim::damerau_levenshtein(&name, &known.to_ascii_lowercase()), known);
+    let known = known.filter(|known| known.len().abs_diff(name.len()) <= max);
     let mut near: Vec<(usize, &str)> = known.map(distance).filter(|(distance, _)| *distance <= max).collect();
     near.sort_unstable();
     let quoted: Vec<String> = near.iter().take(MAX_SUGGESTIONS).map(|(_, name)| format!("\"{name}\"")).collect();

@@ -17,6 +17,7 @@ mod values;
 mod variables;
 
 pub(super) use coerce::coerce;
+pub(super) use duplicates::position;
 pub(super) use variables::NeverNull;
 
 use async_graphql::parser::types::{

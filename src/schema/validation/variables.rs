@@ -80,6 +80,11 @@ impl<'a> Validator<'a> {
         }
         let stands_in = default.is_some() || definition.default_value.as_ref().is_some_and(|default| default.node != Value::Null);
         if !place.nullable && ty.nullable && stands_in && is_base_subtype(ty, place) {
+            // Once for each operation, however often it is used.
+            let is_of_it = |it: &NeverNull| it.operation.as_ref() == operation && it.variable == *name;
+            if self.never_null.iter().rev().take_while(|it| it.operation.as_ref() == operation).any(is_of_it) {
+                return;
+            }
             let never_null = NeverNull { operation: operation.cloned(), variable: name.clone(), default: default.cloned() };
             self.never_null.push(never_null);
         } else if !is_subtype(ty, place) {
