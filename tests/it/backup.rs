@@ -42,9 +42,10 @@ fn backup(redis: &RedisServer, folder: &TempDir) -> PathBuf {
     copy
 }
 
-/// What is in a store but for the marks of processes.
+/// What is in a store but for the marks of processes, and the journal, which is worked off when it is restored.
 fn contents(redis: &RedisServer) -> Vec<String> {
-    let own = |key: &String| ["version:", "worker:"].iter().any(|kind| key.starts_with(kind));
+    let kinds = ["version:", "worker:", "journal:", "due:", "settled:", "copies:"];
+    let own = |key: &String| kinds.iter().any(|kind| key.starts_with(kind));
     let lines = |key: String| {
         let packed: Vec<u8> = redis.run(&["DUMP", &key]);
         format!("{key} {packed:?} {}", redis.run::<i64>(&["PTTL", &key]) >= 0)

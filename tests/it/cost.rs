@@ -30,12 +30,14 @@ async fn the_first_screen_costs_five_round_trips_however_long_it_is() {
     let reader = full_home(&app).await;
     reader.run("Home", json!({ "first": 1 })).await;
     app.drain().await;
+    // Where nodes answer in no order, the position among the events is read before the skeleton.
+    let (trips, positions) = if app.app.db().is_cluster() { (6, 8) } else { (5, 1) };
     for (first, authors) in [(1, 1), (30, 4), (100, 11)] {
         app.redis.reset_calls();
         let before = app.app.db().round_trips();
         let answer = reader.run("Home", json!({ "first": first })).await;
         assert_eq!(answer["data"]["homeTimeline"]["entries"]["edges"].as_array().map(Vec::len), Some(first), "{answer}");
-        assert_eq!(app.app.db().round_trips() - before, 5, "session, viewer, skeleton, statuses, authors");
+        assert_eq!(app.app.db().round_trips() - before, trips, "session, viewer, skeleton, statuses, authors");
         let calls = app.redis.calls();
         // The session, the viewer, the statuses (one more, to know whether there is a next page), the authors of all these.
         assert_eq!(total(&calls, "hgetall"), 2 + first as u64 + 1 + authors, "{calls:?}");
@@ -44,8 +46,8 @@ async fn the_first_screen_costs_five_round_trips_however_long_it_is() {
         assert_eq!(total(&calls, "zrange"), 2, "{calls:?}");
         // How the entries are to be read (before and after them), whose statuses are merged, and whose are not shown.
         assert_eq!(["hmget", "zinter", "zdiff"].map(|name| total(&calls, name)), [2, 1, 1], "{calls:?}");
-        // The position among the events, in the same pipeline as the skeleton.
-        assert_eq!(total(&calls, "hget"), 1, "{calls:?}");
+        // The position among the events, of each part of their log.
+        assert_eq!(total(&calls, "hget"), positions, "{calls:?}");
         assert_eq!(calls.len(), 7, "nothing else: {calls:?}");
     }
 }
