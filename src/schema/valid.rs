@@ -18,7 +18,7 @@ const MAX_VARIABLES: usize = 256;
 
 /// What the checks made of a query.
 #[derive(Clone)]
-struct Known {
+struct CheckedQuery {
     checked: Checked,
     /// The coerced variables, where they differ from what is sent.
     variables: Option<Arc<Variables>>,
@@ -28,8 +28,8 @@ struct Known {
 #[derive(Clone)]
 struct Length;
 
-impl Weighter<String, Known> for Length {
-    fn weight(&self, text: &String, _: &Known) -> u64 {
+impl Weighter<String, CheckedQuery> for Length {
+    fn weight(&self, text: &String, _: &CheckedQuery) -> u64 {
         text.len() as u64 + 1
     }
 }
@@ -37,7 +37,7 @@ impl Weighter<String, Known> for Length {
 /// Those that a server knows. Cheap to clone; clones are the same.
 #[derive(Clone)]
 pub struct Valid {
-    known: Arc<Cache<String, Known, Length>>,
+    known: Arc<Cache<String, CheckedQuery, Length>>,
 }
 
 impl Default for Valid {
@@ -58,7 +58,7 @@ impl Valid {
 
     /// What a query that passed before would do; the request is made ready to run.
     pub fn ready(&self, key: &str, request: &mut Request) -> Option<Checked> {
-        let Known { checked, variables } = self.known.get(key)?;
+        let CheckedQuery { checked, variables } = self.known.get(key)?;
         parse(request).ok()?;
         if let Some(coerced) = variables {
             request.variables = Variables::clone(&coerced);
@@ -70,7 +70,7 @@ impl Valid {
     pub fn note(&self, key: String, checked: Checked, given: &Variables, request: &Request) {
         if checked.kind == OperationType::Query {
             let variables = (*given != request.variables).then(|| Arc::new(request.variables.clone()));
-            self.known.insert(key, Known { checked, variables });
+            self.known.insert(key, CheckedQuery { checked, variables });
         }
     }
 }

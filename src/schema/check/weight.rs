@@ -29,7 +29,7 @@ pub(super) fn times(field: &Field, variables: &Variables) -> usize {
     let name = field.name.node.as_str();
     if name == "nodes" {
         return match argument(field, variables, "ids") {
-            Given::Items(count) => count.clamp(1, page::MAX),
+            ArgumentSize::Items(count) => count.clamp(1, page::MAX),
             _ => 1,
         };
     }
@@ -37,7 +37,7 @@ pub(super) fn times(field: &Field, variables: &Variables) -> usize {
         return LISTS.iter().find(|(list, _)| *list == name).map_or(1, |(_, items)| *items);
     }
     let size = ["first", "last"].iter().find_map(|size| match argument(field, variables, size) {
-        Given::Number(size) => size,
+        ArgumentSize::Number(size) => size,
         _ => None,
     });
     size.map_or(page::DEFAULT, |size| usize::try_from(size).unwrap_or(page::MAX).clamp(1, page::MAX))
@@ -46,13 +46,13 @@ pub(super) fn times(field: &Field, variables: &Variables) -> usize {
 /// How many days a list `days` has that this field selects: as its own argument of that name says.
 pub(super) fn days(field: &Field, variables: &Variables) -> usize {
     match argument(field, variables, "days") {
-        Given::Number(days) => usize::try_from(days.unwrap_or(u64::MAX)).map_or(MAX_DAYS, |days| days.clamp(1, MAX_DAYS)),
+        ArgumentSize::Number(days) => usize::try_from(days.unwrap_or(u64::MAX)).map_or(MAX_DAYS, |days| days.clamp(1, MAX_DAYS)),
         _ => DEFAULT_DAYS,
     }
 }
 
 /// What decides of an argument how large something is.
-enum Given {
+enum ArgumentSize {
     /// A number; `None` for one that is no size.
     Number(Option<u64>),
     /// A list of so many items.
@@ -61,16 +61,16 @@ enum Given {
 }
 
 /// An argument, whether it stands in the document or comes as a variable. It is not copied: a variable may be large, and used often.
-fn argument(field: &Field, variables: &Variables, name: &str) -> Given {
+fn argument(field: &Field, variables: &Variables, name: &str) -> ArgumentSize {
     match field.get_argument(name).map(|given| &given.node) {
-        Some(Literal::Number(number)) => Given::Number(number.as_u64()),
-        Some(Literal::List(items)) => Given::Items(items.len()),
+        Some(Literal::Number(number)) => ArgumentSize::Number(number.as_u64()),
+        Some(Literal::List(items)) => ArgumentSize::Items(items.len()),
         Some(Literal::Variable(name)) => match variables.get(name) {
-            Some(Value::Number(number)) => Given::Number(number.as_u64()),
-            Some(Value::List(items)) => Given::Items(items.len()),
-            _ => Given::Other,
+            Some(Value::Number(number)) => ArgumentSize::Number(number.as_u64()),
+            Some(Value::List(items)) => ArgumentSize::Items(items.len()),
+            _ => ArgumentSize::Other,
         },
-        _ => Given::Other,
+        _ => ArgumentSize::Other,
     }
 }
 

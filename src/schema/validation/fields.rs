@@ -3,7 +3,7 @@
 
 use super::errors::did_you_mean;
 use super::types::{Input, Inputs, Kind, NamedType, Place, TypeSystem};
-use super::{Found, Usage, Validator};
+use super::{DefinitionUsages, Usage, Validator};
 use async_graphql::parser::types::{
     BaseType, Directive, DirectiveLocation, Field, InlineFragment, Selection, SelectionSet, Type,
 };
@@ -15,7 +15,12 @@ type Arguments = [(Positioned<Name>, Positioned<Value>)];
 
 impl<'a> Validator<'a> {
     /// Checks a selection set on `parent`; `None` where an error above leaves it unknown.
-    pub(super) fn selections(&mut self, set: &'a SelectionSet, parent: Option<&'static NamedType>, found: &mut Found<'a>) {
+    pub(super) fn selections(
+        &mut self,
+        set: &'a SelectionSet,
+        parent: Option<&'static NamedType>,
+        found: &mut DefinitionUsages<'a>,
+    ) {
         for selection in &set.items {
             match &selection.node {
                 Selection::Field(field) => self.field(field, parent, found),
@@ -29,7 +34,7 @@ impl<'a> Validator<'a> {
         }
     }
 
-    fn field(&mut self, field: &'a Positioned<Field>, parent: Option<&'static NamedType>, found: &mut Found<'a>) {
+    fn field(&mut self, field: &'a Positioned<Field>, parent: Option<&'static NamedType>, found: &mut DefinitionUsages<'a>) {
         let (at, field) = (field.pos, &field.node);
         let name = &field.name.node;
         let definition = parent.and_then(|parent| self.types.field(parent, name));
@@ -72,7 +77,7 @@ impl<'a> Validator<'a> {
         at: Pos,
         definitions: Option<&'static Inputs>,
         of: &str,
-        found: &mut Found<'a>,
+        found: &mut DefinitionUsages<'a>,
     ) {
         let mut seen: HashSet<&str> = HashSet::new();
         for (name, value) in given {
@@ -100,7 +105,12 @@ impl<'a> Validator<'a> {
         }
     }
 
-    pub(super) fn directives(&mut self, list: &'a [Positioned<Directive>], location: DirectiveLocation, found: &mut Found<'a>) {
+    pub(super) fn directives(
+        &mut self,
+        list: &'a [Positioned<Directive>],
+        location: DirectiveLocation,
+        found: &mut DefinitionUsages<'a>,
+    ) {
         let mut seen: HashSet<&str> = HashSet::new();
         for directive in list {
             let (at, name) = (directive.pos, &directive.node.name.node);
@@ -124,7 +134,7 @@ impl<'a> Validator<'a> {
         &mut self,
         inline: &'a Positioned<InlineFragment>,
         parent: Option<&'static NamedType>,
-        found: &mut Found<'a>,
+        found: &mut DefinitionUsages<'a>,
     ) {
         let (at, inline) = (inline.pos, &inline.node);
         self.directives(&inline.directives, DirectiveLocation::InlineFragment, found);
@@ -172,7 +182,7 @@ impl<'a> Validator<'a> {
     }
 }
 
-impl<'a> Found<'a> {
+impl<'a> DefinitionUsages<'a> {
     /// Notes the variables in a value, with the types of the places where they stand.
     fn note(&mut self, value: &'a Value, at: Pos, place: Option<Place<'static>>, types: &'static TypeSystem) {
         match value {

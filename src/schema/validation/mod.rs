@@ -38,7 +38,7 @@ struct Validator<'a> {
 
 /// What a definition holds that is looked at with others.
 #[derive(Default)]
-struct Found<'a> {
+struct DefinitionUsages<'a> {
     usages: Vec<Usage<'a>>,
     spreads: Vec<&'a Name>,
 }
@@ -54,7 +54,7 @@ struct Usage<'a> {
 struct Operation<'a> {
     name: Option<&'a Name>,
     definition: &'a Positioned<OperationDefinition>,
-    found: Found<'a>,
+    found: DefinitionUsages<'a>,
 }
 
 /// Validates a document. Returns the variables that an explicit null is refused for, although their types allow it.
@@ -98,7 +98,7 @@ impl<'a> Validator<'a> {
         all.sort_by_key(|(_, operation)| operation.pos);
         let mut operations = Vec::with_capacity(all.len());
         for (name, definition) in all {
-            let (mut found, operation) = (Found::default(), &definition.node);
+            let (mut found, operation) = (DefinitionUsages::default(), &definition.node);
             self.definitions(&operation.variable_definitions, &mut found);
             self.directives(&operation.directives, location(operation.ty), &mut found);
             self.selections(&operation.selection_set.node, self.types.root(operation.ty), &mut found);
@@ -107,10 +107,10 @@ impl<'a> Validator<'a> {
         operations
     }
 
-    fn fragments(&mut self) -> HashMap<&'a Name, Found<'a>> {
+    fn fragments(&mut self) -> HashMap<&'a Name, DefinitionUsages<'a>> {
         let mut fragments = HashMap::with_capacity(self.document.fragments.len());
         for (name, fragment) in sorted(self.document) {
-            let mut found = Found::default();
+            let mut found = DefinitionUsages::default();
             self.directives(&fragment.node.directives, DirectiveLocation::FragmentDefinition, &mut found);
             let condition = self.condition(&fragment.node.type_condition.node.on, Some(name));
             self.selections(&fragment.node.selection_set.node, condition, &mut found);
@@ -120,7 +120,7 @@ impl<'a> Validator<'a> {
     }
 
     /// NoUnusedFragments.
-    fn unused_fragments(&mut self, operations: &[Operation<'a>], fragments: &HashMap<&'a Name, Found<'a>>) {
+    fn unused_fragments(&mut self, operations: &[Operation<'a>], fragments: &HashMap<&'a Name, DefinitionUsages<'a>>) {
         let mut used: HashSet<&Name> = HashSet::new();
         for operation in operations {
             let parts = variables::reachable(&operation.found, fragments);

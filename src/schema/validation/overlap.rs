@@ -21,18 +21,18 @@ type Set<'a> = (&'a SelectionSet, Option<&'static NamedType>);
 type Groups<'a> = BTreeMap<&'a str, Vec<Placed<'a>>>;
 
 /// Sets of fields that were looked at, by the selection sets that they come from.
-type Seen = HashSet<Vec<*const SelectionSet>>;
+type VisitedSelections = HashSet<Vec<*const SelectionSet>>;
 
 impl<'a> Validator<'a> {
     /// Checks the fields of an operation.
     pub(super) fn overlaps(&mut self, root: &'a SelectionSet, parent: Option<&'static NamedType>) {
         let sets = vec![(root, parent)];
-        self.same_shape(&sets, &mut Seen::new());
-        self.same_fields(&sets, &mut Seen::new());
+        self.same_shape(&sets, &mut VisitedSelections::new());
+        self.same_fields(&sets, &mut VisitedSelections::new());
     }
 
     /// Fields of one key give values of one shape, whatever object they are of.
-    fn same_shape(&mut self, sets: &[Set<'a>], seen: &mut Seen) {
+    fn same_shape(&mut self, sets: &[Set<'a>], seen: &mut VisitedSelections) {
         if self.errors.is_full() || !is_new(sets, seen) {
             return;
         }
@@ -52,7 +52,7 @@ impl<'a> Validator<'a> {
     }
 
     /// Fields of one key that an object can have both are one field with the same arguments.
-    fn same_fields(&mut self, sets: &[Set<'a>], seen: &mut Seen) {
+    fn same_fields(&mut self, sets: &[Set<'a>], seen: &mut VisitedSelections) {
         if self.errors.is_full() || !is_new(sets, seen) {
             return;
         }
@@ -137,7 +137,7 @@ impl<'a> Validator<'a> {
 }
 
 /// Whether these sets were never looked at together; a single field that stands alone needs no look at all.
-fn is_new(sets: &[Set<'_>], seen: &mut Seen) -> bool {
+fn is_new(sets: &[Set<'_>], seen: &mut VisitedSelections) -> bool {
     !sets.is_empty() && seen.insert(sets.iter().map(|(set, _)| std::ptr::from_ref(*set)).collect())
 }
 

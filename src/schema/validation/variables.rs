@@ -1,7 +1,7 @@
 //! Variables, operation by operation: UniqueVariableNames, VariablesAreInputTypes, NoUndefinedVariables, NoUnusedVariables,
 //! VariablesInAllowedPosition.
 
-use super::{Found, Operation, Usage, Validator};
+use super::{DefinitionUsages, Operation, Usage, Validator};
 use async_graphql::parser::types::{BaseType, DirectiveLocation, Type, VariableDefinition};
 use async_graphql::{Name, Positioned, Value};
 use std::collections::{HashMap, HashSet};
@@ -17,7 +17,7 @@ pub(in crate::schema) struct NeverNull {
 
 impl<'a> Validator<'a> {
     /// Checks what an operation's variables are.
-    pub(super) fn definitions(&mut self, definitions: &'a [Positioned<VariableDefinition>], found: &mut Found<'a>) {
+    pub(super) fn definitions(&mut self, definitions: &'a [Positioned<VariableDefinition>], found: &mut DefinitionUsages<'a>) {
         let mut seen: HashSet<&str> = HashSet::new();
         for definition in definitions {
             let (at, definition) = (definition.pos, &definition.node);
@@ -42,7 +42,7 @@ impl<'a> Validator<'a> {
     }
 
     /// Checks how an operation's variables are used, in itself and in the fragments that it spreads.
-    pub(super) fn usages(&mut self, operation: &Operation<'a>, fragments: &HashMap<&'a Name, Found<'a>>) {
+    pub(super) fn usages(&mut self, operation: &Operation<'a>, fragments: &HashMap<&'a Name, DefinitionUsages<'a>>) {
         let definitions = &operation.definition.node.variable_definitions;
         let known: HashMap<&Name, &Positioned<VariableDefinition>> =
             definitions.iter().map(|definition| (&definition.node.name.node, definition)).collect();
@@ -96,7 +96,10 @@ impl<'a> Validator<'a> {
 }
 
 /// What an operation holds, and what the fragments hold that it spreads, each once.
-pub(super) fn reachable<'m, 'a>(start: &'m Found<'a>, fragments: &'m HashMap<&'a Name, Found<'a>>) -> Vec<&'m Found<'a>> {
+pub(super) fn reachable<'m, 'a>(
+    start: &'m DefinitionUsages<'a>,
+    fragments: &'m HashMap<&'a Name, DefinitionUsages<'a>>,
+) -> Vec<&'m DefinitionUsages<'a>> {
     let (mut seen, mut all, mut next) = (HashSet::new(), vec![start], 0);
     while let Some(part) = all.get(next).copied() {
         next += 1;
