@@ -18,6 +18,8 @@ move(9, parent .. by_controversy(was_up, was_down) .. own, parent .. by_controve
 local due = tonumber(is[4] or 0) + ARGV[9]
 if due <= tonumber(ARGV[4]) then
   redis.call('HSET', KEYS[12], 'told', ARGV[4])
+  -- What was noted is told with it, and not once more in the same second.
+  redis.call('ZREM', KEYS[5], ARGV[3])
   append('v', 0)
   return 1
 end

@@ -95,6 +95,7 @@ async fn votes_are_told_once_a_second() {
     assert_eq!(votes().await, 3, "a second has passed");
     Says(&crowd[1]).vote(&comment, "NONE").await;
     comments::tell_votes(&app.app, id).await.expect("a store");
+    assert_eq!(votes().await, 3, "the vote before was told with it");
     assert_eq!(told(&app.app, &status, start).await[0], (comment, Happened::Voted));
 }
 
