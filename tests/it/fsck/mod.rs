@@ -2,6 +2,7 @@
 //! nothing else.
 
 mod broken;
+mod mend;
 mod repair;
 mod repair_world;
 

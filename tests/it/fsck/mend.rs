@@ -1,0 +1,155 @@
+//! Repairs of single keys: each looks at the key again, since servers go on writing, and changes it only while it is still broken.
+
+use crate::support::{CALM, RedisServer};
+use waxwing::db::Db;
+
+const USER: &str = "user:{1}";
+const FOLLOWERS: &str = "followers:{1}";
+const STREAM: &str = "discussion:{1}";
+/// A time to live that no test waits for.
+const LONG: u64 = 86_400_000;
+
+/// A repair of [`USER`], of its field `f`, or of a member of [`FOLLOWERS`].
+#[derive(Clone, Copy, Debug)]
+enum Mend {
+    Expiry(Option<u64>),
+    Mistyped(&'static str),
+    Orphan,
+    Discard,
+    Field(Option<&'static str>, Option<&'static str>),
+    Text(&'static str, &'static str),
+    Remove(&'static str),
+    Place(u64),
+    Restamp(u64),
+    Recount,
+    SyncLast,
+}
+
+impl Mend {
+    async fn apply(self, db: &Db) {
+        let done = match self {
+            Self::Expiry(millis) => db.set_expiry(USER, millis).await,
+            Self::Mistyped(kind) => db.delete_mistyped(USER, kind).await,
+            Self::Orphan => db.delete_orphan(USER, &["list:{1}".to_owned(), FOLLOWERS.to_owned()]).await,
+            Self::Discard => db.discard(USER).await,
+            Self::Field(found, value) => db.set_field(USER, "f", found, value).await,
+            Self::Text(found, value) => db.set_text(USER, found, value).await,
+            Self::Remove(member) => db.remove_member(FOLLOWERS, member.as_bytes()).await,
+            Self::Place(member) => db.place_member(FOLLOWERS, member).await,
+            Self::Restamp(member) => db.restamp_member(FOLLOWERS, member, 99).await,
+            Self::Recount => db.recount(USER, "f", FOLLOWERS).await,
+            Self::SyncLast => db.sync_last(USER, STREAM).await,
+        };
+        done.unwrap_or_else(|error| panic!("{self:?}: {error}"));
+    }
+}
+
+/// What is there, the repair, and what is there afterwards; as commands, with '' for an empty word.
+type Case = (&'static [&'static str], Mend, &'static [&'static str]);
+
+const STRINGS: &[Case] = &[
+    (&["SET user:{1} x"], Mend::Expiry(Some(LONG)), &["SET user:{1} x PX 86400000"]),
+    (&["SET user:{1} x PX 9000"], Mend::Expiry(Some(LONG)), &["SET user:{1} x PX 9000"]),
+    (&[], Mend::Expiry(Some(LONG)), &[]),
+    (&["SET user:{1} x PX 9000"], Mend::Expiry(None), &["SET user:{1} x"]),
+    (&["SET user:{1} x"], Mend::Expiry(None), &["SET user:{1} x"]),
+    (&["SET user:{1} x"], Mend::Mistyped("hash"), &[]),
+    (&["SET user:{1} x"], Mend::Mistyped("string"), &["SET user:{1} x"]),
+    (&[], Mend::Mistyped("hash"), &[]),
+    (&["SET user:{1} x"], Mend::Orphan, &[]),
+    (&["SET user:{1} x", "SET list:{1} x"], Mend::Orphan, &["SET user:{1} x", "SET list:{1} x"]),
+    (&["SET user:{1} x", "SET followers:{1} x"], Mend::Orphan, &["SET user:{1} x", "SET followers:{1} x"]),
+    (&["SET user:{1} x", "SET list:{1} x"], Mend::Discard, &["SET list:{1} x"]),
+    (&["SET user:{1} broken"], Mend::Text("broken", "5"), &["SET user:{1} 5"]),
+    (&["SET user:{1} broken-to-the-end"], Mend::Text("broken", "5"), &["SET user:{1} 5"]),
+    (&["SET user:{1} broken PX 9000"], Mend::Text("broken", "5"), &["SET user:{1} 5 PX 9000"]),
+    (&["SET user:{1} 7"], Mend::Text("broken", "5"), &["SET user:{1} 7"]),
+    (&["SET user:{1} ''"], Mend::Text("", "5"), &["SET user:{1} 5"]),
+    (&[], Mend::Text("broken", "5"), &[]),
+    (&[], Mend::Text("", "5"), &[]),
+];
+
+const HASHES: &[Case] = &[
+    (&["HSET user:{1} f old"], Mend::Field(Some("old"), Some("new")), &["HSET user:{1} f new"]),
+    (&["HSET user:{1} f other"], Mend::Field(Some("old"), Some("new")), &["HSET user:{1} f other"]),
+    (&["HSET user:{1} g 1"], Mend::Field(Some("old"), Some("new")), &["HSET user:{1} g 1"]),
+    (&["HSET user:{1} g 1"], Mend::Field(None, Some("new")), &["HSET user:{1} g 1 f new"]),
+    (&["HSET user:{1} f other"], Mend::Field(None, Some("new")), &["HSET user:{1} f other"]),
+    (&["HSET user:{1} f ''"], Mend::Field(None, Some("new")), &["HSET user:{1} f ''"]),
+    (&["HSET user:{1} f ''"], Mend::Field(Some(""), Some("new")), &["HSET user:{1} f new"]),
+    (&["HSET user:{1} f old"], Mend::Field(Some("old"), Some("")), &["HSET user:{1} f ''"]),
+    (&["HSET user:{1} g 1 f old"], Mend::Field(Some("old"), None), &["HSET user:{1} g 1"]),
+    (&["HSET user:{1} g 1 f other"], Mend::Field(Some("old"), None), &["HSET user:{1} g 1 f other"]),
+    (&[], Mend::Field(None, Some("new")), &[]),
+    (&["HSET user:{1} f 9", "ZADD followers:{1} 1 a 2 b"], Mend::Recount, &["HSET user:{1} f 2", "ZADD followers:{1} 1 a 2 b"]),
+    (&["HSET user:{1} f 9"], Mend::Recount, &["HSET user:{1} f 0"]),
+    (&["ZADD followers:{1} 1 a"], Mend::Recount, &["ZADD followers:{1} 1 a"]),
+    (
+        &["HSET user:{1} last 1-1", "XADD discussion:{1} 1-1 a b", "XADD discussion:{1} 2-1 a b"],
+        Mend::SyncLast,
+        &["HSET user:{1} last 2-1", "XADD discussion:{1} 1-1 a b", "XADD discussion:{1} 2-1 a b"],
+    ),
+    (&["HSET user:{1} last 1-1"], Mend::SyncLast, &["HSET user:{1} last 1-1"]),
+];
+
+const SETS: &[Case] = &[
+    (&["ZADD followers:{1} 1 x 2 y"], Mend::Remove("x"), &["ZADD followers:{1} 2 y"]),
+    (&["ZADD followers:{1} 2 y"], Mend::Remove("x"), &["ZADD followers:{1} 2 y"]),
+    (&["ZADD followers:{1} 5 7"], Mend::Place(7), &["ZADD followers:{1} 7 7"]),
+    (&["ZADD followers:{1} 5 8"], Mend::Place(7), &["ZADD followers:{1} 5 8"]),
+    (&[], Mend::Place(7), &[]),
+    (&["ZADD followers:{1} -1 7"], Mend::Restamp(7), &["ZADD followers:{1} 99 7"]),
+    (&["ZADD followers:{1} 0 7"], Mend::Restamp(7), &["ZADD followers:{1} 99 7"]),
+    (&["ZADD followers:{1} 1.5 7"], Mend::Restamp(7), &["ZADD followers:{1} 99 7"]),
+    (&["ZADD followers:{1} 9007199254740992 7"], Mend::Restamp(7), &["ZADD followers:{1} 99 7"]),
+    (&["ZADD followers:{1} 5 7 5 8"], Mend::Restamp(7), &["ZADD followers:{1} 99 7 5 8"]),
+    (&["ZADD followers:{1} 9007199254740991 7"], Mend::Restamp(7), &["ZADD followers:{1} 9007199254740991 7"]),
+    (&["ZADD followers:{1} 5 8"], Mend::Restamp(7), &["ZADD followers:{1} 5 8"]),
+];
+
+fn run(redis: &RedisServer, commands: &[&str]) {
+    for command in commands {
+        let words: Vec<&str> = command.split(' ').map(|word| if word == "''" { "" } else { word }).collect();
+        redis.run::<redis::Value>(&words);
+    }
+}
+
+/// Every key with its value and about how long it lives; takes them away.
+fn take_all(redis: &RedisServer) -> Vec<String> {
+    let mut all = Vec::new();
+    for key in [USER, FOLLOWERS, "list:{1}", STREAM] {
+        let value = match redis.run::<String>(&["TYPE", key]).as_str() {
+            "none" => continue,
+            "string" => vec!["GET", key],
+            "hash" => vec!["HGETALL", key],
+            "zset" => vec!["ZRANGE", key, "0", "-1", "WITHSCORES"],
+            _ => vec!["XRANGE", key, "-", "+"],
+        };
+        let lives = match redis.run::<i64>(&["PTTL", key]) {
+            ..0 => "on",
+            0..=9_000 => "short",
+            _ => "long",
+        };
+        all.push(format!("{key} {lives} {:?}", redis.run::<redis::Value>(&value)));
+        redis.run::<()>(&["DEL", key]);
+    }
+    all
+}
+
+#[tokio::test]
+async fn a_repair_of_a_key_changes_only_what_is_still_broken() {
+    let redis = RedisServer::start();
+    let db = Db::open(&redis.target(), CALM).await.expect("a store");
+    let mut wrong = Vec::new();
+    for (before, mend, after) in [STRINGS, HASHES, SETS].concat() {
+        run(&redis, after);
+        let expected = take_all(&redis);
+        run(&redis, before);
+        mend.apply(&db).await;
+        let is = take_all(&redis);
+        if is != expected {
+            wrong.push(format!("{before:?} {mend:?}: {is:?} instead of {expected:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
