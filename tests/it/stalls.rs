@@ -83,6 +83,28 @@ async fn a_client_is_not_judged_by_what_it_sent_while_the_process_did_not_run() 
     }
 }
 
+/// Its pong arrived while the process did not run.
+#[tokio::test]
+async fn a_client_whose_pong_waits_to_be_read_is_not_gone() {
+    let (ping_every, pong_timeout) = (Duration::from_secs(1), Duration::from_secs(2));
+    let live = LiveConfig { ping_every, pong_timeout, ..LiveConfig::default() };
+    let app = TestApp::at_edge(Config::default(), EdgeConfig { live, ..EdgeConfig::default() }).await;
+    let mut sockets = Vec::new();
+    for _ in 0..16 {
+        sockets.push(Socket::of(&app, None).await);
+    }
+    for socket in &mut sockets {
+        assert!(matches!(socket.frame().await, Some(Message::Ping(_))));
+        // The pong is written by the library when the next frame is polled for.
+        assert!(socket.0.flush().now_or_never().is_some_and(|sent| sent.is_ok()));
+    }
+    std::thread::sleep(pong_timeout + ping_every);
+    for socket in &mut sockets {
+        socket.say(json!({ "type": "ping" })).await;
+        assert_eq!(socket.next().await, json!({ "type": "pong" }));
+    }
+}
+
 /// More subscriptions than may start at once, while Redis stands still.
 #[tokio::test]
 async fn subscriptions_wait_for_their_turn_to_start() {

@@ -4,7 +4,7 @@ use crate::support::{Actor, Process, Served, TestApp, findings, waxwing};
 use serde_json::json;
 use std::time::{Duration, Instant};
 use waxwing::config::Config;
-use waxwing::jobs::{Queue, service as jobs};
+use waxwing::jobs::{Place, Queue, service as jobs};
 use waxwing::timelines::service as timelines;
 
 fn config(star_followers: u64) -> Config {
@@ -146,11 +146,27 @@ async fn a_threshold_that_was_changed_again_is_not_walked_for() {
     let app = TestApp::with(config(10)).await;
     let (_, authors) = world(&app, 10, 1).await;
     timelines::take_up_threshold(&app.app).await.expect("a store");
-    let place = waxwing::jobs::Place::default();
+    let place = Place::default();
     assert_eq!(timelines::review_stars(&app.app, 11, place).await.expect("a store"), None);
     assert_eq!(reach(&app, &authors[0]), "");
     app.drain().await;
     assert!(reach(&app, &authors[0]).starts_with("merged "), "the one that counts is");
+}
+
+/// Each pass looks at about a thousand keys, and the next one goes on where it has ended.
+#[tokio::test]
+async fn all_authors_are_looked_at_in_passes() {
+    let app = TestApp::with(config(10)).await;
+    world(&app, 10, 8).await;
+    app.crowd("d", 2_000).await;
+    app.app.db().set_star_followers(10).await.expect("a store");
+    let (mut passes, mut next) = (0, Some(Place::default()));
+    while let Some(place) = next {
+        next = timelines::review_stars(&app.app, 10, place).await.expect("a store");
+        passes += 1;
+    }
+    assert!(passes > 4, "{passes} passes over {} keys", app.redis.keys().len());
+    assert_eq!(jobs::waiting(&app.app, Queue::Long).await.expect("a store"), 8);
 }
 
 /// The server that begins with it says so, and needs no one to follow.

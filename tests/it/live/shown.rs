@@ -1,9 +1,12 @@
 //! What an answer showed never comes again after its sync cursor, and what it did not show comes after it.
 
 use super::Ear;
-use crate::support::{Actor, Served, TestApp};
+use crate::support::monitor::Monitor;
+use crate::support::{Actor, Alone, RedisServer, START, Served, TestApp};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use waxwing::clock::Clock;
 use waxwing::config::Config;
 use waxwing::events::{Place, service as events};
 use waxwing::ids::StatusId;
@@ -147,6 +150,27 @@ async fn what_comes_late_below_what_is_shown_is_told() {
     assert_eq!(shown, BTreeSet::from(["+shown".to_owned()]));
     finish_post(&app, &authors[0], late).await;
     assert_eq!(after(&app, &reader, &authors[1], &cursor).await, ["+late"]);
+}
+
+/// What is told between the two would otherwise be neither shown nor told after it.
+#[tokio::test]
+async fn the_position_is_read_before_the_entries() {
+    // On a cluster it has a round trip of its own before them.
+    let app = TestApp::over(Arc::new(RedisServer::alone(Alone::Record)), Clock::manual(START), Config::default()).await;
+    let (reader, authors) = reader_and_authors(&app, 1).await;
+    authors[0].post("told").await;
+    read(&reader, "entries { ...Page }").await;
+    app.app.drain().await;
+    let monitor = Monitor::of(&app.redis);
+    let (shown, _) = read(&reader, "entries { ...Page }").await;
+    assert_eq!(shown, BTreeSet::from(["+told".to_owned()]));
+    let commands = monitor.end(&app.redis);
+    let places = |key: &str| -> Vec<usize> {
+        let is_of = |command: &Vec<Vec<u8>>| command.get(1).is_some_and(|word| word.starts_with(key.as_bytes()));
+        commands.iter().enumerate().filter(|(_, command)| is_of(command)).map(|(at, _)| at).collect()
+    };
+    let (position, entries) = (places("told:{"), places("home:{"));
+    assert!(!position.is_empty() && position.last() < entries.first(), "{position:?} {entries:?}");
 }
 
 /// A page that is read on, since what it began with is not shown, shows what its first part did not know.
