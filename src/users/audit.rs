@@ -10,7 +10,7 @@ use redis::cmd;
 
 pub use super::keys::KINDS;
 
-const FIELDS: [&str; 8] = ["id", "login", "name", "bio", "signup", "followers", "following", "posts"];
+pub(super) const FIELDS: [&str; 8] = ["id", "login", "name", "bio", "signup", "followers", "following", "posts"];
 
 /// Whether a key is of this domain.
 pub fn owns(key: &str) -> bool {

@@ -178,3 +178,33 @@ pub(super) async fn update(db: &Db, id: UserId, name: Option<&str>, bio: Option<
 pub(super) async fn password(db: &Db, id: UserId) -> Result<Option<String>, Error> {
     db.read(cmd("GET").arg(keys::password(id)).take()).await
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::audit;
+    use super::*;
+
+    /// No field has its default here: a field that is forgotten in one of the three places would read as if it were there.
+    #[test]
+    fn every_field_of_an_account_is_written_read_and_audited() {
+        let text = String::from;
+        let names = (text("login"), text("name"), text("bio"));
+        let user = User {
+            id: UserId(1),
+            login: names.0,
+            name: names.1,
+            bio: names.2,
+            signed_up: 2,
+            followers: 3,
+            following: 4,
+            posts: 5,
+        };
+        let (mut written, mut audited) = (fields(&user).map(|(name, _)| name).to_vec(), audit::FIELDS.to_vec());
+        written.sort_unstable();
+        audited.sort_unstable();
+        assert_eq!(written, audited);
+        let bulk = |text: &str| Value::BulkString(text.as_bytes().to_vec());
+        let reply = fields(&user).iter().map(|(name, value)| (bulk(name), bulk(value))).collect();
+        assert_eq!(decode_user(Value::Map(reply)).expect("it is read"), Some(user));
+    }
+}

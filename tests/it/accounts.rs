@@ -127,6 +127,23 @@ async fn a_bio_is_up_to_160_characters_and_may_be_cleared() {
     }
 }
 
+/// A new value of each field of a profile, as its rules have it.
+const NEW: &[(&str, &str)] = &[("name", "Countess"), ("bio", "Numbers.")];
+
+#[tokio::test]
+async fn every_field_of_a_profile_can_be_changed() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let answer = ada.gql("{ __type(name: \"UpdateProfileInput\") { inputFields { name } } }", json!({})).await;
+    let fields = answer["data"]["__type"]["inputFields"].as_array().unwrap_or_else(|| panic!("{answer}")).clone();
+    for field in fields.iter().map(|field| field["name"].as_str().expect("a name")) {
+        let new = NEW.iter().find(|(name, _)| *name == field).unwrap_or_else(|| panic!("NEW has no value for {field}")).1;
+        let query = format!("mutation($input: UpdateProfileInput!) {{ updateProfile(input: $input) {{ user {{ {field} }} }} }}");
+        let changed = ada.gql(&query, json!({ "input": { field: new } })).await;
+        assert_eq!(changed["data"]["updateProfile"]["user"][field], new, "{changed}");
+    }
+}
+
 #[tokio::test]
 async fn what_is_left_out_of_a_profile_stays() {
     let app = TestApp::start().await;

@@ -139,3 +139,41 @@ async fn an_empty_page_and_one_that_skips_are_the_library_s_too() {
         assert_eq!((edge.get("cursor").is_some(), edge["node"]["status"].get("message").is_some()), (!no, no), "{answer}");
     }
 }
+
+/// The block of `text` that begins with a line, up to the brace that closes it.
+fn block<'a>(text: &'a str, line: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(&format!("\n{line}\n"))?;
+    rest.split_once("\n}\n").map(|(block, _)| block)
+}
+
+/// A name of Rust as GraphQL has it.
+fn camel(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |all, word| all + &word[..1].to_uppercase() + &word[1..])
+}
+
+/// One that is forgotten is left to the library, with the whole page: the answer is the same and costs twice as much.
+#[test]
+fn every_field_that_needs_nothing_is_written_at_once() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let (mut seen, mut left) = (0, Vec::new());
+    for (file, object) in [("users", "UserObject"), ("statuses", "StatusObject"), ("timelines", "TimelineEntry")] {
+        let text = std::fs::read_to_string(root.join(file).join("graphql.rs")).expect("a source");
+        let resolvers = block(&text, &format!("impl {object} {{")).unwrap_or_else(|| panic!("no {object}"));
+        let at_once = block(&text, &format!("impl Plain for {object} {{")).unwrap_or_else(|| panic!("{object} is not plain"));
+        for line in resolvers.lines() {
+            let Some((name, kind)) = line.split_once("async fn ").and_then(|(_, rest)| rest.split_once("(&self) -> ")) else {
+                continue;
+            };
+            if ["ID", "&str", "String", "DateTime", "u64", "i32", "bool"].contains(&kind.trim_end_matches(" {")) {
+                seen += 1;
+                if !at_once.contains(&format!("\"{}\"", camel(name))) {
+                    left.push(format!("{object}::{name}"));
+                }
+            }
+        }
+    }
+    assert!(seen > 12, "{seen}");
+    assert_eq!(left, [""; 0], "`impl Plain` does not name them");
+}

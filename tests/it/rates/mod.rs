@@ -185,6 +185,37 @@ async fn every_limit_fires_at_its_edge_and_lets_in_again_what_has_come_back() {
     }
 }
 
+/// The most things that one limit charges for.
+const KINDS: usize = 10;
+
+#[tokio::test]
+async fn all_that_a_limit_names_is_charged() {
+    for limit in Limit::ALL {
+        let app = TestApp::with(limited(&[(limit, if limit == Limit::Requests { "2/1h" } else { "1/1h" })])).await;
+        let people = app.crowd("c", 2).await;
+        for n in 0..KINDS {
+            assert_eq!(refused(&once(&app, limit, &people, n).await, limit), None, "{limit:?} {n}");
+            assert_eq!(refused(&once(&app, limit, &people, n).await, limit), Some(3_600), "{limit:?} {n}");
+            app.clock.advance(3_600_000);
+        }
+    }
+}
+
+/// Mutations that pay as requests alone: they read and write a bounded number of keys of the account's own, or are charged where they fail.
+const UNLIMITED: &[&str] = &["deleteAccount", "deleteComment", "deleteStatus", "endSessions", "logOut", "updateProfile"];
+
+#[tokio::test]
+async fn every_mutation_is_charged_or_says_that_it_is_not() {
+    let app = TestApp::start().await;
+    let answer = app.anonymous().gql("{ __schema { mutationType { fields { name } } } }", json!({})).await;
+    let fields = answer["data"]["__schema"]["mutationType"]["fields"].as_array().unwrap_or_else(|| panic!("{answer}")).clone();
+    let names: Vec<&str> = fields.iter().map(|field| field["name"].as_str().expect("a name")).collect();
+    let once = include_str!("mod.rs").split("async fn unknown_comment").next().unwrap_or_default();
+    let words: Vec<&str> = once.split(|letter: char| !letter.is_alphanumeric()).collect();
+    let forgotten = names.iter().filter(|name| !words.contains(*name) && !UNLIMITED.contains(*name));
+    assert_eq!(forgotten.collect::<Vec<_>>(), [&""; 0], "neither `once` nor UNLIMITED names them");
+}
+
 #[tokio::test]
 async fn every_limit_fires_at_its_default() {
     for limit in [Limit::SignUps, Limit::Posts, Limit::Follows, Limit::Likes, Limit::Comments, Limit::Votes, Limit::Lists] {
