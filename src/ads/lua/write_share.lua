@@ -6,25 +6,23 @@
 local version = redis.call('HGET', KEYS[1], 'v')
 if version and tonumber(version) > tonumber(ARGV[1]) then return 0 end
 redis.call('HSET', KEYS[1], 'v', ARGV[1], 'off', ARGV[2], 'starts', ARGV[3], 'ends', ARGV[4], 'cap', ARGV[5], 'per', ARGV[6])
-local kept = {}
+local slot_of = {}
 for at = 7, #ARGV, 4 do
   local ad = ARGV[at]
-  kept[ad] = true
-  redis.call('ZADD', KEYS[2 + ARGV[at + 1]], ARGV[at + 2], ad)
+  slot_of[ad] = tonumber(ARGV[at + 1])
+  redis.call('ZADD', KEYS[2 + slot_of[ad]], ARGV[at + 2], ad)
   redis.call('HSET', KEYS[2], ad, ARGV[at + 3], ad .. ':l', redis.call('HGET', KEYS[2], ad .. ':i') or '0')
 end
 for slot = 1, 4 do
   local gone, fields = {}, {}
   for _, ad in ipairs(redis.call('ZRANGE', KEYS[2 + slot], 0, 999)) do
-    if not kept[ad] then
-      gone[#gone + 1] = ad
+    if slot_of[ad] ~= slot then gone[#gone + 1] = ad end
+    if not slot_of[ad] then
       fields[#fields + 1] = ad
       fields[#fields + 1] = ad .. ':l'
     end
   end
-  if #gone > 0 then
-    redis.call('HDEL', KEYS[2], unpack(fields))
-    redis.call('ZREM', KEYS[2 + slot], unpack(gone))
-  end
+  if #gone > 0 then redis.call('ZREM', KEYS[2 + slot], unpack(gone)) end
+  if #fields > 0 then redis.call('HDEL', KEYS[2], unpack(fields)) end
 end
 return 1
