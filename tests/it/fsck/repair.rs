@@ -33,7 +33,8 @@ const LATER: &str = "is overdue: does a server run?";
 const UNNAMED: &str = "has scores that are no ids";
 
 /// What changes by itself, and what processes keep.
-const ELSEWHERE: &[&str] = &["worker", "journal", "due", "stream", "told", "secret", "feed", "discussion", "thread", "pending"];
+const ELSEWHERE: &[&str] =
+    &["worker", "journal", "copies", "settled", "due", "stream", "told", "secret", "feed", "discussion", "thread", "pending"];
 /// Fields that count changes, or when something was told.
 const MOVING: &[&str] = &["edges", "told"];
 
@@ -183,6 +184,39 @@ async fn the_journal_is_left_to_the_operator() {
 #[tokio::test]
 async fn comments_are_repaired() {
     hold(broken::OF_COMMENTS).await;
+}
+
+/// Damage that no other remedy repairs on the way, and the remedy that brings back exactly what was there.
+const OF_ONE_REMEDY: &[(&[&str], &str)] = &[
+    (&["ZADD profile:{$ada} $ofbob $ofbob", "HINCRBY user:{$ada} posts 1"], "remove another author's status from a profile"),
+    (&["ZADD home:{$ada} $old $old"], "remove a deleted status from a feed"),
+    (&["ZADD timeline:{$list} $old $old"], "remove a deleted status from a feed"),
+    (&["ZADD likers:{$old} $old $bob"], "remove the likes of a deleted status"),
+    (&["ZADD lists:{$bob} $list $list"], "settle a list"),
+    (&["HSET list:{$list} uid $bob"], "settle a list"),
+    (
+        &["EVAL|local all = redis.call('ZRANGE', KEYS[1], 0, -1) redis.call('ZREM', KEYS[1], all[#all])|1|replies:{$second}:new"],
+        "put a comment into its thread",
+    ),
+];
+
+#[tokio::test]
+async fn each_remedy_brings_back_what_was_there() {
+    let scene = Scene::quiet().await;
+    let (sound, before) = (scene.app.redis.snapshot(), scene.values());
+    let mut wrong = Vec::new();
+    for (commands, remedy) in OF_ONE_REMEDY {
+        scene.break_it(commands);
+        assert_ne!(scene.values(), before, "{commands:?}");
+        let repaired = scene.repair(false).await;
+        let after = scene.values();
+        let changed: Vec<&String> = before.keys().chain(after.keys()).filter(|key| before.get(*key) != after.get(*key)).collect();
+        if !repaired.left.is_empty() || !repaired.done.contains_key(remedy) || !changed.is_empty() {
+            wrong.push(format!("{commands:?}: changed {changed:?}, {repaired:?}"));
+        }
+        scene.app.redis.restore(&sound);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[tokio::test]
