@@ -134,4 +134,21 @@ mod tests {
         let (got, ()) = tokio::join!(within(Duration::from_secs(60), receiver), async { sender.send(7).expect("it waits") });
         assert_eq!(got, Ok(Ok(7)));
     }
+
+    /// Both stand at the same time: the end of the last tick, which comes a little late, and an answer that other tasks are still to hand on.
+    #[tokio::test]
+    async fn an_answer_that_is_on_its_way_at_the_end_is_taken() {
+        let ((sender, received), (handed_on, answer)) = (tokio::sync::oneshot::channel(), tokio::sync::oneshot::channel());
+        tokio::spawn(async move {
+            tokio::time::sleep(LIMIT).await;
+            sender.send(7)
+        });
+        tokio::spawn(async move { handed_on.send(received.await) });
+        tokio::spawn(async {
+            tokio::time::sleep(LIMIT - LIMIT / 20).await;
+            // Shorter than a tick, so that it is not seen.
+            std::thread::sleep(LIMIT / 10);
+        });
+        assert_eq!(within(LIMIT, answer).await, Ok(Ok(Ok(7))));
+    }
 }
