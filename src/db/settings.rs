@@ -1,8 +1,11 @@
 //! The options by which what is stored is settled: a process that starts with others has something to do.
 
+use super::script::{Call, Script};
 use super::{Db, keys};
 use crate::error::Error;
 use redis::cmd;
+
+static REPLACE_SETTING: Script = Script::new(include_str!("lua/replace_setting.lua"));
 
 /// The field of `--star-followers`.
 pub(super) const STAR_FOLLOWERS: &str = "star-followers";
@@ -23,5 +26,14 @@ impl Db {
     pub async fn set_star_followers(&self, followers: u64) -> Result<(), Error> {
         let command = cmd("HSET").arg(keys::SETTINGS).arg(STAR_FOLLOWERS).arg(followers).take();
         self.write_many(vec![command]).await.map(drop)
+    }
+
+    /// Replaces the number of followers that makes a star, if it is still `from`; `false` when another process was faster. One script.
+    ///
+    /// # Errors
+    /// As [`Db::call`].
+    pub async fn replace_star_followers(&self, from: Option<u64>, to: u64) -> Result<bool, Error> {
+        let from = from.map(|followers| followers.to_string()).unwrap_or_default();
+        self.call(Call::new(&REPLACE_SETTING, [keys::SETTINGS.to_owned()]).arg(STAR_FOLLOWERS).arg(from).arg(to)).await
     }
 }

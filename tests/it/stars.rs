@@ -169,6 +169,45 @@ async fn all_authors_are_looked_at_in_passes() {
     assert_eq!(jobs::waiting(&app.app, Queue::Long).await.expect("a store"), 8);
 }
 
+/// During a rolling restart a process that still has the old threshold takes over some of the crossings.
+#[tokio::test]
+async fn a_process_with_another_threshold_crosses_by_that_of_the_store() {
+    let app = TestApp::with(config(1_000)).await;
+    let (_, authors) = world(&app, 30, 2).await;
+    timelines::take_up_threshold(&app.app).await.expect("a store");
+    app.drain().await;
+    let low = TestApp::over(app.redis.clone(), app.clock.clone(), config(30)).await;
+    timelines::take_up_threshold(&low.app).await.expect("a store");
+    app.drain().await;
+    for author in &authors {
+        assert!(reach(&app, author).starts_with("merged "), "{}", reach(&app, author));
+    }
+    // What it sees with its own threshold is no reason to take anything back.
+    authors[0].post("merged").await;
+    app.drain().await;
+    assert!(reach(&app, &authors[0]).starts_with("merged "), "{}", reach(&app, &authors[0]));
+    is_sound(&low).await;
+}
+
+/// Servers that are started together with a new threshold review all authors once.
+#[tokio::test]
+async fn processes_that_begin_at_once_leave_one_review() {
+    let app = TestApp::with(config(1_000)).await;
+    timelines::take_up_threshold(&app.app).await.expect("a store");
+    app.drain_wholly().await;
+    let mut servers = Vec::new();
+    for _ in 0..5 {
+        servers.push(TestApp::over(app.redis.clone(), app.clock.clone(), config(30)).await);
+    }
+    let begun = futures_util::future::join_all(servers.iter().map(|server| timelines::take_up_threshold(&server.app))).await;
+    assert!(begun.iter().all(Result::is_ok), "{begun:?}");
+    for server in &servers {
+        server.app.drain().await;
+    }
+    assert_eq!(jobs::waiting(&app.app, Queue::Long).await.expect("a store"), 1);
+    assert_eq!(app.app.db().star_followers().await.expect("a store"), Some(30));
+}
+
 /// The server that begins with it says so, and needs no one to follow.
 #[tokio::test]
 async fn a_server_that_begins_takes_its_threshold_up() {

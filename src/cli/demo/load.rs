@@ -91,12 +91,12 @@ async fn take_in(app: &App, world: &World, tokens: Option<&Path>) -> anyhow::Res
     bar.set_message("timelines");
     fill_timelines(app, world, &bar).await?;
     bar.set_message("stars");
+    // Authors cross by the store's threshold; the workers need not review them again.
+    app.db().set_star_followers(app.config().star_followers).await?;
     for star in stars(world, app.config().star_followers) {
         timelines::service::import_reach(app, star.id).await?;
         bar.inc(star.followers);
     }
-    // The workers need not look at them again.
-    app.db().set_star_followers(app.config().star_followers).await?;
     if let Some(file) = tokens {
         bar.set_message("sessions");
         let tokens = sessions::service::begin_many(app, &ids).await?;

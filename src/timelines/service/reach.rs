@@ -47,13 +47,14 @@ pub(super) async fn look(app: &App, author: UserId, audience: Audience) -> Resul
     }
 }
 
-/// A pass over a crossing, a thousand followers, newest first; `None` when there is none.
+/// A pass over a crossing, a thousand followers, newest first; `None` when there is none. The threshold is the store's, not this process's own:
+/// during a rolling restart processes with different ones take each other's tasks, and come to the same result.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn cross(app: &App, author: UserId, place: Place) -> Result<Option<Place>, Error> {
-    let audience = graph::audience(app, author).await?;
-    let reach = match wanted(app.config().star_followers, audience) {
+    let (audience, recorded) = futures_util::try_join!(graph::audience(app, author), app.db().star_followers())?;
+    let reach = match wanted(recorded.unwrap_or(app.config().star_followers), audience) {
         Some(crossing) => graph::set_reach(app, author, audience.reach, crossing(app.next_id().await?)).await?,
         None => audience.reach,
     };
@@ -92,25 +93,31 @@ pub async fn import_reach(app: &App, author: UserId) -> Result<(), Error> {
 }
 
 /// Has the workers review all authors if the store's are settled by another `--star-followers` than this process has. For the start of a process: a
-/// running one never changes its mind, so processes with different settings do not undo each other's work again and again. One round trip; a few more
-/// where it differs.
+/// running one never changes its mind, so processes with different settings do not undo each other's work again and again. Of processes that start at
+/// once with the same setting, one leaves the review to the workers. One round trip; a few more where it differs.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn take_up_threshold(app: &App) -> Result<(), Error> {
     let followers = app.config().star_followers;
-    let before = app.db().star_followers().await?;
-    if before == Some(followers) {
+    loop {
+        let before = app.db().star_followers().await?;
+        if before == Some(followers) {
+            return Ok(());
+        }
+        // In the journal before it is recorded: if this process dies in between, the review is still done.
+        let ticket = jobs::begin(app, Task::Stars { followers }).await?;
+        if !app.db().replace_star_followers(before, followers).await? {
+            // The process that was faster has left a review of its own, or has another setting.
+            ticket.done(app);
+            continue;
+        }
+        ticket.hand_over(app, Place::default()).await;
+        if let Some(before) = before {
+            tracing::info!(before, now = followers, "--star-followers has changed: all authors are looked at");
+        }
         return Ok(());
     }
-    // In the journal before it is noted: who dies in between leaves it to be done.
-    let ticket = jobs::begin(app, Task::Stars { followers }).await?;
-    app.db().set_star_followers(followers).await?;
-    ticket.hand_over(app, Place::default()).await;
-    if let Some(before) = before {
-        tracing::info!(before, now = followers, "--star-followers has changed: all authors are looked at");
-    }
-    Ok(())
 }
 
 /// A pass over all authors, a page of the store's keys: has those cross who have to; `None` at the end, or when another number has been set since.
