@@ -16,8 +16,8 @@ pub(super) const CURSOR_SECRET: &str = "secret:{cursor}";
 /// HASH `name moment state` (moment in ms since the epoch) of the demo world in this store. One key, no time to live.
 pub(super) const WORLD: &str = "world:{demo}";
 
-/// HASH `version step place by` of the store's layout: migrations up to `version` are done, `step` (0 for none) goes on at `place`. One key, no
-/// time to live.
+/// HASH `version step place by needs` of the store's layout: migrations up to `version` are done, `step` (0 for none) goes on at `place`, and a program
+/// must know version `needs` to work on the store. One key, no time to live.
 pub(super) const VERSION: &str = "version:{store}";
 
 /// HASH, an option of the processes → its value, of those by which what is stored is settled: `star-followers`. One key, no time to live.

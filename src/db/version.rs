@@ -17,6 +17,8 @@ pub struct VersionMark {
     pub step: Option<(u64, String)>,
     /// The version of the program that wrote the mark.
     pub by: String,
+    /// The least version that a program must know to work on the store.
+    pub needs: u64,
 }
 
 impl VersionMark {
@@ -32,10 +34,12 @@ impl Db {
     /// # Errors
     /// `STORAGE_UNAVAILABLE`; internal for a mark that cannot be read.
     pub async fn version_mark(&self) -> Result<Option<VersionMark>, Error> {
-        let command = cmd("HMGET").arg(keys::VERSION).arg(&["version", "step", "place", "by"]).take();
-        let (version, step, place, by): (Option<u64>, Option<u64>, Option<String>, Option<String>) = self.read(command).await?;
+        let command = cmd("HMGET").arg(keys::VERSION).arg(&["version", "step", "place", "by", "needs"]).take();
+        let mark: (Option<u64>, Option<u64>, Option<String>, Option<String>, Option<u64>) = self.read(command).await?;
+        let (Some(version), step, place, by, needs) = mark else { return Ok(None) };
+        let reached = step.unwrap_or(0).max(version);
         let step = step.filter(|step| *step > 0).map(|step| (step, place.unwrap_or_default()));
-        Ok(version.map(|version| VersionMark { version, step, by: by.unwrap_or_default() }))
+        Ok(Some(VersionMark { version, step, by: by.unwrap_or_default(), needs: needs.unwrap_or(reached) }))
     }
 
     /// Replaces the mark, if it is still `from`; `false` when another process was faster. One script.
@@ -44,7 +48,8 @@ impl Db {
     /// As [`Db::call`].
     pub async fn advance_version(&self, from: Option<&VersionMark>, to: &VersionMark) -> Result<bool, Error> {
         let from = from.map_or_else(Default::default, VersionMark::fields);
-        self.call(Call::new(&ADVANCE_VERSION, [keys::VERSION.to_owned()]).arg(&from).arg(&to.fields()).arg(&to.by)).await
+        self.call(Call::new(&ADVANCE_VERSION, [keys::VERSION.to_owned()]).arg(&from).arg(&to.fields()).arg(&to.by).arg(to.needs))
+            .await
     }
 
     /// Whether any Waxwing has written into this store: each draws ids before it writes anything else. One round trip.

@@ -15,7 +15,8 @@
 //! - **written with steps of one hash tag**, as everything is, so that it works on a cluster.
 //!
 //! `beside_servers` tells whether servers of the version before may go on writing while the step runs and after it. Such a step is also done by
-//! a server that starts, where it takes less than a second; any other wants all servers stopped, and `waxwing migrate`.
+//! a server that starts, where it takes less than a second, and servers of the version before go on (the mark says which version a program must
+//! know at least). Any other step wants all servers stopped, and `waxwing migrate`: the mark refuses older programs before its first pass.
 //!
 //! The version changes with the layout of the store, not with every release.
 
@@ -72,7 +73,7 @@ pub enum Standing {
         /// Every step that is missing may run beside servers.
         beside_servers: bool,
     },
-    /// Of a newer version, or on its way to one.
+    /// Of a newer version, or on its way to one, that the process must not work on.
     Newer {
         /// That version.
         version: u64,
@@ -110,7 +111,7 @@ pub async fn standing(db: &Db, steps: &[Step]) -> Result<Standing, Error> {
 
 fn standing_of(mark: &VersionMark, steps: &[Step]) -> Standing {
     let reached = mark.step.as_ref().map_or(mark.version, |(step, _)| *step).max(mark.version);
-    if reached > latest(steps) {
+    if mark.needs > latest(steps) {
         return Standing::Newer { version: reached, by: mark.by.clone() };
     }
     match steps.get(mark.version as usize..) {
@@ -135,7 +136,7 @@ pub async fn run(
     loop {
         let mark = app.db().version_mark().await?;
         if mark.is_none() && !app.db().was_used().await? {
-            app.db().advance_version(None, &done(latest(steps))).await?;
+            app.db().advance_version(None, &mark_of(steps, latest(steps), None)).await?;
             continue;
         }
         let from = mark.clone().unwrap_or_default();
@@ -145,15 +146,21 @@ pub async fn run(
             return Ok(standing);
         };
         let version = from.version + 1;
+        if from.step.is_none() && !step.beside_servers {
+            // Before the first pass: an older program must not write between this pass and the mark that follows it.
+            let begun = mark_of(steps, from.version, Some((version, String::new())));
+            app.db().advance_version(mark.as_ref(), &begun).await?;
+            continue;
+        }
         let place = from.step.map(|(_, place)| place).unwrap_or_default();
         let pass = (step.pass)(app.clone(), place.clone()).await?;
         tell(Progress { version, name: step.name, percent: percent(&pass) });
         let to = match pass {
-            Pass::Done => done(version),
+            Pass::Done => mark_of(steps, version, None),
             Pass::More { place: next, .. } if next == place => {
                 return Err(Error::internal(anyhow::anyhow!("the migration to version {version} stays at {place:?}")));
             }
-            Pass::More { place, .. } => VersionMark { version: from.version, step: Some((version, place)), by: program() },
+            Pass::More { place, .. } => mark_of(steps, from.version, Some((version, place))),
         };
         // Where another process was faster, its mark holds: this pass was done twice, which changes nothing.
         app.db().advance_version(mark.as_ref(), &to).await?;
@@ -167,10 +174,13 @@ fn percent(pass: &Pass) -> u64 {
     }
 }
 
-fn done(version: u64) -> VersionMark {
-    VersionMark { version, step: None, by: program() }
+fn mark_of(steps: &[Step], version: u64, step: Option<(u64, String)>) -> VersionMark {
+    let reached = step.as_ref().map_or(version, |(step, _)| *step);
+    VersionMark { version, step, by: env!("CARGO_PKG_VERSION").to_owned(), needs: needed(steps, reached) }
 }
 
-fn program() -> String {
-    env!("CARGO_PKG_VERSION").to_owned()
+/// The least version that a program must know to work on a store on which the steps up to `reached` are done or under way.
+fn needed(steps: &[Step], reached: u64) -> u64 {
+    let begun = steps.iter().zip(1..).take_while(|(_, version)| *version <= reached);
+    begun.fold(0, |needed, (step, version)| if step.beside_servers { needed.max(version - 1) } else { version })
 }

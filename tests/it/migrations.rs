@@ -224,6 +224,51 @@ async fn a_migration_that_was_cut_off_goes_on_where_it_was() {
     assert_eq!(passes(&app), [all_passes(), all_passes()].concat());
 }
 
+/// A step that tells what the mark says while its first pass runs.
+fn looks_at_the_mark(app: App, _: String) -> Work {
+    Box::pin(async move {
+        let mark = app.db().version_mark().await?;
+        let told = format!("{:?}", mark.map(|mark| (mark.version, mark.step, mark.needs)));
+        app.part::<Record>().0.lock().expect("no panic while held").0.push(told);
+        Ok(Pass::Done)
+    })
+}
+
+/// An older program must not write once a step has begun that wants all servers stopped.
+#[tokio::test]
+async fn the_mark_tells_of_an_exclusive_step_before_its_first_pass() {
+    let steps = [Step { name: "exclusive", beside_servers: false, pass: looks_at_the_mark }];
+    let redis = RedisServer::start();
+    let app = process(&redis).await;
+    assert_eq!(run(&app, &steps, None, |_| {}).await.expect("a store"), Standing::Current);
+    assert_eq!(passes(&app), [r#"Some((0, Some((1, "")), 1))"#]);
+    assert!(matches!(standing(app.db(), &[]).await.expect("a store"), Standing::Newer { version: 1, .. }));
+}
+
+/// Servers of the version before go on beside a step that allows it, and after it.
+#[tokio::test]
+async fn a_step_beside_servers_leaves_those_of_the_version_before_running() {
+    let beside = |name| Step { name, beside_servers: true, pass: looks_at_the_mark };
+    let steps = [beside("first"), beside("second"), Step { name: "third", beside_servers: false, pass: one_pass }];
+    let redis = RedisServer::start();
+    let app = process(&redis).await;
+    assert_eq!(run(&app, &steps[..2], None, |_| {}).await.expect("a store"), Standing::Current);
+    let known = async |count: usize| standing(app.db(), &steps[..count]).await.expect("a store");
+    assert_eq!((known(1).await, known(2).await), (Standing::Current, Standing::Current));
+    // What the second step wrote may be read wrongly by a program that does not know the first one.
+    assert!(matches!(known(0).await, Standing::Newer { version: 2, .. }));
+    // An older program that starts leaves the mark as it is.
+    let before = mark(&redis);
+    assert_eq!(run(&app, &steps[..1], None, |_| {}).await.expect("a store"), Standing::Current);
+    assert_eq!(mark(&redis), before);
+    assert_eq!(run(&app, &steps, None, |_| {}).await.expect("a store"), Standing::Current);
+    assert!(matches!(known(2).await, Standing::Newer { version: 3, .. }));
+    // A mark without that number was written by a program before it: whoever knows less is refused.
+    redis.run::<()>(&["HDEL", "version:{store}", "needs"]);
+    redis.run::<()>(&["HSET", "version:{store}", "version", "2"]);
+    assert!(matches!(known(1).await, Standing::Newer { version: 2, .. }));
+}
+
 #[tokio::test]
 async fn several_processes_may_start_at_once() {
     let redis = RedisServer::start();
