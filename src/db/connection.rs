@@ -50,10 +50,10 @@ pub struct Timing {
 
 impl Default for Timing {
     /// Connecting and an answer together stay under the second within which a client is told that the storage is down; so do a charge
-    /// and an answer. A request reads before it writes, so only writes under way wait longer for a Redis that stops: for over two seconds,
-    /// as long as one with `appendfsync everysec` may wait for a slow disk.
+    /// and an answer. A request reads before it writes, so only writes under way wait longer for a Redis that stops, such as one that waits for a
+    /// slow disk (`appendfsync everysec`): with connecting, which a cluster counts too, less than two seconds.
     fn default() -> Self {
-        let [connect, response, write, charge] = [300, 600, 2_500, 200].map(Duration::from_millis);
+        let [connect, response, write, charge] = [300, 600, 1_600, 200].map(Duration::from_millis);
         Self { connect, response, write, charge, connections: 2, near: NEAR }
     }
 }

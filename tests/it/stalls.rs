@@ -63,6 +63,16 @@ async fn a_write_waits_longer_for_redis_than_a_read() {
     assert_eq!(written.map(|replies| replies.len()).ok(), Some(1), "slow is not wrong");
 }
 
+/// What a client is promised of a Redis that stands still: an answer within two seconds, and within one where nothing was written.
+#[test]
+fn no_request_waits_for_redis_for_two_seconds() {
+    let Timing { connect, response, write, charge, .. } = Timing::default();
+    assert!(connect + write < Duration::from_secs(2), "a write under way");
+    assert!(write > response, "a client whose write is given up does not know whether it happened");
+    assert!(connect + response < Duration::from_secs(1) && charge + response < Duration::from_secs(1), "a read");
+    assert!(Duration::from_secs(2) < EdgeConfig::default().request_timeout, "timeouts nest");
+}
+
 #[tokio::test]
 async fn a_client_is_not_judged_by_what_it_sent_while_the_process_did_not_run() {
     let init_timeout = Duration::from_secs(3);
