@@ -47,7 +47,7 @@
 //! into the journal ([`jobs`]) as what may disagree, then everything is made to agree (*settled*), then it is struck out. Settling
 //! looks at what was committed first and again afterwards, so it may be done twice, late, or by two at once; whoever finds an
 //! entry whose lease has run out does it again ([`work`]). In a power cut the nodes of a cluster lose different ends of what they wrote: so
-//! there an entry has a copy on every node that its change may touch, and is kept for ten seconds after it was settled, to be settled again if
+//! there an entry has a copy on every node that its change may touch, and is kept for twenty seconds after it was settled, to be settled again if
 //! a node was restarted or replaced in between ([`jobs::keep`]). Fan-out past the first thousand followers, refills and crossings go the same way,
 //! in passes.
 //!

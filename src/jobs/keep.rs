@@ -57,20 +57,24 @@ async fn retire(app: &App, generation: u64, before: Millis) -> Result<bool, Erro
     }
 }
 
-/// Writes entries from their copies that a node has lost: as soon as the generation has changed, and once a minute; whether there were any.
+/// Writes entries from their copies that a node has lost: as soon as the generation has changed, and once a minute; whether there were any. In the same
+/// generation only entries that should have been struck out by now are compared: of the others nothing was lost, and there are many under load.
 async fn adopt_lost(app: &App, generation: u64) -> Result<bool, Error> {
     let (last, now) = (app.part::<Compared>(), app.now());
     let compared = *last.0.lock().unwrap_or_else(PoisonError::into_inner);
     if compared.is_some_and(|(known, at)| known == generation && now.saturating_sub(at) < COMPARE) {
         return Ok(false);
     }
-    let any = adopt(app).await?;
+    let is_same = compared.is_some_and(|(known, _)| known == generation);
+    let before = if is_same { now.saturating_sub(LEASE + KEEP) } else { Millis::MAX };
+    let any = adopt(app, before).await?;
     *last.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((generation, now));
     Ok(any)
 }
 
-/// Writes entries from their copies where they are missing; whether there were any. A page of all copies is two pipelines.
-async fn adopt(app: &App) -> Result<bool, Error> {
+/// Writes entries that were made up to `before` from their copies where they are missing; whether there were any. A page of all copies is a pipeline,
+/// and one more with a script for each entry that is compared.
+async fn adopt(app: &App, before: Millis) -> Result<bool, Error> {
     let (mut any, mut cursors, now) = (false, store::first_copies(), app.now());
     while !cursors.is_empty() {
         let (found, next) = store::copies(app.db(), cursors).await?;
@@ -79,8 +83,9 @@ async fn adopt(app: &App) -> Result<bool, Error> {
             let due = now.max(source::time_of(entry.id) + LEASE);
             (entry, due)
         };
-        let found: Vec<(Entry, Millis)> = found.into_iter().map(due).collect();
-        any |= store::adopt(app.db(), &found).await? > 0;
+        let is_compared = |entry: &Entry| source::time_of(entry.id) <= before;
+        let found: Vec<(Entry, Millis)> = found.into_iter().filter(is_compared).map(due).collect();
+        any |= !found.is_empty() && store::adopt(app.db(), &found).await? > 0;
         cursors = next;
     }
     Ok(any)
@@ -95,7 +100,7 @@ pub async fn release(app: &App) -> Result<(), Error> {
     if app.db().is_cluster() {
         return Ok(());
     }
-    adopt(app).await?;
+    adopt(app, Millis::MAX).await?;
     loop {
         let settled = store::settled(app.db(), app.now(), PAGE).await?;
         store::requeue(app.db(), &settled, app.now()).await?;

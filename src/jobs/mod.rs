@@ -5,7 +5,7 @@
 //! | `journal:{n}` | HASH | entry id → `claims tries place task`, on a cluster `claims tries place copies task` | 100,000 a shard, then `OVERLOADED` |
 //! | `due:{n}:short`, `due:{n}:long` | ZSET | entry id → when it is anybody's, in ms | the same entries |
 //! | `dead:{n}` | HASH | entry id → the entry that could not be settled, and why | 10,000 a shard |
-//! | `settled:{n}` | ZSET | on a cluster: entry id → when it was settled, in ms | the same entries, 10 s |
+//! | `settled:{n}` | ZSET | on a cluster: entry id → when it was settled, in ms | the same entries, 20 s |
 //! | `copies:{tag}` | HASH | on a cluster: entry id → record, on another node than the journal's | 100,000 a tag, then `OVERLOADED` |
 //!
 //! A change of several steps has one that counts: its *commit*, a script on one tag. Everything that other tags say of it is derived.
@@ -31,7 +31,7 @@
 //!    a step of the change keeps the entry or a copy of it. The copies lie under tags that are spread over all slots
 //!    ([`crate::db::spread`]); which nodes there are is taken from the map of the cluster, and the record names the tags. An entry that is lost
 //!    is written again from any copy ([`keep`]): as soon as a node is seen to have been restarted or replaced, and once a minute.
-//! 2. *An entry is struck out only when no node can lose any more what settled it.* A settled entry is kept for ten seconds ([`KEEP`]), and struck
+//! 2. *An entry is struck out only when no node can lose any more what settled it.* A settled entry is kept for twenty seconds ([`KEEP`]), and struck
 //!    out only if no node was restarted or replaced since its passes were begun. That is seen by the generation of the cluster
 //!    ([`crate::db::Db::generation`]), a hash of the `run_id` and the `master_replid` of all primaries, which each entry records. An entry of
 //!    another generation is settled again, from the first pass. A replica that takes over counts as a restart. Which process compares does not

@@ -1,14 +1,16 @@
 //! What there is to settle: plain types.
 
 use crate::clock::Millis;
+use crate::db::inspect::COVERED_NODE_TIMEOUT;
 use crate::ids::{CampaignId, CommentId, StatusId, UserId, UserListId, WebsiteId};
 use serde::{Deserialize, Serialize};
 
 /// How long an entry belongs to whoever wrote or took it.
 pub const LEASE: Millis = 10_000;
-/// How long a settled entry is kept on a cluster: five times what a node with `appendfsync everysec` can lose in a power cut (two seconds),
-/// since clocks of processes differ, and since a replica that takes over may be behind.
-pub const KEEP: Millis = 10_000;
+/// How long a settled entry is kept on a cluster. A primary that is cut off from the others takes writes for `cluster-node-timeout`, and all of them
+/// are lost when its replica takes over; so the longest timeout that is covered, and the time of an election. That is also ten times what a node with
+/// `appendfsync everysec` can lose in a power cut (two seconds), so that clocks of processes may differ.
+pub const KEEP: Millis = COVERED_NODE_TIMEOUT + 5_000;
 /// Parts of the journal, each a hash tag of its own.
 pub(super) const SHARDS: u64 = 8;
 /// Entries of a shard.

@@ -151,22 +151,22 @@ impl Parts {
 /// `STORAGE_UNAVAILABLE`; `OVERLOADED` when the journal is full.
 pub async fn take_up(app: &App, entry: &mut Entry) -> Result<(), Error> {
     let generation = app.db().generation().await;
-    let begun = entry.copies.as_ref().map(|copies| copies.generation);
-    if !app.db().is_cluster() || begun == Some(generation).filter(|known| *known > 0) {
+    let began_in = entry.copies.as_ref().map(|copies| copies.generation);
+    if !app.db().is_cluster() || began_in == Some(generation).filter(|known| *known > 0) {
         return Ok(());
     }
-    let mut begun = entry.clone();
-    begun.copies = store::places(app.db(), entry.id, &entry.task, generation);
+    let mut renewed = entry.clone();
+    renewed.copies = store::places(app.db(), entry.id, &entry.task, generation);
     // Slots may have moved since: the copies under other tags go with the entry too.
     let before = entry.copies.iter().flat_map(|copies| copies.tags.iter().copied());
-    if let Some(copies) = &mut begun.copies {
+    if let Some(copies) = &mut renewed.copies {
         copies.tags.extend(before);
         copies.tags.sort_unstable();
         copies.tags.dedup();
     }
-    begun.place = Place { again: true, ..Place::default() };
-    write(app, std::slice::from_ref(&begun), true).await?;
-    *entry = begun;
+    renewed.place = Place { again: true, ..Place::default() };
+    write(app, std::slice::from_ref(&renewed), true).await?;
+    *entry = renewed;
     Ok(())
 }
 
@@ -252,7 +252,8 @@ pub async fn bury_the_hopeless(app: &App, entry: &Entry) -> Result<bool, Error> 
 async fn bury(app: &App, entry: &Entry, why: &str) -> Result<(), Error> {
     tracing::error!(error = why, entry = entry.id, task = ?entry.task, "settling was given up: see `waxwing tasks`");
     if !store::bury(app.db(), entry, why).await? {
-        store::keep(app.db(), entry, app.now() + 60 * LEASE).await?;
+        // There is no room for it. Its copies were removed before that was known: they are written again with it.
+        store::write(app.db(), std::slice::from_ref(entry), app.now() + 60 * LEASE, true).await?;
     }
     Ok(())
 }
@@ -291,12 +292,17 @@ pub async fn dead(app: &App) -> Result<Vec<Burial>, Error> {
     store::dead(app.db()).await
 }
 
-/// Gives one of the dead another try, from where it stood; `false` when it is not among them.
+/// Gives one of the dead another try, from where it stood; `false` when it is not among them. On a cluster it gets its copies back.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn revive(app: &App, mut entry: Entry) -> Result<bool, Error> {
     (entry.tries, entry.claims) = (0, 0);
+    if let Some(copies) = &mut entry.copies {
+        // The nodes may have changed since. In which generation it was begun stays known.
+        let places = store::places(app.db(), entry.id, &entry.task, copies.generation);
+        copies.tags = places.map(|places| places.tags).unwrap_or_default();
+    }
     store::revive(app.db(), &entry, app.now()).await
 }
 

@@ -48,11 +48,8 @@ pub(super) fn places(db: &Db, id: u64, task: &Task, generation: u64) -> Option<C
 pub(super) async fn write(db: &Db, entries: &[Entry], due: Millis, deletes: bool) -> Result<bool, Error> {
     let (write_entry, write_copy) = if deletes { (&WRITE_DELETION, &COPY_DELETION) } else { (&WRITE_ENTRY, &WRITE_COPY) };
     let calls = entries.iter().flat_map(|entry| {
-        let record = entry.record();
-        let copies = entry.copies.iter().flat_map(|copies| &copies.tags);
-        let copy = |tag: &u64| Call::new(write_copy, [keys::copies(*tag)]).arg(entry.id).arg(&record).arg(MAX_ENTRIES);
-        let mut calls: Vec<Call> = copies.map(copy).collect();
-        calls.push(Call::over(write_entry, keys_of(entry)).arg(entry.id).arg(&record).arg(due).arg(MAX_ENTRIES));
+        let mut calls = copy_calls(write_copy, entry);
+        calls.push(Call::over(write_entry, keys_of(entry)).arg(entry.id).arg(entry.record()).arg(due).arg(MAX_ENTRIES));
         calls
     });
     // Nothing has been committed yet, so nothing has happened should this not be confirmed.
@@ -72,6 +69,14 @@ pub(super) async fn write(db: &Db, entries: &[Entry], due: Millis, deletes: bool
         Err(Error::OutcomeUnknown) => Err(Error::StorageUnavailable),
         Err(error) => Err(error),
     }
+}
+
+/// The scripts that write the copies of an entry.
+fn copy_calls(write_copy: &'static Script, entry: &Entry) -> Vec<Call> {
+    let Some(copies) = &entry.copies else { return Vec::new() };
+    let record = entry.record();
+    let copy = |tag: &u64| Call::new(write_copy, [keys::copies(*tag)]).arg(entry.id).arg(&record).arg(MAX_ENTRIES);
+    copies.tags.iter().map(copy).collect()
 }
 
 /// What a look into the journal has found.
@@ -216,8 +221,13 @@ pub(super) async fn bury(db: &Db, entry: &Entry, why: &str) -> Result<bool, Erro
     db.call(Call::new(&BURY_ENTRY, keys).arg(entry.id).arg(entry.record()).arg(why).arg(MAX_DEAD)).await
 }
 
-/// Gives an entry another try; `false` when it is not among the dead. One script.
+/// Gives an entry another try, with its copies; `false` when it is not among the dead. A script, and on a cluster one before it for the copies, so
+/// that whoever settles the entry finds them.
 pub(super) async fn revive(db: &Db, entry: &Entry, due: Millis) -> Result<bool, Error> {
+    if !db.read::<bool>(cmd("HEXISTS").arg(keys::dead(entry.shard())).arg(entry.id).take()).await? {
+        return Ok(false);
+    }
+    db.call_many(copy_calls(&COPY_DELETION, entry)).await?;
     let keys = [keys::journal(entry.shard()), keys::due(entry.shard(), entry.task.queue()), keys::dead(entry.shard())];
     db.call(Call::new(&REVIVE_ENTRY, keys).arg(entry.id).arg(entry.record()).arg(due)).await
 }

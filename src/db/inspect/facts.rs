@@ -7,7 +7,7 @@ use redis::{Cmd, ErrorKind, FromRedisValue, InfoDict, RedisResult, ServerErrorKi
 
 use super::{Facts, Product, Version, rights};
 
-const CONFIG: [&str; 9] = [
+const CONFIG: [&str; 11] = [
     "appendonly",
     "appendfsync",
     "save",
@@ -17,6 +17,8 @@ const CONFIG: [&str; 9] = [
     "aof-load-truncated",
     "hash-max-listpack-value",
     "activedefrag",
+    "cluster-enabled",
+    "cluster-node-timeout",
 ];
 
 pub(super) async fn gather(connection: &mut impl ConnectionLike, kinds: &[&str]) -> RedisResult<Facts> {
@@ -68,6 +70,8 @@ fn add_config(facts: &mut Facts, config: &HashMap<String, String>) {
     let flag = |name: &str| config.get(name).map(|value| value == "yes");
     facts.aof_load_truncated = flag("aof-load-truncated");
     facts.active_defrag = flag("activedefrag");
+    let node_timeout = config.get("cluster-node-timeout").and_then(|value| value.parse().ok());
+    facts.node_timeout = node_timeout.filter(|_| flag("cluster-enabled") == Some(true));
     facts.compact_value = config.get("hash-max-listpack-value").and_then(|value| value.parse().ok());
 }
 

@@ -28,7 +28,7 @@ use std::fmt;
 use redis::RedisError;
 use redis::aio::ConnectionLike;
 
-pub use judge::judge;
+pub use judge::{COVERED_NODE_TIMEOUT, judge};
 pub use rights::Missing;
 pub use version::{NotAVersion, Product, Version};
 
@@ -61,6 +61,8 @@ pub struct Facts {
     pub compact_value: Option<u64>,
     /// Memory that is held in fragments is given back.
     pub active_defrag: Option<bool>,
+    /// Of a node of a cluster: how long one that is cut off from the others may go on, in ms.
+    pub node_timeout: Option<u64>,
     /// Anyone who reaches it over the network may use it, without a password.
     pub open: Option<bool>,
     /// Whom we are to Redis.

@@ -5,7 +5,10 @@ use crate::support::{Actor, Alone, RedisServer, START, TestApp, findings};
 use std::sync::Arc;
 use waxwing::clock::Clock;
 use waxwing::config::Config;
-use waxwing::jobs::{KEEP, keep};
+use waxwing::error::Error;
+use waxwing::jobs::service as jobs;
+use waxwing::jobs::{KEEP, Queue, Task, keep};
+use waxwing::sessions::service as sessions;
 
 /// An application on a cluster, two people, and nothing in the journal.
 async fn scene() -> (TestApp, Actor, Actor) {
@@ -16,7 +19,7 @@ async fn scene() -> (TestApp, Actor, Actor) {
     (app, ada, bob)
 }
 
-/// Works until nothing is left to do, ten seconds later.
+/// Works until nothing is left to do, and again once what was settled need not be kept any more.
 async fn later(app: &TestApp) {
     app.drain().await;
     app.clock.advance(KEEP as i64);
@@ -48,7 +51,7 @@ fn followers(app: &TestApp, bob: &Actor) -> u64 {
 }
 
 #[tokio::test]
-async fn an_entry_is_on_every_node_and_is_kept_for_ten_seconds() {
+async fn an_entry_is_on_every_node_and_is_kept_for_a_while() {
     let (app, ada, _) = scene().await;
     ada.post("new").await;
     app.drain().await;
@@ -117,6 +120,84 @@ async fn an_entry_that_a_node_has_lost_is_written_again_from_its_copy() {
     app.clock.advance(1_000);
     later(&app).await;
     assert_eq!(followers(&app, &bob), 1);
+    later(&app).await;
+    assert_eq!(journal(&app), [""; 0]);
+}
+
+/// How many scripts a sweep of the journal runs.
+async fn scripts_of_a_sweep(app: &TestApp) -> u64 {
+    app.redis.reset_calls();
+    keep::sweep(&app.app).await.expect("a store");
+    app.redis.calls().get("evalsha").copied().unwrap_or(0)
+}
+
+/// Once a minute copies are compared with their entries, of which there may be a hundred thousand.
+#[tokio::test]
+async fn what_is_young_is_not_compared_without_a_restart() {
+    let (app, ada, _) = scene().await;
+    let idle = scripts_of_a_sweep(&app).await;
+    app.clock.advance(60_000);
+    ada.post("new").await;
+    app.app.drain().await;
+    assert_eq!(scripts_of_a_sweep(&app).await, idle);
+    // An entry that should have been struck out since, and that is lost, is still found.
+    for key in journal(&app).iter().filter(|key| !key.starts_with("copies:")) {
+        app.redis.run::<()>(&["UNLINK", key]);
+    }
+    app.clock.advance(60_000);
+    assert!(keep::sweep(&app.app).await.expect("a store"));
+    assert!(journal(&app).iter().any(|key| key.starts_with("journal:")), "{:?}", journal(&app));
+    later(&app).await;
+    later(&app).await;
+    assert_eq!(journal(&app), [""; 0]);
+}
+
+/// What cannot be laid among the dead, since there are too many, has its copies still; so has one of the dead that gets another try.
+#[tokio::test]
+async fn an_entry_that_stays_or_comes_back_has_its_copies() {
+    let (app, ..) = scene().await;
+    let author = waxwing::ids::UserId(5);
+    jobs::leave(&app.app, Task::Status { author, status: waxwing::ids::StatusId(6) }).await.expect("a store");
+    let copies = || journal(&app).iter().filter(|key| key.starts_with("copies:")).count();
+    assert_eq!(copies(), 2, "one on each other node");
+    let mut entry = jobs::claim(&app.app, Queue::Short, 1).await.expect("a store").pop().expect("an entry");
+    entry.tries = 4;
+    let shards: Vec<String> = (0..8).map(|shard| format!("dead:{{{shard}}}")).collect();
+    for shard in &shards {
+        let others: Vec<String> = (1..=10_000).flat_map(|id| [id.to_string(), "why\n0 0 {} {}".to_owned()]).collect();
+        let command: Vec<&str> = ["HSET", shard].into_iter().chain(others.iter().map(String::as_str)).collect();
+        app.redis.run::<()>(&command);
+    }
+    let broken = Error::internal(anyhow::anyhow!("broken"));
+    jobs::fail(&app.app, entry.clone(), &broken).await.expect("a store");
+    assert_eq!(copies(), 2, "there is no room among the dead: it stays in the journal");
+    for shard in &shards {
+        app.redis.run::<()>(&["UNLINK", shard]);
+    }
+    jobs::fail(&app.app, entry.clone(), &broken).await.expect("a store");
+    assert_eq!(journal(&app), [""; 0], "it is among the dead");
+    assert!(jobs::revive(&app.app, entry.clone()).await.expect("a store"));
+    assert_eq!(copies(), 2, "another node may lose it now as before");
+    assert!(!jobs::revive(&app.app, entry).await.expect("a store"), "it is not among the dead any more");
+    assert_eq!(copies(), 2);
+    later(&app).await;
+    later(&app).await;
+    assert_eq!(journal(&app), [""; 0]);
+}
+
+/// A log-in past the bound ends the oldest session, on two nodes of which one may lose that.
+#[tokio::test]
+async fn a_session_that_makes_room_is_noted_as_ended() {
+    let (app, ada, _) = scene().await;
+    for _ in 0..100 {
+        app.clock.advance(1_000);
+        sessions::begin(&app.app, ada.user_id(), None).await.expect("a session");
+    }
+    app.app.drain().await;
+    let records: Vec<String> =
+        (0..8).flat_map(|shard| app.redis.run::<Vec<String>>(&["HVALS", &format!("journal:{{{shard}}}")])).collect();
+    assert_eq!(records.iter().filter(|record| record.contains("\"ends\":true")).count(), 1, "{records:?}");
+    later(&app).await;
     later(&app).await;
     assert_eq!(journal(&app), [""; 0]);
 }

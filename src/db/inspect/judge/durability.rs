@@ -30,6 +30,18 @@ pub(super) fn eviction(facts: &Facts) -> Option<Finding> {
     volatile(Severity::Refusal, message)
 }
 
+/// The longest `cluster-node-timeout` for which the journal keeps what it needs after a failover, in ms: the default of Redis.
+pub const COVERED_NODE_TIMEOUT: u64 = 15_000;
+
+pub(super) fn node_timeout(facts: &Facts) -> Option<Finding> {
+    let timeout = facts.node_timeout.filter(|timeout| *timeout > COVERED_NODE_TIMEOUT)?;
+    let message = format!(
+        "cluster-node-timeout is {timeout}: a primary that is cut off from the others takes changes for that long before its replica takes over, and          they are lost. Beyond {COVERED_NODE_TIMEOUT} ms changes may also stay half done, until `waxwing fsck --repair`. Set \
+         `CONFIG SET cluster-node-timeout 5000`, then `CONFIG REWRITE`, on every node."
+    );
+    volatile(Severity::Warning, message)
+}
+
 /// With `CONFIG SET`, not in the file with a restart: that would start from an empty append-only file.
 const AOF_ON: &str = "Turn it on with `CONFIG SET appendonly yes`, then `CONFIG REWRITE`";
 

@@ -7,6 +7,7 @@ mod holes;
 mod tests;
 
 use super::{Facts, Finding, Severity, Version};
+pub use durability::COVERED_NODE_TIMEOUT;
 
 /// Everything worth saying of these facts, the worst first.
 pub fn judge(facts: &Facts) -> Vec<Finding> {
@@ -20,6 +21,7 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
         durability::aof_write_failed,
         durability::fsync,
         durability::load_truncated,
+        durability::node_timeout,
         loading,
         holes::lua_hole,
         open,

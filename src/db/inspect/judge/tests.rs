@@ -1,6 +1,6 @@
 //! Truth tables of the judgement.
 
-use super::judge;
+use super::{COVERED_NODE_TIMEOUT, judge};
 use crate::db::inspect::{Facts, Finding, Missing, Product, Severity, Version};
 
 fn good() -> Facts {
@@ -120,6 +120,16 @@ fn versions() {
             assert!(findings[0].message.contains(words), "{}", findings[0]);
         }
     }
+}
+
+#[test]
+fn a_node_timeout_beyond_what_the_journal_keeps_is_warned_of() {
+    for timeout in [5_000, COVERED_NODE_TIMEOUT] {
+        assert_eq!(said(|facts| facts.node_timeout = Some(timeout)), []);
+    }
+    let finding = only(|facts| facts.node_timeout = Some(30_000));
+    assert_eq!((finding.severity, finding.volatile), (Severity::Warning, true));
+    assert!(finding.message.contains("cluster-node-timeout is 30000") && !finding.refuses(false), "{finding}");
 }
 
 #[test]
