@@ -37,22 +37,27 @@ async fn note(app: &App, user: UserId, digests: &[String], ends: bool) -> Result
     jobs::begin_parts(app, digests.iter().map(|digest| Task::Session { user, digest: digest.clone(), ends })).await
 }
 
-/// Makes the list of an account agree with whether a session is there; one that was ended ends. A look and a write.
+/// Makes the list of an account agree with whether a session is there; one that was ended ends. A look and a write, and both once more for one that
+/// was not ended: it may begin or end between them.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
 pub async fn settle(app: &App, user: UserId, digest: &str, ends: bool) -> Result<(), Error> {
-    let found = store::load(app.db(), app.db().moment(), &[digest.to_owned()]).await?.pop().flatten();
-    let listed = match found.filter(|_| !ends) {
-        Some(session) => {
-            store::relist(app.db(), (&session.digest, session.user, session.id), app.config().session_absolute).await?
+    let (digests, looks) = ([digest.to_owned()], if ends { 0 } else { 2 });
+    let mut is_gone = ends;
+    for _ in 0..looks {
+        match store::load(app.db(), app.db().moment(), &digests).await?.pop().flatten() {
+            Some(session) => {
+                let session = (session.digest.as_str(), session.user, session.id);
+                is_gone = !store::relist(app.db(), session, app.config().session_absolute).await?;
+            }
+            None => store::unlist(app.db(), user, &digests).await?,
         }
-        None => false,
-    };
-    if !listed {
-        store::end(app.db(), user, &[digest.to_owned()]).await?;
-        events::changed(app, user.0);
     }
+    if is_gone {
+        store::end(app.db(), user, &digests).await?;
+    }
+    events::changed(app, user.0);
     Ok(())
 }
 
@@ -71,7 +76,10 @@ async fn make_room(app: &App, user: UserId, listed: Vec<(String, SessionId)>) ->
         room -= usize::from(stays);
         !stays
     });
-    store::end(app.db(), user, &over.map(|(digest, _)| digest).collect::<Vec<_>>()).await?;
+    let over: Vec<String> = over.map(|(digest, _)| digest).collect();
+    let noted = note(app, user, &over, true).await?;
+    store::end(app.db(), user, &over).await?;
+    noted.done(app);
     events::changed(app, user.0);
     Ok(())
 }
@@ -271,5 +279,8 @@ pub async fn trim(app: &App, user: UserId) -> Result<(), Error> {
     }
     let listed = store::list(app.db(), user).await?;
     let oldest: Vec<String> = listed.into_iter().skip(MAX_SESSIONS).map(|(digest, _)| digest).collect();
-    store::erase(app.db(), user, &oldest).await
+    let noted = note(app, user, &oldest, true).await?;
+    store::erase(app.db(), user, &oldest).await?;
+    noted.done(app);
+    Ok(())
 }

@@ -96,6 +96,11 @@ pub(super) async fn forget_ended(db: &Db, user: UserId) -> Result<usize, Error> 
     db.read(cmd("ZCARD").arg(&key).take()).await
 }
 
+/// Takes sessions from an account's list. One command.
+pub(super) async fn unlist(db: &Db, user: UserId, digests: &[String]) -> Result<(), Error> {
+    db.write_many(vec![cmd("ZREM").arg(keys::sessions(user)).arg(digests).take()]).await.map(drop)
+}
+
 /// The digests and ids of an account's sessions, newest first: the listed ones, of which some may have ended.
 pub(super) async fn list(db: &Db, user: UserId) -> Result<Vec<(String, SessionId)>, Error> {
     let command = cmd("ZRANGE").arg(keys::sessions(user)).arg(0).arg(2 * MAX_SESSIONS).arg("REV").arg("WITHSCORES").take();

@@ -15,6 +15,7 @@ use waxwing::ids::{CampaignId, StatusId};
 use waxwing::jobs::service as jobs;
 use waxwing::jobs::{Feed, Place, Task};
 use waxwing::lists::{NewList, service as lists};
+use waxwing::sessions::service as sessions;
 use waxwing::statuses::Draft;
 use waxwing::timelines::service as timelines;
 
@@ -68,6 +69,31 @@ impl Slow {
         };
         tokio::join!(work, interrupting).0
     }
+}
+
+/// A session ends between the look of whoever settles it and the list that is written by that look.
+#[tokio::test]
+async fn a_session_that_ends_while_it_is_settled_is_listed_no_more() {
+    let app = alone().await;
+    let slow = Slow::beside(&app).await;
+    let ada = app.user("ada").await;
+    let user = ada.user_id();
+    let list = format!("sessions:{{{}}}", user.0);
+    let listed = || app.redis.run::<Vec<String>>(&["ZRANGE", &list, "0", "-1"]);
+    let digest = listed().pop().expect("a session");
+    let settling = sessions::settle(&slow.app, user, &digest, false);
+    let ends = async || {
+        let answer = ada.gql("mutation { logOut { userErrors { code } } }", json!({})).await;
+        assert!(answer.get("errors").is_none(), "{answer}");
+    };
+    slow.is_overtaken(b"HGETALL", settling, ends).await.expect("a store");
+    assert_eq!(listed(), [""; 0]);
+    // And the other way: one that is there and is not listed is listed again.
+    let again = sessions::begin(&app.app, user, None).await.expect("a session");
+    let digest = listed().pop().expect("a session");
+    app.redis.run::<()>(&["DEL", &list]);
+    sessions::settle(&slow.app, user, &digest, false).await.expect("a store");
+    assert_eq!((listed(), again.user), (vec![digest], user));
 }
 
 async fn say(app: &TestApp, author: &Actor, count: usize) {
