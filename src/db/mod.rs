@@ -392,12 +392,19 @@ impl Db {
     /// # Errors
     /// As [`Self::read`].
     pub async fn scan(&self, node: usize, cursor: u64, count: usize) -> Result<(u64, Vec<String>), Error> {
+        let (next, keys) = self.scan_bytes(node, cursor, count).await?;
+        Ok((next, keys.iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect()))
+    }
+
+    /// The same with the keys as they are.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub async fn scan_bytes(&self, node: usize, cursor: u64, count: usize) -> Result<(u64, Vec<Vec<u8>>), Error> {
         let mut command = redis::cmd("SCAN");
         command.arg(cursor).arg("COUNT").arg(count);
         let reply = self.topology.on_primary(node, command).await?.extract_error();
-        let reply = reply.map_err(|error| self.topology.classify(&error, Access::Read))?;
-        let (next, keys): (u64, Vec<Vec<u8>>) = decode::one(reply)?;
-        Ok((next, keys.iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect()))
+        decode::one(reply.map_err(|error| self.topology.classify(&error, Access::Read))?)
     }
 
     /// How many primaries there are: 1 unless this is a cluster.

@@ -1,12 +1,15 @@
 //! Backups: a copy of one moment from a server that is written to, and every way to restore one.
 
-use crate::support::{Actor, Alone, Process, RedisServer, TestApp, ran, waxwing};
+use crate::support::{Actor, Alone, CALM, Process, RedisServer, TestApp, ran, waxwing};
 use serde_json::json;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use waxwing::db::Db;
+use waxwing::db::snapshot::copy_into;
 
 /// A Redis that waits for no second replica before it sends a copy.
 fn redis() -> RedisServer {
@@ -195,6 +198,50 @@ async fn what_cannot_be_copied_or_restored_is_refused() {
     change("backup.json", &|_| manifest.clone());
     std::fs::create_dir(&data).expect("a folder");
     assert_eq!(restore(&copy).0, 0, "an empty folder is as good as none");
+}
+
+/// Keys are bytes to Redis. Only this program's own are text.
+#[tokio::test]
+async fn keys_that_are_no_text_are_copied_too() {
+    let (from, to) = (RedisServer::alone(Alone::Users), RedisServer::alone(Alone::Users));
+    from.run_bytes::<()>(&[b"SET", b"no \xff text", b"there"]);
+    let open = async |redis: &RedisServer| Db::open(&redis.target(), CALM).await.expect("a store");
+    let copied = copy_into(&open(&from).await, &open(&to).await, |_| {}).await.expect("both are there");
+    assert_eq!((copied, to.run_bytes::<String>(&[b"GET", b"no \xff text"])), (1, "there".to_owned()));
+}
+
+/// Interrupted while the copy is checked, or restored: what was made for that is removed.
+#[test]
+fn an_interrupted_command_leaves_nothing_behind() {
+    let (redis, folder) = (redis(), folder());
+    redis.run::<()>(&["SET", "world:{demo}", "x"]);
+    let copy = backup(&redis, &folder);
+    let slow = folder.path().join("slow-redis");
+    let told = folder.path().join("started");
+    let script =
+        format!("#!/bin/sh\n[ \"$1\" = --version ] && exec redis-server --version\ntouch {}\nexec sleep 300\n", told.display());
+    std::fs::write(&slow, script).expect("it is written");
+    std::fs::set_permissions(&slow, std::fs::Permissions::from_mode(0o700)).expect("it is ours");
+    let (scratch, other, data) = (folder.path().join("scratch"), folder.path().join("other"), folder.path().join("data"));
+    std::fs::create_dir(&scratch).expect("a folder");
+    let url = redis.operator_url();
+    let check = ["backup", text(&other), "--check", "--redis", &url];
+    let restore = ["restore", text(&copy), "--data-dir", text(&data)];
+    for command in [&check[..], &restore] {
+        let mut command = waxwing(command);
+        let process = Process::start_untold(command.args(["--redis-server", text(&slow)]).env("TMPDIR", &scratch));
+        let began = Instant::now();
+        while !told.exists() {
+            assert!(began.elapsed() < Duration::from_secs(60), "{}", process.log());
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        process.signal("INT");
+        let (code, log) = process.ended();
+        assert!(code == 1 && log.contains("interrupted"), "{code} {log}");
+        std::fs::remove_file(&told).expect("it was there");
+        let left: Vec<_> = std::fs::read_dir(&scratch).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+        assert!(left.is_empty() && !folder.path().join("data.unfinished").exists(), "{left:?}");
+    }
 }
 
 #[test]

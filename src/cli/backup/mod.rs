@@ -9,6 +9,7 @@ use super::options::StorageOptions;
 use super::storage::Storage;
 use crate::db::snapshot::{Address, download};
 use crate::db::{Db, Timing};
+use crate::server::on_signal;
 use anyhow::{Context, bail};
 use clap::Args;
 use futures_util::future::try_join_all;
@@ -19,6 +20,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
+use tokio_util::sync::CancellationToken;
 
 #[derive(Args)]
 #[command(
@@ -49,21 +51,27 @@ pub(super) async fn run(options: Options) -> anyhow::Result<ExitCode> {
     if folder.exists() {
         bail!("{} is there already: name a folder that is not", folder.display());
     }
-    let storage = Storage::open(&at, Timing::patient()).await?;
-    let made = make(&storage.db, &folder).await;
+    let stop = on_signal().context("signals cannot be listened to")?;
+    let storage = unless_stopped(&stop, Storage::open(&at, Timing::patient())).await?;
+    let made = make(&storage.db, &folder, &stop).await;
     storage.close().await;
     let bytes: u64 = made?.nodes.iter().map(|node| node.bytes).sum();
     println!("{} holds {bytes} bytes.", folder.display());
-    if options.check { restore::check(&folder, at.redis_server).await } else { Ok(ExitCode::SUCCESS) }
+    if options.check { restore::check(&folder, at.redis_server, &stop).await } else { Ok(ExitCode::SUCCESS) }
+}
+
+/// Does `work`, unless a signal ends it first: then this fails, so that what was made so far is cleaned up.
+async fn unless_stopped<T>(stop: &CancellationToken, work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    stop.run_until_cancelled(work).await.unwrap_or_else(|| Err(anyhow::anyhow!("interrupted")))
 }
 
 /// Makes the folder, which is there only when it is whole.
-async fn make(db: &Db, folder: &Path) -> anyhow::Result<Manifest> {
+async fn make(db: &Db, folder: &Path, stop: &CancellationToken) -> anyhow::Result<Manifest> {
     let unfinished = restore::lengthened(folder);
     DirBuilder::new().mode(0o700).create(&unfinished).with_context(|| {
         format!("{} cannot be made: where it is there, another backup runs, or was cut off: remove it then", unfinished.display())
     })?;
-    let made = fill(db, &unfinished).await;
+    let made = unless_stopped(stop, fill(db, &unfinished)).await;
     let made =
         made.and_then(|manifest| fs::rename(&unfinished, folder).map(|()| manifest).context("the folder cannot be renamed"));
     if made.is_err() {

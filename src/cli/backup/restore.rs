@@ -1,6 +1,7 @@
 //! `waxwing restore`: makes a store of a backup, brings it up to date, settles what was under way, and checks it.
 
 use super::manifest::Manifest;
+use super::unless_stopped;
 use crate::app::App;
 use crate::cli::fsck::{check as audit, summary};
 use crate::cli::migrate;
@@ -12,6 +13,7 @@ use crate::db::snapshot::{copy_into, free_folder, place};
 use crate::db::{Db, Timing};
 use crate::jobs::keep;
 use crate::migrations::{STEPS, Standing, latest};
+use crate::server::on_signal;
 use crate::work;
 use anyhow::{Context, bail};
 use clap::Args;
@@ -19,6 +21,7 @@ use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use tokio_util::sync::CancellationToken;
 
 #[derive(Args)]
 #[command(
@@ -45,25 +48,31 @@ pub(in crate::cli) async fn run(options: Options) -> anyhow::Result<ExitCode> {
     }
     tracing::info!("the backup is whole: {}", manifest.origin());
     let (files, config) = (manifest.files(&options.backup), options.domains.config());
+    let stop = on_signal().context("signals cannot be listened to")?;
     if options.storage.redis.is_some() {
-        return into_redis(&files, &options.storage, config).await;
+        return into_redis(&files, &options.storage, config, &stop).await;
     }
-    let code = into_folder(&files, &options.storage, config).await?;
+    let code = into_folder(&files, &options.storage, config, &stop).await?;
     println!("{} holds the backup.", options.storage.data_dir.display());
     Ok(code)
 }
 
 /// Checks that a backup can be restored, in a folder for a while.
-pub(super) async fn check(backup: &Path, redis_server: Option<PathBuf>) -> anyhow::Result<ExitCode> {
+pub(super) async fn check(backup: &Path, redis_server: Option<PathBuf>, stop: &CancellationToken) -> anyhow::Result<ExitCode> {
     let manifest = Manifest::read(backup)?;
     let scratch = Scratch::new()?;
     let at =
         StorageOptions { redis: None, data_dir: scratch.0.join("data"), redis_server, redis_memory: None, allow_volatile: true };
-    into_folder(&manifest.files(backup), &at, Config::default()).await
+    into_folder(&manifest.files(backup), &at, Config::default(), stop).await
 }
 
 /// Makes a data folder, under another name until everything is in it.
-async fn into_folder(files: &[PathBuf], at: &StorageOptions, config: Config) -> anyhow::Result<ExitCode> {
+async fn into_folder(
+    files: &[PathBuf],
+    at: &StorageOptions,
+    config: Config,
+    stop: &CancellationToken,
+) -> anyhow::Result<ExitCode> {
     // Without a slash at its end, so that its name can be lengthened.
     let data: PathBuf = std::path::absolute(&at.data_dir)?.components().collect();
     if !free_folder(&data).with_context(|| data.display().to_string())? {
@@ -76,7 +85,7 @@ async fn into_folder(files: &[PathBuf], at: &StorageOptions, config: Config) -> 
         bail!("{} is there: another restore runs, or was cut off. Remove it and try again", unfinished.display());
     }
     let there = StorageOptions { data_dir: unfinished.clone(), ..at.clone() };
-    let code = match fill_folder(files, &there, config).await {
+    let code = match fill_folder(files, &there, config, stop).await {
         Ok(code) => code,
         Err(error) => {
             fs::remove_dir_all(&unfinished).ok();
@@ -104,7 +113,12 @@ fn move_up(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::remove_dir(from)
 }
 
-async fn fill_folder(files: &[PathBuf], at: &StorageOptions, config: Config) -> anyhow::Result<ExitCode> {
+async fn fill_folder(
+    files: &[PathBuf],
+    at: &StorageOptions,
+    config: Config,
+    stop: &CancellationToken,
+) -> anyhow::Result<ExitCode> {
     // One server's data is a data folder as it is. That of several is copied together.
     if let [file] = files {
         if let Some(parent) = at.data_dir.parent() {
@@ -112,28 +126,33 @@ async fn fill_folder(files: &[PathBuf], at: &StorageOptions, config: Config) -> 
         }
         place(file, &at.data_dir).with_context(|| at.data_dir.display().to_string())?;
     }
-    let storage = Storage::open(at, Timing::patient()).await?;
+    let storage = unless_stopped(stop, Storage::open(at, Timing::patient())).await?;
     let filled = match files {
         [_] => Ok(()),
-        files => copy_all(files, &storage.db, at.redis_server.clone()).await,
+        files => copy_all(files, &storage.db, at.redis_server.clone(), stop).await,
     };
-    finish(storage, filled, config).await
+    finish(storage, filled, config, stop).await
 }
 
-async fn into_redis(files: &[PathBuf], at: &StorageOptions, config: Config) -> anyhow::Result<ExitCode> {
-    let storage = Storage::open(at, Timing::patient()).await?;
+async fn into_redis(
+    files: &[PathBuf],
+    at: &StorageOptions,
+    config: Config,
+    stop: &CancellationToken,
+) -> anyhow::Result<ExitCode> {
+    let storage = unless_stopped(stop, Storage::open(at, Timing::patient())).await?;
     let filled = match storage.db.size().await {
-        Ok(0) => {
-            copy_all(files, &storage.db, at.redis_server.clone()).await.context("this Redis holds a part of the backup: empty it")
-        }
+        Ok(0) => copy_all(files, &storage.db, at.redis_server.clone(), stop)
+            .await
+            .context("this Redis holds a part of the backup: empty it"),
         Ok(_) => Err(anyhow::anyhow!("this Redis is not empty: a backup is restored into an empty one")),
         Err(error) => Err(error.into()),
     };
-    finish(storage, filled, config).await
+    finish(storage, filled, config, stop).await
 }
 
 /// Copies the keys of every file, each from a Redis that has it for a while.
-async fn copy_all(files: &[PathBuf], to: &Db, redis_server: Option<PathBuf>) -> anyhow::Result<()> {
+async fn copy_all(files: &[PathBuf], to: &Db, redis_server: Option<PathBuf>, stop: &CancellationToken) -> anyhow::Result<()> {
     for file in files {
         let scratch = Scratch::new()?;
         let data_dir = scratch.0.join("data");
@@ -145,9 +164,10 @@ async fn copy_all(files: &[PathBuf], to: &Db, redis_server: Option<PathBuf>) -> 
             redis_memory: None,
             allow_volatile: true,
         };
-        let from = Storage::open(&at, Timing::patient()).await?;
+        let from = unless_stopped(stop, Storage::open(&at, Timing::patient())).await?;
         let bar = crate::cli::fsck::progress(from.db.size().await?);
-        let copied = copy_into(&from.db, to, |keys| bar.set_position(keys)).await;
+        let copying = copy_into(&from.db, to, |keys| bar.set_position(keys));
+        let copied = unless_stopped(stop, async { Ok(copying.await?) }).await;
         bar.finish_and_clear();
         from.close().await;
         copied?;
@@ -156,7 +176,12 @@ async fn copy_all(files: &[PathBuf], to: &Db, redis_server: Option<PathBuf>) -> 
 }
 
 /// What every restored store goes through; closes it.
-async fn finish(storage: Storage, filled: anyhow::Result<()>, config: Config) -> anyhow::Result<ExitCode> {
+async fn finish(
+    storage: Storage,
+    filled: anyhow::Result<()>,
+    config: Config,
+    stop: &CancellationToken,
+) -> anyhow::Result<ExitCode> {
     let app = App::new(storage.db.clone(), Clock::System, config);
     let finished = async {
         filled?;
@@ -165,7 +190,7 @@ async fn finish(storage: Storage, filled: anyhow::Result<()>, config: Config) ->
         work::drain(&app).await.context("what was under way cannot be settled")?;
         audit(&storage.db, None, None).await
     };
-    let finished = finished.await;
+    let finished = unless_stopped(stop, finished).await;
     drop(app);
     storage.close().await;
     let report = finished?;

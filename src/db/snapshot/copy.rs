@@ -15,7 +15,7 @@ const PAGE: usize = 100;
 pub async fn copy_into(from: &Db, to: &Db, mut tell: impl FnMut(u64)) -> Result<u64, Error> {
     let (mut cursor, mut copied) = (0, 0);
     loop {
-        let (next, keys) = from.scan(0, cursor, PAGE).await?;
+        let (next, keys) = from.scan_bytes(0, cursor, PAGE).await?;
         let read = keys.iter().flat_map(|key| [cmd("PTTL").arg(key).take(), cmd("DUMP").arg(key).take()]);
         let replies = from.read_many(read.collect()).await?;
         let mut writes = Vec::with_capacity(keys.len());

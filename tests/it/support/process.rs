@@ -112,6 +112,12 @@ impl Process {
         (code, self.log())
     }
 
+    /// Sends it a signal.
+    pub fn signal(&self, name: &str) {
+        let status = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
+        assert!(status.expect("kill is everywhere").success());
+    }
+
     /// Kills it with -9, and gives what it has logged.
     pub fn kill(mut self) -> String {
         self.child.kill().expect("it runs");
