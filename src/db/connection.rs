@@ -190,6 +190,19 @@ impl Topology {
     }
 }
 
+/// The worse of two errors of one pipeline: a bug of ours, before a full store, before a node that refuses for now.
+pub(super) fn worse(known: Option<RedisError>, other: RedisError) -> RedisError {
+    let rank = |error: &RedisError| match fault(error) {
+        Fault::Reply => 2,
+        Fault::Full => 1,
+        _ => 0,
+    };
+    match known {
+        Some(known) if rank(&known) >= rank(&other) => known,
+        _ => other,
+    }
+}
+
 /// Whether an error is about a command's key and says nothing of the others: of another type, or not granted to our user.
 pub(super) fn is_about_one_key(code: &str) -> bool {
     matches!(code, "WRONGTYPE" | "NOPERM")

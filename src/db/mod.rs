@@ -118,7 +118,7 @@ impl Db {
     /// # Errors
     /// `STORAGE_UNAVAILABLE`; internal for a reply of another type.
     pub async fn read<T: FromRedisValue>(&self, command: Cmd) -> Result<T, Error> {
-        let mut replies = self.pipeline(vec![command], Access::Read).await?;
+        let mut replies = self.read_many(vec![command]).await?;
         decode::one(replies.pop().unwrap_or_default())
     }
 
@@ -128,7 +128,7 @@ impl Db {
     /// # Errors
     /// As [`Self::read`]; one failing command fails all.
     pub async fn read_many(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Error> {
-        self.pipeline(commands, Access::Read).await
+        self.pipeline(commands, Access::Read).await.map_err(|failed| failed.error)
     }
 
     /// When one begins to ask: what is kept near may be given to them who have had an answer since.
@@ -251,7 +251,7 @@ impl Db {
     /// # Errors
     /// As [`Self::call`]; any of the calls may have happened then.
     pub async fn call_many(&self, calls: Vec<Call>) -> Result<Vec<Value>, Error> {
-        noted(self.call_aside(calls).await)
+        noted(self.call_as(calls, Access::Write).await)
     }
 
     /// The same for what changes nothing that a request has to answer for: should the request fail later, it may still say that nothing
@@ -260,7 +260,7 @@ impl Db {
     /// # Errors
     /// As [`Self::call_many`].
     pub async fn call_aside(&self, calls: Vec<Call>) -> Result<Vec<Value>, Error> {
-        self.call_as(calls, Access::Write).await
+        self.call_as(calls, Access::Write).await.map_err(|failed| failed.error)
     }
 
     /// The same, waited for no longer than a read: for what a request does before its work.
@@ -268,10 +268,10 @@ impl Db {
     /// # Errors
     /// As [`Self::call_many`].
     pub async fn call_briefly(&self, calls: Vec<Call>) -> Result<Vec<Value>, Error> {
-        self.call_as(calls, Access::BriefWrite).await
+        self.call_as(calls, Access::BriefWrite).await.map_err(|failed| failed.error)
     }
 
-    async fn call_as(&self, calls: Vec<Call>, access: Access) -> Result<Vec<Value>, Error> {
+    async fn call_as(&self, calls: Vec<Call>, access: Access) -> Result<Vec<Value>, Failed> {
         let commands = calls.iter().map(Call::command).collect();
         let mut replies = self.send(commands, access).await?;
         // Once, as a rule; Redis may forget them again before they are called.
@@ -285,7 +285,7 @@ impl Db {
                 replies[at] = reply;
             }
         }
-        replies.into_iter().map(|reply| reply.extract_error().map_err(|error| self.topology.classify(&error, access))).collect()
+        self.checked(replies, access)
     }
 
     /// Loads scripts and calls them: in one pipeline, between whose commands hardly anybody comes, or on every node of a cluster first.
@@ -309,9 +309,27 @@ impl Db {
         Ok(answers)
     }
 
-    async fn pipeline(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
+    async fn pipeline(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Failed> {
         let replies = self.send(commands, access).await?;
-        replies.into_iter().map(|reply| reply.extract_error().map_err(|error| self.topology.classify(&error, access))).collect()
+        self.checked(replies, access)
+    }
+
+    /// The replies, or the worst error among them.
+    fn checked(&self, replies: Vec<Value>, access: Access) -> Result<Vec<Value>, Failed> {
+        let (mut values, mut worst) = (Vec::with_capacity(replies.len()), None);
+        for reply in replies {
+            match reply.extract_error() {
+                Ok(value) => values.push(value),
+                Err(error) => worst = Some(connection::worse(worst, error)),
+            }
+        }
+        match worst {
+            None => Ok(values),
+            Some(error) => {
+                let is_partial = access.is_write() && !values.is_empty();
+                Err(Failed { error: self.topology.classify(&error, access), is_partial })
+            }
+        }
     }
 
     /// Counts one round trip, and how long it took. One that nobody waits for to its end is counted all the same.
@@ -451,12 +469,30 @@ tokio::task_local! {
     static WROTE: std::cell::Cell<bool>;
 }
 
-/// Notes a write, unless it was refused for certain. Outside of a request nobody asks.
-fn noted<T>(written: Result<T, Error>) -> Result<T, Error> {
-    if !matches!(written, Err(Error::StorageUnavailable | Error::StorageFull)) {
-        let _ = WROTE.try_with(|wrote| wrote.set(true));
+/// Why a pipeline has failed.
+struct Failed {
+    error: Error,
+    /// Some of its writes were done: another node, or another key, was not refused.
+    is_partial: bool,
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self { error, is_partial: false }
     }
-    written
+}
+
+/// Notes a write, unless it was refused for certain. Outside of a request nobody asks. Of writes that were refused in part, the outcome is unknown: to say
+/// that nothing has happened would strike out the journal's entry, and leave half a change.
+fn noted<T>(written: Result<T, Failed>) -> Result<T, Error> {
+    let refusal = matches!(&written, Err(Failed { error: Error::StorageUnavailable | Error::StorageFull, .. }));
+    match written {
+        Err(Failed { error, is_partial: false }) if refusal => Err(error),
+        written => {
+            let _ = WROTE.try_with(|wrote| wrote.set(true));
+            written.map_err(|failed| if refusal { Error::OutcomeUnknown } else { failed.error })
+        }
+    }
 }
 
 /// Runs `work` and tells whether it has changed anything in the store.

@@ -3,6 +3,7 @@
 use crate::support::{Actor, Answer, TestApp, error_codes, findings};
 use serde_json::{Value, json};
 use waxwing::config::Config;
+use waxwing::db::noting_writes;
 use waxwing::quota::Rates;
 
 /// Sets the memory limit of every node, in bytes; 0 for none.
@@ -65,6 +66,27 @@ async fn world() -> (TestApp, [Actor; 3], World) {
     cyd.post("of one who leaves").await;
     app.drain().await;
     (app, people, World { status, comment, list })
+}
+
+/// Of two writes in one pipeline the full store takes one. The change is half done, and the journal's entry for it must stay.
+#[tokio::test]
+async fn what_a_full_store_takes_in_part_has_an_unknown_outcome() {
+    let app = TestApp::with(Config::default()).await;
+    app.user("ada").await;
+    limit(&app, NOTHING);
+    let set = |tag: u64| redis::cmd("HSET").arg(format!("user:{{{tag}}}")).arg("a").arg(0).take();
+    let unlink = redis::cmd("UNLINK").arg("user:{7}").take();
+    for (commands, expected, wrote) in [
+        (vec![set(7), set(8)], Err("STORAGE_FULL"), false),
+        (vec![set(7), unlink.clone()], Err("OUTCOME_UNKNOWN"), true),
+        (vec![unlink.clone(), set(8), set(9)], Err("OUTCOME_UNKNOWN"), true),
+        (vec![unlink.clone()], Ok(1), true),
+    ] {
+        let (written, noted) = noting_writes(app.app.db().write_many(commands)).await;
+        let written = written.map(|replies| replies.len()).map_err(|error| error.code());
+        assert_eq!((written, noted), (expected, wrote));
+    }
+    limit(&app, 0);
 }
 
 struct World {

@@ -3,14 +3,14 @@
 use super::layout::{Address, Range, ranges};
 use crate::db::connection::Access;
 use crate::db::link::Links;
-use crate::db::{Timing, pipeline_of};
+use crate::db::{Timing, pipeline_of, spread};
 use crate::error::Error;
 use crate::metrics::StorageMeters;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use redis::cluster_routing::Slot;
 use redis::{ConnectionInfo, RedisError, cmd};
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 /// How long a map is good for those who wait for a better one.
@@ -47,6 +47,8 @@ pub(super) struct Known {
     owners: HashMap<Slot, Arc<Node>>,
     /// When each was last pointed to.
     guests: HashMap<Address, Instant>,
+    /// Computed when it is first asked for.
+    tags: OnceLock<Vec<(Arc<Node>, Vec<u64>)>>,
 }
 
 impl Known {
@@ -56,6 +58,21 @@ impl Known {
             Some(slot) => self.owners.get(&slot),
             None => self.owners.values().next(),
         }
+    }
+
+    /// The primaries, each with those of [`spread::tags`] that it holds.
+    pub(super) fn spread_tags(&self) -> &[(Arc<Node>, Vec<u64>)] {
+        self.tags.get_or_init(|| {
+            let mut held: Vec<(Arc<Node>, Vec<u64>)> = Vec::new();
+            for tag in spread::tags() {
+                let Some(node) = self.owner(Some(Slot::for_key(tag.to_string()))) else { continue };
+                match held.iter_mut().find(|(known, _)| known.address == node.address) {
+                    Some((_, tags)) => tags.push(*tag),
+                    None => held.push((node.clone(), vec![*tag])),
+                }
+            }
+            held
+        })
     }
 }
 
@@ -108,6 +125,7 @@ impl Map {
         let mut known = self.change();
         let node = self.node(&mut known, to)?;
         known.owners.insert(slot, node.clone());
+        known.tags = OnceLock::new();
         let version = known.version;
         drop(known);
         if self.asking.try_lock().is_ok_and(|last| last.is_none_or(|(at, _)| at.elapsed() > MOVING)) {

@@ -18,7 +18,7 @@ mod round;
 use super::Timing;
 use super::connection::Access;
 use super::link::Failure;
-use super::{pipeline_of, spread};
+use super::pipeline_of;
 use crate::deadline::{Elapsed, within};
 use crate::error::Error;
 use crate::metrics::{Fault, StorageMeters};
@@ -72,16 +72,11 @@ impl Cluster {
         let holder = |tag: &u64| known.owner(Some(Slot::for_key(tag.to_string()))).map(|node| &node.address);
         let lead = known.owner(Some(Slot::for_key(lead))).map(|node| &node.address);
         let touched: Option<Vec<&Address>> = touched.map(|tags| tags.iter().filter_map(holder).collect());
-        let mut held: HashMap<&Address, Vec<u64>> = HashMap::new();
-        for tag in spread::tags() {
-            let node = holder(tag).filter(|node| Some(*node) != lead);
-            if let Some(node) = node.filter(|node| touched.as_ref().is_none_or(|touched| touched.contains(node))) {
-                held.entry(node).or_default().push(*tag);
-            }
-        }
+        let is_elsewhere = |node: &Address| Some(node) != lead && touched.as_ref().is_none_or(|touched| touched.contains(&node));
+        let held = known.spread_tags().iter().filter(|(node, _)| is_elsewhere(&node.address));
         // The lowest bits of ids are nearly always the same.
         let turn = turn ^ (turn >> 6) ^ (turn >> 12);
-        held.into_values().filter_map(|tags| tags.get(turn as usize % tags.len()).copied()).collect()
+        held.filter_map(|(_, tags)| tags.get(turn as usize % tags.len()).copied()).collect()
     }
 
     async fn carry(&self, rounds: &mut Rounds, access: Access) -> Result<(), Error> {
