@@ -162,6 +162,13 @@ fn a_check_prints_every_option_with_its_source() {
     assert!((code, stdout.as_str()) == (1, "") && stderr.contains("redis: Unknown scheme `http`"), "{stderr}");
     let (code, _, stderr) = File::new("trusted-documents = \"/nowhere.json\"").check(&[]);
     assert!(code == 1 && stderr.contains("--trusted-documents /nowhere.json: No such file"), "{stderr}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let documents = folder.path().join("documents.json");
+    let text = r#"{"good": "{ viewer { id } }", "bad": "{ viewer { nam } }"}"#;
+    std::fs::write(&documents, text).expect("it is written");
+    let (code, _, stderr) = File::new(&format!("trusted-documents = \"{}\"", documents.display())).check(&[]);
+    let told = "  bad: Cannot query field \"nam\" on type \"User\".";
+    assert!(code == 1 && stderr.contains(told) && !stderr.contains("good"), "{stderr}");
     let (code, _, stderr) = File::new("").check(&[("WAXWING_HOME_WINDW", "1"), ("WAXWING_SERVICE_HOST", "10.0.0.1")]);
     assert_eq!(code, 0);
     assert_eq!(

@@ -76,8 +76,15 @@ pub fn check(request: &mut Request, config: &Config) -> Result<Checked, CheckErr
     let never_null = match known {
         Some(never_null) => never_null,
         None => {
-            let valid =
-                admit(&request.query, document, config.suggestions).map_err(|refused| CheckError::Invalid(checked, refused))?;
+            let valid = match admit(&request.query, document, config.suggestions) {
+                Ok(valid) => valid,
+                Err(invalid) => {
+                    let (document, refused) = *invalid;
+                    // It does not run. Whoever asks for its operation's name need not parse it again.
+                    request.set_parsed_query(document);
+                    return Err(CheckError::Invalid(checked, refused));
+                }
+            };
             document = valid.document;
             valid.never_null
         }
@@ -85,8 +92,13 @@ pub fn check(request: &mut Request, config: &Config) -> Result<Checked, CheckErr
     if let Some((name, operation)) = operation(&document, wanted.as_deref()) {
         let given = std::mem::take(&mut request.variables);
         let definitions = &operation.node.variable_definitions;
-        let coerced = coerce(name, definitions, given, &never_null, config.suggestions)
-            .map_err(|errors| CheckError::Invalid(checked, Box::new(Response::from_errors(errors))))?;
+        let coerced = match coerce(name, definitions, given, &never_null, config.suggestions) {
+            Ok(coerced) => coerced,
+            Err(errors) => {
+                request.set_parsed_query(document);
+                return Err(CheckError::Invalid(checked, Box::new(Response::from_errors(errors))));
+            }
+        };
         if coerced.iter().any(|(name, value)| assumed.get(name) != Some(value)) {
             checked = check_shape(&document, &with_defaults(&document, &coerced), wanted.as_deref(), config)?;
         }
@@ -103,17 +115,25 @@ pub fn check(request: &mut Request, config: &Config) -> Result<Checked, CheckErr
 pub fn parse(request: &mut Request) -> Result<(), Refused> {
     let parsed = match parsed::known(&request.query) {
         Some(parsed) => parsed,
-        None => admit(&request.query, parse_query(&request.query).map_err(parse_error)?, true)?,
+        None => {
+            let document = parse_query(&request.query).map_err(parse_error)?;
+            admit(&request.query, document, true).map_err(|invalid| invalid.1)?
+        }
     };
     request.set_parsed_query(parsed.document);
     Ok(())
 }
 
-/// Validates a document that was measured, brings it into the form that the library runs, and keeps that for this thread.
-fn admit(text: &str, mut document: ExecutableDocument, tells_schema: bool) -> Result<Parsed, Refused> {
-    let never_null = validate(text, &document, tells_schema).map_err(|errors| Box::new(Response::from_errors(errors)))?;
+/// Validates a document that was measured, brings it into the form that the library runs, and keeps that for this thread. One that is not valid comes
+/// back with the answer.
+fn admit(text: &str, mut document: ExecutableDocument, tells_schema: bool) -> Result<Parsed, Box<(ExecutableDocument, Refused)>> {
+    let never_null = match validate(text, &document, tells_schema) {
+        Ok(never_null) => never_null,
+        Err(errors) => return Err(Box::new((document, Box::new(Response::from_errors(errors))))),
+    };
     if let Err((broken, at)) = subscription::unfold(&mut document) {
-        return refuse_at("GRAPHQL_VALIDATION_FAILED", broken.into(), vec![at]);
+        let refused = refusal("GRAPHQL_VALIDATION_FAILED", broken.into(), vec![at]);
+        return Err(Box::new((document, refused)));
     }
     let parsed = Parsed { document, never_null: never_null.into() };
     parsed::keep(text, &parsed);
@@ -149,16 +169,19 @@ fn parse_error(error: parser::Error) -> Refused {
     refusal("GRAPHQL_PARSE_FAILED", message, at)
 }
 
-/// Holds a document to the limits without a request: for documents that are known beforehand. Any of its operations may run.
+/// Validates a document and holds it to the limits, without a request: for documents that are known beforehand. Any of its operations may run.
 ///
 /// # Errors
 /// Why it would be refused, in words.
-pub fn check_document(document: &str, config: &Config) -> Result<(), String> {
-    let why = |refused: Refused| refused.errors.into_iter().map(|error| error.message).collect::<Vec<_>>().join(" ");
-    check_bytes(document, &config.documents).map_err(why)?;
-    let mut document = parse_query(document).map_err(|error| why(parse_error(error)))?;
+pub fn check_document(text: &str, config: &Config) -> Result<(), String> {
+    let joined = |errors: Vec<ServerError>| errors.into_iter().map(|error| error.message).collect::<Vec<_>>().join(" ");
+    let why = |refused: Refused| joined(refused.errors);
+    check_bytes(text, &config.documents).map_err(why)?;
+    let mut document = parse_query(text).map_err(|error| why(parse_error(error)))?;
     let first = document.operations.iter().next().and_then(|(name, _)| name.map(ToString::to_string));
     check_shape(&document, &with_defaults(&document, &Variables::default()), first.as_deref(), config).map_err(why)?;
+    // Who starts the server may know the schema.
+    validate(text, &document, true).map_err(joined)?;
     subscription::unfold(&mut document).map_err(|(broken, _)| broken.to_owned())
 }
 
