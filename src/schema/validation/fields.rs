@@ -2,7 +2,7 @@
 //! ProvidedRequiredArguments, KnownDirectives, UniqueDirectivesPerLocation, KnownFragmentNames, PossibleFragmentSpreads.
 
 use super::errors::did_you_mean;
-use super::types::{Input, Inputs, Kind, NamedType, Place, TypeSystem};
+use super::types::{Input, InputPosition, Inputs, Kind, NamedType, TypeSystem};
 use super::{DefinitionUsages, Usage, Validator};
 use async_graphql::parser::types::{
     BaseType, Directive, DirectiveLocation, Field, InlineFragment, Selection, SelectionSet, Type,
@@ -184,7 +184,7 @@ impl<'a> Validator<'a> {
 
 impl<'a> DefinitionUsages<'a> {
     /// Notes the variables in a value, with the types of the places where they stand.
-    fn note(&mut self, value: &'a Value, at: Pos, place: Option<Place<'static>>, types: &'static TypeSystem) {
+    fn note(&mut self, value: &'a Value, at: Pos, place: Option<InputPosition<'static>>, types: &'static TypeSystem) {
         match value {
             Value::Variable(name) => self.usages.push(Usage { name, at, place }),
             Value::List(items) => {

@@ -26,7 +26,7 @@ use async_graphql::parser::types::{
 use async_graphql::{Name, Pos, Positioned, ServerError};
 use errors::Errors;
 use std::collections::{HashMap, HashSet};
-use types::{Place, TypeSystem, type_system};
+use types::{InputPosition, TypeSystem, type_system};
 
 /// A document on its way through the rules.
 struct Validator<'a> {
@@ -48,7 +48,7 @@ struct Usage<'a> {
     name: &'a Name,
     at: Pos,
     /// The place's type and default; `None` where an error leaves them unknown.
-    place: Option<Place<'static>>,
+    place: Option<InputPosition<'static>>,
 }
 
 struct Operation<'a> {

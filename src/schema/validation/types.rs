@@ -28,13 +28,13 @@ impl Input {
     }
 
     /// As the place of a value.
-    pub(super) const fn place(&self) -> Place<'_> {
+    pub(super) const fn place(&self) -> InputPosition<'_> {
         (&self.ty, self.default.as_ref())
     }
 }
 
 /// The type of a place and its default.
-pub(super) type Place<'a> = (&'a Type, Option<&'a Value>);
+pub(super) type InputPosition<'a> = (&'a Type, Option<&'a Value>);
 pub(super) type Inputs = BTreeMap<String, Input>;
 
 /// A field of an object or an interface.
