@@ -91,6 +91,10 @@ pub enum By {
     Account,
     /// The account that is tried, by its login, whether there is such an account or not.
     Login,
+    /// The same account as it is tried from one address.
+    LoginAndAddress,
+    /// A device on which the account has logged in before, or a session of the account.
+    Device,
     /// The client's address: one of IPv4, a /64 of IPv6.
     Address,
 }
@@ -130,10 +134,16 @@ limits! {
     Requests = "requests" by AccountOrAddress, 2_500_000 / 5 * SECOND;
     /// Attempts to sign up, also those that meet a taken login: what one address may find out about logins.
     SignUps = "sign-ups" by Address, 10 / HOUR;
-    /// Failed log-ins of one account, and wrong passwords at its deletion. One that succeeds gives its token back.
-    LogIns = "log-ins" by Login, 10 / 15 * MINUTE;
-    /// Failed log-ins from one address, over all accounts.
-    LogInsFromAddress = "log-ins-from-address" by Address, 10 / 15 * MINUTE;
+    /// Failed log-ins of one account from one address. A successful log-in gives the token back.
+    LogIns = "log-ins" by LoginAndAddress, 10 / 15 * MINUTE;
+    /// Failed log-ins from one address, over all accounts: three people of a household who mistype until they are refused.
+    LogInsFromAddress = "log-ins-from-address" by Address, 30 / 15 * MINUTE;
+    /// Failed log-ins of one account over all addresses, known devices excepted. One address fails 40 times an hour at most, so five
+    /// addresses together do not empty this bucket however long they go on; 4,800 guesses a day are the most that any number of them gets.
+    LogInsOfAccount = "log-ins-of-account" by Login, 200 / HOUR;
+    /// Failed log-ins on a device that has logged in to the account before, and wrong passwords at the account's deletion, which count by
+    /// session. Nobody else can use these tokens up.
+    LogInsOfDevice = "log-ins-of-device" by Device, 10 / 15 * MINUTE;
     /// Posts. As Mastodon has it.
     Posts = "posts" by Account, 300 / 3 * HOUR;
     /// Follows and unfollows together. As Mastodon has it for follows.

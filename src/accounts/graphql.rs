@@ -29,7 +29,7 @@ impl AccountMutation {
     /// Deletes the viewer's account for good: sessions, statuses, comments, follows on both sides, likes, lists, campaigns and
     /// websites. When this answers, every session has
     /// ended and nobody sees anything of the account; all traces are gone soon after. Nobody can claim the login for 30 days. A wrong
-    /// password counts like a failed log-in. Needs a session.
+    /// password counts like a failed log-in on a device of its own. Needs a session.
     async fn delete_account(
         &self,
         ctx: &Context<'_>,
@@ -41,8 +41,8 @@ impl AccountMutation {
 
 async fn delete(ctx: &Context<'_>, input: DeleteAccountInput) -> Result<DeleteAccountPayload> {
     let request = request(ctx)?;
-    let id = request.viewer()?.user;
-    let (done, user_errors) = refuse(service::delete(&request.app, id, &input.password, request.address).await)?;
+    let (id, session) = request.viewer().map(|viewer| (viewer.user, viewer.session))?;
+    let (done, user_errors) = refuse(service::delete(&request.app, id, &input.password, Some(session)).await)?;
     request.forget();
     Ok(DeleteAccountPayload { deleted_user_id: done.map(|()| id.global().into()), user_errors })
 }

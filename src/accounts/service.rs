@@ -6,7 +6,7 @@ use crate::comments::service as comments;
 use crate::error::{Error, Outcome};
 use crate::graph::service as graph;
 use crate::idempotency::service as idempotency;
-use crate::ids::UserId;
+use crate::ids::{SessionId, UserId};
 use crate::jobs::service as jobs;
 use crate::jobs::{Place, Task, Ticket};
 use crate::rates::service as rates;
@@ -14,7 +14,6 @@ use crate::sessions::service as sessions;
 use crate::statuses::service as statuses;
 use crate::timelines::service as timelines;
 use crate::users::service as users;
-use std::net::IpAddr;
 
 /// What goes, in this order; a stage's number is its place here.
 const STAGES: [&str; 11] = [
@@ -31,13 +30,13 @@ const STAGES: [&str; 11] = [
     "what was kept for its requests",
 ];
 
-/// Deletes the account of whoever knows its password. When this answers, no session of it is left, and nobody sees anything of it; the rest
+/// Deletes the account of whoever knows its password, as `session` asks. When this answers, no session of it is left, and nobody sees anything of it; the rest
 /// goes in the background.
 ///
 /// # Errors
 /// As [`users::prove`].
-pub async fn delete(app: &App, id: UserId, password: &str, from: Option<IpAddr>) -> Outcome<()> {
-    let user = users::prove(app, id, password, from).await?;
+pub async fn delete(app: &App, id: UserId, password: &str, session: Option<SessionId>) -> Outcome<()> {
+    let user = users::prove(app, id, password, session).await?;
     Ok(leave(app, id, &user.login).await?)
 }
 

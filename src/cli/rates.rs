@@ -20,12 +20,18 @@ pub(super) struct RateOptions {
     /// Attempts to sign up from an address.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_SIGN_UPS", default_value_t = Limit::SignUps.default_quota())]
     rate_sign_ups: Quota,
-    /// Failed log-ins of an account.
+    /// Failed log-ins of an account from an address.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LOG_INS", default_value_t = Limit::LogIns.default_quota())]
     rate_log_ins: Quota,
     /// Failed log-ins from an address, of whatever accounts.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LOG_INS_FROM_ADDRESS", default_value_t = Limit::LogInsFromAddress.default_quota())]
     rate_log_ins_from_address: Quota,
+    /// Failed log-ins of an account from all addresses together, except on devices that have logged in before.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LOG_INS_OF_ACCOUNT", default_value_t = Limit::LogInsOfAccount.default_quota())]
+    rate_log_ins_of_account: Quota,
+    /// Failed log-ins on a device that has logged in to the account before; wrong passwords of a session that deletes its account.
+    #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LOG_INS_OF_DEVICE", default_value_t = Limit::LogInsOfDevice.default_quota())]
+    rate_log_ins_of_device: Quota,
     /// Statuses that an account posts.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_POSTS", default_value_t = Limit::Posts.default_quota())]
     rate_posts: Quota,
@@ -75,6 +81,8 @@ impl RateOptions {
             Limit::SignUps => self.rate_sign_ups,
             Limit::LogIns => self.rate_log_ins,
             Limit::LogInsFromAddress => self.rate_log_ins_from_address,
+            Limit::LogInsOfAccount => self.rate_log_ins_of_account,
+            Limit::LogInsOfDevice => self.rate_log_ins_of_device,
             Limit::Posts => self.rate_posts,
             Limit::Follows => self.rate_follows,
             Limit::Likes => self.rate_likes,

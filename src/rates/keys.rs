@@ -16,7 +16,7 @@ pub(super) fn rate(limit: Limit, subject: Subject) -> String {
     let tag = match subject {
         Subject::Account(id) => id.0.to_string(),
         Subject::Address(network) => written(network),
-        Subject::Login(digest) => URL_SAFE_NO_PAD.encode(digest),
+        Subject::Login(digest) | Subject::LoginFrom(digest) | Subject::Device(digest) => URL_SAFE_NO_PAD.encode(digest),
     };
     format!("rate:{{{tag}}}:{}", limit.name())
 }
@@ -39,7 +39,7 @@ pub(super) fn parse(key: &str) -> Option<Limit> {
         By::Account => is_account(),
         By::Address => is_address(),
         By::AccountOrAddress => is_account() || is_address(),
-        By::Login => audit::is_digest(tag, 22),
+        By::Login | By::LoginAndAddress | By::Device => audit::is_digest(tag, 22),
     };
     fits.then_some(limit)
 }
@@ -58,7 +58,7 @@ mod tests {
             (Limit::Requests, address("::ffff:192.0.2.1"), "rate:{192.0.2.1}:requests"),
             (Limit::SignUps, address("2001:db8::1:2"), "rate:{2001:db8::/64}:sign-ups"),
             (Limit::LogInsFromAddress, address("::1"), "rate:{::/64}:log-ins-from-address"),
-            (Limit::LogIns, Subject::login("Ada"), "rate:{_e5DDUC9V97qwYbNl5ADPQ}:log-ins"),
+            (Limit::LogInsOfAccount, Subject::login("Ada"), "rate:{_e5DDUC9V97qwYbNl5ADPQ}:log-ins-of-account"),
         ] {
             assert_eq!((rate(limit, subject).as_str(), parse(key)), (key, Some(limit)));
         }

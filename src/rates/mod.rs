@@ -4,8 +4,8 @@
 //! |---|---|---|---|
 //! | `rate:{subject}:limit` | HASH | `owed at window`: what is missing of a full bucket, as of a moment | lives until it would be full again: at most the window |
 //!
-//! A subject is an account's id, an address (one of IPv4, a /64 of IPv6), or the digest of a login: no text of a client stands in
-//! a key.
+//! A subject is an account's id, an address (one of IPv4, a /64 of IPv6), or a digest: of a login, of a login and an address, of an account
+//! and a device. No text of a client stands in a key.
 //!
 //! **Invariants.** A charge is one script on one tag. What is missing is counted in tokens × ms, so that nothing is lost or won
 //! by rounding however often one asks. Time only goes forward in a bucket: servers whose clocks differ win nothing, and behind a

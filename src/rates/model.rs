@@ -1,7 +1,7 @@
 //! Whose buckets there are, and what asking one comes to.
 
 use crate::clock::Millis;
-use crate::ids::UserId;
+use crate::ids::{SessionId, UserId};
 use crate::quota::{Limit, Quota};
 use sha2::{Digest, Sha256};
 use std::net::{IpAddr, Ipv6Addr};
@@ -15,6 +15,10 @@ pub enum Subject {
     Address(Network),
     /// An account that is tried, by the digest of its login. There need not be such an account.
     Login([u8; 16]),
+    /// An account that is tried from one network, by the digest of its login and the network.
+    LoginFrom([u8; 16]),
+    /// A device that is known to an account, by the digest of both.
+    Device([u8; 16]),
 }
 
 /// What counts as one address: one of IPv4, a /64 of IPv6, since that is what one customer gets at least.
@@ -47,16 +51,41 @@ impl Subject {
 
     /// Whoever has this login, in any case, if anybody has it. Any text will do.
     pub fn login(login: &str) -> Self {
-        let digest = Sha256::digest(login.to_ascii_lowercase());
-        let mut half = [0; 16];
-        half.copy_from_slice(&digest[..16]);
-        Self::Login(half)
+        Self::Login(half_digest(&[login.to_ascii_lowercase().as_bytes()]))
+    }
+
+    /// The same account as it is tried from `address`; from an unknown address, all such attempts together.
+    pub fn login_from(login: &str, address: Option<IpAddr>) -> Self {
+        let network = address.map_or_else(String::new, |address| Network::of(address).first().to_string());
+        // An address has no NUL, so no two pairs of network and login give the same bytes.
+        Self::LoginFrom(half_digest(&[network.as_bytes(), b"\0", login.to_ascii_lowercase().as_bytes()]))
+    }
+
+    /// The device of this id, as `account` knows it.
+    pub fn device(account: UserId, id: u64) -> Self {
+        Self::Device(half_digest(&[b"device", &account.0.to_be_bytes(), &id.to_be_bytes()]))
+    }
+
+    /// A session of `account`: it was begun with the password, so the session's device is known.
+    pub fn session(account: UserId, id: SessionId) -> Self {
+        Self::Device(half_digest(&[b"session", &account.0.to_be_bytes(), &id.0.to_be_bytes()]))
     }
 
     /// Whoever asks: the account, or the address for nobody; `None` when that is not known either.
     pub fn asking(viewer: Option<UserId>, address: Option<IpAddr>) -> Option<Self> {
         viewer.map(Self::Account).or(address.map(Self::address))
     }
+}
+
+/// The first half of a SHA-256.
+fn half_digest(parts: &[&[u8]]) -> [u8; 16] {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update(part);
+    }
+    let mut half = [0; 16];
+    half.copy_from_slice(&hasher.finalize()[..16]);
+    half
 }
 
 /// What a bucket gave.
@@ -120,6 +149,28 @@ mod tests {
         assert_eq!(Subject::login("Ada"), Subject::login("aDA"));
         assert_ne!(Subject::login("ada"), Subject::login("ada "));
         assert!(matches!(Subject::login("} no login at all {\0"), Subject::Login(_)));
+    }
+
+    #[test]
+    fn an_account_that_is_tried_from_one_network_is_one_subject() {
+        let from = |login, address: &str| Subject::login_from(login, Some(address.parse().expect("an address")));
+        assert_eq!(from("Ada", "192.0.2.1"), from("aDA", "::ffff:192.0.2.1"));
+        assert_eq!(from("ada", "2001:db8:1:2::3"), from("ada", "2001:db8:1:2:ffff::"), "a /64 is one client");
+        let all = [
+            from("ada", "192.0.2.1"),
+            from("ada", "192.0.2.2"),
+            from("bob", "192.0.2.1"),
+            from("ada", "2001:db8:1:2::"),
+            from("ada", "2001:db8:1:3::"),
+            Subject::login_from("ada", None),
+            Subject::login("ada"),
+            Subject::device(UserId(1), 2),
+            Subject::device(UserId(2), 1),
+            Subject::session(UserId(1), SessionId(2)),
+        ];
+        for (at, subject) in all.iter().enumerate() {
+            assert!(!all[..at].contains(subject), "{at}");
+        }
     }
 
     #[test]

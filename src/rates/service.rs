@@ -99,7 +99,7 @@ async fn renew(app: &App, lease: &Lease, charge: Charge, quota: Quota, cost: u64
 }
 
 /// Takes the buckets of an account that is gone away. One pipeline. A server that still works on a request of its may write one again, which
-/// lives until it is full.
+/// lives until it is full, as do those of failed log-ins by address and by device.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -107,7 +107,7 @@ pub async fn purge(app: &App, account: UserId, login: &str) -> Result<bool, Erro
     let of = |limit: Limit| match limit.by() {
         By::Account | By::AccountOrAddress => Some((limit, Subject::Account(account))),
         By::Login => Some((limit, Subject::login(login))),
-        By::Address => None,
+        By::Address | By::LoginAndAddress | By::Device => None,
     };
     store::erase(app.db(), &Limit::ALL.into_iter().filter_map(of).collect::<Vec<_>>()).await?;
     Ok(false)

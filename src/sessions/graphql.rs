@@ -6,9 +6,9 @@ use crate::error::{Outcome, UserError as Row, UserErrorCode};
 use crate::ids::SessionId;
 use crate::request::Request;
 use crate::schema::{DateTime, UserError, refuse, request};
-use crate::users::{self, SignUpInput, User, UserObject};
+use crate::users::service::LogIn;
+use crate::users::{self, AuthenticatedUser, SignUpInput, UserObject};
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
-use std::sync::Arc;
 
 /// A session of the viewer.
 pub struct SessionObject {
@@ -74,6 +74,10 @@ struct NewSessionObject {
     token: String,
     /// When the session ends at the latest; sooner if it is not used for a while.
     expires_at: DateTime,
+    /// Token of the device that logged in, valid for 90 days. Keep it beyond the end of the session, in place of an earlier one, and send it as
+    /// `deviceToken` with the next `logIn` of this account: failed log-ins from elsewhere can then never keep this device out. It is no
+    /// session and gives no access.
+    device_token: String,
     /// Whose it is.
     user: UserObject,
 }
@@ -103,6 +107,9 @@ struct LogInInput {
     login: String,
     /// The password.
     password: String,
+    /// The `deviceToken` of an earlier log-in to this account on this device, if there is one. Failed log-ins of this device are then counted
+    /// apart from all others. A token that is expired, revoked or of another account counts as none.
+    device_token: Option<String>,
 }
 
 /// What came of logging out.
@@ -161,7 +168,9 @@ impl SessionMutation {
     ) -> Option<Result<LogInPayload>> {
         let made = async {
             let request = request(ctx)?;
-            let proven = users::service::authenticate(&request.app, &input.login, &input.password, request.address).await;
+            let LogInInput { login, password, device_token } = &input;
+            let given = LogIn { login, password, device_token: device_token.as_deref() };
+            let proven = users::service::authenticate(&request.app, given, request.address).await;
             let (session, user_errors) = begin(request, proven).await?;
             Ok(LogInPayload { session, user_errors })
         };
@@ -188,12 +197,12 @@ impl SessionMutation {
     }
 }
 
-async fn begin(request: &Request, account: Outcome<Arc<User>>) -> Result<(Option<NewSessionObject>, Vec<UserError>)> {
-    let (user, user_errors) = refuse(account)?;
-    let Some(user) = user else { return Ok((None, user_errors)) };
+async fn begin(request: &Request, account: Outcome<AuthenticatedUser>) -> Result<(Option<NewSessionObject>, Vec<UserError>)> {
+    let (account, user_errors) = refuse(account)?;
+    let Some(AuthenticatedUser { user, device_token }) = account else { return Ok((None, user_errors)) };
     let NewSession { token, expires_at, .. } = service::begin(&request.app, user.id, request.user_agent.as_deref()).await?;
     request.forget();
-    Ok((Some(NewSessionObject { token, expires_at: DateTime(expires_at), user: UserObject(user) }), user_errors))
+    Ok((Some(NewSessionObject { token, expires_at: DateTime(expires_at), device_token, user: UserObject(user) }), user_errors))
 }
 
 async fn end_sessions(ctx: &Context<'_>, input: EndSessionsInput) -> Result<EndSessionsPayload> {

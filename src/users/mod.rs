@@ -12,7 +12,9 @@
 //!
 //! **Costs.** An account by id: one HGETALL, batched. By login: one round trip more.
 
+mod attempt;
 pub mod audit;
+mod device;
 mod graphql;
 mod keys;
 mod load;
@@ -24,4 +26,4 @@ mod store;
 pub use graphql::{SignUpInput, UserMutation, UserObject, UserQuery};
 pub use keys::{user as user_key, user_of as user_of_key};
 pub use load::FetchUsers;
-pub use model::User;
+pub use model::{AuthenticatedUser, User};

@@ -4,6 +4,7 @@ use crate::clock::{DAY, Millis};
 use crate::error::{UserError, UserErrorCode};
 use crate::ids::UserId;
 use crate::text::Rules;
+use std::sync::Arc;
 use unicode_segmentation::UnicodeSegmentation;
 
 const NAME: Rules = Rules { what: "The name", min: 1, max: 50, newlines: false };
@@ -37,6 +38,26 @@ pub struct User {
     pub following: u64,
     /// How many statuses it has.
     pub posts: u64,
+}
+
+/// An account whose password was just proven, on the device that did so.
+#[derive(Clone, Debug)]
+pub struct AuthenticatedUser {
+    /// The account.
+    pub user: Arc<User>,
+    /// The device's token from now on: see [`super::device`].
+    pub device_token: String,
+}
+
+/// What someone sends to log in.
+#[derive(Clone, Copy, Debug)]
+pub struct Credentials<'a> {
+    /// The login, in any case.
+    pub login: &'a str,
+    /// The password.
+    pub password: &'a str,
+    /// The device token of an earlier log-in, if there is one.
+    pub device_token: Option<&'a str>,
 }
 
 /// What someone sends to sign up. Each text as it came.

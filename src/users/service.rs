@@ -1,21 +1,23 @@
 //! The use cases of accounts: sign up, prove who one is, change the profile.
 
-use super::model::{self, ProfileChange, Registration, User};
+use super::attempt::{Attempt, KnownDevice};
+use super::device::{Device, DeviceTokens};
+use super::model::{self, AuthenticatedUser, Credentials, ProfileChange, Registration, User};
 use super::{password, store};
 use crate::app::App;
 use crate::clock::Millis;
 use crate::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
-use crate::ids::UserId;
+use crate::ids::{SessionId, UserId};
 use crate::jobs::Task;
 use crate::jobs::service as jobs;
 use crate::quota::Limit;
-use crate::rates::service::{charge, give_back};
-use crate::rates::{Charge, Subject};
+use crate::rates::Subject;
+use crate::rates::service::charge;
 use crate::request::Loaders;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-pub use super::model::{ProfileChange as Change, Registration as NewAccount};
+pub use super::model::{Credentials as LogIn, ProfileChange as Change, Registration as NewAccount};
 
 /// After this long a claim whose account never came is taken for abandoned: its process died in between.
 const ABANDONED_AFTER: Millis = 10_000;
@@ -31,7 +33,7 @@ const NOBODY: UserId = UserId(1);
 /// # Errors
 /// `LOGIN_TAKEN`, `INVALID_LOGIN`, `INVALID_NAME`, `INVALID_PASSWORD`, as many as apply; `RATE_LIMITED`; `OVERLOADED` when too many wait
 /// for a hash.
-pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>) -> Outcome<Arc<User>> {
+pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>) -> Outcome<AuthenticatedUser> {
     let registration = registration.check().map_err(Refusal::User)?;
     charge(app, from.map(|from| (Limit::SignUps, Subject::address(from))).as_slice()).await?;
     let (holder, free_from) = store::holder(app.db(), &registration.login).await?;
@@ -41,6 +43,7 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
     if let Some(holder) = holder {
         abandoned(app, holder).await?.ok_or_else(taken)?;
     }
+    let tokens = DeviceTokens::of(app).await?;
     let hash = password::hash(app, registration.password).await?;
     let id = UserId(app.next_id().await?);
     let noted = jobs::begin_parts(app, [Task::Account { user: id, login: registration.login.clone() }]).await?;
@@ -59,7 +62,8 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
         return Err(taken().into());
     }
     noted.done(app);
-    Ok(user.into())
+    let device_token = tokens.issue(id, &hash, None, app.now());
+    Ok(AuthenticatedUser { user: user.into(), device_token })
 }
 
 async fn claim(app: &App, login: &str, id: UserId) -> Outcome<()> {
@@ -88,43 +92,73 @@ fn new_user(id: UserId, login: String, name: String, signed_up: Millis) -> User 
 /// The account that a login and a password prove. An unknown login gives the same answer as a wrong password for the same work: two
 /// looks and one hash (what cannot be a login is looked for nowhere: that it is nobody's is no secret), and is charged alike. A
 /// token is taken before anything is compared and given back when it was right, so that of many guesses at once no more are looked at
-/// than there are tokens.
+/// than there are tokens. A device token that is not valid, or of another account, counts as none.
 ///
 /// # Errors
 /// `WRONG_CREDENTIALS`; `RATE_LIMITED`; `OVERLOADED` when too many wait to be proven.
-pub async fn authenticate(app: &App, login: &str, password: &str, from: Option<IpAddr>) -> Outcome<Arc<User>> {
-    let tokens = attempt(login, from);
-    charge(app, &tokens).await?;
-    let (mut id, mut hash) = (None, None);
-    if model::is_login(login) {
-        id = store::find(app.db(), login).await?;
-        hash = store::password(app.db(), id.unwrap_or(NOBODY)).await?;
-    }
-    // What cannot be a password is nobody's: nothing is compared in its place, which takes as long.
-    let tried = model::password(password).unwrap_or_default();
-    let right = password::verify(app, tried, hash).await?;
-    let user = match (right, id) {
-        (true, Some(id)) => store::one(app.db(), id).await?,
-        _ => None,
+pub async fn authenticate(app: &App, given: Credentials<'_>, from: Option<IpAddr>) -> Outcome<AuthenticatedUser> {
+    let (device, early) = recognize(app, given).await?;
+    let bucket = |device: &Device| KnownDevice { account: device.account, bucket: Subject::device(device.account, device.id) };
+    let attempt = Attempt::begin(app, given.login, from, device.as_ref().map(bucket)).await?;
+    let stored = match early {
+        Some(stored) => stored,
+        None => find_stored(app, given.login).await?,
     };
-    let user = user.ok_or_else(|| UserError::new(UserErrorCode::WrongCredentials, "The login or the password is wrong.", &[]))?;
-    give_back(app, &tokens).await;
-    Ok(user)
+    // What cannot be a password is nobody's: nothing is compared in its place, which takes as long.
+    let tried = model::password(given.password).unwrap_or_default();
+    let right = password::verify(app, tried, stored.hash.clone()).await?;
+    let (true, Stored { id: Some(id), hash: Some(hash) }) = (right, stored) else { return Err(wrong_credentials()) };
+    let user = store::one(app.db(), id).await?.ok_or_else(wrong_credentials)?;
+    attempt.succeed(app).await;
+    let device_token = DeviceTokens::of(app).await?.issue(id, &hash, device, app.now());
+    Ok(AuthenticatedUser { user, device_token })
 }
 
-/// The account `id`, whose password this is: for what a session is not proof enough. A wrong one is charged like a failed log-in.
+/// What the store has of a login.
+struct Stored {
+    /// The account, if there is one.
+    id: Option<UserId>,
+    /// The hash of its password.
+    hash: Option<String>,
+}
+
+/// Looks a login up. Two round trips whether there is such an account or not.
+async fn find_stored(app: &App, login: &str) -> Result<Stored, Error> {
+    if !model::is_login(login) {
+        return Ok(Stored { id: None, hash: None });
+    }
+    let id = store::find(app.db(), login).await?;
+    Ok(Stored { id, hash: store::password(app.db(), id.unwrap_or(NOBODY)).await? })
+}
+
+/// The device that logs in, if the account knows it, and what was looked up to find that out: nothing for who brings no token of ours.
+async fn recognize(app: &App, given: Credentials<'_>) -> Result<(Option<Device>, Option<Stored>), Error> {
+    let Some(token) = given.device_token else { return Ok((None, None)) };
+    let tokens = DeviceTokens::of(app).await?;
+    let Some(device) = tokens.open(token, app.now()) else { return Ok((None, None)) };
+    let stored = find_stored(app, given.login).await?;
+    let is_known = matches!(&stored, Stored { id: Some(id), hash: Some(hash) } if tokens.is_known(&device, *id, hash));
+    Ok((is_known.then_some(device), Some(stored)))
+}
+
+fn wrong_credentials() -> Refusal {
+    UserError::new(UserErrorCode::WrongCredentials, "The login or the password is wrong.", &[]).into()
+}
+
+/// The account `id`, whose password this is: for what a session is not proof enough. A wrong one is charged like a failed log-in on a known
+/// device, by `session`; without one, like any other.
 ///
 /// # Errors
 /// `WRONG_CREDENTIALS` at `password`; `UNAUTHENTICATED` when the account is gone; `RATE_LIMITED`; `OVERLOADED`.
-pub async fn prove(app: &App, id: UserId, password: &str, from: Option<IpAddr>) -> Outcome<Arc<User>> {
+pub async fn prove(app: &App, id: UserId, password: &str, session: Option<SessionId>) -> Outcome<Arc<User>> {
     let user = store::one(app.db(), id).await?.ok_or(Error::Unauthenticated)?;
-    let tokens = attempt(&user.login, from);
-    charge(app, &tokens).await?;
+    let known = session.map(|session| KnownDevice { account: id, bucket: Subject::session(id, session) });
+    let attempt = Attempt::begin(app, &user.login, None, known).await?;
     let hash = store::password(app.db(), id).await?;
     if !password::verify(app, model::password(password).unwrap_or_default(), hash).await? {
         return Err(UserError::new(UserErrorCode::WrongCredentials, "The password is wrong.", &["password"]).into());
     }
-    give_back(app, &tokens).await;
+    attempt.succeed(app).await;
     Ok(user)
 }
 
@@ -177,12 +211,6 @@ pub async fn claim_login(app: &App, id: UserId) -> Result<bool, Error> {
 /// `STORAGE_UNAVAILABLE`.
 pub async fn is_there(app: &App, id: UserId) -> Result<bool, Error> {
     store::exists(app.db(), id).await
-}
-
-/// What an attempt to log in costs, whether there is such an account or not.
-fn attempt(login: &str, from: Option<IpAddr>) -> Vec<Charge> {
-    let account = (Limit::LogIns, Subject::login(login));
-    std::iter::once(account).chain(from.map(|from| (Limit::LogInsFromAddress, Subject::address(from)))).collect()
 }
 
 /// Changes the profile of `id` and returns it.

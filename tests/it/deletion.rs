@@ -184,11 +184,8 @@ async fn the_password_is_asked_for_and_guessing_is_limited() {
     let answer = delete_account(&people[0], "correct horse").await;
     assert_eq!(error_codes(&answer), ["RATE_LIMITED"], "also for the right one");
     let input = json!({ "login": "P0", "password": "correct horse" });
-    assert_eq!(
-        error_codes(&app.anonymous().run("LogIn", json!({ "input": input })).await),
-        ["RATE_LIMITED"],
-        "one limit for both"
-    );
+    let elsewhere = app.anonymous().run("LogIn", json!({ "input": input })).await;
+    assert!(elsewhere["data"]["logIn"]["session"].is_object(), "the limit is of the session that has guessed: {elsewhere}");
     assert_eq!(error_codes(&delete_account(&app.anonymous(), "correct horse").await), ["UNAUTHENTICATED"]);
     app.clock.advance(15 * 60_000);
     let id = people[0].user_id();

@@ -1,19 +1,22 @@
 // What a user can do about the session: log in, log out, bring a token along.
 import { send } from '../send.js';
+import { deviceToken, keepDeviceToken } from './device.js';
 import { beginSession, currentToken, endSession, leave, notify } from './store.js';
 
 const LOG_IN = `mutation LogIn($input: LogInInput!) {
-  logIn(input: $input) { session { token expiresAt user { id login name } } userErrors { message } }
+  logIn(input: $input) { session { token expiresAt deviceToken user { id login name } } userErrors { message } }
 }`;
 const LOG_OUT = 'mutation LogOut { logOut { endedSessionId userErrors { message } } }';
 const WHO_AM_I = 'query WhoAmI { viewer { id login name } }';
 
 export async function logIn(login, password) {
   notify(null);
-  const answer = await send({ query: LOG_IN, operationName: 'LogIn', variables: { input: { login, password } } });
-  const session = answer.data?.logIn?.session;
-  if (session) beginSession(session);
-  else notify(complaint(answer, answer.data?.logIn));
+  const input = { login, password, deviceToken: deviceToken(login) };
+  const answer = await send({ query: LOG_IN, operationName: 'LogIn', variables: { input } });
+  if (!answer.data?.logIn?.session) return notify(complaint(answer, answer.data?.logIn));
+  const { deviceToken: kept, ...session } = answer.data.logIn.session;
+  keepDeviceToken(login, kept);
+  beginSession(session);
 }
 
 export async function logOut() {

@@ -7,18 +7,18 @@ use serde_json::Value;
 use waxwing::config::{Config, DocumentLimits};
 use waxwing::quota::Limit;
 
-const RIGHT: &str = "correct horse";
+pub(super) const RIGHT: &str = "correct horse";
 
 /// What an attempt came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Came {
+pub(super) enum Came {
     In,
     Wrong,
     Limited,
 }
 use Came::{In, Limited, Wrong};
 
-fn came(answer: &Answer) -> Came {
+pub(super) fn came(answer: &Answer) -> Came {
     let body = answer.json();
     let codes = error_codes(&body);
     match (&body["data"]["logIn"], codes.as_slice()) {
@@ -126,7 +126,8 @@ async fn an_account_that_is_not_there_is_limited_like_one_that_is() {
 
 #[tokio::test]
 async fn an_address_is_limited_over_all_accounts_and_an_account_over_all_addresses() {
-    let app = TestApp::with(behind_a_proxy(by_default())).await;
+    let limits = [(Limit::LogIns, "3/1h"), (Limit::LogInsFromAddress, "10/1h"), (Limit::LogInsOfAccount, "10/1h")];
+    let app = TestApp::with(behind_a_proxy(limited(&limits))).await;
     app.crowd("c", 3).await;
     for number in 0..10 {
         assert_eq!(attempt_from(&app, "198.51.100.1", &format!("nobody{number}"), "a wrong one").await, Wrong);
@@ -154,7 +155,7 @@ async fn forged_addresses_change_nothing() {
             came => assert_eq!(came, Limited),
         }
     }
-    assert_eq!(wrong, 10);
+    assert_eq!(wrong, 30);
     let buckets: Vec<String> = app.redis.keys().into_iter().filter(|key| key.ends_with("-address")).collect();
     assert_eq!(buckets, ["rate:{127.0.0.1}:log-ins-from-address"]);
 }

@@ -1,6 +1,7 @@
 //! Limits: each fires at its edge, for whom it is meant and for nobody else, whatever one does to get round it.
 
 mod bucket;
+mod devices;
 mod log_ins;
 mod requests;
 mod storage;
@@ -65,7 +66,10 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> Answer
         // Costs 2.
         Limit::Requests => asked_by(app, ada, "{ viewer { login } }"),
         Limit::SignUps => asking(app, &sign_up(&format!("new{n}"))),
-        Limit::LogIns => asking(app, &log_in(if even { &ada.login } else { "C0" }, "a wrong one")),
+        Limit::LogIns | Limit::LogInsOfAccount => asking(app, &log_in(if even { &ada.login } else { "C0" }, "a wrong one")),
+        Limit::LogInsOfDevice => {
+            asked_by(app, ada, "mutation { deleteAccount(input: { password: \"a wrong one\" }) { userErrors { code } } }")
+        }
         Limit::LogInsFromAddress => asking(app, &log_in(&format!("nobody{n}"), "a wrong one")),
         Limit::Posts => asked_by(app, ada, "mutation { postStatus(input: { message: \"x\" }) { userErrors { code } } }"),
         Limit::Follows => {
@@ -218,7 +222,10 @@ async fn every_mutation_is_charged_or_says_that_it_is_not() {
 
 #[tokio::test]
 async fn every_limit_fires_at_its_default() {
-    for limit in [Limit::SignUps, Limit::Posts, Limit::Follows, Limit::Likes, Limit::Comments, Limit::Votes, Limit::Lists] {
+    let log_ins = [Limit::LogIns, Limit::LogInsFromAddress, Limit::LogInsOfDevice, Limit::SignUps];
+    for limit in
+        [Limit::Posts, Limit::Follows, Limit::Likes, Limit::Comments, Limit::Votes, Limit::Lists].into_iter().chain(log_ins)
+    {
         let app = TestApp::with(by_default()).await;
         let people = app.crowd("c", 2).await;
         let quota = limit.default_quota();

@@ -257,10 +257,10 @@ impl Program {
         Self(child, url.expect("it tells its address"))
     }
 
-    /// How many of twelve wrong log-ins are looked at, and whether the answers tell of a limit.
+    /// How many of 32 wrong log-ins are looked at, and whether the answers tell of a limit.
     async fn guess(&self) -> (usize, bool) {
         let (mut attempts, mut told) = (0, false);
-        for number in 0..12 {
+        for number in 0..32 {
             let body = json!({ "query": log_in(&format!("nobody{number}"), "a wrong one") });
             let answer = Answer::of(reqwest::Client::new().post(&self.1).json(&body)).await;
             attempts += usize::from(error_codes(&answer.json()).is_empty());
@@ -279,7 +279,7 @@ impl Drop for Program {
 #[tokio::test]
 async fn a_server_has_limits_unless_they_are_switched_off() {
     for (arguments, expected) in
-        [(&[][..], (10, true)), (&["--rate-limits", "off"], (12, false)), (&["--rate-log-ins-from-address", "3/1h"], (3, true))]
+        [(&[][..], (30, true)), (&["--rate-limits", "off"], (32, false)), (&["--rate-log-ins-from-address", "3/1h"], (3, true))]
     {
         let redis = Arc::new(RedisServer::start());
         assert_eq!(Program::start(&redis, arguments).guess().await, expected, "{arguments:?}");

@@ -1,0 +1,318 @@
+//! Lock-outs: what somebody who guesses passwords can take from the account's owner, and what a device that has logged in before keeps.
+
+use super::log_ins::{Came, RIGHT, came};
+use super::{asked_by, asking, behind_a_proxy, by_default, limited, refused};
+use crate::support::monitor::Monitor;
+use crate::support::{Actor, Answer, Served, Socket, TestApp, error_codes};
+use futures_util::future::join_all;
+use reqwest::RequestBuilder;
+use serde_json::{Value, json};
+use waxwing::config::Config;
+use waxwing::quota::Limit;
+use waxwing::users::{self, User};
+
+use Came::{In, Limited, Wrong};
+
+const DAY_MS: i64 = 86_400_000;
+const QUARTER_MS: i64 = 15 * 60_000;
+/// Where the owner is, and where somebody guesses.
+const HOME: &str = "203.0.113.7";
+const ELSEWHERE: &str = "198.51.100.1";
+
+fn attempt(app: &Served, from: &str, login: &str, password: &str, device: Option<&str>) -> RequestBuilder {
+    let document =
+        "mutation($input: LogInInput!) { logIn(input: $input) { session { token deviceToken } userErrors { code message } } }";
+    let mut input = json!({ "login": login, "password": password });
+    if let Some(device) = device {
+        input["deviceToken"] = json!(device);
+    }
+    let body = json!({ "query": document, "variables": { "input": input } });
+    app.http.post(format!("{}/graphql", app.url)).json(&body).header("x-forwarded-for", from)
+}
+
+async fn tried(app: &Served, from: &str, login: &str, password: &str, device: Option<&str>) -> Came {
+    came(&Answer::of(attempt(app, from, login, password, device)).await)
+}
+
+/// The token of a device that logs in to this account now.
+async fn device_of(app: &Served, login: &str, device: Option<&str>) -> String {
+    let answer = Answer::of(attempt(app, HOME, login, RIGHT, device)).await.json();
+    answer["data"]["logIn"]["session"]["deviceToken"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+}
+
+/// Guesses until nothing is looked at any more; how many guesses were.
+async fn guess_on(app: &Served, from: &str, login: &str, device: Option<&str>) -> usize {
+    let mut looked_at = 0;
+    while tried(app, from, login, "a wrong one", device).await == Wrong {
+        looked_at += 1;
+    }
+    looked_at
+}
+
+/// The limit that an attempt was refused by.
+async fn limit_of(app: &Served, from: &str, login: &str, device: Option<&str>) -> Value {
+    let answer = Answer::of(attempt(app, from, login, RIGHT, device)).await.json();
+    assert_eq!(error_codes(&answer), ["RATE_LIMITED"], "{answer}");
+    answer["errors"][0]["extensions"]["limit"].clone()
+}
+
+/// Buckets are small, so that few hashes use them up.
+fn small() -> Config {
+    let limits = [
+        (Limit::LogIns, "2/1h"),
+        (Limit::LogInsFromAddress, "6/1h"),
+        (Limit::LogInsOfAccount, "8/1h"),
+        (Limit::LogInsOfDevice, "2/1h"),
+    ];
+    behind_a_proxy(limited(&limits))
+}
+
+async fn delete(app: &Served, actor: &Actor, password: &str) -> Answer {
+    let document = format!("mutation {{ deleteAccount(input: {{ password: {password:?} }}) {{ userErrors {{ code }} }} }}");
+    Answer::of(asked_by(app, actor, &document).header("x-forwarded-for", HOME)).await
+}
+
+#[tokio::test]
+async fn who_guesses_from_one_address_never_keeps_the_owner_out() {
+    let app = TestApp::with(behind_a_proxy(by_default())).await;
+    app.crowd("c", 1).await;
+    for quarter in 0..6 {
+        assert_eq!(guess_on(&app, ELSEWHERE, "c0", None).await, 10, "the address' own share, in quarter {quarter}");
+        assert_eq!(tried(&app, HOME, "c0", RIGHT, None).await, In, "a device that nobody knows, in quarter {quarter}");
+        app.clock.advance(QUARTER_MS);
+    }
+    // Whatever one address fails at comes back as soon: what is missing for others does not grow with time.
+    let key = app.redis.keys().into_iter().find(|key| key.ends_with(":log-ins-of-account")).expect("a bucket");
+    let owed: u64 = app.redis.run(&["HGET", &key, "owed"]);
+    assert_eq!(owed, 10 * 3_600_000, "the last ten, and none of those before");
+}
+
+#[tokio::test]
+async fn one_customer_of_ipv6_is_one_who_guesses() {
+    let app = TestApp::with(small()).await;
+    app.crowd("c", 1).await;
+    let mut looked_at = 0;
+    for number in 0..20 {
+        let from = format!("2001:db8:0:1:{number:x}::{number:x}");
+        looked_at += usize::from(tried(&app, &from, "c0", "a wrong one", None).await == Wrong);
+    }
+    assert_eq!(looked_at, 2);
+    assert_eq!(tried(&app, "2001:db8:0:2::1", "c0", RIGHT, None).await, In);
+}
+
+#[tokio::test]
+async fn a_known_device_logs_in_beside_who_guesses_at_the_same_address() {
+    let app = TestApp::with(behind_a_proxy(by_default())).await;
+    app.crowd("c", 1).await;
+    let device = device_of(&app, "c0", None).await;
+    let mut looked_at = guess_on(&app, HOME, "c0", None).await;
+    for number in 0..4 {
+        looked_at += guess_on(&app, HOME, &format!("nobody{number}"), None).await;
+    }
+    assert_eq!(looked_at, 30, "the address is used up");
+    assert_eq!(tried(&app, HOME, "c0", RIGHT, None).await, Limited);
+    assert_eq!(tried(&app, HOME, "C0", RIGHT, Some(&device)).await, In);
+}
+
+#[tokio::test]
+async fn a_known_device_logs_in_while_the_account_is_tried_from_everywhere() {
+    let app = TestApp::with(small()).await;
+    app.crowd("c", 2).await;
+    let device = device_of(&app, "c0", None).await;
+    for number in 0..8 {
+        assert_eq!(tried(&app, &format!("198.51.100.{number}"), "c0", "a wrong one", None).await, Wrong);
+    }
+    assert_eq!(limit_of(&app, HOME, "c0", None).await, "log-ins-of-account");
+    assert_eq!(tried(&app, HOME, "c0", RIGHT, Some(&device)).await, In);
+    assert_eq!(tried(&app, HOME, "c1", RIGHT, None).await, In, "another account");
+    // A device that nobody knows gets in as tokens come back, an eighth of an hour for each.
+    app.clock.advance(450_000 - 1);
+    assert_eq!(limit_of(&app, HOME, "c0", None).await, "log-ins-of-account");
+    app.clock.advance(1);
+    assert_eq!(tried(&app, HOME, "c0", RIGHT, None).await, In);
+}
+
+#[tokio::test]
+async fn a_session_deletes_its_account_whoever_guesses() {
+    let app = TestApp::with(small()).await;
+    let people = app.crowd("c", 2).await;
+    for person in &people {
+        guess_on(&app, HOME, &person.login, None).await;
+    }
+    for number in 0..8 {
+        tried(&app, &format!("198.51.100.{number}"), "c0", "a wrong one", None).await;
+    }
+    assert_eq!(limit_of(&app, ELSEWHERE, "c0", None).await, "log-ins-of-account");
+    assert_eq!(refused(&delete(&app, &people[0], "a wrong one").await, Limit::LogInsOfDevice), None);
+    assert_eq!(delete(&app, &people[0], RIGHT).await.json()["data"]["deleteAccount"]["userErrors"], json!([]));
+    // Who has found a session guesses no more often for it, and takes nothing from the account's other devices.
+    for expected in [None, None, Some(1_800)] {
+        assert_eq!(refused(&delete(&app, &people[1], "a wrong one").await, Limit::LogInsOfDevice), expected);
+    }
+    assert_eq!(tried(&app, "203.0.113.9", "c1", RIGHT, None).await, In);
+}
+
+#[tokio::test]
+async fn a_known_device_fails_in_a_bucket_of_its_own() {
+    let app = TestApp::with(small()).await;
+    app.crowd("c", 1).await;
+    let (first, second) = (device_of(&app, "c0", None).await, device_of(&app, "c0", None).await);
+    assert_eq!(guess_on(&app, HOME, "c0", Some(&first)).await, 2);
+    assert_eq!(limit_of(&app, HOME, "c0", Some(&first)).await, "log-ins-of-device");
+    assert_eq!(tried(&app, HOME, "c0", RIGHT, Some(&second)).await, In, "another device");
+    assert_eq!(tried(&app, HOME, "c0", RIGHT, None).await, In, "one that nobody knows");
+    let buckets: Vec<String> =
+        app.redis.keys().into_iter().filter(|key| key.starts_with("rate:") && key.contains(":log-ins")).collect();
+    assert!(buckets.iter().all(|key| key.ends_with(":log-ins-of-device")) && buckets.len() == 1, "{buckets:?}");
+    app.clock.advance(1_800_000);
+    assert_eq!(tried(&app, HOME, "c0", RIGHT, Some(&first)).await, In);
+}
+
+#[tokio::test]
+async fn many_attempts_of_one_device_at_once_are_no_more_than_it_has_tokens() {
+    let app = TestApp::with(small()).await;
+    let other = app.sibling().await;
+    app.crowd("c", 1).await;
+    let device = device_of(&app, "c0", None).await;
+    let guess = |number: usize| {
+        let server: &Served = if number.is_multiple_of(2) { &app } else { &other };
+        tried(server, HOME, "c0", "a wrong one", Some(&device))
+    };
+    let wrong = join_all((0..40).map(guess)).await.iter().filter(|came| **came == Wrong).count();
+    // Past four at once the device counts as one that nobody knows, which has two tokens too.
+    assert!((2..=4).contains(&wrong), "{wrong}");
+}
+
+#[tokio::test]
+async fn a_token_that_is_not_the_accounts_own_counts_as_none() {
+    let app = TestApp::with(small()).await;
+    app.crowd("c", 2).await;
+    let (own, foreign) = (device_of(&app, "c0", None).await, device_of(&app, "c1", None).await);
+    guess_on(&app, HOME, "c0", None).await;
+    let (forged, long) = (format!("{}{}", &own[..65], if own.ends_with('A') { 'Q' } else { 'A' }), "A".repeat(5_000));
+    for token in [&foreign, &forged, "", "x", "A".repeat(66).as_str(), &"é".repeat(33), &long, &own[1..]] {
+        assert_eq!(tried(&app, HOME, "c0", RIGHT, Some(token)).await, Limited, "{token}");
+    }
+    assert_eq!(tried(&app, HOME, "c0", RIGHT, Some(&own)).await, In);
+    assert_eq!(tried(&app, HOME, "c1", RIGHT, Some(&own)).await, In, "no reason to refuse anybody either");
+    let access = Answer::of(asking(&app, "{ viewer { login } }").bearer_auth(&own)).await;
+    assert_eq!(access.status, 401, "it is no session");
+}
+
+#[tokio::test]
+async fn a_device_is_known_for_ninety_days_and_longer_if_it_comes_back() {
+    let app = TestApp::with(small()).await;
+    app.crowd("c", 1).await;
+    let first = device_of(&app, "c0", None).await;
+    let knows = async |token: &str| {
+        guess_on(&app, HOME, "c0", None).await;
+        tried(&app, HOME, "c0", RIGHT, Some(token)).await == In
+    };
+    app.clock.advance(7 * DAY_MS - 1);
+    assert_eq!(device_of(&app, "c0", Some(&first)).await, first, "it is as good as new");
+    app.clock.advance(1);
+    let renewed = device_of(&app, "c0", Some(&first)).await;
+    assert_ne!(renewed, first);
+    app.clock.advance(83 * DAY_MS - 1);
+    assert!(knows(&first).await);
+    app.clock.advance(1);
+    assert!(!knows(&first).await, "ninety days are over");
+    assert!(knows(&renewed).await);
+    app.clock.advance(7 * DAY_MS);
+    assert!(!knows(&renewed).await);
+}
+
+#[tokio::test]
+async fn a_new_password_and_the_end_of_the_account_revoke_its_devices() {
+    let app = TestApp::with(small()).await;
+    let people = app.crowd("c", 1).await;
+    let device = device_of(&app, "c0", None).await;
+    guess_on(&app, HOME, "c0", None).await;
+    assert_eq!(tried(&app, HOME, "c0", RIGHT, Some(&device)).await, In);
+    // The same password with a new salt is a new one too.
+    let (id, login, name, bio) = (people[0].user_id(), "c0".to_owned(), "c0".to_owned(), String::new());
+    let account = User { id, login, name, bio, signed_up: id.time(), followers: 0, following: 0, posts: 0 };
+    users::service::import(&app.app, &[account], RIGHT).await.expect("a store");
+    assert_eq!(tried(&app, HOME, "c0", RIGHT, Some(&device)).await, Limited);
+    app.clock.advance(3_600_000);
+    let device = device_of(&app, "c0", None).await;
+    assert_eq!(delete(&app, &people[0], RIGHT).await.json()["data"]["deleteAccount"]["userErrors"], json!([]));
+    app.drain().await;
+    app.clock.advance(30 * DAY_MS + 1);
+    let input = json!({ "login": "c0", "name": "another", "password": RIGHT });
+    let payload = app.anonymous().run("SignUp", json!({ "input": input })).await;
+    assert!(payload["data"]["signUp"]["session"].is_object(), "{payload}");
+    guess_on(&app, HOME, "c0", None).await;
+    assert_eq!(tried(&app, HOME, "c0", RIGHT, Some(&device)).await, Limited, "somebody else has the login");
+}
+
+#[tokio::test]
+async fn signing_up_makes_the_device_known() {
+    let app = TestApp::with(small()).await;
+    let document =
+        "mutation { signUp(input: { login: \"ada\", name: \"A\", password: \"correct horse\" }) { session { deviceToken } } }";
+    let answer = Answer::of(asking(&app, document).header("x-forwarded-for", HOME)).await.json();
+    let device = answer["data"]["signUp"]["session"]["deviceToken"].as_str().expect("a token");
+    guess_on(&app, HOME, "ada", None).await;
+    assert_eq!(tried(&app, HOME, "ada", RIGHT, None).await, Limited);
+    assert_eq!(tried(&app, HOME, "ada", RIGHT, Some(device)).await, In);
+}
+
+#[tokio::test]
+async fn what_is_refused_costs_no_hash() {
+    let app = TestApp::with(small()).await;
+    app.crowd("c", 1).await;
+    let device = device_of(&app, "c0", None).await;
+    guess_on(&app, HOME, "c0", Some(&device)).await;
+    guess_on(&app, HOME, "c0", None).await;
+    for number in 0..6 {
+        tried(&app, &format!("198.51.100.{number}"), "c0", "a wrong one", None).await;
+    }
+    let begun = app.app.hashing().begun();
+    for (from, device) in [(HOME, Some(device.as_str())), (HOME, None), (ELSEWHERE, None), (ELSEWHERE, Some("x"))] {
+        for password in [RIGHT, "a wrong one"] {
+            assert_eq!(tried(&app, from, "c0", password, device).await, Limited);
+        }
+    }
+    assert_eq!(app.app.hashing().begun(), begun);
+}
+
+/// However many attempts one address sends at once, only those that its own buckets allow hold a token of the bucket that all addresses share.
+#[tokio::test]
+async fn an_attempt_that_its_own_address_refuses_does_not_touch_what_others_need() {
+    let app = TestApp::with(small()).await;
+    app.crowd("c", 1).await;
+    guess_on(&app, ELSEWHERE, "c0", None).await;
+    if app.app.db().is_cluster() {
+        return; // A node tells only of its own commands; who decides is the same code.
+    }
+    let monitor = Monitor::of(&app.redis);
+    for _ in 0..3 {
+        assert_eq!(tried(&app, ELSEWHERE, "c0", "a wrong one", None).await, Limited);
+    }
+    let commands = monitor.end(&app.redis);
+    let names = |limit: &str| commands.iter().flatten().filter(|word| word.ends_with(limit.as_bytes())).count();
+    assert!(names("}:log-ins") > 0, "{commands:?}");
+    assert_eq!(names("}:log-ins-of-account"), 0);
+}
+
+#[tokio::test]
+async fn attempts_over_a_socket_count_with_the_others() {
+    let app = TestApp::with(small()).await;
+    app.crowd("c", 1).await;
+    let document = |device: &str| {
+        format!(
+            "mutation {{ logIn(input: {{ login: \"c0\", password: \"correct horse\", deviceToken: {device:?} }}) {{ session {{ token }} userErrors {{ code }} }} }}"
+        )
+    };
+    let device = device_of(&app, "c0", None).await;
+    guess_on(&app, HOME, "c0", None).await;
+    let mut socket = Socket::dial(&app.url, &[("sec-websocket-protocol", crate::support::PROTOCOL), ("x-forwarded-for", HOME)])
+        .await
+        .expect("a socket");
+    socket.say(json!({ "type": "connection_init" })).await;
+    assert_eq!(socket.next().await["type"], "connection_ack");
+    assert_eq!(error_codes(&socket.answer("1", &document("")).await), ["RATE_LIMITED"]);
+    let answer = socket.answer("2", &document(&device)).await;
+    assert!(answer["data"]["logIn"]["session"]["token"].is_string(), "{answer}");
+}
