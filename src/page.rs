@@ -12,6 +12,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use siphasher::sip::SipHasher24;
 use std::future::Future;
 use std::hash::Hasher;
+use subtle::ConstantTimeEq;
 
 /// Entries of a page that does not say how many it wants.
 pub const DEFAULT: usize = 20;
@@ -80,7 +81,8 @@ pub struct ListId {
     pub owner: u64,
 }
 
-/// Makes and reads cursors: `base64url(8 bytes of position, 7 bytes of tag)`, the tag keyed and over list and position.
+/// Makes and reads cursors: `base64url(8 bytes of position, 7 bytes of tag)`, the tag keyed and over list and position. Tags are compared in
+/// constant time.
 #[derive(Clone, Copy)]
 pub struct Cursors {
     secret: [u8; 16],
@@ -106,7 +108,7 @@ impl Cursors {
     pub fn open(&self, list: ListId, text: &str) -> Option<Vec<u8>> {
         let bytes = (text.len() <= MAX_SEALED).then(|| URL_SAFE_NO_PAD.decode(text))?.ok()?;
         let (mark, rest) = bytes.split_at_checked(7)?;
-        (mark == self.mark(list, rest)).then(|| rest.to_vec())
+        bool::from(mark.ct_eq(&self.mark(list, rest))).then(|| rest.to_vec())
     }
 
     fn mark(&self, list: ListId, bytes: &[u8]) -> [u8; 7] {
@@ -137,7 +139,8 @@ impl Cursors {
         let length = (cursor.len() == 20).then(|| URL_SAFE_NO_PAD.decode_slice(cursor, &mut bytes))?.ok()?;
         let (position, tag) = bytes.split_at(8);
         let position = u64::from_be_bytes(position.try_into().ok()?);
-        (length == 15 && tag == self.tag(list, position)).then_some(position)
+        let is_ours = tag.ct_eq(&self.tag(list, position));
+        (length == 15 && is_ours.into()).then_some(position)
     }
 
     fn tag(&self, list: ListId, position: u64) -> [u8; 7] {

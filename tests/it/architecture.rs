@@ -303,6 +303,16 @@ fn every_kind_of_key_is_listed() {
 }
 
 #[test]
+fn what_is_secret_is_compared_in_constant_time() {
+    // What makes a tag or a key: whoever learns how much of one is right from the time of a comparison guesses it byte by byte.
+    let makers = [".mark(list", ".tag(list", "website_key(", ".finalize()", ".finish128()"];
+    let compares =
+        |line: &&String| ["==", "!="].iter().any(|by| line.contains(by)) && makers.iter().any(|maker| line.contains(maker));
+    let broken = sources().into_iter().filter_map(|it| it.lines.iter().find(compares).map(|line| format!("{}: {line}", it.path)));
+    hold("a secret that is compared byte by byte: take `ct_eq`", broken);
+}
+
+#[test]
 fn no_script_and_no_pattern_is_made_of_text() {
     for word in ["EVAL", "MATCH", "KEYS", "PSUBSCRIBE", "SORT"] {
         let word = format!("\"{word}\"");

@@ -23,6 +23,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use futures_util::future::pending;
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::time::sleep;
@@ -32,9 +33,12 @@ pub(in crate::server) const TOKEN: HeaderName = HeaderName::from_static("x-graph
 /// The longest id of an operation, in bytes: it stands in every event.
 const MAX_ID: usize = 255;
 
-/// The reserved streams of a process, by their tokens. Cheap to clone; clones are the same.
+/// The reserved streams of a process, by the digests of their tokens: how long looking one up takes tells nothing about a token. Cheap to
+/// clone; clones are the same.
 #[derive(Clone, Default)]
-pub(in crate::server) struct Reservations(Arc<Mutex<HashMap<String, Arc<Reserved>>>>);
+pub(in crate::server) struct Reservations(Arc<Mutex<ByDigest>>);
+
+type ByDigest = HashMap<[u8; 32], Arc<Reserved>>;
 
 /// A stream that is reserved, or read.
 pub(in crate::server) struct Reserved {
@@ -51,7 +55,7 @@ pub(in crate::server) struct Reserved {
 pub(super) struct Attached {
     reserved: Arc<Reserved>,
     queue: Queue,
-    reservations: Weak<Mutex<HashMap<String, Arc<Reserved>>>>,
+    reservations: Weak<Mutex<ByDigest>>,
 }
 
 #[derive(Deserialize)]
@@ -62,20 +66,24 @@ pub(in crate::server) struct Named {
 }
 
 impl Reservations {
-    fn all(&self) -> MutexGuard<'_, HashMap<String, Arc<Reserved>>> {
+    fn all(&self) -> MutexGuard<'_, ByDigest> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The stream that is meant.
     fn find(&self, token: &str) -> Result<Arc<Reserved>, Refusal> {
-        self.all().get(token).cloned().ok_or_else(not_found)
+        self.all().get(&digest(token)).cloned().ok_or_else(not_found)
     }
 
     fn remove(&self, token: &str) {
         // It is dropped behind the lock: its operations end with it.
-        let removed = self.all().remove(token);
+        let removed = self.all().remove(&digest(token));
         drop(removed);
     }
+}
+
+fn digest(token: &str) -> [u8; 32] {
+    Sha256::digest(token).into()
 }
 
 /// The token of a stream among the headers, else in the query string.
@@ -117,7 +125,7 @@ fn begin(state: &State, context: &Request, place: Place) -> String {
         queue: Mutex::new(Some(queue)),
         _place: place,
     };
-    state.reservations.all().insert(token.clone(), Arc::new(reserved));
+    state.reservations.all().insert(digest(&token), Arc::new(reserved));
     let (reservations, patience, told) = (state.reservations.clone(), state.edge.live.reservation, token.clone());
     tokio::spawn(async move {
         sleep(patience).await;
