@@ -2,7 +2,7 @@
 
 use crate::config::{Config, DocumentLimits};
 use crate::schema;
-use crate::server::{Documents, EdgeConfig, LiveConfig, Origin};
+use crate::server::{AllowedHosts, Documents, EdgeConfig, HostName, LiveConfig, Origin};
 use anyhow::{Context, bail};
 use clap::builder::RangedU64ValueParser;
 use clap::{ArgMatches, Args, ValueEnum};
@@ -50,6 +50,11 @@ pub(super) struct EdgeOptions {
     /// Origins whose pages may ask, such as `https://app.example`, separated by commas; `*` for all. Without it, no other's.
     #[arg(long, value_name = "ORIGINS", env = "WAXWING_CORS_ORIGINS", value_delimiter = ',')]
     cors_origins: Vec<Origin>,
+    /// Hosts that this server answers for beside that of --public-url, such as `social.example`, separated by commas and without ports; `*` for
+    /// all. Others get 421, except on /healthz, /readyz and /metrics. The development profile adds localhost and all addresses; the production
+    /// profile without this and without --public-url answers for every host.
+    #[arg(long, value_name = "HOSTS", env = "WAXWING_ALLOWED_HOSTS", value_delimiter = ',')]
+    allowed_hosts: Vec<HostName>,
     /// How many GraphQL requests are worked on at once; one more is refused as OVERLOADED. Without it, 64 for each core, and at least 96.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_REQUESTS", value_parser = at_least(1, 1_000_000))]
     max_requests: Option<usize>,
@@ -120,6 +125,7 @@ impl EdgeOptions {
         Ok(EdgeConfig {
             playground: self.is_on(self.playground),
             simple_get: self.is_on(self.simple_get),
+            hosts: self.hosts(config),
             cors_origins: self.cors_origins.clone(),
             max_requests: self.max_requests.unwrap_or(defaults.max_requests),
             max_connections: self.max_connections,
@@ -141,6 +147,22 @@ impl EdgeOptions {
     /// Whether the profile is the one for those who build.
     pub(super) fn is_development(&self) -> bool {
         self.profile == Profile::Development
+    }
+
+    fn hosts(&self, config: &Config) -> AllowedHosts {
+        let public = config.public_url.as_deref().and_then(|url| url::Url::parse(url).ok());
+        let public = public.as_ref().and_then(|url| url.host_str()?.parse().ok());
+        let names: Vec<HostName> = self.allowed_hosts.iter().cloned().chain(public).collect();
+        let is_open = names.is_empty() && !self.is_development();
+        if is_open || names.iter().any(HostName::is_any) {
+            return AllowedHosts::Any;
+        }
+        AllowedHosts::Listed { names, local: self.is_development() }
+    }
+
+    /// Whether every host is answered for because nobody has said which.
+    pub(super) fn lacks_hosts(&self, config: &Config) -> bool {
+        self.allowed_hosts.is_empty() && self.hosts(config) == AllowedHosts::Any
     }
 
     fn is_on(&self, switch: Option<Switch>) -> bool {

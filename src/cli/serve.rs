@@ -123,6 +123,11 @@ async fn serve(options: &Options, app: App, edge: EdgeConfig, stop: Cancellation
     let listener = bind(options.listen).await?;
     let address = listener.local_addr()?;
     warn_if_open(address, options.edge.is_development(), state.metrics_apart);
+    if options.edge.lacks_hosts(app.config()) {
+        tracing::warn!(
+            "every Host is answered: a page elsewhere can reach this server under a name of its own (DNS rebinding); set --public-url or --allowed-hosts"
+        );
+    }
     announce(address, &state);
     let outdated = async {
         let reason = migrate::outdated(app.db(), &stop).await;

@@ -1,6 +1,7 @@
 //! What an operator may set of the edge, with its defaults.
 
 use super::documents::Documents;
+use super::host::AllowedHosts;
 use axum::http::HeaderValue;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -14,6 +15,8 @@ pub struct EdgeConfig {
     /// Whether a query may come by GET from a page that the browser did not ask this server about. It could read nothing of the
     /// answer, but it could make the server work in its visitors' names.
     pub simple_get: bool,
+    /// The hosts that this server answers for.
+    pub hosts: AllowedHosts,
     /// The origins whose pages may ask. None: only pages of this server's own origin.
     pub cors_origins: Vec<Origin>,
     /// GraphQL requests that are worked on at once; one more is refused.
@@ -124,6 +127,7 @@ impl Default for EdgeConfig {
         Self {
             playground: true,
             simple_get: true,
+            hosts: AllowedHosts::Any,
             cors_origins: Vec::new(),
             // A core is busy with fewer; more of them only wait for each other. But log-ins in their line (64) must leave room.
             max_requests: (64 * cores).max(96),

@@ -40,7 +40,7 @@ pub(super) async fn trace(Extract(state): Extract<State>, mut request: Request, 
     let span = tracing::error_span!(target: SPAN, "request", request_id = id);
     let watched = async {
         let watch = Watch::begin(&state, &request, &id);
-        let response = match head::check(&request) {
+        let response = match head::check(&request).and_then(|()| state.edge.hosts.check(&request)) {
             Ok(()) => next.run(request).await,
             Err(refusal) => {
                 drop(request); // Its body with it: the connection knows by then that nobody has read that.

@@ -25,7 +25,7 @@ pub(super) fn is_welcome(headers: &HeaderMap, allowed: &[Origin]) -> bool {
     is_own || is_host(origin, headers) || allowed.iter().any(|allowed| allowed.is_any() || allowed.0 == *origin)
 }
 
-/// Whether an origin is the host that was asked. Its scheme is not compared: TLS may end before this server.
+/// Whether an origin is the host that was asked, which is one of ours ([`super::host`]). Its scheme is not compared: TLS may end before this server.
 fn is_host(origin: &HeaderValue, headers: &HeaderMap) -> bool {
     let host = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, host)| host);
     let asked = headers.get(header::HOST).and_then(|host| host.to_str().ok());

@@ -26,6 +26,7 @@ mod full_store;
 mod fuzz;
 mod hashing;
 mod homes;
+mod hosts;
 mod heads;
 mod hostile;
 mod http;

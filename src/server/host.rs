@@ -1,0 +1,187 @@
+//! Which hosts a request may name.
+//!
+//! A page can have its own name resolve to this server (DNS rebinding): then everything here is of the page's own origin, and no browser
+//! keeps them apart. Such a request names the page's host in `Host`, which pages cannot change. Health checks and `/metrics` answer for any
+//! host: probes name addresses, and a page learns nothing of anybody there.
+
+use super::response::Refusal;
+use super::{health, metrics};
+use axum::http::{Request, StatusCode, header};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::str::FromStr;
+
+/// The hosts that this server answers for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum AllowedHosts {
+    /// Every host.
+    #[default]
+    Any,
+    /// These hosts.
+    Listed {
+        /// Their names.
+        names: Vec<HostName>,
+        /// Whether `localhost`, names below it, and addresses are allowed too. No page has such a name from elsewhere.
+        local: bool,
+    },
+}
+
+/// A host without its port, in lower case: a name, or an address with brackets where it is one of IPv6. Or `*` for all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostName(String);
+
+impl HostName {
+    /// Whether it stands for all.
+    pub fn is_any(&self) -> bool {
+        self.0 == "*"
+    }
+}
+
+impl FromStr for HostName {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let text = text.trim();
+        match text.parse() {
+            Ok(IpAddr::V6(address)) => return Ok(Self(format!("[{address}]"))),
+            Ok(IpAddr::V4(address)) => return Ok(Self(address.to_string())),
+            Err(_) => {}
+        }
+        let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
+        let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
+        if name == "*" || is_name || address_of(&name).is_some() {
+            return Ok(Self(name));
+        }
+        Err("a host is a name or an address without scheme and port, such as social.example or 192.0.2.1, or * for all")
+    }
+}
+
+impl AllowedHosts {
+    /// Refuses a request for a host that is not allowed, and one that names none. Where the target is a whole URL, that host counts too.
+    ///
+    /// # Errors
+    /// 421.
+    pub(super) fn check<B>(&self, request: &Request<B>) -> Result<(), Refusal> {
+        let Self::Listed { names, local } = self else { return Ok(()) };
+        if [health::ALIVE, health::READY, metrics::PATH].contains(&request.uri().path()) {
+            return Ok(());
+        }
+        let header = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+        let target = request.uri().authority().map(|authority| authority.as_str());
+        let allows = |host| name_of(host).is_some_and(|name| is_listed(names, name) || *local && is_local(name));
+        if header.is_some_and(allows) && target.is_none_or(allows) { Ok(()) } else { Err(refused()) }
+    }
+}
+
+fn refused() -> Refusal {
+    let message = "This server does not answer for this host. Its operator names the hosts by --public-url and --allowed-hosts.";
+    Refusal::new(StatusCode::MISDIRECTED_REQUEST, "HOST_REFUSED", message)
+}
+
+/// The host without its port, and without the full stop that a name may end with; `None` where anything but a port follows.
+fn name_of(host: &str) -> Option<&str> {
+    let end = if host.starts_with('[') { host.find(']')? + 1 } else { host.find(':').unwrap_or(host.len()) };
+    let (name, port) = host.split_at(end);
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    (port.is_empty() || port.strip_prefix(':').is_some_and(is_port)).then(|| name.strip_suffix('.').unwrap_or(name))
+}
+
+fn is_listed(names: &[HostName], name: &str) -> bool {
+    names.iter().any(|listed| listed.0.eq_ignore_ascii_case(name))
+}
+
+/// Whether a name is this machine's own by definition, or an address: the DNS has no part in either.
+fn is_local(name: &str) -> bool {
+    let tail = |length: usize| name.len().checked_sub(length).and_then(|from| name.get(from..));
+    name.eq_ignore_ascii_case("localhost")
+        || tail(10).is_some_and(|tail| tail.eq_ignore_ascii_case(".localhost"))
+        || address_of(name).is_some()
+}
+
+fn address_of(name: &str) -> Option<IpAddr> {
+    match name.strip_prefix('[') {
+        Some(rest) => rest.strip_suffix(']')?.parse::<Ipv6Addr>().ok().map(IpAddr::V6),
+        None => name.parse::<Ipv4Addr>().ok().map(IpAddr::V4),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(names: &[&str], local: bool) -> AllowedHosts {
+        AllowedHosts::Listed { names: names.iter().map(|name| name.parse().expect("a host")).collect(), local }
+    }
+
+    /// Whether a request for `target` with this `Host` is answered.
+    fn answers(hosts: &AllowedHosts, target: &str, host: Option<&str>) -> bool {
+        let mut request = Request::builder().uri(target);
+        if let Some(host) = host {
+            request = request.header("host", host);
+        }
+        hosts.check(&request.body(()).expect("a request")).is_ok()
+    }
+
+    #[test]
+    fn a_host_is_compared_without_its_port_and_case() {
+        let hosts = listed(&["social.example", "Api.Internal.", "192.0.2.1", "2001:db8::1"], false);
+        for host in
+            ["social.example", "SOCIAL.example:443", "social.example.", "api.internal:4000", "192.0.2.1:80", "[2001:db8::1]:4000"]
+        {
+            assert!(answers(&hosts, "/graphql", Some(host)), "{host}");
+        }
+        for host in [
+            "",
+            "evil.example",
+            "social.example.evil.example",
+            "evil.social.example",
+            "social.example:80evil",
+            "[2001:db8::1]evil.example",
+            "[2001:db8::1",
+            "localhost",
+            "127.0.0.1",
+            "192.0.2.11",
+            ":4000",
+        ] {
+            assert!(!answers(&hosts, "/graphql", Some(host)), "{host}");
+        }
+        assert!(!answers(&hosts, "/graphql", None), "HTTP/1.0 may name none");
+    }
+
+    #[test]
+    fn a_target_that_is_a_whole_url_counts_too() {
+        let hosts = listed(&["social.example"], false);
+        assert!(answers(&hosts, "http://social.example/graphql", Some("social.example")));
+        assert!(!answers(&hosts, "http://evil.example/graphql", Some("social.example")));
+        assert!(!answers(&hosts, "http://social.example/graphql", Some("evil.example")));
+    }
+
+    #[test]
+    fn local_names_and_addresses_are_nobody_elses() {
+        let hosts = listed(&["social.example"], true);
+        for host in
+            ["localhost:4000", "LOCALHOST", "app.localhost", "127.0.0.1:4000", "192.168.1.5", "[::1]:4000", "social.example"]
+        {
+            assert!(answers(&hosts, "/graphql", Some(host)), "{host}");
+        }
+        for host in ["evil.example", "localhost.evil.example", "evillocalhost", "127.0.0.1.evil.example", "1.2.3", "[::1"] {
+            assert!(!answers(&hosts, "/graphql", Some(host)), "{host}");
+        }
+    }
+
+    #[test]
+    fn probes_name_any_host() {
+        for path in ["/healthz", "/readyz", "/metrics"] {
+            assert!(answers(&listed(&[], false), path, Some("10.1.2.3:4000")), "{path}");
+        }
+        assert!(!answers(&listed(&[], false), "/healthz/x", Some("10.1.2.3:4000")));
+        assert!(answers(&AllowedHosts::Any, "/graphql", None));
+    }
+
+    #[test]
+    fn a_host_has_no_scheme_no_port_and_no_path() {
+        for wrong in ["", "https://social.example", "social.example:443", "social.example/", "a b", "*.example", "[::1", "a@b"] {
+            assert!(wrong.parse::<HostName>().is_err(), "{wrong}");
+        }
+        assert!("*".parse::<HostName>().expect("all").is_any());
+    }
+}

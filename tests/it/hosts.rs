@@ -1,0 +1,102 @@
+//! Hosts: what a page gets whose own name was pointed at this server (DNS rebinding), and whom it must not keep out.
+
+use crate::support::{Answer, PROTOCOL, Process, RedisServer, Socket, TestApp, waxwing};
+use reqwest::{Method, RequestBuilder};
+use serde_json::json;
+use waxwing::config::Config;
+use waxwing::server::{AllowedHosts, EdgeConfig};
+
+const EVIL: &str = "evil.example:4000";
+
+async fn at_social_example() -> TestApp {
+    let hosts = AllowedHosts::Listed { names: vec!["social.example".parse().expect("a host")], local: false };
+    TestApp::at_edge(Config::default(), EdgeConfig { hosts, ..EdgeConfig::default() }).await
+}
+
+/// What a page of this host sends once its name is ours: the browser takes all of it for the page's own origin.
+fn of_page(request: RequestBuilder, host: &str) -> RequestBuilder {
+    request.header("host", host).header("origin", format!("http://{host}")).header("sec-fetch-site", "same-origin")
+}
+
+fn requests(app: &TestApp, path: &str) -> Vec<RequestBuilder> {
+    let url = format!("{}{path}", app.url);
+    let query = json!({ "query": "{ __typename }" });
+    vec![
+        app.http.post(&url).json(&query),
+        app.http.get(&url).query(&[("query", "{ __typename }")]),
+        app.http.post(&url).header("accept", "text/event-stream").json(&query),
+        app.http
+            .get(&url)
+            .query(&[("query", "subscription { statusEvents { __typename } }")])
+            .header("accept", "text/event-stream"),
+        app.http.put(&url),
+        app.http.delete(&url),
+        app.http.request(Method::OPTIONS, &url).header("access-control-request-method", "POST"),
+    ]
+}
+
+#[tokio::test]
+async fn a_page_under_a_foreign_name_gets_nothing_over_any_transport() {
+    let app = at_social_example().await;
+    for path in ["/graphql", "/", "/live", "/playground.json"] {
+        for request in requests(&app, path) {
+            let answer = Answer::of(of_page(request, EVIL)).await;
+            assert_eq!(answer.refusal(), (421, vec!["HOST_REFUSED".to_owned()], false), "{path}: {answer:?}");
+        }
+    }
+    let page = |host: &'static str, origin: &'static str| {
+        let headers =
+            [("sec-websocket-protocol", PROTOCOL), ("host", host), ("origin", origin), ("sec-fetch-site", "same-origin")];
+        let url = app.url.clone();
+        async move { Socket::dial(&url, &headers).await.map(drop) }
+    };
+    let (status, body) = page(EVIL, "http://evil.example:4000").await.expect_err("it is refused");
+    assert!(status == 421 && body.contains("HOST_REFUSED"), "{status}: {body}");
+    page("social.example", "https://social.example").await.expect("our own page");
+}
+
+#[tokio::test]
+async fn our_own_host_and_probes_are_answered() {
+    let app = at_social_example().await;
+    for host in ["social.example", "SOCIAL.EXAMPLE:443"] {
+        let ask = app.post().json(&json!({ "query": "{ __typename }" }));
+        assert_eq!(Answer::of(of_page(ask, host)).await.json(), json!({ "data": { "__typename": "Query" } }), "{host}");
+    }
+    for path in ["/healthz", "/readyz", "/metrics"] {
+        assert_eq!(Answer::of(app.get(path)).await.status, 200, "{path}, by the address");
+    }
+    assert_eq!(app.ask("{ __typename }").await.status, 421, "an address is no name of ours");
+}
+
+/// Statuses of the API for these hosts, and whether the server has warned that it answers for all.
+async fn served(redis: &RedisServer, arguments: &[&str], hosts: &[&str]) -> (Vec<u16>, bool) {
+    let url = redis.url();
+    let common = ["serve", "--allow-volatile", "--listen", "127.0.0.1:0", "--redis", &url];
+    let server = Process::start(&mut waxwing(&[&common, arguments].concat()));
+    let (http, mut statuses) = (reqwest::Client::new(), Vec::new());
+    for host in hosts {
+        let ask = http.post(format!("{}/graphql", server.url)).json(&json!({ "query": "{ __typename }" }));
+        statuses.push(Answer::of(ask.header("host", *host)).await.status);
+    }
+    (statuses, server.log().contains("every Host is answered"))
+}
+
+#[tokio::test]
+async fn options_and_the_profile_say_which_hosts_there_are() {
+    let redis = RedisServer::start();
+    let hosts = ["evil.example", "social.example", "api.internal:4000", "localhost:4000", "127.0.0.1:4000", "[::1]:4000"];
+    for (arguments, expected, warned) in [
+        (&[][..], [421, 421, 421, 200, 200, 200], false),
+        (&["--allowed-hosts", "api.internal"], [421, 421, 200, 200, 200, 200], false),
+        (&["--profile", "production"], [200; 6], true),
+        (&["--profile", "production", "--allowed-hosts", "*"], [200; 6], false),
+        (&["--profile", "production", "--public-url", "https://social.example/app"], [421, 200, 421, 421, 421, 421], false),
+        (
+            &["--profile", "production", "--public-url", "https://social.example", "--allowed-hosts", "api.internal,::1"],
+            [421, 200, 200, 421, 421, 200],
+            false,
+        ),
+    ] {
+        assert_eq!(served(&redis, arguments, &hosts).await, (expected.to_vec(), warned), "{arguments:?}");
+    }
+}
