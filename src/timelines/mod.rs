@@ -4,8 +4,9 @@
 //! |---|---|---|---|
 //! | `home:{id}` | ZSET | status id → itself | the window and a tenth: 1,100 unless configured |
 //! | `timeline:{lid}` | ZSET | the same of a list | the same |
-//! | `feed:{id}` | HASH | `floor seen is`: how the entries are to be read | 3 fields |
+//! | `feed:{id}` | HASH | `floor seen is`: how the entries are to be read; `late`: how often what is below the floor has changed | 4 fields |
 //! | `marked:{id}` | ZSET | whose statuses are merged when it is read → itself | whom one follows: 10,000 |
+//! | `segments:{id}` | HASH | a cache of parts of the merge below the floor: version and bounds → packed ids | 16 fields of 8 KB; 10 min |
 //!
 //! "Redis in Action" 8.2 to 8.4: a post is written to every follower's home, to the first thousand in the request and to the
 //! rest by the workers. Profiles are the statuses' part.
@@ -15,6 +16,12 @@
 //! profiles, so that a home has no end. Authors with very many followers are not pushed; their followers' homes are *marked* and merge those
 //! profiles above the floor too. A home that nobody has read for a month is dropped by the push that finds it so; the next read gathers
 //! everything from profiles, and has it filled again.
+//!
+//! **Below the floor.** To merge the profiles of thousands of sources for a page of twenty costs tens of milliseconds, so what is merged is a *segment*: as many
+//! statuses as a window has, next to the page. It is cached with the version of what it was merged from: how often the sources have changed (`edges` of the
+//! owner) and how often a status came that belongs below the floor (`late`). A segment of another version is stale. Deleted statuses stay in it and are
+//! hidden by the rules, as in the entries; what marked authors say is read beside it. Requests for one feed that need a merge wait for each other, so that
+//! one of them merges. Where the store takes no writes, every request merges for itself.
 //!
 //! **Lists' timelines** are the same with the members of a list for those whom one follows, and nobody's own. Both are called *feeds*; those
 //! whose statuses they show are their *sources*.
@@ -37,7 +44,8 @@
 //!   read on when something on it is hidden.
 //!
 //! **Costs.** The first screen: who asks, the account, the skeleton, the statuses, their authors: five round trips; one more with marked authors, and
-//! one more for a sync cursor on a cluster.
+//! one more for a sync cursor on a cluster. Below the floor two more where a segment is cached; where none is, the profiles of all sources are read once, and
+//! 1,000 entries further down or up again. A feed of four sources or fewer is merged for each page.
 
 pub mod audit;
 mod graphql;

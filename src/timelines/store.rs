@@ -1,7 +1,7 @@
 //! Feeds in Redis.
 
 use super::keys;
-use super::model::{Glance, State, most};
+use super::model::{Glance, MAX_SEGMENTS, MergeVersion, SEGMENTS_KEPT, Segment, SegmentKey, State, most};
 use crate::clock::Millis;
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode, ranges};
@@ -21,6 +21,7 @@ static MARK_SOURCE: Script = Script::allow_oom(include_str!("lua/mark_source.lua
 static UNMARK_SOURCE: Script = Script::allow_oom(include_str!("lua/unmark_source.lua"));
 static LOWER_FEED: Script = Script::new(include_str!("lua/lower_feed.lua"));
 static RESET_FEED: Script = Script::allow_oom(include_str!("lua/reset_feed.lua"));
+static KEEP_SEGMENT: Script = Script::new(include_str!("lua/keep_segment.lua"));
 static TOUCH_FEED: Script = Script::allow_oom(include_str!("lua/touch_feed.lua"));
 
 /// The most statuses that one script puts into a feed.
@@ -131,6 +132,53 @@ pub(super) async fn extent(db: &Db, feed: Feed) -> Result<(State, usize, Vec<Use
     Ok((state_of(reply())?, decode::one(reply())?, users(reply())?))
 }
 
+/// What is known of a feed below its floor.
+pub(super) struct Below {
+    /// What a merge that is made now is made from.
+    pub(super) version: MergeVersion,
+    /// Its sources, or the first of them where there are more than were asked for.
+    pub(super) sources: Vec<UserId>,
+    /// Whose statuses are merged when it is read.
+    pub(super) marked: Vec<UserId>,
+    /// The segments that are kept, of any version.
+    pub(super) segments: Vec<SegmentKey>,
+}
+
+/// What is known of a feed below its floor, with up to `limit` of its sources. One pipeline on its tag.
+///
+/// The version comes first: what is merged after it may be newer than it says, but not older.
+pub(super) async fn below(db: &Db, feed: Feed, limit: usize) -> Result<Below, Error> {
+    let commands = vec![
+        cmd("HGET").arg(owner(feed)).arg("edges").take(),
+        cmd("HGET").arg(keys::state(feed)).arg("late").take(),
+        cmd("ZRANGE").arg(sources(feed)).arg(0).arg(limit.saturating_sub(1)).take(),
+        marked_command(feed),
+        cmd("HKEYS").arg(keys::segments(feed)).take(),
+    ];
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let mut number = || decode::one::<Option<u64>>(reply()).map(Option::unwrap_or_default);
+    let version = MergeVersion { edges: number()?, late: number()? };
+    let (sources, marked) = (users(reply())?, users(reply())?);
+    let segments: Vec<String> = decode::one(reply())?;
+    Ok(Below { version, sources, marked, segments: segments.iter().filter_map(|field| SegmentKey::parse(field)).collect() })
+}
+
+/// A segment that is kept; `None` when it has gone. One command.
+pub(super) async fn segment(db: &Db, feed: Feed, key: SegmentKey) -> Result<Option<Segment>, Error> {
+    let bytes: Option<Vec<u8>> = db.read(cmd("HGET").arg(keys::segments(feed)).arg(key.to_string()).take()).await?;
+    Ok(bytes.and_then(|bytes| Segment::decode(key, &bytes)))
+}
+
+/// Keeps a segment while its version holds, and drops others. One script.
+pub(super) async fn keep_segment(db: &Db, feed: Feed, segment: &Segment, drop: &[SegmentKey]) -> Result<(), Error> {
+    let MergeVersion { edges, late } = segment.key.version;
+    let call = Call::new(&KEEP_SEGMENT, [keys::segments(feed), keys::state(feed), owner(feed)]).arg(edges).arg(late);
+    let call = call.arg(segment.key.below).arg(MAX_SEGMENTS).arg(SEGMENTS_KEPT);
+    let call = call.arg(segment.key.to_string()).arg(segment.encode());
+    db.call_briefly(vec![drop.iter().fold(call, |call, key| call.arg(key.to_string()))]).await.map(std::mem::drop)
+}
+
 /// A feed's newest entries, newest first. One command.
 pub(super) async fn newest(db: &Db, feed: Feed, limit: usize) -> Result<Vec<StatusId>, Error> {
     let window = Window { below: u64::MAX, above: 0, newest_first: true, limit };
@@ -226,13 +274,13 @@ pub(super) async fn remove(db: &Db, feeds: &[Feed], ids: &[StatusId]) -> Result<
 
 /// Takes away a feed whose owner is no more. One command.
 pub(super) async fn erase(db: &Db, feed: Feed) -> Result<(), Error> {
-    let keys = [keys::entries(feed), keys::state(feed), keys::marked(feed)];
+    let keys = [keys::entries(feed), keys::state(feed), keys::marked(feed), keys::segments(feed)];
     db.write_many(vec![cmd("UNLINK").arg(&keys).take()]).await.map(drop)
 }
 
 /// Drops a feed whose state cannot be read. One script.
 pub(super) async fn reset(db: &Db, feed: Feed) -> Result<(), Error> {
-    db.call::<u64>(Call::new(&RESET_FEED, [keys::entries(feed), keys::state(feed)])).await.map(drop)
+    db.call::<u64>(Call::new(&RESET_FEED, [keys::entries(feed), keys::state(feed), keys::segments(feed)])).await.map(drop)
 }
 
 /// Plain writes for bulk loads.

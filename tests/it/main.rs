@@ -41,6 +41,7 @@ mod migrations;
 mod model;
 mod near;
 mod nodes;
+mod older;
 mod operators;
 mod overtaken;
 mod paging;

@@ -67,6 +67,7 @@ const NEEDED: &[&[&str]] = &[
     &["HDEL", KEY, "a"],
     &["HEXISTS", KEY, "a"],
     &["HLEN", KEY],
+    &["HKEYS", KEY],
     &["ZADD", KEY, "0", "a"],
     &["ZREM", KEY, "a"],
     &["ZREMRANGEBYRANK", KEY, "0", "0"],

@@ -4,7 +4,7 @@
 mod complete;
 
 use super::keys::{self, Owned};
-use super::model::most;
+use super::model::{SEGMENTS_KEPT, most};
 use super::store::{left as left_key, sources as sources_key};
 use crate::audit::{self, Entry, Findings, Lives, Remedy};
 use crate::db::look::{Look, Part, Walk};
@@ -34,6 +34,9 @@ pub async fn check(look: &Look, entries: &[Entry], window: Option<usize>, found:
             Some(Owned::Entries(feed)) if entry.is_derived("zset", Lives::On, found) => feeds.push((feed, entry.key.clone())),
             Some(Owned::State(tag)) if entry.is_derived("hash", Lives::On, found) => states.push((tag, entry.key.clone())),
             Some(Owned::Marked(tag)) if entry.is_derived("zset", Lives::On, found) => others.push((tag, entry.key.clone())),
+            Some(Owned::Segments(tag)) if entry.is_derived("hash", Lives::For(SEGMENTS_KEPT), found) => {
+                others.push((tag, entry.key.clone()));
+            }
             _ => {}
         }
     }
@@ -81,13 +84,13 @@ async fn check_sizes(look: &Look, feeds: &[(Feed, String)], window: Option<usize
 }
 
 async fn check_states(look: &Look, states: &[(u64, String)], found: &mut Findings) -> Result<(), Error> {
-    let ask = |key: &str| cmd("HMGET").arg(key).arg(&["floor", "seen", "is"]).take();
+    let ask = |key: &str| cmd("HMGET").arg(key).arg(&["floor", "seen", "is", "late"]).take();
     let fields = look.ask(states.iter().map(|(_, key)| key.as_str()), ask).await?;
     for (tag, key) in states {
-        let [floor, seen, is]: [Option<String>; 3] = fields.read(&key.as_str()).unwrap_or_default();
+        let [floor, seen, is, late]: [Option<String>; 4] = fields.read(&key.as_str()).unwrap_or_default();
         let is_number = |text: &Option<String>| text.as_deref().is_none_or(|text| audit::number(text).is_some());
-        if !is_number(&floor) || !is_number(&seen) || !matches!(is.as_deref(), None | Some("dropped" | "opening")) {
-            found.mend(key, "its floor, seen or is cannot be read", [Remedy::ResetFeed { tag: *tag }]);
+        if ![&floor, &seen, &late].into_iter().all(is_number) || !matches!(is.as_deref(), None | Some("dropped" | "opening")) {
+            found.mend(key, "its floor, seen, late or is cannot be read", [Remedy::ResetFeed { tag: *tag }]);
         }
     }
     Ok(())

@@ -19,6 +19,8 @@ if redis.call('ZCARD', KEYS[1]) > tonumber(ARGV[3]) then
   redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -tonumber(ARGV[3]) - 1)
   floor = math.max(floor, tonumber(redis.call('ZRANGE', KEYS[1], 0, 0)[1]))
 end
+-- A segment may end above the floor now, and would lack what is pushed in between.
+redis.call('HINCRBY', KEYS[2], 'late', 1)
 if floor > 0 then
   redis.call('HSET', KEYS[2], 'floor', string.format('%.0f', floor))
   redis.call('HDEL', KEYS[2], 'is')

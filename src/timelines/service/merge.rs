@@ -7,6 +7,9 @@ use crate::ids::UserId;
 use crate::page::{Row, Window};
 use crate::statuses::service as statuses;
 
+/// Profiles that are read in one pipeline: what is decoded at once delays other requests of the same thread.
+const AT_ONCE: usize = 1_000;
+
 /// One author's statuses, as far as they were read.
 struct Stream {
     author: UserId,
@@ -16,8 +19,8 @@ struct Stream {
 
 /// The rows of a window over all statuses of `authors`, in the window's order and at most its limit.
 ///
-/// Reads a few of each author, then more of those whose last one may not have been the last that counts. Two pipelines for most, of a
-/// command an author; the last few of thousands of authors come in three or four.
+/// Reads a few of each author, then more of those whose last one may not have been the last that counts. Two rounds for most, of a
+/// command an author; the last few of thousands of authors come in three or four. A pipeline for each thousand authors of a round.
 pub(super) async fn gather(app: &App, authors: &[UserId], window: Window) -> Result<Vec<Row>, Error> {
     let mut streams: Vec<Stream> = authors.iter().map(|author| Stream { author: *author, window, open: true }).collect();
     let mut ask = (2 * window.limit / authors.len().max(1) + 2).min(window.limit);
@@ -29,9 +32,12 @@ pub(super) async fn gather(app: &App, authors: &[UserId], window: Window) -> Res
         }
         let windows: Vec<(UserId, Window)> =
             open.iter().map(|stream| (stream.author, Window { limit: ask, ..stream.window })).collect();
-        for (stream, found) in open.into_iter().zip(statuses::windows(app, &windows).await?) {
-            stream.read(&found, ask);
-            rows.extend(found);
+        let mut open = open.into_iter();
+        for windows in windows.chunks(AT_ONCE) {
+            for (found, stream) in statuses::windows(app, windows).await?.into_iter().zip(open.by_ref()) {
+                stream.read(&found, ask);
+                rows.extend(found);
+            }
         }
         sort(&mut rows, window.newest_first);
         rows.truncate(window.limit);

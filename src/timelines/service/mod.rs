@@ -7,6 +7,8 @@ mod list;
 mod load;
 mod mend;
 mod merge;
+mod merge_lock;
+mod older;
 mod promoted;
 mod purge;
 mod reach;

@@ -1,12 +1,12 @@
 //! Reading a feed as what it stands for: everything that its sources and its owner say, newest first, without an end.
 //!
-//! From the floor up that is the entries, and beside them what marked authors say; below the floor it is gathered from profiles. A page
-//! that lies above the floor costs one round trip, with marked authors two; one that goes below costs two or three more.
+//! From the floor up that is the entries, and beside them what marked authors say; below the floor it is merged from profiles ([`older`]). A page
+//! that lies above the floor costs one round trip, with marked authors two; one that goes below costs two more where the merge is cached.
 
 use super::super::model::{CEILING, Glance, Kept};
 use super::super::store::{self, FeedsRead};
 use super::load::FeedKey;
-use super::{absence, merge};
+use super::{absence, older};
 use crate::app::App;
 use crate::clock::{MINUTE, Millis};
 use crate::error::Error;
@@ -44,9 +44,7 @@ pub(super) async fn windows(app: &App, feeds: &[Feed], windows: &[FeedKey], with
     let asked = windows.iter().zip(entries).map(|(key, entries)| Asked { key: *key, glance: glance(key.feed), rows: entries });
     let mut asked: Vec<Asked> = asked.collect();
     above_the_floor(app, &mut asked).await?;
-    for one in &mut asked {
-        below_the_floor(app, one).await?;
-    }
+    older::fill(app, &mut asked).await?;
     let left = glances.into_iter().map(|glance| glance.left.into_iter().map(row_of).collect()).collect();
     Ok(WindowsRead { left, rows: asked.into_iter().map(|one| one.rows).collect(), position })
 }
@@ -55,14 +53,16 @@ const fn row_of(user: UserId) -> Row {
     Row { member: user.0, position: user.0 }
 }
 
-struct Asked {
-    key: FeedKey,
+/// A window that is being filled.
+pub(super) struct Asked {
+    pub(super) key: FeedKey,
     glance: Glance,
     rows: Vec<Row>,
 }
 
 impl Asked {
-    fn floor(&self) -> u64 {
+    /// Everything from this place on is among the entries.
+    pub(super) fn floor(&self) -> u64 {
         self.glance.state.complete_from()
     }
 
@@ -79,8 +79,16 @@ impl Asked {
         (window.above.saturating_add(1) < below && window.above < self.floor()).then_some(Window { below, ..window })
     }
 
+    /// What is missing below the floor, once the part above it was taken in; `None` for nothing.
+    pub(super) fn missing(&self) -> Option<Window> {
+        // An older page comes first when the oldest are asked for first.
+        let limit = self.key.window.limit;
+        let limit = if self.key.window.newest_first { limit.saturating_sub(self.rows.len()) } else { limit };
+        self.lower().filter(|_| limit > 0).map(|lower| Window { limit, ..lower })
+    }
+
     /// Takes rows in, in the window's order, no more than it asks for.
-    fn take(&mut self, rows: impl IntoIterator<Item = Row>) {
+    pub(super) fn take(&mut self, rows: impl IntoIterator<Item = Row>) {
         self.rows.extend(rows);
         sort(&mut self.rows, self.key.window.newest_first);
         self.rows.truncate(self.key.window.limit);
@@ -116,18 +124,6 @@ async fn above_the_floor(app: &App, asked: &mut [Asked]) -> Result<(), Error> {
     for one in asked {
         one.take([]);
     }
-    Ok(())
-}
-
-/// Gathers from profiles what a window asks for below the floor.
-async fn below_the_floor(app: &App, one: &mut Asked) -> Result<(), Error> {
-    let window = one.key.window;
-    // An older page comes first when the oldest are asked for first.
-    let missing = if window.newest_first { window.limit.saturating_sub(one.rows.len()) } else { window.limit };
-    let Some(lower) = one.lower().filter(|_| missing > 0) else { return Ok(()) };
-    let authors = authors(app, one.key.feed).await?.0;
-    let rows = merge::gather(app, &authors, Window { limit: missing, ..lower }).await?;
-    one.take(rows);
     Ok(())
 }
 

@@ -1,0 +1,222 @@
+//! Pages below a home's window: they add up to the home whatever happens meanwhile, and the profiles of all sources are not read for each of them.
+
+use crate::support::{Actor, Listing, TestApp, findings};
+use serde_json::json;
+use std::collections::HashMap;
+use waxwing::config::Config;
+use waxwing::ids::StatusId;
+use waxwing::jobs::Place;
+use waxwing::timelines::service as timelines;
+
+/// Of these twelve the first follows all others but the last, each of whom has posted in turn; what they said, the newest first.
+async fn world(app: &TestApp, statuses: usize) -> (Vec<Actor>, Vec<String>) {
+    let crowd = app.crowd("c", 12).await;
+    app.follows(&crowd[1..11].iter().map(|author| (&crowd[0], author)).collect::<Vec<_>>()).await;
+    let mut ids = Vec::new();
+    for number in 0..statuses {
+        app.clock.advance(1_000);
+        ids.insert(0, crowd[1 + number % 10].post(&number.to_string()).await);
+    }
+    app.drain().await;
+    (crowd, ids)
+}
+
+fn small() -> Config {
+    Config { home_window: 20, star_followers: 4, ..Config::default() }
+}
+
+fn home(reader: &Actor) -> Listing {
+    let path = "homeTimeline { @ }".to_owned();
+    Listing { actor: reader.clone(), path, field: "entries", arguments: "", pointer: "/data/homeTimeline/list" }
+}
+
+/// The messages of a home in pages of this size, newest first.
+async fn said(reader: &Actor, size: usize) -> Vec<String> {
+    let query = "query($n: Int, $after: String) { homeTimeline { entries(first: $n, after: $after) {
+        edges { node { status { message } } } pageInfo { hasNextPage endCursor } } } }";
+    let (mut all, mut after) = (Vec::new(), json!(null));
+    loop {
+        let answer = reader.gql(query, json!({ "n": size, "after": after })).await;
+        let entries = &answer["data"]["homeTimeline"]["entries"];
+        let edges = entries["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        all.extend(edges.iter().map(|edge| edge["node"]["status"]["message"].as_str().expect("a message").to_owned()));
+        if entries["pageInfo"]["hasNextPage"] == false {
+            return all;
+        }
+        assert_eq!(edges.len(), size, "a page is short only at the end");
+        after = entries["pageInfo"]["endCursor"].clone();
+    }
+}
+
+/// The numbers of these statuses, as the authors of [`world`] said them.
+fn numbers(from: usize, to: usize) -> Vec<String> {
+    (from..to).rev().map(|number| number.to_string()).collect()
+}
+
+async fn is_sound(app: &TestApp) {
+    app.clock.advance(61_000);
+    assert_eq!(findings(&app.app).await, [""; 0]);
+}
+
+fn segments(reader: &Actor) -> String {
+    format!("segments:{{{}}}", reader.user_id().0)
+}
+
+/// How often Redis was asked for a range of a sorted set: once a profile, and once a window of entries.
+fn ranges(calls: &HashMap<String, u64>) -> u64 {
+    calls.get("zrange").copied().unwrap_or(0)
+}
+
+#[tokio::test]
+async fn pages_below_the_window_add_up_to_the_home() {
+    let app = TestApp::with(small()).await;
+    let (crowd, _) = world(&app, 90).await;
+    let list = home(&crowd[0]);
+    let whole = list.page(json!({ "first": 100 })).await;
+    assert_eq!(whole.ids.len(), 90);
+    list.check(&whole.ids).await;
+    list.check_between().await;
+    // The window moves on while it is read.
+    let pages = list.forward(7, async |_| drop(crowd[1].post("new").await)).await;
+    assert_eq!(pages.into_iter().flat_map(|page| page.ids).collect::<Vec<_>>(), whole.ids);
+    assert!(app.redis.run::<u64>(&["EXISTS", &segments(&crowd[0])]) == 1);
+    is_sound(&app).await;
+}
+
+#[tokio::test]
+async fn the_profiles_are_read_once_for_many_pages() {
+    let app = TestApp::far(Config { home_window: 100, ..Config::default() }).await;
+    let (crowd, _) = world(&app, 250).await;
+    let reader = &crowd[0];
+    let last =
+        |count: usize| format!("a{count}: entries(last: {count}) {{ edges {{ cursor node {{ status {{ message }} }} }} }}");
+    reader.gql(&format!("{{ homeTimeline {{ {} }} }}", last(20)), json!({})).await;
+    app.drain().await;
+    // Twenty pages of the oldest, and what is newer than a cursor, of a cached part: a range of the entries each.
+    let pages: String = (1..=20).map(last).collect();
+    app.redis.reset_calls();
+    let before = app.app.db().round_trips();
+    let answer = reader.gql(&format!("{{ homeTimeline {{ {pages} }} }}"), json!({})).await;
+    assert_eq!(answer["data"]["homeTimeline"]["a1"]["edges"][0]["node"]["status"]["message"], "0", "{answer}");
+    // Of its sources as many are read as tell that they are many.
+    assert_eq!(ranges(&app.redis.calls()), 20 + 1, "{:?}", app.redis.calls());
+    assert_eq!(app.app.db().round_trips() - before, 6, "session, skeleton, below the floor, a segment, statuses, authors");
+    // Where it is not cached, it is merged once for all of them: two rounds over the profiles of eleven, and the sources.
+    app.redis.run::<()>(&["DEL", &segments(reader)]);
+    app.redis.reset_calls();
+    reader.gql(&format!("{{ homeTimeline {{ {pages} }} }}"), json!({})).await;
+    let calls = app.redis.calls();
+    assert!((20 + 2 + 11..=20 + 2 + 22).contains(&ranges(&calls)), "{calls:?}");
+    // From one page to the next below the window.
+    let list = home(reader);
+    let cursor = list.page(json!({ "first": 100 })).await.cursors.pop().expect("a cursor");
+    let mut after = list.page(json!({ "first": 20, "after": cursor })).await.cursors.pop().expect("a cursor");
+    app.drain().await;
+    for _ in 0..3 {
+        app.redis.reset_calls();
+        let page = list.page(json!({ "first": 20, "after": after })).await;
+        assert_eq!(ranges(&app.redis.calls()), 2 + 1, "the page, what is above it, the sources: {:?}", app.redis.calls());
+        after = page.cursors.last().expect("a cursor").clone();
+    }
+    // Where it is not cached, one merge is enough for the page and for what is above it.
+    for _ in 0..5 {
+        app.redis.run::<()>(&["DEL", &segments(reader)]);
+        app.redis.reset_calls();
+        list.page(json!({ "first": 20, "after": after })).await;
+        assert_eq!(app.redis.calls().get("hset"), Some(&1), "{:?}", app.redis.calls());
+    }
+}
+
+#[tokio::test]
+async fn many_requests_at_once_merge_once() {
+    let app = TestApp::far(small()).await;
+    let (crowd, _) = world(&app, 60).await;
+    let oldest = "{ homeTimeline { entries(last: 1) { edges { node { status { message } } } } } }";
+    app.redis.reset_calls();
+    let asked = (0..12).map(|_| crowd[0].gql(oldest, json!({})));
+    for answer in futures_util::future::join_all(asked).await {
+        assert_eq!(answer["data"]["homeTimeline"]["entries"]["edges"][0]["node"]["status"]["message"], "0", "{answer}");
+    }
+    let calls = app.redis.calls();
+    // Each reads the entries and a few sources, some again after they have waited; one merges.
+    assert!(ranges(&calls) <= 12 * 3 + 1 + 22, "{calls:?}");
+}
+
+#[tokio::test]
+async fn what_comes_late_is_shown_although_the_merge_is_cached() {
+    let app = TestApp::with(small()).await;
+    let (crowd, ids) = world(&app, 60).await;
+    let (reader, author, star) = (&crowd[0], &crowd[1], &crowd[2]);
+    for fan in &crowd[3..7] {
+        fan.follow(star).await;
+    }
+    app.drain().await;
+    assert_eq!(app.redis.run::<u64>(&["ZCARD", &format!("marked:{{{}}}", reader.user_id().0)]), 1, "one is a star");
+    // Statuses whose posting has come to the first step only: those with these numbers.
+    let steps = [(author, 10), (star, 11)];
+    for (author, number) in steps {
+        let id = StatusId::from_global(&ids[59 - number]).expect("a status").0.to_string();
+        app.redis.run::<()>(&["ZREM", &format!("profile:{{{}}}", author.user_id().0), &id]);
+        app.redis.run::<()>(&["HINCRBY", &format!("user:{{{}}}", author.user_id().0), "posts", "-1"]);
+    }
+    let without: Vec<String> = numbers(0, 60).into_iter().filter(|number| number != "10" && number != "11").collect();
+    assert_eq!(said(reader, 7).await, without);
+    for (author, number) in steps {
+        let id = StatusId::from_global(&ids[59 - number]).expect("a status");
+        timelines::settle_status(&app.app, author.user_id(), id, Place::default()).await.expect("a store");
+    }
+    assert_eq!(said(reader, 7).await, numbers(0, 60));
+    app.drain().await;
+    is_sound(&app).await;
+}
+
+#[tokio::test]
+async fn follows_and_deletions_show_on_the_next_page() {
+    let app = TestApp::with(small()).await;
+    let (crowd, ids) = world(&app, 60).await;
+    let (reader, stranger) = (&crowd[0], &crowd[11]);
+    assert_eq!(said(reader, 7).await, numbers(0, 60));
+    crowd[6].delete(&ids[54]).await;
+    let kept: Vec<String> = numbers(0, 60).into_iter().filter(|number| number != "5").collect();
+    assert_eq!(said(reader, 7).await, kept);
+    reader.unfollow(&crowd[3]).await;
+    let kept: Vec<String> = kept.into_iter().filter(|number| !number.ends_with('2')).collect();
+    assert_eq!(said(reader, 7).await, kept, "before the home is filled up");
+    app.drain().await;
+    assert_eq!(said(reader, 7).await, kept, "and after");
+    for number in 0..30 {
+        app.clock.advance(1_000);
+        stranger.post(&format!("by a stranger {number}")).await;
+    }
+    assert_eq!(said(reader, 7).await, kept);
+    reader.follow(stranger).await;
+    let all = said(reader, 7).await;
+    assert_eq!((all.len(), &all[30..]), (30 + kept.len(), &kept[..]));
+    is_sound(&app).await;
+}
+
+#[tokio::test]
+async fn segments_are_bounded_and_expire() {
+    let app = TestApp::with(Config { home_window: 10, ..Config::default() }).await;
+    let (crowd, _) = world(&app, 220).await;
+    let key = segments(&crowd[0]);
+    assert_eq!(said(&crowd[0], 10).await, numbers(0, 220));
+    let kept: usize = app.redis.run(&["HLEN", &key]);
+    assert!((1..=16).contains(&kept), "{kept} segments");
+    assert!(app.redis.run::<Vec<Vec<u8>>>(&["HVALS", &key]).iter().all(|segment| segment.len() <= 10 * 8));
+    let expires: i64 = app.redis.run(&["PTTL", &key]);
+    assert!((1..=600_000).contains(&expires), "{expires} ms");
+    app.redis.run::<()>(&["PERSIST", &key]);
+    app.clock.advance(61_000);
+    assert_eq!(findings(&app.app).await, [format!("{key}: has no time to live")]);
+}
+
+#[tokio::test]
+async fn a_home_is_read_to_its_end_where_nothing_can_be_cached() {
+    let app = TestApp::with(small()).await;
+    let (crowd, _) = world(&app, 60).await;
+    app.redis.each::<()>(&["CONFIG", "SET", "maxmemory", "1000"]);
+    assert_eq!(said(&crowd[0], 20).await, numbers(0, 60));
+    assert_eq!(app.redis.run::<u64>(&["EXISTS", &segments(&crowd[0])]), 0);
+    app.redis.each::<()>(&["CONFIG", "SET", "maxmemory", "0"]);
+}
