@@ -3,6 +3,7 @@
 use crate::ads::FetchAdPages;
 use crate::ads::FetchAds;
 use crate::ads::FetchAdsOf;
+use crate::ads::FetchAuctions;
 use crate::ads::FetchCampaigns;
 use crate::ads::FetchReach;
 use crate::ads::FetchTallies;
@@ -21,7 +22,7 @@ use crate::timelines::FetchFeed;
 use crate::users::FetchUsers;
 use crate::viewer::Viewer;
 use std::net::IpAddr;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// The batch loaders, one a kind of object.
 pub struct Loaders {
@@ -53,6 +54,8 @@ pub struct Loaders {
     pub reach: Loader<FetchReach>,
     /// The viewer's websites.
     pub websites: Loader<FetchWebsites>,
+    /// What is read of auctions to explain them, which few requests do.
+    pub auctions: OnceLock<FetchAuctions>,
 }
 
 /// One request. Its clones share what was loaded.
@@ -123,6 +126,7 @@ impl Request {
             tallies: Loader::new(FetchTallies(db.clone())),
             reach: Loader::new(FetchReach(db.clone())),
             websites: Loader::new(FetchWebsites { db: db.clone(), viewer }),
+            auctions: OnceLock::new(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The batch loaders of campaigns, ads and websites: each is there for its owner alone.
 
 use super::model::{Span, Tally, Visitors, Website};
+use super::store::offers::{Offers, Part};
 use super::store::{self, Kept, KeptAd};
 use crate::db::Db;
 use crate::error::Error;
@@ -97,6 +98,18 @@ impl Fetch for FetchReach {
 
     async fn fetch(&self, keys: &[Visitors]) -> Result<Vec<u64>, Error> {
         store::reach(&self.0, keys).await
+    }
+}
+
+/// Parts of listings: who waits for a slot there, best first. One pipeline.
+pub(super) struct FetchOffers(pub Db);
+
+impl Fetch for FetchOffers {
+    type Key = Part;
+    type Value = Arc<Offers>;
+
+    async fn fetch(&self, keys: &[Part]) -> Result<Vec<Arc<Offers>>, Error> {
+        Ok(store::offers::read(&self.0, keys).await?.into_iter().map(Arc::new).collect())
     }
 }
 

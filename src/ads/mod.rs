@@ -72,3 +72,4 @@ pub use graphql::{AdMutation, AdObject, AdQuery, CampaignObject, WebsiteObject};
 pub use graphql::{ExplainQuery, Promotion, RecordMutation, ServeMutation};
 pub use load::{FetchAdPages, FetchAds, FetchAdsOf, FetchCampaigns, FetchReach, FetchTallies, FetchWebsites};
 pub use model::*;
+pub use service::FetchAuctions;

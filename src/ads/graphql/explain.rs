@@ -79,7 +79,7 @@ async fn explain(ctx: &Context<'_>, asked: Option<WhyNot>) -> Result<Option<AdEx
     let request = request(ctx)?;
     let owner = request.viewer()?.user;
     let Some(why) = asked else { return Ok(None) };
-    let found = service::explain(&request.app, owner, why).await?;
+    let found = service::explain(&request.app, &request.loaders(), owner, why).await?;
     Ok(found.map(|it| AdExplanation {
         eligible: it.reasons.is_empty(),
         reasons: it.reasons.into_iter().map(Into::into).collect(),

@@ -55,9 +55,9 @@ pub struct Asked {
 }
 
 /// Every reason why a campaign is not shown, in their order; empty when it may be. `ads` are all that it has.
-pub fn judge(campaign: &Campaign, ads: &[Ad], taken: Taken, asked: Asked) -> Vec<Reason> {
+pub fn judge(campaign: &Campaign, ads: &[&Ad], taken: Taken, asked: Asked) -> Vec<Reason> {
     let here = || ads.iter().filter(|ad| ad.slot == asked.slot);
-    let cheapest = here().map(Ad::price).min().unwrap_or_default();
+    let cheapest = here().map(|ad| ad.price()).min().unwrap_or_default();
     let left = |of: Money, taken: Money| Money(of.0.saturating_sub(taken.0));
     let lacks = |of: Money, taken: Money| here().next().is_some() && left(of, taken) < cheapest;
     let daily = campaign.daily.is_some_and(|daily| lacks(daily, taken.today));

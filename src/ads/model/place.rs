@@ -87,6 +87,9 @@ impl fmt::Display for Listing {
 /// A keyword as it is compared: its words with one space between them, in NFC, without case.
 pub(crate) fn fold(keyword: &str) -> String {
     let spaced: Vec<&str> = keyword.split_whitespace().collect();
+    if keyword.is_ascii() {
+        return spaced.join(" ").to_ascii_lowercase();
+    }
     // Folded and composed again: folding can take apart what was composed.
     let composed: String = spaced.join(" ").nfc().collect();
     default_case_fold_str(&composed).nfc().collect()

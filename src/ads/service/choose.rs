@@ -3,7 +3,7 @@
 use super::super::model::{Ad, MAX_CAMPAIGNS, Share, Slot, Visitor};
 use super::super::store::offers;
 use super::look::{Bidder, Occasion, look};
-use super::walk::Walk;
+use super::walk::{OfferSource, Walk};
 use super::{again, known};
 use crate::app::App;
 use crate::clock::Millis;
@@ -92,7 +92,7 @@ impl Choosing<'_> {
 
     /// The next campaigns of the listing; none at its end.
     async fn next(&mut self, count: usize) -> Result<Vec<CampaignId>, Error> {
-        let next = self.walk.read_on(self.reader.app.db(), count).await?;
+        let next = self.walk.read_on(OfferSource::Store(self.reader.app.db()), count).await?;
         Ok(next.into_iter().map(|(_, id)| id).collect())
     }
 

@@ -7,7 +7,7 @@ use super::super::token::{Purpose, Ring, Token};
 use super::draw::{self, Came};
 use super::known::{self, Caps};
 use super::look::{Bidder, Occasion, look, price_of};
-use super::walk::Walk;
+use super::walk::{OfferSource, Walk};
 use super::{again, capped, signing, tolls};
 use crate::app::App;
 use crate::clock::{DAY, MINUTE, Millis};
@@ -250,7 +250,7 @@ impl Deciding<'_> {
     async fn next(&mut self, count: usize) -> Result<Vec<CampaignId>, Error> {
         let mut batch = Vec::new();
         while batch.len() < count && self.passed < MAX_PASSED {
-            let next = self.walk.read_on(self.app.db(), count - batch.len()).await?;
+            let next = self.walk.read_on(OfferSource::Store(self.app.db()), count - batch.len()).await?;
             if next.is_empty() {
                 break;
             }

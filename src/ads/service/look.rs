@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::ids::{AdId, CampaignId};
 use futures_util::try_join;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
 
 /// For whom, and where.
@@ -23,7 +24,7 @@ pub(super) struct Occasion {
 
 /// A campaign as it was found.
 pub(super) struct Looked {
-    pub(super) campaign: Campaign,
+    pub(super) campaign: Arc<Campaign>,
     /// Its ads of the slot with their eCPM, best first; the best one alone where it can be paid for, but for promoted statuses: not each is for everybody.
     pub(super) ads: Vec<(Arc<Ad>, Ecpm)>,
     pub(super) share: Share,
@@ -42,10 +43,10 @@ pub(super) struct Bidder {
 
 impl Looked {
     /// Why it is not shown; `all` are the ads that it has in any slot. One for a status that is gone is not ranked any more, and none.
-    pub(super) fn reasons(&self, occasion: Occasion, all: &[Ad], fits: bool) -> Vec<Reason> {
+    pub(super) fn reasons(&self, occasion: Occasion, all: &[&Ad], fits: bool) -> Vec<Reason> {
         let is_ranked = |ad: &Ad| self.ads.iter().any(|(ranked, _)| ranked.id == ad.id);
         let has_gone = |ad: &Ad| ad.slot == Slot::InFeed && occasion.slot == Slot::InFeed && !is_ranked(ad);
-        let all: Vec<Ad> = all.iter().filter(|ad| !has_gone(ad)).cloned().collect();
+        let all: Vec<&Ad> = all.iter().copied().filter(|ad| !has_gone(ad)).collect();
         judge(
             &self.campaign,
             &all,
@@ -72,7 +73,7 @@ impl Looked {
 
     /// The same with each ad that it can pay for, best first.
     pub(super) fn bidders(&self, occasion: Occasion) -> Result<impl Iterator<Item = Bidder>, Vec<Reason>> {
-        let all: Vec<Ad> = self.ads.iter().map(|(ad, _)| ad.as_ref().clone()).collect();
+        let all: Vec<&Ad> = self.ads.iter().map(|(ad, _)| ad.as_ref()).collect();
         let reasons = self.reasons(occasion, &all, true);
         if !reasons.is_empty() {
             return Err(reasons);
@@ -103,41 +104,102 @@ fn left(campaign: &Campaign, taken: Taken, now: Millis) -> Money {
 
 /// Looks at campaigns, in their order; `None` for what is not there. Two round trips at once, one or two more where ads are new to this process.
 pub(super) async fn look(app: &App, occasion: Occasion, campaigns: &[CampaignId]) -> Result<Vec<Option<Looked>>, Error> {
-    let Occasion { now, slot, visitor } = occasion;
-    let parted = known::learn(app, campaigns.iter().copied()).await?;
-    let shares: Vec<Share> = campaigns.iter().map(|id| parted.share_of(*id, visitor)).collect();
-    let known: Vec<(CampaignId, u64)> = campaigns.iter().map(|id| (*id, parted.shares_of(*id))).collect();
-    let (found, standings) =
-        try_join!(store::load_known(app.db(), &known), store::look::standings(app.db(), now, slot, visitor, &shares))?;
-    let ads = ads_of(app, occasion, &found, &standings).await?;
-    let one = |((kept, share), (rank, seen)): ((Option<store::Defined>, Share), store::look::Standing)| {
-        let (campaign, purses) = kept?;
-        let ad = |(number, ecpm): (u64, Ecpm)| Some((ads.get(&AdId { campaign: campaign.id, number })?.clone(), ecpm));
-        let ads = rank.into_iter().filter_map(ad).collect();
-        Some(Looked { taken: Purse::taken(&purses, now / DAY), campaign, ads, share, seen })
+    let views: Vec<View> =
+        campaigns.iter().map(|id| View { slot: occasion.slot, visitor: occasion.visitor, campaign: *id }).collect();
+    look_at(app, occasion.now, &views).await
+}
+
+/// A campaign as it is seen in a slot by a visitor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct View {
+    pub(super) slot: Slot,
+    pub(super) visitor: Option<Visitor>,
+    pub(super) campaign: CampaignId,
+}
+
+/// The same on many occasions of one moment. What several of them need is read once.
+pub(super) async fn look_at(app: &App, now: Millis, views: &[View]) -> Result<Vec<Option<Looked>>, Error> {
+    let campaigns = Distinct::of(views.iter().map(|view| view.campaign));
+    let parted = known::learn(app, campaigns.all.iter().copied()).await?;
+    let shares: Vec<Share> = views.iter().map(|view| parted.share_of(view.campaign, view.visitor)).collect();
+    let of_views = || views.iter().zip(&shares);
+    let ranks = Distinct::of(of_views().map(|(view, share)| (*share, view.slot)));
+    let visits = Distinct::of(of_views().filter_map(|(view, share)| Some((*share, view.visitor?))));
+    let known: Vec<(CampaignId, u64)> = campaigns.all.iter().map(|id| (*id, parted.shares_of(*id))).collect();
+    let standings = store::look::standings(app.db(), now, &ranks.all, &visits.all);
+    let (found, (ranked, seen)) = try_join!(store::load_known(app.db(), &known), standings)?;
+    let found: Vec<Option<(Arc<Campaign>, Taken)>> = found.into_iter().map(|it| it.map(|it| taken_of(it, now))).collect();
+    let standing = |(view, share): (&View, &Share)| {
+        let (campaign, taken) = found.get(campaigns.at(&view.campaign)?)?.clone()?;
+        let rank = ranked.get(ranks.at(&(*share, view.slot))?)?;
+        let seen = view.visitor.and_then(|visitor| seen.get(visits.at(&(*share, visitor))?).copied());
+        Some(Standing { campaign, taken, slot: view.slot, share: *share, rank, seen })
     };
-    Ok(found.into_iter().zip(shares).zip(standings).map(one).collect())
+    let standings: Vec<Option<Standing<'_>>> = of_views().map(standing).collect();
+    let ads = ads_of(app, now, &standings).await?;
+    Ok(standings.into_iter().map(|it| it.map(|it| it.looked(&ads))).collect())
+}
+
+fn taken_of((campaign, purses): store::Defined, now: Millis) -> (Arc<Campaign>, Taken) {
+    (Arc::new(campaign), Purse::taken(&purses, now / DAY))
+}
+
+/// Values, each once, and the place of each.
+struct Distinct<T> {
+    all: Vec<T>,
+    places: HashMap<T, usize>,
+}
+
+impl<T: Copy + Eq + Hash> Distinct<T> {
+    fn of(values: impl Iterator<Item = T>) -> Self {
+        let (mut all, mut places) = (Vec::new(), HashMap::new());
+        for value in values {
+            places.entry(value).or_insert_with(|| {
+                all.push(value);
+                all.len() - 1
+            });
+        }
+        Self { all, places }
+    }
+
+    fn at(&self, value: &T) -> Option<usize> {
+        self.places.get(value).copied()
+    }
+}
+
+/// A campaign as it stands to a visitor in a slot.
+struct Standing<'a> {
+    campaign: Arc<Campaign>,
+    taken: Taken,
+    slot: Slot,
+    share: Share,
+    rank: &'a store::look::Ranked,
+    seen: Option<SeenSoFar>,
+}
+
+impl Standing<'_> {
+    fn looked(self, ads: &HashMap<AdId, Arc<Ad>>) -> Looked {
+        let id = |number| AdId { campaign: self.campaign.id, number };
+        let ad = |(number, ecpm): &(u64, Ecpm)| Some((ads.get(&id(*number))?.clone(), *ecpm));
+        let ads = self.rank.iter().filter_map(ad).collect();
+        Looked { taken: self.taken, campaign: self.campaign, ads, share: self.share, seen: self.seen }
+    }
 }
 
 /// The best ad of each, and the others of those that cannot pay for it, or promote statuses. No round trip for those that this process knows.
-async fn ads_of(
-    app: &App,
-    occasion: Occasion,
-    found: &[Option<store::Defined>],
-    standings: &[store::look::Standing],
-) -> Result<HashMap<AdId, Arc<Ad>>, Error> {
-    let there: Vec<_> = found.iter().zip(standings).filter_map(|(kept, (rank, _))| Some((kept.as_ref()?, &rank[..]))).collect();
-    let id = |campaign: &Campaign, number: u64| AdId { campaign: campaign.id, number };
-    let best: Vec<AdId> = there.iter().filter_map(|((it, _), rank)| Some(id(it, rank.first()?.0))).collect();
-    let mut ads = known::ads(app, &best).await?;
+async fn ads_of(app: &App, now: Millis, standings: &[Option<Standing<'_>>]) -> Result<HashMap<AdId, Arc<Ad>>, Error> {
+    let there = || standings.iter().flatten();
+    let id = |it: &Standing<'_>, number: u64| AdId { campaign: it.campaign.id, number };
+    let best = Distinct::of(there().filter_map(|it| Some(id(it, it.rank.first()?.0))));
+    let mut ads = known::ads(app, &best.all).await?;
     let mut others = Vec::new();
-    for ((it, purses), rank) in there {
-        let Some(((first, _), rest)) = rank.split_first() else { continue };
-        let left = left(it, Purse::taken(purses, occasion.now / DAY), occasion.now);
-        if occasion.slot == Slot::InFeed || ads.get(&id(it, *first)).is_none_or(|ad| ad.price() > left) {
+    for it in there() {
+        let Some(((first, _), rest)) = it.rank.split_first() else { continue };
+        let left = left(&it.campaign, it.taken, now);
+        if it.slot == Slot::InFeed || ads.get(&id(it, *first)).is_none_or(|ad| ad.price() > left) {
             others.extend(rest.iter().map(|(ad, _)| id(it, *ad)));
         }
     }
-    ads.extend(known::ads(app, &others).await?);
+    ads.extend(known::ads(app, &Distinct::of(others.into_iter()).all).await?);
     Ok(ads)
 }

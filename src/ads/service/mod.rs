@@ -33,7 +33,7 @@ pub use websites::{count_websites, key, register, settle_website, websites, webs
 
 pub use click::{Clicked, click, click_in_time, target};
 pub use decide::{Impression, PageAsk, serve};
-pub use explain::{Explanation, WhyNot, explain};
+pub use explain::{Explanation, FetchAuctions, WhyNot, explain};
 pub use promote::{Promoted, promote};
 pub use record::record;
 pub use signing::rotate_keys;

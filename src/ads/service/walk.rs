@@ -1,19 +1,47 @@
 //! The way through the listings, best offer first, read on as far as it is walked.
 
+use super::super::load::FetchOffers;
 use super::super::model::{Ecpm, Listing, Slot};
 use super::super::store::offers::{self, Offers, Part};
 use crate::db::Db;
 use crate::error::Error;
 use crate::ids::CampaignId;
+use crate::loader::Loader;
 use std::collections::{BTreeSet, HashSet};
 
 /// How much more of a listing is read first than is wanted: a few may have to give way, and the next one's worth is to be known. Most walks end
 /// there, and what is read is most of what a decision costs.
 const SPARE: usize = 2;
+/// How many offers are read first of all listings together, where that is more than [`FEWEST`] of each: of a page with many keywords few listings
+/// hold one of the best, and only those are read on.
+const FIRST: usize = 768;
+/// How many are read first of each listing, where that many are wanted.
+const FEWEST: usize = 3;
 /// How much of it is read next at least, where that was not enough.
 const MORE: usize = 32;
 /// How much of it is read at once at most.
 const MOST: usize = 1_000;
+
+/// What listings are read from.
+#[derive(Clone, Copy)]
+pub(super) enum OfferSource<'a> {
+    /// The store.
+    Store(&'a Db),
+    /// What the same request has read, and the store for the rest.
+    Request(&'a Loader<FetchOffers>),
+}
+
+impl OfferSource<'_> {
+    async fn read(self, parts: &[Part]) -> Result<Vec<Offers>, Error> {
+        match self {
+            Self::Store(db) => offers::read(db, parts).await,
+            Self::Request(loader) => {
+                let found = loader.load_many(parts.iter().copied()).await?;
+                Ok(found.iter().map(|offers| offers.to_vec()).collect())
+            }
+        }
+    }
+}
 
 /// A walk. Candidates come in the order of their eCPM, of equals the newer campaign first, each once.
 pub(super) struct Walk {
@@ -28,6 +56,8 @@ struct List {
     last: Option<(Ecpm, CampaignId)>,
     /// How many were read with the last one's eCPM.
     equal: usize,
+    /// The most that is read of it first.
+    first: usize,
     limit: usize,
     is_read: bool,
 }
@@ -40,18 +70,20 @@ impl List {
 
     /// What is read of it next, where so many are wanted.
     fn part(&self, count: usize) -> Part {
-        let limit = self.limit.max(count + SPARE).min(MOST);
+        let whole = self.limit.max(count + SPARE).min(MOST);
+        let limit = if self.last.is_none() { whole.min(self.first) } else { whole };
         Part { listing: self.listing, from: self.last.map(|(ecpm, _)| ecpm), past: self.equal, limit }
     }
 
     /// Takes what was read, where so many were asked for.
     fn take(&mut self, limit: usize, offers: &Offers) {
         self.is_read = offers.len() < limit;
+        let is_cut = self.last.is_none() && limit == self.first;
         for offer in offers {
             self.equal = if self.last.is_some_and(|(ecpm, _)| ecpm == offer.0) { self.equal + 1 } else { 1 };
             self.last = Some(*offer);
         }
-        self.limit = (limit * 4).clamp(MORE, MOST);
+        self.limit = if is_cut { 0 } else { (limit * 4).clamp(MORE, MOST) };
     }
 }
 
@@ -62,7 +94,8 @@ impl Walk {
         listings.push(Listing::untargeted(slot));
         listings.sort_unstable();
         listings.dedup();
-        let list = |listing| List { listing, last: None, equal: 0, limit: 0, is_read: false };
+        let first = (FIRST / listings.len().max(1)).max(FEWEST);
+        let list = |listing| List { listing, last: None, equal: 0, first, limit: 0, is_read: false };
         Self { lists: listings.into_iter().map(list).collect(), waiting: BTreeSet::new(), seen: HashSet::new() }
     }
 
@@ -91,13 +124,13 @@ impl Walk {
     }
 
     /// The next candidates, at most so many, read on as far as that takes; none at the end. A round trip for each part that is read.
-    pub(super) async fn read_on(&mut self, db: &Db, count: usize) -> Result<Vec<(Ecpm, CampaignId)>, Error> {
+    pub(super) async fn read_on(&mut self, source: OfferSource<'_>, count: usize) -> Result<Vec<(Ecpm, CampaignId)>, Error> {
         loop {
             let parts = self.wanted(count);
             if parts.is_empty() {
                 return Ok(self.next(count));
             }
-            let found = offers::read(db, &parts).await?;
+            let found = source.read(&parts).await?;
             self.take(count, found);
         }
     }
@@ -139,6 +172,26 @@ mod tests {
         let mut all: Vec<_> = all.iter().copied().filter(|(ecpm, _)| part.from.is_none_or(|from| *ecpm <= from)).collect();
         all.sort_unstable_by(|a, b| b.cmp(a));
         all.into_iter().skip(part.past).take(part.limit).collect()
+    }
+
+    #[test]
+    fn of_many_listings_those_are_read_on_that_hold_one_of_the_best() {
+        let keywords: Vec<String> = (0..250).map(|number| format!("keyword {number}")).collect();
+        let mut walk = Walk::new(Slot::Banner, &keywords);
+        let parts = walk.wanted(10);
+        assert_eq!((parts.len(), parts.iter().map(|part| part.limit).max()), (251, Some(FEWEST)));
+        // Ten campaigns in each, all others' are worth less than those of the first.
+        let offers = |part: &Part, at: u64| -> Offers {
+            let worth = if at == 0 { 1_000 } else { 100 };
+            let all: Vec<_> = (1..=10).map(|bid| (worth + bid, CampaignId(at * 10 + bid))).collect();
+            read(part, &all)
+        };
+        walk.take(10, parts.iter().zip(0..).map(|(part, at)| offers(part, at)).collect());
+        let more = walk.wanted(10);
+        assert_eq!(more.iter().map(|part| (part.listing, part.limit)).collect::<Vec<_>>(), [(parts[0].listing, 12)]);
+        walk.take(10, vec![offers(&more[0], 0)]);
+        assert!(walk.wanted(10).is_empty());
+        assert_eq!(walk.next(10).iter().map(|(_, id)| id.0).collect::<Vec<_>>(), [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
     }
 
     #[test]

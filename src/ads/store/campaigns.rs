@@ -248,6 +248,15 @@ pub(in crate::ads) async fn read(db: &Db, id: CampaignId) -> Result<Option<Whole
     Ok(campaign.map(|campaign| Whole { campaign, keywords, ads, listed }))
 }
 
+/// A campaign's keywords and ads. One pipeline.
+pub(in crate::ads) async fn targeting(db: &Db, id: CampaignId) -> Result<(Vec<String>, Vec<AdId>), Error> {
+    let commands = vec![range(keys::keywords(id), MAX_KEYWORDS), range(keys::ads(id), MAX_ADS)];
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let (keywords, ads): (_, Vec<u64>) = (decode::one(reply())?, decode::one(reply())?);
+    Ok((keywords, ads.into_iter().map(|number| AdId { campaign: id, number }).collect()))
+}
+
 /// Whether a campaign is there, whoever's it is. One command.
 pub(in crate::ads) async fn exists(db: &Db, id: CampaignId) -> Result<bool, Error> {
     db.read(cmd("HEXISTS").arg(keys::campaign(id)).arg("id").take()).await

@@ -14,33 +14,26 @@ pub(in crate::ads) struct SeenSoFar {
     pub(in crate::ads) until: Millis,
 }
 
-/// The ads of a share in a slot with their eCPM, best first, and what the visitor has seen; `None` of one that nobody knows.
-pub(in crate::ads) type Standing = (Vec<(u64, Ecpm)>, Option<SeenSoFar>);
+/// The ads of a share in a slot with their eCPM, best first.
+pub(in crate::ads) type Ranked = Vec<(u64, Ecpm)>;
 
-/// How campaigns stand to a visitor. One pipeline.
+/// The ads of shares in slots, and what visitors have seen of shares, each in its order. One pipeline.
 pub(in crate::ads) async fn standings(
     db: &Db,
     now: Millis,
-    slot: Slot,
-    visitor: Option<Visitor>,
-    shares: &[Share],
-) -> Result<Vec<Standing>, Error> {
-    let of = |share: &Share| {
-        let rank = cmd("ZRANGE").arg(keys::rank(*share, slot)).arg(0).arg(MAX_ADS - 1).arg("REV").arg("WITHSCORES").take();
-        [rank].into_iter().chain(visitor.map(|visitor| cmd("GET").arg(keys::seen(*share, visitor)).take())).collect::<Vec<_>>()
+    ranks: &[(Share, Slot)],
+    visits: &[(Share, Visitor)],
+) -> Result<(Vec<Ranked>, Vec<SeenSoFar>), Error> {
+    let rank = |(share, slot): &(Share, Slot)| {
+        cmd("ZRANGE").arg(keys::rank(*share, *slot)).arg(0).arg(MAX_ADS - 1).arg("REV").arg("WITHSCORES").take()
     };
-    let mut replies = db.read_many(shares.iter().flat_map(of).collect()).await?.into_iter();
-    let mut standings = Vec::with_capacity(shares.len());
-    for _ in shares {
-        let rank = decode::rows(replies.next().unwrap_or_default())?;
-        let rank = rank.into_iter().map(|row| (row.member, row.position)).collect();
-        let seen = match visitor {
-            Some(_) => Some(seen(decode::one(replies.next().unwrap_or_default())?, now)),
-            None => None,
-        };
-        standings.push((rank, seen));
-    }
-    Ok(standings)
+    let visit = |(share, visitor): &(Share, Visitor)| cmd("GET").arg(keys::seen(*share, *visitor)).take();
+    let mut replies = db.read_many(ranks.iter().map(rank).chain(visits.iter().map(visit)).collect()).await?;
+    let visits = replies.split_off(ranks.len());
+    let pairs = |reply| Ok(decode::rows(reply)?.into_iter().map(|row| (row.member, row.position)).collect());
+    let ranked = replies.into_iter().map(pairs).collect::<Result<_, Error>>()?;
+    let seen = visits.into_iter().map(|reply| Ok(seen(decode::one(reply)?, now))).collect::<Result<_, Error>>()?;
+    Ok((ranked, seen))
 }
 
 /// As of now.

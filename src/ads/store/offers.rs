@@ -14,7 +14,7 @@ use std::collections::HashMap;
 static NOTE_CAPPED: Script = Script::new(include_str!("../lua/note_capped.lua"));
 
 /// A part of a listing: from an eCPM down, past so many that have that one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::ads) struct Part {
     pub(in crate::ads) listing: Listing,
     pub(in crate::ads) from: Option<Ecpm>,
@@ -84,9 +84,12 @@ pub(in crate::ads) async fn read_for(
 }
 
 fn range(part: &Part) -> Cmd {
-    let from = part.from.map_or_else(|| "+inf".to_owned(), |ecpm| ecpm.to_string());
     let mut range = cmd("ZRANGE");
-    range.arg(keys::offers(&part.listing)).arg(from).arg("-inf").arg("BYSCORE").arg("REV");
+    range.arg(keys::offers(&part.listing));
+    let Some(from) = part.from else {
+        return range.arg(part.past).arg((part.past + part.limit).saturating_sub(1)).arg("REV").arg("WITHSCORES").take();
+    };
+    range.arg(from).arg("-inf").arg("BYSCORE").arg("REV");
     range.arg("LIMIT").arg(part.past).arg(part.limit).arg("WITHSCORES").take()
 }
 

@@ -98,6 +98,46 @@ async fn who_cannot_be_told_from_others_is_shown_what_stands_below_those_with_ca
 }
 
 #[tokio::test]
+async fn what_many_explanations_ask_alike_is_read_once() {
+    let (app, ada, _) = started(1).await;
+    let bob = app.user("bob").await;
+    let keywords: Vec<String> = (0..50).map(|number| format!("keyword {number}")).collect();
+    for bid in 0..120 {
+        let targeted = if bid % 2 == 0 { &keywords[..1] } else { &[] };
+        let id = make(&bob, json!({ "keywords": targeted })).await;
+        add(&bob, &id, json!({ "bid": (bid + 10).to_string() })).await;
+    }
+    let own = make(&ada, json!({})).await;
+    add(&ada, &own, json!({ "bid": "1" })).await;
+    app.app.drain().await;
+    let explained = async |visitors: &[String]| {
+        let one = |(at, visitor): (usize, &String)| {
+            format!("a{at}: explainAd(campaignId: \"{own}\", slot: BANNER, keywords: $k, visitorId: \"{visitor}\") {{ rank }}")
+        };
+        let fields: String = visitors.iter().enumerate().map(one).collect();
+        app.redis.reset_calls();
+        let answer = ada.gql(&format!("query($k: [String!]) {{ {fields} }}"), json!({ "k": keywords })).await;
+        for at in 0..visitors.len() {
+            assert_eq!(answer["data"][format!("a{at}")]["rank"], 121, "{answer}");
+        }
+        let calls = app.redis.calls();
+        ["hgetall", "hmget", "zrange", "get"].map(|name| calls.get(name).copied().unwrap_or(0))
+    };
+    explained(&["v".into()]).await;
+    let [definitions, purses, ranges, visits] = explained(&["v".into()]).await;
+    assert!(
+        (121..150).contains(&definitions) && ranges < 121 + 2 * 51 + 20 && (121..150).contains(&visits),
+        "{definitions} {purses} {ranges} {visits}"
+    );
+    // Of twenty alike, each reads the keywords and the ads of the campaign by itself.
+    assert_eq!(explained(&vec!["v".into(); 20]).await, [definitions, purses, ranges + 2 * 19, visits]);
+    // Of two visitors, what they have seen is read besides.
+    let [two_definitions, _, two_ranges, two_visits] = explained(&["v".into(), "w".into()]).await;
+    assert_eq!((two_definitions, two_ranges), (definitions, ranges + 2));
+    assert_eq!(two_visits, 2 * visits);
+}
+
+#[tokio::test]
 async fn filling_up_with_ads_that_cannot_be_paid_for_ends_soon() {
     for (shares, most) in [(1, 45), (4, 75)] {
         let (app, ada, key) = started(shares).await;
