@@ -21,12 +21,15 @@
 //! **Places.** A place is a position (the last event of each shard) and the statuses that an answer showed before they were told. Who goes on from it
 //! hears of every event behind the position, but not that those were posted.
 //!
+//! **Replays.** A process caches pages of the logs that it has read, up to 8 MB: many who go on from old cursors cost Redis one reading.
+//!
 //! **Shards.** One on a single server, where events have one order; eight on a cluster, by author, each with an order of its own.
 
 pub mod audit;
 mod keys;
 mod marks;
 mod model;
+mod pages;
 mod place;
 pub mod service;
 mod store;

@@ -129,20 +129,20 @@ fn id(text: Option<String>) -> EventId {
     text.and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
-/// For each shard what comes next after a place, up to `limit` events. One pipeline.
-pub(super) async fn read(db: &Db, after: &Position, limit: usize) -> Result<Vec<Read>, Error> {
-    let of = |(shard, last): (usize, &EventId)| {
+/// What comes next in shards after these events, up to `limit` events each. One pipeline; none costs nothing.
+pub(super) async fn read(db: &Db, after: &[(usize, EventId)], limit: usize) -> Result<Vec<Read>, Error> {
+    let of = |(shard, last): &(usize, EventId)| {
         // From the place itself on: that it is there says that nothing was lost.
         let from = if *last == EventId::default() { "-".to_owned() } else { last.to_string() };
-        let range = cmd("XRANGE").arg(keys::stream(shard)).arg(from).arg("+").arg("COUNT").arg(limit + 1).take();
-        [range, cmd("HMGET").arg(keys::told(shard)).arg("dropped").arg("last").take()]
+        let range = cmd("XRANGE").arg(keys::stream(*shard)).arg(from).arg("+").arg("COUNT").arg(limit + 1).take();
+        [range, cmd("HMGET").arg(keys::told(*shard)).arg("dropped").arg("last").take()]
     };
-    let mut replies = db.read_many(after.0.iter().enumerate().flat_map(of).collect()).await?.into_iter();
+    let mut replies = db.read_many(after.iter().flat_map(of).collect()).await?.into_iter();
     let mut found = Vec::new();
-    for (shard, last) in after.0.iter().enumerate() {
+    for (shard, last) in after {
         let (entries, told) = (replies.next().unwrap_or_default(), replies.next().unwrap_or_default());
         let (dropped, newest): (Option<String>, Option<String>) = decode::one(told)?;
-        found.push(judge(shard, *last, decode::one(entries)?, id(dropped), id(newest)));
+        found.push(judge(*shard, *last, decode::one(entries)?, id(dropped), id(newest)));
     }
     Ok(found)
 }

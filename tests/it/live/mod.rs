@@ -3,6 +3,7 @@
 mod day;
 mod faults;
 mod filters;
+mod replay;
 mod resume;
 mod shared;
 mod shown;

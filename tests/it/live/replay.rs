@@ -1,0 +1,58 @@
+//! Replays of what was told long ago: complete from any cursor, and what one has read is not read again for the next.
+
+use crate::support::TestApp;
+use futures_util::future::join_all;
+use waxwing::app::App;
+use waxwing::config::Config;
+use waxwing::events::{EventId, Marks, Position, Read, service as events};
+use waxwing::ids::StatusId;
+
+/// Events that are read at once.
+const PAGE: usize = 500;
+
+/// All events behind a position, in their shard's order.
+async fn replay(app: &App, mut position: Position) -> Vec<EventId> {
+    let mut all = Vec::new();
+    loop {
+        let before = all.len();
+        for read in events::read(app, &position, PAGE).await.expect("a store") {
+            let Read::Events(events) = read else { panic!("nothing was lost") };
+            for event in &events {
+                position.pass(event);
+            }
+            all.extend(events.into_iter().map(|event| event.id));
+        }
+        if all.len() == before {
+            return all;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_replayed_once_is_not_read_again() {
+    let app = TestApp::far(Config::default()).await;
+    let author = app.user("ada").await.user_id();
+    let start = events::position(&app.app).await.expect("a store");
+    for _ in 0..40 {
+        app.clock.advance(1);
+        let post = async || {
+            let status = StatusId(app.app.next_id().await.expect("an id"));
+            events::posted(&app.app, author, status, Marks::default()).await.expect("a store");
+        };
+        join_all((0..100).map(|_| post())).await;
+    }
+    let all = replay(&app.app, start.clone()).await;
+    assert_eq!(all.len(), 4_000);
+    let end = events::position(&app.app).await.expect("a store");
+    let shard = end.0.iter().position(|last| Some(last) == all.last()).expect("an author's events are of one shard");
+    for from in [5, 250, 1_111] {
+        let mut position = start.clone();
+        position.0[shard] = all[from];
+        app.redis.reset_calls();
+        assert_eq!(replay(&app.app, position).await, all[from + 1..], "behind event {from}");
+        // Its first page, perhaps a second one until it meets what was read, the last page, and that nothing follows.
+        // On a cluster the other shards, which are at their end, are read beside each page.
+        let calls = app.redis.calls();
+        assert!(app.app.db().is_cluster() || calls["xrange"] <= 5, "{calls:?}");
+    }
+}
