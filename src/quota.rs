@@ -38,6 +38,18 @@ impl Quota {
         if elapsed >= self.window { self.tokens } else { elapsed * self.tokens / self.window }
     }
 
+    /// What comes back within `elapsed`, rounded down; no more than two full buckets hold, which is what a debtor may lack.
+    pub const fn refill_of_debt(self, elapsed: Millis) -> u64 {
+        let most = 2 * self.window;
+        (if elapsed > most { most } else { elapsed }) * self.tokens / self.window
+    }
+
+    /// How long it takes until `tokens` have come back, rounded up; no longer than two windows.
+    pub const fn time_for_debt(self, tokens: u64) -> Millis {
+        let most = 2 * self.tokens;
+        ((if tokens > most { most } else { tokens }) * self.window).div_ceil(self.tokens)
+    }
+
     /// How long it takes until `tokens` have come back, rounded up; no longer than a window.
     pub const fn time_for(self, tokens: u64) -> Millis {
         if tokens >= self.tokens { self.window } else { (tokens * self.window).div_ceil(self.tokens) }

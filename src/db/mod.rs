@@ -18,6 +18,7 @@ mod keys;
 mod link;
 pub mod look;
 pub mod mend;
+mod meter;
 pub mod ranges;
 pub mod script;
 pub mod secret;
@@ -33,6 +34,7 @@ use crate::error::Error;
 use crate::metrics::StorageMeters;
 pub use connection::Timing;
 use connection::{Access, Topology};
+pub use meter::{Meter, Work};
 pub use near::{Assumed, Moment, Weighed};
 use redis::{Cmd, FromRedisValue, Pipeline, RedisError, Value};
 use script::{Call, Script};
@@ -272,6 +274,7 @@ impl Db {
     }
 
     async fn call_as(&self, calls: Vec<Call>, access: Access) -> Result<Vec<Value>, Failed> {
+        meter::called(calls.len());
         let commands = calls.iter().map(Call::command).collect();
         let mut replies = self.send(commands, access).await?;
         // Once, as a rule; Redis may forget them again before they are called.
@@ -348,8 +351,11 @@ impl Db {
             let rest = commands.split_off(commands.len().min(PIPELINE));
             let _one = InFlight::begin(&self.in_flight)?;
             let sent = self.topology.near().map(|near| near.sends(self.topology.link()));
+            meter::sent(commands.len());
             // In a box: it is large, and every future that reads would hold it.
-            replies.extend(self.timed(Box::pin(self.topology.send(commands, access))).await?);
+            let answers = self.timed(Box::pin(self.topology.send(commands, access))).await?;
+            meter::received(&answers);
+            replies.extend(answers);
             if let Some(sent) = sent {
                 sent.answered();
             }

@@ -121,6 +121,8 @@ pub struct Metrics {
     dead: Gauge,
     hashes_waiting: Gauge,
     hashes_running: Gauge,
+    settled_units: Counter,
+    debt_units: Counter,
 }
 
 impl Metrics {
@@ -143,6 +145,8 @@ impl Metrics {
             dead: Gauge::default(),
             hashes_waiting: Gauge::default(),
             hashes_running: Gauge::default(),
+            settled_units: Counter::default(),
+            debt_units: Counter::default(),
         };
         metrics.register(durations, storage, began);
         metrics
@@ -170,6 +174,9 @@ impl Metrics {
         ours.register("journal_dead", "Changes that could not be settled, as this process has last seen it", self.dead.clone());
         ours.register("password_hashes_waiting", "Passwords that wait to be hashed", self.hashes_waiting.clone());
         ours.register("password_hashes_running", "Passwords that are being hashed", self.hashes_running.clone());
+        let help = "Tokens of the limit `requests` that were charged after the answer, for work beyond the estimate";
+        ours.register("settled_units", help, self.settled_units.clone());
+        ours.register("debt_units", "The part of them that was not in hand, and became a debt", self.debt_units.clone());
         storage.register(ours);
         self.registry.register_collector(Box::new(Process { began }));
     }
@@ -191,6 +198,12 @@ impl Metrics {
     pub fn journal(&self, queue: &'static str, entries: u64, dead: u64) {
         self.journal.get_or_create(&QueueLabel { queue }).set(entries.try_into().unwrap_or(i64::MAX));
         self.dead.set(dead.try_into().unwrap_or(i64::MAX));
+    }
+
+    /// Work beyond an estimate was charged; so much of it became a debt.
+    pub fn settled(&self, units: u64, debt: u64) {
+        self.settled_units.inc_by(units);
+        self.debt_units.inc_by(debt);
     }
 
     /// One answer over HTTP.

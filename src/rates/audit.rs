@@ -33,8 +33,8 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
         // A bucket that is gone is a full one.
         let discard = [Remedy::Discard { key: key.clone() }];
         match values.map(|value| value.as_deref().and_then(audit::number)) {
-            [Some(1..), Some(_), Some(window @ 1..)] if *ttl > window as i64 => {
-                found.mend_with(key, "lives longer than its window", format!("{ttl} ms"), discard);
+            [Some(1..), Some(_), Some(window @ 1..)] if *ttl > 2 * window as i64 => {
+                found.mend_with(key, "lives longer than twice its window", format!("{ttl} ms"), discard);
             }
             [Some(1..), Some(_), Some(1..)] => {}
             _ => found.mend(key, "its owed, at or window is no number", discard),

@@ -11,7 +11,7 @@ use std::net::IpAddr;
 pub const KINDS: [&str; 1] = ["rate"];
 
 /// HASH `owed at window` (owed in tokens × ms, at in ms since the epoch, window in ms). Time to live: until the bucket is full
-/// again, at most the window.
+/// again, at most the window, or twice that for one in debt.
 pub(super) fn rate(limit: Limit, subject: Subject) -> String {
     let tag = match subject {
         Subject::Account(id) => id.0.to_string(),

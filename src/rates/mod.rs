@@ -2,7 +2,7 @@
 //!
 //! | key | type | what | bound |
 //! |---|---|---|---|
-//! | `rate:{subject}:limit` | HASH | `owed at window`: what is missing of a full bucket, as of a moment | lives until it would be full again: at most the window |
+//! | `rate:{subject}:limit` | HASH | `owed at window`: what is missing of a full bucket, as of a moment | lives until it would be full again: at most the window, twice that in debt |
 //!
 //! A subject is an account's id, an address (one of IPv4, a /64 of IPv6), or a digest: of a login, of a login and an address, of an account
 //! and a device. No text of a client stands in a key.
@@ -17,6 +17,11 @@
 //! what it has left may lie where its next request does not come by. What a process knows to be refused it refuses without
 //! asking.
 //!
+//! **Work.** A request pays its estimate before it runs. What it really does in the store is metered ([`crate::db::Meter`]), and work beyond the
+//! estimate is settled after the answer ([`Bill`]): out of the lease, and as a debt where that is not enough. The next request of the same
+//! subject waits until a debt is paid back. A debt is at most a full bucket, beyond an empty one. It is kept in memory, written with the next renewal, and counts
+//! on every server from then on; a process that ends before that forgets it. Less work than estimated gives nothing back.
+//!
 //! **When Redis cannot be asked**, or refuses writes, requests go through uncharged: a read must be answered as long as it can be
 //! read. Everything else is refused with `STORAGE_UNAVAILABLE`, since guessing must never be free.
 //!
@@ -24,11 +29,13 @@
 //! that was empty. Requests: none for most, one for each hundredth of a bucket.
 
 pub mod audit;
+mod bill;
 mod keys;
 mod lease;
 mod model;
 pub mod service;
 mod store;
 
+pub use bill::Bill;
 pub use lease::Leases;
-pub use model::{Allowance, Charge, Network, Subject, Taken, Toll};
+pub use model::{Allowance, Charge, FREE_UNITS, Network, Settlement, Subject, Taken, Toll, units};

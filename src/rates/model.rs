@@ -1,6 +1,7 @@
 //! Whose buckets there are, and what asking one comes to.
 
 use crate::clock::Millis;
+use crate::db::Work;
 use crate::ids::{SessionId, UserId};
 use crate::quota::{Limit, Quota};
 use sha2::{Digest, Sha256};
@@ -93,8 +94,8 @@ fn half_digest(parts: &[&[u8]]) -> [u8; 16] {
 pub struct Taken {
     /// How many tokens were taken: 0 when there were too few.
     pub taken: u64,
-    /// Whole tokens that are left.
-    pub left: u64,
+    /// Whole tokens that are left; negative in debt.
+    pub left: i64,
     /// After how long there will be enough; 0 when there were.
     pub wait: Millis,
 }
@@ -106,13 +107,40 @@ pub struct Allowance {
     pub quota: Quota,
     /// Tokens left.
     pub left: u64,
+    /// Tokens that are owed beyond an empty bucket, for work that was done.
+    pub debt: u64,
 }
 
 impl Allowance {
     /// How long it takes until nothing is missing.
     pub const fn full_after(self) -> Millis {
-        self.quota.time_for(self.quota.tokens().saturating_sub(self.left))
+        self.quota.time_for_debt(self.quota.tokens().saturating_sub(self.left).saturating_add(self.debt))
     }
+}
+
+/// Values that count as one unit of work.
+const VALUES_PER_UNIT: u64 = 8;
+/// Bytes that count as one unit of work.
+const BYTES_PER_UNIT: u64 = 512;
+/// The work that every operation may do whatever its estimate is: less than twenty times the least estimate. The smallest documents read
+/// two or three objects at a cost of one or two.
+pub const FREE_UNITS: u64 = 16;
+
+/// Work in the unit of estimates: a command is one, and so are eight values or 512 bytes of what it answers. By this scale a first screen
+/// does less work than its estimate pays for even if it finds nothing cached.
+pub const fn units(work: Work) -> u64 {
+    work.commands + work.values / VALUES_PER_UNIT + work.bytes / BYTES_PER_UNIT
+}
+
+/// What an operation has cost so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settlement {
+    /// The units of work that it has done.
+    pub worked: u64,
+    /// Tokens that were charged: its estimate, and the work beyond it.
+    pub charged: u64,
+    /// What its payer has left, where somebody pays.
+    pub allowance: Option<Allowance>,
 }
 
 /// What a request came to when it was charged.

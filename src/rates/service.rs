@@ -1,5 +1,6 @@
 //! The use cases of limits: charge, give back, and let a request pay its cost.
 
+use super::bill::Bill;
 use super::lease::{Lease, Leases};
 use super::model::{Charge, Subject, Taken, Toll};
 use super::store::{self, Ask};
@@ -41,6 +42,7 @@ fn asks(app: &App, charges: &[Charge], tokens: i64) -> Option<Vec<Ask>> {
         quota: rates.of(*limit),
         least: tokens,
         most: tokens,
+        debt: None,
     };
     Some(charges.iter().map(ask).collect())
 }
@@ -50,8 +52,18 @@ fn asks(app: &App, charges: &[Charge], tokens: i64) -> Option<Vec<Ask>> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn take(app: &App, (limit, subject): Charge, quota: Quota, range: RangeInclusive<u64>) -> Result<Taken, Error> {
+    take_with_debt(app, (limit, subject), quota, range, None).await
+}
+
+async fn take_with_debt(
+    app: &App,
+    (limit, subject): Charge,
+    quota: Quota,
+    range: RangeInclusive<u64>,
+    debt: Option<u64>,
+) -> Result<Taken, Error> {
     let [least, most] = [range.start(), range.end()].map(|tokens| (*tokens).min(quota.tokens()) as i64);
-    let ask = Ask { limit, subject, quota, least, most };
+    let ask = Ask { limit, subject, quota, least, most, debt };
     store::take(app.db(), app.now(), &[ask]).await?.pop().ok_or(Error::StorageUnavailable)
 }
 
@@ -59,6 +71,16 @@ pub async fn take(app: &App, (limit, subject): Charge, quota: Quota, range: Rang
 /// No round trip for most, one for each hundredth of the bucket. When Redis cannot be asked, the request is free.
 pub async fn pay(app: &App, leases: &Leases, subject: Option<Subject>, cost: u64) -> Toll {
     pay_for(app, leases, Limit::Requests, subject, cost).await
+}
+
+/// Lets an operation pay its estimate as [`pay`] does, and opens its bill, on which the work beyond the estimate is charged.
+pub async fn open_bill(app: &App, leases: &Leases, subject: Option<Subject>, cost: usize) -> (Toll, Bill) {
+    let toll = pay(app, leases, subject, cost as u64).await;
+    let payer = match (toll, subject) {
+        (Toll::Paid(allowance), Some(subject)) => Some((leases.of(subject), allowance.quota)),
+        _ => None,
+    };
+    (toll, Bill::new(app, cost as u64, payer))
 }
 
 /// The same for what else is asked so often that it is leased: each limit has leases of its own.
@@ -86,13 +108,13 @@ async fn renew(app: &App, lease: &Lease, charge: Charge, quota: Quota, cost: u64
         return toll;
     }
     let need = lease.need(cost, quota, now);
-    let asked = take(app, charge, quota, need.least..=need.most);
+    let asked = take_with_debt(app, charge, quota, need.least..=need.most, Some(need.debt));
     let patience = app.db().timing().charge;
     match within(patience, asked).await.unwrap_or(Err(Error::StorageUnavailable)) {
         Ok(answer) => lease.settle(need, answer, quota, now),
         Err(error) => {
             tracing::warn!(?error, "requests are not charged");
-            lease.failed();
+            lease.failed(need, quota);
             Toll::Free
         }
     }

@@ -24,6 +24,8 @@ pub(super) struct Ask {
     pub(super) least: i64,
     /// The most that are taken.
     pub(super) most: i64,
+    /// Tokens of debt that are taken whether they are there or not; `None` for a bucket that cannot be in debt.
+    pub(super) debt: Option<u64>,
 }
 
 /// What buckets give, in the order of what was asked: each for itself. One pipeline of scripts, two in a full store.
@@ -39,7 +41,7 @@ pub(super) async fn take(db: &Db, now: Millis, asks: &[Ask]) -> Result<Vec<Taken
     let replies =
         replies.map_err(|error| if matches!(error, Error::OutcomeUnknown) { Error::StorageUnavailable } else { error })?;
     let taken = |reply| {
-        let (taken, left, wait): (i64, u64, Millis) = decode::one(reply)?;
+        let (taken, left, wait): (i64, i64, Millis) = decode::one(reply)?;
         Ok(Taken { taken: taken.try_into().unwrap_or(0), left, wait })
     };
     replies.into_iter().map(taken).collect()
@@ -53,5 +55,9 @@ pub(super) async fn erase(db: &Db, buckets: &[Charge]) -> Result<(), Error> {
 
 fn call(script: &'static Script, now: Millis, ask: &Ask) -> Call {
     let call = Call::new(script, [keys::rate(ask.limit, ask.subject)]);
-    call.arg(now).arg(ask.quota.tokens()).arg(ask.quota.window()).arg(ask.least).arg(ask.most)
+    let call = call.arg(now).arg(ask.quota.tokens()).arg(ask.quota.window()).arg(ask.least).arg(ask.most);
+    match ask.debt {
+        Some(debt) => call.arg(debt),
+        None => call,
+    }
 }

@@ -29,7 +29,8 @@ struct ServerLimits {
     /// Fields in one another.
     depth: usize,
     /// The cost of an operation: the fields that its answer could have, with every page as long as it was asked for. Send the header
-    /// `waxwing-cost: 1` to be told a request's own in `extensions.cost`.
+    /// `waxwing-cost: 1` to be told in `extensions.cost` what a request was charged and how much it worked: work beyond the cost is charged after
+    /// the answer.
     cost: usize,
     /// The most that `first` and `last` may ask for.
     page_size: usize,

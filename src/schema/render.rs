@@ -4,6 +4,7 @@
 use super::execute::{panicked, settle};
 use super::shape::Shape;
 use crate::app::App;
+use crate::db::Meter;
 use crate::request::Request;
 use crate::streaming::{Handed, Rendering, ToRender, Told};
 use async_graphql::{Response, Value};
@@ -156,9 +157,10 @@ impl Renderer {
         if let Some(answer) = self.all.answers.get(&key).filter(Answer::is_fresh) {
             return answer.rendered;
         }
-        let (own, told) = (self.clone(), told.clone());
-        // In a task of its own: whoever asks may be slow, and others wait for the same.
-        let making = tokio::spawn(async move { own.once(key, &told).await }.in_current_span());
+        let (own, told, meter) = (self.clone(), told.clone(), Meter::current());
+        // In a task of its own: whoever asks may be slow, and others wait for the same. The work counts for the first who asks.
+        let making = async move { Meter::measure_with(meter, own.once(key, &told)).await };
+        let making = tokio::spawn(making.in_current_span());
         making.await.unwrap_or_else(|_| Some(Rendered::new(self.settled(panicked()))))
     }
 

@@ -11,7 +11,7 @@ use super::sse::reserved::{self, Wanted};
 use super::{State, auth, facts, origin, overload, playground, rates, sse, ws};
 use crate::deadline::within;
 use crate::error::Error;
-use crate::schema::Checked;
+use crate::rates::Bill;
 use async_graphql::parser::types::OperationType;
 use async_graphql::value;
 use axum::body::Bytes;
@@ -21,6 +21,7 @@ use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::Response;
 use axum::{Extension, extract};
 use std::net::IpAddr;
+use std::sync::Arc;
 
 /// A client that sends this with `1` is told what its request costs.
 pub(super) const COST: HeaderName = HeaderName::from_static("waxwing-cost");
@@ -212,15 +213,15 @@ impl Call<'_> {
     /// Charges the request, and executes it.
     async fn run_as(&self, operation: Operation, context: crate::request::Request, is_supposed: bool) -> Response {
         let (checked, payer) = (operation.checked, rates::payer(&context));
-        let answer = async {
-            let executed = operation::execute(self.state, operation, context).await;
+        let answer = async |bill: Arc<Bill>| {
+            let executed = operation::execute(self.state, operation, context, &bill).await;
             let mut response = executed.map_err(|error| Refusal::from(&error))?;
             // To be asked who it is would have been the first that failed, and then nothing would have run.
             let down = Error::StorageUnavailable;
             if is_supposed && facts::outcome_of(&response) == down.code() && response::is_nothing(&response.data) {
                 return Err(Refusal::from(&down));
             }
-            self.tell_cost(&mut response, checked);
+            self.tell_cost(&mut response, &bill);
             Ok(response::executed(self.media, self.id, response))
         };
         rates::charged(self.state, self.media, payer, checked.cost, answer).await
@@ -236,9 +237,10 @@ impl Call<'_> {
         done.map_err(|error| Refusal::from(&error))
     }
 
-    fn tell_cost(&self, response: &mut async_graphql::Response, checked: Checked) {
+    fn tell_cost(&self, response: &mut async_graphql::Response, bill: &Bill) {
         if self.headers.get(COST).is_some_and(|wanted| wanted == "1") {
-            let cost = value!({ "charged": checked.cost, "limit": self.state.app.config().documents.cost });
+            let (settled, limit) = (bill.settle(), self.state.app.config().documents.cost);
+            let cost = value!({ "charged": settled.charged, "worked": settled.worked, "limit": limit });
             response.extensions.insert("cost".into(), cost);
         }
     }

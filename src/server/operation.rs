@@ -7,6 +7,7 @@ use super::response::Refusal;
 use super::{State, facts};
 use crate::deadline::within;
 use crate::error::Error;
+use crate::rates::Bill;
 use crate::request;
 use crate::schema::{self, CheckError, Checked, Rendered, Valid};
 use async_graphql::parser::types::OperationType;
@@ -95,6 +96,7 @@ pub(super) fn responses(
     state: &State,
     mut operation: Operation,
     context: request::Request,
+    bill: Arc<Bill>,
     starting: Taken,
 ) -> BoxStream<'static, Arc<Rendered>> {
     operation.keep(state);
@@ -103,26 +105,32 @@ pub(super) fn responses(
     }
     let state = state.clone();
     stream::once(async move {
-        let executed = execute(&state, operation, context).await;
+        let executed = execute(&state, operation, context, &bill).await;
         Rendered::new(executed.unwrap_or_else(|error| schema::refused(&error)))
     })
     .boxed()
 }
 
 /// Executes a query or a mutation within the deadline. A query ends with it, or when its client goes away; a change that has begun is
-/// finished whatever happens here.
-pub(super) async fn execute(state: &State, mut operation: Operation, context: request::Request) -> Result<Response, Error> {
+/// finished whatever happens here. Its work counts on `bill`.
+pub(super) async fn execute(
+    state: &State,
+    mut operation: Operation,
+    context: request::Request,
+    bill: &Arc<Bill>,
+) -> Result<Response, Error> {
     if let Some(refusal) = operation.refusal {
         return Ok(*refusal);
     }
     operation.keep(state);
     let (request, app, deadline) = (operation.request.data(context), &state.app, state.edge.request_timeout);
     if operation.checked.kind == OperationType::Mutation {
-        let schema = state.schema.clone();
-        let execution = async move { schema::execute(&schema, request).await };
+        let (schema, bill) = (state.schema.clone(), bill.clone());
+        // The bill stays with the change, which is finished and paid for also where nobody waits for it any more.
+        let execution = async move { bill.meter().measure(schema::execute(&schema, request)).await };
         return within(deadline, app.finish(execution)).await.map_err(|_| Error::OutcomeUnknown)?;
     }
-    within(deadline, schema::execute(&state.schema, request)).await.map_err(|_| Error::DeadlineExceeded)
+    within(deadline, bill.meter().measure(schema::execute(&state.schema, request))).await.map_err(|_| Error::DeadlineExceeded)
 }
 
 /// The refusal of a subscription that came as if it had one answer.

@@ -6,10 +6,11 @@ use super::media::Media;
 use super::response::Refusal;
 use crate::error::Error;
 use crate::quota::Limit;
-use crate::rates::{Allowance, Subject, Toll, service};
+use crate::rates::{Allowance, Bill, Subject, Toll, service};
 use crate::request::Request;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
+use std::sync::Arc;
 
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const LIMIT: HeaderName = HeaderName::from_static("ratelimit");
@@ -19,19 +20,23 @@ pub(super) fn payer(request: &Request) -> Option<Subject> {
     Subject::asking(request.viewer_id(), request.address)
 }
 
-/// Charges a request, and lets `answer` answer it if it can pay. The answer tells what is left.
-pub(super) async fn charged(
+/// Charges a request, and lets `answer` answer it if it can pay; work beyond the estimate is charged afterwards. The answer tells what is left.
+pub(super) async fn charged<F: Future<Output = Result<Response, Refusal>>>(
     state: &State,
     media: Media,
     payer: Option<Subject>,
     cost: usize,
-    answer: impl Future<Output = Result<Response, Refusal>>,
+    answer: impl FnOnce(Arc<Bill>) -> F,
 ) -> Response {
-    let answer = async { answer.await.unwrap_or_else(|refusal| refusal.answer(media)) };
-    match service::pay(&state.app, &state.leases, payer, cost as u64).await {
-        Toll::Free => answer.await,
-        Toll::Paid(allowance) => told(answer.await, allowance),
-        Toll::Due(allowance, wait) => told(Refusal::from(&Error::rate_limited(Limit::Requests, wait)).answer(media), allowance),
+    let (toll, bill) = service::open_bill(&state.app, &state.leases, payer, cost).await;
+    if let Toll::Due(allowance, wait) = toll {
+        return told(Refusal::from(&Error::rate_limited(Limit::Requests, wait)).answer(media), allowance);
+    }
+    let bill = Arc::new(bill);
+    let response = answer(bill.clone()).await.unwrap_or_else(|refusal| refusal.answer(media));
+    match (toll, bill.settle().allowance) {
+        (_, Some(allowance)) | (Toll::Paid(allowance), None) => told(response, allowance),
+        _ => response,
     }
 }
 

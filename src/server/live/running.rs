@@ -2,10 +2,11 @@
 
 use super::queue::What;
 use crate::app::App;
+use crate::db::Work;
 use crate::error::Error;
 use crate::metrics::{CANCELLED, Held, Kind, OK};
 use crate::quota::Limit;
-use crate::rates::{Toll, service};
+use crate::rates::{Bill, Toll, service};
 use crate::request::Request;
 use crate::schema;
 use crate::schema::Rendered;
@@ -19,6 +20,8 @@ use async_graphql::parser::types::OperationType;
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt, StreamExt};
 use std::borrow::Cow;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -29,6 +32,7 @@ pub(in crate::server) struct Running {
     said: Option<Option<Arc<Rendered>>>,
     id: RequestId,
     is_subscription: bool,
+    bill: Arc<Bill>,
     count: Count,
     _subscription: Option<Held>,
     _room: Taken,
@@ -54,16 +58,17 @@ impl Running {
         transport: &'static str,
     ) -> Result<Self, Refusal> {
         let (kind, cost) = (operation.checked.kind, operation.checked.cost);
-        charge(state, context, cost).await?;
+        let bill = open_bill(state, context, cost).await?;
         let count = Count::begin(&state.app, kind, operation.name.clone());
         let is_subscription = kind == OperationType::Subscription;
         let (starting, room) = if is_subscription { (room, None) } else { (None, room) };
-        let responses = operation::responses(state, operation, context.clone(), starting);
+        let responses = operation::responses(state, operation, context.clone(), bill.clone(), starting);
         Ok(Self {
             responses,
             said: None,
             id: id.clone(),
             is_subscription,
+            bill,
             count,
             _subscription: is_subscription.then(|| state.app.metrics().live_subscription(transport)),
             _room: room,
@@ -86,7 +91,12 @@ impl Running {
         if let Some(said) = self.said.take() {
             return said;
         }
-        let said = self.responses.next().await;
+        let said = self.bill.meter().measure(charged_as_it_goes(&self.bill, self.responses.next())).await;
+        if self.is_subscription && said.is_some() {
+            // An event may have been rendered for somebody else; that it is delivered is work all the same.
+            self.bill.meter().add(Work { commands: 1, ..Work::default() });
+            self.bill.charge();
+        }
         match &said {
             Some(said) => self.count.answered(facts::outcome_of(&said.response)),
             None => self.count.ended(),
@@ -116,11 +126,22 @@ fn copy(response: &Response) -> Response {
     copy
 }
 
-async fn charge(state: &State, context: &Request, cost: usize) -> Result<(), Refusal> {
-    match service::pay(&state.app, &state.leases, rates::payer(context), cost as u64).await {
-        Toll::Free | Toll::Paid(_) => Ok(()),
-        Toll::Due(_, wait) => Err(Refusal::from(&Error::rate_limited(Limit::Requests, wait))),
+async fn open_bill(state: &State, context: &Request, cost: usize) -> Result<Arc<Bill>, Refusal> {
+    match service::open_bill(&state.app, &state.leases, rates::payer(context), cost).await {
+        (Toll::Due(_, wait), _) => Err(Refusal::from(&Error::rate_limited(Limit::Requests, wait))),
+        (Toll::Free | Toll::Paid(_), bill) => Ok(Arc::new(bill)),
     }
+}
+
+/// Charges what `work` does each time that it waits: a subscription may read for long, and then wait for an event for longer.
+async fn charged_as_it_goes<T>(bill: &Bill, work: impl Future<Output = T>) -> T {
+    let mut work = pin!(work);
+    poll_fn(|context| {
+        let done = work.as_mut().poll(context);
+        bill.charge();
+        done
+    })
+    .await
 }
 
 /// What is counted of an operation when it is over.

@@ -30,11 +30,11 @@ impl Model {
         if left < u128::from(least) {
             let missing = (owed + u128::from(least) * window - full).div_ceil(tokens) + u128::from(at - now);
             let wait = missing.min(owed.div_ceil(tokens)) as u64;
-            return Taken { taken: 0, left: left as u64, wait };
+            return Taken { taken: 0, left: left as i64, wait };
         }
         let taken = left.min(u128::from(most));
         (self.owed, self.at) = (owed + taken * window, at);
-        Taken { taken: taken as u64, left: (left - taken) as u64, wait: 0 }
+        Taken { taken: taken as u64, left: (left - taken) as i64, wait: 0 }
     }
 }
 

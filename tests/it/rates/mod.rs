@@ -5,6 +5,7 @@ mod devices;
 mod log_ins;
 mod requests;
 mod storage;
+mod work;
 
 use crate::support::{Actor, Answer, Served, TestApp, error_codes};
 use reqwest::RequestBuilder;
@@ -21,7 +22,7 @@ fn quota(text: &str) -> Quota {
 
 /// Settings with these limits, and plenty of everything else. Buckets end by Redis' own clock, which does not stand still as the
 /// tests' does: a test's quota fills in minutes at least.
-fn limited(limits: &[(Limit, &str)]) -> Config {
+pub(crate) fn limited(limits: &[(Limit, &str)]) -> Config {
     let of = |limit: Limit| limits.iter().find(|(given, _)| *given == limit).map_or(PLENTY, |(_, quota)| *quota);
     Config { rates: Some(Rates::new(|limit| quota(of(limit)))), ..Config::default() }
 }

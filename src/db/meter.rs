@@ -1,0 +1,144 @@
+//! Meters: the work that an operation causes in the store, counted where commands are sent and answers arrive.
+//!
+//! The units are deterministic on purpose. CPU time of the process or of Redis differs from run to run, counts the time of other clients on a
+//! busy machine, and cannot be asserted in a test; commands, values and bytes can, and both processes' CPU follows them: Redis spends a
+//! microsecond or so on a command, and this server decodes every value that it receives.
+
+use super::script;
+use redis::Value;
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The commands that a script counts as, besides what it answers: it runs several, and its arguments are parsed in Lua.
+const COMMANDS_OF_SCRIPT: u64 = 4;
+
+/// Work in the store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Commands that were sent; a script counts as four.
+    pub commands: u64,
+    /// Values that were received: items of lists, fields and values of hashes, members and scores.
+    pub values: u64,
+    /// Bytes of texts that were received.
+    pub bytes: u64,
+}
+
+/// Counts the work of one operation. A pipeline costs three uncontended atomic additions.
+#[derive(Debug, Default)]
+pub struct Meter {
+    commands: AtomicU64,
+    values: AtomicU64,
+    bytes: AtomicU64,
+}
+
+tokio::task_local! {
+    /// The meter of the operation that this task works for.
+    static METER: Arc<Meter>;
+}
+
+impl Meter {
+    /// The work so far.
+    pub fn read(&self) -> Work {
+        let [commands, values, bytes] = [&self.commands, &self.values, &self.bytes].map(|count| count.load(Ordering::Relaxed));
+        Work { commands, values, bytes }
+    }
+
+    /// Adds work.
+    pub fn add(&self, work: Work) {
+        self.commands.fetch_add(work.commands, Ordering::Relaxed);
+        self.values.fetch_add(work.values, Ordering::Relaxed);
+        self.bytes.fetch_add(work.bytes, Ordering::Relaxed);
+    }
+
+    /// The meter of the operation that this task works for; `None` for background work. For work that an operation hands to another task.
+    pub fn current() -> Option<Arc<Self>> {
+        METER.try_with(Clone::clone).ok()
+    }
+
+    /// Runs `work`; what it does in the store counts on this meter.
+    pub fn measure<F: Future>(self: Arc<Self>, work: F) -> impl Future<Output = F::Output> {
+        METER.scope(self, work)
+    }
+
+    /// Runs `work` on this meter, or unmeasured without one.
+    pub async fn measure_with<F: Future>(meter: Option<Arc<Self>>, work: F) -> F::Output {
+        match meter {
+            Some(meter) => meter.measure(work).await,
+            None => work.await,
+        }
+    }
+}
+
+/// Counts commands as they are sent: also those whose answer nobody waits for.
+pub(super) fn sent(commands: usize) {
+    count(|| Work { commands: commands as u64, ..Work::default() });
+}
+
+/// Counts what scripts take beyond a command.
+pub(super) fn called(scripts: usize) {
+    count(|| Work { commands: scripts as u64 * (COMMANDS_OF_SCRIPT - 1), ..Work::default() });
+}
+
+/// Counts answers.
+pub(super) fn received(replies: &[Value]) {
+    count(|| {
+        let mut work = Work::default();
+        // A script that Redis has to learn is no work of the one who calls it first.
+        replies.iter().filter(|reply| !script::is_unknown(reply)).for_each(|reply| weigh(reply, &mut work));
+        work
+    });
+}
+
+fn count(work: impl FnOnce() -> Work) {
+    // Background work has no meter.
+    let _ = METER.try_with(|meter| meter.add(work()));
+}
+
+fn weigh(value: &Value, work: &mut Work) {
+    match value {
+        Value::BulkString(bytes) => {
+            work.values += 1;
+            work.bytes += bytes.len() as u64;
+        }
+        Value::Array(values) | Value::Set(values) => values.iter().for_each(|value| weigh(value, work)),
+        Value::Map(pairs) => pairs.iter().for_each(|(name, value)| {
+            weigh(name, work);
+            weigh(value, work);
+        }),
+        Value::SimpleString(text) => {
+            work.values += 1;
+            work.bytes += text.len() as u64;
+        }
+        _ => work.values += 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn work_counts_on_the_meter_of_its_task_and_nowhere_else() {
+        let text = |text: &str| Value::BulkString(text.as_bytes().to_vec());
+        let reply = [
+            Value::Array(vec![text("12345"), Value::Double(1.0), Value::Array(vec![Value::Int(1), Value::Nil])]),
+            Value::Map(vec![(text("name"), text("ada"))]),
+            Value::Okay,
+        ];
+        let (ada, bob) = (Arc::new(Meter::default()), Arc::new(Meter::default()));
+        ada.clone()
+            .measure(async {
+                sent(3);
+                received(&reply);
+                bob.clone().measure(async { called(2) }).await;
+                sent(1);
+                assert!(Meter::current().is_some_and(|current| Arc::ptr_eq(&current, &ada)));
+            })
+            .await;
+        sent(100);
+        assert!(Meter::current().is_none());
+        assert_eq!(ada.read(), Work { commands: 4, values: 7, bytes: 12 });
+        assert_eq!(bob.read(), Work { commands: 6, values: 0, bytes: 0 });
+    }
+}

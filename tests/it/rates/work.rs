@@ -1,0 +1,248 @@
+//! Work beyond an estimate: charged after the answer, as a debt where the bucket has too little, over every transport and on every server.
+
+use super::{asked_by, asking, limited, refused};
+use crate::support::{Actor, Answer, Events, Served, Socket, TestApp, error_codes};
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use waxwing::config::Config;
+use waxwing::db::Work;
+use waxwing::quota::Limit;
+use waxwing::rates::{FREE_UNITS, Leases, Subject, Toll, service};
+
+/// Costs 3, and is pushed to every follower.
+const POST: &str = "mutation { postStatus(input: { message: \"x\" }) { userErrors { code } } }";
+const VIEWER: &str = "{ viewer { login } }";
+
+/// A server where each has 1,000 requests an hour, or as many as is said, and somebody with so many followers.
+async fn followed(requests: &str, followers: usize) -> (TestApp, Actor) {
+    let app = TestApp::far(limited(&[(Limit::Requests, requests)])).await;
+    let crowd = app.crowd("c", followers + 1).await;
+    let follows: Vec<_> = crowd[1..].iter().map(|fan| (fan, &crowd[0])).collect();
+    app.follows(&follows).await;
+    let ada = crowd[0].clone();
+    // Redis learns the scripts.
+    app.crowd("other", 1).await[0].post("x").await;
+    app.drain().await;
+    (app, ada)
+}
+
+/// What a request was charged and how much it worked, as its answer tells.
+async fn cost(app: &Served, who: &Actor, query: &str) -> (u64, u64) {
+    let answer = Answer::of(asked_by(app, who, query).header("waxwing-cost", "1")).await;
+    let told = &answer.json()["extensions"]["cost"];
+    let number = |name: &str| told[name].as_u64().unwrap_or_else(|| panic!("no {name}: {answer:?}"));
+    (number("charged"), number("worked"))
+}
+
+/// What is left of the requests of somebody.
+async fn left(app: &Served, who: &Actor) -> u64 {
+    let answer = Answer::of(asked_by(app, who, "{ __typename }")).await;
+    let rest = answer.header("ratelimit").split_once("r=").map(|(_, rest)| rest.split(';').next().unwrap_or_default().to_owned());
+    rest.and_then(|rest| rest.parse().ok()).unwrap_or_else(|| panic!("{answer:?}"))
+}
+
+/// Units that were counted.
+async fn metric(app: &Served, name: &str) -> u64 {
+    let text = Answer::of(app.get("/metrics")).await.text;
+    let line = text.lines().find_map(|line| line.strip_prefix(&format!("waxwing_{name}_units_total ")));
+    line.and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("{text}"))
+}
+
+#[tokio::test]
+async fn work_beyond_the_estimate_is_charged_after_the_answer() {
+    let (app, ada) = followed("100000/1h", 150).await;
+    let (before, settled) = (left(&app, &ada).await, metric(&app, "settled").await);
+    let (charged, worked) = cost(&app, &ada, POST).await;
+    assert!(worked > 150, "each follower is a command: {worked}");
+    assert_eq!(charged, 3 + worked - FREE_UNITS.max(3), "what is not free");
+    assert_eq!(left(&app, &ada).await, before - charged - 1);
+    assert_eq!(metric(&app, "settled").await - settled, charged - 3);
+    assert_eq!(metric(&app, "debt").await, 0, "it was in hand");
+}
+
+#[tokio::test]
+async fn an_account_in_debt_waits_until_it_is_paid_back() {
+    let (app, ada) = followed("1000/1h", 150).await;
+    let debt = cost(&app, &ada, POST).await.0 + cost(&app, &ada, POST).await.0 - 1_000;
+    assert!((20..1_000).contains(&debt), "{debt}");
+    assert!(metric(&app, "debt").await >= debt);
+    // A token comes back in 3.6 seconds.
+    let wait = ((debt + 2) * 36).div_ceil(10);
+    for _ in 0..2 {
+        assert_eq!(refused(&Answer::of(asked_by(&app, &ada, VIEWER)).await, Limit::Requests), Some(wait));
+    }
+    let told = Answer::of(asked_by(&app, &ada, VIEWER)).await.header("ratelimit").to_owned();
+    assert_eq!(told, format!("\"requests\";r=0;t={}", ((1_000 + debt) * 36).div_ceil(10)), "when nothing is missing");
+    assert!(
+        app.redis.run::<i64>(&["PTTL", &format!("rate:{{{}}}:requests", ada.user_id().0)]) > 3_600_000,
+        "it lives for as long"
+    );
+    app.clock.advance((debt as i64 + 2) * 3_600 - 1);
+    assert_eq!(refused(&Answer::of(asked_by(&app, &ada, VIEWER)).await, Limit::Requests), Some(1));
+    app.clock.advance(1);
+    assert_eq!(refused(&Answer::of(asked_by(&app, &ada, VIEWER)).await, Limit::Requests), None);
+    let others = app.crowd("d", 1).await;
+    assert_eq!(refused(&Answer::of(asked_by(&app, &others[0], VIEWER)).await, Limit::Requests), None, "it is nobody else's");
+}
+
+#[tokio::test]
+async fn a_debt_is_a_full_bucket_at_most() {
+    let (app, ada) = followed("50/1h", 300).await;
+    assert!(cost(&app, &ada, POST).await.0 > 200);
+    let wait = refused(&Answer::of(asked_by(&app, &ada, VIEWER)).await, Limit::Requests);
+    assert_eq!(wait, Some((50 + 2) * 72));
+    app.clock.advance(2 * 3_600_000);
+    assert_eq!(left(&app, &ada).await, 49, "nothing is missing after two windows");
+}
+
+#[tokio::test]
+async fn a_debt_counts_on_every_server_once_its_own_has_asked() {
+    let (app, ada) = followed("100/1h", 150).await;
+    let other = app.sibling().await;
+    assert!(cost(&app, &ada, POST).await.0 > 120);
+    let wait = refused(&Answer::of(asked_by(&app, &ada, VIEWER)).await, Limit::Requests);
+    assert!(wait > Some(20 * 36), "{wait:?}");
+    for server in [&other, &app] {
+        assert_eq!(refused(&Answer::of(asked_by(server, &ada, VIEWER)).await, Limit::Requests), wait);
+    }
+    app.clock.advance(wait.expect("seconds") as i64 * 1_000);
+    assert_eq!(refused(&Answer::of(asked_by(&other, &ada, VIEWER)).await, Limit::Requests), None);
+}
+
+/// Whoever goes away before the answer drops the bill in the midst of it.
+#[tokio::test]
+async fn who_goes_away_pays_for_what_was_done() {
+    let app = TestApp::with(limited(&[(Limit::Requests, "100/1h")])).await;
+    let (leases, subject) = (Leases::default(), Some(Subject::address([192, 0, 2, 1].into())));
+    let (toll, bill) = service::open_bill(&app.app, &leases, subject, 10).await;
+    assert!(matches!(toll, Toll::Paid(_)));
+    bill.meter().add(Work { commands: 60, ..Work::default() });
+    drop(bill);
+    let (toll, _) = service::open_bill(&app.app, &leases, subject, 1).await;
+    let Toll::Paid(allowance) = toll else { panic!("{toll:?}") };
+    assert_eq!(allowance.left, 100 - 10 - (60 - FREE_UNITS) - 1);
+}
+
+#[tokio::test]
+async fn over_a_socket_work_goes_to_the_same_bucket() {
+    let (app, ada) = followed("100000/1h", 150).await;
+    let (charged, _) = cost(&app, &ada, POST).await;
+    let before = left(&app, &ada).await;
+    let mut socket = Socket::of(&app, ada.token.as_deref()).await;
+    let posted = socket.answer("a", POST).await;
+    assert_eq!(error_codes(&posted), [""; 0]);
+    assert_eq!(left(&app, &ada).await, before - charged - 1);
+}
+
+#[tokio::test]
+async fn over_an_event_stream_work_goes_to_the_same_bucket() {
+    let (app, ada) = followed("100000/1h", 150).await;
+    let (charged, _) = cost(&app, &ada, POST).await;
+    let before = left(&app, &ada).await;
+    let events = Events::of(asked_by(&app, &ada, POST).header("accept", "text/event-stream")).await;
+    assert_eq!(events.all().await.len(), 2);
+    assert_eq!(left(&app, &ada).await, before - charged - 1);
+}
+
+/// The events behind an old cursor are read and rendered at once, and each that follows when it happens.
+#[tokio::test]
+async fn a_subscription_pays_for_its_replay_and_for_each_event() {
+    let app = TestApp::far(limited(&[(Limit::Requests, "100000/1h")])).await;
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    let cursor = ada.gql("{ statusEventsSyncCursor }", json!({})).await["data"]["statusEventsSyncCursor"].take();
+    for _ in 0..40 {
+        bob.post("x").await;
+    }
+    app.drain().await;
+    let before = left(&app, &ada).await;
+    let query = format!(
+        "subscription {{ statusEvents(filter: {{ follow: [\"bob\"] }}, after: {cursor}) {{ cursor ... on StatusPosted {{ status {{ message }} }} }} }}"
+    );
+    let mut socket = Socket::of(&app, ada.token.as_deref()).await;
+    socket.subscribe("a", &query).await;
+    for _ in 0..40 {
+        assert_eq!(socket.next().await["type"], "next");
+    }
+    let replayed = before - left(&app, &ada).await;
+    assert!((40 * 3..4_000).contains(&replayed), "at least three commands each: {replayed}");
+    let before = left(&app, &ada).await;
+    for _ in 0..10 {
+        bob.post("x").await;
+        assert_eq!(socket.next().await["type"], "next");
+    }
+    let told = before - left(&app, &ada).await;
+    assert!((10 * 3..1_000).contains(&told), "{told}");
+}
+
+/// Each renders for itself or is told what was rendered for another, and pays for no more than that.
+#[tokio::test]
+async fn an_event_that_many_are_told_is_rendered_at_the_cost_of_one() {
+    let app = TestApp::far(limited(&[(Limit::Requests, "100000/1h")])).await;
+    let bob = app.user("bob").await;
+    let people = app.crowd("c", 8).await;
+    let query =
+        "subscription { statusEvents(filter: { follow: [\"bob\"] }) { cursor ... on StatusPosted { status { message } } } }";
+    let mut sockets = Vec::new();
+    for one in &people {
+        let mut socket = Socket::of(&app, one.token.as_deref()).await;
+        socket.subscribe("a", query).await;
+        // What it is answered tells that the subscription before it has begun.
+        socket.subscribe("b", "{ statusEventsSyncCursor }").await;
+        while socket.next().await["type"] != "complete" {}
+        sockets.push(socket);
+    }
+    let begun = join_all(people.iter().map(|one| left(&app, one))).await;
+    for _ in 0..20 {
+        bob.post("x").await;
+        for socket in &mut sockets {
+            assert_eq!(socket.next().await["type"], "next");
+        }
+    }
+    let now = join_all(people.iter().map(|one| left(&app, one))).await;
+    let paid: u64 = begun.iter().zip(&now).map(|(before, after)| before - after - 1).sum();
+    assert!((8 * 20..8 * 20 * 3).contains(&paid), "{paid} for 20 events that 8 were told");
+}
+
+/// Twelve authors with ten statuses each, and who follows them all.
+async fn reader(app: &TestApp) -> Actor {
+    let reader = app.user("reader").await;
+    for number in 0..12 {
+        let author = app.user(&format!("author{number}")).await;
+        reader.follow(&author).await;
+        for post in 0..10 {
+            app.clock.advance(1_000);
+            author.post(&format!("{number} {post} and some more words, as people say them about the weather")).await;
+        }
+    }
+    app.drain().await;
+    reader
+}
+
+#[tokio::test]
+async fn a_first_screen_never_pays_more_than_its_estimate() {
+    let config = limited(&[]);
+    for app in [TestApp::far(config.clone()).await, TestApp::with(config).await] {
+        let reader = reader(&app).await;
+        for (operation, first) in [("Home", 1), ("Home", 10), ("Home", 30), ("Home", 100)] {
+            let body = json!({ "query": crate::support::document(operation), "operationName": operation, "variables": { "first": first } });
+            let request =
+                app.post().bearer_auth(reader.token.as_deref().expect("a session")).header("waxwing-cost", "1").json(&body);
+            let answer: Value = Answer::of(request).await.json();
+            assert_eq!(error_codes(&answer), [""; 0]);
+            let cost = &answer["extensions"]["cost"];
+            let (charged, worked) = (cost["charged"].as_u64().expect("a number"), cost["worked"].as_u64().expect("a number"));
+            assert!(worked <= charged.max(FREE_UNITS), "{first}: {cost}");
+        }
+        let metrics = Answer::of(app.get("/metrics")).await.text;
+        assert!(metrics.contains("waxwing_debt_units_total 0"), "{metrics}");
+    }
+}
+
+#[tokio::test]
+async fn nobody_is_in_debt_where_nothing_is_limited() {
+    let app = TestApp::far(Config::default()).await;
+    let ada = &app.crowd("c", 1).await[0];
+    let (charged, worked) = cost(&app, ada, POST).await;
+    assert!(charged == 3 && worked > FREE_UNITS, "{charged} for {worked}");
+    assert_eq!(Answer::of(asking(&app, VIEWER)).await.header("ratelimit"), "");
+}
