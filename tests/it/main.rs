@@ -62,4 +62,5 @@ mod traces;
 mod truncation;
 mod valid;
 mod validation;
+mod worst;
 mod ws;

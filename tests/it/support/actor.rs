@@ -26,7 +26,7 @@ const CONTRACT: [&str; 6] = [
 ];
 
 impl Actor {
-    pub(super) fn new(app: &Served, session: Option<&Value>) -> Self {
+    pub fn new(app: &Served, session: Option<&Value>) -> Self {
         let text = |path: &str| session.and_then(|session| session.pointer(path)).and_then(Value::as_str).map(str::to_owned);
         Self {
             http: app.http.clone(),

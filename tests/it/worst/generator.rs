@@ -1,0 +1,358 @@
+//! Documents out of the schema: every field at its bounds, as many times as a document may have it, in one another as far as the cost allows.
+
+use super::world::World;
+use async_graphql::parser::parse_schema;
+use async_graphql::parser::types::{BaseType, FieldDefinition, TypeKind, TypeSystemDefinition};
+use rand::rngs::StdRng;
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use waxwing::ads::{MAX_DAYS, MAX_KEYWORDS};
+
+/// The documents are the same each time.
+const SEED: u64 = 18;
+/// Aliases of one field: as many as an operation may have at its root.
+const ALIASES: usize = 20;
+/// Nested pages are a sample of all pairs; each pair is as likely as another.
+const NESTED: usize = 200;
+
+/// A document.
+pub struct Document {
+    pub text: String,
+    /// A document whose answer has the cursor that `$cursor` is to be, at its deepest end.
+    pub finds_cursor: Option<String>,
+}
+
+/// A cursor in the midst of the list that an answer has.
+pub fn cursor_in(answer: &Value) -> Option<String> {
+    fn collect<'a>(answer: &'a Value, found: &mut Vec<&'a str>) {
+        match answer {
+            Value::Object(members) => {
+                found.extend(members.get("cursor").and_then(Value::as_str));
+                members.values().for_each(|value| collect(value, found));
+            }
+            Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    collect(answer, &mut found);
+    found.get(found.len() / 2).map(|cursor| (*cursor).to_owned())
+}
+
+/// An operation with the variables that it uses.
+fn operation(body: &str) -> String {
+    let variables = [("$cursor", "String"), ("$ids", "[ID!]!"), ("$words", "[String!]!")];
+    let used: Vec<String> =
+        variables.iter().filter(|(name, _)| body.contains(name)).map(|(name, ty)| format!("{name}: {ty}")).collect();
+    if used.is_empty() { format!("{{ {body} }}") } else { format!("query({}) {{ {body} }}", used.join(", ")) }
+}
+
+#[derive(Clone)]
+struct Field {
+    name: String,
+    /// The arguments: name, named type, whether it is a list, whether it has to be given.
+    arguments: Vec<(String, String, bool, bool)>,
+    of: String,
+}
+
+impl Field {
+    fn pages(&self) -> bool {
+        self.has("first")
+    }
+
+    fn has(&self, argument: &str) -> bool {
+        self.arguments.iter().any(|(name, ..)| name == argument)
+    }
+}
+
+enum Type {
+    Object(Vec<Field>),
+    Abstract(Vec<String>),
+    Enum(Vec<String>),
+}
+
+/// How an object of a type is reached: what stands before a selection of it, and behind.
+#[derive(Clone, Default)]
+struct Route {
+    before: String,
+    behind: String,
+}
+
+pub struct Generator<'a> {
+    world: &'a World,
+    types: BTreeMap<String, Type>,
+    /// The value of an enum that a field is asked with, so that a cursor is of the same order as the page behind it.
+    chosen: BTreeMap<String, String>,
+    dice: StdRng,
+}
+
+fn base(ty: &BaseType) -> (String, bool) {
+    match ty {
+        BaseType::Named(name) => (name.to_string(), false),
+        BaseType::List(inner) => (base(&inner.base).0, true),
+    }
+}
+
+fn field(definition: &FieldDefinition) -> Field {
+    let argument = |it: &async_graphql::parser::types::InputValueDefinition| {
+        let (of, is_list) = base(&it.ty.node.base);
+        (it.name.node.to_string(), of, is_list, !it.ty.node.nullable && it.default_value.is_none())
+    };
+    let arguments = definition.arguments.iter().map(|it| argument(&it.node)).collect();
+    Field { name: definition.name.node.to_string(), arguments, of: base(&definition.ty.node.base).0 }
+}
+
+impl<'a> Generator<'a> {
+    pub fn new(world: &'a World) -> Self {
+        let schema = parse_schema(waxwing::schema::build().sdl()).expect("a schema");
+        let mut types = BTreeMap::new();
+        let mut members: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for definition in schema.definitions {
+            let TypeSystemDefinition::Type(definition) = definition else { continue };
+            let name = definition.node.name.node.to_string();
+            match definition.node.kind {
+                TypeKind::Object(object) => {
+                    for interface in &object.implements {
+                        members.entry(interface.node.to_string()).or_default().push(name.clone());
+                    }
+                    types.insert(name, Type::Object(object.fields.iter().map(|it| field(&it.node)).collect()));
+                }
+                TypeKind::Enum(of) => {
+                    types.insert(name, Type::Enum(of.values.iter().map(|it| it.node.value.node.to_string()).collect()));
+                }
+                TypeKind::Union(union) => {
+                    members.insert(name, union.members.iter().map(|it| it.node.to_string()).collect());
+                }
+                _ => {}
+            }
+        }
+        types.extend(members.into_iter().map(|(name, members)| (name, Type::Abstract(members))));
+        Self { world, types, chosen: BTreeMap::new(), dice: StdRng::seed_from_u64(SEED) }
+    }
+
+    /// All documents.
+    pub fn documents(mut self) -> Vec<Document> {
+        let routes = self.routes();
+        let (mut documents, mut nested) = (BTreeMap::new(), Vec::new());
+        for (of, route) in &routes {
+            for field in self.fields(of) {
+                if self.fields(&field.of).is_empty() && !matches!(self.types.get(&field.of), Some(Type::Abstract(_))) {
+                    self.leaf(&mut documents, route, &field);
+                } else {
+                    self.object(&mut documents, route, &field);
+                    self.nest(&mut nested, route, &field);
+                }
+            }
+        }
+        for _ in 0..NESTED.min(nested.len()) {
+            let at = self.dice.random_range(0..nested.len());
+            documents.insert(nested.swap_remove(at), None);
+        }
+        for text in self.mutations() {
+            documents.insert(text, None);
+        }
+        documents.into_iter().map(|(text, finds_cursor)| Document { text, finds_cursor }).collect()
+    }
+
+    fn fields(&self, of: &str) -> Vec<Field> {
+        match self.types.get(of) {
+            Some(Type::Object(fields)) => fields.clone(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The shortest way to each type of object.
+    fn routes(&mut self) -> BTreeMap<String, Route> {
+        let (mut routes, mut next) = (BTreeMap::new(), VecDeque::from([("Query".to_owned(), Route::default())]));
+        while let Some((of, route)) = next.pop_front() {
+            if routes.contains_key(&of) {
+                continue;
+            }
+            for field in self.fields(&of) {
+                for (member, selects) in self.members(&field.of) {
+                    let arguments = self.arguments(&field, "first: 1", Some(&member));
+                    let before = format!("{}{}{arguments} {{ {selects}", route.before, field.name);
+                    let behind = format!("{} }}{}", if selects.is_empty() { "" } else { " }" }, route.behind);
+                    next.push_back((member, Route { before, behind }));
+                }
+            }
+            routes.insert(of, route);
+        }
+        routes
+    }
+
+    /// The objects that a type may be, each with what begins a selection of it.
+    fn members(&self, of: &str) -> Vec<(String, String)> {
+        match self.types.get(of) {
+            Some(Type::Object(_)) => vec![(of.to_owned(), String::new())],
+            Some(Type::Abstract(members)) => {
+                let known = members.iter().filter(|member| self.world.ids.contains_key(member.as_str()));
+                known.map(|member| (member.clone(), format!("... on {member} {{ "))).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The arguments of a field, all that it has; of those that choose a page, these.
+    fn arguments(&mut self, field: &Field, page: &str, of: Option<&str>) -> String {
+        let mut given = Vec::new();
+        for (name, ty, is_list, is_required) in &field.arguments {
+            if matches!(name.as_str(), "first" | "last" | "after" | "before") {
+                continue;
+            }
+            let value = self.value(&field.name, (name, ty, *is_list), of);
+            assert!(value.is_some() || !is_required, "no value for {name}: {ty} of {}", field.name);
+            given.extend(value.map(|value| format!("{name}: {value}")));
+        }
+        if field.pages() {
+            given.push(page.to_owned());
+        }
+        if given.is_empty() { String::new() } else { format!("({})", given.join(", ")) }
+    }
+
+    fn value(&mut self, field: &str, (name, ty, is_list): (&str, &str, bool), of: Option<&str>) -> Option<String> {
+        if is_list {
+            // As variables: in the document they would be bounded by its tokens.
+            return Some(if ty == "ID" { "$ids" } else { "$words" }.to_owned());
+        }
+        let id = |of: &str| self.world.ids.get(of).map(|id| format!("{id:?}"));
+        match (ty, name) {
+            ("ID", "campaignId") => id("Campaign"),
+            ("ID", "listId") => id("UserList"),
+            ("ID", "statusId") => id("Status"),
+            ("ID", _) => id(of.unwrap_or("User")),
+            ("String", "login") => Some(format!("{:?}", self.world.heavy.login)),
+            ("String", _) => Some("\"x\"".into()),
+            ("Int", "days") => Some(MAX_DAYS.to_string()),
+            ("Int", _) => Some("64".into()),
+            ("Boolean", _) => Some("true".into()),
+            _ => match self.types.get(ty) {
+                // The slot in which there are ads; of everything else, any.
+                Some(Type::Enum(values)) if values.iter().any(|value| value == "BANNER") => Some("BANNER".into()),
+                Some(Type::Enum(values)) => {
+                    let chosen = values.choose(&mut self.dice).cloned().unwrap_or_default();
+                    Some(self.chosen.entry(format!("{field}.{name}")).or_insert(chosen).clone())
+                }
+                _ => None,
+            },
+        }
+    }
+
+    /// Everything that a selection of an object may have, so many levels down, without pages in it.
+    fn selection(&mut self, of: &str, levels: usize, page: &str) -> String {
+        let mut parts = Vec::new();
+        // Fields of two members may be of types that do not merge: one stands for all.
+        for (member, selects) in self.members(of).into_iter().take(1) {
+            let mut inner = vec!["__typename".to_owned()];
+            for field in self.fields(&member) {
+                let is_object = !self.members(&field.of).is_empty();
+                if is_object && (levels == 0 || field.pages() && page.is_empty()) {
+                    continue;
+                }
+                let arguments = self.arguments(&field, page, None);
+                let below =
+                    if is_object { format!(" {{ {} }}", self.selection(&field.of, levels - 1, "")) } else { String::new() };
+                inner.push(format!("{}{arguments}{below}", field.name));
+            }
+            parts.push(format!("{selects}{}{}", inner.join(" "), if selects.is_empty() { "" } else { " }" }));
+        }
+        parts.join(" ")
+    }
+
+    /// A field that is no object: beside all of its aliases.
+    fn leaf(&mut self, documents: &mut BTreeMap<String, Option<String>>, route: &Route, field: &Field) {
+        let arguments = self.arguments(field, "", None);
+        let many: String = (0..ALIASES).map(|at| format!("a{at}: {}{arguments} ", field.name)).collect();
+        documents.insert(operation(&format!("{}{many}{}", route.before, route.behind)), None);
+    }
+
+    /// A field that is an object or a list of them: its largest and its least page at both ends and in the middle, alone and as often as it may.
+    fn object(&mut self, documents: &mut BTreeMap<String, Option<String>>, route: &Route, field: &Field) {
+        let pages: &[&str] = match (field.pages(), field.has("last")) {
+            (true, true) => &[
+                "first: 100",
+                "first: 1",
+                "last: 100",
+                "last: 1",
+                "first: 100, after: $cursor",
+                "first: 1, after: $cursor",
+                "last: 100, before: $cursor",
+                "last: 1, before: $cursor",
+            ],
+            (true, false) => &["first: 100", "first: 1", "first: 100, after: $cursor", "first: 1, after: $cursor"],
+            (false, _) => &[""],
+        };
+        for page in pages {
+            let has_cursor = page.contains("$cursor");
+            let finds = has_cursor.then(|| {
+                // The middle of the list, or the end of a page where it can be read from its beginning only.
+                let near = if field.has("last") { "last: 100" } else { "first: 100" };
+                let arguments = self.arguments(field, near, None);
+                operation(&format!("{}{}{arguments} {{ edges {{ cursor }} }}{}", route.before, field.name, route.behind))
+            });
+            let ofs: Vec<Option<String>> = match self.types.get(&field.of) {
+                Some(Type::Abstract(_)) => self.members(&field.of).into_iter().map(|(member, _)| Some(member)).collect(),
+                _ => vec![None],
+            };
+            for of in ofs {
+                let arguments = self.arguments(field, page, of.as_deref());
+                let least: String =
+                    (0..ALIASES).map(|at| format!("a{at}: {}{arguments} {{ __typename }} ", field.name)).collect();
+                let whole = match &of {
+                    Some(member) => format!("... on {member} {{ {} }}", self.selection(member, 4, "")),
+                    None => self.selection(&field.of, 4, ""),
+                };
+                for inner in [least, format!("{}{arguments} {{ {whole} }}", field.name)] {
+                    documents.insert(operation(&format!("{}{inner}{}", route.before, route.behind)), finds.clone());
+                }
+            }
+        }
+    }
+
+    /// Pages in each item of a page: every field below it, the least and the largest.
+    fn nest(&mut self, nested: &mut Vec<String>, route: &Route, field: &Field) {
+        let mut seen = BTreeSet::new();
+        let mut below = vec![(field.of.clone(), String::new(), String::new())];
+        while let Some((of, before, behind)) = below.pop() {
+            if !seen.insert(of.clone()) || seen.len() > 8 {
+                continue;
+            }
+            for (member, selects) in self.members(&of) {
+                let close = if selects.is_empty() { "" } else { " }" };
+                for inner in self.fields(&member) {
+                    if self.members(&inner.of).is_empty() {
+                        continue;
+                    }
+                    if !inner.pages() {
+                        let arguments = self.arguments(&inner, "", None);
+                        let open = format!("{before}{selects}{}{arguments} {{ ", inner.name);
+                        below.push((inner.of.clone(), open, format!(" }}{close}{behind}")));
+                        continue;
+                    }
+                    for (outer, page) in [("first: 100", "first: 1"), ("first: 100", "last: 1"), ("first: 15", "first: 100")] {
+                        if page.starts_with("last") && !inner.has("last") {
+                            continue;
+                        }
+                        let (outer, page) = (self.arguments(field, outer, None), self.arguments(&inner, page, None));
+                        let selected = format!("{before}{selects}{}{page} {{ __typename }}{close}{behind}", inner.name);
+                        let body = format!("{}{}{outer} {{ {selected} }}{}", route.before, field.name, route.behind);
+                        nested.push(operation(&body));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Changes that read much: a decision with as many keywords and ads as it may have.
+    fn mutations(&self) -> Vec<String> {
+        let keywords = json!((0..MAX_KEYWORDS).map(|at| format!("word {at}")).collect::<Vec<_>>());
+        let serve = format!(
+            "serveAds(input: {{ websiteKey: {:?}, slot: BANNER, count: 10, visitorId: \"x\", keywords: {keywords} }}) {{ __typename }}",
+            self.world.website_key
+        );
+        let post = "postStatus(input: { message: \"x\" }) { __typename }";
+        vec![format!("mutation {{ {serve} }}"), format!("mutation {{ {post} }}")]
+    }
+}
