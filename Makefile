@@ -52,6 +52,11 @@ test-cluster:
 bench-overload: need-redis build
 	node tests/bench/overload.mjs target/release/waxwing
 
+## What documents cost in CPU of both processes for each token that they are charged, against a first screen. For a quiet machine.
+.PHONY: bench-work
+bench-work: need-redis build
+	node tests/bench/work.mjs target/release/waxwing
+
 ## What a flood of log-ins does to those who only read. For a quiet machine.
 .PHONY: bench-logins
 bench-logins: need-redis build
