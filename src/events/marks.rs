@@ -139,6 +139,14 @@ fn fold(text: &str) -> String {
 }
 
 #[cfg(test)]
+impl Marker {
+    /// One with this secret.
+    pub(crate) const fn of(secret: [u8; 16]) -> Self {
+        Self { secret }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -1,7 +1,8 @@
 //! One subscription: reads what it has missed, then waits for what is handed out.
 
 use super::course::{self, Course, PAGE};
-use super::hub::{Hub, Joined, Wanted};
+use super::hub::{Hub, Joined};
+use super::interest::Wanted;
 use super::model::{GapReason, Told, What};
 use super::occasion::Occasion;
 use super::queue::Queue;
@@ -104,7 +105,7 @@ impl Course for StatusFollower {
             return Ok(Some((reason, events::position(&self.app).await?)));
         }
         if found.is_empty() {
-            self.joined = self.hub.join(&self.app, self.marker, &self.wanted, &self.place.position);
+            self.joined = self.hub.join(&self.app, self.marker, &self.wanted, &self.place.position).await;
             return Ok(None);
         }
         found.sort_by_key(|event| event.id);

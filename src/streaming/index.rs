@@ -1,217 +1,205 @@
-//! Whom an event concerns, found by what it says.
+//! The inverted index: which interests an event may concern, by the words, the author, the sample and the place that the event has.
+//!
+//! An interest is what one or more subscriptions wait for: a filter, or a feed. The index holds an interest once, however many subscriptions
+//! share it. Its sets are ordered by mark and interest, so that adding or removing an entry costs the logarithm of their size, however
+//! many other interests have the same mark, and no operation rehashes all of them. Work that grows (a filter of 5,000 logins, a word that
+//! 10,000 filters ask for) is done in steps of at most [`STEP`] entries; the caller gives back the lock between two of them.
 
-use super::filter::{self, Filter};
-use super::model::Area;
-use crate::events::{Event, Marker, RING};
-use std::collections::{HashMap, HashSet};
+use super::filter::Filter;
+use super::posting::Posting;
+use crate::events::{Event, Marker};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound::{Excluded, Included};
 use std::sync::Arc;
 
-/// A subscription.
-pub(super) type Id = u64;
+/// An interest, by its number. A number is used once.
+pub(super) type Key = u64;
 
-/// The sides of the cells of each grid, in degrees: a box stands in the finest grid where it takes few cells.
-const CELLS: [f64; 4] = [0.5, 5.0, 45.0, 360.0];
-/// The most cells of a box.
-const FEW: usize = 64;
+/// Entries that are added, removed or compared in one step.
+pub(super) const STEP: usize = 256;
 
-/// Places of the ring of samples that are looked up together.
-const STRETCH: u64 = 100;
+/// What a mark is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A word, tag or mention.
+    Word,
+    /// An author.
+    Author,
+    /// A stretch of the ring of samples, or [`EVERYTHING`].
+    Sample,
+    /// A cell of a grid over the earth.
+    Cell,
+}
 
-/// A phrase that a subscription waits for.
-type Phrase = (Id, Arc<[u32]>);
+/// Kinds of marks.
+const KINDS: usize = 4;
+/// The mark of samples that have all statuses.
+pub(super) const EVERYTHING: u64 = u64::MAX;
 
-/// Who waits for what.
+/// A reason for which an event may concern an interest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) kind: Kind,
+    pub(super) mark: u64,
+    /// Which part of the filter it belongs to: the number of a phrase or of a box.
+    pub(super) part: u32,
+}
+
+/// The entries of all interests.
 #[derive(Default)]
 pub(super) struct Index {
-    /// Phrases by one of their words. A mention is a phrase of one word.
-    words: HashMap<u32, Vec<Phrase>>,
-    /// Subscriptions by an author's mark.
-    authors: HashMap<u64, Vec<Id>>,
-    /// Feeds by an author's mark.
-    sources: HashMap<u64, Vec<u64>>,
-    /// Subscriptions to a feed.
-    feeds: HashMap<u64, Vec<Id>>,
-    /// Those who wait for everything.
-    everything: HashSet<Id>,
-    /// Samples by each stretch of the ring that they touch.
-    samples: HashMap<u64, HashMap<Id, filter::Arc>>,
-    /// By grid and cell.
-    cells: HashMap<(usize, i32, i32), Vec<(Id, Area)>>,
+    /// By kind.
+    postings: [BTreeSet<Posting>; KINDS],
+    /// The filters of the interests that have one.
+    filters: BTreeMap<Key, Arc<Filter>>,
 }
 
 impl Index {
-    /// Everybody whom an event concerns, each once.
-    pub(super) fn find(&self, marker: &Marker, event: &Event) -> HashSet<Id> {
-        let (marks, mut found) = (&event.marks, HashSet::new());
-        for word in &marks.words {
-            let phrases = self.words.get(word).into_iter().flatten();
-            found.extend(phrases.filter(|(_, phrase)| marks.has_all(phrase)).map(|(id, _)| *id));
-        }
-        found.extend(self.authors.get(&marks.author).into_iter().flatten());
-        for feed in self.sources.get(&marks.author).into_iter().flatten() {
-            found.extend(self.feeds.get(feed).into_iter().flatten());
-        }
-        let place = marker.place_on_ring(event.status.0);
-        let samples = self.samples.get(&(place / STRETCH)).into_iter().flatten();
-        found.extend(samples.filter(|(_, arc)| arc.holds(place)).map(|(id, _)| *id));
-        found.extend(&self.everything);
-        if let Some(place) = marks.place {
-            for (grid, side) in CELLS.into_iter().enumerate() {
-                let areas = self.cells.get(&(grid, cell(place.0, side), cell(place.1, side))).into_iter().flatten();
-                found.extend(areas.filter(|(_, area)| area.holds(place)).map(|(id, _)| *id));
-            }
-        }
-        found
+    /// Adds an entry of an interest. An entry that is there stays there.
+    pub(super) fn add(&mut self, key: Key, entry: Entry) {
+        self.postings[entry.kind as usize].insert(Posting { mark: entry.mark, key, part: entry.part });
     }
 
-    /// A subscription waits for what a filter wants.
-    pub(super) fn add(&mut self, id: Id, filter: &Filter) {
-        match filter {
-            Filter::Sample(arc) if arc.length >= RING => drop(self.everything.insert(id)),
-            Filter::Sample(arc) => {
-                for stretch in stretches_of(*arc) {
-                    self.samples.entry(stretch).or_default().insert(id, *arc);
-                }
-            }
-            Filter::Track(phrases) => {
-                for phrase in phrases {
-                    // The last is as good as any other: which are rare is not known.
-                    let Some(word) = phrase.last() else { continue };
-                    self.words.entry(*word).or_default().push((id, phrase.as_slice().into()));
-                }
-            }
-            Filter::Follow(authors, mentions) => {
-                authors.iter().for_each(|author| self.authors.entry(*author).or_default().push(id));
-                mentions.iter().for_each(|word| self.words.entry(*word).or_default().push((id, [*word].into())));
-            }
-            Filter::Locations(areas) => {
-                for area in areas {
-                    cells_of(area).for_each(|cell| self.cells.entry(cell).or_default().push((id, *area)));
-                }
-            }
-        }
+    /// Removes an entry, if it is there.
+    pub(super) fn remove(&mut self, key: Key, entry: Entry) {
+        self.postings[entry.kind as usize].remove(&Posting { mark: entry.mark, key, part: entry.part });
     }
 
-    /// It waits no longer.
-    pub(super) fn remove(&mut self, id: Id, filter: &Filter) {
-        match filter {
-            Filter::Sample(arc) if arc.length >= RING => drop(self.everything.remove(&id)),
-            Filter::Sample(arc) => {
-                for stretch in stretches_of(*arc) {
-                    let Some(all) = self.samples.get_mut(&stretch) else { continue };
-                    all.remove(&id);
-                    if all.is_empty() {
-                        self.samples.remove(&stretch);
-                    }
-                }
-            }
-            Filter::Track(phrases) => {
-                // Once a word, however many phrases stand under it.
-                let last: HashSet<&u32> = phrases.iter().filter_map(|phrase| phrase.last()).collect();
-                last.into_iter().for_each(|word| drop_from(&mut self.words, word, |(other, _)| *other != id));
-            }
-            Filter::Follow(authors, mentions) => {
-                authors.iter().for_each(|author| drop_from(&mut self.authors, author, |other| *other != id));
-                mentions.iter().for_each(|word| drop_from(&mut self.words, word, |(other, _)| *other != id));
-            }
-            Filter::Locations(areas) => {
-                let cells: HashSet<_> = areas.iter().flat_map(cells_of).collect();
-                cells.iter().for_each(|cell| drop_from(&mut self.cells, cell, |(other, _)| *other != id));
-            }
-        }
+    /// Sets the filter of an interest, which decides about candidates.
+    pub(super) fn set_filter(&mut self, key: Key, filter: Arc<Filter>) {
+        self.filters.insert(key, filter);
     }
 
-    /// A subscription waits for what comes into a feed.
-    pub(super) fn add_to_feed(&mut self, id: Id, feed: u64) {
-        self.feeds.entry(feed).or_default().push(id);
+    /// Forgets the filter of an interest.
+    pub(super) fn remove_filter(&mut self, key: Key) {
+        self.filters.remove(&key);
     }
 
-    /// It waits no longer.
-    pub(super) fn remove_from_feed(&mut self, id: Id, feed: u64) {
-        drop_from(&mut self.feeds, &feed, |other| *other != id);
-    }
-
-    /// The sources of a feed are others now.
-    pub(super) fn change_sources(&mut self, feed: u64, before: &HashSet<u64>, now: &HashSet<u64>) {
-        before.difference(now).for_each(|author| drop_from(&mut self.sources, author, |other| *other != feed));
-        now.difference(before).for_each(|author| self.sources.entry(*author).or_default().push(feed));
-    }
-
-    /// Whether nobody waits for anything.
+    /// Whether there is no interest.
     pub(super) fn is_empty(&self) -> bool {
-        self.words.is_empty()
-            && self.authors.is_empty()
-            && self.sources.is_empty()
-            && self.feeds.is_empty()
-            && self.samples.is_empty()
-            && self.everything.is_empty()
-            && self.cells.is_empty()
+        self.filters.is_empty() && self.postings.iter().all(BTreeSet::is_empty)
+    }
+
+    /// Whether a candidate is one in fact: a filter may ask for more than the mark by which it was found.
+    fn confirms(&self, key: Key, part: u32, marker: &Marker, event: &Event) -> bool {
+        self.filters.get(&key).is_none_or(|filter| filter.part_wants(part, marker, event))
     }
 }
 
-fn drop_from<K: Eq + std::hash::Hash, T>(map: &mut HashMap<K, Vec<T>>, key: &K, stays: impl Fn(&T) -> bool) {
-    if let Some(all) = map.get_mut(key) {
-        all.retain(stays);
-        if all.is_empty() {
-            map.remove(key);
-        } else if all.capacity() > 4 * all.len() {
-            all.shrink_to_fit();
+/// The search for the interests that an event concerns, in steps. Between two steps interests may come and go: one that comes joins behind
+/// the event, and one that goes wants nothing more.
+pub(super) struct Search {
+    lookups: Vec<(Kind, u64)>,
+    /// The lookup that is under way, from its end.
+    behind: Option<(Key, u32)>,
+    /// The interests that were found; some twice.
+    pub(super) found: Vec<Key>,
+}
+
+impl Search {
+    /// A search that has not begun.
+    pub(super) fn new(marker: &Marker, event: &Event) -> Self {
+        let marks = &event.marks;
+        let mut lookups: Vec<_> = marks.words.iter().map(|word| (Kind::Word, u64::from(*word))).collect();
+        lookups.push((Kind::Author, marks.author));
+        let sample = super::filter::stretch_of(marker.place_on_ring(event.status.0));
+        lookups.extend([(Kind::Sample, sample), (Kind::Sample, EVERYTHING)]);
+        let cells = marks.place.into_iter().flat_map(super::grid::cells_at);
+        lookups.extend(cells.map(|cell| (Kind::Cell, cell)));
+        Self { lookups, behind: None, found: Vec::new() }
+    }
+
+    /// Whether all has been found.
+    pub(super) fn is_done(&self) -> bool {
+        self.lookups.is_empty()
+    }
+
+    /// Compares the next candidates, at most [`STEP`] and one for each lookup.
+    pub(super) fn step(&mut self, index: &Index, marker: &Marker, event: &Event) {
+        let mut left = STEP;
+        while let Some((kind, mark)) = self.lookups.last().copied() {
+            let posting = |key, part| Posting { mark, key, part };
+            let start = self.behind.take().map_or(Included(posting(0, 0)), |(key, part)| Excluded(posting(key, part)));
+            for Posting { key, part, .. } in index.postings[kind as usize].range((start, Included(posting(Key::MAX, u32::MAX)))) {
+                if index.confirms(*key, *part, marker, event) {
+                    self.found.push(*key);
+                }
+                left -= 1;
+                if left == 0 {
+                    self.behind = Some((*key, *part));
+                    return;
+                }
+            }
+            self.lookups.pop();
         }
     }
-}
-
-/// The stretches of the ring that an arc touches, each once.
-fn stretches_of(arc: filter::Arc) -> impl Iterator<Item = u64> {
-    let all = RING / STRETCH;
-    let count = (arc.start % STRETCH + arc.length).div_ceil(STRETCH).min(all);
-    (0..count).map(move |step| (arc.start / STRETCH + step) % all)
-}
-
-fn cell(degrees: f64, side: f64) -> i32 {
-    (degrees / side).floor() as i32
-}
-
-/// The cells of a box in the finest grid where they are few.
-fn cells_of(area: &Area) -> impl Iterator<Item = (usize, i32, i32)> + use<> {
-    // Across the antimeridian there are two parts; both names of that meridian are one place.
-    let mut parts =
-        if area.west <= area.east { vec![(area.west, area.east)] } else { vec![(area.west, 180.0), (-180.0, area.east)] };
-    if area.west == -180.0 || area.east == 180.0 {
-        parts.extend([(180.0, 180.0), (-180.0, -180.0)]);
-    }
-    let (south, north) = (area.south, area.north);
-    let count = |side: f64| {
-        let wide: i64 = parts.iter().map(|(west, east)| i64::from(cell(*east, side) - cell(*west, side) + 1)).sum();
-        wide * i64::from(cell(north, side) - cell(south, side) + 1)
-    };
-    let grid = CELLS.iter().position(|side| count(*side) <= FEW as i64).unwrap_or(CELLS.len() - 1);
-    let side = CELLS[grid];
-    let found: HashSet<_> = parts
-        .into_iter()
-        .flat_map(|(west, east)| cell(west, side)..=cell(east, side))
-        .flat_map(|column| (cell(south, side)..=cell(north, side)).map(move |row| (grid, row, column)))
-        .collect();
-    found.into_iter()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::filter::Filter;
+    use super::super::posting::COMPARED;
     use super::*;
+    use crate::events::{EventId, Kind as EventKind};
+    use crate::ids::{StatusId, UserId};
+
+    const MARKER: Marker = Marker::of([7; 16]);
+
+    fn compared(work: impl FnOnce()) -> usize {
+        let before = COMPARED.get();
+        work();
+        COMPARED.get() - before
+    }
+
+    fn event(message: &str) -> Event {
+        let marks = MARKER.status(UserId(1), message, None);
+        Event { shard: 0, id: EventId { at: 1, number: 0 }, kind: EventKind::Posted, status: StatusId(5), marks }
+    }
+
+    fn add(index: &mut Index, key: Key, filter: &Arc<Filter>) {
+        index.set_filter(key, filter.clone());
+        filter.entries().into_iter().for_each(|entry| index.add(key, entry));
+    }
+
+    fn remove(index: &mut Index, key: Key, filter: &Filter) {
+        filter.entries().into_iter().for_each(|entry| index.remove(key, entry));
+        index.remove_filter(key);
+    }
 
     #[test]
-    fn an_arc_is_found_at_each_of_its_places_and_nowhere_else() {
-        for (start, length) in
-            [(0, 1), (0, RING), (50, 100), (99, 1), (9_950, 100), (9_999, 2), (1, RING - 1), (123, 4_567), (77, RING)]
-        {
-            let (arc, mut index) = (filter::Arc { start, length }, Index::default());
-            index.add(7, &Filter::Sample(arc));
-            let all = index.everything.contains(&7);
-            let is_found = |place: u64| all || index.samples.get(&(place / STRETCH)).is_some_and(|it| it[&7].holds(place));
-            let found = (0..RING).filter(|place| is_found(*place)).count() as u64;
-            let held = (0..RING).filter(|place| (place + RING - start) % RING < length).count() as u64;
-            assert_eq!((found, held), (length, length), "{start} {length}");
-            index.remove(7, &Filter::Sample(arc));
+    fn removing_an_interest_costs_what_it_has_however_many_have_the_same() {
+        let follow = Arc::new(Filter::Follow((0..500).collect(), (0..500).collect()));
+        let cost = |others: u64| {
+            let mut index = Index::default();
+            (0..=others).for_each(|key| add(&mut index, key, &follow));
+            let cost = compared(|| remove(&mut index, others / 2, &follow));
+            (0..=others).filter(|key| *key != others / 2).for_each(|key| remove(&mut index, key, &follow));
             assert!(index.is_empty());
+            cost
+        };
+        let (few, many) = (cost(8), cost(256));
+        // 32 times as many others make five bits more to tell entries apart by.
+        assert!(many < 2 * few && many < 100 * 1_000, "{few} comparisons among 8 others, {many} among 256");
+    }
+
+    #[test]
+    fn a_search_compares_a_bounded_number_of_candidates_in_each_step() {
+        let (mut index, event) = (Index::default(), event("tea and more"));
+        let phrases = [vec![vec![MARKER.phrase("tea")[0]]], vec![MARKER.phrase("tea biscuits")]];
+        let [finds, misses] = phrases.map(|phrases| Arc::new(Filter::Track(phrases)));
+        let many = 2_000;
+        for key in 0..many {
+            add(&mut index, key, if key % 2 == 0 { &finds } else { &misses });
         }
+        let mut search = Search::new(&MARKER, &event);
+        let mut steps = 0_usize;
+        while !search.is_done() {
+            let before = search.found.len();
+            let compared = compared(|| search.step(&index, &MARKER, &event));
+            assert!(search.found.len() - before <= STEP && compared < 4 * STEP, "{compared} comparisons");
+            steps += 1;
+        }
+        assert!(steps >= many as usize / 2 / STEP, "{steps} steps");
+        assert_eq!(search.found, (0..many).step_by(2).collect::<Vec<_>>());
     }
 }

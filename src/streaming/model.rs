@@ -91,6 +91,11 @@ impl Area {
         (self.south..=self.north).contains(&latitude) && spans
     }
 
+    /// Its edges as numbers that can be compared and hashed.
+    pub(super) fn bits(&self) -> [u64; 4] {
+        [self.west, self.south, self.east, self.north].map(f64::to_bits)
+    }
+
     fn spans(&self, longitude: f64) -> bool {
         if self.west <= self.east {
             (self.west..=self.east).contains(&longitude)

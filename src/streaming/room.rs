@@ -2,6 +2,7 @@
 
 use super::course::{AGAIN, PAGE};
 use super::hub::{Hub, Watch};
+use super::index::STEP;
 use super::model::GapReason;
 use super::occasion::Occasion;
 use super::queue;
@@ -12,7 +13,8 @@ use crate::error::Error;
 use crate::events::Marker;
 use crate::ids::StatusId;
 use crate::statuses::service as statuses;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound::{Excluded, Included};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio_util::task::AbortOnDropHandle;
@@ -29,7 +31,8 @@ pub(super) struct Rooms(Arc<Mutex<HashMap<StatusId, Room>>>);
 struct Room {
     /// The last event that was handed out.
     position: EventId,
-    seats: HashMap<u64, Arc<Queue>>,
+    /// By number: later ones have greater numbers.
+    seats: BTreeMap<u64, Arc<Queue>>,
     next: u64,
     _task: AbortOnDropHandle<()>,
 }
@@ -69,7 +72,7 @@ impl Rooms {
             let told = hub.watch_channel(app, marker, comments::channel(status));
             let ended = hub.watch(app, marker, status.0);
             let task = AbortOnDropHandle::new(tokio::spawn(reading.run(told, ended)));
-            Room { position: place, seats: HashMap::new(), next: 0, _task: task }
+            Room { position: place, seats: BTreeMap::new(), next: 0, _task: task }
         });
         if room.position > place {
             return None;
@@ -114,7 +117,9 @@ impl Reading {
     async fn look(&self, closely: bool) -> Result<(), Error> {
         if closely {
             if statuses::exist(&self.app, &[self.status]).await? == [false] {
-                self.each(|room| room.seats.values().for_each(|queue| queue.end()));
+                if let Some(last) = self.each(|room| room.next) {
+                    self.each_seat(last, |queue| queue.end()).await;
+                }
                 return Ok(());
             }
             // Whoever was to tell may have died.
@@ -124,7 +129,11 @@ impl Reading {
             let Some(position) = self.each(|room| room.position) else { return Ok(()) };
             match comments::events(&self.app, self.status, position, PAGE).await? {
                 Read::Events(found) if found.is_empty() => return Ok(()),
-                Read::Events(found) => drop(self.each(|room| found.into_iter().for_each(|event| room.hand_out(event)))),
+                Read::Events(found) => {
+                    for event in found {
+                        self.hand_out(event).await;
+                    }
+                }
                 Read::Expired => return self.lose(GapReason::Expired).await,
                 Read::Lost => return self.lose(GapReason::Lost).await,
             }
@@ -133,27 +142,50 @@ impl Reading {
 
     async fn lose(&self, reason: GapReason) -> Result<(), Error> {
         let (now, _) = comments::position(&self.app, self.status).await?;
-        self.each(|room| {
+        let last = self.each(|room| {
             room.position = now;
-            room.seats.values().for_each(|queue| queue.cut(reason, now));
+            room.next
         });
+        if let Some(last) = last {
+            self.each_seat(last, |queue| queue.cut(reason, now)).await;
+        }
         Ok(())
+    }
+
+    /// Hands out an event, unless that was done. The position says from the first on that it was: who joins meanwhile has read it.
+    async fn hand_out(&self, event: Event) {
+        let begin = |room: &mut Room| {
+            // Read twice, where two looks overlap.
+            let is_new = event.id > room.position;
+            room.position = room.position.max(event.id);
+            is_new.then_some(room.next)
+        };
+        if let Some(last) = self.each(begin).flatten() {
+            let occasion = Occasion::new(event, event.id);
+            self.each_seat(last, |queue| queue.push(occasion.clone())).await;
+        }
+    }
+
+    /// Does something with the queue of each seat up to number `last`, in steps between which the lock is free.
+    async fn each_seat(&self, last: u64, work: impl Fn(&Queue)) {
+        let mut served = 0;
+        while served < last {
+            let queues = self.each(|room| {
+                let seats = room.seats.range((Excluded(served), Included(last))).take(STEP);
+                seats.map(|(number, queue)| (*number, queue.clone())).collect::<Vec<_>>()
+            });
+            let queues = queues.unwrap_or_default();
+            queues.iter().for_each(|(_, queue)| work(queue));
+            match queues.last() {
+                Some((number, _)) if queues.len() == STEP => served = *number,
+                _ => return,
+            }
+            tokio::task::yield_now().await;
+        }
     }
 
     /// The room, as long as there is one.
     fn each<T>(&self, work: impl FnOnce(&mut Room) -> T) -> Option<T> {
         self.rooms.all().get_mut(&self.status).map(work)
-    }
-}
-
-impl Room {
-    fn hand_out(&mut self, event: Event) {
-        // Read twice, where two looks overlap.
-        if event.id <= self.position {
-            return;
-        }
-        self.position = event.id;
-        let occasion = Occasion::new(event, event.id);
-        self.seats.values().for_each(|queue| queue.push(occasion.clone()));
     }
 }

@@ -3,7 +3,8 @@
 use super::course::AGAIN;
 use super::filter::{self, Checked, Filter};
 use super::follower::{Follower, StatusFollower};
-use super::hub::{Hub, Wanted};
+use super::hub::Hub;
+use super::interest::Wanted;
 use super::model::{Given, Shown, ShownAs, Told, What};
 use super::room::Rooms;
 use super::thread::ThreadFollower;
@@ -24,7 +25,6 @@ use crate::timelines::service as timelines;
 use crate::users::service as users;
 use crate::viewer::Viewer;
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// How often a session is looked at that nothing was heard of.
@@ -67,7 +67,8 @@ pub async fn public(request: Request, given: Given, after: Option<&str>) -> Resu
             Filter::follow(&marker, &logins, &accounts)
         }
     };
-    follow(request, marker, Wanted::Public(Arc::new(filter)), PUBLIC, after).await
+    let interest = request.app.part::<Hub>().interest(filter);
+    follow(request, marker, Wanted::Public(interest), PUBLIC, after).await
 }
 
 /// Where the public stream stands now, as a cursor: who goes on from it hears of everything that is told from here on. One round trip.

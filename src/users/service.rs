@@ -224,12 +224,14 @@ pub async fn update_profile(app: &App, id: UserId, change: ProfileChange) -> Out
     user.ok_or_else(|| UserError::new(UserErrorCode::NotFound, "This account is gone.", &[]).into())
 }
 
-/// The accounts that have these logins; nobody for a login that nobody has. One round trip.
+/// The accounts that have these logins, in any case; nobody for a login that nobody has. A round trip for every 500 logins, none for what
+/// cannot be a login.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn find_by_logins(app: &App, logins: &[String]) -> Result<Vec<UserId>, Error> {
-    store::find_many(app.db(), logins).await
+    let logins = logins.iter().filter(|login| model::is_login(login)).map(|login| login.to_ascii_lowercase());
+    store::find_many(app.db(), &logins.collect()).await
 }
 
 /// The account with this login, in any case. One HGET and one batched HGETALL; none for what cannot be a login.

@@ -8,6 +8,7 @@ use crate::db::{Db, Moment, Weighed, decode};
 use crate::error::Error;
 use crate::ids::UserId;
 use redis::{Value, cmd};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 static CREATE_USER: Script = Script::new(include_str!("lua/create_user.lua"));
@@ -65,15 +66,21 @@ pub(super) async fn find(db: &Db, login: &str) -> Result<Option<UserId>, Error> 
     Ok(id.map(UserId))
 }
 
-/// The accounts that hold these logins, in any case; nobody for one that nobody holds. One pipeline.
-pub(super) async fn find_many(db: &Db, logins: &[String]) -> Result<Vec<UserId>, Error> {
-    let command = |login: &String| {
-        let login = login.to_ascii_lowercase();
-        cmd("HGET").arg(keys::logins(&login)).arg(&login).take()
-    };
-    let replies = db.read_many(logins.iter().map(command).collect()).await?;
-    let found: Vec<Option<u64>> = replies.into_iter().map(decode::one).collect::<Result<_, _>>()?;
-    Ok(found.into_iter().flatten().map(UserId).collect())
+/// Logins that are looked up in one pipeline.
+const LOGINS: usize = 500;
+
+/// The accounts that hold these logins, which are in lower case; nobody for one that nobody holds. A pipeline for every [`LOGINS`] of them, one behind
+/// the other: what others ask goes in between.
+pub(super) async fn find_many(db: &Db, logins: &BTreeSet<String>) -> Result<Vec<UserId>, Error> {
+    let mut found = Vec::new();
+    let logins: Vec<&String> = logins.iter().collect();
+    for some in logins.chunks(LOGINS) {
+        let commands = some.iter().map(|login| cmd("HGET").arg(keys::logins(login)).arg(login).take());
+        for reply in db.read_many(commands.collect()).await? {
+            found.extend(decode::one::<Option<u64>>(reply)?.map(UserId));
+        }
+    }
+    Ok(found)
 }
 
 /// Who holds a login, and until when nobody can claim it since it was a deleted account's. One pipeline.

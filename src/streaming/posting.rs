@@ -1,0 +1,39 @@
+//! What stands in the index.
+
+use super::index::Key;
+use std::cmp::Ordering;
+
+/// An entry of an interest, ordered by its mark.
+#[derive(Clone, Copy, Debug, Eq)]
+pub(super) struct Posting {
+    pub(super) mark: u64,
+    pub(super) key: Key,
+    /// The part of the interest's filter that the mark belongs to.
+    pub(super) part: u32,
+}
+
+impl PartialOrd for Posting {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Posting {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Ord for Posting {
+    fn cmp(&self, other: &Self) -> Ordering {
+        #[cfg(test)]
+        COMPARED.set(COMPARED.get() + 1);
+        (self.mark, self.key, self.part).cmp(&(other.mark, other.key, other.part))
+    }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Comparisons on this thread: what work on an index comes to.
+    pub(super) static COMPARED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
