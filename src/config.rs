@@ -31,6 +31,8 @@ pub struct Config {
     pub hashes_at_once: usize,
     /// What a document may be.
     pub documents: DocumentLimits,
+    /// Entries of live filters (logins, phrases, samples, and 32 for each box) of one account on this server, or of one address without a session.
+    pub filter_entries: usize,
     /// Whether clients may read the schema through the API.
     pub introspection: bool,
     /// Whether errors speak of the schema, and guess what was meant. Else one fixed text stands for all of validation.
@@ -71,6 +73,8 @@ impl Default for Config {
             session_absolute: 90 * DAY,
             hashes_at_once: 2,
             documents: DocumentLimits::default(),
+            // Four of the largest filters, some 2 MB of memory.
+            filter_entries: 20_000,
             introspection: true,
             suggestions: true,
             rates: None,

@@ -70,6 +70,10 @@ pub(super) struct EdgeOptions {
     /// How many event streams an account, or an address without a session, has at once on this server; one more is refused.
     #[arg(long, value_name = "N", env = "WAXWING_EVENT_STREAMS", default_value_t = 100, value_parser = at_least(1, 1_000_000))]
     event_streams: usize,
+    /// How many entries the live filters of an account, or of an address without a session, have at once on this server: a login, a phrase or a
+    /// sample is one, a box is 32; a subscription past it is refused.
+    #[arg(long, value_name = "N", env = "WAXWING_LIVE_FILTER_ENTRIES", default_value_t = Config::default().filter_entries, value_parser = at_least(1, 100_000_000))]
+    live_filter_entries: usize,
     /// How many operations run at once on a socket, or on an event stream that operations share; one more is refused.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_SUBSCRIPTIONS", default_value_t = 128, value_parser = at_least(1, 10_000))]
     max_subscriptions: usize,
@@ -115,7 +119,9 @@ pub(super) struct DocumentOptions {
 impl EdgeOptions {
     /// Sets what these options say of the schema.
     pub(super) fn apply(&self, config: Config) -> Config {
-        Config { introspection: self.is_on(self.introspection), suggestions: self.is_on(self.suggestions), ..config }
+        let filter_entries = self.live_filter_entries;
+        let (introspection, suggestions) = (self.is_on(self.introspection), self.is_on(self.suggestions));
+        Config { introspection, suggestions, filter_entries, ..config }
     }
 
     /// The edge's settings; `config` is what registered documents are held to.

@@ -116,6 +116,8 @@ pub struct Metrics {
     connections: Gauge,
     streams: Family<TransportLabel, Gauge>,
     subscriptions: Family<TransportLabel, Gauge>,
+    filter_entries: Gauge,
+    filters_refused: Counter,
     background: Gauge,
     journal: Family<QueueLabel, Gauge>,
     dead: Gauge,
@@ -140,6 +142,8 @@ impl Metrics {
             connections: Gauge::default(),
             streams: Family::default(),
             subscriptions: Family::default(),
+            filter_entries: Gauge::default(),
+            filters_refused: Counter::default(),
             background: Gauge::default(),
             journal: Family::default(),
             dead: Gauge::default(),
@@ -168,6 +172,9 @@ impl Metrics {
         ours.register("http_connections", "Connections that are open", self.connections.clone());
         ours.register("live_streams", "Sockets (ws) and event streams (sse) that are open", self.streams.clone());
         ours.register("live_subscriptions", "Subscriptions that are running, by what they came over", self.subscriptions.clone());
+        ours.register("live_filter_entries", "Entries of the filters of open subscriptions", self.filter_entries.clone());
+        let help = "Subscriptions that were refused since their account or address holds too many filter entries";
+        ours.register("live_filters_refused", help, self.filters_refused.clone());
         ours.register("background_tasks", "Work that goes on after its answer, and mutations under way", self.background.clone());
         let help = "Changes in the journal that are not settled yet, by queue, as this process has last seen it";
         ours.register("journal_entries", help, self.journal.clone());
@@ -231,6 +238,16 @@ impl Metrics {
         Held::new(&self.subscriptions.get_or_create(&TransportLabel { transport }))
     }
 
+    /// Entries of a subscription's filter, until what this gives is dropped.
+    pub fn filter_entries(&self, entries: usize) -> Held {
+        Held::many(&self.filter_entries, entries)
+    }
+
+    /// A subscription was refused for the entries of its filter.
+    pub fn filter_refused(&self) {
+        self.filters_refused.inc();
+    }
+
     /// Everything in the text format of OpenMetrics, with what is under way at this moment.
     ///
     /// # Errors
@@ -249,19 +266,24 @@ fn histogram() -> Histogram {
     Histogram::new(SECONDS)
 }
 
-/// One more in a gauge, until it is dropped.
-pub struct Held(Gauge);
+/// One or more in a gauge, until it is dropped.
+pub struct Held(Gauge, i64);
 
 impl Held {
     fn new(gauge: &Gauge) -> Self {
-        gauge.inc();
-        Self(gauge.clone())
+        Self::many(gauge, 1)
+    }
+
+    fn many(gauge: &Gauge, count: usize) -> Self {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        gauge.inc_by(count);
+        Self(gauge.clone(), count)
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.0.dec();
+        self.0.dec_by(self.1);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The limits that clients can read, so that they need not find them out by being refused.
 
 use super::request;
-use crate::config::DocumentLimits;
+use crate::config::Config;
 use crate::page;
 use async_graphql::{Context, Object, Result, SimpleObject};
 
@@ -38,10 +38,15 @@ struct ServerLimits {
     default_page_size: usize,
     /// The length of a request's body in bytes.
     body_bytes: usize,
+    /// The entries that the filters of one account's open subscriptions to `statusEvents` may have together on one server, or those of one address
+    /// without a session. A login, a phrase or a sample is one entry, a box is 32; each entry adds 4 to the cost. Past it a subscription is refused with
+    /// `LIMIT_REACHED`.
+    filter_entries: usize,
 }
 
-impl From<&DocumentLimits> for ServerLimits {
-    fn from(limits: &DocumentLimits) -> Self {
+impl From<&Config> for ServerLimits {
+    fn from(config: &Config) -> Self {
+        let limits = &config.documents;
         Self {
             document_bytes: limits.bytes,
             tokens: limits.tokens,
@@ -56,6 +61,7 @@ impl From<&DocumentLimits> for ServerLimits {
             page_size: page::MAX,
             default_page_size: page::DEFAULT,
             body_bytes: crate::config::BODY_BYTES,
+            filter_entries: config.filter_entries,
         }
     }
 }
@@ -67,6 +73,6 @@ pub(super) struct LimitQuery;
 impl LimitQuery {
     /// What this server takes: how large and how deep a document may be, and how long a page.
     async fn server_limits(&self, ctx: &Context<'_>) -> Result<ServerLimits> {
-        Ok(ServerLimits::from(&request(ctx)?.app.config().documents))
+        Ok(ServerLimits::from(request(ctx)?.app.config()))
     }
 }

@@ -179,8 +179,9 @@ impl Call<'_> {
         if let Some(cursor) = self.headers.get(sse::LAST_EVENT_ID).and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty()) {
             operation.resume(cursor);
         }
-        let room = Running::room(self.state, &operation).await?;
         let context = self.who().await?;
+        operation.take_filter_entries(self.state, rates::payer(&context)).await?;
+        let room = Running::room(self.state, &operation).await?;
         if let Some(wanted) = wanted {
             wanted.is_of(&context)?;
             let mut running = Running::admit(room, self.state, self.id, operation, &context, "sse").await?;

@@ -2,12 +2,13 @@
 
 use super::asked::Asked;
 use super::documents::Found;
+use super::live::FilterEntries;
 use super::overload::Taken;
 use super::response::Refusal;
 use super::{State, facts};
 use crate::deadline::within;
 use crate::error::Error;
-use crate::rates::Bill;
+use crate::rates::{Bill, Subject};
 use crate::request;
 use crate::schema::{self, CheckError, Checked, Rendered, Valid};
 use async_graphql::parser::types::OperationType;
@@ -28,6 +29,8 @@ pub(super) struct Operation {
     keep_as: Option<String>,
     /// Its answer, where the document or the variables are not valid: then nothing runs.
     refusal: Option<Box<Response>>,
+    /// What its filter holds, if it is a subscription that has one.
+    pub(super) filter_entries: Option<FilterEntries>,
 }
 
 /// Why nothing runs.
@@ -69,12 +72,20 @@ impl Operation {
             },
         };
         let name = schema::operation_name(&mut request);
-        Ok(Self { request, checked, name, keep_as: keep_as.filter(|_| refusal.is_none()), refusal })
+        Ok(Self { request, checked, name, keep_as: keep_as.filter(|_| refusal.is_none()), refusal, filter_entries: None })
     }
 
     /// Whether it is a subscription that will run.
     pub(super) fn subscribes(&self) -> bool {
         self.checked.kind == OperationType::Subscription && self.refusal.is_none()
+    }
+
+    /// Takes the entries of its filter for whoever asks, if it is a subscription that will run.
+    pub(super) async fn take_filter_entries(&mut self, state: &State, subject: Option<Subject>) -> Result<(), Refusal> {
+        if self.subscribes() {
+            self.filter_entries = FilterEntries::take(state, self.checked, subject).await?;
+        }
+        Ok(())
     }
 
     /// Makes a subscription go on after the event with this cursor.

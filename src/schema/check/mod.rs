@@ -2,6 +2,7 @@
 //! then, once it is parsed, its shape ([`mod@walk`]). Both are linear. What passes is small enough for [`super::validation`], which
 //! runs behind it.
 
+mod filter;
 mod parsed;
 mod scan;
 mod subscription;
@@ -30,6 +31,8 @@ pub struct Checked {
     pub kind: OperationType,
     /// The fields that its answer could have, with every page as long as it was asked for.
     pub cost: usize,
+    /// The entries of its filter, if it is a subscription that takes one.
+    pub filter_entries: usize,
 }
 
 /// How many lists of the introspection may stand in one another: types, their fields, and the fields of those.
@@ -226,7 +229,8 @@ fn check_shape(
     hold("QUERY_TOO_COMPLEX", "cost", limits.cost, all.cost)?;
     let measure = chosen(&operations, wanted)?;
     let kind = document.operations.iter().find(|(name, _)| wanted.is_none() || name.map(|name| name.as_str()) == wanted);
-    Ok(Checked { kind: kind.map_or(OperationType::Query, |(_, operation)| operation.node.ty), cost: measure.cost })
+    let kind = kind.map_or(OperationType::Query, |(_, operation)| operation.node.ty);
+    Ok(Checked { kind, cost: measure.cost, filter_entries: measure.filter_entries })
 }
 
 /// The most root fields of any operation. A fragment's own are not at the root.

@@ -3,6 +3,7 @@
 //! anew at every spread before it knows any limit, so that a few hundred bytes of fragments that spread two others each would
 //! keep a core busy for hours.
 
+use super::filter;
 use super::weight::{days, times};
 use async_graphql::parser::types::{ExecutableDocument, FragmentDefinition, Selection, SelectionSet};
 use async_graphql::{Name, Pos, Positioned, Variables};
@@ -28,6 +29,8 @@ pub(super) struct Measure {
     pub(super) lists: usize,
     /// Fields that ask for the schema itself.
     pub(super) introspection: usize,
+    /// Entries of filters.
+    pub(super) filter_entries: usize,
     /// Selection sets in one another.
     levels: usize,
 }
@@ -73,6 +76,7 @@ impl Measure {
             of_days: self.of_days.saturating_add(other.of_days),
             roots: self.roots.saturating_add(other.roots),
             introspection: self.introspection.saturating_add(other.introspection),
+            filter_entries: self.filter_entries.saturating_add(other.filter_entries),
             ..self.larger(other)
         }
     }
@@ -87,6 +91,7 @@ impl Measure {
             roots: self.roots.max(other.roots),
             lists: self.lists.max(other.lists),
             introspection: self.introspection.max(other.introspection),
+            filter_entries: self.filter_entries.max(other.filter_entries),
             levels: self.levels.max(other.levels),
         }
     }
@@ -126,15 +131,18 @@ impl<'a> Walker<'a> {
                 let inner = self.set(&field.node.selection_set.node, level)?;
                 let name = field.node.name.node.as_str();
                 let of_days = inner.of_days.saturating_mul(days(&field.node, self.variables));
+                let entries = filter::entries(&field.node, self.variables);
+                let filter = entries.saturating_mul(filter::ENTRY_COST);
                 let each = inner.cost.saturating_add(of_days).saturating_mul(times(&field.node, self.variables));
                 Measure {
                     fields: inner.fields.saturating_add(1),
                     depth: inner.depth + 1,
-                    cost: if name == "days" { 1 } else { each.saturating_add(1) },
+                    cost: if name == "days" { 1 } else { each.saturating_add(1).saturating_add(filter) },
                     of_days: if name == "days" { each } else { 0 },
                     roots: 1,
                     lists: inner.lists + usize::from(is_introspection_list(name)),
                     introspection: inner.introspection + usize::from(matches!(name, "__schema" | "__type")),
+                    filter_entries: inner.filter_entries.saturating_add(entries),
                     levels: inner.levels,
                 }
             }
@@ -188,6 +196,33 @@ mod tests {
             measure(document, serde_json::json!({ "d": days })).map(|measure| measure.cost)
         };
         assert_eq!((given(7), given(1 << 40), given(-1)), (Ok(3 + 7 * 2), Ok(3 + 366 * 2), Ok(3 + 366 * 2)));
+    }
+
+    #[test]
+    fn a_filter_costs_by_its_entries_however_they_come() {
+        let given = |document: &str, given: serde_json::Value| {
+            let measured = measure(document, given).expect("a measure");
+            (measured.filter_entries, measured.cost)
+        };
+        let none = serde_json::json!({});
+        let (literal, cost) = given("subscription { statusEvents(filter: { follow: [\"a\", \"b\"] }) { cursor } }", none.clone());
+        assert_eq!((literal, cost), (2, 2 + 2 * filter::ENTRY_COST));
+        let logins = serde_json::json!({ "l": vec!["a"; 5_000], "f": { "follow": vec!["a"; 5_000] }, "one": "a" });
+        for (document, entries) in [
+            ("subscription($l: [String!]) { statusEvents(filter: { follow: $l }) { cursor } }", 5_000),
+            ("subscription($f: StatusFilter!) { statusEvents(filter: $f) { cursor } }", 5_000),
+            ("subscription($one: [String!]) { statusEvents(filter: { track: $one }) { cursor } }", 1),
+            ("subscription { statusEvents(filter: { track: [\"a b\", \"c\"], follow: null }) { cursor } }", 2),
+            ("subscription { statusEvents(filter: { sample: { percent: 1 } }) { cursor } }", 1),
+            ("subscription { statusEvents(filter: { locations: [{}, {}] }) { cursor } }", 64),
+            ("subscription($l: [String!]) { ...F } fragment F on S { statusEvents(filter: { follow: $l }) { cursor } }", 5_000),
+            ("subscription($x: [String!]) { statusEvents(filter: { follow: $x }) { cursor } }", 0),
+            ("subscription { homeTimelineEvents { cursor } }", 0),
+            ("{ users(filter: { follow: [\"a\"] }) { id } }", 0),
+        ] {
+            let (counted, cost) = given(document, logins.clone());
+            assert_eq!((counted, cost), (entries, 2 + entries * filter::ENTRY_COST), "{document}");
+        }
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! What lives longer than a request: sockets and event streams. How many one may have, what runs on them, and when they end.
 
+mod filters;
 mod operations;
 mod places;
 mod queue;
 mod running;
 
+pub(super) use filters::FilterEntries;
 pub(super) use operations::{Operations, Refused, Ticket};
 pub(super) use places::{Kind, Place};
 pub(super) use queue::{Item, Out, Queue, What, queue};

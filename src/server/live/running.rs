@@ -1,5 +1,6 @@
 //! One operation of a client that stays: admitted and charged as over HTTP, and counted when it is over.
 
+use super::filters::FilterEntries;
 use super::queue::What;
 use crate::app::App;
 use crate::db::Work;
@@ -35,6 +36,7 @@ pub(in crate::server) struct Running {
     bill: Arc<Bill>,
     count: Count,
     _subscription: Option<Held>,
+    _filter_entries: Option<FilterEntries>,
     _room: Taken,
 }
 
@@ -53,7 +55,7 @@ impl Running {
         room: Taken,
         state: &State,
         id: &RequestId,
-        operation: Operation,
+        mut operation: Operation,
         context: &Request,
         transport: &'static str,
     ) -> Result<Self, Refusal> {
@@ -62,6 +64,7 @@ impl Running {
         let count = Count::begin(&state.app, kind, operation.name.clone());
         let is_subscription = kind == OperationType::Subscription;
         let (starting, room) = if is_subscription { (room, None) } else { (None, room) };
+        let filter_entries = operation.filter_entries.take();
         let responses = operation::responses(state, operation, context.clone(), bill.clone(), starting);
         Ok(Self {
             responses,
@@ -71,6 +74,7 @@ impl Running {
             bill,
             count,
             _subscription: is_subscription.then(|| state.app.metrics().live_subscription(transport)),
+            _filter_entries: filter_entries,
             _room: room,
         })
     }

@@ -6,6 +6,7 @@ use crate::db::Moment;
 use crate::deadline::within;
 use crate::error::Error;
 use crate::metrics::Kind;
+use crate::rates::Subject;
 use crate::request::Request;
 use crate::server::asked::Asked;
 use crate::server::live::{Running, Ticket, What};
@@ -49,7 +50,9 @@ async fn work(shared: &Shared, known: &Known, asked: Result<Asked, Refusal>, tic
 }
 
 async fn begun(shared: &Shared, known: &Known, asked: Result<Asked, Refusal>) -> Result<Running, Unfit> {
-    let operation = Operation::of(&shared.state, asked?)?;
+    let mut operation = Operation::of(&shared.state, asked?)?;
+    let subject = Subject::asking(known.viewer.as_ref().map(|viewer| viewer.user), shared.address);
+    operation.take_filter_entries(&shared.state, subject).await?;
     let room = Running::room(&shared.state, &operation).await?;
     let since = shared.state.app.db().moment();
     let viewer = viewer(shared, known, since).await.map_err(|error| Refusal::from(&error))?;

@@ -3,6 +3,7 @@
 mod day;
 mod faults;
 mod filters;
+mod large;
 mod replay;
 mod resume;
 mod shared;

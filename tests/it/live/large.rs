@@ -1,0 +1,175 @@
+//! Large filters: what one account or address may hold of them, what they cost, and that nothing is left of them.
+
+use super::is_quiet;
+use crate::support::{Answer, Events, PROTOCOL, Served, Socket, TestApp};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+use waxwing::config::Config;
+use waxwing::quota::{Limit, Rates};
+
+const FOLLOW: &str = "subscription($logins: [String!]) { statusEvents(filter: { follow: $logins }) { cursor } }";
+
+/// A subscription to so many logins, which differ with `from`.
+fn follow(from: usize, logins: usize) -> Value {
+    let logins: Vec<String> = (from..from + logins).map(|number| format!("u{number}")).collect();
+    json!({ "query": FOLLOW, "variables": { "logins": logins } })
+}
+
+async fn with(filter_entries: usize) -> TestApp {
+    TestApp::with(Config { filter_entries, ..Config::default() }).await
+}
+
+async fn metric(app: &Served, name: &str) -> u64 {
+    let metrics = Answer::of(app.http.get(format!("{}/metrics", app.url))).await.text;
+    let value = metrics.lines().find_map(|line| line.strip_prefix(&format!("{name} "))).expect("the metric");
+    value.parse().expect("a number")
+}
+
+async fn until_held(app: &Served, entries: u64) {
+    let began = Instant::now();
+    while metric(app, "waxwing_live_filter_entries").await != entries {
+        assert!(began.elapsed() < Duration::from_secs(20), "{entries} entries should be held");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+async fn subscribe(socket: &mut Socket, id: &str, payload: Value) {
+    socket.say(json!({ "id": id, "type": "subscribe", "payload": payload })).await;
+}
+
+/// The extensions of the error that refuses a subscription.
+async fn refusal(socket: &mut Socket, id: &str) -> Value {
+    let said = socket.next().await;
+    assert_eq!((&said["id"], &said["type"]), (&json!(id), &json!("error")), "{said}");
+    said["payload"][0]["extensions"].clone()
+}
+
+fn stream(app: &Served, payload: &Value) -> reqwest::RequestBuilder {
+    app.http.post(format!("{}/graphql", app.url)).header("accept", "text/event-stream").json(payload)
+}
+
+fn limit() -> Value {
+    json!({ "code": "LIMIT_REACHED", "limit": "filterEntries" })
+}
+
+#[tokio::test]
+async fn an_account_and_an_address_hold_so_many_entries_over_sockets_and_event_streams_together() {
+    let app = with(1_000).await;
+    let ada = app.user("ada").await;
+    let mut socket = Socket::of(&app, None).await;
+    subscribe(&mut socket, "a", follow(0, 400)).await;
+    // Equal filters count each: what one may open does not depend on what others have.
+    subscribe(&mut socket, "b", follow(0, 400)).await;
+    until_held(&app, 800).await;
+    subscribe(&mut socket, "c", follow(0, 201)).await;
+    assert_eq!(refusal(&mut socket, "c").await, limit());
+    let over = Answer::of(stream(&app, &follow(500, 201))).await;
+    assert_eq!((over.status, &over.json()["errors"][0]["extensions"]), (429, &limit()));
+    assert_eq!(metric(&app, "waxwing_live_filters_refused_total").await, 2);
+    let events = Events::of(stream(&app, &follow(500, 200))).await;
+    until_held(&app, 1_000).await;
+    // An account has its own.
+    let token = ada.token.as_deref();
+    let mut own = Socket::of(&app, token).await;
+    subscribe(&mut own, "a", follow(0, 1_000)).await;
+    until_held(&app, 2_000).await;
+    let over = Answer::of(stream(&app, &follow(0, 1)).bearer_auth(token.expect("a token"))).await;
+    assert_eq!((over.status, &over.json()["errors"][0]["extensions"]), (429, &limit()));
+    // Given back by a subscription that is completed, an event stream and a socket that end, and one that never began.
+    socket.say(json!({ "id": "a", "type": "complete" })).await;
+    until_held(&app, 1_600).await;
+    drop(events);
+    until_held(&app, 1_400).await;
+    drop(own);
+    until_held(&app, 400).await;
+    subscribe(&mut socket, "d", json!({ "query": FOLLOW, "variables": { "logins": vec!["a"; 600] } })).await;
+    until_held(&app, 1_000).await;
+    subscribe(&mut socket, "e", follow(0, 1)).await;
+    assert_eq!(refusal(&mut socket, "e").await, limit());
+    drop(socket);
+    until_held(&app, 0).await;
+    let began = Instant::now();
+    while !is_quiet(&app).await {
+        assert!(began.elapsed() < Duration::from_secs(20), "something of it is left");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_filter_that_is_refused_holds_nothing() {
+    let app = TestApp::start().await;
+    let mut socket = Socket::of(&app, None).await;
+    for (at, variables) in [follow(0, 5_001), follow(0, 0)].into_iter().enumerate() {
+        let id = at.to_string();
+        subscribe(&mut socket, &id, variables).await;
+        assert_eq!(refusal(&mut socket, &id).await["code"], "BAD_USER_INPUT");
+        until_held(&app, 0).await;
+    }
+    let answer = Answer::of(stream(&app, &follow(0, 5_001))).await;
+    assert!(answer.text.contains("BAD_USER_INPUT"), "{answer:?}");
+    until_held(&app, 0).await;
+}
+
+#[tokio::test]
+async fn behind_a_proxy_each_address_and_each_network_of_ipv6_holds_its_own() {
+    let trusted_proxies = vec!["127.0.0.0/8".parse().expect("a network")];
+    let app = TestApp::with(Config { filter_entries: 100, trusted_proxies, ..Config::default() }).await;
+    let open = async |address: &str| {
+        let headers = [("sec-websocket-protocol", PROTOCOL), ("x-forwarded-for", address)];
+        let mut socket = Socket::dial(&app.url, &headers).await.expect("a socket");
+        socket.say(json!({ "type": "connection_init" })).await;
+        assert_eq!(socket.next().await["type"], "connection_ack");
+        subscribe(&mut socket, "a", follow(0, 60)).await;
+        socket
+    };
+    let _held = [open("2001:db8:1:2::1").await, open("2001:db8:1:3::1").await, open("203.0.113.7").await];
+    until_held(&app, 180).await;
+    let mut same = open("2001:db8:1:2:ffff::9").await;
+    assert_eq!(refusal(&mut same, "a").await, limit());
+    let over = Answer::of(stream(&app, &follow(0, 60)).header("x-forwarded-for", "203.0.113.7")).await;
+    assert_eq!(over.json()["errors"][0]["extensions"], limit());
+}
+
+#[tokio::test]
+async fn a_filter_is_charged_by_its_entries_before_anything_is_read() {
+    let quota = |limit: Limit| if limit == Limit::Requests { "30000/1h" } else { "1000000/1s" };
+    let rates = Some(Rates::new(|limit| quota(limit).parse().expect("a quota")));
+    let app = TestApp::with(Config { rates, ..Config::default() }).await;
+    // What is not valid runs nothing, and tells what it was charged.
+    let mut unfit = follow(0, 1_000);
+    unfit["query"] = json!(FOLLOW.replace("cursor", "nothing"));
+    let told = Answer::of(app.post().header("waxwing-cost", "1").json(&unfit)).await.json();
+    assert_eq!(told["extensions"]["cost"]["charged"], 2 + 4 * 1_000, "{told}");
+    let mut socket = Socket::of(&app, None).await;
+    subscribe(&mut socket, "a", follow(0, 5_000)).await;
+    until_held(&app, 5_000).await;
+    let began = Instant::now();
+    while app.app.part::<waxwing::streaming::Hub>().waiting() != 1 {
+        assert!(began.elapsed() < Duration::from_secs(20), "it does not begin");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    app.redis.reset_calls();
+    subscribe(&mut socket, "b", follow(0, 5_000)).await;
+    assert_eq!(refusal(&mut socket, "b").await["code"], "RATE_LIMITED");
+    let over = Answer::of(stream(&app, &follow(0, 5_000))).await;
+    assert_eq!(over.json()["errors"][0]["extensions"]["code"], "RATE_LIMITED");
+    assert_eq!(app.redis.calls().get("hget"), None, "nobody was looked up");
+    until_held(&app, 5_000).await;
+}
+
+#[tokio::test]
+async fn logins_are_looked_up_in_bounded_pipelines_and_each_once() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    let look_up = async |logins: Vec<String>| {
+        app.redis.reset_calls();
+        let before = app.app.db().round_trips();
+        let found = waxwing::users::service::find_by_logins(&app.app, &logins).await.expect("an answer");
+        let asked = app.redis.calls().get("hget").copied().unwrap_or_default();
+        (found, asked, app.app.db().round_trips() - before)
+    };
+    let many = (0..4_999).map(|number| format!("u{number}")).chain(["Ada".to_owned()]).collect();
+    assert_eq!(look_up(many).await, (vec![ada.user_id()], 5_000, 10));
+    assert_eq!(look_up(vec!["ada".into(); 5_000]).await, (vec![ada.user_id()], 1, 1), "named twice, looked up once");
+    assert_eq!(look_up(vec!["no login at all!".into()]).await, (Vec::new(), 0, 0));
+}
