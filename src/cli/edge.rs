@@ -80,6 +80,9 @@ pub(super) struct EdgeOptions {
     /// How many seconds a request may take.
     #[arg(long, value_name = "SECONDS", env = "WAXWING_REQUEST_TIMEOUT", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
     request_timeout: u64,
+    /// How many bytes of a body must come a second, on average, once ten seconds have passed; 0 for no such limit.
+    #[arg(long, value_name = "BYTES", env = "WAXWING_BODY_RATE", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(0..=1_048_576))]
+    body_rate: u32,
 }
 
 fn at_least(min: u64, max: u64) -> RangedU64ValueParser<usize> {
@@ -136,6 +139,7 @@ impl EdgeOptions {
             max_requests: self.max_requests.unwrap_or(defaults.max_requests),
             max_connections: self.max_connections,
             request_timeout: Duration::from_secs(self.request_timeout),
+            body_rate: self.body_rate,
             live: LiveConfig {
                 account_sockets: self.account_sockets,
                 address_sockets: self.address_sockets,

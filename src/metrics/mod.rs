@@ -4,11 +4,13 @@
 //! operations' names, which clients choose, the first [`OPERATIONS`] of a process are kept (`names`). Counting costs a few
 //! atomics and short locks, and allocates for a label that was not there before.
 
+mod edge;
 mod names;
 mod process;
 mod storage;
 mod text;
 
+pub use edge::{ConnectionState, EdgeMeters};
 pub use storage::{Fault, StorageMeters};
 pub use text::to_prometheus;
 
@@ -114,6 +116,7 @@ pub struct Metrics {
     answers: Family<StatusLabel, Counter>,
     in_flight: Gauge,
     connections: Gauge,
+    edge: EdgeMeters,
     streams: Family<TransportLabel, Gauge>,
     subscriptions: Family<TransportLabel, Gauge>,
     filter_entries: Gauge,
@@ -131,8 +134,10 @@ impl Metrics {
     /// Nothing counted yet, in a process that began at `began`; with what is counted of the storage.
     pub fn new(storage: &StorageMeters, began: Millis) -> Self {
         let durations = Family::<KindLabel, Histogram>::new_with_constructor(histogram as fn() -> Histogram);
+        let mut registry = Registry::default();
         let mut metrics = Self {
-            registry: Registry::default(),
+            edge: EdgeMeters::registered(registry.sub_registry_with_prefix("waxwing")),
+            registry,
             operations: Names::new(OPERATIONS, &[OTHER, ANONYMOUS, UNKNOWN]),
             outcomes: Names::new(OUTCOMES, &[OTHER, OK]),
             requests: Family::default(),
@@ -221,6 +226,11 @@ impl Metrics {
     /// A request over HTTP that is under way until what this gives is dropped.
     pub fn in_flight(&self) -> Held {
         Held::new(&self.in_flight)
+    }
+
+    /// The meters of connections and bodies.
+    pub const fn edge(&self) -> &EdgeMeters {
+        &self.edge
     }
 
     /// A connection that is open until what this gives is dropped.

@@ -29,6 +29,14 @@ pub struct EdgeConfig {
     pub header_timeout: Duration,
     /// How long a body may take.
     pub body_timeout: Duration,
+    /// How long a body may come at any rate.
+    pub body_grace: Duration,
+    /// How many bytes a second of it must come after that, on average over what has come; 0 for no such limit.
+    pub body_rate: u32,
+    /// The memory that long bodies may take together while they are read, in bytes.
+    pub body_memory: usize,
+    /// How much of it those of one address may take.
+    pub address_body_memory: usize,
     /// How long a client may read nothing of an answer that waits for it.
     pub stall_timeout: Duration,
     /// How long what a client still sends is read behind the last answer of a connection, so that the client gets that answer.
@@ -135,6 +143,13 @@ impl Default for EdgeConfig {
             request_timeout: Duration::from_secs(10),
             header_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
+            // As long as headers may take.
+            body_grace: Duration::from_secs(10),
+            // The slowest mobile networks carry some five times as much.
+            body_rate: 1 << 10,
+            body_memory: 64 << 20,
+            // Eight of the longest bodies: who sends more at once waits for one of them.
+            address_body_memory: 8 << 20,
             stall_timeout: Duration::from_secs(30),
             linger_timeout: Duration::from_secs(5),
             idle_timeout: Duration::from_secs(75),

@@ -8,7 +8,7 @@ use super::media::{self, Media};
 use super::operation::{self, Operation, Unfit};
 use super::response::{self, Executed, Refusal};
 use super::sse::reserved::{self, Wanted};
-use super::{State, auth, facts, origin, overload, playground, rates, sse, ws};
+use super::{State, auth, facts, origin, playground, rates, sse, ws};
 use crate::deadline::within;
 use crate::error::Error;
 use crate::rates::Bill;
@@ -16,7 +16,7 @@ use async_graphql::parser::types::OperationType;
 use async_graphql::value;
 use axum::body::Bytes;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{FromRequest, FromRequestParts, Query, State as Extract};
+use axum::extract::{FromRequestParts, Query, State as Extract};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::Response;
 use axum::{Extension, extract};
@@ -113,13 +113,7 @@ impl Call<'_> {
             let message = "The body must be JSON: send `content-type: application/json`.";
             return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE", message));
         }
-        let _room = self.state.room.body(self.headers)?;
-        match within(self.state.edge.body_timeout, Bytes::from_request(request, &())).await {
-            Ok(Ok(body)) => Ok(body),
-            Ok(Err(rejection)) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => Err(overload::too_long()),
-            Ok(Err(_)) => Err(bad_request("The body could not be read.")),
-            Err(_) => Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "REQUEST_TIMEOUT", "The body took too long to come.")),
-        }
+        self.state.bodies.read(self.address, request.into_body()).await
     }
 
     /// Works the request out, if there is room for it and in the time that there is.

@@ -3,6 +3,7 @@
 mod address;
 mod asked;
 mod auth;
+mod bodies;
 mod click;
 mod config;
 mod connection;

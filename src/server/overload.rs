@@ -4,18 +4,11 @@
 
 use super::config::EdgeConfig;
 use super::response::Refusal;
-use crate::config::BODY_BYTES;
 use crate::deadline::within;
 use crate::error::Error;
-use axum::http::{HeaderMap, StatusCode, header};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
-/// Bodies longer than this are counted, in bytes: shorter ones are what clients send.
-const SMALL_BODY: usize = 16 << 10;
-/// What the long bodies that are being read may take together, in KiB.
-const BODIES_KIB: usize = 64 << 10;
 
 /// The room that there is.
 #[derive(Clone)]
@@ -23,7 +16,6 @@ pub(super) struct Room {
     requests: Arc<Semaphore>,
     /// Subscriptions that start.
     starts: Arc<Semaphore>,
-    bodies: Arc<Semaphore>,
 }
 
 /// A part of the room, until it is dropped.
@@ -32,12 +24,13 @@ pub(super) type Taken = Option<OwnedSemaphorePermit>;
 impl Room {
     pub(super) fn new(config: &EdgeConfig) -> Self {
         let [requests, starts] = [(); 2].map(|()| Arc::new(Semaphore::new(config.max_requests)));
-        Self { requests, starts, bodies: Arc::new(Semaphore::new(BODIES_KIB)) }
+        Self { requests, starts }
     }
 
     /// Room to work on one more request.
     pub(super) fn work(&self) -> Result<Taken, Refusal> {
-        take(&self.requests, 1)
+        let permit = self.requests.clone().try_acquire_owned();
+        Ok(Some(permit.map_err(|_| Refusal::from(&Error::Overloaded))?))
     }
 
     /// Room to start one more subscription, in the order of arrival; refused after `limit`. Those that wait are bounded by what a socket and
@@ -48,25 +41,4 @@ impl Room {
             _ => Err(Refusal::from(&Error::Overloaded)),
         }
     }
-
-    /// Room to read the body of these headers: none is needed for a short one; one of unknown length may be as long as any. One that
-    /// says that it is too long is believed.
-    pub(super) fn body(&self, headers: &HeaderMap) -> Result<Taken, Refusal> {
-        let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-        match length.unwrap_or(BODY_BYTES) {
-            ..=SMALL_BODY => Ok(None),
-            bytes if bytes <= BODY_BYTES => take(&self.bodies, bytes.div_ceil(1 << 10)),
-            _ => Err(too_long()),
-        }
-    }
-}
-
-/// A body that is longer than a body may be, whether it says so or turns out to be.
-pub(super) fn too_long() -> Refusal {
-    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE", "A body is at most 1 MiB.")
-}
-
-fn take(room: &Arc<Semaphore>, much: usize) -> Result<Taken, Refusal> {
-    let much = u32::try_from(much).unwrap_or(u32::MAX);
-    Ok(Some(room.clone().try_acquire_many_owned(much).map_err(|_| Refusal::from(&Error::Overloaded))?))
 }

@@ -38,6 +38,11 @@ impl Refusal {
         Self { limit: Some(limit), ..self }
     }
 
+    /// The same, with the seconds after which it may go better.
+    pub(super) fn retry_after(self, seconds: u64) -> Self {
+        Self { retry_after: Some(seconds), ..self }
+    }
+
     /// Whether what came is no request at all.
     pub(super) fn is_bad_request(&self) -> bool {
         self.code == "BAD_REQUEST"

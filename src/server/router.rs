@@ -1,16 +1,15 @@
 //! Which path goes where, and what every request passes on its way.
 
+use super::bodies::Bodies;
 use super::config::{EdgeConfig, Origin};
 use super::live::Live;
 use super::overload::Room;
 use super::sse::{self, Reservations, reserved};
 use super::{DemoLogin, Traces, click, graphql, health, logging, metrics, playground};
 use crate::app::App;
-use crate::config::BODY_BYTES;
 use crate::rates::Leases;
 use crate::schema::{Schema, Valid};
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderName, Method, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
@@ -46,6 +45,7 @@ pub struct State {
     /// Where the spans of requests go, if anywhere.
     pub traces: Option<Traces>,
     pub(super) room: Room,
+    pub(super) bodies: Bodies,
     pub(super) live: Live,
     pub(super) reservations: Reservations,
 }
@@ -54,6 +54,7 @@ impl State {
     /// The edge over `app`, without a demo.
     pub fn new(app: App, edge: EdgeConfig) -> Self {
         let schema = crate::schema::build();
+        let bodies = Bodies::new(&edge, app.metrics().edge());
         let (room, edge) = (Room::new(&edge), Arc::new(edge));
         let (leases, live, reservations) = (Leases::default(), Live::default(), Reservations::default());
         Self {
@@ -61,6 +62,7 @@ impl State {
             schema,
             valid: Valid::default(),
             room,
+            bodies,
             live,
             reservations,
             edge,
@@ -90,7 +92,7 @@ pub fn router(state: State) -> Router {
             .route("/assets/{*path}", get(playground::asset))
             .route("/playground.json", get(playground::settings));
     }
-    router = router.layer(DefaultBodyLimit::max(BODY_BYTES)).layer(CatchPanicLayer::custom(panicked));
+    router = router.layer(CatchPanicLayer::custom(panicked));
     if !state.edge.cors_origins.is_empty() {
         router = router.layer(cors(&state.edge.cors_origins));
     }

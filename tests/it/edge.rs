@@ -130,32 +130,6 @@ async fn a_long_body_is_refused_by_its_length_before_it_comes() {
 }
 
 #[tokio::test]
-async fn long_bodies_have_a_bound_together_and_short_ones_go_by() {
-    let app = TestApp::start().await;
-    let head = "POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
-    let mut held = Vec::new();
-    for at in 0..64 {
-        let mut stream = connect(&app).await;
-        let length = if at % 2 == 0 { "content-length: 1048576" } else { "transfer-encoding: chunked" };
-        // The server asks for the body once it has room for it.
-        let request = format!("{head}expect: 100-continue\r\n{length}\r\n\r\n");
-        stream.write_all(request.as_bytes()).await.expect("it is open");
-        let mut line = [0; 12];
-        stream.read_exact(&mut line).await.expect("an answer");
-        assert_eq!(&line, b"HTTP/1.1 100");
-        held.push(stream);
-    }
-    let body = json!({ "query": "{ __typename }", "variables": { "x": "x".repeat(20_000) } });
-    let refusal = Answer::of(app.post().json(&body)).await;
-    assert_eq!((refusal.refusal(), refusal.header("retry-after")), (refused(503, "OVERLOADED"), "1"));
-    assert_eq!(app.ask("{ __typename }").await.status, 200);
-    drop(held);
-    while Answer::of(app.post().json(&body)).await.status == 503 {
-        tokio::task::yield_now().await;
-    }
-}
-
-#[tokio::test]
 async fn more_requests_than_there_is_room_for_are_refused_at_once() {
     let calm = TestApp::start().await;
     calm.user("ada").await;

@@ -7,6 +7,7 @@ mod acl;
 mod ads;
 mod architecture;
 mod backup;
+mod bodies;
 mod cluster;
 mod comments;
 mod config;

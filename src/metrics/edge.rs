@@ -1,0 +1,85 @@
+//! What is counted of connections and of the bodies of requests.
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+/// What a connection is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectionState {
+    /// Nothing has come since it was accepted.
+    Silent,
+    /// It is idle between two requests.
+    Idle,
+    /// A part of a request's head has come.
+    Head,
+    /// A request or a stream is in flight.
+    Active,
+}
+
+impl ConnectionState {
+    const ALL: [(Self, &'static str); 4] =
+        [(Self::Silent, "silent"), (Self::Idle, "idle"), (Self::Head, "head"), (Self::Active, "active")];
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StateLabel {
+    state: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReasonLabel {
+    reason: &'static str,
+}
+
+/// The meters of the edge. Cheap to clone; clones are the same.
+#[derive(Clone)]
+pub struct EdgeMeters {
+    /// In the order of [`ConnectionState::ALL`].
+    states: [Gauge; 4],
+    dropped_connections: Family<ReasonLabel, Counter>,
+    dropped_bodies: Family<ReasonLabel, Counter>,
+    /// Bodies that are being read.
+    pub bodies: Gauge,
+    /// Bytes that are reserved for long bodies.
+    pub body_bytes: Gauge,
+}
+
+impl EdgeMeters {
+    pub(super) fn registered(registry: &mut Registry) -> Self {
+        let states = Family::<StateLabel, Gauge>::default();
+        let meters = Self {
+            states: ConnectionState::ALL.map(|(_, state)| states.get_or_create_owned(&StateLabel { state })),
+            dropped_connections: Family::default(),
+            dropped_bodies: Family::default(),
+            bodies: Gauge::default(),
+            body_bytes: Gauge::default(),
+        };
+        registry.register("http_connection_states", "Open connections by what they are doing", states);
+        let help = "Connections that were refused or closed by the server before their client was done, by reason";
+        registry.register("http_connections_dropped", help, meters.dropped_connections.clone());
+        registry.register("http_bodies_reading", "Bodies of requests that are being read", meters.bodies.clone());
+        let help = "Memory reserved for bodies that are being read, beyond the first 16 KiB of each, in bytes";
+        registry.register("http_body_bytes", help, meters.body_bytes.clone());
+        let help = "Bodies of requests that were given up before their end, by reason";
+        registry.register("http_bodies_dropped", help, meters.dropped_bodies.clone());
+        meters
+    }
+
+    /// The number of connections in a state.
+    pub const fn connections(&self, state: ConnectionState) -> &Gauge {
+        &self.states[state as usize]
+    }
+
+    /// Counts a connection that was refused or closed.
+    pub fn connection_dropped(&self, reason: &'static str) {
+        self.dropped_connections.get_or_create(&ReasonLabel { reason }).inc();
+    }
+
+    /// Counts a body that was given up.
+    pub fn body_dropped(&self, reason: &'static str) {
+        self.dropped_bodies.get_or_create(&ReasonLabel { reason }).inc();
+    }
+}

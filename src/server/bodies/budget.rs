@@ -1,0 +1,232 @@
+//! The memory that long bodies reserve while they are read.
+//!
+//! One address may hold a part of the budget; what goes beyond is refused. When the whole budget is used up, the address that holds most gives
+//! way: the body of that address that has been read for the longest loses its reservation. So an address can only take from others what
+//! they leave free. Work under the lock is bounded by the budget: each reservation is of 16 KiB at least.
+
+use crate::rates::Network;
+use prometheus_client::metrics::gauge::Gauge;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// The budget. Cheap to clone; clones are the same.
+#[derive(Clone)]
+pub(super) struct Budget {
+    total: usize,
+    per_address: usize,
+    holders: Arc<Mutex<Holders>>,
+    /// The bytes that are reserved.
+    gauge: Gauge,
+}
+
+/// There is no memory left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Full {
+    /// For this address.
+    Address,
+    /// For anybody, and no address holds more than this one.
+    All,
+}
+
+/// The memory of one body, until it is dropped.
+pub(super) struct Reservation {
+    budget: Budget,
+    network: Network,
+    bytes: usize,
+    revoked: Arc<Notify>,
+}
+
+impl Budget {
+    pub(super) fn new(total: usize, per_address: usize, gauge: Gauge) -> Self {
+        Self { total, per_address, holders: Arc::default(), gauge }
+    }
+
+    /// A reservation of nothing yet.
+    pub(super) fn reservation(&self, network: Network) -> Reservation {
+        Reservation { budget: self.clone(), network, bytes: 0, revoked: Arc::default() }
+    }
+
+    fn holders(&self) -> MutexGuard<'_, Holders> {
+        self.holders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Reservation {
+    /// Reserves so many bytes in all.
+    ///
+    /// # Errors
+    /// [`Full`]; then what was reserved before stays reserved.
+    pub(super) fn grow_to(&mut self, bytes: usize) -> Result<(), Full> {
+        if bytes <= self.bytes {
+            return Ok(());
+        }
+        let budget = self.budget.clone();
+        let (more, mut holders) = (bytes - self.bytes, budget.holders());
+        let own = holders.of(self.network) + more;
+        if own > budget.per_address {
+            return Err(Full::Address);
+        }
+        while holders.reserved + more > budget.total {
+            if !holders.revoke_of_largest(own) {
+                return Err(Full::All);
+            }
+        }
+        holders.add(self.network, &self.revoked, more);
+        self.bytes = bytes;
+        budget.gauge.set(holders.reserved as i64);
+        Ok(())
+    }
+
+    /// Ends when another body needs the memory.
+    pub(super) async fn revoked(reservation: &Self) {
+        reservation.revoked.notified().await;
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if self.bytes > 0 {
+            let mut holders = self.budget.holders();
+            holders.remove(self.network, &self.revoked);
+            self.budget.gauge.set(holders.reserved as i64);
+        }
+    }
+}
+
+#[derive(Default)]
+struct Holders {
+    reserved: usize,
+    addresses: HashMap<Network, Address>,
+}
+
+/// The bodies of an address, those that were begun first before the others.
+#[derive(Default)]
+struct Address {
+    reserved: usize,
+    bodies: Vec<Held>,
+}
+
+/// What a body holds. Its notification tells it from all others.
+struct Held {
+    revoked: Arc<Notify>,
+    bytes: usize,
+}
+
+impl Holders {
+    /// The bytes of an address.
+    fn of(&self, network: Network) -> usize {
+        self.addresses.get(&network).map_or(0, |address| address.reserved)
+    }
+
+    fn add(&mut self, network: Network, body: &Arc<Notify>, bytes: usize) {
+        let address = self.addresses.entry(network).or_default();
+        match address.bodies.iter_mut().find(|held| Arc::ptr_eq(&held.revoked, body)) {
+            Some(held) => held.bytes += bytes,
+            None => address.bodies.push(Held { revoked: body.clone(), bytes }),
+        }
+        address.reserved += bytes;
+        self.reserved += bytes;
+    }
+
+    fn remove(&mut self, network: Network, body: &Arc<Notify>) {
+        let at = |address: &Address| address.bodies.iter().position(|held| Arc::ptr_eq(&held.revoked, body));
+        if let Some(at) = self.addresses.get(&network).and_then(at) {
+            self.remove_at(network, at);
+        }
+    }
+
+    /// Takes the memory of the oldest body of the address that holds most, if that is more than `own`.
+    fn revoke_of_largest(&mut self, own: usize) -> bool {
+        let largest = self.addresses.iter().max_by_key(|(_, address)| address.reserved);
+        let Some(network) = largest.filter(|(_, address)| address.reserved > own).map(|(network, _)| *network) else {
+            return false;
+        };
+        if let Some(held) = self.remove_at(network, 0) {
+            held.revoked.notify_one();
+        }
+        true
+    }
+
+    fn remove_at(&mut self, network: Network, at: usize) -> Option<Held> {
+        let address = self.addresses.get_mut(&network)?;
+        let held = address.bodies.remove(at);
+        address.reserved -= held.bytes;
+        self.reserved -= held.bytes;
+        if address.bodies.is_empty() {
+            self.addresses.remove(&network);
+        }
+        Some(held)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+
+    fn network(last: u8) -> Network {
+        Network::of([192, 0, 2, last].into())
+    }
+
+    /// 100 bytes, of which an address may hold 60.
+    fn budget() -> Budget {
+        Budget::new(100, 60, Gauge::default())
+    }
+
+    fn held(budget: &Budget, address: u8, bytes: usize) -> Result<Reservation, Full> {
+        let mut reservation = budget.reservation(network(address));
+        reservation.grow_to(bytes).map(|()| reservation)
+    }
+
+    fn is_revoked(reservation: &Reservation) -> bool {
+        Reservation::revoked(reservation).now_or_never().is_some()
+    }
+
+    #[test]
+    fn an_address_holds_its_part_and_gets_it_back() {
+        let budget = budget();
+        let mut first = held(&budget, 1, 40).expect("room");
+        first.grow_to(30).expect("it has more");
+        assert_eq!(held(&budget, 1, 21).err(), Some(Full::Address));
+        assert_eq!(first.grow_to(61), Err(Full::Address));
+        let second = held(&budget, 1, 20).expect("room");
+        assert_eq!(budget.gauge.get(), 60);
+        drop((first, second));
+        assert_eq!((budget.gauge.get(), budget.holders().addresses.len()), (0, 0), "nobody is remembered");
+    }
+
+    #[test]
+    fn the_oldest_body_of_the_address_that_holds_most_gives_way() {
+        let budget = budget();
+        let [old, new, other] = [(1, 30), (1, 20), (2, 45)].map(|(address, bytes)| held(&budget, address, bytes).expect("room"));
+        let third = held(&budget, 3, 10).expect("room is made");
+        assert_eq!([&old, &new, &other, &third].map(is_revoked), [true, false, false, false]);
+        assert_eq!(budget.gauge.get(), 75);
+        drop(old);
+        assert_eq!(budget.gauge.get(), 75, "it had nothing left to give back");
+        // Nobody makes room for the address that would hold most.
+        assert_eq!(held(&budget, 2, 30).err(), Some(Full::Address));
+        let mut fourth = held(&budget, 3, 25).expect("room");
+        assert_eq!(fourth.grow_to(36), Err(Full::All));
+        assert_eq!([&new, &other, &third, &fourth].map(is_revoked), [false; 4]);
+    }
+
+    #[test]
+    fn several_give_way_until_there_is_room() {
+        let budget = budget();
+        let bodies: Vec<_> = [1, 1, 1, 2, 2].map(|address| held(&budget, address, 20).expect("room")).into();
+        let _last = held(&budget, 3, 35).expect("room is made");
+        let revoked: Vec<bool> = bodies.iter().map(is_revoked).collect();
+        assert_eq!((revoked[0], revoked.iter().filter(|revoked| **revoked).count()), (true, 2));
+    }
+
+    #[test]
+    fn a_64_is_one_address() {
+        let budget = budget();
+        let at = |text: &str| budget.reservation(Network::of(text.parse().expect("an address")));
+        let [mut first, mut second, mut other] = ["2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"].map(at);
+        first.grow_to(50).expect("room");
+        assert_eq!((second.grow_to(20), other.grow_to(20)), (Err(Full::Address), Ok(())));
+    }
+}

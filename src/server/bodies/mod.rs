@@ -1,0 +1,245 @@
+//! Bodies of requests while they are read: how much memory they take, and how slowly they may come.
+//!
+//! Memory is reserved when bytes arrive, never for what a `Content-Length` or a chunked coding promises. The first 16 KiB of a body, more than
+//! clients usually send, are free and take no lock. Beyond that a body reserves 16 KiB at a time from a budget for all bodies and from the part
+//! of it that one address may hold ([`budget`]).
+
+mod budget;
+
+use super::config::EdgeConfig;
+use super::response::Refusal;
+use crate::config::BODY_BYTES;
+use crate::deadline::within;
+use crate::error::Error;
+use crate::metrics::EdgeMeters;
+use crate::rates::Network;
+use axum::body::Body;
+use axum::http::StatusCode;
+use budget::{Budget, Full, Reservation};
+use bytes::{Bytes, BytesMut};
+use hyper::body::Body as _;
+use std::future::poll_fn;
+use std::net::{IpAddr, Ipv4Addr};
+use std::pin::Pin;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The free part of a body, and the unit of reservations, in bytes.
+const STEP: usize = 16 << 10;
+
+/// Reads bodies within the limits. Cheap to clone; clones share the budget.
+#[derive(Clone)]
+pub(super) struct Bodies {
+    budget: Budget,
+    pace: Pace,
+    /// How long a body may take in all.
+    timeout: Duration,
+    meters: EdgeMeters,
+}
+
+impl Bodies {
+    pub(super) fn new(config: &EdgeConfig, meters: &EdgeMeters) -> Self {
+        Self {
+            budget: Budget::new(config.body_memory, config.address_body_memory, meters.body_bytes.clone()),
+            pace: Pace { grace: config.body_grace, rate: config.body_rate },
+            timeout: config.body_timeout,
+            meters: meters.clone(),
+        }
+    }
+
+    /// Reads the body of a request from `address` to its end.
+    ///
+    /// # Errors
+    /// 413 for a body that is too long, 408 for one that is too slow, 429 when the address has reached its limit, 503 when the budget is used up
+    /// and the body has to give way, 400 for one that breaks off.
+    pub(super) async fn read(&self, address: Option<IpAddr>, body: Body) -> Result<Bytes, Refusal> {
+        if body.size_hint().lower() > BODY_BYTES as u64 {
+            return Err(too_long());
+        }
+        let _reading = Reading::begin(&self.meters);
+        let network = Network::of(address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)));
+        match within(self.timeout, self.collect(network, body)).await {
+            Ok(read) => read.map_err(|dropped| self.refusal(dropped)),
+            Err(_) => Err(self.refusal(Dropped::Late)),
+        }
+    }
+
+    async fn collect(&self, network: Network, mut body: Body) -> Result<Bytes, Dropped> {
+        let (began, mut collected, mut reservation) = (Instant::now(), Collected::default(), None);
+        loop {
+            let left = self.pace.allowed(collected.len()).saturating_sub(began.elapsed());
+            let frame = within(left, poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)));
+            let frame = match &reservation {
+                None => frame.await,
+                Some(reservation) => tokio::select! {
+                    biased;
+                    () = Reservation::revoked(reservation) => return Err(Dropped::Revoked),
+                    frame = frame => frame,
+                },
+            };
+            let Some(frame) = frame.map_err(|_| Dropped::Slow)? else { return Ok(collected.into_bytes()) };
+            let Ok(data) = frame.map_err(|_| Dropped::Broken)?.into_data() else { continue };
+            let length = collected.len() + data.len();
+            if length > BODY_BYTES {
+                return Err(Dropped::Long);
+            }
+            if length > STEP {
+                let reservation = reservation.get_or_insert_with(|| self.budget.reservation(network));
+                reservation.grow_to((length - STEP).next_multiple_of(STEP))?;
+            }
+            collected.add(data);
+        }
+    }
+
+    fn refusal(&self, dropped: Dropped) -> Refusal {
+        if let Some(reason) = dropped.reason() {
+            self.meters.body_dropped(reason);
+        }
+        let slow = |message| Refusal::new(StatusCode::REQUEST_TIMEOUT, "REQUEST_TIMEOUT", message);
+        match dropped {
+            Dropped::Long => too_long(),
+            Dropped::Broken => Refusal::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "The body could not be read."),
+            Dropped::Late => slow("The body took too long to come."),
+            Dropped::Slow => slow("The body came too slowly."),
+            Dropped::Full(Full::Address) => {
+                let message = "Too many long bodies are being sent from this address at once.";
+                Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).over("bodies").retry_after(1)
+            }
+            Dropped::Full(Full::All) | Dropped::Revoked => Refusal::from(&Error::Overloaded),
+        }
+    }
+}
+
+/// A body that is longer than a body may be, whether its head says so or it turns out to be.
+fn too_long() -> Refusal {
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE", "A body is at most 1 MiB.")
+}
+
+/// Why a body was given up.
+#[derive(Clone, Copy)]
+enum Dropped {
+    Long,
+    /// The connection broke, or the coding of the body is wrong.
+    Broken,
+    /// It took longer than a body may take.
+    Late,
+    /// It came more slowly than a body may come.
+    Slow,
+    Full(Full),
+    /// It gave way to others.
+    Revoked,
+}
+
+impl Dropped {
+    /// Its label in the metrics. What the client does wrong by itself is seen in the statuses.
+    const fn reason(self) -> Option<&'static str> {
+        match self {
+            Self::Long | Self::Broken => None,
+            Self::Late => Some("timeout"),
+            Self::Slow => Some("too_slow"),
+            Self::Full(Full::Address) => Some("address_limit"),
+            Self::Full(Full::All) => Some("memory"),
+            Self::Revoked => Some("gave_way"),
+        }
+    }
+}
+
+impl From<Full> for Dropped {
+    fn from(full: Full) -> Self {
+        Self::Full(full)
+    }
+}
+
+/// The slowest that a body may come.
+#[derive(Clone, Copy)]
+struct Pace {
+    /// How long it may come at any rate.
+    grace: Duration,
+    /// Bytes a second, on average, after that; 0 for no such limit.
+    rate: u32,
+}
+
+impl Pace {
+    /// How long it may take until more than `bytes` have come.
+    fn allowed(self, bytes: usize) -> Duration {
+        match self.rate {
+            0 => Duration::MAX,
+            rate => self.grace + Duration::from_millis(bytes as u64 * 1_000 / u64::from(rate)),
+        }
+    }
+}
+
+/// The bytes of a body. Most bodies come in one piece, which is taken as it is. Several are copied together: a piece of one byte would
+/// otherwise keep the whole buffer that it was read into.
+#[derive(Default)]
+struct Collected {
+    first: Bytes,
+    all: BytesMut,
+}
+
+impl Collected {
+    fn len(&self) -> usize {
+        self.first.len().max(self.all.len())
+    }
+
+    fn add(&mut self, data: Bytes) {
+        if self.len() == 0 {
+            self.first = data;
+            return;
+        }
+        if self.all.is_empty() {
+            self.all.extend_from_slice(&std::mem::take(&mut self.first));
+        }
+        self.all.extend_from_slice(&data);
+    }
+
+    fn into_bytes(self) -> Bytes {
+        if self.all.is_empty() { self.first } else { self.all.freeze() }
+    }
+}
+
+/// Counts a body while it is read.
+struct Reading<'a>(&'a EdgeMeters);
+
+impl<'a> Reading<'a> {
+    fn begin(meters: &'a EdgeMeters) -> Self {
+        meters.bodies.inc();
+        Self(meters)
+    }
+}
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        self.0.bodies.dec();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_byte_earns_time_beyond_the_grace() {
+        let pace = Pace { grace: Duration::from_secs(10), rate: 1_024 };
+        assert_eq!(pace.allowed(0), Duration::from_secs(10));
+        assert_eq!(pace.allowed(512), Duration::from_millis(10_500));
+        assert_eq!(pace.allowed(20 << 10), Duration::from_secs(30));
+        assert_eq!(Pace { rate: 0, ..pace }.allowed(0), Duration::MAX);
+    }
+
+    #[test]
+    fn a_body_is_what_its_pieces_are() {
+        let collect = |pieces: &[&'static str]| {
+            let mut collected = Collected::default();
+            pieces.iter().for_each(|piece| collected.add(Bytes::from_static(piece.as_bytes())));
+            (collected.len(), collected.into_bytes())
+        };
+        assert_eq!(collect(&[]), (0, Bytes::new()));
+        assert_eq!(collect(&["", "ab", ""]), (2, Bytes::from_static(b"ab")));
+        assert_eq!(collect(&["a", "", "bc", "d"]), (4, Bytes::from_static(b"abcd")));
+        let whole = Bytes::from(vec![b'x'; 100]);
+        let mut collected = Collected::default();
+        collected.add(whole.clone());
+        assert_eq!(collected.into_bytes().as_ptr(), whole.as_ptr(), "one piece is not copied");
+    }
+}

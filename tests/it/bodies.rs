@@ -1,0 +1,166 @@
+//! Bodies of requests while they are read: memory is taken for bytes that have come, bounded by address, and slow bodies are given up.
+
+use crate::support::{Answer, TestApp};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+use waxwing::config::Config;
+use waxwing::server::EdgeConfig;
+
+/// The longest body.
+const LONGEST: usize = 1 << 20;
+
+async fn with(edge: EdgeConfig) -> TestApp {
+    TestApp::at_edge(Config::default(), edge).await
+}
+
+/// A connection from 127.0.0.`last`: all of them are this machine.
+async fn from(app: &TestApp, last: u8) -> TcpStream {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind(([127, 0, 0, last], 0).into()).expect("a local address");
+    socket.connect(app.url.trim_start_matches("http://").parse().expect("an address")).await.expect("a connection")
+}
+
+/// The head of a request with this line about its body.
+fn head(line: &str) -> String {
+    format!("POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{line}\r\n\r\n")
+}
+
+/// A request of which only so many bytes of its body have come yet, of the longest that there may be.
+async fn begun(app: &TestApp, last: u8, bytes: usize) -> TcpStream {
+    begun_of(app, last, bytes, LONGEST).await
+}
+
+/// The same of a body of this length.
+async fn begun_of(app: &TestApp, last: u8, bytes: usize, length: usize) -> TcpStream {
+    let mut stream = from(app, last).await;
+    stream.write_all(head(&format!("content-length: {length}")).as_bytes()).await.expect("it is open");
+    stream.write_all(&vec![b' '; bytes]).await.expect("it is open");
+    stream
+}
+
+/// The status and the error of the answer on a connection, or the status alone where there is no error.
+async fn answer(stream: &mut TcpStream) -> (u16, Value) {
+    let mut text = String::new();
+    let (head, body) = loop {
+        let mut buffer = [0; 4096];
+        let count = stream.read(&mut buffer).await.expect("it is open");
+        assert!(count > 0, "closed after {text:?}");
+        text.push_str(&String::from_utf8_lossy(&buffer[..count]));
+        if let Some((head, body)) = text.split_once("\r\n\r\n").filter(|(_, body)| serde_json::from_str::<Value>(body).is_ok()) {
+            break (head, body);
+        }
+    };
+    let body: Value = serde_json::from_str(body).expect("JSON");
+    (head[9..12].parse().expect("a status"), body["errors"][0]["extensions"].clone())
+}
+
+/// Sends a request with a body of about so many bytes from 127.0.0.`last`.
+async fn send(app: &TestApp, last: u8, bytes: usize) -> (u16, Value) {
+    let body = json!({ "query": "{ __typename }", "variables": { "x": "x".repeat(bytes) } }).to_string();
+    let mut stream = from(app, last).await;
+    let request = format!("{}{body}", head(&format!("content-length: {}", body.len())));
+    stream.write_all(request.as_bytes()).await.expect("it is open");
+    answer(&mut stream).await
+}
+
+/// What a metric says.
+async fn metric(app: &TestApp, name: &str) -> u64 {
+    let metrics = Answer::of(app.get("/metrics")).await.text;
+    let value = metrics.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+    value.unwrap_or_default()
+}
+
+/// Waits until a metric has this value.
+async fn reaches(app: &TestApp, name: &str, value: u64) {
+    while metric(app, name).await != value {
+        tokio::task::yield_now().await;
+    }
+}
+
+const RESERVED: &str = "waxwing_http_body_bytes";
+
+#[tokio::test]
+async fn bodies_that_are_promised_take_nothing_from_others() {
+    let app = TestApp::start().await;
+    let mut held = Vec::new();
+    for at in 0..128 {
+        let mut stream = from(&app, 1).await;
+        let (line, first) = if at % 2 == 0 {
+            (format!("content-length: {LONGEST}"), " ")
+        } else {
+            ("transfer-encoding: chunked".to_owned(), "1\r\n \r\n")
+        };
+        stream.write_all(format!("{}{first}", head(&line)).as_bytes()).await.expect("it is open");
+        held.push(stream);
+    }
+    reaches(&app, "waxwing_http_bodies_reading", 128).await;
+    for bytes in [20_000, LONGEST - 1_000] {
+        assert_eq!(send(&app, 1, bytes).await, (200, Value::Null), "{bytes} bytes from the same address");
+    }
+    assert_eq!(metric(&app, RESERVED).await, 0);
+    drop(held);
+    reaches(&app, "waxwing_http_bodies_reading", 0).await;
+}
+
+#[tokio::test]
+async fn an_address_holds_a_part_of_the_memory_and_no_more() {
+    let app = with(EdgeConfig { address_body_memory: 64 << 10, ..EdgeConfig::default() }).await;
+    let mut held = begun(&app, 2, 64 << 10).await;
+    reaches(&app, RESERVED, 48 << 10).await;
+    let (status, error) = send(&app, 2, 40 << 10).await;
+    assert_eq!((status, error), (429, json!({ "code": "LIMIT_REACHED", "limit": "bodies", "retryAfter": 1 })));
+    assert_eq!(metric(&app, "waxwing_http_bodies_dropped_total{reason=\"address_limit\"}").await, 1);
+    assert_eq!(send(&app, 2, 8 << 10).await.0, 200, "short ones take nothing");
+    assert_eq!(send(&app, 3, 40 << 10).await.0, 200, "others have their own");
+    // It goes over its part by itself.
+    held.write_all(&vec![b' '; 64 << 10]).await.expect("it is open");
+    assert_eq!(answer(&mut held).await.0, 429);
+    reaches(&app, RESERVED, 0).await;
+    assert_eq!(send(&app, 2, 40 << 10).await.0, 200);
+}
+
+#[tokio::test]
+async fn the_address_that_holds_most_gives_way() {
+    let memory = EdgeConfig { body_memory: 128 << 10, address_body_memory: 96 << 10, ..EdgeConfig::default() };
+    let app = with(memory).await;
+    let mut oldest = begun(&app, 2, 48 << 10).await;
+    reaches(&app, RESERVED, 32 << 10).await;
+    let mut other = begun_of(&app, 3, 64 << 10, (64 << 10) + 1).await;
+    reaches(&app, RESERVED, 80 << 10).await;
+    let mut newest = begun_of(&app, 2, 48 << 10, (48 << 10) + 1).await;
+    reaches(&app, RESERVED, 112 << 10).await;
+    assert_eq!(send(&app, 1, 40 << 10).await, (200, Value::Null));
+    assert_eq!(answer(&mut oldest).await, (503, json!({ "code": "OVERLOADED", "retryAfter": 1 })));
+    assert_eq!(metric(&app, "waxwing_http_bodies_dropped_total{reason=\"gave_way\"}").await, 1);
+    reaches(&app, RESERVED, 80 << 10).await;
+    // The others go on to their end. They are blanks, which is no JSON.
+    for stream in [&mut other, &mut newest] {
+        stream.write_all(b" ").await.expect("it is open");
+        assert_eq!(answer(stream).await, (400, json!({ "code": "BAD_REQUEST" })));
+    }
+    reaches(&app, RESERVED, 0).await;
+}
+
+#[tokio::test]
+async fn a_body_that_falls_below_the_rate_is_given_up_long_before_its_time_is_over() {
+    let long = Duration::from_secs(3_600);
+    let slow =
+        |body_rate| EdgeConfig { body_timeout: long, body_grace: Duration::from_millis(100), body_rate, ..EdgeConfig::default() };
+    let app = with(slow(1 << 20)).await;
+    for bytes in [0, 1, 30_000] {
+        let mut stream = begun(&app, 2, bytes).await;
+        let (status, error) = answer(&mut stream).await;
+        assert_eq!((status, error), (408, json!({ "code": "REQUEST_TIMEOUT" })), "{bytes} bytes");
+    }
+    assert_eq!(metric(&app, "waxwing_http_bodies_dropped_total{reason=\"too_slow\"}").await, 3);
+    assert_eq!(metric(&app, RESERVED).await, 0);
+    // What has come earns time: these bytes some four days.
+    let app = with(slow(1)).await;
+    let mut stream = begun(&app, 2, 400_000).await;
+    reaches(&app, RESERVED, (400_000 - (16_u64 << 10)).next_multiple_of(16 << 10)).await;
+    let mut byte = [0];
+    let said = tokio::time::timeout(Duration::from_millis(300), stream.read(&mut byte)).await;
+    assert!(said.is_err(), "it is waited for");
+}
