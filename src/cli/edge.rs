@@ -58,9 +58,16 @@ pub(super) struct EdgeOptions {
     /// How many GraphQL requests are worked on at once; one more is refused as OVERLOADED. Without it, 64 for each core, and at least 96.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_REQUESTS", value_parser = at_least(1, 1_000_000))]
     max_requests: Option<usize>,
-    /// How many connections there are at once; the next one waits.
+    /// How many connections there are at once. For the next one, an idle one gives way; if there is none, it waits.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_CONNECTIONS", default_value_t = 10_000, value_parser = at_least(1, 1_000_000))]
     max_connections: usize,
+    /// How many connections an address has at once on this server, except for --trusted-proxies. For the next one, an idle one of the same
+    /// address gives way; if there is none, it is refused with 429. Without it, a twentieth of --max-connections, and at least 16.
+    #[arg(long, value_name = "N", env = "WAXWING_ADDRESS_CONNECTIONS", value_parser = at_least(1, 1_000_000))]
+    address_connections: Option<usize>,
+    /// After how many seconds a connection on which nothing has come since it was accepted is closed.
+    #[arg(long, value_name = "SECONDS", env = "WAXWING_FIRST_BYTE_TIMEOUT", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=600))]
+    first_byte_timeout: u64,
     /// How many sockets an account has at once on this server; one more is closed with 4429.
     #[arg(long, value_name = "N", env = "WAXWING_ACCOUNT_SOCKETS", default_value_t = 10, value_parser = at_least(1, 1_000_000))]
     account_sockets: usize,
@@ -138,6 +145,10 @@ impl EdgeOptions {
             cors_origins: self.cors_origins.clone(),
             max_requests: self.max_requests.unwrap_or(defaults.max_requests),
             max_connections: self.max_connections,
+            address_connections: self
+                .address_connections
+                .unwrap_or_else(|| EdgeConfig::address_connections_of(self.max_connections)),
+            first_byte_timeout: Duration::from_secs(self.first_byte_timeout),
             request_timeout: Duration::from_secs(self.request_timeout),
             body_rate: self.body_rate,
             live: LiveConfig {

@@ -1,5 +1,6 @@
 //! What is counted of connections and of the bodies of requests.
 
+use super::Held;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -41,10 +42,8 @@ pub struct EdgeMeters {
     states: [Gauge; 4],
     dropped_connections: Family<ReasonLabel, Counter>,
     dropped_bodies: Family<ReasonLabel, Counter>,
-    /// Bodies that are being read.
-    pub bodies: Gauge,
-    /// Bytes that are reserved for long bodies.
-    pub body_bytes: Gauge,
+    bodies: Gauge,
+    body_bytes: Gauge,
 }
 
 impl EdgeMeters {
@@ -68,14 +67,29 @@ impl EdgeMeters {
         meters
     }
 
-    /// The number of connections in a state.
-    pub const fn connections(&self, state: ConnectionState) -> &Gauge {
-        &self.states[state as usize]
+    /// Counts a connection that goes from one state to another; `None` before it is open and after it is closed.
+    pub fn connection_moved(&self, from: Option<ConnectionState>, to: Option<ConnectionState>) {
+        if let Some(from) = from {
+            self.states[from as usize].dec();
+        }
+        if let Some(to) = to {
+            self.states[to as usize].inc();
+        }
     }
 
     /// Counts a connection that was refused or closed.
     pub fn connection_dropped(&self, reason: &'static str) {
         self.dropped_connections.get_or_create(&ReasonLabel { reason }).inc();
+    }
+
+    /// Counts a body that is being read, until what this gives is dropped.
+    pub fn body(&self) -> Held {
+        Held::new(&self.bodies)
+    }
+
+    /// Says how many bytes are reserved for long bodies.
+    pub fn set_body_bytes(&self, bytes: usize) {
+        self.body_bytes.set(bytes as i64);
     }
 
     /// Counts a body that was given up.

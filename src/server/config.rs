@@ -21,8 +21,13 @@ pub struct EdgeConfig {
     pub cors_origins: Vec<Origin>,
     /// GraphQL requests that are worked on at once; one more is refused.
     pub max_requests: usize,
-    /// Connections at once; whoever comes next waits in the system's queue.
+    /// Connections at once. For one more, one without a request in flight gives way; if there is none, it waits.
     pub max_connections: usize,
+    /// Connections at once of one address, which is no trusted proxy's. For one more, one of that address without a request in flight gives
+    /// way; if there is none, it is refused.
+    pub address_connections: usize,
+    /// How long nothing may come after a connection was accepted.
+    pub first_byte_timeout: Duration,
     /// How long a request may take in all. A change that has begun is finished behind the answer.
     pub request_timeout: Duration,
     /// How long the headers of a request may take from their first byte on.
@@ -140,6 +145,8 @@ impl Default for EdgeConfig {
             // A core is busy with fewer; more of them only wait for each other. But log-ins in their line (64) must leave room.
             max_requests: (64 * cores).max(96),
             max_connections: 10_000,
+            address_connections: Self::address_connections_of(10_000),
+            first_byte_timeout: Duration::from_secs(5),
             request_timeout: Duration::from_secs(10),
             header_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
@@ -156,5 +163,14 @@ impl Default for EdgeConfig {
             documents: Arc::default(),
             live: LiveConfig::default(),
         }
+    }
+}
+
+impl EdgeConfig {
+    /// The connections of an address where so many are open in all: so it takes twenty addresses to use all of them. Of the default that is
+    /// 500: an office of 250 people, each with a socket and a connection for requests, or as many subscribers as providers put behind one
+    /// address (64 to 128), with four each.
+    pub fn address_connections_of(max_connections: usize) -> usize {
+        (max_connections / 20).max(16)
     }
 }

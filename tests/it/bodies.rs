@@ -5,9 +5,12 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::timeout;
 use waxwing::config::Config;
 use waxwing::server::EdgeConfig;
 
+/// Nothing here takes as long; what does is a defect, and not waited for.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// The longest body.
 const LONGEST: usize = 1 << 20;
 
@@ -45,7 +48,8 @@ async fn answer(stream: &mut TcpStream) -> (u16, Value) {
     let mut text = String::new();
     let (head, body) = loop {
         let mut buffer = [0; 4096];
-        let count = stream.read(&mut buffer).await.expect("it is open");
+        let read = timeout(PATIENCE, stream.read(&mut buffer)).await.expect("an answer");
+        let count = read.expect("it is open");
         assert!(count > 0, "closed after {text:?}");
         text.push_str(&String::from_utf8_lossy(&buffer[..count]));
         if let Some((head, body)) = text.split_once("\r\n\r\n").filter(|(_, body)| serde_json::from_str::<Value>(body).is_ok()) {
@@ -74,9 +78,12 @@ async fn metric(app: &TestApp, name: &str) -> u64 {
 
 /// Waits until a metric has this value.
 async fn reaches(app: &TestApp, name: &str, value: u64) {
-    while metric(app, name).await != value {
-        tokio::task::yield_now().await;
-    }
+    let reached = async {
+        while metric(app, name).await != value {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(PATIENCE, reached).await.unwrap_or_else(|_| panic!("{name} never is {value}"));
 }
 
 const RESERVED: &str = "waxwing_http_body_bytes";
@@ -161,6 +168,6 @@ async fn a_body_that_falls_below_the_rate_is_given_up_long_before_its_time_is_ov
     let mut stream = begun(&app, 2, 400_000).await;
     reaches(&app, RESERVED, (400_000 - (16_u64 << 10)).next_multiple_of(16 << 10)).await;
     let mut byte = [0];
-    let said = tokio::time::timeout(Duration::from_millis(300), stream.read(&mut byte)).await;
+    let said = timeout(Duration::from_millis(300), stream.read(&mut byte)).await;
     assert!(said.is_err(), "it is waited for");
 }

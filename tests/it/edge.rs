@@ -157,19 +157,6 @@ async fn more_requests_than_there_is_room_for_are_refused_at_once() {
     while app.ask(query).await.json()["data"]["user"]["login"] != "ada" {}
 }
 
-#[tokio::test]
-async fn more_connections_than_there_is_room_for_wait() {
-    let app = at_edge(EdgeConfig { max_connections: 2, ..EdgeConfig::default() }).await;
-    let (mut first, mut second, mut third) = (connect(&app).await, connect(&app).await, connect(&app).await);
-    exchange(&mut first).await;
-    exchange(&mut second).await;
-    third.write_all(SMALL.as_bytes()).await.expect("the system takes it");
-    let mut byte = [0; 1];
-    assert!(tokio::time::timeout(SOON, third.read(&mut byte)).await.is_err(), "nobody answers yet");
-    drop(first);
-    assert_eq!(third.read(&mut byte).await.expect("an answer"), 1);
-}
-
 /// Another server over the same Redis, which may take its time, while its requests may not.
 async fn impatient(app: &TestApp) -> TestApp {
     let redis = app.redis.clone();

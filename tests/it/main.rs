@@ -12,6 +12,7 @@ mod cluster;
 mod comments;
 mod config;
 mod conformance;
+mod connections;
 mod container;
 mod cost;
 mod crashes;

@@ -4,8 +4,8 @@
 //! way: the body of that address that has been read for the longest loses its reservation. So an address can only take from others what
 //! they leave free. Work under the lock is bounded by the budget: each reservation is of 16 KiB at least.
 
+use crate::metrics::EdgeMeters;
 use crate::rates::Network;
-use prometheus_client::metrics::gauge::Gauge;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
@@ -16,8 +16,7 @@ pub(super) struct Budget {
     total: usize,
     per_address: usize,
     holders: Arc<Mutex<Holders>>,
-    /// The bytes that are reserved.
-    gauge: Gauge,
+    meters: EdgeMeters,
 }
 
 /// There is no memory left.
@@ -38,8 +37,8 @@ pub(super) struct Reservation {
 }
 
 impl Budget {
-    pub(super) fn new(total: usize, per_address: usize, gauge: Gauge) -> Self {
-        Self { total, per_address, holders: Arc::default(), gauge }
+    pub(super) fn new(total: usize, per_address: usize, meters: EdgeMeters) -> Self {
+        Self { total, per_address, holders: Arc::default(), meters }
     }
 
     /// A reservation of nothing yet.
@@ -74,13 +73,13 @@ impl Reservation {
         }
         holders.add(self.network, &self.revoked, more);
         self.bytes = bytes;
-        budget.gauge.set(holders.reserved as i64);
+        budget.meters.set_body_bytes(holders.reserved);
         Ok(())
     }
 
     /// Ends when another body needs the memory.
-    pub(super) async fn revoked(reservation: &Self) {
-        reservation.revoked.notified().await;
+    pub(super) async fn revoked(&self) {
+        self.revoked.notified().await;
     }
 }
 
@@ -89,7 +88,7 @@ impl Drop for Reservation {
         if self.bytes > 0 {
             let mut holders = self.budget.holders();
             holders.remove(self.network, &self.revoked);
-            self.budget.gauge.set(holders.reserved as i64);
+            self.budget.meters.set_body_bytes(holders.reserved);
         }
     }
 }
@@ -163,6 +162,7 @@ impl Holders {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metrics::{Metrics, StorageMeters};
     use futures_util::FutureExt;
 
     fn network(last: u8) -> Network {
@@ -171,7 +171,7 @@ mod tests {
 
     /// 100 bytes, of which an address may hold 60.
     fn budget() -> Budget {
-        Budget::new(100, 60, Gauge::default())
+        Budget::new(100, 60, Metrics::new(&StorageMeters::default(), 0).edge().clone())
     }
 
     fn held(budget: &Budget, address: u8, bytes: usize) -> Result<Reservation, Full> {
@@ -180,7 +180,7 @@ mod tests {
     }
 
     fn is_revoked(reservation: &Reservation) -> bool {
-        Reservation::revoked(reservation).now_or_never().is_some()
+        reservation.revoked().now_or_never().is_some()
     }
 
     #[test]
@@ -191,9 +191,10 @@ mod tests {
         assert_eq!(held(&budget, 1, 21).err(), Some(Full::Address));
         assert_eq!(first.grow_to(61), Err(Full::Address));
         let second = held(&budget, 1, 20).expect("room");
-        assert_eq!(budget.gauge.get(), 60);
+        assert_eq!(budget.holders().reserved, 60);
         drop((first, second));
-        assert_eq!((budget.gauge.get(), budget.holders().addresses.len()), (0, 0), "nobody is remembered");
+        let holders = budget.holders();
+        assert_eq!((holders.reserved, holders.addresses.len()), (0, 0), "nobody is remembered");
     }
 
     #[test]
@@ -202,9 +203,9 @@ mod tests {
         let [old, new, other] = [(1, 30), (1, 20), (2, 45)].map(|(address, bytes)| held(&budget, address, bytes).expect("room"));
         let third = held(&budget, 3, 10).expect("room is made");
         assert_eq!([&old, &new, &other, &third].map(is_revoked), [true, false, false, false]);
-        assert_eq!(budget.gauge.get(), 75);
+        assert_eq!(budget.holders().reserved, 75);
         drop(old);
-        assert_eq!(budget.gauge.get(), 75, "it had nothing left to give back");
+        assert_eq!(budget.holders().reserved, 75, "it had nothing left to give back");
         // Nobody makes room for the address that would hold most.
         assert_eq!(held(&budget, 2, 30).err(), Some(Full::Address));
         let mut fourth = held(&budget, 3, 25).expect("room");

@@ -15,7 +15,7 @@ use crate::metrics::EdgeMeters;
 use crate::rates::Network;
 use axum::body::Body;
 use axum::http::StatusCode;
-use budget::{Budget, Full, Reservation};
+use budget::{Budget, Full};
 use bytes::{Bytes, BytesMut};
 use hyper::body::Body as _;
 use std::future::poll_fn;
@@ -40,7 +40,7 @@ pub(super) struct Bodies {
 impl Bodies {
     pub(super) fn new(config: &EdgeConfig, meters: &EdgeMeters) -> Self {
         Self {
-            budget: Budget::new(config.body_memory, config.address_body_memory, meters.body_bytes.clone()),
+            budget: Budget::new(config.body_memory, config.address_body_memory, meters.clone()),
             pace: Pace { grace: config.body_grace, rate: config.body_rate },
             timeout: config.body_timeout,
             meters: meters.clone(),
@@ -56,7 +56,7 @@ impl Bodies {
         if body.size_hint().lower() > BODY_BYTES as u64 {
             return Err(too_long());
         }
-        let _reading = Reading::begin(&self.meters);
+        let _reading = self.meters.body();
         let network = Network::of(address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)));
         match within(self.timeout, self.collect(network, body)).await {
             Ok(read) => read.map_err(|dropped| self.refusal(dropped)),
@@ -73,7 +73,7 @@ impl Bodies {
                 None => frame.await,
                 Some(reservation) => tokio::select! {
                     biased;
-                    () = Reservation::revoked(reservation) => return Err(Dropped::Revoked),
+                    () = reservation.revoked() => return Err(Dropped::Revoked),
                     frame = frame => frame,
                 },
             };
@@ -195,22 +195,6 @@ impl Collected {
 
     fn into_bytes(self) -> Bytes {
         if self.all.is_empty() { self.first } else { self.all.freeze() }
-    }
-}
-
-/// Counts a body while it is read.
-struct Reading<'a>(&'a EdgeMeters);
-
-impl<'a> Reading<'a> {
-    fn begin(meters: &'a EdgeMeters) -> Self {
-        meters.bodies.inc();
-        Self(meters)
-    }
-}
-
-impl Drop for Reading<'_> {
-    fn drop(&mut self) {
-        self.0.bodies.dec();
     }
 }
 

@@ -1,4 +1,4 @@
-//! A request's body that notes when it is dropped before it was read to its end.
+//! A request's body that notes when it is dropped before it was read to its end, and an event stream that notes when it is open.
 
 use super::Shared;
 use axum::body::{Body, Bytes};
@@ -39,6 +39,40 @@ impl hyper::body::Body for Watched {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+/// The body of an event stream, during which the connection counts as one that streams.
+pub(super) fn streamed(body: Body, shared: Arc<Shared>) -> Body {
+    shared.streams.store(true, Ordering::Relaxed);
+    Body::new(Streamed { body, shared })
+}
+
+struct Streamed {
+    body: Body,
+    shared: Arc<Shared>,
+}
+
+impl hyper::body::Body for Streamed {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Streamed {
+    fn drop(&mut self) {
+        self.shared.streams.store(false, Ordering::Relaxed);
     }
 }
 

@@ -27,6 +27,11 @@ impl Limit {
         self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(length)));
     }
 
+    /// Whether it has begun.
+    pub(super) const fn is_running(&self) -> bool {
+        self.deadline.is_some()
+    }
+
     /// It is over, or there is none.
     pub(super) fn end(&mut self) {
         self.deadline = None;

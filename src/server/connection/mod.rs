@@ -1,15 +1,19 @@
-//! Connections: taken up to a bound, each with a time for the headers of a request and for the reading of its answer. HTTP/1.1 alone: whoever wants more puts a
-//! proxy in front, which TLS asks for anyway.
+//! Connections: bounded in all and by address ([`table`]), each with a time for its first byte, for the headers of a request and for the
+//! reading of its answer. HTTP/1.1 alone: whoever wants more puts a proxy in front, which TLS asks for anyway.
 
+mod activity;
 mod body;
 mod limit;
 mod linger;
+mod refuse;
 mod stream;
+mod table;
 mod unparsable;
 
 use super::config::EdgeConfig;
 use crate::app::App;
 use crate::metrics::Held;
+use activity::{Activity, Common};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
@@ -17,14 +21,15 @@ use axum::http::{HeaderValue, Request, Response, StatusCode, header};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use refuse::Refusals;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use stream::Hurried;
+use table::{Place, Table};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
@@ -32,11 +37,20 @@ use tower_service::Service;
 
 /// Takes connections until `stop` is cancelled, and tells them then to end behind their answers. Ends when all have.
 pub(super) async fn serve(listener: TcpListener, router: Router, config: &EdgeConfig, app: &App, stop: CancellationToken) {
-    let (connections, room) = (TaskTracker::new(), Arc::new(Semaphore::new(config.max_connections)));
-    while let Some((stream, peer, place)) = stop.run_until_cancelled(next(&listener, &room)).await {
-        let kept = Kept(Arc::new((place, app.metrics().connection(), connections.token())));
-        let connection =
-            Connection { router: router.clone(), app: app.clone(), peer, config: config.clone(), stop: stop.clone(), kept };
+    let (connections, refusals) = (TaskTracker::new(), Refusals::new(app.clone()));
+    let mut table = Table::new(config, app.config().trusted_proxies.clone(), Common::new(app.clone()));
+    while let Some((stream, peer)) = stop.run_until_cancelled(next(&listener, &mut table)).await {
+        let Some(origin) = table.admit(peer.ip()) else {
+            if let Some(refusal) = refusals.refuse(stream) {
+                connections.spawn(refusal);
+            }
+            continue;
+        };
+        let Some(place) = stop.run_until_cancelled(table.place()).await else { break };
+        let shared = table.insert(origin);
+        let kept = Kept(Arc::new((Closing(shared.clone()), place, app.metrics().connection(), connections.token())));
+        let (router, config, stop) = (router.clone(), config.clone(), stop.clone());
+        let connection = Connection { router, app: app.clone(), peer, config, stop, kept, shared };
         connections.spawn(connection.run(stream));
     }
     drop(listener);
@@ -44,23 +58,30 @@ pub(super) async fn serve(listener: TcpListener, router: Router, config: &EdgeCo
     connections.wait().await;
 }
 
-type Place = tokio::sync::OwnedSemaphorePermit;
-
 /// The place of a connection among those that are open. A request finds it among its extensions: a socket that a connection becomes keeps it,
 /// and is waited for as the connection was.
 #[derive(Clone)]
-pub(super) struct Kept(#[expect(dead_code, reason = "held, not read")] Arc<(Option<Place>, Held, TaskTrackerToken)>);
+pub(super) struct Kept(#[expect(dead_code, reason = "held, not read")] Arc<(Closing, Option<Place>, Held, TaskTrackerToken)>);
 
-/// The next connection, once there is room for it. What fails to be taken is the peer's affair, or passes: the process may be out of
-/// file descriptors for a moment.
-async fn next(listener: &TcpListener, room: &Arc<Semaphore>) -> (TcpStream, SocketAddr, Option<Place>) {
-    let place = room.clone().acquire_owned().await.ok();
+/// Notes the end of a connection when it is dropped, which is before its place is free.
+struct Closing(Arc<Shared>);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        self.0.activity.close();
+    }
+}
+
+/// The next connection. What fails to be taken is the peer's affair, or passes: if the process is out of file descriptors, a connection
+/// without a request gives way.
+async fn next(listener: &TcpListener, table: &mut Table) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
-            Ok((stream, peer)) => return (stream, peer, place),
+            Ok(accepted) => return accepted,
             Err(error) if is_peers(&error) => {}
             Err(error) => {
-                tracing::error!(%error, "a connection could not be taken");
+                let has_made_way = table.make_way();
+                tracing::error!(%error, has_made_way, "a connection could not be taken");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }
@@ -72,9 +93,12 @@ fn is_peers(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
+/// The longest head of a request, in bytes: its buffer is held until it is whole.
+const HEAD_BYTES: usize = 128 << 10;
+
 /// What the requests of a connection and its stream know of each other.
-#[derive(Default)]
 struct Shared {
+    activity: Activity,
     /// A request is being answered, or the connection has become a socket: what is read is no request's headers.
     busy: AtomicBool,
     /// The answer is a stream of events.
@@ -90,32 +114,26 @@ struct Connection {
     config: EdgeConfig,
     stop: CancellationToken,
     kept: Kept,
+    shared: Arc<Shared>,
 }
 
 impl Connection {
     async fn run(self, stream: TcpStream) {
         // Small answers go out at once; without it the rest of the connection works all the same.
         let _ = stream.set_nodelay(true);
-        let shared = Arc::new(Shared::default());
-        let stream = Hurried::new(stream, shared.clone(), &self.config, self.app);
-        let (router, peer, kept) = (self.router, self.peer, self.kept);
+        let stream = Hurried::new(stream, self.shared.clone(), &self.config, self.app);
+        let (router, peer, kept, shared) = (self.router, self.peer, self.kept, self.shared);
         let service = hyper::service::service_fn(move |request: Request<Incoming>| {
             let mut request = request.map(|body| body::watched(body, &shared));
             request.extensions_mut().insert(ConnectInfo(peer));
             request.extensions_mut().insert(kept.clone());
             let (answer, shared) = (router.clone().call(request), shared.clone());
-            shared.busy.store(true, Ordering::Relaxed);
-            async move {
-                let mut answer = answer.await;
-                if let Ok(answer) = &mut answer {
-                    shared.answered(answer);
-                }
-                answer
-            }
+            shared.begin();
+            async move { answer.await.map(|answer| shared.answered(answer)) }
         });
         let mut http = http1::Builder::new();
         // To hyper, a connection that stands idle is one whose headers are slow: [`Hurried`] knows the one from the other.
-        http.timer(TokioTimer::new()).header_read_timeout(self.config.idle_timeout);
+        http.timer(TokioTimer::new()).header_read_timeout(self.config.idle_timeout).max_header_size(HEAD_BYTES);
         let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
         tokio::pin!(connection);
         let ended = tokio::select! {
@@ -132,13 +150,25 @@ impl Connection {
 }
 
 impl Shared {
+    fn new(common: Arc<Common>) -> Self {
+        let [busy, streams, unread] = [(); 3].map(|()| AtomicBool::new(false));
+        Self { activity: Activity::new(common), busy, streams, unread }
+    }
+
+    /// Notes that a request begins.
+    fn begin(&self) {
+        self.busy.store(true, Ordering::Relaxed);
+        self.unread.fetch_or(self.activity.begin(), Ordering::Relaxed);
+    }
+
     /// Notes what kind of answer goes out, and tells the client where it is the last one.
-    fn answered(&self, answer: &mut Response<Body>) {
-        self.busy.store(answer.status() == StatusCode::SWITCHING_PROTOCOLS, Ordering::Relaxed);
-        self.streams.store(is_event_stream(answer), Ordering::Relaxed);
-        if self.unread.load(Ordering::Relaxed) {
+    fn answered(self: Arc<Self>, mut answer: Response<Body>) -> Response<Body> {
+        let is_upgrade = answer.status() == StatusCode::SWITCHING_PROTOCOLS;
+        self.busy.store(is_upgrade, Ordering::Relaxed);
+        if self.unread.load(Ordering::Relaxed) && !is_upgrade {
             answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
+        if is_event_stream(&answer) { answer.map(|body| body::streamed(body, self)) } else { answer }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The stream below a connection: the times that it is held to, the answers to what is no request, and its end.
 
 use super::Shared;
+use super::activity::Phase;
 use super::limit::Limit;
 use super::linger::Linger;
 use super::unparsable::{self, Refused};
@@ -22,6 +23,8 @@ pub(super) struct Hurried {
     shared: Arc<Shared>,
     app: App,
     headers: Limit,
+    /// How long nothing may come after the connection was accepted.
+    first_byte: Duration,
     answers: Limit,
     /// How long a stream of events may not be taken: less than other answers.
     stream_stall: Duration,
@@ -38,6 +41,7 @@ impl Hurried {
             shared,
             app,
             headers: Limit::new(config.header_timeout),
+            first_byte: config.first_byte_timeout,
             answers: Limit::new(config.stall_timeout),
             stream_stall: config.live.write_timeout,
             refused: None,
@@ -48,6 +52,34 @@ impl Hurried {
 
     fn is_busy(&self) -> bool {
         self.shared.busy.load(Ordering::Relaxed)
+    }
+
+    /// Bytes have come while no request is in flight.
+    fn received(&mut self) {
+        if self.shared.activity.phase() == Phase::Silent {
+            self.headers.end();
+        }
+        self.headers.begin();
+        self.shared.unread.fetch_or(self.shared.activity.receive(), Ordering::Relaxed);
+    }
+
+    /// Waits for bytes while no request is in flight: until the connection has to give way, or they are too slow.
+    fn poll_quiet(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let activity = &self.shared.activity;
+        if activity.poll_leaving(cx) {
+            return Poll::Ready(Ok(())); // As if the client had closed it.
+        }
+        let reason = if activity.phase() == Phase::Silent {
+            self.headers.begin_of(self.first_byte);
+            "first_byte_timeout"
+        } else {
+            "header_timeout"
+        };
+        let slow = self.headers.poll(cx, "the headers came too slowly");
+        if slow.is_ready() {
+            activity.dropped(reason);
+        }
+        slow
     }
 
     /// What came of a write: one that cannot go on waits until it can, or until nobody is taken to read it.
@@ -87,11 +119,12 @@ impl AsyncRead for Hurried {
         match Pin::new(&mut this.stream).poll_read(cx, buffer) {
             Poll::Ready(read) => {
                 if buffer.filled().len() > before && !this.is_busy() {
-                    this.headers.begin();
+                    this.received();
                 }
                 Poll::Ready(read)
             }
-            Poll::Pending => this.headers.poll(cx, "the headers came too slowly"),
+            Poll::Pending if this.is_busy() => Poll::Pending,
+            Poll::Pending => this.poll_quiet(cx),
         }
     }
 }
@@ -119,7 +152,12 @@ impl AsyncWrite for Hurried {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+        ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
+        // Hyper flushes once it has written all that it has.
+        if !self.is_busy() && !self.shared.streams.load(Ordering::Relaxed) {
+            self.shared.activity.rest(self.headers.is_running());
+        }
+        Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -128,7 +166,7 @@ impl AsyncWrite for Hurried {
             ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
             this.is_shut = true;
         }
-        if this.shared.unread.load(Ordering::Relaxed) {
+        if this.shared.unread.load(Ordering::Relaxed) && !this.shared.activity.poll_leaving(cx) {
             ready!(this.linger.poll(&mut this.stream, cx));
         }
         Poll::Ready(Ok(()))

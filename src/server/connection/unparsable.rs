@@ -48,7 +48,7 @@ fn hypers(head: &[u8]) -> Option<&str> {
 fn refusal(status: StatusCode) -> Refusal {
     let (code, message) = match status {
         StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => {
-            ("HEADERS_TOO_LARGE", "The head of the request is too large: send at most 100 headers, and 400 KiB in all.")
+            ("HEADERS_TOO_LARGE", "The head of the request is too large: send at most 100 headers, and 128 KiB in all.")
         }
         StatusCode::URI_TOO_LONG => ("URI_TOO_LONG", "The URL is longer than 64 KiB: send the request by POST."),
         _ => ("BAD_REQUEST", "The head of the request cannot be read: it is not HTTP/1.1 as RFC 9112 has it."),
@@ -56,8 +56,8 @@ fn refusal(status: StatusCode) -> Refusal {
     Refusal::new(status, code, message)
 }
 
-/// Hyper's lines with a body in place of none, under our headers.
-fn written(lines: &str, refusal: Refusal, id: &RequestId) -> Vec<u8> {
+/// These lines with a body in place of none, under our headers.
+pub(super) fn written(lines: &str, refusal: Refusal, id: &RequestId) -> Vec<u8> {
     let (body, mut text) = (refusal.body(), String::new());
     let own = |line: &&str| !line.starts_with("content-length:") && !line.starts_with("connection:");
     for line in lines.split("\r\n").filter(own) {

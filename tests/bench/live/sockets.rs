@@ -36,7 +36,8 @@ impl Server {
     fn start(bed: &Bed) -> Self {
         let redis = format!("unix:{}", bed.socket().display());
         let mut child = Command::new(env!("CARGO_BIN_EXE_waxwing"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--address-sockets", "20000", "--max-connections", "20000"])
+            .args(["serve", "--listen", "127.0.0.1:0", "--address-sockets", "20000"])
+            .args(["--max-connections", "20000", "--address-connections", "20000"])
             .args(["--redis", &redis, "--rate-limits", "off"])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

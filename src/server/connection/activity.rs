@@ -1,0 +1,169 @@
+//! What a connection is doing, as its own task notes it and the accept loop reads it: without a lock, since it changes with every request.
+
+use crate::app::App;
+use crate::metrics::ConnectionState;
+use futures_util::task::AtomicWaker;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::SeqCst};
+use std::task::Context;
+use std::time::Instant;
+use tokio::sync::Notify;
+
+/// What a connection is doing. The first ones are the first to give way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(super) enum Phase {
+    /// Nothing has come since it was accepted.
+    Silent,
+    /// It is idle between two requests.
+    Idle,
+    /// A part of a request's head has come.
+    Head,
+    /// A request is in flight, until its answer is written; or it has become a socket or an event stream.
+    Active,
+    /// It was chosen to give way, and ends unless a request has come in the meantime.
+    Leaving,
+    /// It is closed.
+    Closed,
+}
+
+impl Phase {
+    const ALL: [Self; 6] = [Self::Silent, Self::Idle, Self::Head, Self::Active, Self::Leaving, Self::Closed];
+
+    /// Whether no request is in flight, so that the connection may give way.
+    pub(super) const fn is_quiet(self) -> bool {
+        matches!(self, Self::Silent | Self::Idle | Self::Head)
+    }
+
+    /// The state under which it is counted. One that leaves is as good as closed.
+    const fn counted(self) -> Option<ConnectionState> {
+        match self {
+            Self::Silent => Some(ConnectionState::Silent),
+            Self::Idle => Some(ConnectionState::Idle),
+            Self::Head => Some(ConnectionState::Head),
+            Self::Active => Some(ConnectionState::Active),
+            Self::Leaving | Self::Closed => None,
+        }
+    }
+}
+
+/// What all connections of a listener share with its accept loop.
+pub(super) struct Common {
+    app: App,
+    began: Instant,
+    /// The accept loop waits for a connection that can give way.
+    pub(super) is_wanted: AtomicBool,
+    /// Tells it that there may be one.
+    pub(super) moved: Notify,
+}
+
+impl Common {
+    pub(super) fn new(app: App) -> Arc<Self> {
+        Arc::new(Self { app, began: Instant::now(), is_wanted: AtomicBool::new(false), moved: Notify::new() })
+    }
+
+    /// Counts a connection that was refused or closed.
+    pub(super) fn dropped(&self, reason: &'static str) {
+        self.app.metrics().edge().connection_dropped(reason);
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+}
+
+/// What one connection is doing.
+pub(super) struct Activity {
+    common: Arc<Common>,
+    phase: AtomicU8,
+    /// Since when it is quiet, in microseconds of [`Common::now`].
+    since: AtomicU64,
+    /// The connection's task, while it waits for bytes.
+    task: AtomicWaker,
+}
+
+impl Activity {
+    /// Of a connection that was just accepted.
+    pub(super) fn new(common: Arc<Common>) -> Self {
+        let since = AtomicU64::new(common.now());
+        common.app.metrics().edge().connection_moved(None, Some(ConnectionState::Silent));
+        Self { common, phase: AtomicU8::new(Phase::Silent as u8), since, task: AtomicWaker::new() }
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        Phase::ALL[usize::from(self.phase.load(SeqCst))]
+    }
+
+    /// What decides who gives way first: the phase, then for how long.
+    pub(super) fn rank(&self) -> (Phase, u64) {
+        (self.phase(), self.since.load(SeqCst))
+    }
+
+    /// Bytes have come while no request was in flight. Whether the connection was to give way: then it ends behind its next answer.
+    pub(super) fn receive(&self) -> bool {
+        self.phase() != Phase::Active && self.enter(Phase::Head) == Phase::Leaving
+    }
+
+    /// A request begins. What it says is as of [`Self::receive`].
+    pub(super) fn begin(&self) -> bool {
+        self.enter(Phase::Active) == Phase::Leaving
+    }
+
+    /// The answer is written.
+    pub(super) fn rest(&self, is_reading: bool) {
+        if self.phase() == Phase::Active {
+            self.since.store(self.common.now(), SeqCst);
+            self.enter(if is_reading { Phase::Head } else { Phase::Idle });
+            // Written before and read after, as the accept loop does it the other way round: one of both sees the other.
+            if self.common.is_wanted.load(SeqCst) {
+                self.common.moved.notify_waiters();
+            }
+        }
+    }
+
+    /// The connection has ended.
+    pub(super) fn close(&self) {
+        self.enter(Phase::Closed);
+    }
+
+    /// Whether the connection has to end now; otherwise its task is woken when it has to.
+    pub(super) fn poll_leaving(&self, cx: &Context<'_>) -> bool {
+        self.task.register(cx.waker());
+        self.phase() == Phase::Leaving
+    }
+
+    /// Makes the connection end if it still is what it was when it was chosen.
+    pub(super) fn let_go(&self, chosen: (Phase, u64)) -> bool {
+        let (phase, since) = chosen;
+        let is_same = self.since.load(SeqCst) == since;
+        let is_gone = is_same && self.phase.compare_exchange(phase as u8, Phase::Leaving as u8, SeqCst, SeqCst).is_ok();
+        if is_gone {
+            self.count(phase, Phase::Leaving);
+            self.common.dropped("gave_way");
+            self.task.wake();
+        }
+        is_gone
+    }
+
+    /// Counts that the connection was closed.
+    pub(super) fn dropped(&self, reason: &'static str) {
+        self.common.dropped(reason);
+    }
+
+    /// Takes the next phase; the one before.
+    fn enter(&self, phase: Phase) -> Phase {
+        let before = Phase::ALL[usize::from(self.phase.swap(phase as u8, SeqCst))];
+        self.count(before, phase);
+        if before == Phase::Leaving && phase != Phase::Closed {
+            self.common.moved.notify_waiters();
+        }
+        before
+    }
+
+    fn count(&self, before: Phase, after: Phase) {
+        let (before, after) = (before.counted(), after.counted());
+        if before != after {
+            self.common.app.metrics().edge().connection_moved(before, after);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The answer to a connection that its address may not have. It is sent before the request is read, and to a bounded number of clients at
+//! once; other connections are closed without an answer.
+
+use super::unparsable;
+use crate::app::App;
+use crate::server::logging::RequestId;
+use crate::server::response::Refusal;
+use axum::http::StatusCode;
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimePrinter;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+/// How many are answered at once.
+const AT_ONCE: usize = 64;
+/// How long one may take, what the client still sends included.
+const TIME: Duration = Duration::from_secs(1);
+/// How many bytes of the request are read and dropped: closing a connection with unread bytes would take the answer from the client.
+const BYTES: u64 = 64 << 10;
+
+/// Answers what is refused.
+pub(super) struct Refusals {
+    app: App,
+    places: Arc<Semaphore>,
+}
+
+impl Refusals {
+    pub(super) fn new(app: App) -> Self {
+        Self { app, places: Arc::new(Semaphore::new(AT_ONCE)) }
+    }
+
+    /// The work of refusing a connection; `None` where it is closed instead.
+    pub(super) fn refuse(&self, stream: TcpStream) -> Option<impl Future<Output = ()> + use<>> {
+        let place = self.places.clone().try_acquire_owned().ok()?;
+        self.app.metrics().answered(StatusCode::TOO_MANY_REQUESTS.as_u16());
+        Some(async move {
+            let _ = timeout(TIME, answer(stream)).await;
+            drop(place);
+        })
+    }
+}
+
+async fn answer(mut stream: TcpStream) -> std::io::Result<()> {
+    let date = DateTimePrinter::new().timestamp_to_rfc9110_string(&Timestamp::now()).unwrap_or_default();
+    let message = "Too many connections are open from this address: use those that are open.";
+    let refusal = Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).over("connections").retry_after(1);
+    let lines = format!("HTTP/1.1 429 Too Many Requests\r\ndate: {date}");
+    stream.write_all(&unparsable::written(&lines, refusal, &RequestId::random())).await?;
+    stream.shutdown().await?;
+    tokio::io::copy(&mut stream.take(BYTES), &mut tokio::io::sink()).await.map(drop)
+}

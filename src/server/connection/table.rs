@@ -1,0 +1,212 @@
+//! The open connections by address: which new ones are admitted, and which old ones give way.
+//!
+//! The accept loop alone owns the table, so nothing is locked. Connections that have closed are found and dropped later: the table holds at
+//! most twice as many entries as connections may be open.
+//!
+//! - **By address**: an address (or a /64 of IPv6) has at most `--address-connections`. One more makes the idlest of the same address give
+//!   way, or is refused when a request or a stream is in flight on each of them. Addresses of `--trusted-proxies` have no such bound:
+//!   everybody comes through them.
+//! - **In all**: when `--max-connections` are open, a connection of the address that has most without a request in flight gives way. Among
+//!   those of an address, connections without a request since they were accepted go before idle ones, and the idlest first. Connections of
+//!   proxies go after those of everybody else. One on which a request or a stream is in flight never gives way: if there is no other, the
+//!   new connection waits.
+//!
+//! Cost: choosing looks at all connections, so it chooses for several at once, a 64th of those that are open.
+
+use super::Shared;
+use super::activity::{Common, Phase};
+use crate::rates::Network;
+use crate::server::config::EdgeConfig;
+use ipnet::IpNet;
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::net::IpAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// A place among all connections.
+pub(super) type Place = OwnedSemaphorePermit;
+
+/// Whose connections are counted together.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Origin {
+    network: Network,
+    is_proxy: bool,
+}
+
+/// A connection that may give way, as it was when it was chosen.
+type Chosen = (Arc<Shared>, (Phase, u64));
+
+pub(super) struct Table {
+    common: Arc<Common>,
+    proxies: Vec<IpNet>,
+    max: usize,
+    address_max: usize,
+    places: Arc<Semaphore>,
+    open: HashMap<Origin, Vec<Arc<Shared>>>,
+    /// How many entries there are in [`Self::open`], those that have closed included.
+    entries: usize,
+    /// The next to give way.
+    chosen: VecDeque<Chosen>,
+}
+
+impl Table {
+    pub(super) fn new(config: &EdgeConfig, proxies: Vec<IpNet>, common: Arc<Common>) -> Self {
+        let max = config.max_connections;
+        Self {
+            common,
+            proxies,
+            max,
+            address_max: config.address_connections,
+            places: Arc::new(Semaphore::new(max)),
+            open: HashMap::new(),
+            entries: 0,
+            chosen: VecDeque::new(),
+        }
+    }
+
+    /// Whose a new connection of this address is; `None` when that address has as many as it may have, and a request is in flight on each.
+    pub(super) fn admit(&mut self, address: IpAddr) -> Option<Origin> {
+        if self.entries >= self.max.saturating_mul(2) {
+            self.sweep();
+        }
+        let address = address.to_canonical();
+        let is_proxy = self.proxies.iter().any(|net| net.contains(&address));
+        let origin = Origin { network: Network::of(address), is_proxy };
+        let own = self.open.entry(origin).or_default();
+        if !is_proxy && own.len() >= self.address_max {
+            let before = own.len();
+            own.retain(is_open);
+            self.entries -= before - own.len();
+            let count = own.iter().filter(|shared| shared.activity.phase() != Phase::Leaving).count();
+            if count >= self.address_max && !let_idlest_go(own) {
+                self.common.dropped("address_limit");
+                return None;
+            }
+        }
+        Some(origin)
+    }
+
+    /// The entry of a connection that was admitted and has its place.
+    pub(super) fn insert(&mut self, origin: Origin) -> Arc<Shared> {
+        let shared = Arc::new(Shared::new(self.common.clone()));
+        self.open.entry(origin).or_default().push(shared.clone());
+        self.entries += 1;
+        shared
+    }
+
+    /// A place for one more connection, for which another one may have to give way.
+    pub(super) async fn place(&mut self) -> Option<Place> {
+        let (common, places) = (self.common.clone(), self.places.clone());
+        loop {
+            if let Ok(place) = places.clone().try_acquire_owned() {
+                return Some(place);
+            }
+            let mut moved = pin!(common.moved.notified());
+            moved.as_mut().enable();
+            common.is_wanted.store(true, SeqCst);
+            let has_made_way = self.make_way();
+            // If it does end, that is enough; if a request came in the meantime, that is told in any case.
+            common.is_wanted.store(!has_made_way, SeqCst);
+            let place = tokio::select! {
+                place = places.clone().acquire_owned() => place.ok(),
+                () = moved => continue,
+            };
+            common.is_wanted.store(false, SeqCst);
+            return place;
+        }
+    }
+
+    /// Makes a connection give way. Whether there was one.
+    pub(super) fn make_way(&mut self) -> bool {
+        if !self.let_next_go() {
+            self.choose();
+            return self.let_next_go();
+        }
+        true
+    }
+
+    fn let_next_go(&mut self) -> bool {
+        std::iter::from_fn(|| self.chosen.pop_front()).any(|(shared, chosen)| shared.activity.let_go(chosen))
+    }
+
+    /// Chooses those that give way next, in their order.
+    fn choose(&mut self) {
+        self.sweep();
+        let mut addresses: BinaryHeap<Candidates> = self.open.iter().filter_map(Candidates::of).collect();
+        for _ in 0..=self.entries / 64 {
+            let Some(mut candidates) = addresses.pop() else { break };
+            self.chosen.extend(candidates.quiet.pop());
+            if !candidates.quiet.is_empty() {
+                addresses.push(candidates);
+            }
+        }
+    }
+
+    /// Forgets connections that have closed.
+    fn sweep(&mut self) {
+        self.open.retain(|_, connections| {
+            connections.retain(is_open);
+            !connections.is_empty()
+        });
+        self.entries = self.open.values().map(Vec::len).sum();
+    }
+}
+
+/// The connections of an address that may give way. Ordered so that the greatest is the next to lose one.
+struct Candidates {
+    is_proxy: bool,
+    /// Never empty; the last one goes first.
+    quiet: Vec<Chosen>,
+}
+
+impl Candidates {
+    fn of((origin, connections): (&Origin, &Vec<Arc<Shared>>)) -> Option<Self> {
+        let ranked = connections.iter().map(|shared| (shared.clone(), shared.activity.rank()));
+        let mut quiet: Vec<Chosen> = ranked.filter(|(_, (phase, _))| phase.is_quiet()).collect();
+        quiet.sort_unstable_by_key(|(_, rank)| Reverse(*rank));
+        (!quiet.is_empty()).then_some(Self { is_proxy: origin.is_proxy, quiet })
+    }
+
+    fn key(&self) -> (bool, usize, Reverse<Option<(Phase, u64)>>) {
+        (!self.is_proxy, self.quiet.len(), Reverse(self.quiet.last().map(|(_, rank)| *rank)))
+    }
+}
+
+impl Ord for Candidates {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl PartialOrd for Candidates {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Candidates {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Candidates {}
+
+fn is_open(shared: &Arc<Shared>) -> bool {
+    shared.activity.phase() != Phase::Closed
+}
+
+/// Makes the idlest of these connections give way. Whether there was one.
+fn let_idlest_go(connections: &[Arc<Shared>]) -> bool {
+    loop {
+        let quiet = connections.iter().map(|shared| (shared.activity.rank(), shared)).filter(|(rank, _)| rank.0.is_quiet());
+        match quiet.min_by_key(|(rank, _)| *rank) {
+            Some((rank, shared)) if shared.activity.let_go(rank) => return true,
+            Some(_) => {} // It has just begun something.
+            None => return false,
+        }
+    }
+}

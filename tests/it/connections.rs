@@ -1,0 +1,335 @@
+//! Connections are bounded by address and in all: what an address may have, which connections give way, and that none with a request in
+//! flight ever does.
+
+use crate::support::{Answer, TestApp};
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::timeout;
+use tokio_tungstenite::client_async;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use waxwing::config::Config;
+use waxwing::server::EdgeConfig;
+
+/// Long enough that nothing which these tests wait for is due to it.
+const NEVER: Duration = Duration::from_secs(3_600);
+/// Nothing here takes as long; what does is a defect, and not waited for.
+const PATIENCE: Duration = Duration::from_secs(20);
+const BODY: &str = "{\"query\":\"{ __typename }\"}";
+
+/// A server with so many connections at once, and so many of one address. It closes none by itself.
+async fn with(max_connections: usize, address_connections: usize) -> TestApp {
+    TestApp::at_edge(Config::default(), patient(max_connections, address_connections)).await
+}
+
+fn patient(max_connections: usize, address_connections: usize) -> EdgeConfig {
+    EdgeConfig {
+        max_connections,
+        address_connections,
+        first_byte_timeout: NEVER,
+        header_timeout: NEVER,
+        body_timeout: NEVER,
+        body_rate: 0,
+        idle_timeout: NEVER,
+        ..EdgeConfig::default()
+    }
+}
+
+/// A client's end of a connection.
+struct Client(TcpStream);
+
+impl Client {
+    /// A connection from 127.0.0.`last`, on which nothing was sent. All of these addresses are this machine.
+    async fn silent(app: &TestApp, last: u8) -> Self {
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.bind(([127, 0, 0, last], 0).into()).expect("a local address");
+        Self(socket.connect(app.url.trim_start_matches("http://").parse().expect("an address")).await.expect("a connection"))
+    }
+
+    /// One that has had an answer, and is idle.
+    async fn idle(app: &TestApp, last: u8) -> Self {
+        let mut client = Self::silent(app, last).await;
+        assert_eq!(client.exchange().await.0, 200);
+        client
+    }
+
+    /// One with a request in flight, whose body has not come.
+    async fn active(app: &TestApp, last: u8) -> Self {
+        let mut client = Self::silent(app, last).await;
+        client.say(&head("expect: 100-continue\r\n")).await;
+        let mut line = [0; 25];
+        client.0.read_exact(&mut line).await.expect("the body is asked for");
+        assert_eq!(&line, b"HTTP/1.1 100 Continue\r\n\r\n");
+        client
+    }
+
+    async fn say(&mut self, text: &str) {
+        self.0.write_all(text.as_bytes()).await.expect("it is open");
+    }
+
+    /// The status of the next answer and its body.
+    async fn answer(&mut self) -> (u16, Value) {
+        let mut text = String::new();
+        loop {
+            let mut buffer = [0; 4096];
+            let read = timeout(PATIENCE, self.0.read(&mut buffer)).await.expect("an answer");
+            let count = read.expect("it is open");
+            assert!(count > 0, "closed after {text:?}");
+            text.push_str(&String::from_utf8_lossy(&buffer[..count]));
+            let body = text.split_once("\r\n\r\n").and_then(|(_, body)| serde_json::from_str(body).ok());
+            if let Some(body) = body {
+                return (text[9..12].parse().expect("a status"), body);
+            }
+        }
+    }
+
+    /// Sends the small request, and reads its answer.
+    async fn exchange(&mut self) -> (u16, Value) {
+        self.say(&format!("{}{BODY}", head(""))).await;
+        self.answer().await
+    }
+
+    /// Sends the body that is awaited, and reads the answer.
+    async fn finish(&mut self) -> (u16, Value) {
+        self.say(BODY).await;
+        self.answer().await
+    }
+
+    /// Waits until the server closes the connection, without another byte.
+    async fn closed(mut self) {
+        let mut rest = Vec::new();
+        let ended = timeout(PATIENCE, self.0.read_to_end(&mut rest)).await.expect("an end");
+        ended.expect("an end in order");
+        assert_eq!(String::from_utf8_lossy(&rest), "");
+    }
+
+    /// Whether it still is served.
+    async fn is_served(&mut self) -> bool {
+        self.exchange().await.0 == 200
+    }
+}
+
+fn head(lines: &str) -> String {
+    let length = BODY.len();
+    format!("POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{lines}content-length: {length}\r\n\r\n")
+}
+
+/// What a metric says, asked for from 127.0.0.9.
+async fn metric(app: &TestApp, name: &str) -> u64 {
+    let mut client = Client::silent(app, 9).await;
+    client.say("GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
+    let mut text = String::new();
+    client.0.read_to_string(&mut text).await.expect("text");
+    text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok()).unwrap_or_default()
+}
+
+fn dropped(reason: &str) -> String {
+    format!("waxwing_http_connections_dropped_total{{reason=\"{reason}\"}}")
+}
+
+#[tokio::test]
+async fn an_address_has_so_many_connections_and_others_have_theirs() {
+    let app = with(1_000, 3).await;
+    let mut held = Vec::new();
+    for _ in 0..3 {
+        held.push(Client::active(&app, 2).await);
+    }
+    let mut fourth = Client::silent(&app, 2).await;
+    let (status, body) = fourth.exchange().await;
+    assert_eq!(status, 429);
+    assert_eq!(body["errors"][0]["extensions"], json!({ "code": "LIMIT_REACHED", "limit": "connections", "retryAfter": 1 }));
+    fourth.closed().await;
+    assert!(Client::idle(&app, 3).await.is_served().await, "another address has its own");
+    assert_eq!(metric(&app, &dropped("address_limit")).await, 1);
+    for client in &mut held {
+        assert_eq!(client.finish().await.0, 200, "what was in flight is not disturbed");
+    }
+}
+
+#[tokio::test]
+async fn the_idlest_connection_of_an_address_gives_way_to_its_next_one() {
+    let app = with(1_000, 3).await;
+    let other = Client::silent(&app, 3).await;
+    let (mut first, second, third) = (Client::idle(&app, 2).await, Client::idle(&app, 2).await, Client::idle(&app, 2).await);
+    assert!(first.is_served().await);
+    let mut fourth = Client::idle(&app, 2).await;
+    second.closed().await;
+    let silent = Client::silent(&app, 2).await;
+    third.closed().await;
+    let mut last = Client::idle(&app, 2).await;
+    silent.closed().await;
+    for client in [&mut first, &mut fourth, &mut last] {
+        assert!(client.is_served().await);
+    }
+    assert!({ other }.is_served().await, "it is another address");
+}
+
+#[tokio::test]
+async fn trusted_proxies_have_no_bound_of_their_own() {
+    let proxies = vec!["127.0.0.2/32".parse().expect("a network")];
+    let app = TestApp::at_edge(Config { trusted_proxies: proxies, ..Config::default() }, patient(1_000, 2)).await;
+    let mut held = Vec::new();
+    for _ in 0..10 {
+        held.push(Client::active(&app, 2).await);
+    }
+    for client in &mut held {
+        assert_eq!(client.finish().await.0, 200);
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_says_nothing_is_closed_and_an_idle_one_is_not() {
+    let soon = Duration::from_millis(100);
+    let edge = EdgeConfig { first_byte_timeout: soon, ..patient(1_000, 1_000) };
+    let app = TestApp::at_edge(Config::default(), edge).await;
+    let mut idle = Client::idle(&app, 2).await;
+    let mut begun = Client::silent(&app, 2).await;
+    begun.say("POST").await;
+    Client::silent(&app, 2).await.closed_by_force().await;
+    Client::silent(&app, 2).await.closed_by_force().await;
+    assert!(idle.is_served().await, "it was silent for as long");
+    begun.say(&format!("{}{BODY}", head("").trim_start_matches("POST"))).await;
+    assert_eq!(begun.answer().await.0, 200, "from the first byte on, the headers have their own time");
+    assert_eq!(metric(&app, &dropped("first_byte_timeout")).await, 2);
+}
+
+impl Client {
+    /// As [`Self::closed`], however it ends.
+    async fn closed_by_force(mut self) {
+        let mut rest = Vec::new();
+        let _ = timeout(PATIENCE, self.0.read_to_end(&mut rest)).await.expect("an end");
+        assert_eq!(String::from_utf8_lossy(&rest), "");
+    }
+}
+
+#[tokio::test]
+async fn when_all_places_are_taken_silent_connections_give_way_the_first_one_first() {
+    let app = with(3, 100).await;
+    let (first, second) = (Client::silent(&app, 2).await, Client::silent(&app, 2).await);
+    let mut third = Client::silent(&app, 2).await;
+    let mut fourth = Client::idle(&app, 3).await;
+    first.closed().await;
+    let mut fifth = Client::idle(&app, 3).await;
+    second.closed().await;
+    for client in [&mut third, &mut fourth, &mut fifth] {
+        assert!(client.is_served().await);
+    }
+}
+
+#[tokio::test]
+async fn the_address_that_has_most_idle_connections_gives_way() {
+    let app = with(4, 100).await;
+    let mut modest = Client::idle(&app, 2).await;
+    let (first, mut second, mut third) = (Client::idle(&app, 3).await, Client::idle(&app, 3).await, Client::idle(&app, 3).await);
+    let mut newcomer = Client::idle(&app, 4).await;
+    first.closed().await;
+    for client in [&mut modest, &mut second, &mut third, &mut newcomer] {
+        assert!(client.is_served().await);
+    }
+    assert_eq!(metric(&app, &dropped("gave_way")).await, 2, "asking for it was one more");
+}
+
+#[tokio::test]
+async fn a_head_that_has_begun_gives_way_after_all_that_is_idle() {
+    let app = with(2, 100).await;
+    let mut begun = Client::silent(&app, 2).await;
+    begun.say("POST /graphql HTTP/1.1\r\nhost: ").await;
+    let idle = Client::idle(&app, 2).await;
+    let mut third = Client::idle(&app, 3).await;
+    idle.closed().await;
+    begun.say(&format!("x\r\n{}{BODY}", head("").split_once("x\r\n").expect("a host").1)).await;
+    assert_eq!(begun.answer().await.0, 200);
+    assert!(third.is_served().await);
+}
+
+#[tokio::test]
+async fn a_request_in_flight_never_gives_way() {
+    let app = with(2, 100).await;
+    let (mut first, mut second) = (Client::active(&app, 2).await, Client::active(&app, 2).await);
+    let mut third = Client::silent(&app, 3).await;
+    third.say(&format!("{}{BODY}", head(""))).await;
+    let waited = timeout(Duration::from_millis(200), third.answer()).await;
+    assert!(waited.is_err(), "there is no place: it waits");
+    // The one that is answered is idle then, and gives way at once.
+    assert_eq!(first.finish().await.0, 200);
+    first.closed().await;
+    assert_eq!(third.answer().await.0, 200);
+    assert_eq!(second.finish().await.0, 200);
+}
+
+#[tokio::test]
+async fn sockets_and_event_streams_do_not_give_way() {
+    let app = with(2, 100).await;
+    let mut request = format!("ws://{}/graphql", app.url.trim_start_matches("http://")).into_client_request().expect("a request");
+    request.headers_mut().insert("sec-websocket-protocol", "graphql-transport-ws".parse().expect("a value"));
+    let (mut socket, _) = client_async(request, Client::silent(&app, 2).await.0).await.expect("a socket");
+    let mut events = Client::silent(&app, 2).await;
+    let body = json!({ "query": "subscription { statusEvents(filter: { track: [\"x\"] }) { __typename } }" }).to_string();
+    let head =
+        format!("host: x\r\ncontent-type: application/json\r\naccept: text/event-stream\r\ncontent-length: {}", body.len());
+    events.say(&format!("POST /graphql HTTP/1.1\r\n{head}\r\n\r\n{body}")).await;
+    let mut text = String::new();
+    while !text.contains(":\n\n") {
+        let mut buffer = [0; 1024];
+        let count = events.0.read(&mut buffer).await.expect("it is open");
+        text.push_str(&String::from_utf8_lossy(&buffer[..count]));
+        assert!(count > 0 && text.starts_with("HTTP/1.1 200"), "{text}");
+    }
+    let mut third = Client::silent(&app, 3).await;
+    third.say(&format!("{}{BODY}", self::head(""))).await;
+    let waited = timeout(Duration::from_millis(200), third.answer()).await;
+    assert!(waited.is_err(), "there is no place: it waits");
+    // The stream ends with its client; the socket is alive.
+    drop(events);
+    assert_eq!(third.answer().await.0, 200);
+    let init = json!({ "type": "connection_init" }).to_string();
+    futures_util::SinkExt::send(&mut socket, init.as_str().into()).await.expect("it is open");
+    let said = socket.next().await.expect("it is open").expect("a message").into_text().expect("text");
+    assert!(said.contains("connection_ack"), "{said}");
+}
+
+#[tokio::test]
+async fn an_event_stream_that_has_ended_gives_way() {
+    let app = with(1, 100).await;
+    let mut ended = Client::silent(&app, 2).await;
+    let length = BODY.len();
+    let head = format!("host: x\r\ncontent-type: application/json\r\naccept: text/event-stream\r\ncontent-length: {length}");
+    ended.say(&format!("POST /graphql HTTP/1.1\r\n{head}\r\n\r\n{BODY}")).await;
+    let mut text = String::new();
+    while !text.ends_with("0\r\n\r\n") {
+        let mut buffer = [0; 1024];
+        let count = ended.0.read(&mut buffer).await.expect("it is open");
+        text.push_str(&String::from_utf8_lossy(&buffer[..count]));
+        assert!(count > 0, "closed after {text}");
+    }
+    assert!(text.contains("event: complete"), "{text}");
+    assert!(Client::idle(&app, 3).await.is_served().await);
+    ended.closed().await;
+}
+
+#[tokio::test]
+async fn connections_are_counted_by_state() {
+    let app = TestApp::start().await;
+    let states = async || {
+        let metrics = Answer::of(app.get("/metrics")).await.text;
+        ["silent", "idle", "head", "active"].map(|state| {
+            let name = format!("waxwing_http_connection_states{{state=\"{state}\"}} ");
+            metrics.lines().find_map(|line| line.strip_prefix(&name)?.parse::<i64>().ok()).expect("a number")
+        })
+    };
+    let reach = async |expected: [i64; 4]| {
+        while states().await != expected {
+            tokio::task::yield_now().await;
+        }
+    };
+    reach([0, 0, 0, 1]).await; // The one that asks.
+    let (silent, idle) = (Client::silent(&app, 2).await, Client::idle(&app, 2).await);
+    reach([1, 1, 0, 1]).await;
+    let (mut begun, active) = (Client::silent(&app, 2).await, Client::active(&app, 2).await);
+    begun.say("POST").await;
+    reach([1, 1, 1, 2]).await;
+    drop((silent, idle, begun, active));
+    reach([0, 0, 0, 1]).await;
+}
