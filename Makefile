@@ -62,6 +62,12 @@ bench-work: need-redis build
 bench-logins: need-redis build
 	node tests/bench/logins.mjs target/release/waxwing
 
+## What one address can do to everybody else: each attack beside clients who read, post and listen. For a quiet machine; three minutes
+## beside the build. Half an hour of all of them in turn: make bench-fairness ARGS="--soak 30".
+.PHONY: bench-fairness
+bench-fairness: need-redis build
+	node tests/bench/fairness/main.mjs target/release/waxwing $(ARGS)
+
 ## The playground in headless Chromium, against a server of its own.
 e2e: need-redis need-chromium playground
 	cargo build --locked

@@ -1,0 +1,84 @@
+// Twenty clients as people have them: each reads its home twenty times a second, now and then over a new connection or with a long
+// body, posts, logs in, and hears what all of them post.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { post, socket, subscribe } from './http.mjs';
+
+const HOME = `{ viewer { id login followersCount } homeTimeline { entries(first: 30) { edges { cursor node { status {
+  id message postedAt likeCount commentCount viewerHasLiked author { id login name followersCount } } } } pageInfo { hasNextPage endCursor } } } }`;
+const POST = 'mutation($m: String!) { postStatus(input: { message: $m }) { status { id } userErrors { message } } }';
+const LISTEN = 'subscription($f: StatusFilter!) { statusEvents(filter: $f) { ... on StatusPosted { status { message } } ... on StreamGap { reason } } }';
+const SIGN_UP = 'mutation($i: SignUpInput!) { signUp(input: $i) { session { token } userErrors { message } } }';
+const LOG_IN = 'mutation($i: LogInInput!) { logIn(input: $i) { session { token } userErrors { message } } }';
+const PASSWORD = 'a long enough password';
+// Longer than what a body may have for nothing.
+const PADDING = 'x'.repeat(20_000);
+
+export const quantile = (numbers, part) => [...numbers].sort((a, b) => a - b)[Math.min(numbers.length - 1, Math.floor(numbers.length * part))] ?? 0;
+
+export class Clients {
+  constructor(server) {
+    this.server = server;
+    this.all = server.tokens.map((token, at) => ({ port: server.port, token, from: `127.0.1.${at + 1}`, heard: new Set() }));
+    this.run = 0;
+  }
+
+  // Opens a socket for each, and has one of them sign up: the victim of those who try passwords.
+  async listen() {
+    for (const client of this.all) {
+      const opened = await socket(client, (message) => client.heard.add(message.payload?.data?.statusEvents?.status?.message ?? JSON.stringify(message)));
+      subscribe(opened, 1, LISTEN, { f: { track: ['fairness'] } });
+    }
+    const { port, from } = this.all[0];
+    await post({ port, from }, { query: SIGN_UP, variables: { i: { login: 'victim', name: 'Victim', password: PASSWORD } } });
+    await sleep(500);
+  }
+
+  begin() {
+    const seen = { took: [], errors: [], posted: [], runs: true };
+    this.seen = seen;
+    this.work = Promise.all(this.all.map((client, at) => this.live(client, at, seen)));
+  }
+
+  async end() {
+    this.seen.runs = false;
+    await this.work;
+    const { took, errors, posted } = this.seen;
+    const isComplete = () => this.all.every((client) => posted.every((message) => client.heard.has(message)));
+    for (let tries = 0; tries < 100 && !isComplete(); tries += 1) await sleep(50);
+    const missed = this.all.reduce((sum, client) => sum + posted.filter((message) => !client.heard.has(message)).length, 0);
+    this.all.forEach((client) => client.heard.clear());
+    return { took, errors, missed };
+  }
+
+  async live(client, at, seen) {
+    await sleep(Math.random() * 50);
+    for (let turn = 0; seen.runs; turn += 1) {
+      const began = performance.now();
+      const answer = await this.ask(client, { query: HOME, ...(turn % 10 === 5 && { extensions: { padding: PADDING } }) }, seen, turn % 10 === 0);
+      if (answer) seen.took.push(answer.took);
+      if (turn % 40 === 2 * at) await this.post(client, seen);
+      if (at === 0 && turn % 20 === 10) await this.logIn(client, seen);
+      await sleep(Math.max(0, 50 - (performance.now() - began)));
+    }
+  }
+
+  async ask(client, operation, seen, isNew = false) {
+    const answer = await post(client, operation, isNew).catch((error) => ({ text: String(error), body: {} }));
+    if (answer.status === 200 && !answer.body.errors) return answer;
+    seen.errors.push(`${answer.status}: ${answer.text}`);
+    return undefined;
+  }
+
+  async post(client, seen) {
+    this.run += 1;
+    const message = `fairness ${this.run}`;
+    const answer = await this.ask(client, { query: POST, variables: { m: message } }, seen);
+    if (answer?.body.data.postStatus.status) seen.posted.push(message);
+    else if (answer) seen.errors.push(answer.text);
+  }
+
+  async logIn({ port, from }, seen) {
+    const answer = await this.ask({ port, from }, { query: LOG_IN, variables: { i: { login: 'victim', password: PASSWORD } } }, seen);
+    if (answer && !answer.body.data.logIn.session) seen.errors.push(answer.text);
+  }
+}

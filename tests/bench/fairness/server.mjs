@@ -1,0 +1,91 @@
+// The server that is attacked, in its production profile with the limits that are built in, and its world: 10,001 people, 30,003 statuses,
+// one of whom follows everybody.
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { post } from './http.mjs';
+
+const PEOPLE = 10_001;
+
+const freePort = () =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+
+const rss = (pid) => Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]) * 1024;
+
+function writeFollows(file) {
+  const lines = Array.from({ length: PEOPLE - 1 }, (_, at) => `0 ${at + 1}`);
+  for (let at = 1; at < PEOPLE; at += 1) for (const step of [1, 7, 77, 777]) lines.push(`${at} ${(at + step) % PEOPLE}`);
+  writeFileSync(file, lines.filter((line) => new Set(line.split(' ')).size === 2).join('\n'));
+}
+
+// Letters with as many bytes as one may have: the first that is taken is used.
+const LETTERS = [`e${'\u0301'.repeat(19)}`, '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}\u200d\u{1f466}', 'e\u0301\u0301\u0301', '\u{1f985}', 'x'];
+
+// Statuses as long as they may be.
+async function addStatuses(port, token) {
+  const query = 'mutation($m: String!) { postStatus(input: { message: $m }) { status { id } userErrors { message } } }';
+  let posted = 0;
+  for (const letter of LETTERS) {
+    while (posted < 50) {
+      const { body } = await post({ port, token, from: '127.0.2.1' }, { query, variables: { m: letter.repeat(500) } });
+      if (!body.data?.postStatus.status) break;
+      posted += 1;
+    }
+  }
+}
+
+// A website to ask for ads with, and campaigns of 250 keywords each.
+async function addAds(port, token) {
+  const send = async (query, variables) => (await post({ port, token, from: '127.0.2.1' }, { query, variables })).body.data;
+  const keywords = Array.from({ length: 250 }, (_, at) => `keyword ${at} ${'x'.repeat(35)}`);
+  const registered = await send('mutation($i: RegisterWebsiteInput!) { registerWebsite(input: $i) { website { key } } }', { i: { name: 'News', origin: 'https://news.example' } });
+  const campaigns = [];
+  for (let at = 0; at < 20; at += 1) {
+    const made = await send('mutation($i: CreateCampaignInput!) { createCampaign(input: $i) { campaign { id } userErrors { message } } }', { i: { name: `Campaign ${at}`, budget: '1000', keywords } });
+    const id = made.createCampaign.campaign.id;
+    const ad = { campaignId: id, slot: 'BANNER', snippet: 'Buy', targetUrl: 'https://shop.example', pricing: 'CPC', bid: '0.5' };
+    await send('mutation($i: CreateAdInput!) { createAd(input: $i) { ad { id } userErrors { message } } }', { i: ad });
+    campaigns.push(id);
+  }
+  return { website: registered.registerWebsite.website.key, campaigns, keywords };
+}
+
+export async function startServer(binary) {
+  const folder = mkdtempSync(join(tmpdir(), 'waxwing-bench-'));
+  const [data, tokens, follows] = ['data', 'tokens', 'follows'].map((name) => join(folder, name));
+  writeFollows(follows);
+  const env = { PATH: process.env.PATH };
+  execFileSync(binary, ['demo', '--data-dir', data, '--follows', follows, '--statuses-per-user', '3', '--tokens', tokens], { stdio: 'ignore', env });
+  const port = await freePort();
+  const serve = ['serve', '--listen', `127.0.0.1:${port}`, '--data-dir', data, '--profile', 'production', '--log-filter', 'error', '--max-connections', '400'];
+  const child = spawn(binary, serve, { stdio: ['ignore', 'ignore', 'inherit'], env });
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  for (let tries = 0; tries < 200; tries += 1) {
+    if (await fetch(`http://127.0.0.1:${port}/readyz`).then((answer) => answer.ok, () => false)) break;
+    await sleep(50);
+  }
+  const people = readFileSync(tokens, 'utf8').trim().split('\n').map((line) => line.split(' '));
+  const heavy = people[0][1];
+  const keys = await addAds(port, heavy);
+  await addStatuses(port, people[2][1]);
+  // How many clicks have been charged.
+  const clicks = async () => {
+    const query = '{ viewerCampaigns(first: 100) { edges { node { ads(first: 1) { edges { node { clickCount } } } } } } }';
+    const { body } = await post({ port, token: heavy, from: '127.0.2.1' }, { query });
+    return body.data.viewerCampaigns.edges.flatMap(({ node }) => node.ads.edges).reduce((sum, { node }) => sum + node.clickCount, 0);
+  };
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await gone;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { port, heavy, keys, logins: people.map(([login]) => login), tokens: people.slice(100, 120).map(([, token]) => token), rss: () => rss(child.pid), clicks, stop };
+}
