@@ -15,7 +15,7 @@ use crate::metrics::EdgeMeters;
 use crate::rates::Network;
 use axum::body::Body;
 use axum::http::StatusCode;
-use budget::{Budget, Full};
+use budget::{Budget, Full, Reservation};
 use bytes::{Bytes, BytesMut};
 use hyper::body::Body as _;
 use std::future::poll_fn;
@@ -65,7 +65,7 @@ impl Bodies {
     }
 
     async fn collect(&self, network: Network, mut body: Body) -> Result<Bytes, Dropped> {
-        let (began, mut collected, mut reservation) = (Instant::now(), Collected::default(), None);
+        let (began, mut collected, mut reservation) = (Instant::now(), Collected::default(), None::<Reservation>);
         loop {
             let left = self.pace.allowed(collected.len()).saturating_sub(began.elapsed());
             let frame = within(left, poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)));
