@@ -9,8 +9,8 @@ const FIELD: (&str, &str) = ("statusEvents", "filter");
 /// The members of a filter, and the entries of each item: a login and a phrase stand at one place of the index or two, a box in up to 64 cells.
 const MEMBERS: [(&str, usize); 4] = [("sample", 1), ("track", 1), ("follow", 1), ("locations", 32)];
 
-/// What an entry costs. Looking up a login takes Redis and the server some four microseconds together, as much as ten fields of a page that is
-/// read often.
+/// What an entry costs. A login takes the server and Redis some two microseconds together, from its JSON to the index: as much as four or five
+/// fields of a first screen.
 pub(super) const ENTRY_COST: usize = 4;
 
 /// The entries of a field's filter; 0 where it takes none. Where members or items come as variables, those count.
