@@ -14,7 +14,7 @@ fn cell(degrees: f64, side: f64) -> i32 {
 
 /// A cell of a grid as a mark. Rows and columns are at most 360 away from 0.
 const fn mark_of(grid: usize, row: i32, column: i32) -> u64 {
-    (grid as u64) << 32 | ((row + 0x4000) as u64) << 16 | (column + 0x4000) as u64
+    ((grid as u64) << 32) | (((row + 0x4000) as u64) << 16) | (column + 0x4000) as u64
 }
 
 /// The marks of the cells of each grid that a place, latitude first, lies in.
