@@ -62,8 +62,14 @@ impl Pages {
 }
 
 fn is_anchor(id: EventId, limit: usize) -> bool {
-    let mixed = (id.at ^ id.number.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-    mixed % (limit as u64 / ANCHORS).max(1) == 0
+    mix(id.at.wrapping_add(mix(id.number))).is_multiple_of((limit as u64 / ANCHORS).max(1))
+}
+
+/// The last steps of SplitMix64: anchors at regular distances would keep replays apart that begin between them.
+const fn mix(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
 }
 
 #[cfg(test)]
