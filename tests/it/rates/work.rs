@@ -43,7 +43,7 @@ async fn left(app: &Served, who: &Actor) -> u64 {
 
 /// Units that were counted.
 async fn metric(app: &Served, name: &str) -> u64 {
-    let text = Answer::of(app.get("/metrics")).await.text;
+    let text = Answer::of(app.http.get(format!("{}/metrics", app.url))).await.text;
     let line = text.lines().find_map(|line| line.strip_prefix(&format!("waxwing_{name}_units_total ")));
     line.and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("{text}"))
 }
@@ -233,7 +233,7 @@ async fn a_first_screen_never_pays_more_than_its_estimate() {
             let (charged, worked) = (cost["charged"].as_u64().expect("a number"), cost["worked"].as_u64().expect("a number"));
             assert!(worked <= charged.max(FREE_UNITS), "{first}: {cost}");
         }
-        let metrics = Answer::of(app.get("/metrics")).await.text;
+        let metrics = Answer::of(app.http.get(format!("{}/metrics", app.url))).await.text;
         assert!(metrics.contains("waxwing_debt_units_total 0"), "{metrics}");
     }
 }
