@@ -84,6 +84,16 @@ pub(super) struct EdgeOptions {
     /// How many operations run at once on a socket, or on an event stream that operations share; one more is refused.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_SUBSCRIPTIONS", default_value_t = 128, value_parser = at_least(1, 10_000))]
     max_subscriptions: usize,
+    /// How many bytes of answers may wait for readers at one address, on this server; one answer more is refused as UNREAD_ANSWERS.
+    #[arg(long, value_name = "N", env = "WAXWING_ADDRESS_UNREAD_BYTES", default_value_t = EdgeConfig::default().address_unread_bytes, value_parser = at_least(1 << 16, 1 << 40))]
+    address_unread_bytes: usize,
+    /// How many bytes of answers may wait for all readers of this server; past that, the address with the most is disconnected.
+    #[arg(long, value_name = "N", env = "WAXWING_UNREAD_BYTES", default_value_t = EdgeConfig::default().unread_bytes, value_parser = at_least(1 << 20, 1 << 40))]
+    unread_bytes: usize,
+    /// How many bytes a second a client has to read while an answer waits for it, over 30 seconds (10 on sockets and event streams); a
+    /// slower one is disconnected. 0 for any number above zero.
+    #[arg(long, value_name = "N", env = "WAXWING_MIN_READ_RATE", default_value_t = EdgeConfig::default().min_read_rate, value_parser = clap::value_parser!(u64).range(0..=1 << 20))]
+    min_read_rate: u64,
     /// How many seconds a request may take.
     #[arg(long, value_name = "SECONDS", env = "WAXWING_REQUEST_TIMEOUT", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
     request_timeout: u64,
@@ -151,6 +161,9 @@ impl EdgeOptions {
             first_byte_timeout: Duration::from_secs(self.first_byte_timeout),
             request_timeout: Duration::from_secs(self.request_timeout),
             body_rate: self.body_rate,
+            address_unread_bytes: self.address_unread_bytes,
+            unread_bytes: self.unread_bytes,
+            min_read_rate: self.min_read_rate,
             live: LiveConfig {
                 account_sockets: self.account_sockets,
                 address_sockets: self.address_sockets,

@@ -4,17 +4,20 @@
 //! operations' names, which clients choose, the first [`OPERATIONS`] of a process are kept (`names`). Counting costs a few
 //! atomics and short locks, and allocates for a label that was not there before.
 
+mod answers;
 mod edge;
 mod names;
 mod process;
 mod storage;
 mod text;
 
+pub use answers::RefusedAnswer;
 pub use edge::{ConnectionState, EdgeMeters};
 pub use storage::{Fault, StorageMeters};
 pub use text::to_prometheus;
 
 use crate::clock::Millis;
+use answers::AnswerMeters;
 use names::Names;
 use process::Process;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
@@ -128,6 +131,7 @@ pub struct Metrics {
     hashes_running: Gauge,
     settled_units: Counter,
     debt_units: Counter,
+    answer_meters: AnswerMeters,
 }
 
 impl Metrics {
@@ -156,6 +160,7 @@ impl Metrics {
             hashes_running: Gauge::default(),
             settled_units: Counter::default(),
             debt_units: Counter::default(),
+            answer_meters: AnswerMeters::default(),
         };
         metrics.register(durations, storage, began);
         metrics
@@ -189,6 +194,7 @@ impl Metrics {
         let help = "Tokens of the limit `requests` that were charged after the answer, for work beyond the estimate";
         ours.register("settled_units", help, self.settled_units.clone());
         ours.register("debt_units", "The part of them that was not in hand, and became a debt", self.debt_units.clone());
+        self.answer_meters.register(ours);
         storage.register(ours);
         self.registry.register_collector(Box::new(Process { began }));
     }
@@ -221,6 +227,16 @@ impl Metrics {
     /// One answer over HTTP.
     pub fn answered(&self, status: u16) {
         self.answers.get_or_create(&StatusLabel { status }).inc();
+    }
+
+    /// An answer that was not delivered.
+    pub fn refused_answer(&self, reason: RefusedAnswer) {
+        self.answer_meters.refused(reason);
+    }
+
+    /// So many bytes of answers more that wait for their readers; fewer, where that is negative.
+    pub fn add_unread(&self, bytes: i64) {
+        self.answer_meters.unread.inc_by(bytes);
     }
 
     /// A request over HTTP that is under way until what this gives is dropped.

@@ -42,8 +42,15 @@ pub struct EdgeConfig {
     pub body_memory: usize,
     /// How much of it those of one address may take.
     pub address_body_memory: usize,
-    /// How long a client may read nothing of an answer that waits for it.
+    /// The window over which the reading of an answer is measured: a client that reads less than [`Self::min_read_rate`] over it is
+    /// disconnected.
     pub stall_timeout: Duration,
+    /// The bytes a second that a client has to read while an answer waits for it; 0 for any number above zero.
+    pub min_read_rate: u64,
+    /// The most bytes of answers that wait for readers at one address.
+    pub address_unread_bytes: usize,
+    /// The most bytes of answers that wait for all readers. Past it, the address with the most is disconnected.
+    pub unread_bytes: usize,
     /// How long what a client still sends is read behind the last answer of a connection, so that the client gets that answer.
     pub linger_timeout: Duration,
     /// How long a connection may stand idle: longer than what proxies keep theirs, which is sixty seconds.
@@ -63,7 +70,7 @@ pub struct LiveConfig {
     pub ping_every: Duration,
     /// How long it may take to answer.
     pub pong_timeout: Duration,
-    /// How long a client may read nothing of what is written for it.
+    /// As [`EdgeConfig::stall_timeout`], for sockets and event streams.
     pub write_timeout: Duration,
     /// How often an event stream says that it is there.
     pub keep_alive: Duration,
@@ -158,6 +165,9 @@ impl Default for EdgeConfig {
             // Eight of the longest bodies: who sends more at once waits for one of them.
             address_body_memory: 8 << 20,
             stall_timeout: Duration::from_secs(30),
+            min_read_rate: 1_024,
+            address_unread_bytes: 32 << 20,
+            unread_bytes: 512 << 20,
             linger_timeout: Duration::from_secs(5),
             idle_timeout: Duration::from_secs(75),
             documents: Arc::default(),

@@ -119,6 +119,7 @@ impl Call<'_> {
     /// Works the request out, if there is room for it and in the time that there is.
     async fn answer(&self, asked: impl FnOnce() -> Result<Asked, Refusal>) -> Response {
         let answered = async {
+            self.state.unread.check(self.address)?;
             let asked = asked()?;
             if self.form.events || self.token.is_some() {
                 return Box::pin(self.stream(asked)).await;
@@ -217,7 +218,7 @@ impl Call<'_> {
                 return Err(Refusal::from(&down));
             }
             self.tell_cost(&mut response, &bill);
-            Ok(response::executed(self.media, self.id, response))
+            response::counted(self.state, self.media, self.id, self.address, checked.kind, response)
         };
         rates::charged(self.state, self.media, payer, checked.cost, answer).await
     }

@@ -1,15 +1,18 @@
 //! GraphQL answers on the wire.
 
-use super::facts;
 use super::logging::RequestId;
 use super::media::Media;
+use super::unread::{self, UnreadAnswers};
+use super::{State, facts};
 use crate::error::Error;
 use crate::schema;
+use async_graphql::parser::types::OperationType;
 use async_graphql::{ErrorExtensionValues, Value};
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde_json::json;
+use std::net::IpAddr;
 
 /// The challenge of a 401 for a token that proves nothing.
 const INVALID_TOKEN: &str = "Bearer error=\"invalid_token\"";
@@ -133,12 +136,41 @@ impl Executed {
 
     /// The answer over HTTP. A request error's status is 400 where the media type lets it tell.
     pub(super) fn answer(&self, media: Media) -> Response {
+        self.answer_with(media, self.json())
+    }
+
+    /// The same, which counts as unread at `address` until it is read. What a mutation came to is told in any case.
+    ///
+    /// # Errors
+    /// `UNREAD_ANSWERS`.
+    fn counted(
+        &self,
+        media: Media,
+        unread: &UnreadAnswers,
+        address: Option<IpAddr>,
+        kind: OperationType,
+    ) -> Result<Response, Refusal> {
+        let text = self.json();
+        if text.len() < unread::COUNTED_FROM {
+            return Ok(self.answer_with(media, text));
+        }
+        let reader = unread.reader(address);
+        let held = match kind {
+            OperationType::Mutation => reader.hold_anyway(text.len()),
+            _ => reader.hold(text.len())?,
+        };
+        let mut answer = self.answer_with(media, held.keep(text));
+        answer.extensions_mut().insert(reader);
+        Ok(answer)
+    }
+
+    fn answer_with(&self, media: Media, text: impl Into<Body>) -> Response {
         let status = match (self.request_error, media) {
             (true, _) if self.ours => StatusCode::INTERNAL_SERVER_ERROR,
             (true, Media::GraphqlResponse) => StatusCode::BAD_REQUEST,
             _ => StatusCode::OK,
         };
-        let mut answer = with_status(media, status, self.json());
+        let mut answer = with_status(media, status, text);
         if let Some(seconds) = retry_after(&self.response) {
             answer.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
@@ -155,6 +187,22 @@ fn no_json() -> Refusal {
 pub(super) fn executed(media: Media, id: &RequestId, response: async_graphql::Response) -> Response {
     facts::executed(&response);
     Executed::of(id, response).answer(media)
+}
+
+/// The answer of an operation that was executed, counted as unread until it is read.
+///
+/// # Errors
+/// `UNREAD_ANSWERS` where its address has too many.
+pub(super) fn counted(
+    state: &State,
+    media: Media,
+    id: &RequestId,
+    address: Option<IpAddr>,
+    kind: OperationType,
+    response: async_graphql::Response,
+) -> Result<Response, Refusal> {
+    facts::executed(&response);
+    Executed::of(id, response).counted(media, &state.unread, address, kind)
 }
 
 /// Whether no field of an answer has come to anything.
@@ -198,8 +246,8 @@ pub(super) fn text_in_field<'a>(response: &'a async_graphql::Response, name: &st
     }
 }
 
-fn with_status(media: Media, status: StatusCode, body: String) -> Response {
-    let mut response = Response::new(Body::from(body));
+fn with_status(media: Media, status: StatusCode, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media.content_type()));

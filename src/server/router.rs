@@ -5,6 +5,7 @@ use super::config::{EdgeConfig, Origin};
 use super::live::Live;
 use super::overload::Room;
 use super::sse::{self, Reservations, reserved};
+use super::unread::UnreadAnswers;
 use super::{DemoLogin, Traces, click, graphql, health, logging, metrics, playground};
 use crate::app::App;
 use crate::rates::Leases;
@@ -47,6 +48,7 @@ pub struct State {
     pub(super) room: Room,
     pub(super) bodies: Bodies,
     pub(super) live: Live,
+    pub(super) unread: UnreadAnswers,
     pub(super) reservations: Reservations,
 }
 
@@ -55,7 +57,7 @@ impl State {
     pub fn new(app: App, edge: EdgeConfig) -> Self {
         let schema = crate::schema::build();
         let bodies = Bodies::new(&edge, app.metrics().edge());
-        let (room, edge) = (Room::new(&edge), Arc::new(edge));
+        let (room, unread, edge) = (Room::new(&edge), UnreadAnswers::new(app.clone(), &edge), Arc::new(edge));
         let (leases, live, reservations) = (Leases::default(), Live::default(), Reservations::default());
         Self {
             app,
@@ -63,6 +65,7 @@ impl State {
             valid: Valid::default(),
             room,
             bodies,
+            unread,
             live,
             reservations,
             edge,

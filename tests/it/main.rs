@@ -62,6 +62,7 @@ mod supposed;
 mod timelines;
 mod traces;
 mod truncation;
+mod unread;
 mod valid;
 mod validation;
 mod worst;

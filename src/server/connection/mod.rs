@@ -5,12 +5,14 @@ mod activity;
 mod body;
 mod limit;
 mod linger;
+mod pace;
 mod refuse;
 mod stream;
 mod table;
 mod unparsable;
 
 use super::config::EdgeConfig;
+use super::unread::Reader;
 use crate::app::App;
 use crate::metrics::Held;
 use activity::{Activity, Common};
@@ -22,10 +24,11 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use refuse::Refusals;
+use rustix::net::sockopt::set_socket_send_buffer_size;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use stream::Hurried;
 use table::{Place, Table};
@@ -34,6 +37,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 use tower_service::Service;
+
+/// What the system takes of an answer before it is read, in bytes. By itself it takes up to 4 MiB a connection, which nobody counts, and
+/// hides from us how fast an answer is read.
+const SEND_BUFFER: usize = 256 << 10;
 
 /// Takes connections until `stop` is cancelled, and tells them then to end behind their answers. Ends when all have.
 pub(super) async fn serve(listener: TcpListener, router: Router, config: &EdgeConfig, app: &App, stop: CancellationToken) {
@@ -101,8 +108,10 @@ struct Shared {
     activity: Activity,
     /// A request is being answered, or the connection has become a socket: what is read is no request's headers.
     busy: AtomicBool,
-    /// The answer is a stream of events.
+    /// The answer is a stream of events, or the connection has become a socket.
     streams: AtomicBool,
+    /// Whose unread bytes the answer is counted among.
+    reader: Mutex<Option<Arc<Reader>>>,
     /// A request was answered before it was read to its end: the connection carries no further one.
     unread: AtomicBool,
 }
@@ -121,6 +130,7 @@ impl Connection {
     async fn run(self, stream: TcpStream) {
         // Small answers go out at once; without it the rest of the connection works all the same.
         let _ = stream.set_nodelay(true);
+        let _ = set_socket_send_buffer_size(&stream, SEND_BUFFER);
         let stream = Hurried::new(stream, self.shared.clone(), &self.config, self.app);
         let (router, peer, kept, shared) = (self.router, self.peer, self.kept, self.shared);
         let service = hyper::service::service_fn(move |request: Request<Incoming>| {
@@ -152,7 +162,7 @@ impl Connection {
 impl Shared {
     fn new(common: Arc<Common>) -> Self {
         let [busy, streams, unread] = [(); 3].map(|()| AtomicBool::new(false));
-        Self { activity: Activity::new(common), busy, streams, unread }
+        Self { activity: Activity::new(common), busy, streams, reader: Mutex::default(), unread }
     }
 
     /// Notes that a request begins.
@@ -165,6 +175,12 @@ impl Shared {
     fn answered(self: Arc<Self>, mut answer: Response<Body>) -> Response<Body> {
         let is_upgrade = answer.status() == StatusCode::SWITCHING_PROTOCOLS;
         self.busy.store(is_upgrade, Ordering::Relaxed);
+        if is_upgrade {
+            self.streams.store(true, Ordering::Relaxed);
+        }
+        if let Some(reader) = answer.extensions_mut().remove() {
+            *self.reader.lock().unwrap_or_else(PoisonError::into_inner) = Some(reader);
+        }
         if self.unread.load(Ordering::Relaxed) && !is_upgrade {
             answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }

@@ -4,20 +4,23 @@ use super::Shared;
 use super::activity::Phase;
 use super::limit::Limit;
 use super::linger::Linger;
+use super::pace::Pace;
 use super::unparsable::{self, Refused};
 use crate::app::App;
+use crate::metrics::RefusedAnswer;
 use crate::server::config::EdgeConfig;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use tokio_util::sync::WaitForCancellationFutureOwned;
 
-/// A connection on which headers must come within a time from their first byte on, and answers must be taken: who reads none of one
-/// for a while would otherwise hold a place for ever.
+/// A connection on which headers must come within a time from their first byte on, and answers must be read at a pace: a client that reads
+/// a byte now and then would otherwise hold an answer for ever.
 pub(super) struct Hurried {
     stream: TcpStream,
     shared: Arc<Shared>,
@@ -25,9 +28,11 @@ pub(super) struct Hurried {
     headers: Limit,
     /// How long nothing may come after the connection was accepted.
     first_byte: Duration,
-    answers: Limit,
-    /// How long a stream of events may not be taken: less than other answers.
-    stream_stall: Duration,
+    answers: Pace,
+    /// The window of sockets and streams of events: shorter than that of other answers.
+    stream_window: Duration,
+    /// Ends when whoever reads here is to be disconnected. Waited for while an answer waits.
+    disconnected: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     /// Our answer to a head that cannot be parsed, while it is being written.
     refused: Option<Refused>,
     is_shut: bool,
@@ -42,8 +47,9 @@ impl Hurried {
             app,
             headers: Limit::new(config.header_timeout),
             first_byte: config.first_byte_timeout,
-            answers: Limit::new(config.stall_timeout),
-            stream_stall: config.live.write_timeout,
+            answers: Pace::new(config.stall_timeout, config.min_read_rate),
+            stream_window: config.live.write_timeout,
+            disconnected: None,
             refused: None,
             is_shut: false,
             linger: Linger::new(config.linger_timeout),
@@ -82,15 +88,36 @@ impl Hurried {
         slow
     }
 
-    /// What came of a write: one that cannot go on waits until it can, or until nobody is taken to read it.
+    /// What came of a write: one that cannot go on waits until it can, or until its reader is disconnected.
     fn written(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        if written.is_ready() {
-            self.answers.end();
-            return written;
+        if let Poll::Ready(written) = written {
+            self.answers.advance(*written.as_ref().unwrap_or(&0));
+            return Poll::Ready(written);
         }
-        let length = if self.shared.streams.load(Ordering::Relaxed) { self.stream_stall } else { self.answers.length };
-        self.answers.begin_of(length);
-        self.answers.poll(cx, "nobody reads the answer")
+        if self.shared.streams.load(Ordering::Relaxed) {
+            self.answers.set_window(self.stream_window);
+        }
+        if self.answers.poll_too_slow(cx).is_ready() {
+            self.app.metrics().refused_answer(RefusedAnswer::SlowReader);
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the answer is read too slowly")));
+        }
+        ready!(self.poll_disconnected(cx));
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "too many answers wait for this reader")))
+    }
+
+    fn poll_disconnected(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.disconnected.is_none() {
+            let reader = self.shared.reader.lock().unwrap_or_else(PoisonError::into_inner);
+            let disconnected = reader.as_ref().map(|reader| reader.disconnected().clone());
+            self.disconnected = disconnected.map(|token| Box::pin(token.cancelled_owned()));
+        }
+        self.disconnected.as_mut().map_or(Poll::Pending, |disconnected| disconnected.as_mut().poll(cx))
+    }
+
+    /// All that was to be written is.
+    fn drained(&mut self) {
+        self.answers.end();
+        self.disconnected = None;
     }
 
     /// Writes our answer in the place of `bytes`, if they are hyper's own, which has no body.
@@ -152,6 +179,8 @@ impl AsyncWrite for Hurried {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // Called behind the last byte of what was written.
+        self.drained();
         ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
         // Hyper flushes once it has written all that it has.
         if !self.is_busy() && !self.shared.streams.load(Ordering::Relaxed) {

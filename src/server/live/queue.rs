@@ -2,6 +2,7 @@
 //! so that one subscription that talks a lot does not keep the others of its client from being heard.
 
 use super::operations::Ticket;
+use crate::server::unread::{Reader, UnreadBytes};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
@@ -26,6 +27,7 @@ pub(in crate::server) struct Item {
     pub(in crate::server) ticket: Arc<Ticket>,
     pub(in crate::server) what: What,
     _room: OwnedSemaphorePermit,
+    _held: UnreadBytes,
 }
 
 /// Where operations speak. Cheap to clone.
@@ -33,25 +35,29 @@ pub(in crate::server) struct Item {
 pub(in crate::server) struct Out {
     items: mpsc::UnboundedSender<Item>,
     room: Arc<Semaphore>,
+    reader: Arc<Reader>,
 }
 
 /// Where what they say is read.
 pub(in crate::server) type Queue = mpsc::UnboundedReceiver<Item>;
 
-/// An empty queue.
-pub(in crate::server) fn queue() -> (Out, Queue) {
+/// An empty queue, whose messages are counted among the unread bytes of `reader`.
+pub(in crate::server) fn queue(reader: Arc<Reader>) -> (Out, Queue) {
     let (items, queue) = mpsc::unbounded_channel();
-    (Out { items, room: Arc::new(Semaphore::new(PARTS)) }, queue)
+    (Out { items, room: Arc::new(Semaphore::new(PARTS)), reader }, queue)
 }
 
 impl What {
-    fn parts(&self) -> u32 {
-        let bytes = match self {
+    fn bytes(&self) -> usize {
+        match self {
             Self::Next(text, _) => text.len(),
             Self::Error(text) => text.len(),
             Self::Complete => 0,
-        };
-        bytes.div_ceil(PART).clamp(1, PARTS) as u32
+        }
+    }
+
+    fn parts(&self) -> u32 {
+        self.bytes().div_ceil(PART).clamp(1, PARTS) as u32
     }
 
     /// Whether nothing follows.
@@ -61,23 +67,42 @@ impl What {
 }
 
 impl Out {
-    /// Waits for room, and says it. Nothing happens when nobody reads any more.
-    pub(in crate::server) async fn say(&self, ticket: &Arc<Ticket>, what: What) {
+    /// Waits for room, and says it. From now on it is counted as unread; whether nothing follows. Where its address has too many unread
+    /// bytes, the operation ends with that error. Nothing happens when nobody reads any more.
+    pub(in crate::server) async fn say(&self, ticket: &Arc<Ticket>, what: What) -> bool {
+        let (what, held) = match self.reader.hold(what.bytes()) {
+            Ok(held) => (what, held),
+            // The refusal itself is short.
+            Err(refusal) => (What::Error(refusal.errors().to_string()), self.reader.hold_anyway(0)),
+        };
+        self.put(ticket, what, held).await
+    }
+
+    /// The same, however much is unread: for what a mutation came to.
+    pub(in crate::server) async fn say_anyway(&self, ticket: &Arc<Ticket>, what: What) -> bool {
+        let held = self.reader.hold_anyway(what.bytes());
+        self.put(ticket, what, held).await
+    }
+
+    async fn put(&self, ticket: &Arc<Ticket>, what: What, held: UnreadBytes) -> bool {
+        let is_last = what.is_last();
         if let Ok(room) = self.room.clone().acquire_many_owned(what.parts()).await {
             // Who does not read any more needs no answer.
-            let _ = self.items.send(Item { ticket: ticket.clone(), what, _room: room });
+            let _ = self.items.send(Item { ticket: ticket.clone(), what, _room: room, _held: held });
         }
+        is_last
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::server::unread::UnreadAnswers;
     use futures_util::FutureExt;
 
     #[tokio::test]
     async fn it_has_a_bound_and_whoever_waits_is_next() {
-        let (out, mut queue) = queue();
+        let (out, mut queue) = queue(UnreadAnswers::bounded(1 << 30, 1 << 30).await.reader(None));
         let [hot, cold] = ["hot", "cold"].map(|id| Arc::new(Ticket::new(id.into())));
         for _ in 0..PARTS {
             out.say(&hot, What::Complete).now_or_never().expect("there is room");
@@ -106,7 +131,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_long_message_takes_more_of_it_and_the_longest_fits_alone() {
-        let (out, mut queue) = queue();
+        let (out, mut queue) = queue(UnreadAnswers::bounded(1 << 30, 1 << 30).await.reader(None));
         let ticket = Arc::new(Ticket::new("a".into()));
         out.say(&ticket, What::Next("x".repeat(10 * PARTS * PART).into(), None)).now_or_never().expect("it is empty");
         let mut waits = Box::pin(out.say(&ticket, What::Complete));
@@ -114,5 +139,28 @@ mod tests {
         drop(queue.recv().await);
         waits.now_or_never().expect("there is room");
         assert_eq!(What::Next("x".repeat(PART + 1).into(), None).parts(), 2);
+    }
+
+    #[tokio::test]
+    async fn what_waits_for_room_is_unread_and_what_is_too_much_ends_with_an_error() {
+        let address = Some(std::net::IpAddr::from([192, 0, 2, 1]));
+        let (out, mut queue) = queue(UnreadAnswers::bounded(1 << 20, 1 << 30).await.reader(address));
+        let ticket = Arc::new(Ticket::new("a".into()));
+        let long = || What::Next("x".repeat(400 << 10).into(), None);
+        assert!(!out.say(&ticket, long()).now_or_never().expect("it is empty"));
+        let mut waits = Box::pin(out.say(&ticket, long()));
+        assert!(waits.as_mut().now_or_never().is_none());
+        let mut refused = Box::pin(out.say(&ticket, long()));
+        let mut changed = Box::pin(out.say_anyway(&ticket, long()));
+        assert!(refused.as_mut().now_or_never().is_none() && changed.as_mut().now_or_never().is_none());
+        let next = async |queue: &mut Queue| queue.recv().await.map(|item| item.what);
+        assert_eq!(next(&mut queue).await, Some(long()));
+        assert!(!waits.await);
+        assert_eq!(next(&mut queue).await, Some(long()));
+        assert!(refused.await, "nothing follows");
+        let Some(What::Error(error)) = next(&mut queue).await else { panic!("no error") };
+        assert!(error.contains("UNREAD_ANSWERS") && error.contains("addressUnreadBytes"), "{error}");
+        assert!(!changed.await);
+        assert_eq!(next(&mut queue).await, Some(long()), "what was changed is told");
     }
 }

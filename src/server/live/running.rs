@@ -1,7 +1,8 @@
 //! One operation of a client that stays: admitted and charged as over HTTP, and counted when it is over.
 
 use super::filters::FilterEntries;
-use super::queue::What;
+use super::operations::Ticket;
+use super::queue::{Out, What};
 use crate::app::App;
 use crate::db::Work;
 use crate::error::Error;
@@ -32,12 +33,13 @@ pub(in crate::server) struct Running {
     /// What it said before anybody asked.
     said: Option<Option<Arc<Rendered>>>,
     id: RequestId,
-    is_subscription: bool,
+    kind: OperationType,
     bill: Arc<Bill>,
     count: Count,
     _subscription: Option<Held>,
     _filter_entries: Option<FilterEntries>,
-    _room: Taken,
+    /// Until there is a result: what waits for its reader afterwards needs no room to work.
+    room: Taken,
 }
 
 impl Running {
@@ -70,12 +72,12 @@ impl Running {
             responses,
             said: None,
             id: id.clone(),
-            is_subscription,
+            kind,
             bill,
             count,
             _subscription: is_subscription.then(|| state.app.metrics().live_subscription(transport)),
             _filter_entries: filter_entries,
-            _room: room,
+            room,
         })
     }
 
@@ -90,13 +92,33 @@ impl Running {
         refused
     }
 
+    /// Whether it has changed something.
+    pub(in crate::server) fn is_mutation(&self) -> bool {
+        self.kind == OperationType::Mutation
+    }
+
+    /// Says all of it.
+    pub(in crate::server) async fn run(mut self, out: &Out, ticket: &Arc<Ticket>) {
+        loop {
+            let what = self.say().await;
+            let is_last = match self.is_mutation() {
+                true => out.say_anyway(ticket, what).await,
+                false => out.say(ticket, what).await,
+            };
+            if is_last {
+                return;
+            }
+        }
+    }
+
     /// What it says next; `None` when it has said all.
     async fn next(&mut self) -> Option<Arc<Rendered>> {
         if let Some(said) = self.said.take() {
             return said;
         }
         let said = self.bill.meter().measure(charged_as_it_goes(&self.bill, self.responses.next())).await;
-        if self.is_subscription && said.is_some() {
+        drop(self.room.take());
+        if self.kind == OperationType::Subscription && said.is_some() {
             // An event may have been rendered for somebody else; that it is delivered is work all the same.
             self.bill.meter().add(Work { commands: 1, ..Work::default() });
             self.bill.charge();
@@ -112,7 +134,9 @@ impl Running {
     pub(in crate::server) async fn say(&mut self) -> What {
         let Some(said) = self.next().await else { return What::Complete };
         // Only of an event: a query may have a cursor where it stands for something else.
-        let cursor = response::text_in_field(&said.response, "cursor").filter(|_| self.is_subscription).map(str::to_owned);
+        let cursor = response::text_in_field(&said.response, "cursor")
+            .filter(|_| self.kind == OperationType::Subscription)
+            .map(str::to_owned);
         if said.response.errors.is_empty() {
             return What::Next(said.text(|response| schema::json(response, true)), cursor);
         }

@@ -34,7 +34,8 @@ pub(super) fn place(state: &State, context: &Request) -> Result<Place, Refusal> 
 
 /// Streams what an operation says.
 pub(super) fn distinct(state: &State, running: Running, context: &Request, place: Place) -> Response {
-    answer(Body::from_stream(Events::new(state, context.viewer.as_ref(), stream::Source::One(Box::new(running)), place).run()))
+    let reader = state.unread.reader(context.address);
+    Events::new(state, context.viewer.as_ref(), stream::Source::One(Box::new(running)), place, reader).answer()
 }
 
 /// Tells errors as an event: an EventSource hears of no other answer.

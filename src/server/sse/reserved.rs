@@ -2,8 +2,8 @@
 //! operations (POST) and for their end (DELETE). A reservation lives in the process that made it: behind several, requests with a token
 //! must come to the same one.
 
+use super::place;
 use super::stream::{Events, Source};
-use super::{answer, place};
 use crate::deadline::within;
 use crate::error::Error;
 use crate::request::Request;
@@ -14,8 +14,8 @@ use crate::server::auth;
 use crate::server::live::{Item, Operations, Out, Place, Queue, Refused, Running, queue};
 use crate::server::media::Media;
 use crate::server::response::Refusal;
+use crate::server::unread::Reader;
 use crate::viewer::Viewer;
-use axum::body::Body;
 use axum::extract::{Query, State as Extract};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -46,6 +46,7 @@ pub(in crate::server) struct Reserved {
     viewer: Option<Viewer>,
     operations: Operations,
     out: Out,
+    reader: Arc<Reader>,
     /// Until it is read.
     queue: Mutex<Option<Queue>>,
     _place: Place,
@@ -116,12 +117,14 @@ pub(in crate::server) async fn reserve(Extract(state): Extract<State>, Client(ad
 
 fn begin(state: &State, context: &Request, place: Place) -> String {
     let token = URL_SAFE_NO_PAD.encode(rand::random::<[u8; 24]>());
-    let (out, queue) = queue();
+    let reader = state.unread.reader(context.address);
+    let (out, queue) = queue(reader.clone());
     let reserved = Reserved {
         token: token.clone(),
         viewer: context.viewer.clone(),
         operations: Operations::default(),
         out,
+        reader,
         queue: Mutex::new(Some(queue)),
         _place: place,
     };
@@ -143,10 +146,10 @@ pub(in crate::server) fn read(state: &State, token: &str) -> Result<Response, Re
     let Some(queue) = reserved.queue().take() else {
         return Err(Refusal::new(StatusCode::CONFLICT, "STREAM_TAKEN", "This event stream is being read."));
     };
-    let viewer = reserved.viewer.clone();
+    let (viewer, reader) = (reserved.viewer.clone(), reserved.reader.clone());
     let attached = Attached { reserved, queue, reservations: Arc::downgrade(&state.reservations.0) };
-    let events = Events::new(state, viewer.as_ref(), Source::Reserved(attached), None);
-    Ok(answer(Body::from_stream(events.run())))
+    let events = Events::new(state, viewer.as_ref(), Source::Reserved(attached), None, reader);
+    Ok(events.answer())
 }
 
 /// What an operation for a stream is asked under.
@@ -174,18 +177,10 @@ impl Wanted {
     }
 
     /// Begins an operation, whose words go to the stream.
-    pub(in crate::server) fn begin(self, state: &State, mut running: Running) -> Result<Response, Refusal> {
+    pub(in crate::server) fn begin(self, state: &State, running: Running) -> Result<Response, Refusal> {
         let (out, max) = (self.reserved.out.clone(), state.edge.live.operations);
-        let begun = self.reserved.operations.begin(self.id, max, |ticket| async move {
-            loop {
-                let what = running.say().await;
-                let is_last = what.is_last();
-                out.say(&ticket, what).await;
-                if is_last {
-                    return;
-                }
-            }
-        });
+        let work = |ticket| async move { running.run(&out, &ticket).await };
+        let begun = self.reserved.operations.begin(self.id, max, work);
         match begun {
             Ok(()) => Ok(StatusCode::ACCEPTED.into_response()),
             Err(Refused::Taken) => {

@@ -6,12 +6,15 @@ use super::{Parts, event};
 use crate::metrics::Held;
 use crate::server::State;
 use crate::server::live::{Open, Place, Running, What};
+use crate::server::unread::{COUNTED_FROM, Reader};
 use crate::streaming::service as streaming;
 use crate::viewer::Viewer;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
+use axum::response::Response;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, pending};
 use futures_util::stream;
+use std::sync::Arc;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 /// An event stream.
@@ -21,6 +24,7 @@ pub(super) struct Events {
     ended: BoxFuture<'static, ()>,
     farewell: BoxFuture<'static, u64>,
     next: Next,
+    reader: Arc<Reader>,
     _log: Log,
     _place: Option<Place>,
     _metric: Held,
@@ -42,6 +46,14 @@ enum Next {
 }
 
 impl Source {
+    /// Whether what it says is told however much is unread: what a mutation came to, and what was let into a queue.
+    fn is_told_anyway(&self) -> bool {
+        match self {
+            Self::One(running) => running.is_mutation(),
+            Self::Reserved(_) => true,
+        }
+    }
+
     /// What is written next, and whether that is the last. It ends with the stream at the latest.
     async fn next(&mut self) -> (String, bool) {
         match self {
@@ -56,7 +68,13 @@ impl Source {
 
 impl Events {
     /// One that was asked for by `viewer`, or by nobody.
-    pub(super) fn new(state: &State, viewer: Option<&Viewer>, source: Source, place: impl Into<Option<Place>>) -> Self {
+    pub(super) fn new(
+        state: &State,
+        viewer: Option<&Viewer>,
+        source: Source,
+        place: impl Into<Option<Place>>,
+        reader: Arc<Reader>,
+    ) -> Self {
         let every = state.edge.live.keep_alive;
         let mut keep_alive = interval_at(Instant::now() + every, every);
         keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -71,6 +89,7 @@ impl Events {
             ended: ended.unwrap_or_else(|| pending().boxed()),
             farewell: async move { live.farewell(most).await }.boxed(),
             next: Next::First,
+            reader,
             _log: Log { began: Instant::now(), span: tracing::Span::current() },
             _place: place.into(),
             _metric: state.app.metrics().live_stream("sse"),
@@ -78,12 +97,39 @@ impl Events {
         }
     }
 
-    /// The body.
-    pub(super) fn run(self) -> impl Parts {
+    /// The answer that it is the body of. Its connection ends with its reader's others where that has too much unread.
+    pub(super) fn answer(self) -> Response {
+        let reader = self.reader.clone();
+        let mut response = super::answer(Body::from_stream(self.run()));
+        response.extensions_mut().insert(reader);
+        response
+    }
+
+    fn run(self) -> impl Parts {
         stream::unfold(self, async |mut this| {
             let text = this.part().await?;
-            Some((Ok(Bytes::from(text)), this))
+            Some((Ok(this.counted(text)), this))
         })
+    }
+
+    /// Counts a long part as unread until it is written. Where that is too much for its address, an error stands in its place and ends
+    /// the stream.
+    fn counted(&mut self, text: String) -> Bytes {
+        if text.len() < COUNTED_FROM {
+            return Bytes::from(text);
+        }
+        let held = match self.source.is_told_anyway() {
+            true => Ok(self.reader.hold_anyway(text.len())),
+            false => self.reader.hold(text.len()),
+        };
+        match held {
+            Ok(held) => held.keep(text),
+            Err(refusal) => {
+                self.next = Next::Nothing;
+                let errors = What::Error(refusal.errors().to_string());
+                Bytes::from([errors, What::Complete].map(|what| event::distinct(&what)).concat())
+            }
+        }
     }
 
     async fn part(&mut self) -> Option<String> {

@@ -42,6 +42,8 @@ impl Close {
     pub(super) const MESSAGES: Self = Self::new(4429, "Too many messages");
     /// More sockets than one account may have.
     pub(super) const SOCKETS: Self = Self::new(4429, "Too many sockets");
+    /// More unread answers than all clients together may have, and this one's address has the most.
+    pub(super) const UNREAD: Self = Self::new(4429, "Too many unread answers");
     /// A message is longer than a message may be.
     pub(super) const TOO_LONG: Self = Self::new(1009, "Message too long");
     /// A text is not in UTF-8.

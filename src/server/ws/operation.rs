@@ -36,20 +36,15 @@ pub(super) async fn run(shared: Arc<Shared>, known: Arc<Known>, asked: Result<As
 
 async fn work(shared: &Shared, known: &Known, asked: Result<Asked, Refusal>, ticket: &Arc<Ticket>) -> Result<(), Unfit> {
     let began = Instant::now();
-    let mut running = begun(shared, known, asked).await.inspect_err(|unfit| {
+    let running = begun(shared, known, asked).await.inspect_err(|unfit| {
         shared.state.app.metrics().request(None, Kind::Unknown, &unfit.outcome(), began.elapsed());
     })?;
-    loop {
-        let what = running.say().await;
-        let is_last = what.is_last();
-        shared.out.say(ticket, what).await;
-        if is_last {
-            return Ok(());
-        }
-    }
+    running.run(&shared.out, ticket).await;
+    Ok(())
 }
 
 async fn begun(shared: &Shared, known: &Known, asked: Result<Asked, Refusal>) -> Result<Running, Unfit> {
+    shared.state.unread.check(shared.address)?;
     let mut operation = Operation::of(&shared.state, asked?)?;
     let subject = Subject::asking(known.viewer.as_ref().map(|viewer| viewer.user), shared.address);
     operation.take_filter_entries(&shared.state, subject).await?;

@@ -80,7 +80,8 @@ impl Socket {
         let _holding = Holding { _kept: kept, _metric: metric, _open: open };
         let speaks = stream.protocol().is_some_and(|protocol| protocol == PROTOCOL);
         let (mut sink, mut frames) = stream.split();
-        let ((out, mut said), (control, mut controls)) = (queue(), mpsc::channel(CONTROLS));
+        let (reader, (control, mut controls)) = (state.unread.reader(address), mpsc::channel(CONTROLS));
+        let (disconnected, (out, mut said)) = (reader.disconnected().clone(), queue(reader));
         let (operations, forbidden) = (Operations::default(), CancellationToken::new());
         let shared = Arc::new(Shared { state, id, address, agent, operations, out, control, forbidden });
         let mut reader = Reader::new(shared.clone(), authorization, place);
@@ -88,6 +89,7 @@ impl Socket {
             tokio::select! {
                 end = reader.run(&mut frames) => end,
                 end = writer::run(&mut sink, &mut controls, &mut said, &shared) => end,
+                () = disconnected.cancelled() => End::Close(Close::UNREAD),
             }
         } else {
             End::Close(Close::PROTOCOL)

@@ -1,5 +1,5 @@
-//! The writing half of a socket. A message that does not get through in time ends it: whoever does not read is gone, or would have to be
-//! waited for by everything that is said to it.
+//! The writing half of a socket. A message that does not get through at the least pace ends it: whoever does not read is gone, or would have to
+//! be waited for by everything that is said to it.
 
 use super::message;
 use super::socket::{End, Shared};
@@ -8,6 +8,8 @@ use crate::server::live::{Item, Queue};
 use axum::extract::ws::{Message, WebSocket};
 use futures_util::SinkExt;
 use futures_util::stream::SplitSink;
+use std::io::ErrorKind;
+use std::time::Duration;
 use tokio::sync::mpsc::Receiver;
 
 /// Writes until it cannot.
@@ -17,7 +19,7 @@ pub(super) async fn run(
     said: &mut Queue,
     shared: &Shared,
 ) -> End {
-    let patience = shared.state.edge.live.write_timeout;
+    let (patience, rate) = (shared.state.edge.live.write_timeout, shared.state.edge.min_read_rate.max(1));
     loop {
         // What keeps the connection goes first.
         let (message, _room) = tokio::select! {
@@ -29,12 +31,28 @@ pub(super) async fn run(
             },
             else => return End::Gone,
         };
+        // The connection measures the pace; this is the end of a message that is read no faster than that.
+        let patience = patience + Duration::from_secs(message_bytes(&message) / rate);
         match within(patience, sink.send(message)).await {
             Ok(Ok(())) => {}
-            Ok(Err(_)) => return End::Gone,
+            Ok(Err(error)) => return if is_too_slow(error) { End::Stuck } else { End::Gone },
             Err(_) => return End::Stuck,
         }
     }
+}
+
+fn message_bytes(message: &Message) -> u64 {
+    match message {
+        Message::Text(text) => text.len() as u64,
+        _ => 0,
+    }
+}
+
+/// Whether the connection was given up since its reader is too slow.
+fn is_too_slow(error: axum::Error) -> bool {
+    use tungstenite::Error;
+    let inner = error.into_inner();
+    matches!(inner.downcast_ref(), Some(Error::Io(error)) if error.kind() == ErrorKind::TimedOut)
 }
 
 /// The text of what an operation says, unless nobody wants to hear it any more. Behind its last word its id is free: the client may use it

@@ -27,13 +27,18 @@ impl Socket {
 
     /// One with these headers in its handshake; else the answer's status and body.
     pub async fn dial(url: &str, headers: &[(&str, &str)]) -> Result<Self, (u16, String)> {
+        let stream = TcpStream::connect(url.trim_start_matches("http://")).await.expect("a connection");
+        Self::over(stream, url, headers).await
+    }
+
+    /// The same over a connection that is there.
+    pub async fn over(stream: TcpStream, url: &str, headers: &[(&str, &str)]) -> Result<Self, (u16, String)> {
         let address = url.trim_start_matches("http://");
         let mut request = format!("ws://{address}/graphql").into_client_request().expect("a request");
         for (name, value) in headers {
             let value = HeaderValue::from_str(value).expect("a value");
             request.headers_mut().insert(name.parse::<HeaderName>().expect("a name"), value);
         }
-        let stream = TcpStream::connect(address).await.expect("a connection");
         match client_async(request, stream).await {
             Ok((socket, _)) => Ok(Self(socket)),
             Err(Error::Http(answer)) => {

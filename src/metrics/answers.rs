@@ -1,0 +1,66 @@
+//! What is counted of answers: the bytes that wait for their readers, and the answers that were not delivered.
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+/// Why an answer was not delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusedAnswer {
+    /// It grew larger than an answer may be, and was stopped while it was made.
+    TooLarge,
+    /// Its address has as many unread bytes as it may.
+    AddressUnread,
+    /// All addresses together had more unread bytes than they may, and its address had the most.
+    Unread,
+    /// Its reader reads more slowly than a client may.
+    SlowReader,
+}
+
+impl RefusedAnswer {
+    const ALL: [Self; 4] = [Self::TooLarge, Self::AddressUnread, Self::Unread, Self::SlowReader];
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::TooLarge => "too_large",
+            Self::AddressUnread => "address_unread",
+            Self::Unread => "unread",
+            Self::SlowReader => "slow_reader",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReasonLabel {
+    reason: &'static str,
+}
+
+/// The meters of answers.
+pub(super) struct AnswerMeters {
+    pub(super) unread: Gauge,
+    refused: Family<ReasonLabel, Counter>,
+}
+
+impl Default for AnswerMeters {
+    fn default() -> Self {
+        let refused = Family::default();
+        for reason in RefusedAnswer::ALL {
+            drop(Family::<ReasonLabel, Counter>::get_or_create(&refused, &ReasonLabel { reason: reason.as_str() }));
+        }
+        Self { unread: Gauge::default(), refused }
+    }
+}
+
+impl AnswerMeters {
+    pub(super) fn register(&self, registry: &mut Registry) {
+        registry.register("unread_bytes", "Bytes of answers that wait for their readers", self.unread.clone());
+        let help = "Answers that were stopped, refused or cut off, by reason";
+        registry.register("refused_answers", help, self.refused.clone());
+    }
+
+    pub(super) fn refused(&self, reason: RefusedAnswer) {
+        self.refused.get_or_create(&ReasonLabel { reason: reason.as_str() }).inc();
+    }
+}

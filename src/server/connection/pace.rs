@@ -1,0 +1,117 @@
+//! The pace at which an answer has to be read: so many bytes a second, measured over windows in which something waits.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::time::{Instant, Sleep, sleep_until};
+
+/// The pace of one connection. A window begins when a write cannot go on, and the last one ends when nothing waits any more.
+pub(super) struct Pace {
+    /// The length of a window.
+    window: Duration,
+    /// Bytes a second; 0 for any number above zero.
+    rate: u64,
+    /// Read within the current window.
+    read: u64,
+    /// When the current window ends.
+    end: Option<Instant>,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl Pace {
+    pub(super) const fn new(window: Duration, rate: u64) -> Self {
+        Self { window, rate, read: 0, end: None, timer: None }
+    }
+
+    /// Sets the length of the windows that begin from now on.
+    pub(super) const fn set_window(&mut self, window: Duration) {
+        self.window = window;
+    }
+
+    /// So many bytes were read.
+    pub(super) const fn advance(&mut self, bytes: usize) {
+        self.read = self.read.saturating_add(bytes as u64);
+    }
+
+    /// Nothing waits any more.
+    pub(super) fn end(&mut self) {
+        (self.end, self.timer) = (None, None);
+    }
+
+    /// Something waits. Ready once a window has brought too little.
+    pub(super) fn poll_too_slow(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            let end = self.begin(Instant::now());
+            let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(end)));
+            ready!(timer.as_mut().poll(cx));
+            if self.is_too_slow(Instant::now()) {
+                return Poll::Ready(());
+            }
+            self.timer = None;
+        }
+    }
+
+    /// Begins a window, unless there is one. When it ends.
+    fn begin(&mut self, now: Instant) -> Instant {
+        if self.end.is_none() {
+            self.read = 0;
+        }
+        *self.end.get_or_insert(now + self.window)
+    }
+
+    /// Whether the current window is over and has brought too little. One that has brought enough is followed by the next.
+    fn is_too_slow(&mut self, now: Instant) -> bool {
+        let is_over = self.end.is_some_and(|end| end <= now);
+        let is_enough = self.read >= self.least();
+        if is_over && is_enough {
+            self.end = None;
+        }
+        is_over && !is_enough
+    }
+
+    /// What a window has to bring.
+    fn least(&self) -> u64 {
+        (self.rate as f64 * self.window.as_secs_f64()).max(1.0) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WINDOW: Duration = Duration::from_secs(30);
+
+    /// After how many seconds a client is too slow that reads so many bytes each second; `None` if it is not within an hour.
+    fn too_slow_after(rate: u64, bytes_a_second: usize) -> Option<u64> {
+        let (mut pace, began) = (Pace::new(WINDOW, rate), Instant::now());
+        // What the system took at once is no reading.
+        pace.advance(1 << 20);
+        (0..3_600).find(|second| {
+            let now = began + Duration::from_secs(*second);
+            pace.begin(now);
+            let is_too_slow = pace.is_too_slow(now);
+            pace.advance(bytes_a_second);
+            is_too_slow
+        })
+    }
+
+    #[test]
+    fn a_client_keeps_the_pace_or_is_too_slow() {
+        assert_eq!(too_slow_after(1_024, 0), Some(30));
+        assert_eq!(too_slow_after(1_024, 1), Some(30), "a byte now and then is not enough");
+        assert_eq!(too_slow_after(1_024, 1_000), Some(30));
+        assert_eq!(too_slow_after(1_024, 1_100), None);
+        assert_eq!((too_slow_after(0, 0), too_slow_after(0, 1)), (Some(30), None), "without a rate, any progress will do");
+    }
+
+    #[test]
+    fn what_was_read_to_its_end_is_measured_no_longer() {
+        let (mut pace, began) = (Pace::new(WINDOW, 1_024), Instant::now());
+        pace.begin(began);
+        pace.end();
+        assert!(!pace.is_too_slow(began + WINDOW));
+        pace.begin(began + WINDOW);
+        assert!(!pace.is_too_slow(began + WINDOW * 3 / 2), "the next answer has a window of its own");
+        assert!(pace.is_too_slow(began + WINDOW * 2));
+    }
+}

@@ -1,0 +1,304 @@
+//! Answers that wait for their readers, counted in bytes: those of each address, and all of them.
+//!
+//! An answer is held from when it exists until its last byte has left the process, over HTTP, sockets and event streams alike. An address
+//! with as many bytes as it may have is refused further answers. Where all addresses together have more than they may, the one with the
+//! most is disconnected: it gives way, not whoever asks next. Short answers over HTTP are not counted: a connection has one at most, and
+//! connections are bounded.
+
+use super::config::EdgeConfig;
+use super::response::Refusal;
+use crate::app::App;
+use crate::metrics::RefusedAnswer;
+use crate::rates::Network;
+use axum::body::Bytes;
+use axum::http::StatusCode;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use tokio_util::sync::CancellationToken;
+
+/// Answers over HTTP, and events, that are shorter are not counted, in bytes.
+pub(super) const COUNTED_FROM: usize = 16 << 10;
+
+/// The unread answers of a process. Cheap to clone; clones are the same.
+#[derive(Clone)]
+pub(super) struct UnreadAnswers(Arc<Ledger>);
+
+struct Ledger {
+    app: App,
+    /// The most of one address.
+    address_max: usize,
+    /// The most of all.
+    max: usize,
+    total: AtomicUsize,
+    readers: Mutex<HashMap<Option<Network>, Weak<Reader>>>,
+}
+
+/// Whoever reads at one address. Clients whose address is not known share a reader, which is bounded by the total alone.
+pub(super) struct Reader {
+    ledger: Arc<Ledger>,
+    network: Option<Network>,
+    balance: Mutex<Balance>,
+    disconnected: CancellationToken,
+}
+
+#[derive(Default)]
+struct Balance {
+    bytes: usize,
+    /// Its bytes are no part of the total any more. The total changes only while the balance is locked.
+    is_disconnected: bool,
+}
+
+/// Bytes that wait for a reader, until this is dropped.
+pub(super) struct UnreadBytes {
+    reader: Arc<Reader>,
+    bytes: usize,
+}
+
+impl UnreadAnswers {
+    pub(super) fn new(app: App, config: &EdgeConfig) -> Self {
+        let (address_max, max) = (config.address_unread_bytes, config.unread_bytes);
+        Self(Arc::new(Ledger { app, address_max, max, total: AtomicUsize::new(0), readers: Mutex::default() }))
+    }
+
+    /// The reader at an address.
+    pub(super) fn reader(&self, address: Option<IpAddr>) -> Arc<Reader> {
+        let network = address.map(Network::of);
+        let mut readers = self.0.readers();
+        if let Some(reader) = readers.get(&network).and_then(Weak::upgrade) {
+            return reader;
+        }
+        let (balance, disconnected) = (Mutex::default(), CancellationToken::new());
+        let reader = Arc::new(Reader { ledger: self.0.clone(), network, balance, disconnected });
+        readers.insert(network, Arc::downgrade(&reader));
+        reader
+    }
+
+    /// Whether a client may ask for something more: before anything is done for it.
+    ///
+    /// # Errors
+    /// `UNREAD_ANSWERS` where its address has as many unread bytes as it may.
+    pub(super) fn check(&self, address: Option<IpAddr>) -> Result<(), Refusal> {
+        // As long as all have less than one may have, nobody has as much.
+        if self.0.total.load(Ordering::Relaxed) < self.0.address_max {
+            return Ok(());
+        }
+        let known = self.0.readers().get(&address.map(Network::of)).and_then(Weak::upgrade);
+        match known {
+            Some(reader) if reader.is_full() => Err(reader.refuse()),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Ledger {
+    fn readers(&self) -> MutexGuard<'_, HashMap<Option<Network>, Weak<Reader>>> {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds to the total; whether that is more than it may be.
+    fn add(&self, bytes: usize) -> bool {
+        self.app.metrics().add_unread(bytes as i64);
+        self.total.fetch_add(bytes, Ordering::Relaxed) + bytes > self.max
+    }
+
+    fn subtract(&self, bytes: usize) {
+        self.app.metrics().add_unread(-(bytes as i64));
+        self.total.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// Disconnects the addresses with the most unread bytes, until the total is within its bound. Linear in the number of readers.
+    fn make_room(&self) {
+        // Dropped behind the lock: the last clone of a reader takes it.
+        let mut readers: Vec<Arc<Reader>> = self.readers().values().filter_map(Weak::upgrade).collect();
+        readers.sort_by_cached_key(|reader| reader.balance().bytes);
+        while self.total.load(Ordering::Relaxed) > self.max {
+            let Some(largest) = readers.pop() else { return };
+            largest.disconnect();
+        }
+    }
+}
+
+impl Reader {
+    fn balance(&self) -> MutexGuard<'_, Balance> {
+        self.balance.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether so many bytes more are too many. What is alone is never too much.
+    fn is_over(&self, balance: &Balance, more: usize) -> bool {
+        self.network.is_some() && balance.bytes > 0 && balance.bytes.saturating_add(more) > self.ledger.address_max
+    }
+
+    fn is_full(&self) -> bool {
+        self.is_over(&self.balance(), 1)
+    }
+
+    /// Holds the bytes of an answer.
+    ///
+    /// # Errors
+    /// `UNREAD_ANSWERS` where they are more than the address may have.
+    pub(super) fn hold(self: &Arc<Self>, bytes: usize) -> Result<UnreadBytes, Refusal> {
+        let is_over = {
+            let balance = self.balance();
+            balance.is_disconnected || self.is_over(&balance, bytes)
+        };
+        if is_over { Err(self.refuse()) } else { Ok(self.hold_anyway(bytes)) }
+    }
+
+    /// The same, however many there are: for what has to be delivered, since something was changed.
+    pub(super) fn hold_anyway(self: &Arc<Self>, bytes: usize) -> UnreadBytes {
+        let is_over = {
+            let mut balance = self.balance();
+            balance.bytes += bytes;
+            !balance.is_disconnected && self.ledger.add(bytes)
+        };
+        if is_over {
+            self.ledger.make_room();
+        }
+        UnreadBytes { reader: self.clone(), bytes }
+    }
+
+    /// Ends when the reader's connections are to be closed.
+    pub(super) fn disconnected(&self) -> &CancellationToken {
+        &self.disconnected
+    }
+
+    /// Has the reader's connections closed. Whoever comes from its address next begins anew.
+    fn disconnect(&self) {
+        let bytes = {
+            let mut balance = self.balance();
+            if std::mem::replace(&mut balance.is_disconnected, true) {
+                return;
+            }
+            self.ledger.subtract(balance.bytes);
+            balance.bytes
+        };
+        self.forget();
+        self.ledger.app.metrics().refused_answer(RefusedAnswer::Unread);
+        tracing::warn!(bytes, "the address with the most unread bytes is disconnected");
+        self.disconnected.cancel();
+    }
+
+    /// Another may stand in its place.
+    fn forget(&self) {
+        let mut readers = self.ledger.readers();
+        if readers.get(&self.network).is_some_and(|reader| std::ptr::eq(reader.as_ptr(), self)) {
+            readers.remove(&self.network);
+        }
+    }
+
+    fn refuse(&self) -> Refusal {
+        self.ledger.app.metrics().refused_answer(RefusedAnswer::AddressUnread);
+        let message = "Too many answers wait to be read at your address: read those first.";
+        Refusal::new(StatusCode::TOO_MANY_REQUESTS, "UNREAD_ANSWERS", message).over("addressUnreadBytes").retry_after(1)
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.forget();
+    }
+}
+
+impl UnreadBytes {
+    /// A text that is held for as long as any part of it is somewhere.
+    pub(super) fn keep(self, text: String) -> Bytes {
+        Bytes::from_owner(HeldText { text, _held: self })
+    }
+}
+
+impl Drop for UnreadBytes {
+    fn drop(&mut self) {
+        let mut balance = self.reader.balance();
+        balance.bytes -= self.bytes;
+        if !balance.is_disconnected {
+            self.reader.ledger.subtract(self.bytes);
+        }
+    }
+}
+
+struct HeldText {
+    text: String,
+    _held: UnreadBytes,
+}
+
+impl AsRef<[u8]> for HeldText {
+    fn as_ref(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+}
+
+#[cfg(test)]
+impl UnreadAnswers {
+    /// With these bounds: of an address, and of all.
+    pub(super) async fn bounded(address_unread_bytes: usize, unread_bytes: usize) -> Self {
+        use crate::{clock::Clock, config::Config, db};
+        let nowhere = db::Target::socket(std::path::Path::new("/nonexistent/redis.sock"));
+        let db = db::Db::open(&nowhere, db::Timing::default()).await.expect("an address");
+        let config = EdgeConfig { address_unread_bytes, unread_bytes, ..EdgeConfig::default() };
+        Self::new(App::new(db, Clock::System, Config::default()), &config)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Option<IpAddr> {
+        Some(text.parse().expect("an address"))
+    }
+
+    #[tokio::test]
+    async fn an_address_has_so_many_bytes_and_gets_them_back() {
+        let all = UnreadAnswers::bounded(100, 1_000).await;
+        let (one, same, other) = (all.reader(at("2001:db8::1")), all.reader(at("2001:db8::2")), all.reader(at("192.0.2.1")));
+        let held = one.hold(150).expect("one answer is never too large");
+        assert!(same.hold(1).is_err() && all.check(at("2001:db8::3")).is_err(), "a /64 is one address");
+        assert!(other.hold(60).is_ok() && all.check(at("192.0.2.1")).is_ok());
+        let kept = held.keep("x".repeat(150));
+        let part = kept.slice(149..);
+        drop(kept);
+        assert!(same.hold(1).is_err(), "a part of it is not written yet");
+        drop(part);
+        assert!(same.hold(1).is_ok() && all.check(at("2001:db8::3")).is_ok());
+        assert_eq!(all.0.total.load(Ordering::Relaxed), 0);
+        drop((one, same, other));
+        assert!(all.0.readers().is_empty(), "who has none is not remembered");
+    }
+
+    #[tokio::test]
+    async fn what_was_changed_is_told_past_the_bound() {
+        let all = UnreadAnswers::bounded(100, 1_000).await;
+        let reader = all.reader(at("192.0.2.1"));
+        let held = [reader.hold_anyway(100), reader.hold_anyway(100)];
+        assert!(reader.hold(1).is_err());
+        drop(held);
+        assert!(reader.hold(1).is_ok());
+    }
+
+    #[tokio::test]
+    async fn the_address_with_the_most_gives_way_to_all_others() {
+        let all = UnreadAnswers::bounded(100, 250).await;
+        let readers = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|address| all.reader(at(address)));
+        let held = [readers[0].hold(90), readers[1].hold(100), readers[2].hold(50)].map(|held| held.expect("room"));
+        let newcomer = all.reader(at("192.0.2.4")).hold(20).expect("it is not the newcomer's fault");
+        let gone = readers.each_ref().map(|reader| reader.disconnected().is_cancelled());
+        assert_eq!((gone, all.0.total.load(Ordering::Relaxed)), ([false, true, false], 160));
+        assert!(readers[1].hold(1).is_err(), "its connections are being closed");
+        assert!(all.reader(at("192.0.2.2")).hold(1).is_ok(), "a new one from there begins anew");
+        drop((held, newcomer));
+        assert_eq!(all.0.total.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn readers_without_an_address_are_bounded_by_the_total() {
+        let all = UnreadAnswers::bounded(100, 250).await;
+        let reader = all.reader(None);
+        let held = [reader.hold(100), reader.hold(100)].map(|held| held.expect("no address to count by"));
+        assert!(!reader.disconnected().is_cancelled());
+        let last = reader.hold(100);
+        assert!(reader.disconnected().is_cancelled());
+        drop((held, last));
+    }
+}

@@ -1,0 +1,197 @@
+//! Answers that wait for readers: counted by address and in all, kept apart from the room to work, and given up where they are read too
+//! slowly.
+
+use crate::support::{Answer, PROTOCOL, Socket, TestApp, error_codes};
+use reqwest::RequestBuilder;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+use waxwing::config::Config;
+use waxwing::server::{EdgeConfig, LiveConfig};
+
+/// Nothing here takes as long.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A server at which clients say where they come from.
+async fn with(edge: EdgeConfig) -> TestApp {
+    let trusted_proxies = vec!["127.0.0.0/8".parse().expect("a network")];
+    TestApp::at_edge(Config { trusted_proxies, ..Config::default() }, edge).await
+}
+
+/// A document whose answer is far longer than what the system keeps for a reader that takes little: over a megabyte.
+fn long() -> String {
+    let part = "__schema { types { name description fields { name description args { name description } } } }";
+    format!("{{ {} }}", (0..20).map(|at| format!("a{at}: {part}")).collect::<Vec<_>>().join(" "))
+}
+
+/// A connection into which the server can write little before it is read.
+async fn narrow(app: &TestApp) -> TcpStream {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.set_recv_buffer_size(4 << 10).expect("a size");
+    let address = app.url.trim_start_matches("http://").parse().expect("an address");
+    socket.connect(address).await.expect("a connection")
+}
+
+/// A client at this address that asks for the long answer. The head of the answer, without the rest.
+async fn ask(app: &TestApp, from: &str) -> (TcpStream, String) {
+    let mut stream = narrow(app).await;
+    let body = json!({ "query": long() }).to_string();
+    let head = format!("POST /graphql HTTP/1.1\r\nhost: x\r\nx-forwarded-for: {from}\r\ncontent-type: application/json\r\n");
+    let request = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+    stream.write_all(request.as_bytes()).await.expect("it is open");
+    let mut text = String::new();
+    while !text.contains("\r\n\r\n") {
+        text.push(char::from(stream.read_u8().await.expect("an answer")));
+    }
+    (stream, text)
+}
+
+/// The length of the body that a head announces.
+fn length(head: &str) -> usize {
+    let line = head.lines().find_map(|line| line.strip_prefix("content-length: ")).expect("a length");
+    line.parse().expect("a number")
+}
+
+fn small(app: &TestApp, from: &str) -> RequestBuilder {
+    app.post().header("x-forwarded-for", from).json(&json!({ "query": "{ __typename }" }))
+}
+
+/// What the server counts under this name.
+async fn metric(app: &TestApp, name: &str) -> u64 {
+    let metrics = Answer::of(app.get("/metrics")).await.text;
+    let line =
+        metrics.lines().find_map(|line| line.strip_prefix(&format!("{name} "))).unwrap_or_else(|| panic!("{name}: {metrics}"));
+    line.parse().expect("a number")
+}
+
+async fn until(app: &TestApp, name: &str, is_there: impl Fn(u64) -> bool) {
+    let began = Instant::now();
+    while !is_there(metric(app, name).await) {
+        assert!(began.elapsed() < PATIENCE, "{name} is {}", metric(app, name).await);
+    }
+}
+
+async fn socket(app: &TestApp, from: &str) -> Socket {
+    let headers = [("sec-websocket-protocol", PROTOCOL), ("x-forwarded-for", from)];
+    let mut socket = Socket::over(narrow(app).await, &app.url, &headers).await.expect("a socket");
+    socket.say(json!({ "type": "connection_init" })).await;
+    assert_eq!(socket.next().await, json!({ "type": "connection_ack" }));
+    socket
+}
+
+#[tokio::test]
+async fn what_waits_for_a_slow_reader_takes_no_room_to_work_from_others() {
+    let live = LiveConfig { write_timeout: 10 * PATIENCE, ..LiveConfig::default() };
+    let app = with(EdgeConfig { max_requests: 4, live, ..EdgeConfig::default() }).await;
+    let length = Answer::of(app.post().json(&json!({ "query": long() }))).await.text.len();
+    let mut deaf = Vec::new();
+    for at in 0..4_u64 {
+        let mut socket = socket(&app, "192.0.2.1").await;
+        socket.subscribe("a", &long()).await;
+        until(&app, "waxwing_unread_bytes", |bytes| bytes >= (at + 1) * length as u64).await;
+        deaf.push(socket);
+    }
+    let mut other = socket(&app, "192.0.2.2").await;
+    for _ in 0..20 {
+        assert_eq!(Answer::of(small(&app, "192.0.2.2")).await.status, 200);
+        assert_eq!(other.answer("b", "{ __typename }").await["data"]["__typename"], "Query");
+    }
+    // Whoever reads in the end has lost nothing.
+    for socket in &mut deaf {
+        assert_eq!(socket.next().await["payload"].to_string().len(), length);
+        assert_eq!(socket.next().await["type"], "complete");
+    }
+    until(&app, "waxwing_unread_bytes", |bytes| bytes == 0).await;
+}
+
+#[tokio::test]
+async fn an_address_has_so_many_unread_bytes_over_all_that_it_has_open() {
+    let app = with(EdgeConfig { address_unread_bytes: 4 << 20, stall_timeout: PATIENCE, ..EdgeConfig::default() }).await;
+    let (mut held, mut refused) = (Vec::new(), Vec::new());
+    for _ in 0..20 {
+        let (mut stream, head) = ask(&app, "2001:db8::1").await;
+        if head.starts_with("HTTP/1.1 200") {
+            held.push((stream, head));
+        } else {
+            let mut body = vec![0; length(&head)];
+            stream.read_exact(&mut body).await.expect("it is whole");
+            refused.push((head, serde_json::from_slice::<Value>(&body).expect("JSON")));
+        }
+    }
+    assert!(held.len() >= 2 && held.len() * length(&held[0].1) <= 4 << 20, "{}", held.len());
+    for (head, body) in &refused {
+        assert!(head.starts_with("HTTP/1.1 429") && head.contains("retry-after: 1"), "{head}");
+        assert_eq!(
+            body["errors"][0]["extensions"],
+            json!({ "code": "UNREAD_ANSWERS", "limit": "addressUnreadBytes", "retryAfter": 1 })
+        );
+    }
+    assert!(metric(&app, "waxwing_unread_bytes").await <= 4 << 20);
+    assert_eq!(metric(&app, "waxwing_refused_answers_total{reason=\"address_unread\"}").await, refused.len() as u64);
+    // Over a socket too, from the same /64; the socket stays.
+    let mut same = socket(&app, "2001:db8::2").await;
+    same.subscribe("a", &long()).await;
+    let error = same.next().await;
+    assert_eq!((error["type"].as_str(), &error["payload"][0]["extensions"]["code"]), (Some("error"), &json!("UNREAD_ANSWERS")));
+    assert_eq!(same.answer("b", "{ __typename }").await["data"]["__typename"], "Query");
+    // And as a stream of events.
+    let events = app.post().header("x-forwarded-for", "2001:db8::3").header("accept", "text/event-stream");
+    let said = Answer::of(events.json(&json!({ "query": long() }))).await.text;
+    assert!(said.contains("UNREAD_ANSWERS") && said.contains("event: complete"), "{said}");
+    // Others are served as ever.
+    let answer = Answer::of(app.post().header("x-forwarded-for", "2001:db8:0:1::1").json(&json!({ "query": long() }))).await;
+    assert_eq!((answer.status, answer.text.len()), (200, length(&held[0].1)));
+    // What was read is counted no longer.
+    for (mut stream, head) in held {
+        stream.read_exact(&mut vec![0; length(&head)]).await.expect("it is whole");
+    }
+    until(&app, "waxwing_unread_bytes", |bytes| bytes == 0).await;
+    assert_eq!(ask(&app, "2001:db8::1").await.1.lines().next(), Some("HTTP/1.1 200 OK"));
+}
+
+#[tokio::test]
+async fn the_address_with_the_most_unread_bytes_makes_room_for_others() {
+    let app = with(EdgeConfig { unread_bytes: 4 << 20, stall_timeout: PATIENCE, ..EdgeConfig::default() }).await;
+    let (mut one, head) = ask(&app, "192.0.2.1").await;
+    let most = (4 << 20) / length(&head);
+    let mut slow = socket(&app, "192.0.2.1").await;
+    slow.subscribe("a", &long()).await;
+    until(&app, "waxwing_unread_bytes", |bytes| bytes >= 2 * length(&head) as u64).await;
+    for from in 2..=most {
+        let query = json!({ "query": long() });
+        let answers = [0; 2].map(|_| Answer::of(app.post().header("x-forwarded-for", format!("192.0.2.{from}")).json(&query)));
+        for answer in futures_util::future::join_all(answers).await {
+            assert_eq!((answer.status, answer.text.len()), (200, length(&head)), "never at others' cost");
+        }
+        let _unread = ask(&app, &format!("192.0.3.{from}")).await;
+    }
+    let mut held = Vec::new();
+    while metric(&app, "waxwing_refused_answers_total{reason=\"unread\"}").await == 0 {
+        held.push(ask(&app, &format!("192.0.4.{}", held.len())).await);
+        assert!(held.len() <= most + 1, "nobody gives way");
+    }
+    let mut rest = Vec::new();
+    let _ = one.read_to_end(&mut rest).await;
+    assert!(rest.len() < length(&head), "its connections are closed");
+    // Whoever reads by then what is before it is told why.
+    let (code, reason) = slow.closed().await;
+    assert!(code == 0 || (code, reason.as_str()) == (4429, "Too many unread answers"), "{code} {reason}");
+}
+
+#[tokio::test]
+async fn a_client_that_reads_too_slowly_is_disconnected() {
+    let edge = EdgeConfig { stall_timeout: Duration::from_millis(500), min_read_rate: 64 << 20, ..EdgeConfig::default() };
+    let app = with(edge).await;
+    let (mut stream, head) = ask(&app, "192.0.2.1").await;
+    let (mut buffer, mut read) = ([0; 256], 0);
+    // It never stops reading.
+    while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+        read += count;
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    assert!(read < length(&head), "{read} bytes");
+    assert_eq!(metric(&app, "waxwing_refused_answers_total{reason=\"slow_reader\"}").await, 1);
+    until(&app, "waxwing_unread_bytes", |bytes| bytes == 0).await;
+    assert_eq!(error_codes(&app.ask("{ __typename }").await.json()), [""; 0]);
+}
