@@ -4,8 +4,16 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Bytes allowed for each character counted: a family emoji takes 25, a letter with a heap of accents is refused.
-pub const BYTES_PER_CHARACTER: usize = 40;
+/// The most bytes of a text that may have `characters` grapheme clusters: 8 for each, and 256 more, but never over 16 for each. Latin takes 1
+/// to 2 of them, Chinese 3, Hindi and Khmer some 6 to 8, an emoji 4 to 8, so a text at its full length fits in any script. Sequences of emoji take
+/// 11 to 35: a text may have many of them, not only them.
+pub const fn max_bytes(characters: usize) -> usize {
+    let (usual, most) = (8 * characters + 256, 16 * characters);
+    if usual < most { usual } else { most }
+}
+
+/// The most bytes of one grapheme cluster: no emoji and no letter of any script takes as many, a letter with a heap of accents does.
+const CLUSTER_BYTES: usize = 64;
 
 /// The bounds of one kind of text.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +24,8 @@ pub struct Rules {
     pub min: usize,
     /// The most extended grapheme clusters.
     pub max: usize,
+    /// The most bytes.
+    pub bytes: usize,
     /// Whether it may hold newlines.
     pub newlines: bool,
 }
@@ -26,17 +36,25 @@ impl Rules {
     /// # Errors
     /// A sentence that says what is wrong.
     pub fn check(&self, text: &str) -> Result<String, String> {
-        let limit = self.max * BYTES_PER_CHARACTER;
         // Before any other work: normalising a megabyte is not free. NFC may shrink a text, though never to a third.
-        if text.len() > limit * 3 + 4_096 {
-            return Err(self.too_long());
+        if text.len() > self.bytes * 3 + 4_096 {
+            return Err(self.too_many_bytes(text.len()));
         }
         let text: String = text.trim().nfc().collect();
         if text.chars().any(|character| self.forbids(character)) {
             return Err(format!("{} must not hold control characters or text-direction overrides.", self.what));
         }
-        if text.len() > limit || text.graphemes(true).take(self.max + 1).count() > self.max {
+        if text.graphemes(true).take(self.max + 1).count() > self.max {
             return Err(self.too_long());
+        }
+        if text.len() > self.bytes {
+            return Err(self.too_many_bytes(text.len()));
+        }
+        if !self.is_lenient() && text.graphemes(true).any(|cluster| cluster.len() > CLUSTER_BYTES) {
+            let what = self.what;
+            return Err(format!(
+                "{what} must not hold a character of over {CLUSTER_BYTES} bytes, such as a letter with many accents."
+            ));
         }
         if (self.min > 0 || !text.is_empty()) && !text.chars().any(is_visible) {
             return Err(format!("{} must show something.", self.what));
@@ -44,8 +62,20 @@ impl Rules {
         Ok(text)
     }
 
+    /// Whether these are the rules for what was taken before texts were held to so few bytes, and must be taken again.
+    const fn is_lenient(&self) -> bool {
+        self.bytes > max_bytes(self.max)
+    }
+
     fn too_long(&self) -> String {
         format!("{} must have at most {} characters.", self.what, self.max)
+    }
+
+    fn too_many_bytes(&self, bytes: usize) -> String {
+        let (what, most) = (self.what, self.bytes);
+        format!(
+            "{what} takes {bytes} bytes of at most {most}. Use fewer characters that consist of several, such as family emoji."
+        )
     }
 
     fn forbids(&self, character: char) -> bool {
@@ -84,13 +114,13 @@ fn is_visible(character: char) -> bool {
 mod tests {
     use super::*;
 
-    const RULES: Rules = Rules { what: "The text", min: 1, max: 5, newlines: true };
+    const RULES: Rules = Rules { what: "The text", min: 1, max: 5, bytes: max_bytes(5), newlines: true };
 
     #[test]
     fn characters_are_what_a_reader_sees() {
         let family = "👨‍👩‍👧‍👦";
-        assert_eq!(RULES.check(&family.repeat(5)).expect("five"), family.repeat(5));
-        assert!(RULES.check(&family.repeat(6)).is_err());
+        assert_eq!(RULES.check(&family.repeat(3)).expect("three"), family.repeat(3));
+        assert!(RULES.check(&"👍🏽".repeat(5)).is_ok() && RULES.check(&"👍🏽".repeat(6)).is_err());
         assert_eq!(RULES.check("e\u{301}").expect("one"), "é");
         assert_eq!(RULES.check("  a\nb \n").expect("trimmed"), "a\nb");
         assert_eq!(RULES.check("नमस्ते").expect("few clusters").graphemes(true).count(), "नमस्ते".graphemes(true).count());
@@ -119,13 +149,52 @@ mod tests {
         assert!(Rules { newlines: false, ..RULES }.check("a\nb").is_err());
     }
 
+    /// What a text of so many characters may be.
+    fn rules(max: usize) -> Rules {
+        Rules { what: "The text", min: 1, max, bytes: max_bytes(max), newlines: true }
+    }
+
     #[test]
     fn bytes_are_bounded_beside_characters() {
-        let heap = format!("e{}", "\u{316}".repeat(99));
-        assert_eq!(heap.graphemes(true).count(), 1);
-        assert!(RULES.check(&heap).is_ok(), "199 of 200 bytes");
-        assert!(RULES.check(&format!("{heap}\u{316}")).is_err(), "201 bytes");
-        assert!(RULES.check(&"x".repeat(1 << 20)).is_err());
+        assert_eq!([max_bytes(10), max_bytes(50), max_bytes(500), max_bytes(2_000)], [160, 656, 4_256, 16_256]);
+        assert!(rules(500).check(&"é👍🏽".repeat(250)).is_ok());
+        for cluster in ["x", "字", "क्षि", "👍🏽", "🇫🇷", "é"] {
+            assert!(rules(500).check(&cluster.repeat(500)).is_ok() == (cluster.len() <= 8), "{cluster}");
+        }
+        let families = |count: usize| "👨‍👩‍👧‍👦".repeat(count);
+        assert!(rules(50).check(&families(26)).is_ok() && rules(500).check(&families(170)).is_ok());
+        let refused = rules(500).check(&families(171)).expect_err("too many bytes");
+        assert!(refused.contains("4275 bytes of at most 4256"), "{refused}");
+        assert!(rules(500).check(&"x".repeat(1 << 20)).is_err());
+    }
+
+    #[test]
+    fn real_text_fits_at_its_full_length() {
+        for sentence in [
+            "Alle Menschen sind frei und gleich an Würde und Rechten geboren. ",
+            "Все люди рождаются свободными и равными в своем достоинстве и правах. ",
+            "人人生而自由,在尊严和权利上一律平等。",
+            "सभी मनुष्यों को गौरव और अधिकारों के मामले में जन्मजात स्वतन्त्रता और समानता प्राप्त है। ",
+            "மனிதப் பிறிவியினர் சகலரும் சுதந்திரமாகவே பிறக்கின்றனர். ",
+            "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ ",
+            "មនុស្សទាំងអស់កើតមកមានសេរីភាពនិងសមភាពក្នុងផ្នែកសេចក្ដីថ្លៃថ្នូរនិងសិទ្ធិ។ ",
+            "လူတိုင်းသည် တူညီ လွတ်လပ်သော ဂုဏ်သိက္ခာဖြင့် လည်းကောင်း၊ ",
+            "Great day! 👍🏽❤️👩‍💻 See you 🇫🇷 soon 👨‍👩‍👧‍👦. ",
+        ] {
+            let full: String = sentence.repeat(500).graphemes(true).take(500).collect();
+            assert!(rules(500).check(&full).is_ok(), "{} bytes: {sentence}", full.len());
+        }
+    }
+
+    #[test]
+    fn a_letter_with_a_heap_of_accents_is_refused() {
+        let heap = |accents: usize| format!("e{}", "\u{316}".repeat(accents));
+        assert_eq!(heap(99).graphemes(true).count(), 1);
+        assert!(rules(500).check(&heap(31)).is_ok(), "63 bytes");
+        assert!(rules(500).check(&heap(32)).expect_err("65 bytes").contains("64 bytes"));
+        assert!(Rules { bytes: 40 * 500, ..rules(500) }.check(&heap(99)).is_ok(), "it was taken before");
+        let longest = "👩🏽‍❤️‍💋‍👨🏽 🏴󠁧󠁢󠁳󠁣󠁴󠁿";
+        assert!(rules(500).check(longest).is_ok());
     }
 
     #[test]

@@ -55,5 +55,5 @@ mod store;
 
 pub use graphql::{CommentConnection, CommentMutation, CommentObject, CommentThread};
 pub use load::{FetchComments, FetchLevels, Seen};
-pub use model::{Comment, Draft, Event, EventId, Happened, MAX_DEPTH, Read, Sort, Under, Vote, controversy};
+pub use model::{Comment, Draft, Event, EventId, Happened, MAX_DEPTH, MESSAGE_BYTES, Read, Sort, Under, Vote, controversy};
 pub use service::Shown;

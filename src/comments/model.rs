@@ -4,9 +4,11 @@ use crate::clock::{MINUTE, Millis};
 use crate::error::{UserError, UserErrorCode};
 use crate::idempotency::check_key;
 use crate::ids::{CommentId, StatusId, UserId, source};
-use crate::text::Rules;
+use crate::text::{Rules, max_bytes};
 
-const MESSAGE: Rules = Rules { what: "The message", min: 1, max: 2_000, newlines: true };
+/// The most bytes of a message.
+pub const MESSAGE_BYTES: usize = max_bytes(2_000);
+const MESSAGE: Rules = Rules { what: "The message", min: 1, max: 2_000, bytes: MESSAGE_BYTES, newlines: true };
 /// Comments that an account has at once.
 pub(super) const MAX_COMMENTED: usize = 1_000_000;
 /// How long it is known of a comment that it has left: longer than an idempotency key, which could otherwise bring it back.
@@ -383,8 +385,8 @@ mod tests {
     #[test]
     fn a_message_is_one_to_two_thousand_characters() {
         assert_eq!(check_message(" a\nb ").as_deref(), Ok("a\nb"));
-        assert!(check_message(&"👨‍👩‍👧‍👦".repeat(2_000)).is_ok());
-        for wrong in ["", " ", "a\0b", &"x".repeat(2_001)] {
+        assert!(check_message(&"👨‍👩‍👧‍👦".repeat(650)).is_ok());
+        for wrong in ["", " ", "a\0b", &"x".repeat(2_001), &"👨‍👩‍👧‍👦".repeat(651)] {
             assert_eq!(check_message(wrong).expect_err("refused").code, UserErrorCode::InvalidMessage);
         }
     }

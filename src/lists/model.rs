@@ -4,9 +4,9 @@ use crate::clock::{MINUTE, Millis};
 use crate::error::{UserError, UserErrorCode};
 use crate::idempotency::check_key;
 use crate::ids::{UserId, UserListId};
-use crate::text::Rules;
+use crate::text::{Rules, max_bytes};
 
-const NAME: Rules = Rules { what: "The name", min: 1, max: 50, newlines: false };
+const NAME: Rules = Rules { what: "The name", min: 1, max: 50, bytes: max_bytes(50), newlines: false };
 /// How many lists an account may have.
 pub const MAX_LISTS: usize = 50;
 /// How many members a list may have. Its timeline is merged from theirs, so this bounds that work too.
@@ -66,7 +66,7 @@ mod tests {
             list.check().err().unwrap_or_default().into_iter().map(|error| error.code).collect()
         };
         assert_eq!(codes(" Friends ", Some("k")), []);
-        assert_eq!(codes(&"👨‍👩‍👧‍👦".repeat(50), None), []);
+        assert_eq!(codes(&"👨‍👩‍👧‍👦".repeat(26), None), []);
         assert_eq!(codes(&"x".repeat(51), Some("a b")), [InvalidName, InvalidInput]);
         assert_eq!(codes("a\nb", None), [InvalidName]);
         assert_eq!(codes("a", Some("")), [InvalidInput]);

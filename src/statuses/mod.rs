@@ -29,5 +29,5 @@ mod store;
 pub use graphql::{LikerConnection, StatusMutation, StatusObject};
 pub use keys::{gone as gone_key, of_key as status_of_key, status as status_key};
 pub use load::{FetchStatuses, Seen};
-pub use model::{Draft, Location, Status};
+pub use model::{Draft, Location, MESSAGE_BYTES, Status};
 pub use service::Posted;

@@ -4,9 +4,11 @@ use crate::clock::{MINUTE, Millis};
 use crate::error::{UserError, UserErrorCode};
 use crate::idempotency::check_key;
 use crate::ids::{StatusId, UserId};
-use crate::text::Rules;
+use crate::text::{Rules, max_bytes};
 
-const MESSAGE: Rules = Rules { what: "The message", min: 1, max: 500, newlines: true };
+/// The most bytes of a message.
+pub const MESSAGE_BYTES: usize = max_bytes(500);
+const MESSAGE: Rules = Rules { what: "The message", min: 1, max: 500, bytes: MESSAGE_BYTES, newlines: true };
 /// Statuses that an account has at once.
 pub(super) const MAX_STATUSES: usize = 1_000_000;
 /// Statuses that somebody likes at once.
@@ -94,7 +96,8 @@ mod tests {
         assert_eq!(codes("x", Some((f64::NAN, f64::INFINITY)), None), [InvalidLocation, InvalidLocation]);
         assert_eq!(codes("x", None, Some("a b")), [InvalidInput]);
         assert_eq!(codes("x", None, Some(&"k".repeat(65))), [InvalidInput]);
-        assert_eq!(codes(&"👨‍👩‍👧‍👦".repeat(500), None, Some(&"k".repeat(64))), []);
+        assert_eq!(codes(&"👨‍👩‍👧‍👦".repeat(170), None, Some(&"k".repeat(64))), []);
+        assert_eq!(codes(&"👨‍👩‍👧‍👦".repeat(171), None, None), [InvalidMessage], "too many bytes");
         assert_eq!(codes(&"x".repeat(501), None, None), [InvalidMessage]);
     }
 }

@@ -5,14 +5,20 @@ use crate::clock::Millis;
 use crate::error::{UserError, UserErrorCode};
 use crate::idempotency::check_key;
 use crate::ids::{CampaignId, StatusId};
-use crate::text::Rules;
+use crate::text::{Rules, max_bytes};
 use rust_decimal::Decimal;
 use std::collections::HashSet;
 use url::Url;
 
-const NAME: Rules = Rules { what: "The name", min: 1, max: 100, newlines: false };
-const KEYWORD: Rules = Rules { what: "A keyword", min: 1, max: 80, newlines: false };
-const SNIPPET: Rules = Rules { what: "The snippet", min: 1, max: 2_000, newlines: true };
+const NAME: Rules = Rules { what: "The name", min: 1, max: 100, bytes: max_bytes(100), newlines: false };
+const KEYWORD: Rules = Rules { what: "A keyword", min: 1, max: 80, bytes: max_bytes(80), newlines: false };
+/// For keywords that are there: they were taken when texts were held to more bytes.
+const KEPT_KEYWORD: Rules = Rules { bytes: 40 * KEYWORD.max, ..KEYWORD };
+/// The most bytes of all keywords of a campaign.
+pub const KEYWORDS_BYTES: usize = MAX_KEYWORDS * KEYWORD.bytes;
+/// The most bytes of a snippet.
+pub const SNIPPET_BYTES: usize = max_bytes(2_000);
+const SNIPPET: Rules = Rules { what: "The snippet", min: 1, max: 2_000, bytes: SNIPPET_BYTES, newlines: true };
 /// Bytes of an address.
 const MAX_URL: usize = 2_048;
 /// The most impressions of a cap.
@@ -227,12 +233,21 @@ pub(super) fn cap(draft: CapDraft) -> Result<Cap, Vec<UserError>> {
 
 /// Keywords as they are kept, each once.
 pub(in crate::ads) fn keywords_of(given: &[String]) -> Result<Vec<String>, UserError> {
+    keywords_by(KEYWORD, given)
+}
+
+/// The same for keywords that are there.
+pub(in crate::ads) fn kept_keywords_of(given: &[String]) -> Result<Vec<String>, UserError> {
+    keywords_by(KEPT_KEYWORD, given)
+}
+
+fn keywords_by(rules: Rules, given: &[String]) -> Result<Vec<String>, UserError> {
     let (mut kept, mut known) = (Vec::new(), HashSet::new());
     for (at, text) in given.iter().enumerate() {
         let row = |message: String| invalid(format!("Keyword {}: {message}", at + 1), &["keywords"]);
         // White space between words counts as one space, whatever it is.
         let spaced: Vec<&str> = text.split_whitespace().collect();
-        let keyword = KEYWORD.check(&spaced.join(" ")).map_err(row)?;
+        let keyword = rules.check(&spaced.join(" ")).map_err(row)?;
         if known.insert(fold(&keyword)) {
             kept.push(keyword);
         }

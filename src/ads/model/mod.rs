@@ -14,7 +14,7 @@ mod auction;
 
 pub use campaign::{Ad, Campaign, Cap, Creative, Pacing, Pricing, State};
 pub use change::CampaignChange;
-pub use draft::{CapDraft, NewAd, NewCampaign};
+pub use draft::{CapDraft, KEYWORDS_BYTES, NewAd, NewCampaign, SNIPPET_BYTES};
 pub use judge::{Asked, Reason, Taken, judge};
 pub(in crate::ads) use money::Sum;
 pub use money::{Ecpm, MAX_MONEY, Money, ecpm};
@@ -22,7 +22,7 @@ pub use place::{Listing, Share, Slot, Visitor};
 pub use report::{AdCounts, Counted, Purse, Span, Tally, Visitors, ctr};
 pub use website::{NewWebsite, Website, website_key, website_of_key};
 
-pub(super) use draft::{AdDraft, CampaignDraft, Late, keywords_of};
+pub(super) use draft::{AdDraft, CampaignDraft, Late, kept_keywords_of, keywords_of};
 pub(super) use place::{fold, member, of_member, part_of_schedule};
 pub(super) use plan::{Facts, Plan, plan};
 pub(super) use website::WebsiteDraft;

@@ -2,7 +2,7 @@
 
 use super::super::model::{
     CLUSTER_SHARES, Campaign, CampaignChange, CampaignDraft, Late, MAX_CAMPAIGNS, Money, NewCampaign, Purse, State, fold,
-    keywords_of,
+    kept_keywords_of, keywords_of,
 };
 use super::super::store::{self, Changed, Held, Kept, KeptAd, Owned, grants};
 use super::{draw, no_campaign, settle};
@@ -253,7 +253,7 @@ pub async fn add_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[
     alter(app, owner, id, |Kept { campaign, keywords, .. }| {
         open(campaign)?;
         let (add, _) = difference(keywords, &wanted);
-        keywords_of(&[&keywords[..], &add[..]].concat())?;
+        kept_keywords_of(&[&keywords[..], &add[..]].concat())?;
         Ok((!add.is_empty()).then(|| (campaign.clone(), add, Vec::new())))
     })
     .await
@@ -264,7 +264,7 @@ pub async fn add_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[
 /// # Errors
 /// `NOT_FOUND`; `INVALID_INPUT`, also for one that was stopped; `RATE_LIMITED`.
 pub async fn remove_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[String]) -> Outcome<()> {
-    let unwanted: HashSet<String> = keywords_of(keywords)?.iter().map(|keyword| fold(keyword)).collect();
+    let unwanted: HashSet<String> = kept_keywords_of(keywords)?.iter().map(|keyword| fold(keyword)).collect();
     alter(app, owner, id, |Kept { campaign, keywords, .. }| {
         open(campaign)?;
         let remove: Vec<String> = keywords.iter().filter(|keyword| unwanted.contains(&fold(keyword))).cloned().collect();
