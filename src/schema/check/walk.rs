@@ -4,7 +4,7 @@
 //! keep a core busy for hours.
 
 use super::filter;
-use super::weight::{days, times};
+use super::weight::{days, times, weight};
 use async_graphql::parser::types::{ExecutableDocument, FragmentDefinition, Selection, SelectionSet};
 use async_graphql::{Name, Pos, Positioned, Variables};
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ pub(super) struct Measure {
     pub(super) fields: usize,
     /// Fields in one another.
     pub(super) depth: usize,
-    /// Fields that the answer could have.
+    /// Fields that the answer could have; one that may be long counts as several.
     pub(super) cost: usize,
     /// Fields that each day of a report could have, which has as many as the field around it says.
     of_days: usize,
@@ -137,7 +137,7 @@ impl<'a> Walker<'a> {
                 Measure {
                     fields: inner.fields.saturating_add(1),
                     depth: inner.depth + 1,
-                    cost: if name == "days" { 1 } else { each.saturating_add(1).saturating_add(filter) },
+                    cost: if name == "days" { 1 } else { each.saturating_add(weight(name)).saturating_add(filter) },
                     of_days: if name == "days" { each } else { 0 },
                     roots: 1,
                     lists: inner.lists + usize::from(is_introspection_list(name)),

@@ -1,9 +1,11 @@
-//! How often what a field selects may stand in the answer.
+//! How often what a field selects may stand in the answer, and how much a field weighs by itself.
 
-use crate::ads::{DEFAULT_DAYS, MAX_DAYS};
+use crate::ads::{DEFAULT_DAYS, KEYWORDS_BYTES, MAX_DAYS, SNIPPET_BYTES};
+use crate::comments;
 use crate::page;
-use async_graphql::parser::types::Field;
-use async_graphql::{Value, Variables};
+use async_graphql::parser::parse_schema;
+use async_graphql::parser::types::{BaseType, Field, FieldDefinition, TypeKind, TypeSystemDefinition};
+use async_graphql::{Positioned, Value, Variables};
 use async_graphql_value::Value as Literal;
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -19,6 +21,22 @@ const LISTS: [(&str, usize); 8] = [
     ("directives", 5),
     ("viewerSessions", 10),
 ];
+
+/// The bytes that one more point of cost stands for, of a text or a list of texts.
+const POINT: usize = 8 << 10;
+
+/// Fields of a text or of texts that may be long, with the most bytes that they have.
+const LONG: [(&str, usize); 3] = [
+    ("keywords", KEYWORDS_BYTES),
+    // Of a comment; of a status at most a quarter.
+    ("message", comments::MESSAGE_BYTES),
+    ("snippet", SNIPPET_BYTES),
+];
+
+/// What a field costs by itself: 1, and more where it may be long.
+pub(super) fn weight(name: &str) -> usize {
+    1 + LONG.iter().find(|(long, _)| *long == name).map_or(0, |(_, bytes)| bytes / POINT)
+}
 
 /// The factor of a field: for a page its size, from a literal, a variable or the default; 1 for a single thing. A size that will be
 /// refused counts as one that is not.
@@ -76,25 +94,79 @@ fn argument(field: &Field, variables: &Variables, name: &str) -> ArgumentSize {
 
 /// The names of the fields that are connections, read off the schema itself, so that a new one is weighed from its first day.
 fn connections() -> &'static HashSet<String> {
-    use async_graphql::parser::parse_schema;
-    use async_graphql::parser::types::{BaseType, TypeKind, TypeSystemDefinition};
     static NAMES: OnceLock<HashSet<String>> = OnceLock::new();
     NAMES.get_or_init(|| {
-        let schema = parse_schema(crate::schema::build().sdl()).map(|document| document.definitions).unwrap_or_default();
-        let fields = schema.into_iter().flat_map(|definition| match definition {
-            TypeSystemDefinition::Type(definition) => match definition.node.kind {
-                TypeKind::Object(object) => object.fields,
-                _ => Vec::new(),
-            },
-            _ => Vec::new(),
-        });
         let is_page = |base: &BaseType| matches!(base, BaseType::Named(name) if name.ends_with("Connection"));
-        fields.filter(|field| is_page(&field.node.ty.node.base)).map(|field| field.node.name.node.to_string()).collect()
+        let pages = fields().filter(|field| is_page(&field.node.ty.node.base));
+        pages.map(|field| field.node.name.node.to_string()).collect()
+    })
+}
+
+/// The fields of all objects of the schema.
+fn fields() -> impl Iterator<Item = Positioned<FieldDefinition>> {
+    let schema = parse_schema(crate::schema::build().sdl()).map(|document| document.definitions).unwrap_or_default();
+    schema.into_iter().flat_map(|definition| match definition {
+        TypeSystemDefinition::Type(definition) => match definition.node.kind {
+            TypeKind::Object(object) => object.fields,
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Fields of texts that are short, with about the most bytes that they have.
+    const SHORT: [(&str, usize); 21] = [
+        ("bio", 1_536),
+        ("campaignName", 1_056),
+        ("clickUrl", 2_560),
+        ("countedTokens", 20 * 256),
+        ("cursor", 256),
+        ("endCursor", 256),
+        ("impressionToken", 256),
+        ("key", 64),
+        ("login", 30),
+        ("name", 1_056),
+        ("origin", 2_048),
+        ("path", 256),
+        ("startCursor", 256),
+        ("statusEventsSyncCursor", 256),
+        ("syncCursor", 512),
+        ("targetUrl", 2_048),
+        ("token", 512),
+        ("userAgent", 1_024),
+        ("message", comments::MESSAGE_BYTES),
+        ("keywords", KEYWORDS_BYTES),
+        ("snippet", SNIPPET_BYTES),
+    ];
+
+    /// The type of what a field has one or many of.
+    fn base(ty: &BaseType) -> String {
+        match ty {
+            BaseType::Named(name) => name.to_string(),
+            BaseType::List(inner) => base(&inner.base),
+        }
+    }
+
+    #[test]
+    fn every_text_has_a_bound_and_weighs_as_much_as_that() {
+        let texts: BTreeSet<String> = fields()
+            .filter(|field| base(&field.node.ty.node.base) == "String")
+            .map(|field| field.node.name.node.to_string())
+            .collect();
+        let known: BTreeSet<String> = SHORT.iter().map(|(name, _)| (*name).to_owned()).collect();
+        assert_eq!(texts, known, "a text needs a bound here, and a place in `LONG` where that is over {POINT} bytes");
+        for (name, bytes) in SHORT {
+            assert_eq!(weight(name), 1 + bytes / POINT, "{name}");
+        }
+        assert_eq!((weight("message"), weight("keywords"), weight("snippet"), weight("id")), (2, 28, 2, 1));
+        assert!(crate::statuses::MESSAGE_BYTES <= comments::MESSAGE_BYTES);
+    }
+
     #[test]
     fn connections_are_read_off_the_schema() {
         let known = super::connections();
