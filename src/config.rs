@@ -33,6 +33,8 @@ pub struct Config {
     pub documents: DocumentLimits,
     /// Entries of live filters (logins, phrases, samples, and 32 for each box) of one account on this server, or of one address without a session.
     pub filter_entries: usize,
+    /// The most bytes of an answer. One that grows larger is stopped while it is made.
+    pub answer_bytes: usize,
     /// Whether clients may read the schema through the API.
     pub introspection: bool,
     /// Whether errors speak of the schema, and guess what was meant. Else one fixed text stands for all of validation.
@@ -75,6 +77,7 @@ impl Default for Config {
             documents: DocumentLimits::default(),
             // Four of the largest filters, some 2 MB of memory.
             filter_entries: 20_000,
+            answer_bytes: 8 << 20,
             introspection: true,
             suggestions: true,
             rates: None,

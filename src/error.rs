@@ -37,6 +37,12 @@ pub enum Error {
         /// How long to wait, in seconds, rounded up.
         retry_after: u64,
     },
+    /// The answer has more bytes than an answer may have, and was stopped while it was made.
+    #[error("The answer is larger than {max} bytes. Ask for less: fewer fields, or shorter pages.")]
+    AnswerTooLarge {
+        /// The most bytes of an answer.
+        max: usize,
+    },
     /// Too many want the same at once. Nothing was changed.
     #[error("The server has too much to do. Try again in a second.")]
     Overloaded,
@@ -56,6 +62,7 @@ impl Error {
             Self::OutcomeUnknown => "OUTCOME_UNKNOWN",
             Self::DeadlineExceeded => "DEADLINE_EXCEEDED",
             Self::RateLimited { .. } => "RATE_LIMITED",
+            Self::AnswerTooLarge { .. } => "ANSWER_TOO_LARGE",
             Self::Overloaded => "OVERLOADED",
             Self::Internal(_) => "INTERNAL_SERVER_ERROR",
         }
@@ -79,6 +86,15 @@ impl Error {
     pub const fn limit(&self) -> Option<&'static str> {
         match self {
             Self::RateLimited { limit, .. } => Some(limit),
+            Self::AnswerTooLarge { .. } => Some("answerBytes"),
+            _ => None,
+        }
+    }
+
+    /// What the limit allows, where that is a number.
+    pub const fn max(&self) -> Option<usize> {
+        match self {
+            Self::AnswerTooLarge { max } => Some(*max),
             _ => None,
         }
     }

@@ -83,6 +83,7 @@ pub mod ids;
 pub mod page;
 pub mod audit;
 pub mod viewer;
+pub mod answer;
 pub mod loader;
 pub mod lane;
 pub mod app;

@@ -4,6 +4,7 @@
 //! then the first to wake sends one pipeline for all. What is near and was not fetched is given as it is by then, without a batch: of one key a
 //! request is never given something older than before.
 
+use crate::answer::AnswerSize;
 use crate::error::Error;
 use dataloader::BatchFn;
 use dataloader::cached::Loader as Cached;
@@ -26,6 +27,11 @@ pub trait Fetch: Send + Sync + 'static {
         None
     }
 
+    /// About how many bytes of text a value has; 0 where they are few.
+    fn bytes(_value: &Self::Value) -> usize {
+        0
+    }
+
     /// The values of `keys`, as many and in their order. One round trip.
     fn fetch(&self, keys: &[Self::Key]) -> impl Future<Output = Result<Vec<Self::Value>, Error>> + Send;
 }
@@ -43,6 +49,8 @@ struct Fetching<F: Fetch> {
     fetch: F,
     /// What was fetched, or is about to be.
     fetched: Mutex<HashSet<F::Key>>,
+    /// What is loaded is counted here.
+    size: Option<Arc<AnswerSize>>,
 }
 
 /// What stands under a key: all of a batch share its error.
@@ -61,7 +69,16 @@ impl<K> Debug for Plain<K> {
 impl<F: Fetch> Loader<F> {
     /// An empty one.
     pub fn new(fetch: F) -> Self {
-        Self { fetching: Arc::new(Fetching { fetch, fetched: Mutex::default() }), batches: OnceLock::new() }
+        Self::of(fetch, None)
+    }
+
+    /// The same, which counts what it loads and loads no more than may be.
+    pub fn within(fetch: F, size: &Arc<AnswerSize>) -> Self {
+        Self::of(fetch, Some(size.clone()))
+    }
+
+    fn of(fetch: F, size: Option<Arc<AnswerSize>>) -> Self {
+        Self { fetching: Arc::new(Fetching { fetch, fetched: Mutex::default(), size }), batches: OnceLock::new() }
     }
 
     /// What fetches for it.
@@ -119,7 +136,12 @@ impl<F: Fetch> BatchFn<Plain<F::Key>, Loaded<F>> for Batch<F> {
     async fn load(&mut self, keys: &[Plain<F::Key>]) -> HashMap<Plain<F::Key>, Loaded<F>> {
         let wanted: Vec<F::Key> = keys.iter().map(|key| key.0.clone()).collect();
         self.0.fetched.lock().unwrap_or_else(PoisonError::into_inner).extend(wanted.iter().cloned());
-        match self.0.fetch.fetch(&wanted).await {
+        let fetched = self.0.fetch.fetch(&wanted).await.and_then(|values| {
+            let bytes = || values.iter().map(F::bytes).sum();
+            self.0.size.as_ref().map_or(Ok(()), |size| size.load(bytes()))?;
+            Ok(values)
+        });
+        match fetched {
             Ok(values) => keys.iter().cloned().zip(values.into_iter().map(Ok)).collect(),
             Err(error) => keys.iter().map(|key| (key.clone(), Err(error.clone()))).collect(),
         }

@@ -8,6 +8,7 @@ use crate::ads::FetchCampaigns;
 use crate::ads::FetchReach;
 use crate::ads::FetchTallies;
 use crate::ads::FetchWebsites;
+use crate::answer::AnswerSize;
 use crate::app::App;
 use crate::comments::FetchComments;
 use crate::comments::FetchLevels;
@@ -70,6 +71,7 @@ pub struct Request {
     /// The client's address, as far as it can be believed; `None` when it is not known.
     pub address: Option<IpAddr>,
     loaders: Arc<RwLock<Arc<Loaders>>>,
+    size: Arc<AnswerSize>,
 }
 
 impl Request {
@@ -81,8 +83,9 @@ impl Request {
 
     /// The same of one that has begun already: that its session was read counts as an answer.
     pub fn begun(app: App, since: Moment, viewer: Option<Viewer>, user_agent: Option<String>, address: Option<IpAddr>) -> Self {
-        let loaders = Arc::new(RwLock::new(Arc::new(Self::empty(&app, since, viewer.as_ref()))));
-        Self { app, viewer, user_agent, address, loaders }
+        let size = Arc::new(AnswerSize::new(app.config().answer_bytes));
+        let loaders = Arc::new(RwLock::new(Arc::new(Self::empty(&app, since, viewer.as_ref(), &size))));
+        Self { app, viewer, user_agent, address, loaders, size }
     }
 
     /// The loaders.
@@ -92,8 +95,14 @@ impl Request {
 
     /// Forgets what was loaded: called after every change, so that the answer shows it, and before every event of a subscription.
     pub fn forget(&self) {
-        let empty = Arc::new(Self::empty(&self.app, self.app.db().moment(), self.viewer.as_ref()));
+        self.size.unload();
+        let empty = Arc::new(Self::empty(&self.app, self.app.db().moment(), self.viewer.as_ref(), &self.size));
         *self.loaders.write().unwrap_or_else(PoisonError::into_inner) = empty;
+    }
+
+    /// How large its answer has become.
+    pub fn answer_size(&self) -> &Arc<AnswerSize> {
+        &self.size
     }
 
     /// Who asks.
@@ -109,18 +118,18 @@ impl Request {
         self.viewer.as_ref().map(|viewer| viewer.user)
     }
 
-    fn empty(app: &App, since: Moment, viewer: Option<&Viewer>) -> Loaders {
+    fn empty(app: &App, since: Moment, viewer: Option<&Viewer>, size: &Arc<AnswerSize>) -> Loaders {
         let (db, viewer) = (app.db(), viewer.map(|viewer| viewer.user));
         Loaders {
             users: Loader::new(FetchUsers { db: db.clone(), since }),
-            statuses: Loader::new(FetchStatuses { db: db.clone(), since, viewer }),
+            statuses: Loader::within(FetchStatuses { db: db.clone(), since, viewer }, size),
             relations: Loader::new(FetchRelations { db: db.clone(), viewer }),
             feeds: Loader::new(FetchFeed::new(app.clone())),
             lists: Loader::new(FetchLists { db: db.clone(), viewer }),
-            comments: Loader::new(FetchComments { app: app.clone(), viewer }),
+            comments: Loader::within(FetchComments { app: app.clone(), viewer }, size),
             levels: Loader::new(FetchLevels(app.clone())),
-            campaigns: Loader::new(FetchCampaigns { db: db.clone(), viewer }),
-            ads: Loader::new(FetchAds { db: db.clone(), viewer }),
+            campaigns: Loader::within(FetchCampaigns { db: db.clone(), viewer }, size),
+            ads: Loader::within(FetchAds { db: db.clone(), viewer }, size),
             ad_pages: Loader::new(FetchAdPages(db.clone())),
             ads_of: Loader::new(FetchAdsOf(db.clone())),
             tallies: Loader::new(FetchTallies(db.clone())),

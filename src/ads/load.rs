@@ -1,6 +1,6 @@
 //! The batch loaders of campaigns, ads and websites: each is there for its owner alone.
 
-use super::model::{Span, Tally, Visitors, Website};
+use super::model::{Creative, Span, Tally, Visitors, Website};
 use super::store::offers::{Offers, Part};
 use super::store::{self, Kept, KeptAd};
 use crate::db::Db;
@@ -23,6 +23,10 @@ impl Fetch for FetchCampaigns {
     type Key = CampaignId;
     type Value = Option<Arc<Kept>>;
 
+    fn bytes(value: &Self::Value) -> usize {
+        value.as_ref().map_or(0, |it| it.keywords.iter().map(String::len).sum())
+    }
+
     async fn fetch(&self, keys: &[CampaignId]) -> Result<Vec<Option<Arc<Kept>>>, Error> {
         let Some(viewer) = self.viewer else { return Ok(vec![None; keys.len()]) };
         let found = store::load(&self.db, keys).await?.into_iter();
@@ -42,6 +46,13 @@ pub struct FetchAds {
 impl Fetch for FetchAds {
     type Key = AdId;
     type Value = Option<Arc<KeptAd>>;
+
+    fn bytes(value: &Self::Value) -> usize {
+        value.as_ref().map_or(0, |it| match &it.ad.creative {
+            Creative::Snippet { text, target } => text.len() + target.len(),
+            Creative::Status(_) => 0,
+        })
+    }
 
     async fn fetch(&self, keys: &[AdId]) -> Result<Vec<Option<Arc<KeptAd>>>, Error> {
         let Some(viewer) = self.viewer else { return Ok(vec![None; keys.len()]) };

@@ -134,6 +134,9 @@ pub(super) struct DocumentOptions {
     /// The highest cost of an operation: the fields that its answer could have. A first screen of thirty entries costs some 600.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_COST", default_value_t = DocumentLimits::default().cost, value_parser = at_least(1, 10_000_000))]
     max_cost: usize,
+    /// The most bytes of an answer. One that grows larger is stopped while it is made, as ANSWER_TOO_LARGE.
+    #[arg(long, value_name = "N", env = "WAXWING_MAX_ANSWER_BYTES", default_value_t = Config::default().answer_bytes, value_parser = at_least(1 << 16, 1 << 30))]
+    max_answer_bytes: usize,
 }
 
 impl EdgeOptions {
@@ -228,7 +231,7 @@ impl DocumentOptions {
             cost: self.max_cost,
             ..config.documents
         };
-        Config { documents, ..config }
+        Config { documents, answer_bytes: self.max_answer_bytes, ..config }
     }
 }
 

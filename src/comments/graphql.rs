@@ -6,7 +6,7 @@ use crate::error::{Outcome, UserError as Row, UserErrorCode};
 use crate::ids::{CommentId, StatusId, UserId};
 use crate::page::PageArgs;
 use crate::request::Request;
-use crate::schema::{DateTime, PageInfo, UserError, refuse, request};
+use crate::schema::{DateTime, List, PageInfo, Text, UserError, refuse, request};
 use crate::statuses::{self, Seen, StatusObject};
 use crate::users::UserObject;
 use async_graphql::{Context, Enum, ID, InputObject, Object, Result, SimpleObject};
@@ -52,8 +52,8 @@ impl CommentObject {
     }
 
     /// What it says: plain text, 1 to 2,000 characters as a reader counts them; empty when it is deleted.
-    async fn message(&self) -> &str {
-        if self.0.is_deleted() { "" } else { &self.0.comment.message }
+    async fn message(&self) -> Text<'_> {
+        Text(if self.0.is_deleted() { "" } else { &self.0.comment.message })
     }
 
     /// When it was posted.
@@ -231,7 +231,7 @@ async fn tree(request: &Request, status: StatusId, args: TreeArgs) -> Result<Com
 #[derive(SimpleObject)]
 pub struct CommentConnection {
     /// The comments on this page, in the order that was asked.
-    edges: Vec<CommentEdge>,
+    edges: List<CommentEdge>,
     /// Where the page stands.
     page_info: PageInfo,
 }
@@ -240,7 +240,7 @@ impl CommentConnection {
     fn of(edges: Vec<CommentEdge>, has_next: bool, has_previous: bool) -> Self {
         let cursor = |edge: Option<&CommentEdge>| edge.map(|edge| edge.cursor.clone());
         let page_info = PageInfo::new(has_next, has_previous, cursor(edges.first()), cursor(edges.last()));
-        Self { edges, page_info }
+        Self { edges: List(edges), page_info }
     }
 }
 

@@ -32,6 +32,10 @@ impl Fetch for FetchComments {
     type Key = CommentId;
     type Value = Option<Seen>;
 
+    fn bytes(value: &Option<Seen>) -> usize {
+        value.as_ref().map_or(0, |seen| seen.comment.message.len())
+    }
+
     async fn fetch(&self, keys: &[CommentId]) -> Result<Vec<Option<Seen>>, Error> {
         let secret = self.app.cursors().await?.secret();
         let voter = self.viewer.map(|viewer| move |id| voter(secret, id, viewer));

@@ -4,7 +4,7 @@ use crate::error::{Outcome, UserError as Row, UserErrorCode};
 use crate::ids::{UserId, source};
 use crate::page::{ListId, Page};
 use crate::request::Request;
-use crate::schema::{DateTime, PageInfo, UserError, page_info, refuse, request};
+use crate::schema::{DateTime, List, PageInfo, UserError, page_info, refuse, request};
 use crate::timelines;
 use crate::users::{User, UserObject};
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(SimpleObject)]
 pub struct FollowConnection {
     /// The follows on this page, newest first.
-    edges: Vec<FollowEdge>,
+    edges: List<FollowEdge>,
     /// Where the page stands in the list.
     page_info: PageInfo,
     /// How many there are in all.

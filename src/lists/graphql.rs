@@ -6,7 +6,7 @@ use crate::error::Outcome;
 use crate::ids::{UserId, UserListId, source};
 use crate::page::PageArgs;
 use crate::request::Request;
-use crate::schema::{DateTime, PageInfo, UserError, page_info, refuse, request};
+use crate::schema::{DateTime, List, PageInfo, Text, UserError, page_info, refuse, request};
 use crate::timelines::{self, Timeline};
 use crate::users::UserObject;
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
@@ -24,8 +24,8 @@ impl UserListObject {
     }
 
     /// Its name: 1 to 50 characters, not unique.
-    async fn name(&self) -> &str {
-        &self.0.name
+    async fn name(&self) -> Text<'_> {
+        Text(&self.0.name)
     }
 
     /// When it was made.
@@ -69,7 +69,7 @@ impl UserListObject {
 #[derive(SimpleObject)]
 struct UserListMemberConnection {
     /// The memberships on this page, newest first.
-    edges: Vec<UserListMemberEdge>,
+    edges: List<UserListMemberEdge>,
     /// Where the page stands in the list.
     page_info: PageInfo,
     /// How many there are in all.
@@ -98,8 +98,8 @@ struct UserListConnection {
 #[Object]
 impl UserListConnection {
     /// The lists on this page, the newest first.
-    async fn edges(&self) -> &[UserListEdge] {
-        &self.edges
+    async fn edges(&self) -> List<&UserListEdge> {
+        self.edges.iter().collect()
     }
 
     /// Where the page stands in the list of them.

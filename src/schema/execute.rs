@@ -1,10 +1,14 @@
 //! Execution: one operation in, one response out, with a code on every error and nothing inner in any.
 
+use crate::answer::AnswerSize;
 use crate::db::noting_writes;
 use crate::error::Error;
 use async_graphql::{ErrorExtensionValues, ObjectType, Response, Schema, ServerError, SubscriptionType};
 use futures_util::FutureExt;
+use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::task::Poll;
 
 /// The most errors of validation that an answer tells. Those of execution are told all: each says why a field is null.
 pub(super) const MAX_ERRORS: usize = 10;
@@ -22,6 +26,34 @@ where
     let run = AssertUnwindSafe(Box::pin(schema.execute(request))).catch_unwind();
     let (response, wrote) = noting_writes(run).await;
     settle(response.unwrap_or_else(|_| panicked()), wrote)
+}
+
+/// Runs a query, and stops it once its answer is larger than it may be: that is the whole answer then.
+pub async fn execute_query<Q, M, S>(schema: &Schema<Q, M, S>, request: async_graphql::Request, size: &AnswerSize) -> Response
+where
+    Q: ObjectType + 'static,
+    M: ObjectType + 'static,
+    S: SubscriptionType + 'static,
+{
+    let mut run = pin!(execute(schema, request));
+    poll_fn(|cx| match run.as_mut().poll(cx) {
+        _ if size.is_exceeded() => Poll::Ready(refused(&size.error())),
+        polled => polled,
+    })
+    .await
+}
+
+/// The event in the place of one whose answer is too large: the error alone, at its field. The subscription goes on.
+pub(super) fn too_large_event(mut response: Response, size: &AnswerSize) -> Response {
+    let is_ours = |error: &ServerError| matches!(error.source::<Error>(), Some(Error::AnswerTooLarge { .. }));
+    response.errors.retain(is_ours);
+    response.errors.truncate(1);
+    let mut replaced = refused(&size.error());
+    if let (Some(error), Some(given)) = (replaced.errors.first_mut(), response.errors.first()) {
+        error.locations.clone_from(&given.locations);
+        error.path = given.path.iter().take(1).cloned().collect();
+    }
+    replaced
 }
 
 /// What is told of a panic, which has printed itself.
@@ -86,6 +118,9 @@ fn set_members(error: &mut ServerError, ours: &Error) {
     let extensions = error.extensions.get_or_insert_with(ErrorExtensionValues::default);
     if let Some(limit) = ours.limit() {
         extensions.set("limit", limit);
+    }
+    if let Some(max) = ours.max() {
+        extensions.set("max", max);
     }
     if let Some(seconds) = ours.retry_after() {
         extensions.set("retryAfter", seconds);

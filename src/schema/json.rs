@@ -19,6 +19,11 @@ impl Json {
         }
     }
 
+    /// The bytes that were written.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Writes text that is JSON already.
     pub(super) fn raw(&mut self, text: &str) {
         self.0.extend_from_slice(text.as_bytes());

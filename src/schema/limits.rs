@@ -42,6 +42,9 @@ struct ServerLimits {
     /// without a session. A login, a phrase or a sample is one entry, a box is 32; each entry adds 4 to the cost. Past it a subscription is refused with
     /// `LIMIT_REACHED`.
     filter_entries: usize,
+    /// The length of an answer in bytes. One that grows larger is stopped while it is made, with the code `ANSWER_TOO_LARGE`: of a query
+    /// nothing else is told, of a mutation the field is null, and a subscription goes on with its next event.
+    answer_bytes: usize,
 }
 
 impl From<&Config> for ServerLimits {
@@ -62,6 +65,7 @@ impl From<&Config> for ServerLimits {
             default_page_size: page::DEFAULT,
             body_bytes: crate::config::BODY_BYTES,
             filter_entries: config.filter_entries,
+            answer_bytes: config.answer_bytes,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Anything by its id: Relay's `node` and `nodes`.
 
-use super::request;
+use super::{List, request};
 use crate::ads::{AdObject, CampaignObject, WebsiteObject};
 use crate::comments::{self, CommentObject};
 use crate::error::Error;
@@ -50,12 +50,12 @@ impl NodeQuery {
     }
 
     /// What several ids name, in their order; null in the place of what is not there, or not to be seen.
-    async fn nodes(&self, ctx: &Context<'_>, #[graphql(desc = "At most 100 ids.")] ids: Vec<ID>) -> Result<Vec<Option<Node>>> {
+    async fn nodes(&self, ctx: &Context<'_>, #[graphql(desc = "At most 100 ids.")] ids: Vec<ID>) -> Result<List<Option<Node>>> {
         if ids.len() > MAX_NODES {
             return Err(Error::BadUserInput(format!("`ids` has {} ids: at most {MAX_NODES} are allowed.", ids.len())).into());
         }
         let request = request(ctx)?;
-        Ok(try_join_all(ids.iter().map(|id| find(request, id))).await?)
+        Ok(List(try_join_all(ids.iter().map(|id| find(request, id))).await?))
     }
 }
 

@@ -5,6 +5,8 @@
 //! asked of it waits, and left to the library else; the schema is the objects' own either way.
 
 use super::json::Json;
+use super::sized::{count, count_list};
+use crate::request::Request;
 use async_graphql::parser::types::{Directive, Field, FragmentDefinition, Selection, SelectionSet};
 use async_graphql::registry::{MetaType, Registry};
 use async_graphql::resolver_utils::resolve_list;
@@ -22,20 +24,24 @@ pub trait Plain: OutputType {
 pub struct PlainList<T>(pub Vec<T>);
 
 impl<T: Plain> PlainList<T> {
-    /// The list as JSON; `None` where anything that is asked of it waits.
-    fn written(&self, ctx: &ContextSelectionSet<'_>) -> Option<Value> {
+    /// The list as JSON; `None` where anything that is asked of it waits. It is not written further than its answer may be long.
+    fn written(&self, ctx: &ContextSelectionSet<'_>) -> Option<Json> {
         // What is selected twice the library resolves twice and merges then, which it cannot do with a text.
         if !is_selected_once(ctx) {
             return None;
         }
         let selected = Selected::by(ctx, &T::type_name())?;
+        let left = ctx.data::<Request>().map_or(usize::MAX, |request| request.answer_size().left());
         let mut json = Json::default();
         for (at, item) in self.0.iter().enumerate() {
             json.next(at == 0, '[');
             json.object(item, &selected)?;
+            if json.len() > left {
+                break;
+            }
         }
         json.end(self.0.is_empty(), '[', ']');
-        Some(json.into_value())
+        Some(json)
     }
 }
 
@@ -54,8 +60,14 @@ impl<T: Plain> OutputType for PlainList<T> {
 
     async fn resolve(&self, ctx: &ContextSelectionSet<'_>, field: &Positioned<Field>) -> ServerResult<Value> {
         match self.written(ctx) {
-            Some(list) => Ok(list),
-            None => Box::pin(resolve_list(ctx, field, &self.0, Some(self.0.len()))).await,
+            Some(json) => {
+                count(ctx, field, json.len())?;
+                Ok(json.into_value())
+            }
+            None => {
+                count_list(ctx, field, self.0.len())?;
+                Box::pin(resolve_list(ctx, field, &self.0, Some(self.0.len()))).await
+            }
         }
     }
 }

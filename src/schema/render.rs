@@ -1,10 +1,11 @@
 //! Rendering what subscriptions are told: one run of a document serves all who asked the same of events, and an event's answer is made
 //! once for all of them.
 
-use super::execute::{panicked, settle};
+use super::execute::{panicked, settle, too_large_event};
 use super::shape::Shape;
 use crate::app::App;
 use crate::db::Meter;
+use crate::metrics::RefusedAnswer;
 use crate::request::Request;
 use crate::streaming::{Handed, Rendering, ToRender, Told};
 use async_graphql::{Response, Value};
@@ -174,6 +175,7 @@ impl Renderer {
     async fn make(&self, told: &Told) -> Option<Arc<Rendered>> {
         loop {
             let mut run = self.take();
+            run.context.answer_size().reset();
             match run.events.hand_over(told, &run.context).await {
                 Handed::Over => {}
                 // It has ended behind its last answer.
@@ -184,7 +186,11 @@ impl Renderer {
                 }
             }
             // A run ends only by a mistake of ours.
-            let response = self.settled(run.responses.next().await.unwrap_or_else(panicked));
+            let mut response = self.settled(run.responses.next().await.unwrap_or_else(panicked));
+            if run.context.answer_size().is_exceeded() {
+                self.context.app.metrics().refused_answer(RefusedAnswer::TooLarge);
+                response = too_large_event(response, run.context.answer_size());
+            }
             if response.errors.is_empty() {
                 self.keep(run);
             }

@@ -8,6 +8,7 @@ use super::response::Refusal;
 use super::{State, facts};
 use crate::deadline::within;
 use crate::error::Error;
+use crate::metrics::RefusedAnswer;
 use crate::rates::{Bill, Subject};
 use crate::request;
 use crate::schema::{self, CheckError, Checked, Rendered, Valid};
@@ -134,14 +135,25 @@ pub(super) async fn execute(
         return Ok(*refusal);
     }
     operation.keep(state);
+    let size = context.answer_size().clone();
     let (request, app, deadline) = (operation.request.data(context), &state.app, state.edge.request_timeout);
+    let count = || {
+        if size.is_exceeded() {
+            app.metrics().refused_answer(RefusedAnswer::TooLarge);
+        }
+    };
     if operation.checked.kind == OperationType::Mutation {
         let (schema, bill) = (state.schema.clone(), bill.clone());
         // The bill stays with the change, which is finished and paid for also where nobody waits for it any more.
         let execution = async move { bill.meter().measure(schema::execute(&schema, request)).await };
-        return within(deadline, app.finish(execution)).await.map_err(|_| Error::OutcomeUnknown)?;
+        let executed = within(deadline, app.finish(execution)).await.map_err(|_| Error::OutcomeUnknown)?;
+        count();
+        return executed;
     }
-    within(deadline, bill.meter().measure(schema::execute(&state.schema, request))).await.map_err(|_| Error::DeadlineExceeded)
+    let execution = bill.meter().measure(schema::execute_query(&state.schema, request, &size));
+    let executed = within(deadline, execution).await.map_err(|_| Error::DeadlineExceeded);
+    count();
+    executed
 }
 
 /// The refusal of a subscription that came as if it had one answer.

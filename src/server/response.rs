@@ -92,7 +92,7 @@ impl From<&Error> for Refusal {
     fn from(error: &Error) -> Self {
         let status = match error {
             Error::Unauthenticated | Error::InvalidToken => StatusCode::UNAUTHORIZED,
-            Error::BadUserInput(_) => StatusCode::BAD_REQUEST,
+            Error::BadUserInput(_) | Error::AnswerTooLarge { .. } => StatusCode::BAD_REQUEST,
             Error::StorageUnavailable | Error::StorageFull | Error::OutcomeUnknown | Error::Overloaded => {
                 StatusCode::SERVICE_UNAVAILABLE
             }

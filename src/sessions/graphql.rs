@@ -5,7 +5,7 @@ use super::service;
 use crate::error::{Outcome, UserError as Row, UserErrorCode};
 use crate::ids::SessionId;
 use crate::request::Request;
-use crate::schema::{DateTime, UserError, refuse, request};
+use crate::schema::{DateTime, List, Text, UserError, refuse, request};
 use crate::users::service::LogIn;
 use crate::users::{self, AuthenticatedUser, SignUpInput, UserObject};
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
@@ -37,8 +37,8 @@ impl SessionObject {
     }
 
     /// The User-Agent that began it; null when it gave none.
-    async fn user_agent(&self) -> Option<&str> {
-        Some(self.session.agent.as_str()).filter(|agent| !agent.is_empty())
+    async fn user_agent(&self) -> Option<Text<'_>> {
+        Some(self.session.agent.as_str()).filter(|agent| !agent.is_empty()).map(Text)
     }
 
     /// Whether it is the session that asks.
@@ -54,7 +54,7 @@ pub struct SessionQuery;
 #[Object]
 impl SessionQuery {
     /// The viewer's sessions, newest first, at most 100. Needs a session.
-    async fn viewer_sessions(&self, ctx: &Context<'_>) -> Option<Result<Vec<SessionObject>>> {
+    async fn viewer_sessions(&self, ctx: &Context<'_>) -> Option<Result<List<SessionObject>>> {
         let found = async {
             let request = request(ctx)?;
             let viewer = request.viewer()?;

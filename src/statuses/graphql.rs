@@ -8,7 +8,7 @@ use crate::error::{Error, Outcome};
 use crate::ids::StatusId;
 use crate::page::PageArgs;
 use crate::request::Request;
-use crate::schema::{DateTime, Json, PageInfo, Plain, SelectedField, UserError, page_info, refuse, request};
+use crate::schema::{DateTime, Json, List, PageInfo, Plain, SelectedField, Text, UserError, page_info, refuse, request};
 use crate::timelines;
 use crate::users::UserObject;
 use async_graphql::{Context, ID, InputObject, Object, Result, ScalarType, SimpleObject};
@@ -25,8 +25,8 @@ impl StatusObject {
     }
 
     /// What it says: plain text, 1 to 500 characters as a reader counts them.
-    async fn message(&self) -> &str {
-        &self.0.status.message
+    async fn message(&self) -> Text<'_> {
+        Text(&self.0.status.message)
     }
 
     /// When it was posted.
@@ -118,7 +118,7 @@ impl StatusObject {
 #[derive(SimpleObject)]
 pub struct LikerConnection {
     /// The likes on this page, newest first.
-    edges: Vec<LikerEdge>,
+    edges: List<LikerEdge>,
     /// Where the page stands in the list.
     page_info: PageInfo,
     /// How many there are in all.

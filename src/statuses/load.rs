@@ -39,6 +39,10 @@ impl Fetch for FetchStatuses {
         Some(found.into_iter().map(|status| Some(Seen { status, liked: false, author: None })).collect())
     }
 
+    fn bytes(value: &Option<Seen>) -> usize {
+        value.as_ref().map_or(0, |seen| seen.status.message.len())
+    }
+
     async fn fetch(&self, keys: &[StatusId]) -> Result<Vec<Option<Seen>>, Error> {
         let found = store::load(&self.db, self.since, keys, self.viewer).await?;
         Ok(found.into_iter().map(|found| found.map(|(status, liked)| Seen { status, liked, author: None })).collect())

@@ -4,7 +4,7 @@ use super::model::User;
 use super::service::{self, Change, NewAccount};
 use crate::graph::{self, Direction, FollowConnection, Relation};
 use crate::page::PageArgs;
-use crate::schema::{DateTime, Json, Plain, SelectedField, UserError, refuse, request};
+use crate::schema::{DateTime, Json, Plain, SelectedField, Text, UserError, refuse, request};
 use crate::timelines::Timeline;
 use async_graphql::{Context, ID, InputObject, MaybeUndefined, Object, Result, ScalarType, SimpleObject};
 use std::sync::Arc;
@@ -26,13 +26,13 @@ impl UserObject {
     }
 
     /// The name shown: 1 to 50 characters, not unique.
-    async fn name(&self) -> &str {
-        &self.0.name
+    async fn name(&self) -> Text<'_> {
+        Text(&self.0.name)
     }
 
     /// What the account says of itself: at most 160 characters; empty for nothing.
-    async fn bio(&self) -> &str {
-        &self.0.bio
+    async fn bio(&self) -> Text<'_> {
+        Text(&self.0.bio)
     }
 
     /// When it signed up.

@@ -5,6 +5,7 @@ mod support;
 mod accounts;
 mod acl;
 mod ads;
+mod answers;
 mod architecture;
 mod backup;
 mod bodies;

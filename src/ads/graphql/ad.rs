@@ -4,7 +4,7 @@ use super::super::model::{Creative, Money, Pricing, Slot, ecpm};
 use super::super::store::KeptAd;
 use super::campaign::CampaignObject;
 use super::report::{AdReport, days};
-use crate::schema::{Decimal, request};
+use crate::schema::{Decimal, Text, request};
 use crate::statuses::{StatusObject, service as statuses};
 use async_graphql::{Context, Enum, ID, Object, Result};
 use std::sync::Arc;
@@ -50,13 +50,13 @@ impl AdObject {
     }
 
     /// What visitors read; null for a promoted status.
-    async fn snippet(&self) -> Option<&str> {
-        if let Creative::Snippet { text, .. } = &self.0.ad.creative { Some(text) } else { None }
+    async fn snippet(&self) -> Option<Text<'_>> {
+        if let Creative::Snippet { text, .. } = &self.0.ad.creative { Some(Text(text)) } else { None }
     }
 
     /// Where a click leads; null for a promoted status.
-    async fn target_url(&self) -> Option<&str> {
-        if let Creative::Snippet { target, .. } = &self.0.ad.creative { Some(target) } else { None }
+    async fn target_url(&self) -> Option<Text<'_>> {
+        if let Creative::Snippet { target, .. } = &self.0.ad.creative { Some(Text(target)) } else { None }
     }
 
     /// What is paid for.

@@ -10,7 +10,7 @@ use crate::clock::DAY;
 use crate::ids::{CampaignId, UserId};
 use crate::page::PageArgs;
 use crate::request::Request;
-use crate::schema::{DateTime, Decimal, PageInfo, page_info, request};
+use crate::schema::{DateTime, Decimal, List, PageInfo, Text, Texts, page_info, request};
 use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
 use std::sync::Arc;
 
@@ -63,8 +63,8 @@ impl CampaignObject {
     }
 
     /// Its name: 1 to 100 characters, not unique. Readers of a status that it promotes see it as `promotion.campaignName`.
-    async fn name(&self) -> &str {
-        &self.0.campaign.name
+    async fn name(&self) -> Text<'_> {
+        Text(&self.0.campaign.name)
     }
 
     /// What state it is in.
@@ -130,8 +130,8 @@ impl CampaignObject {
 
     /// The keywords of which a page must have one; without any it fits everywhere. With some, none of its ads is shown in feeds. In the order in
     /// which they were added, at most 250.
-    async fn keywords(&self) -> &[String] {
-        &self.0.keywords
+    async fn keywords(&self) -> Texts<'_> {
+        Texts(&self.0.keywords)
     }
 
     /// How often one visitor may see it; null for any number of times.
@@ -175,7 +175,7 @@ impl CampaignObject {
 #[derive(SimpleObject)]
 struct AdConnection {
     /// The ads on this page, the newest first.
-    edges: Vec<AdEdge>,
+    edges: List<AdEdge>,
     /// Where the page stands in the list of them.
     page_info: PageInfo,
 }
@@ -208,8 +208,8 @@ struct CampaignConnection {
 #[Object]
 impl CampaignConnection {
     /// The campaigns on this page, the newest first.
-    async fn edges(&self) -> &[CampaignEdge] {
-        &self.edges
+    async fn edges(&self) -> List<&CampaignEdge> {
+        self.edges.iter().collect()
     }
 
     /// Where the page stands in the list of them.

@@ -4,7 +4,7 @@ use super::super::model::{AdCounts, DEFAULT_DAYS, MAX_DAYS, Purse, Tally};
 use super::super::service;
 use super::super::store::{Kept, KeptAd};
 use crate::error::Error;
-use crate::schema::{Date, Decimal, request};
+use crate::schema::{Date, Decimal, List, request};
 use async_graphql::{Context, Object, Result, SimpleObject};
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ impl CampaignReport {
     }
 
     /// The last days up to today, the oldest first, those before the campaign was made left out. Days are UTC.
-    async fn days(&self, ctx: &Context<'_>) -> Result<Vec<CampaignDay>> {
+    async fn days(&self, ctx: &Context<'_>) -> Result<List<CampaignDay>> {
         let request = request(ctx)?;
         let loaders = request.loaders();
         let days = Box::pin(service::days_of_campaign(&request.app, &loaders, &self.kept.campaign, self.most)).await?;
@@ -182,7 +182,7 @@ impl AdReport {
     }
 
     /// The last days up to today, the oldest first, those before the ad was made left out. Days are UTC.
-    async fn days(&self, ctx: &Context<'_>) -> Result<Vec<AdDay>> {
+    async fn days(&self, ctx: &Context<'_>) -> Result<List<AdDay>> {
         let request = request(ctx)?;
         let days = Box::pin(service::days_of_ad(&request.app, &request.loaders(), &self.kept, self.most)).await?;
         Ok(days.into_iter().map(|(day, tally)| AdDay { counts: DayCounts::new(day, &tally) }).collect())

@@ -4,7 +4,7 @@ use super::super::model::Website;
 use super::super::service;
 use crate::ids::UserId;
 use crate::page::PageArgs;
-use crate::schema::{DateTime, PageInfo, page_info, request};
+use crate::schema::{DateTime, List, PageInfo, Text, page_info, request};
 use async_graphql::{Context, ID, Object, Result, SimpleObject};
 use std::sync::Arc;
 
@@ -20,14 +20,14 @@ impl WebsiteObject {
     }
 
     /// Its name: 1 to 100 characters, not unique.
-    async fn name(&self) -> &str {
-        &self.0.name
+    async fn name(&self) -> Text<'_> {
+        Text(&self.0.name)
     }
 
     /// Where its pages come from: scheme, host, and port where that is not the scheme's own. It is told, and not compared with who asks: pages that
     /// ask from a browser must be of an origin that the server allows.
-    async fn origin(&self) -> &str {
-        &self.0.origin
+    async fn origin(&self) -> Text<'_> {
+        Text(&self.0.origin)
     }
 
     /// What its pages ask for ads with. Anybody who reads them can read it: it says which website asks, and gives no other right.
@@ -57,8 +57,8 @@ pub(super) struct WebsiteConnection {
 #[Object]
 impl WebsiteConnection {
     /// The websites on this page, the newest first.
-    async fn edges(&self) -> &[WebsiteEdge] {
-        &self.edges
+    async fn edges(&self) -> List<&WebsiteEdge> {
+        self.edges.iter().collect()
     }
 
     /// Where the page stands in the list of them.

@@ -1,0 +1,153 @@
+//! The size of an answer: what grows too large is stopped while it is made, over whatever it comes, and nothing that was changed is untold.
+
+use crate::support::{Actor, Answer, Socket, TestApp, error_codes};
+use serde_json::{Value, json};
+use waxwing::config::Config;
+
+const MAX: usize = 64 << 10;
+/// The longest message that there is: 4,250 bytes.
+const FAMILIES: usize = 170;
+/// What Ada has posted, at its whole length.
+const PROFILE: &str =
+    "user(login: \"ada\") { profileTimeline { entries(first: 100) { edges { node { status { message } } } } } }";
+
+/// An author of twenty long messages.
+async fn author(app: &TestApp) -> Actor {
+    let ada = app.user("ada").await;
+    for _ in 0..20 {
+        app.clock.advance(1_000);
+        ada.post(&"👨‍👩‍👧‍👦".repeat(FAMILIES)).await;
+    }
+    app.drain().await;
+    ada
+}
+
+async fn scene() -> (TestApp, Actor) {
+    let app = TestApp::with(Config { answer_bytes: MAX, ..Config::default() }).await;
+    let ada = author(&app).await;
+    (app, ada)
+}
+
+/// What says that an answer was too large.
+fn too_large(max: usize) -> Value {
+    json!({ "code": "ANSWER_TOO_LARGE", "limit": "answerBytes", "max": max })
+}
+
+/// How many answers were stopped.
+async fn stopped(app: &TestApp) -> String {
+    let metrics = Answer::of(app.get("/metrics")).await.text;
+    let line = metrics.lines().find_map(|line| line.strip_prefix("waxwing_refused_answers_total{reason=\"too_large\"} "));
+    line.expect("a count").to_owned()
+}
+
+#[tokio::test]
+async fn a_query_that_grows_too_large_is_one_error_and_nothing_else() {
+    let (app, _) = scene().await;
+    let fits = PROFILE.replace("100", "15");
+    let answer = app.ask(&format!("{{ {fits} }}")).await;
+    assert!(answer.json().get("errors").is_none() && (60_000..=MAX).contains(&answer.text.len()), "{}", answer.text.len());
+    let edges = "profileTimeline { entries(first: 20) { edges { node";
+    let key = "k".repeat(5_000);
+    for query in [
+        PROFILE.to_owned(),
+        // Made field by field: an argument is in its way.
+        PROFILE.replace("message", "message likers(first: 1) { totalCount }"),
+        // Together, and beside what may be null.
+        format!("a: {fits} b: {fits}"),
+        // By its names alone.
+        format!("user(login: \"ada\") {{ {edges} {{ {key}: id }} }} }} }}"),
+        format!("user(login: \"ada\") {{ {edges} @include(if: true) {{ {key}: id }} }} }} }}"),
+    ] {
+        let query = format!("{{ {query} }}");
+        let answer = app.ask(&query).await;
+        let body = answer.json();
+        assert_eq!((answer.status, &body["errors"][0]["extensions"]), (200, &too_large(MAX)), "{body}");
+        assert!(body.get("data").is_none() && body["errors"].as_array().is_some_and(|errors| errors.len() == 1), "{body}");
+        let modern = app.post().header("accept", "application/graphql-response+json").json(&json!({ "query": query }));
+        assert_eq!(Answer::of(modern).await.status, 400);
+    }
+    assert_eq!(stopped(&app).await, "10");
+}
+
+#[tokio::test]
+async fn sockets_and_streams_of_events_are_told_the_same() {
+    let (app, _) = scene().await;
+    let query = format!("{{ {PROFILE} }}");
+    let mut socket = Socket::of(&app, None).await;
+    socket.subscribe("a", &query).await;
+    let said = socket.next().await;
+    assert_eq!((&said["type"], &said["payload"][0]["extensions"]), (&json!("error"), &too_large(MAX)), "{said}");
+    assert_eq!(socket.answer("a", "{ __typename }").await["data"]["__typename"], "Query");
+    let events = app.post().header("accept", "text/event-stream").json(&json!({ "query": query }));
+    let said = Answer::of(events).await.text;
+    assert!(said.contains("ANSWER_TOO_LARGE") && said.len() < 1_000, "{said}");
+}
+
+#[tokio::test]
+async fn what_a_mutation_has_changed_is_told_beside_what_is_too_large() {
+    let (_app, ada) = scene().await;
+    let author = PROFILE.strip_prefix("user(login: \"ada\")").expect("of an author");
+    let mutation = format!(
+        "mutation {{ a: postStatus(input: {{ message: \"one\" }}) {{ status {{ id author {author} }} userErrors {{ code }} }}
+         b: postStatus(input: {{ message: \"two\" }}) {{ status {{ message }} userErrors {{ code }} }} }}"
+    );
+    let answer = ada.gql(&mutation, json!({})).await;
+    assert_eq!(answer["data"]["a"], json!({ "status": null, "userErrors": [] }), "{answer}");
+    assert_eq!(answer["data"]["b"], json!({ "status": { "message": "two" }, "userErrors": [] }), "{answer}");
+    assert_eq!(error_codes(&answer), ["ANSWER_TOO_LARGE"]);
+    assert_eq!((&answer["errors"][0]["path"][0], &answer["errors"][0]["path"][1]), (&json!("a"), &json!("status")));
+    let count = ada.gql("{ viewer { statusesCount } }", json!({})).await;
+    assert_eq!(count["data"]["viewer"]["statusesCount"], 22);
+}
+
+#[tokio::test]
+async fn an_event_that_grows_too_large_is_an_error_and_the_stream_goes_on() {
+    let (app, ada) = scene().await;
+    let author = PROFILE.strip_prefix("user(login: \"ada\")").expect("of an author");
+    let document = format!(
+        "subscription {{ statusEvents(filter: {{ follow: [\"ada\"] }}) {{ ... on StatusPosted {{ status {{ message author {author} }} }}
+         ... on StatusDeleted {{ statusId }} }} }}"
+    );
+    let mut socket = Socket::of(&app, None).await;
+    socket.subscribe("s", &document).await;
+    assert_eq!(socket.answer("q", "{ __typename }").await["data"]["__typename"], "Query", "the subscription has begun");
+    let begun = async || {
+        crate::support::Answer::of(app.get("/metrics")).await.text.contains("waxwing_live_subscriptions{transport=\"ws\"} 1")
+    };
+    while !begun().await {}
+    let posted = ada.post("one more").await;
+    let said = socket.next().await;
+    assert_eq!((&said["type"], &said["payload"]["data"]), (&json!("next"), &Value::Null), "{said}");
+    assert_eq!(said["payload"]["errors"][0]["extensions"], too_large(MAX));
+    assert_eq!(said["payload"]["errors"][0]["path"], json!(["statusEvents"]));
+    ada.delete(&posted).await;
+    let said = socket.next().await;
+    assert_eq!(said["payload"]["data"]["statusEvents"]["statusId"], json!(posted), "{said}");
+}
+
+#[tokio::test]
+async fn the_largest_answers_that_were_known_are_stopped_by_default() {
+    let app = TestApp::start().await;
+    let ada = app.user("ada").await;
+    for _ in 0..90 {
+        ada.post(&"👨‍👩‍👧‍👦".repeat(FAMILIES)).await;
+    }
+    let keywords: Vec<String> = (0..250).map(|number| format!("{}{number}", "👍🏽".repeat(77))).collect();
+    for number in 0..10 {
+        let input = json!({ "name": number.to_string(), "budget": "10", "keywords": keywords });
+        let made = ada.run("CreateCampaign", json!({ "input": input })).await;
+        assert_eq!(made["data"]["createCampaign"]["userErrors"], json!([]), "{made}");
+    }
+    app.drain().await;
+    let page =
+        |inner: &str| format!("profileTimeline {{ entries(first: 90) {{ edges {{ node {{ status {{ {inner} }} }} }} }} }}");
+    let nested = format!("{{ user(login: \"ada\") {{ {} }} }}", page(&format!("message author {{ {} }}", page("message"))));
+    let campaigns = "viewerCampaigns { edges { node { keywords } } }";
+    let aliases = format!("{{ {} }}", (0..20).map(|at| format!("a{at}: {campaigns}")).collect::<Vec<_>>().join(" "));
+    for query in [nested, aliases] {
+        let answer = ada.gql(&query, json!({})).await;
+        assert_eq!(answer["errors"][0]["extensions"], too_large(8 << 20));
+    }
+    let one = ada.gql(&format!("{{ {campaigns} }}"), json!({})).await;
+    assert_eq!(one["data"]["viewerCampaigns"]["edges"].as_array().map(Vec::len), Some(10), "{:?}", one["errors"]);
+}
