@@ -18,14 +18,14 @@ const ALIASES: usize = 20;
 const NESTED: usize = 200;
 
 /// A document.
-pub struct Document {
+pub(super) struct Document {
     pub text: String,
     /// A document whose answer has the cursor that `$cursor` is to be, at its deepest end.
     pub finds_cursor: Option<String>,
 }
 
 /// A cursor in the midst of the list that an answer has.
-pub fn cursor_in(answer: &Value) -> Option<String> {
+pub(super) fn cursor_in(answer: &Value) -> Option<String> {
     fn collect<'a>(answer: &'a Value, found: &mut Vec<&'a str>) {
         match answer {
             Value::Object(members) => {
@@ -80,7 +80,7 @@ struct Route {
     behind: String,
 }
 
-pub struct Generator<'a> {
+pub(super) struct Generator<'a> {
     world: &'a World,
     types: BTreeMap<String, Type>,
     /// The value of an enum that a field is asked with, so that a cursor is of the same order as the page behind it.
@@ -105,7 +105,7 @@ fn field(definition: &FieldDefinition) -> Field {
 }
 
 impl<'a> Generator<'a> {
-    pub fn new(world: &'a World) -> Self {
+    pub(super) fn new(world: &'a World) -> Self {
         let schema = parse_schema(waxwing::schema::build().sdl()).expect("a schema");
         let mut types = BTreeMap::new();
         let mut members: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -133,7 +133,7 @@ impl<'a> Generator<'a> {
     }
 
     /// All documents.
-    pub fn documents(mut self) -> Vec<Document> {
+    pub(super) fn documents(mut self) -> Vec<Document> {
         let routes = self.routes();
         let (mut documents, mut nested) = (BTreeMap::new(), Vec::new());
         for (of, route) in &routes {

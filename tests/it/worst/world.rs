@@ -36,7 +36,7 @@ const AT_ONCE: usize = 16;
 const PLENTY: &str = "4503599627370/1s";
 
 /// The store, its people, and an id of each type for the heaviest.
-pub struct World {
+pub(super) struct World {
     pub app: TestApp,
     /// Who has most of all.
     pub heavy: Actor,
@@ -59,7 +59,7 @@ fn keywords(number: usize) -> Vec<String> {
 }
 
 impl World {
-    pub async fn load() -> Self {
+    pub(super) async fn load() -> Self {
         let app = TestApp::far(limited(&[(Limit::Requests, PLENTY)])).await;
         let people: Vec<UserId> = (0..PEOPLE + 2).map(|at| UserId(id(at, PEOPLE + 2, 9))).collect();
         accounts(&app.app, &people).await;
