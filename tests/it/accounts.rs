@@ -165,7 +165,8 @@ async fn a_password_is_8_to_128_characters_and_is_refused_rather_than_trimmed() 
     let mut refused: Vec<String> =
         ["", "1234567", "        ", " 12345678", "12345678 ", "12345678\n", "1234\n5678", "\u{200b}"].map(str::to_owned).to_vec();
     refused.push(FAMILY.repeat(7));
-    refused.extend(texts::refused(128));
+    // Passwords may have more bytes than other texts.
+    refused.extend(texts::refused(128).into_iter().filter(|text| !text.starts_with(FAMILY) || *text == FAMILY.repeat(129)));
     refused.extend(["1234\u{0}5678", "1234\t5678", "1234\u{202e}5678", "1234\u{7f}5678"].map(str::to_owned));
     for password in refused {
         let payload = sign_up(&app, "ada", "Ada", &password).await;
