@@ -3,6 +3,11 @@
 /// One character to its reader, 25 bytes.
 pub const FAMILY: &str = "👨‍👩‍👧‍👦";
 
+/// How many of those a text of at most `max` characters may be made of.
+fn families(max: usize) -> usize {
+    waxwing::text::max_bytes(max) / FAMILY.len()
+}
+
 /// What no text of at most `max` characters may be. The empty text is left out: some fields take it.
 pub fn refused(max: usize) -> Vec<String> {
     let mut texts: Vec<String> = [
@@ -31,16 +36,18 @@ pub fn refused(max: usize) -> Vec<String> {
     .to_vec();
     texts.push("x".repeat(max + 1));
     texts.push(FAMILY.repeat(max + 1));
+    texts.push(FAMILY.repeat(families(max) + 1));
     texts.push("e\u{301}".repeat(max + 1));
-    // One character to its reader, and one byte more than is allowed.
-    texts.push(format!("e{}", "\u{316}".repeat(20 * max)));
+    // One character to its reader, and one byte more than a character may have.
+    texts.push(format!("e{}", "\u{316}".repeat(32)));
     texts.push("x".repeat(1_000_000));
     texts
 }
 
 /// What every text of at most `max` characters may be, and what is kept of it.
 pub fn kept(max: usize) -> Vec<(String, String)> {
-    let as_it_is = ["x".repeat(max), FAMILY.repeat(max), "é".repeat(max), "नमस्ते 🇩🇪 שלום\u{200f} <b>&amp;\"'".to_owned()];
+    let as_it_is =
+        ["x".repeat(max), FAMILY.repeat(families(max)), "é".repeat(max), "नमस्ते 🇩🇪 שלום\u{200f} <b>&amp;\"'".to_owned()];
     let mut texts: Vec<(String, String)> = as_it_is.into_iter().map(|text| (text.clone(), text)).collect();
     texts.push(("e\u{301}".repeat(max), "é".repeat(max)));
     texts.push((format!(" \u{3000}\n{} \t ", "x".repeat(max)), "x".repeat(max)));
