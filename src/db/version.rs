@@ -28,6 +28,9 @@ impl VersionMark {
     }
 }
 
+/// The fields of a stored mark: version, step, place, by, needs.
+type StoredMark = (Option<u64>, Option<u64>, Option<String>, Option<String>, Option<u64>);
+
 impl Db {
     /// The mark of this store; `None` when it has none. One round trip.
     ///
@@ -35,8 +38,8 @@ impl Db {
     /// `STORAGE_UNAVAILABLE`; internal for a mark that cannot be read.
     pub async fn version_mark(&self) -> Result<Option<VersionMark>, Error> {
         let command = cmd("HMGET").arg(keys::VERSION).arg(&["version", "step", "place", "by", "needs"]).take();
-        let mark: (Option<u64>, Option<u64>, Option<String>, Option<String>, Option<u64>) = self.read(command).await?;
-        let (Some(version), step, place, by, needs) = mark else { return Ok(None) };
+        let (version, step, place, by, needs): StoredMark = self.read(command).await?;
+        let Some(version) = version else { return Ok(None) };
         let reached = step.unwrap_or(0).max(version);
         let step = step.filter(|step| *step > 0).map(|step| (step, place.unwrap_or_default()));
         Ok(Some(VersionMark { version, step, by: by.unwrap_or_default(), needs: needs.unwrap_or(reached) }))

@@ -164,7 +164,7 @@ mod tests {
             assert_eq!(weight(name), 1 + bytes / POINT, "{name}");
         }
         assert_eq!((weight("message"), weight("keywords"), weight("snippet"), weight("id")), (2, 28, 2, 1));
-        assert!(crate::statuses::MESSAGE_BYTES <= comments::MESSAGE_BYTES);
+        const { assert!(crate::statuses::MESSAGE_BYTES <= comments::MESSAGE_BYTES) };
     }
 
     #[test]

@@ -33,8 +33,21 @@ const LATER: &str = "is overdue: does a server run?";
 const UNNAMED: &str = "has scores that are no ids";
 
 /// What changes by itself, and what processes keep.
-const ELSEWHERE: &[&str] =
-    &["worker", "journal", "copies", "settled", "due", "stream", "told", "secret", "feed", "segments", "discussion", "thread", "pending"];
+const ELSEWHERE: &[&str] = &[
+    "worker",
+    "journal",
+    "copies",
+    "settled",
+    "due",
+    "stream",
+    "told",
+    "secret",
+    "feed",
+    "segments",
+    "discussion",
+    "thread",
+    "pending",
+];
 /// Fields that count changes, or when something was told.
 const MOVING: &[&str] = &["edges", "told"];
 

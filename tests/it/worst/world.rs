@@ -131,7 +131,7 @@ async fn talk(app: &App, people: &[UserId], said: &[StatusId]) {
     let profiles = (SAID..said.len()).map(|at| statuses::service::import_profile(app, people[author(at)], &said[at..=at]));
     stream::iter(profiles).buffer_unordered(64).for_each(async |done| done.expect("a profile")).await;
     timelines::service::import(app, people[0], &said[..SAID], said.to_vec()).await.expect("a home");
-    let read = said[SAID..SAID + 60].iter().copied().collect();
+    let read = said[SAID..SAID + 60].to_vec();
     timelines::service::import(app, people[1], &[], read).await.expect("a home");
 }
 
