@@ -55,8 +55,8 @@ async fn a_query_that_grows_too_large_is_one_error_and_nothing_else() {
         // Together, and beside what may be null.
         format!("a: {fits} b: {fits}"),
         // By its names alone.
-        format!("user(login: \"ada\") {{ {edges} {{ {key}: id }} }} }} }}"),
-        format!("user(login: \"ada\") {{ {edges} @include(if: true) {{ {key}: id }} }} }} }}"),
+        format!("user(login: \"ada\") {{ {edges} {{ {key}: id }} }} }} }} }}"),
+        format!("user(login: \"ada\") {{ {edges} @include(if: true) {{ {key}: id }} }} }} }} }}"),
     ] {
         let query = format!("{{ {query} }}");
         let answer = app.ask(&query).await;

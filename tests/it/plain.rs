@@ -166,7 +166,7 @@ fn every_field_that_needs_nothing_is_written_at_once() {
             let Some((name, kind)) = line.split_once("async fn ").and_then(|(_, rest)| rest.split_once("(&self) -> ")) else {
                 continue;
             };
-            if ["ID", "&str", "String", "DateTime", "u64", "i32", "bool"].contains(&kind.trim_end_matches(" {")) {
+            if ["ID", "&str", "Text<'_>", "String", "DateTime", "u64", "i32", "bool"].contains(&kind.trim_end_matches(" {")) {
                 seen += 1;
                 if !at_once.contains(&format!("\"{}\"", camel(name))) {
                     left.push(format!("{object}::{name}"));

@@ -120,12 +120,13 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Fields of texts that are short, with about the most bytes that they have.
-    const SHORT: [(&str, usize); 21] = [
+    const SHORT: [(&str, usize); 22] = [
         ("bio", 1_536),
         ("campaignName", 1_056),
         ("clickUrl", 2_560),
         ("countedTokens", 20 * 256),
         ("cursor", 256),
+        ("deviceToken", 66),
         ("endCursor", 256),
         ("impressionToken", 256),
         ("key", 64),

@@ -261,7 +261,7 @@ pub(super) const OF_RATES: &[Case] = &[
     (&["HSET rate:{$ada}:posts owed 5 at 5 window 90000"], &["rate:{$ada}:posts: has no time to live"]),
     (
         &["HSET rate:{$ada}:posts owed 5 at 5 window 90000", "PEXPIRE rate:{$ada}:posts 190000"],
-        &["rate:{$ada}:posts: lives longer than its window"],
+        &["rate:{$ada}:posts: lives longer than twice its window"],
     ),
     (
         &["HSET rate:{192.0.2.1}:requests owed 5 at now window 90000", "PEXPIRE rate:{192.0.2.1}:requests 90000"],
