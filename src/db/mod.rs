@@ -286,7 +286,10 @@ impl Db {
             if missing.is_empty() {
                 break;
             }
-            let again = self.load_and_call(missing.iter().map(|at| &calls[*at]).collect(), access).await?;
+            // Where a part of the calls was done, their outcome is not that of those which failed.
+            let is_partial = access.is_write() && replies.iter().any(|reply| !matches!(reply, Value::ServerError(_)));
+            let again = self.load_and_call(missing.iter().map(|at| &calls[*at]).collect(), access).await;
+            let again = again.map_err(|error| Failed { error, is_partial })?;
             for (at, reply) in missing.into_iter().zip(again) {
                 replies[at] = reply;
             }

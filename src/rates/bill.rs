@@ -1,7 +1,7 @@
 //! What an operation costs in the end: its estimate, paid before it runs, and the work that it did beyond it.
 
-use super::lease::Lease;
-use super::model::{FREE_UNITS, Settlement, units};
+use super::lease::Leases;
+use super::model::{FREE_UNITS, Settlement, Subject, units};
 use crate::app::App;
 use crate::db::Meter;
 use crate::quota::Quota;
@@ -16,12 +16,21 @@ pub struct Bill {
     estimate: u64,
     /// Units beyond the estimate that were charged.
     settled: AtomicU64,
-    payer: Option<(Arc<Lease>, Quota)>,
+    payer: Option<Payer>,
+    /// Whether the estimate was paid, so that it is known what is left.
+    is_paid: bool,
+}
+
+/// Who pays. The lease is looked up each time: one that was evicted is not the one that the next request asks.
+pub(super) struct Payer {
+    pub(super) leases: Leases,
+    pub(super) subject: Subject,
+    pub(super) quota: Quota,
 }
 
 impl Bill {
-    pub(super) fn new(app: &App, estimate: u64, payer: Option<(Arc<Lease>, Quota)>) -> Self {
-        Self { app: app.clone(), meter: Arc::default(), estimate, settled: AtomicU64::new(0), payer }
+    pub(super) fn new(app: &App, estimate: u64, payer: Option<Payer>, is_paid: bool) -> Self {
+        Self { app: app.clone(), meter: Arc::default(), estimate, settled: AtomicU64::new(0), payer, is_paid }
     }
 
     /// What counts the operation's work.
@@ -42,16 +51,16 @@ impl Bill {
         let worked = units(self.meter.read());
         let beyond = worked.saturating_sub(self.estimate.max(FREE_UNITS));
         let before = self.settled.fetch_max(beyond, Ordering::Relaxed);
-        if let Some((lease, quota)) = self.payer.as_ref().filter(|_| beyond > before) {
-            let debt = lease.owe(beyond - before, *quota, self.app.now());
+        if let Some(payer) = self.payer.as_ref().filter(|_| beyond > before) {
+            let debt = payer.leases.of(payer.subject).owe(beyond - before, payer.quota, self.app.now());
             self.app.metrics().settled(beyond - before, debt);
         }
         worked
     }
 
     fn allowance(&self) -> Option<super::Allowance> {
-        let (lease, quota) = self.payer.as_ref()?;
-        lease.allowance(*quota, self.app.now())
+        let payer = self.payer.as_ref().filter(|_| self.is_paid)?;
+        payer.leases.of(payer.subject).allowance(payer.quota, self.app.now())
     }
 }
 

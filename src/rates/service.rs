@@ -1,6 +1,6 @@
 //! The use cases of limits: charge, give back, and let a request pay its cost.
 
-use super::bill::Bill;
+use super::bill::{Bill, Payer};
 use super::lease::{Lease, Leases};
 use super::model::{Charge, Subject, Taken, Toll};
 use super::store::{self, Ask};
@@ -76,11 +76,13 @@ pub async fn pay(app: &App, leases: &Leases, subject: Option<Subject>, cost: u64
 /// Lets an operation pay its estimate as [`pay`] does, and opens its bill, on which the work beyond the estimate is charged.
 pub async fn open_bill(app: &App, leases: &Leases, subject: Option<Subject>, cost: usize) -> (Toll, Bill) {
     let toll = pay(app, leases, subject, cost as u64).await;
-    let payer = match (toll, subject) {
-        (Toll::Paid(allowance), Some(subject)) => Some((leases.of(subject), allowance.quota)),
+    let payer = match (toll, subject, &app.config().rates) {
+        (Toll::Due(..), _, _) => None,
+        // Also where the estimate was free since Redis could not be asked: a subscription lasts for hours.
+        (_, Some(subject), Some(rates)) => Some(Payer { leases: leases.clone(), subject, quota: rates.of(Limit::Requests) }),
         _ => None,
     };
-    (toll, Bill::new(app, cost as u64, payer))
+    (toll, Bill::new(app, cost as u64, payer, matches!(toll, Toll::Paid(_))))
 }
 
 /// The same for what else is asked so often that it is leased: each limit has leases of its own.

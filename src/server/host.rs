@@ -41,7 +41,8 @@ impl FromStr for HostName {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
-        match text.parse() {
+        let literal = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+        match literal.parse() {
             Ok(IpAddr::V6(address)) => return Ok(Self(format!("[{address}]"))),
             Ok(IpAddr::V4(address)) => return Ok(Self(address.to_string())),
             Err(_) => {}
@@ -86,7 +87,8 @@ fn name_of(host: &str) -> Option<&str> {
 }
 
 fn is_listed(names: &[HostName], name: &str) -> bool {
-    names.iter().any(|listed| listed.0.eq_ignore_ascii_case(name))
+    let address = address_of(name);
+    names.iter().any(|listed| listed.0.eq_ignore_ascii_case(name) || address.is_some() && address_of(&listed.0) == address)
 }
 
 /// Whether a name is this machine's own by definition, or an address: the DNS has no part in either.
@@ -123,10 +125,16 @@ mod tests {
 
     #[test]
     fn a_host_is_compared_without_its_port_and_case() {
-        let hosts = listed(&["social.example", "Api.Internal.", "192.0.2.1", "2001:db8::1"], false);
-        for host in
-            ["social.example", "SOCIAL.example:443", "social.example.", "api.internal:4000", "192.0.2.1:80", "[2001:db8::1]:4000"]
-        {
+        let hosts = listed(&["social.example", "Api.Internal.", "192.0.2.1", "2001:db8::1", "[2001:DB8::0002]"], false);
+        for host in [
+            "social.example",
+            "SOCIAL.example:443",
+            "social.example.",
+            "api.internal:4000",
+            "192.0.2.1:80",
+            "[2001:db8::1]:4000",
+            "[2001:db8:0::2]",
+        ] {
             assert!(answers(&hosts, "/graphql", Some(host)), "{host}");
         }
         for host in [

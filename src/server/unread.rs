@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio_util::sync::CancellationToken;
 
-/// Answers over HTTP, and events, that are shorter are not counted, in bytes.
+/// Answers over HTTP that are shorter are not counted, in bytes.
 pub(super) const COUNTED_FROM: usize = 16 << 10;
 
 /// The unread answers of a process. Cheap to clone; clones are the same.

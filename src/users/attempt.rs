@@ -57,6 +57,27 @@ impl Attempt {
         Ok(Self { charged, _slot: None })
     }
 
+    /// Compares, and gives back what was charged where nothing could be compared: the queue for hashes was full, or the store did not answer.
+    /// Otherwise retries with the right password would use up the tokens of whoever makes them.
+    ///
+    /// # Errors
+    /// Those of `compared`.
+    pub(super) async fn unless_failed<T>(
+        self,
+        app: &App,
+        compared: impl Future<Output = Result<T, Error>>,
+    ) -> Result<(Self, T), Error> {
+        match compared.await {
+            Ok(done) => Ok((self, done)),
+            Err(error) => {
+                if matches!(error, Error::Overloaded | Error::StorageUnavailable) {
+                    give_back(app, &self.charged).await;
+                }
+                Err(error)
+            }
+        }
+    }
+
     /// Gives back what an attempt with the right password was charged. One round trip.
     pub(super) async fn succeed(self, app: &App) {
         give_back(app, &self.charged).await;

@@ -100,13 +100,16 @@ pub async fn authenticate(app: &App, given: Credentials<'_>, from: Option<IpAddr
     let (device, early) = recognize(app, given).await?;
     let bucket = |device: &Device| KnownDevice { account: device.account, bucket: Subject::device(device.account, device.id) };
     let attempt = Attempt::begin(app, given.login, from, device.as_ref().map(bucket)).await?;
-    let stored = match early {
-        Some(stored) => stored,
-        None => find_stored(app, given.login).await?,
+    let compared = async {
+        let stored = match early {
+            Some(stored) => stored,
+            None => find_stored(app, given.login).await?,
+        };
+        // What cannot be a password is nobody's: nothing is compared in its place, which takes as long.
+        let tried = model::password(given.password).unwrap_or_default();
+        Ok((password::verify(app, tried, stored.hash.clone()).await?, stored))
     };
-    // What cannot be a password is nobody's: nothing is compared in its place, which takes as long.
-    let tried = model::password(given.password).unwrap_or_default();
-    let right = password::verify(app, tried, stored.hash.clone()).await?;
+    let (attempt, (right, stored)) = attempt.unless_failed(app, compared).await?;
     let (true, Stored { id: Some(id), hash: Some(hash) }) = (right, stored) else { return Err(wrong_credentials()) };
     let user = store::one(app.db(), id).await?.ok_or_else(wrong_credentials)?;
     attempt.succeed(app).await;
@@ -154,8 +157,12 @@ pub async fn prove(app: &App, id: UserId, password: &str, session: Option<Sessio
     let user = store::one(app.db(), id).await?.ok_or(Error::Unauthenticated)?;
     let known = session.map(|session| KnownDevice { account: id, bucket: Subject::session(id, session) });
     let attempt = Attempt::begin(app, &user.login, None, known).await?;
-    let hash = store::password(app.db(), id).await?;
-    if !password::verify(app, model::password(password).unwrap_or_default(), hash).await? {
+    let compared = async {
+        let hash = store::password(app.db(), id).await?;
+        password::verify(app, model::password(password).unwrap_or_default(), hash).await
+    };
+    let (attempt, is_right) = attempt.unless_failed(app, compared).await?;
+    if !is_right {
         return Err(UserError::new(UserErrorCode::WrongCredentials, "The password is wrong.", &["password"]).into());
     }
     attempt.succeed(app).await;

@@ -205,7 +205,8 @@ async fn what_cannot_be_copied_or_restored_is_refused() {
 async fn keys_that_are_no_text_are_copied_too() {
     let (from, to) = (RedisServer::alone(Alone::Users), RedisServer::alone(Alone::Users));
     from.run_bytes::<()>(&[b"SET", b"no \xff text", b"there"]);
-    let open = async |redis: &RedisServer| Db::open(&redis.target(), CALM).await.expect("a store");
+    let open =
+        async |redis: &RedisServer| Db::open(&redis.operator_url().parse().expect("an address"), CALM).await.expect("a store");
     let copied = copy_into(&open(&from).await, &open(&to).await, |_| {}).await.expect("both are there");
     assert_eq!((copied, to.run_bytes::<String>(&[b"GET", b"no \xff text"])), (1, "there".to_owned()));
 }

@@ -309,6 +309,37 @@ async fn an_event_stream_that_has_ended_gives_way() {
     ended.closed().await;
 }
 
+/// A compressed answer comes in parts, which are flushed one after the other. What is flushed is not all of it.
+#[tokio::test]
+async fn a_compressed_answer_that_is_being_written_never_gives_way() {
+    let app = with(2, 100).await;
+    let ada = app.user("ada").await;
+    for at in 0..60_u32 {
+        // Texts that hardly become smaller.
+        let letter =
+            |place: u32| char::from_u32(0x4e00 + (at * 500 + place).wrapping_mul(2_654_435_761) % 20_000).expect("a letter");
+        ada.post(&(0..500).map(letter).collect::<String>()).await;
+    }
+    let page = "user(login: \"ada\") { profileTimeline { entries(first: 60) { edges { node { status { message } } } } } }";
+    let query = format!("{{ {} }}", (0..20).map(|at| format!("a{at}: {page}")).collect::<Vec<_>>().join(" "));
+    let body = json!({ "query": query }).to_string();
+    let mut reader = Client::silent(&app, 2).await;
+    let head = format!("host: x\r\ncontent-type: application/json\r\naccept-encoding: gzip\r\ncontent-length: {}", body.len());
+    reader.say(&format!("POST /graphql HTTP/1.1\r\n{head}\r\n\r\n{body}")).await;
+    let mut answer = vec![0; 1_024];
+    reader.0.read_exact(&mut answer).await.expect("the beginning");
+    for last in 3..6 {
+        assert!(Client::idle(&app, last).await.is_served().await);
+    }
+    while !answer.ends_with(b"\r\n0\r\n\r\n") {
+        let mut buffer = vec![0; 64 << 10];
+        let count = timeout(PATIENCE, reader.0.read(&mut buffer)).await.expect("more").expect("it is open");
+        assert!(count > 0, "cut off after {} bytes", answer.len());
+        answer.extend_from_slice(&buffer[..count]);
+    }
+    assert!(answer.len() > 1 << 20, "{} bytes are too few to be flushed in parts", answer.len());
+}
+
 #[tokio::test]
 async fn connections_are_counted_by_state() {
     let app = TestApp::start().await;

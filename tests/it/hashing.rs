@@ -60,6 +60,23 @@ async fn who_finds_the_line_full_is_told_at_once_and_nothing_was_changed() {
     assert!(ask(&app, LOG_IN, "ada").await.json()["data"]["logIn"]["session"].is_object());
 }
 
+/// Retries while nothing can be compared are no guesses: the tokens of those who make them are there still when something can.
+#[tokio::test]
+async fn an_attempt_that_was_not_compared_costs_no_token() {
+    let app = TestApp::with(Config { rates: Some(waxwing::quota::Rates::default()), ..Config::default() }).await;
+    app.user("ada").await;
+    let held: Vec<_> = (0..66).map(|_| blocker(&app)).collect();
+    until(|| app.app.hashing().occupied() == 66).await;
+    for _ in 0..12 {
+        assert_eq!(error_codes(&ask(&app, LOG_IN, "ada").await.json()), ["OVERLOADED"]);
+    }
+    for (work, go) in held {
+        go.send(()).expect("it waits");
+        work.await.expect("no panic").expect("it was done");
+    }
+    assert!(ask(&app, LOG_IN, "ada").await.json()["data"]["logIn"]["session"].is_object());
+}
+
 #[tokio::test]
 async fn sixty_four_wait_for_their_turn_and_get_it() {
     let app = TestApp::with(Config { hashes_at_once: 1, ..Config::default() }).await;

@@ -124,6 +124,8 @@ impl Activity {
     /// The connection has ended.
     pub(super) fn close(&self) {
         self.enter(Phase::Closed);
+        // A waker keeps its task's memory, and this is kept until the table is swept.
+        drop(self.task.take());
     }
 
     /// Whether the connection has to end now; otherwise its task is woken when it has to.

@@ -1,11 +1,11 @@
-//! A request's body that notes when it is dropped before it was read to its end, and an event stream that notes when it is open.
+//! A request's body that notes when it is dropped before it was read to its end, and an answer's that notes when it is sent.
 
 use super::Shared;
 use axum::body::{Body, Bytes};
 use hyper::body::{Frame, Incoming, SizeHint};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 /// The body for a handler. An empty one is not watched.
@@ -42,18 +42,22 @@ impl hyper::body::Body for Watched {
     }
 }
 
-/// The body of an event stream, during which the connection counts as one that streams.
-pub(super) fn streamed(body: Body, shared: Arc<Shared>) -> Body {
-    shared.streams.store(true, Ordering::Relaxed);
-    Body::new(Streamed { body, shared })
+/// A flag of a connection.
+type Flag = fn(&Shared) -> &AtomicBool;
+
+/// The body of an answer during which a flag of the connection is set.
+pub(super) fn noted(body: Body, shared: Arc<Shared>, flag: Flag) -> Body {
+    flag(&shared).store(true, Ordering::Relaxed);
+    Body::new(Noted { body, shared, flag })
 }
 
-struct Streamed {
+struct Noted {
     body: Body,
     shared: Arc<Shared>,
+    flag: Flag,
 }
 
-impl hyper::body::Body for Streamed {
+impl hyper::body::Body for Noted {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -70,9 +74,9 @@ impl hyper::body::Body for Streamed {
     }
 }
 
-impl Drop for Streamed {
+impl Drop for Noted {
     fn drop(&mut self) {
-        self.shared.streams.store(false, Ordering::Relaxed);
+        (self.flag)(&self.shared).store(false, Ordering::Relaxed);
     }
 }
 

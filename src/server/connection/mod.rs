@@ -20,7 +20,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderValue, Request, Response, StatusCode, header};
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use refuse::Refusals;
@@ -39,8 +39,8 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 use tower_service::Service;
 
 /// What the system takes of an answer before it is read, in bytes. By itself it takes up to 4 MiB a connection, which nobody counts, and
-/// hides from us how fast an answer is read.
-const SEND_BUFFER: usize = 256 << 10;
+/// hides from us how fast an answer is read: a write goes on when a third of it is free, so that what is read is seen in steps of that.
+const SEND_BUFFER: usize = 64 << 10;
 
 /// Takes connections until `stop` is cancelled, and tells them then to end behind their answers. Ends when all have.
 pub(super) async fn serve(listener: TcpListener, router: Router, config: &EdgeConfig, app: &App, stop: CancellationToken) {
@@ -76,6 +76,7 @@ struct Closing(Arc<Shared>);
 impl Drop for Closing {
     fn drop(&mut self) {
         self.0.activity.close();
+        *self.0.reader.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
@@ -110,6 +111,8 @@ struct Shared {
     busy: AtomicBool,
     /// The answer is a stream of events, or the connection has become a socket.
     streams: AtomicBool,
+    /// The answer comes in parts, which are flushed before it is at its end.
+    is_in_parts: AtomicBool,
     /// Whose unread bytes the answer is counted among.
     reader: Mutex<Option<Arc<Reader>>>,
     /// A request was answered before it was read to its end: the connection carries no further one.
@@ -161,8 +164,8 @@ impl Connection {
 
 impl Shared {
     fn new(common: Arc<Common>) -> Self {
-        let [busy, streams, unread] = [(); 3].map(|()| AtomicBool::new(false));
-        Self { activity: Activity::new(common), busy, streams, reader: Mutex::default(), unread }
+        let [busy, streams, is_in_parts, unread] = [(); 4].map(|()| AtomicBool::new(false));
+        Self { activity: Activity::new(common), busy, streams, is_in_parts, reader: Mutex::default(), unread }
     }
 
     /// Notes that a request begins.
@@ -178,13 +181,16 @@ impl Shared {
         if is_upgrade {
             self.streams.store(true, Ordering::Relaxed);
         }
-        if let Some(reader) = answer.extensions_mut().remove() {
-            *self.reader.lock().unwrap_or_else(PoisonError::into_inner) = Some(reader);
-        }
+        *self.reader.lock().unwrap_or_else(PoisonError::into_inner) = answer.extensions_mut().remove();
         if self.unread.load(Ordering::Relaxed) && !is_upgrade {
             answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        if is_event_stream(&answer) { answer.map(|body| body::streamed(body, self)) } else { answer }
+        if is_event_stream(&answer) {
+            return answer.map(|body| body::noted(body, self, |shared| &shared.streams));
+        }
+        // What comes in one piece is written as one. Of anything else, hyper flushes parts.
+        let is_whole = answer.body().size_hint().exact().is_some();
+        if is_whole || is_upgrade { answer } else { answer.map(|body| body::noted(body, self, |shared| &shared.is_in_parts)) }
     }
 }
 

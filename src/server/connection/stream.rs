@@ -29,6 +29,8 @@ pub(super) struct Hurried {
     /// How long nothing may come after the connection was accepted.
     first_byte: Duration,
     answers: Pace,
+    /// The window of other answers.
+    window: Duration,
     /// The window of sockets and streams of events: shorter than that of other answers.
     stream_window: Duration,
     /// Ends when whoever reads here is to be disconnected. Waited for while an answer waits.
@@ -48,6 +50,7 @@ impl Hurried {
             headers: Limit::new(config.header_timeout),
             first_byte: config.first_byte_timeout,
             answers: Pace::new(config.stall_timeout, config.min_read_rate),
+            window: config.stall_timeout,
             stream_window: config.live.write_timeout,
             disconnected: None,
             refused: None,
@@ -94,9 +97,8 @@ impl Hurried {
             self.answers.advance(*written.as_ref().unwrap_or(&0));
             return Poll::Ready(written);
         }
-        if self.shared.streams.load(Ordering::Relaxed) {
-            self.answers.set_window(self.stream_window);
-        }
+        let streams = self.shared.streams.load(Ordering::Relaxed);
+        self.answers.set_window(if streams { self.stream_window } else { self.window });
         if self.answers.poll_too_slow(cx).is_ready() {
             self.app.metrics().refused_answer(RefusedAnswer::SlowReader);
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the answer is read too slowly")));
@@ -183,7 +185,8 @@ impl AsyncWrite for Hurried {
         self.drained();
         ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
         // Hyper flushes once it has written all that it has.
-        if !self.is_busy() && !self.shared.streams.load(Ordering::Relaxed) {
+        let shared = &self.shared;
+        if !self.is_busy() && !shared.streams.load(Ordering::Relaxed) && !shared.is_in_parts.load(Ordering::Relaxed) {
             self.shared.activity.rest(self.headers.is_running());
         }
         Poll::Ready(Ok(()))

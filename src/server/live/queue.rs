@@ -71,6 +71,8 @@ impl Out {
     /// bytes, the operation ends with that error. Nothing happens when nobody reads any more.
     pub(in crate::server) async fn say(&self, ticket: &Arc<Ticket>, what: What) -> bool {
         let (what, held) = match self.reader.hold(what.bytes()) {
+            // What has no bytes of its own adds nothing.
+            Err(_) if what.bytes() == 0 => (what, self.reader.hold_anyway(0)),
             Ok(held) => (what, held),
             // The refusal itself is short.
             Err(refusal) => (What::Error(refusal.errors().to_string()), self.reader.hold_anyway(0)),

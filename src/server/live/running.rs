@@ -34,6 +34,8 @@ pub(in crate::server) struct Running {
     said: Option<Option<Arc<Rendered>>>,
     id: RequestId,
     kind: OperationType,
+    /// It is known that it is refused.
+    is_refused: bool,
     bill: Arc<Bill>,
     count: Count,
     _subscription: Option<Held>,
@@ -67,12 +69,14 @@ impl Running {
         let is_subscription = kind == OperationType::Subscription;
         let (starting, room) = if is_subscription { (room, None) } else { (None, room) };
         let filter_entries = operation.filter_entries.take();
+        let is_refused = operation.is_refused();
         let responses = operation::responses(state, operation, context.clone(), bill.clone(), starting);
         Ok(Self {
             responses,
             said: None,
             id: id.clone(),
             kind,
+            is_refused,
             bill,
             count,
             _subscription: is_subscription.then(|| state.app.metrics().live_subscription(transport)),
@@ -83,6 +87,10 @@ impl Running {
 
     /// The request error that it came to at once: the library finds those in its first step.
     pub(in crate::server) fn refused(&mut self) -> Option<Executed> {
+        // A mutation begins with its first step, and its client may still be told that there is no room for what it says.
+        if self.is_mutation() && !self.is_refused {
+            return None;
+        }
         let said = self.next().now_or_never()?;
         let refused = said.as_deref().map(|said| Executed::of(&self.id, copy(&said.response)));
         let refused = refused.filter(|executed| executed.request_error);

@@ -6,7 +6,7 @@ use super::{Parts, event};
 use crate::metrics::Held;
 use crate::server::State;
 use crate::server::live::{Open, Place, Running, What};
-use crate::server::unread::{COUNTED_FROM, Reader};
+use crate::server::unread::Reader;
 use crate::streaming::service as streaming;
 use crate::viewer::Viewer;
 use axum::body::{Body, Bytes};
@@ -16,6 +16,9 @@ use futures_util::future::{BoxFuture, pending};
 use futures_util::stream;
 use std::sync::Arc;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+
+/// Parts that are shorter are not counted as unread, in bytes: the library queues some sixteen of them.
+const SHORT_PART: usize = 1 << 10;
 
 /// An event stream.
 pub(super) struct Events {
@@ -115,7 +118,7 @@ impl Events {
     /// Counts a long part as unread until it is written. Where that is too much for its address, an error stands in its place and ends
     /// the stream.
     fn counted(&mut self, text: String) -> Bytes {
-        if text.len() < COUNTED_FROM {
+        if text.len() < SHORT_PART {
             return Bytes::from(text);
         }
         let held = match self.source.is_told_anyway() {
@@ -142,10 +145,13 @@ impl Events {
             Next::More => {}
             Next::Nothing => return None,
         }
+        let disconnected = self.reader.disconnected().clone();
         tokio::select! {
             // Nothing is said any more behind a session's end.
             biased;
             () = &mut self.ended => None,
+            // Nothing that is said any more would be taken.
+            () = disconnected.cancelled() => None,
             (text, is_last) = self.source.next() => {
                 self.keep_alive.reset();
                 if is_last {

@@ -11,5 +11,6 @@ if state[2] or tonumber(state[1] or 0) < tonumber(ARGV[3]) or (state[3] or '0') 
 if #ARGV > 7 then redis.call('HDEL', KEYS[1], unpack(ARGV, 8)) end
 if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[4]) then redis.call('UNLINK', KEYS[1]) end
 redis.call('HSET', KEYS[1], ARGV[6], ARGV[7])
-redis.call('PEXPIRE', KEYS[1], ARGV[5])
+-- From the first segment on: one that an older program did not invalidate ends with it.
+redis.call('PEXPIRE', KEYS[1], ARGV[5], 'NX')
 return 1

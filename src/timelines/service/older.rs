@@ -79,6 +79,10 @@ struct Merged<'a> {
 impl Merged<'_> {
     /// The rows of a window.
     async fn window(&mut self, mut window: Window) -> Result<Vec<Row>, Error> {
+        if self.floor == CEILING {
+            // A feed that nobody has read for long has no floor, and nothing is cached of it: the page alone is merged.
+            return merge::gather(self.app, &read::authors(self.app, self.feed).await?.0, window).await;
+        }
         let mut rows = Vec::new();
         while window.limit > 0 && window.above.saturating_add(1) < window.below {
             let segment = self.segment(window).await?;
@@ -113,10 +117,6 @@ impl Merged<'_> {
     async fn read_cached(&mut self, place: u64) -> Result<bool, Error> {
         if self.segments.iter().any(|it| it.key.covers(place)) {
             return Ok(true);
-        }
-        // A feed that nobody has read for long has no floor, and is not told what comes late.
-        if self.floor == CEILING {
-            return Ok(false);
         }
         let version = self.below.version;
         while let Some(at) = self.below.segments.iter().position(|key| key.version == version && key.covers(place)) {
@@ -153,9 +153,6 @@ impl Merged<'_> {
 
     /// Caches a segment; where that fails, the next request merges it again.
     async fn keep(&mut self, segment: &Segment) {
-        if self.floor == CEILING {
-            return;
-        }
         let key = segment.key;
         let is_superseded = |it: &SegmentKey| it.version != key.version || key.above <= it.above && it.below <= key.below;
         let (drop, kept) = self.below.segments.iter().partition(|it| is_superseded(it));
