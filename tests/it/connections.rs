@@ -43,7 +43,17 @@ struct Client(TcpStream);
 impl Client {
     /// A connection from 127.0.0.`last`, on which nothing was sent. All of these addresses are this machine.
     async fn silent(app: &TestApp, last: u8) -> Self {
+        Self::connected(app, last, TcpSocket::new_v4().expect("a socket")).await
+    }
+
+    /// One into which the server can write little before it is read.
+    async fn narrow(app: &TestApp, last: u8) -> Self {
         let socket = TcpSocket::new_v4().expect("a socket");
+        socket.set_recv_buffer_size(4 << 10).expect("a size");
+        Self::connected(app, last, socket).await
+    }
+
+    async fn connected(app: &TestApp, last: u8, socket: TcpSocket) -> Self {
         socket.bind(([127, 0, 0, last], 0).into()).expect("a local address");
         Self(socket.connect(app.url.trim_start_matches("http://").parse().expect("an address")).await.expect("a connection"))
     }
@@ -323,7 +333,7 @@ async fn a_compressed_answer_that_is_being_written_never_gives_way() {
     let page = "user(login: \"ada\") { profileTimeline { entries(first: 60) { edges { node { status { message } } } } } }";
     let query = format!("{{ {} }}", (0..20).map(|at| format!("a{at}: {page}")).collect::<Vec<_>>().join(" "));
     let body = json!({ "query": query }).to_string();
-    let mut reader = Client::silent(&app, 2).await;
+    let mut reader = Client::narrow(&app, 2).await;
     let head = format!("host: x\r\ncontent-type: application/json\r\naccept-encoding: gzip\r\ncontent-length: {}", body.len());
     reader.say(&format!("POST /graphql HTTP/1.1\r\n{head}\r\n\r\n{body}")).await;
     let mut answer = vec![0; 1_024];
