@@ -36,7 +36,7 @@ pub const COVERED_NODE_TIMEOUT: u64 = 15_000;
 pub(super) fn node_timeout(facts: &Facts) -> Option<Finding> {
     let timeout = facts.node_timeout.filter(|timeout| *timeout > COVERED_NODE_TIMEOUT)?;
     let message = format!(
-        "cluster-node-timeout is {timeout}: a primary that is cut off from the others takes changes for that long before its replica takes over, \
+        "cluster-node-timeout is {timeout}: a primary that has lost contact with the others takes changes for that long before its replica takes over, \
          and they are lost. Beyond {COVERED_NODE_TIMEOUT} ms changes may also stay half done, until `waxwing fsck --repair`. Set `CONFIG SET \
          cluster-node-timeout 5000`, then `CONFIG REWRITE`, on every node."
     );
