@@ -45,7 +45,7 @@ pub struct User {
 pub struct AuthenticatedUser {
     /// The account.
     pub user: Arc<User>,
-    /// The device's token from now on: see [`super::device`].
+    /// The device's token from now on: good for 90 days.
     pub device_token: String,
 }
 
