@@ -88,7 +88,8 @@ async fn a_set_that_a_script_empties_while_its_slot_moves_stops_no_script() {
         });
     });
     moved.await.expect("all was right");
-    assert_eq!(ada.follow(&bob).await["user"]["followersCount"], 1);
+    let followed = ada.follow(&bob).await;
+    assert_eq!(followed["user"]["followersCount"], 1, "{followed}");
 }
 
 /// How far everybody has come, and whether it is time to stop.

@@ -197,6 +197,7 @@ impl Cluster {
         if from.port == to.port {
             return;
         }
+        self.raise_epoch(to);
         let number = slot.to_string();
         to.run::<()>(&["CLUSTER", "SETSLOT", &number, "IMPORTING", &from.id]);
         from.run::<()>(&["CLUSTER", "SETSLOT", &number, "MIGRATING", &to.id]);
@@ -220,6 +221,23 @@ impl Cluster {
             let again = || node.try_run::<()>(&[b"CLUSTER", b"SETSLOT", number.as_bytes(), b"NODE", to.id.as_bytes()]);
             eventually("the nodes agree on whose slot it is", || agrees() || (again().is_ok() && agrees()));
         }
+    }
+
+    /// Gives a node the greatest configuration epoch in the view of all. Two nodes that took over at once may have the same one at first; the
+    /// other of them then raises its own, and a claim of the slot that it sent before it lost it wins: the new owner drops all keys of the slot.
+    fn raise_epoch(&self, node: &Node) {
+        eventually("all see the node with the greatest epoch", || {
+            let is_seen = self.primaries().iter().all(|viewer| {
+                let epochs = viewer.epochs();
+                let own = epochs.get(&node.id).copied().unwrap_or_default();
+                epochs.iter().all(|(id, epoch)| *id == node.id || *epoch < own)
+            });
+            if !is_seen {
+                // Does nothing where the node has the greatest one that it knows of.
+                let _ = node.try_run::<String>(&[b"CLUSTER", b"BUMPEPOCH"]);
+            }
+            is_seen
+        });
     }
 
     /// Starts the primaries, each in the place of a phantom.
@@ -374,6 +392,16 @@ impl Node {
     pub fn run<T: FromRedisValue>(&self, command: &[&str]) -> T {
         let command: Vec<&[u8]> = command.iter().map(|word| word.as_bytes()).collect();
         self.try_run(&command).expect("an answer")
+    }
+
+    /// The configuration epochs of all primaries as this one knows them, by their ids.
+    fn epochs(&self) -> HashMap<String, u64> {
+        let text: String = self.run(&["CLUSTER", "NODES"]);
+        let epoch = |line: &str| {
+            let mut fields = line.split(' ');
+            Some((fields.next()?.to_owned(), fields.nth(5)?.parse().ok()?))
+        };
+        text.lines().filter(|line| line.contains("master")).filter_map(epoch).collect()
     }
 
     fn try_run<T: FromRedisValue>(&self, command: &[&[u8]]) -> RedisResult<T> {
