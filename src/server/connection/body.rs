@@ -46,18 +46,18 @@ impl hyper::body::Body for Watched {
 type Flag = fn(&Shared) -> &AtomicBool;
 
 /// The body of an answer during which a flag of the connection is set.
-pub(super) fn noted(body: Body, shared: Arc<Shared>, flag: Flag) -> Body {
+pub(super) fn flagged(body: Body, shared: Arc<Shared>, flag: Flag) -> Body {
     flag(&shared).store(true, Ordering::Relaxed);
-    Body::new(Noted { body, shared, flag })
+    Body::new(FlaggedBody { body, shared, flag })
 }
 
-struct Noted {
+struct FlaggedBody {
     body: Body,
     shared: Arc<Shared>,
     flag: Flag,
 }
 
-impl hyper::body::Body for Noted {
+impl hyper::body::Body for FlaggedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -74,7 +74,7 @@ impl hyper::body::Body for Noted {
     }
 }
 
-impl Drop for Noted {
+impl Drop for FlaggedBody {
     fn drop(&mut self) {
         (self.flag)(&self.shared).store(false, Ordering::Relaxed);
     }

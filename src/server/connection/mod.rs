@@ -186,11 +186,11 @@ impl Shared {
             answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         if is_event_stream(&answer) {
-            return answer.map(|body| body::noted(body, self, |shared| &shared.streams));
+            return answer.map(|body| body::flagged(body, self, |shared| &shared.streams));
         }
         // What comes in one piece is written as one. Of anything else, hyper flushes parts.
         let is_whole = answer.body().size_hint().exact().is_some();
-        if is_whole || is_upgrade { answer } else { answer.map(|body| body::noted(body, self, |shared| &shared.is_in_parts)) }
+        if is_whole || is_upgrade { answer } else { answer.map(|body| body::flagged(body, self, |shared| &shared.is_in_parts)) }
     }
 }
 
