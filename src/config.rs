@@ -46,6 +46,8 @@ pub struct Config {
     pub trusted_proxies: Vec<IpNet>,
     /// What the ads that are shown pay.
     pub auction: Auction,
+    /// How much traffic of ads is plausible; `None` for any. As for `rates`, `waxwing serve` has bounds unless limits are switched off.
+    pub ad_traffic: Option<AdTraffic>,
     /// Into how many shares a new campaign's money and visitors are parted: 1 to 4; `None` for one on a single server, four on a cluster.
     pub ad_shares: Option<u64>,
     /// Where clients reach this server, such as `https://social.example`, without a slash at the end. Without it, links begin with a slash.
@@ -60,6 +62,45 @@ pub enum Auction {
     FirstPrice,
     /// Just more than the next one would need to come before them, at most what they bid.
     SecondPrice,
+}
+
+/// Clicks and impressions of ads in an hour that are plausible. What is over counts as invalid, and costs nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AdTraffic {
+    /// Clicks of an address.
+    pub address_clicks: u64,
+    /// Clicks of an address on ads of one campaign.
+    pub campaign_clicks: u64,
+    /// Impressions of an address.
+    pub address_impressions: u64,
+    /// Impressions of one campaign that an address is shown, over all of the campaign's shares.
+    pub campaign_impressions: u64,
+    /// Clicks on a website that has no history.
+    pub website_clicks: u64,
+    /// Impressions of a website that has no history.
+    pub website_impressions: u64,
+}
+
+/// An office of 500 people behind one address, of whom each sees 20 ads an hour, two of them of one campaign; and one click for a hundred
+/// impressions, which is what ads that pay for clicks are taken to have before anything is known of them. A website begins with as much as ten such offices.
+impl AdTraffic {
+    /// The defaults.
+    pub const fn new() -> Self {
+        Self {
+            address_clicks: 100,
+            campaign_clicks: 20,
+            address_impressions: 10_000,
+            campaign_impressions: 1_000,
+            website_clicks: 1_000,
+            website_impressions: 100_000,
+        }
+    }
+}
+
+impl Default for AdTraffic {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Default for Config {
@@ -83,6 +124,7 @@ impl Default for Config {
             rates: None,
             trusted_proxies: Vec::new(),
             auction: Auction::FirstPrice,
+            ad_traffic: None,
             ad_shares: None,
             public_url: None,
         }

@@ -5,7 +5,7 @@ use crate::audit;
 use crate::ids::{AdId, CampaignId, UserId, WebsiteId};
 
 /// What stands before the colon of each of them.
-pub const KINDS: [&str; 26] = [
+pub const KINDS: [&str; 28] = [
     "campaigns",
     "websites",
     "standing",
@@ -30,6 +30,8 @@ pub const KINDS: [&str; 26] = [
     "offers",
     "capped",
     "clicker",
+    "traffic",
+    "shown",
     "schedule",
     "signing",
 ];
@@ -84,14 +86,15 @@ pub(super) fn listed(id: CampaignId) -> String {
     format!("listed:{{{}}}", id.0)
 }
 
-/// HASH `id uid name origin off`, `off` is `1` where its owner is suspended. No time to live.
+/// HASH `id uid name origin off`, `off` is `1` where its owner is suspended; `key`, the version of its server key, where it requires one; and its
+/// traffic: `hour`, of hours since 1970, the impressions and clicks in it, `i c`, and their hourly means before it, `mi mc`. No time to live.
 pub(super) fn website(id: WebsiteId) -> String {
     format!("website:{{{}}}", id.0)
 }
 
 /// HASH: a copy of what a decision must know of the campaign, `v off starts ends cap per`, of which `off` is `1` or `0` and the others are 0
-/// for none; the money that this share holds, `g r q day spent held used`, and its impressions, clicks, invalid clicks, `i c x`, where
-/// there was any. No time to live.
+/// for none; the money that this share holds, `g r q day spent held used`, and its impressions, clicks, invalid clicks, invalid impressions, `i c x
+/// y`, and invalid clicks by reason, `x-REASON`, where there was any. No time to live.
 pub(super) fn share(share: Share) -> String {
     format!("share:{{{share}}}")
 }
@@ -101,8 +104,9 @@ pub(super) fn rank(share: Share, slot: Slot) -> String {
     format!("rank:{{{share}}}:{}", slot.name())
 }
 
-/// HASH, ad → `CPM bid` or `CPC bid`, the bid in millionths; `ad:i`, `ad:c`, `ad:x`, `ad:s`: its impressions, clicks, invalid clicks, spend in
-/// billionths; `ad:l`: its impressions when it was last listed. At most six fields an ad there ever was, no time to live.
+/// HASH, ad → `CPM bid` or `CPC bid`, the bid in millionths; `ad:i`, `ad:c`, `ad:x`, `ad:y`, `ad:s`: its impressions, clicks, invalid clicks,
+/// invalid impressions, spend in billionths; `ad:x-REASON`: its invalid clicks by reason; `ad:l`: its impressions when it was last listed. At most
+/// [`super::model::AD_FIELDS`] an ad there ever was, no time to live.
 pub(super) fn offered(share: Share) -> String {
     format!("offered:{{{share}}}")
 }
@@ -132,7 +136,8 @@ pub(super) fn recorded(share: Share, span: u64) -> String {
     format!("recorded:{{{share}}}:{span}")
 }
 
-/// HASH `i c s x`, and for each ad `ad.i ad.c ad.s ad.x`: impressions, clicks, spend, invalid clicks of a day. Time to live:
+/// HASH `i c s x y`, `x-REASON`, and the same for each ad behind `ad.`: impressions, clicks, spend, invalid clicks, invalid impressions, and invalid
+/// clicks by reason of a day. Time to live:
 /// [`super::model::DAYS_KEPT`].
 pub(super) fn tally(share: Share, day: u64) -> String {
     format!("tally:{{{share}}}:{day}")
@@ -162,6 +167,16 @@ pub(super) fn capped(visitor: Visitor) -> String {
 /// STRING `until.count`: the clicks of a visitor in a minute. Time to live: as long.
 pub(super) fn clicker(visitor: Visitor) -> String {
     format!("clicker:{{{visitor}}}")
+}
+
+/// STRING `until.count`: the clicks or impressions of an address in an hour, or its clicks on ads of one campaign. Time to live: as long.
+pub(super) fn traffic(origin: Visitor) -> String {
+    format!("traffic:{{{origin}}}")
+}
+
+/// STRING `until.count`: how many impressions of the campaign an address was shown in an hour. Time to live: as long.
+pub(super) fn shown(share: Share, origin: Visitor) -> String {
+    format!("shown:{{{share}}}:{origin}")
 }
 
 /// ZSET, campaign → when its listings are to be looked at again, ms. Every campaign that is not over; no time to live.
@@ -198,6 +213,8 @@ pub(super) enum Owned {
     Offers(Listing),
     Capped(Visitor),
     Clicker(Visitor),
+    Traffic(Visitor),
+    Shown(Share),
     Schedule(u64),
     Signing,
 }
@@ -237,6 +254,7 @@ fn parse_whole(kind: &str, tag: &str) -> Option<Owned> {
         "offers" => Listing::parse(tag).map(Owned::Offers),
         "capped" => Visitor::parse(tag).map(Owned::Capped),
         "clicker" => Visitor::parse(tag).map(Owned::Clicker),
+        "traffic" => Visitor::parse(tag).map(Owned::Traffic),
         "schedule" => audit::number(tag).filter(|n| *n < SCHEDULES).map(Owned::Schedule),
         _ => None,
     }
@@ -251,6 +269,7 @@ fn parse_part(kind: &str, tag: &str, part: &str) -> Option<Owned> {
     match kind {
         "rank" => Slot::named(part).map(|slot| Owned::Rank(share, slot)),
         "seen" => Visitor::parse(part).map(|_| Owned::Seen(share)),
+        "shown" => Visitor::parse(part).map(|_| Owned::Shown(share)),
         "impression" => audit::id(part).map(|_| Owned::Impression(share)),
         "clicked" => audit::number(part).map(|_| Owned::Clicked(share)),
         "recorded" => audit::number(part).map(|_| Owned::Recorded(share)),

@@ -8,19 +8,20 @@
 //! | `keywords:{C}`, `ads:{C}` | ZSET | keyword → its adding; ad → itself | 250 and 100, then `LIMIT_REACHED` |
 //! | `ad:{C}:A` | HASH | what an ad is: it never changes | 25 h once it was removed; 1,000 in a campaign's life |
 //! | `listed:{C}` | ZSET | listings where it may stand → when that was written | a slot and keyword each, and for a minute those before |
-//! | `share:{C.n}` | HASH | a copy of what a decision must know, the share's money, its counts | some 20 fields |
+//! | `share:{C.n}` | HASH | a copy of what a decision must know, the share's money, its counts | some 30 fields |
 //! | `rank:{C.n}:slot` | ZSET | ad → its eCPM in millionths | 100 |
-//! | `offered:{C.n}` | HASH | of each ad its pricing and bid, impressions, clicks, invalid clicks, spend | six fields an ad there ever was |
+//! | `offered:{C.n}` | HASH | of each ad its pricing and bid, impressions, clicks, spend, and what was invalid | 14 fields an ad there ever was |
 //! | `holds:{C.n}` | ZSET | `impression.ad.price.day` → when what waits for its click comes back | an hour's impressions |
 //! | `seen:{C.n}:V` | STRING | how often a visitor has seen it | the cap's time |
 //! | `impression:{C.n}:I` | STRING | what a reservation came to, should it be sent twice | 15 s |
 //! | `clicked:{C.n}:hour`, `recorded:{C.n}:T` | SET | impressions that were clicked, promotions that were recorded | 2 h, 25 min |
-//! | `tally:{C.n}:day` | HASH | impressions, clicks, invalid clicks, spend, in all and of each ad | 400 days |
+//! | `tally:{C.n}:day` | HASH | impressions, clicks, spend, and what was invalid, in all and of each ad | 400 days |
 //! | `reach:{C.n}`, `reached:{C.n}:day` | HyperLogLog | visitors, ever and of a day | 12 KiB; a day's 400 days |
 //! | `offers:{L}` | ZSET | campaign → the eCPM of the best ad that it can pay for | every campaign that may be shown there |
 //! | `capped:{V}`, `clicker:{V}` | ZSET, STRING | campaigns that a visitor has seen enough of; their clicks in a minute | 1,000; a minute |
+//! | `traffic:{V}`, `shown:{C.n}:V` | STRING | clicks or impressions of an address; those of a campaign at an address | an hour |
 //! | `schedule:{0..8}` | ZSET | campaign → when to look at it again, ms | every campaign that is not over |
-//! | `website:{W}` | HASH | `id uid name origin off` | 5 fields |
+//! | `website:{W}` | HASH | `id uid name origin off key`, and its traffic | 11 fields |
 //! | `signing:{ads}` | HASH | what impressions are signed with | the newest key and the one before |
 //!
 //! "Redis Applied Design Patterns", chapter 10, orders the ads of a slot in one sorted set and takes money from a campaign after it was shown. Here a
@@ -45,6 +46,9 @@
 //! day's budget as of the day is over, and a minute's worth ahead ([`Campaign::allowed`]). What a click may cost is held for an hour from the impression
 //! on and counts to that day; the schedule gives back what was not clicked, also when the process that held it is gone.
 //!
+//! **Invalid traffic** ([`InvalidClick`]) is shown and led on, and costs nothing: what one address or one website brings beyond what is plausible. It is decided in
+//! the same step as everything else, so that no number which bids and budgets follow knows of it. docs/limits.md says how the bounds were chosen.
+//!
 //! **Listings** hold who may be shown *now*; the schedule says when that is to be looked at again: when it begins or ends, when a day or a pace
 //! allows for more, when money comes back, and every half hour while it pays for clicks. Every process does that once a second. [`service::settle`] makes
 //! shares, listings and schedule agree with a campaign: it notes where it will write before it does, writes, and reads again, so it may be done
@@ -68,7 +72,7 @@ pub mod service;
 mod store;
 mod token;
 
-pub use graphql::{AdMutation, AdObject, AdQuery, CampaignObject, WebsiteObject};
+pub use graphql::{AdMutation, AdObject, AdQuery, CampaignObject, WebsiteMutation, WebsiteObject};
 pub use graphql::{ExplainQuery, Promotion, RecordMutation, ServeMutation};
 pub use load::{FetchAdPages, FetchAds, FetchAdsOf, FetchCampaigns, FetchReach, FetchTallies, FetchWebsites};
 pub use model::*;

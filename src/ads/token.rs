@@ -47,6 +47,8 @@ pub(super) struct Token {
     pub(super) place: u64,
     /// What is recorded once.
     pub(super) nonce: [u8; 8],
+    /// Whether the impression does not count.
+    pub(super) is_invalid: bool,
 }
 
 /// A key.
@@ -60,7 +62,8 @@ impl Token {
     fn bytes(&self, version: u32) -> Vec<u8> {
         let flags = u8::from(self.purpose == Purpose::Promotion)
             | u8::from(self.pricing == Pricing::Cpc) << 1
-            | u8::from(self.visitor.is_some()) << 2;
+            | u8::from(self.visitor.is_some()) << 2
+            | u8::from(self.is_invalid) << 3;
         let mut bytes = version.to_be_bytes().to_vec();
         bytes.extend([flags, self.share.n as u8]);
         for id in [self.share.campaign.0, self.ad, self.impression, self.place] {
@@ -92,6 +95,7 @@ impl Token {
             at: number(58, 7)?,
             day: number(65, 4)?,
             nonce: bytes.get(69..LENGTH)?.try_into().ok()?,
+            is_invalid: flags & 8 != 0,
         })
     }
 }
@@ -166,6 +170,7 @@ mod tests {
             day: 20_513,
             place: 42,
             nonce: [5; 8],
+            is_invalid: true,
         }
     }
 

@@ -1,10 +1,13 @@
 //! Options on how much one may ask, and whose word on addresses is taken.
 
-use crate::config::Config;
+use crate::config::{AdTraffic, Config};
 use crate::quota::{Limit, Quota, Rates};
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
 use std::net::IpAddr;
+
+/// The defaults of what is plausible.
+const TRAFFIC: AdTraffic = AdTraffic::new();
 
 /// How much one may ask.
 #[derive(Args, Clone)]
@@ -56,6 +59,24 @@ pub(super) struct RateOptions {
     /// Decisions on ads and clicks on them, from an address.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_ADS", default_value_t = Limit::Ads.default_quota())]
     rate_ads: Quota,
+    /// Clicks of one address in an hour that count; further ones are invalid and cost nothing.
+    #[arg(long, value_name = "N", env = "WAXWING_AD_ADDRESS_CLICKS", default_value_t = TRAFFIC.address_clicks, value_parser = positive())]
+    ad_address_clicks: u64,
+    /// Clicks of one address on ads of one campaign in an hour that count.
+    #[arg(long, value_name = "N", env = "WAXWING_AD_CAMPAIGN_CLICKS", default_value_t = TRAFFIC.campaign_clicks, value_parser = positive())]
+    ad_campaign_clicks: u64,
+    /// Impressions at one address in an hour that count; further ones are shown, but are invalid and cost nothing.
+    #[arg(long, value_name = "N", env = "WAXWING_AD_ADDRESS_IMPRESSIONS", default_value_t = TRAFFIC.address_impressions, value_parser = positive())]
+    ad_address_impressions: u64,
+    /// Impressions of one campaign at one address in an hour that count.
+    #[arg(long, value_name = "N", env = "WAXWING_AD_CAMPAIGN_IMPRESSIONS", default_value_t = TRAFFIC.campaign_impressions, value_parser = positive())]
+    ad_campaign_impressions: u64,
+    /// Clicks on one website in an hour that count whatever its history is. One that has a history may have ten times its hourly mean of a week.
+    #[arg(long, value_name = "N", env = "WAXWING_AD_WEBSITE_CLICKS", default_value_t = TRAFFIC.website_clicks, value_parser = positive())]
+    ad_website_clicks: u64,
+    /// The same for impressions on one website.
+    #[arg(long, value_name = "N", env = "WAXWING_AD_WEBSITE_IMPRESSIONS", default_value_t = TRAFFIC.website_impressions, value_parser = positive())]
+    ad_website_impressions: u64,
     /// Proxies whose X-Forwarded-For is believed: addresses and networks such as 10.0.0.0/8, parted by commas. An address is the
     /// peer's without them.
     #[arg(long, value_name = "NETWORKS", env = "WAXWING_TRUSTED_PROXIES", value_delimiter = ',', value_parser = network)]
@@ -72,7 +93,19 @@ impl RateOptions {
     /// The same settings with what these options say.
     pub(super) fn set(&self, config: Config) -> Config {
         let rates = (self.rate_limits == Switch::On).then(|| Rates::new(|limit| self.of(limit)));
-        Config { rates, trusted_proxies: self.trusted_proxies.clone(), ..config }
+        let ad_traffic = (self.rate_limits == Switch::On).then(|| self.ad_traffic());
+        Config { rates, ad_traffic, trusted_proxies: self.trusted_proxies.clone(), ..config }
+    }
+
+    const fn ad_traffic(&self) -> AdTraffic {
+        AdTraffic {
+            address_clicks: self.ad_address_clicks,
+            campaign_clicks: self.ad_campaign_clicks,
+            address_impressions: self.ad_address_impressions,
+            campaign_impressions: self.ad_campaign_impressions,
+            website_clicks: self.ad_website_clicks,
+            website_impressions: self.ad_website_impressions,
+        }
     }
 
     const fn of(&self, limit: Limit) -> Quota {
@@ -93,6 +126,11 @@ impl RateOptions {
             Limit::Ads => self.rate_ads,
         }
     }
+}
+
+/// A number that fits what is counted.
+fn positive() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..=1_000_000_000)
 }
 
 /// A network, or an address as the network of itself.
@@ -121,6 +159,13 @@ mod tests {
     #[test]
     fn limits_are_on_unless_they_are_switched_off() {
         assert_eq!(config(&[]).expect("no options").rates, Some(Rates::default()));
+        let default = AdTraffic::default();
+        assert_eq!(config(&[]).expect("no options").ad_traffic, Some(default));
+        assert_eq!(config(&["--rate-limits", "off"]).expect("off").ad_traffic, None);
+        assert_eq!(
+            config(&["--ad-address-clicks", "7"]).expect("clicks").ad_traffic,
+            Some(AdTraffic { address_clicks: 7, ..default })
+        );
         assert_eq!(config(&["--rate-limits", "on"]).expect("on").rates, Some(Rates::default()));
         assert_eq!(config(&["--rate-limits", "off", "--rate-posts", "1/1s"]).expect("off").rates, None);
         assert!(config(&["--rate-limits", "false"]).is_err());

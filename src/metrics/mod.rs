@@ -4,6 +4,7 @@
 //! operations' names, which clients choose, the first [`OPERATIONS`] of a process are kept (`names`). Counting costs a few
 //! atomics and short locks, and allocates for a label that was not there before.
 
+mod ads;
 mod answers;
 mod edge;
 mod names;
@@ -17,6 +18,7 @@ pub use storage::{Fault, StorageMeters};
 pub use text::to_prometheus;
 
 use crate::clock::Millis;
+use ads::AdMeters;
 use answers::AnswerMeters;
 use names::Names;
 use process::Process;
@@ -132,6 +134,7 @@ pub struct Metrics {
     settled_units: Counter,
     debt_units: Counter,
     answer_meters: AnswerMeters,
+    ad_meters: AdMeters,
 }
 
 impl Metrics {
@@ -161,6 +164,7 @@ impl Metrics {
             settled_units: Counter::default(),
             debt_units: Counter::default(),
             answer_meters: AnswerMeters::default(),
+            ad_meters: AdMeters::default(),
         };
         metrics.register(durations, storage, began);
         metrics
@@ -195,6 +199,7 @@ impl Metrics {
         ours.register("settled_units", help, self.settled_units.clone());
         ours.register("debt_units", "The part of them that was not in hand, and became a debt", self.debt_units.clone());
         self.answer_meters.register(ours);
+        self.ad_meters.register(ours);
         storage.register(ours);
         self.registry.register_collector(Box::new(Process { began }));
     }
@@ -232,6 +237,16 @@ impl Metrics {
     /// An answer that was not delivered.
     pub fn refused_answer(&self, reason: RefusedAnswer) {
         self.answer_meters.refused(reason);
+    }
+
+    /// Impressions of ads, which count or do not.
+    pub fn ad_impressions(&self, is_invalid: bool, count: usize) {
+        self.ad_meters.impressions(is_invalid, count);
+    }
+
+    /// A click on an ad: why it does not count, `None` where it does.
+    pub fn ad_click(&self, reason: Option<&'static str>) {
+        self.ad_meters.click(reason);
     }
 
     /// So many bytes of answers more that wait for their readers; fewer, where that is negative.

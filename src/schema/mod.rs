@@ -36,7 +36,7 @@ pub use subscribe::{subscribe, subscribe_holding};
 pub use valid::Valid;
 
 use crate::accounts::AccountMutation;
-use crate::ads::{AdMutation, AdQuery, ExplainQuery, RecordMutation, ServeMutation};
+use crate::ads::{AdMutation, AdQuery, ExplainQuery, RecordMutation, ServeMutation, WebsiteMutation};
 use crate::comments::CommentMutation;
 use crate::graph::GraphMutation;
 use crate::lists::{ListMutation, ListQuery};
@@ -65,6 +65,7 @@ pub struct Mutation(
     ListMutation,
     CommentMutation,
     AdMutation,
+    WebsiteMutation,
     ServeMutation,
     RecordMutation,
     AccountMutation,

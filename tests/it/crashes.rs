@@ -119,7 +119,12 @@ async fn advertise(app: &App, owner: UserId) {
         idempotency_key: None,
     };
     ads::create_ad(app, &loaders(app), owner, new).await.expect("an ad");
-    let new = NewWebsite { name: "News".into(), origin: "https://news.example".into(), idempotency_key: None };
+    let new = NewWebsite {
+        name: "News".into(),
+        origin: "https://news.example".into(),
+        require_server_key: false,
+        idempotency_key: None,
+    };
     ads::register(app, owner, new).await.expect("a website");
 }
 

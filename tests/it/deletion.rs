@@ -326,7 +326,12 @@ async fn nothing_comes_to_an_account_that_is_gone() {
     assert!(is_refused(&statuses::service::like(app, ada, of_bob, true).await));
     assert!(is_refused(&lists::service::create(app, ada, new(None)).await));
     assert!(is_refused(&lists::service::create(app, ada, new(key())).await));
-    let site = |idempotency_key| NewWebsite { name: "late".into(), origin: "https://a.example".into(), idempotency_key };
+    let site = |idempotency_key| NewWebsite {
+        name: "late".into(),
+        origin: "https://a.example".into(),
+        require_server_key: false,
+        idempotency_key,
+    };
     assert!(is_refused(&ads::service::register(app, ada, site(None)).await));
     assert!(is_refused(&ads::service::register(app, ada, site(key())).await));
     assert!(matches!(sessions::service::begin(app, ada, None).await, Err(Error::Unauthenticated)));

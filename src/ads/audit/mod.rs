@@ -5,7 +5,7 @@ mod money;
 mod sides;
 
 use super::keys::{self, Owned};
-use super::model::{ANSWER_KEPT, DAYS_KEPT, REMOVED_FOR, Share};
+use super::model::{ANSWER_KEPT, DAYS_KEPT, REMOVED_FOR, Share, TRAFFIC_WINDOW};
 use crate::audit::{Entry, Findings, Lives, Remedy};
 use crate::clock::{DAY, MINUTE};
 use crate::db::look::Look;
@@ -61,6 +61,7 @@ const fn form(owned: &Owned, entry: &Entry) -> (&'static str, Lives) {
         Owned::Seen(_) => ("string", Lives::For(DAY)),
         Owned::Impression(_) => ("string", Lives::For(ANSWER_KEPT)),
         Owned::Clicker(_) => ("string", Lives::For(MINUTE)),
+        Owned::Traffic(_) | Owned::Shown(_) => ("string", Lives::For(TRAFFIC_WINDOW)),
         Owned::Clicked(_) | Owned::Recorded(_) => ("set", Lives::For(120 * MINUTE)),
         Owned::Tally(..) => ("hash", Lives::For(DAYS_KEPT)),
         Owned::Capped(_) => ("zset", Lives::For(DAY)),

@@ -54,7 +54,7 @@ pub(super) async fn check(look: &Look, id: CampaignId, found: &mut Findings) -> 
     let (mut taken, mut out) = (0, 0);
     for (share, weights) in shares.iter().zip(&weighed) {
         out += after.of_share("g", share.n).saturating_sub(after.of_share("r", share.n));
-        let Some(weights) = weights.as_deref().filter(|weights| weights.len() == 16) else {
+        let Some(weights) = weights.as_deref().filter(|weights| weights.len() == 21) else {
             found.add(&key, format!("{}: its money is no number, or below nothing", keys::share(*share)));
             continue;
         };
@@ -85,6 +85,7 @@ fn check_share(share: Share, weights: &[Sum], whole: bool, found: &mut Findings)
     // What is found is told of the campaign: looking at that again looks at all of it.
     let (key, of) = (keys::campaign(share.campaign), keys::share(share));
     let [granted, returned, spent, held, shown, clicked, invalid] = [0, 1, 2, 3, 4, 5, 6].map(|at: usize| weights[at]);
+    let [invalid_shown, reasons] = [weights[16], weights[19]];
     if granted < returned + spent + held {
         found.add_with(
             &key,
@@ -97,6 +98,8 @@ fn check_share(share: Share, weights: &[Sum], whole: bool, found: &mut Findings)
         ("i is not how often its ads were shown", shown, weights[8]),
         ("c is not how often its ads were clicked", clicked, weights[9]),
         ("x is not how often its ads were clicked in vain", invalid, weights[15]),
+        ("y is not how often its ads were shown invalidly", invalid_shown, weights[17]),
+        ("the reasons of x are not those of its ads", reasons, weights[20]),
         ("held is not what waits for clicks", held, weights[10]),
     ];
     if whole {
@@ -104,8 +107,12 @@ fn check_share(share: Share, weights: &[Sum], whole: bool, found: &mut Findings)
             ("i is not what its days come to", shown, weights[11]),
             ("c is not what its days come to", clicked, weights[12]),
             ("x is not what its days come to", invalid, weights[13]),
+            ("y is not what its days come to", invalid_shown, weights[18]),
             ("spent is not what its days come to", spent, weights[14]),
         ]);
+    }
+    if reasons > invalid {
+        found.add_with(&key, format!("{of}: x is less than its reasons"), format!("{invalid}, {reasons}"));
     }
     for (what, is, should) in pairs.into_iter().filter(|(_, is, should)| is != should) {
         found.add_with(&key, format!("{of}: {what}"), format!("{is}, not {should}"));

@@ -1,7 +1,9 @@
 //! Both sides of what an account owns, and what records say.
 
 use super::super::keys::{self, Owned};
-use super::super::model::{MAX_ADS, MAX_ADS_EVER, MAX_CAMPAIGNS, MAX_CAPPED, MAX_KEYWORDS, MAX_WEBSITES, Pricing, Slot};
+use super::super::model::{
+    AD_FIELDS, MAX_ADS, MAX_ADS_EVER, MAX_CAMPAIGNS, MAX_CAPPED, MAX_KEYWORDS, MAX_WEBSITES, Pricing, Slot,
+};
 use crate::audit::{self, Findings, Remedy};
 use crate::db::look::{Look, Part, Walk};
 use crate::error::Error;
@@ -179,8 +181,8 @@ async fn check_bounds(look: &Look, all: &[(Owned, &str)], found: &mut Findings) 
     let offered = all.iter().filter(|(owned, _)| matches!(owned, Owned::Offered(_))).map(|(_, key)| *key);
     let sizes = look.ask(offered.clone(), |key| cmd("HLEN").arg(key).take()).await?;
     for key in offered {
-        if let Some(size) = sizes.read::<usize>(&key).filter(|size| *size > 6 * MAX_ADS_EVER) {
-            found.add_with(key, format!("holds more than {}", 6 * MAX_ADS_EVER), size.to_string());
+        if let Some(size) = sizes.read::<usize>(&key).filter(|size| *size > AD_FIELDS * MAX_ADS_EVER) {
+            found.add_with(key, format!("holds more than {}", AD_FIELDS * MAX_ADS_EVER), size.to_string());
         }
     }
     Ok(())

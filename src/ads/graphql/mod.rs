@@ -13,7 +13,7 @@ mod serve;
 pub use ad::AdObject;
 pub use campaign::{AdQuery, CampaignObject};
 pub use mutation::AdMutation;
-pub use website::WebsiteObject;
+pub use website::{WebsiteMutation, WebsiteObject};
 
 pub use explain::ExplainQuery;
 pub use promotion::{Promotion, RecordMutation};

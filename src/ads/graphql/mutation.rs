@@ -1,10 +1,9 @@
-//! What can be changed of campaigns, ads and websites.
+//! What can be changed of campaigns and ads.
 
-use super::super::model::{CampaignChange, CapDraft, NewAd, NewCampaign, NewWebsite};
+use super::super::model::{CampaignChange, CapDraft, NewAd, NewCampaign};
 use super::super::service;
 use super::ad::{AdObject, AdPricing, AdSlot, pricing, slot};
 use super::campaign::{CampaignObject, CampaignPacing};
-use super::website::WebsiteObject;
 use crate::error::Outcome;
 use crate::ids::{AdId, CampaignId, UserId};
 use crate::request::Request;
@@ -117,17 +116,6 @@ struct RemoveAdInput {
     ad_id: ID,
 }
 
-/// A website to register.
-#[derive(InputObject)]
-struct RegisterWebsiteInput {
-    /// 1 to 100 characters as a reader counts them. Several websites may have one name.
-    name: String,
-    /// Where its pages come from, such as `https://news.example`: http or https, without a path.
-    origin: String,
-    /// 1 to 64 visible ASCII characters of your choice. The same key within 24 hours gives the first answer again.
-    idempotency_key: Option<String>,
-}
-
 /// Declares a payload with a campaign.
 macro_rules! campaign_payload {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -173,15 +161,6 @@ struct CreateAdPayload {
 struct RemoveAdPayload {
     /// The ad that is gone; null when there are errors.
     removed_ad_id: Option<ID>,
-    /// What is wrong with the input; empty on success.
-    user_errors: Vec<UserError>,
-}
-
-/// What came of registering a website.
-#[derive(SimpleObject)]
-struct RegisterWebsitePayload {
-    /// The website; null when there are errors.
-    website: Option<WebsiteObject>,
     /// What is wrong with the input; empty on success.
     user_errors: Vec<UserError>,
 }
@@ -285,15 +264,6 @@ impl AdMutation {
         #[graphql(desc = "Which ad to remove.")] input: RemoveAdInput,
     ) -> Option<Result<RemoveAdPayload>> {
         Some(Box::pin(remove_ad(ctx, input)).await)
-    }
-
-    /// Registers a website that is to show ads, of which one may have 100. Needs a session.
-    async fn register_website(
-        &self,
-        ctx: &Context<'_>,
-        #[graphql(desc = "The website.")] input: RegisterWebsiteInput,
-    ) -> Option<Result<RegisterWebsitePayload>> {
-        Some(Box::pin(register(ctx, input)).await)
     }
 }
 
@@ -400,18 +370,4 @@ async fn remove_ad(ctx: &Context<'_>, input: RemoveAdInput) -> Result<RemoveAdPa
     let (removed, user_errors) = refuse(removed)?;
     request.forget();
     Ok(RemoveAdPayload { removed_ad_id: removed.map(|id| id.global().into()), user_errors })
-}
-
-async fn register(ctx: &Context<'_>, input: RegisterWebsiteInput) -> Result<RegisterWebsitePayload> {
-    let request = request(ctx)?;
-    let viewer = request.viewer()?.user;
-    let RegisterWebsiteInput { name, origin, idempotency_key } = input;
-    let new = NewWebsite { name, origin, idempotency_key };
-    let (made, user_errors) = refuse(service::register(&request.app, viewer, new).await)?;
-    request.forget();
-    let website = match made {
-        Some(id) => request.loaders().websites.load(id).await?.map(WebsiteObject),
-        None => None,
-    };
-    Ok(RegisterWebsitePayload { website, user_errors })
 }

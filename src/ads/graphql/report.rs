@@ -1,11 +1,11 @@
 //! What campaigns and ads have come to.
 
-use super::super::model::{AdCounts, DEFAULT_DAYS, MAX_DAYS, Purse, Tally};
+use super::super::model::{DEFAULT_DAYS, InvalidClick, InvalidClicks, MAX_DAYS, Purse, Tally};
 use super::super::service;
 use super::super::store::{Kept, KeptAd};
 use crate::error::Error;
 use crate::schema::{Date, Decimal, List, request};
-use async_graphql::{Context, Object, Result, SimpleObject};
+use async_graphql::{Context, Enum, Object, Result, SimpleObject};
 use std::sync::Arc;
 
 /// How many days a report is asked for.
@@ -16,6 +16,43 @@ pub(super) fn days(asked: Option<i32>) -> std::result::Result<u64, Error> {
     let Some(asked) = asked else { return Ok(DEFAULT_DAYS as u64) };
     let refused = || Error::BadUserInput(format!("`days` is {asked}: a report has 1 to {MAX_DAYS} days."));
     u64::try_from(asked).ok().filter(|days| (1..=MAX_DAYS as u64).contains(days)).ok_or_else(refused)
+}
+
+/// Why a click did not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[graphql(remote = "InvalidClick")]
+enum InvalidClickReason {
+    /// The same impression was clicked before.
+    Repeated,
+    /// It came more than an hour after the impression.
+    Late,
+    /// The impression itself did not count.
+    Impression,
+    /// The visitor clicked more than ten times in a minute.
+    Visitor,
+    /// There were too many clicks from one address.
+    Address,
+    /// There were too many clicks from one address on ads of the campaign.
+    Campaign,
+    /// There were too many clicks on the website, compared with its history.
+    Website,
+}
+
+/// Clicks that did not count, and why.
+#[derive(SimpleObject)]
+struct InvalidClickCount {
+    /// Why.
+    reason: InvalidClickReason,
+    /// How many: at least 1.
+    count: u64,
+}
+
+impl InvalidClickCount {
+    /// In the order of the reasons, those without a click left out.
+    fn all(clicks: InvalidClicks) -> List<Self> {
+        let all = InvalidClick::ALL.into_iter().map(|reason| Self { reason: reason.into(), count: clicks.of(reason) });
+        all.filter(|one| one.count > 0).collect()
+    }
 }
 
 /// What a campaign has come to. Its days and visitors are read where they are selected.
@@ -46,9 +83,19 @@ impl CampaignReport {
         self.whole.clicks
     }
 
-    /// Clicks in all that did not count and cost nothing: repeated, late, or too many at once.
+    /// Clicks in all that did not count and cost nothing.
     async fn invalid_clicks(&self) -> u64 {
         self.whole.invalid
+    }
+
+    /// The same by reason, without those that came before reasons were counted.
+    async fn invalid_clicks_by_reason(&self) -> List<InvalidClickCount> {
+        InvalidClickCount::all(self.whole.reasons)
+    }
+
+    /// Impressions in all that did not count and cost nothing: too many at one address, or on one website compared with its history.
+    async fn invalid_impressions(&self) -> u64 {
+        self.whole.invalid_impressions
     }
 
     /// Clicks an impression; 0 without impressions.
@@ -102,6 +149,10 @@ struct DayCounts {
     clicks: u64,
     /// Clicks that did not.
     invalid_clicks: u64,
+    /// The same by reason. Clicks of days before reasons were counted have none.
+    invalid_clicks_by_reason: List<InvalidClickCount>,
+    /// Impressions that did not count and cost nothing: too many at one address, or on one website compared with its history.
+    invalid_impressions: u64,
     /// Clicks an impression of that day; 0 without impressions.
     ctr: f64,
     /// What it cost.
@@ -117,6 +168,8 @@ impl DayCounts {
             impressions: tally.impressions,
             clicks: tally.clicks,
             invalid_clicks: tally.invalid,
+            invalid_clicks_by_reason: InvalidClickCount::all(tally.reasons),
+            invalid_impressions: tally.invalid_impressions,
             ctr: tally.ctr(),
             spend: Decimal(tally.spent.decimal()),
             ecpm: Decimal(tally.ecpm().decimal()),
@@ -143,8 +196,8 @@ pub(super) struct AdReport {
 impl AdReport {
     /// With at most so many days.
     pub(super) fn new(kept: Arc<KeptAd>, most: u64) -> Self {
-        let AdCounts { impressions, clicks, invalid, spent } = kept.counts;
-        Self { kept, whole: Tally { impressions, clicks, invalid, spent }, most }
+        let whole = kept.counts;
+        Self { kept, whole, most }
     }
 }
 
@@ -161,9 +214,19 @@ impl AdReport {
         self.whole.clicks
     }
 
-    /// Clicks in all that did not count and cost nothing: repeated, late, or too many at once.
+    /// Clicks in all that did not count and cost nothing.
     async fn invalid_clicks(&self) -> u64 {
         self.whole.invalid
+    }
+
+    /// The same by reason, without those that came before reasons were counted.
+    async fn invalid_clicks_by_reason(&self) -> List<InvalidClickCount> {
+        InvalidClickCount::all(self.whole.reasons)
+    }
+
+    /// Impressions in all that did not count and cost nothing: too many at one address, or on one website compared with its history.
+    async fn invalid_impressions(&self) -> u64 {
+        self.whole.invalid_impressions
     }
 
     /// Clicks an impression; 0 without impressions.

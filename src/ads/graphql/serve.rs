@@ -23,6 +23,11 @@ struct ServeAdsInput {
     visitor_id: Option<String>,
     /// How many ads: 1 to 10; 1 if left out.
     count: Option<i32>,
+    /// The secret of a website that requires one. Only your server knows it: never put it into a page.
+    server_key: Option<String>,
+    /// The visitor's address, of IPv4 or IPv6, where your server asks with its key: impressions count for this address. Without it, they count for the
+    /// address of your server, as if one visitor had seen them all.
+    visitor_address: Option<String>,
 }
 
 /// A click.
@@ -97,8 +102,7 @@ struct ServeAdsPayload {
 struct ClickAdPayload {
     /// Where it leads, whether it was counted or not; null for a promoted status, and when there are errors.
     target_url: Option<String>,
-    /// Whether it was counted: the first one of this impression, within an hour, by a visitor that clicks as people do. Null when there are
-    /// errors.
+    /// Whether it was counted: the first one of this impression, within an hour, from where people click as often. Null when there are errors.
     counted: Option<bool>,
     /// What is wrong with the input; empty on success.
     user_errors: Vec<UserError>,
@@ -111,7 +115,7 @@ pub struct ServeMutation;
 #[Object]
 impl ServeMutation {
     /// Decides which ads a page shows, and counts them as shown: budgets, daily budgets and what a visitor may see are held in the same step.
-    /// Needs no session, but the key of a website.
+    /// Needs no session, but the key of a website. What an address or a website asks for beyond what is plausible is shown and costs its advertisers nothing.
     async fn serve_ads(
         &self,
         ctx: &Context<'_>,
@@ -120,8 +124,8 @@ impl ServeMutation {
         Some(Box::pin(serve(ctx, input)).await)
     }
 
-    /// Counts a click, and tells where it leads. Once a token: another click of the same impression and one too many in a minute are told as not
-    /// counted. A forged token and one that is older than an hour are refused with `INVALID_TOKEN`; `clickUrl` leads on for a while longer.
+    /// Counts a click, and tells where it leads. Once a token: another click of the same impression, and one of more than are plausible of a visitor, an
+    /// address or a website, are told as not counted. A forged token and one that is older than an hour are refused with `INVALID_TOKEN`; `clickUrl` leads on for a while longer.
     async fn click_ad(
         &self,
         ctx: &Context<'_>,
@@ -139,6 +143,8 @@ async fn serve(ctx: &Context<'_>, input: ServeAdsInput) -> Result<ServeAdsPayloa
         keywords: input.keywords.unwrap_or_default(),
         visitor: input.visitor_id,
         count: input.count.unwrap_or(1).into(),
+        server_key: input.server_key,
+        visitor_address: input.visitor_address,
     };
     let (served, user_errors) = refuse(service::serve(&request.app, request.address, ask).await)?;
     Ok(ServeAdsPayload { impressions: served.map(|all| all.into_iter().map(AdImpression).collect()), user_errors })

@@ -1,11 +1,13 @@
-//! Websites, as their owner sees them.
+//! Websites, as their owner sees and changes them.
 
-use super::super::model::Website;
+use super::super::model::{NewWebsite, Website};
 use super::super::service;
-use crate::ids::UserId;
+use crate::error::Outcome;
+use crate::ids::{UserId, WebsiteId};
 use crate::page::PageArgs;
-use crate::schema::{DateTime, List, PageInfo, Text, page_info, request};
-use async_graphql::{Context, ID, Object, Result, SimpleObject};
+use crate::request::Request;
+use crate::schema::{DateTime, List, PageInfo, Text, UserError, page_info, refuse, request};
+use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
 use std::sync::Arc;
 
 /// A website of the viewer.
@@ -33,6 +35,11 @@ impl WebsiteObject {
     /// What its pages ask for ads with. Anybody who reads them can read it: it says which website asks, and gives no other right.
     async fn key(&self, ctx: &Context<'_>) -> Result<String> {
         Ok(service::key(&request(ctx)?.app, self.0.id).await?)
+    }
+
+    /// What its server asks for ads with, a secret; null where `requireServerKey` was not asked for. Ads are then served to who has it, and to nobody else.
+    async fn server_key(&self, ctx: &Context<'_>) -> Result<Option<String>> {
+        Ok(service::server_key(&request(ctx)?.app, &self.0).await?)
     }
 
     /// When it was registered.
@@ -89,4 +96,99 @@ pub(super) async fn page_of_websites(ctx: &Context<'_>, args: PageArgs) -> Resul
     let page_info = page_info(&page, &cursors, list);
     let edge = |(place, found)| WebsiteEdge { cursor: cursors.encode(list, place), node: WebsiteObject(found) };
     Ok(WebsiteConnection { owner, edges: page.items.into_iter().map(edge).collect(), page_info })
+}
+
+/// A website to register.
+#[derive(InputObject)]
+struct RegisterWebsiteInput {
+    /// 1 to 100 characters as a reader counts them. Several websites may have one name.
+    name: String,
+    /// Where its pages come from, such as `https://news.example`: http or https, without a path.
+    origin: String,
+    /// Whether ads are served only to who has the website's `serverKey`: for publishers whose server asks for ads, and can keep a secret. Then nobody who
+    /// reads its pages can ask for ads in its name. False if left out.
+    require_server_key: Option<bool>,
+    /// 1 to 64 visible ASCII characters of your choice. The same key within 24 hours gives the first answer again.
+    idempotency_key: Option<String>,
+}
+
+/// Which website.
+#[derive(InputObject)]
+struct RenewWebsiteServerKeyInput {
+    /// A website of the viewer.
+    website_id: ID,
+}
+
+/// What came of registering a website.
+#[derive(SimpleObject)]
+struct RegisterWebsitePayload {
+    /// The website; null when there are errors.
+    website: Option<WebsiteObject>,
+    /// What is wrong with the input; empty on success.
+    user_errors: Vec<UserError>,
+}
+
+/// What came of giving a website another server key.
+#[derive(SimpleObject)]
+struct RenewWebsiteServerKeyPayload {
+    /// The website with its new key; null when there are errors.
+    website: Option<WebsiteObject>,
+    /// What is wrong with the input; empty on success.
+    user_errors: Vec<UserError>,
+}
+
+/// What can be changed of websites.
+#[derive(Default)]
+pub struct WebsiteMutation;
+
+#[Object]
+impl WebsiteMutation {
+    /// Registers a website that is to show ads, of which one may have 100. Needs a session.
+    async fn register_website(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "The website.")] input: RegisterWebsiteInput,
+    ) -> Option<Result<RegisterWebsitePayload>> {
+        Some(Box::pin(register(ctx, input)).await)
+    }
+
+    /// Gives a website another server key, or its first: from then on ads are served only to who has that one. The key before is worth nothing at
+    /// once, so give the new one to your servers without delay. Needs a session.
+    async fn renew_website_server_key(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Which website.")] input: RenewWebsiteServerKeyInput,
+    ) -> Option<Result<RenewWebsiteServerKeyPayload>> {
+        Some(Box::pin(renew(ctx, &input.website_id)).await)
+    }
+}
+
+async fn register(ctx: &Context<'_>, input: RegisterWebsiteInput) -> Result<RegisterWebsitePayload> {
+    let request = request(ctx)?;
+    let viewer = request.viewer()?.user;
+    let RegisterWebsiteInput { name, origin, require_server_key, idempotency_key } = input;
+    let new = NewWebsite { name, origin, require_server_key: require_server_key.unwrap_or(false), idempotency_key };
+    let (made, user_errors) = refuse(service::register(&request.app, viewer, new).await)?;
+    Ok(RegisterWebsitePayload { website: as_it_is_now(request, made).await?, user_errors })
+}
+
+async fn renew(ctx: &Context<'_>, id: &str) -> Result<RenewWebsiteServerKeyPayload> {
+    let request = request(ctx)?;
+    let viewer = request.viewer()?.user;
+    let renewed: Outcome<WebsiteId> = async {
+        let id = WebsiteId::from_global(id).ok_or_else(service::no_website)?;
+        service::renew_server_key(&request.app, viewer, id).await?;
+        Ok(id)
+    }
+    .await;
+    let (renewed, user_errors) = refuse(renewed)?;
+    Ok(RenewWebsiteServerKeyPayload { website: as_it_is_now(request, renewed).await?, user_errors })
+}
+
+async fn as_it_is_now(request: &Request, id: Option<WebsiteId>) -> Result<Option<WebsiteObject>> {
+    request.forget();
+    match id {
+        Some(id) => Ok(request.loaders().websites.load(id).await?.map(WebsiteObject)),
+        None => Ok(None),
+    }
 }

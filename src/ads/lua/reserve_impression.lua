@@ -1,12 +1,14 @@
 -- reserve_impression.lua - decides whether a campaign is shown now, pays for it or holds what its click would cost, and counts it: one step.
 -- KEYS 1 share:{C.n}  2 holds:{C.n}  3 offered:{C.n}  4 rank:{C.n}:SLOT  5 impression:{C.n}:I  6 tally:{C.n}:DAY  7 reach:{C.n}
 --      8 reached:{C.n}:DAY  then, where the visitor is known: 9 seen:{C.n}:V  and of a promoted status 10 recorded:{C.n}:T  11 the one before
---      12 the one after
+--      12 the one after  and last, where the address is known: shown:{C.n}:V
 -- ARGV 1 now, ms  2 the day  3 the impression  4 granted by the pool so far  5 of it on days before  6 the day of the rest
 --      7 the least eCPM  8 the highest price, or none  9 the ad, or none for the best  10 its price, or none for its bid
 --      11 ads that are left out, each between full stops  12 the visitor, or none  13 how long the answer is kept, ms
 --      14 how long a click counts, ms  15 how long days are kept, ms  16 what is recorded once, or none  17 how long that is known, ms
--- Returns served AD PRICE ECPM PRICING RELIST UNTIL | day DAY, the share is further | off | capped UNTIL | repeated | none | below ECPM
+--      18 1 where it is invalid in any case  19 how many impressions are plausible at the address, none where that is not known
+--      20 how long those are counted together, ms
+-- Returns served AD PRICE ECPM PRICING RELIST UNTIL INVALID | day DAY, the share is further | off | capped UNTIL | repeated | none | below ECPM
 --      | dry PRICE FREE GRANTED BACK BACK-OF-DAY
 local kept = redis.call('GET', KEYS[5])
 if kept then return kept end
@@ -26,7 +28,7 @@ local starts, ends, cap = tonumber(is[3] or 0), tonumber(is[4] or 0), tonumber(i
 if is[2] == '1' or starts > NOW or (ends > 0 and ends <= NOW) then return finish('off') end
 local seen, till = 0, 0
 if cap > 0 then
-  if #KEYS < 9 then return finish('capped 0') end
+  if ARGV[12] == '' then return finish('capped 0') end
   local known = redis.call('GET', KEYS[9])
   if known then
     till, seen = string.match(known, '^(%d+)%.(%d+)$')
@@ -60,6 +62,15 @@ end
 local ad, ecpm, pricing, price = best()
 if not ad then return finish('none') end
 if ecpm < tonumber(ARGV[7]) then return finish('below ' .. text(ecpm)) end
+-- What is invalid is shown as everything else is, but costs nothing, and none of the numbers tells of it that bids and budgets follow.
+local invalid, at_address, address_till = ARGV[18] == '1', 0, 0
+if not invalid and ARGV[19] ~= '' then
+  address_till, at_address = string.match(redis.call('GET', KEYS[#KEYS]) or '0.0', '^(%d+)%.(%d+)$')
+  address_till, at_address = tonumber(address_till), tonumber(at_address)
+  if address_till <= NOW then address_till, at_address = NOW + ARGV[20], 0 end
+  invalid = at_address >= tonumber(ARGV[19])
+end
+if invalid then price = 0 end
 if price > free() then
   return finish(table.concat({ 'dry', text(price), text(free()), money.g, money.r, money.q }, ' '))
 end
@@ -67,22 +78,26 @@ end
 local is_paid = pricing == 'CPM'
 -- A promoted status's click counts once and only after it was seen: that takes a hold, also where it costs nothing. What is held for already is
 -- the same impression, however long ago.
-if not is_paid or nonce ~= '' then
+if not invalid and (not is_paid or nonce ~= '') then
   local hold = table.concat({ ARGV[3], ad, is_paid and '0' or text(price), ARGV[2] }, '.')
   if redis.call('ZADD', KEYS[2], 'NX', text(NOW + ARGV[14]), hold) == 0 then return finish('repeated') end
 end
 money.used = money.used + price
 if is_paid then money.spent = money.spent + price else money.held = money.held + price end
-redis.call('HINCRBY', KEYS[1], 'i', 1)
-local shown = redis.call('HINCRBY', KEYS[3], ad .. ':i', 1)
-if redis.call('HINCRBY', KEYS[6], 'i', 1) == 1 then redis.call('PEXPIRE', KEYS[6], ARGV[15]) end
-redis.call('HINCRBY', KEYS[6], ad .. '.i', 1)
-if is_paid then
+local field = invalid and 'y' or 'i'
+redis.call('HINCRBY', KEYS[1], field, 1)
+local shown = redis.call('HINCRBY', KEYS[3], ad .. ':' .. field, 1)
+if redis.call('HINCRBY', KEYS[6], field, 1) == 1 then redis.call('PEXPIRE', KEYS[6], ARGV[15]) end
+redis.call('HINCRBY', KEYS[6], ad .. '.' .. field, 1)
+if is_paid and not invalid then
   redis.call('HINCRBY', KEYS[3], ad .. ':s', text(price))
   redis.call('HINCRBY', KEYS[6], 's', text(price))
   redis.call('HINCRBY', KEYS[6], ad .. '.s', text(price))
 end
-if ARGV[12] ~= '' then
+if not invalid and ARGV[19] ~= '' then
+  redis.call('SET', KEYS[#KEYS], text(address_till) .. '.' .. text(at_address + 1), 'PX', text(address_till - NOW))
+end
+if not invalid and ARGV[12] ~= '' then
   redis.call('PFADD', KEYS[7], ARGV[12])
   if redis.call('PFADD', KEYS[8], ARGV[12]) == 1 then redis.call('PEXPIRE', KEYS[8], ARGV[15]) end
 end
@@ -97,13 +112,13 @@ if nonce ~= '' then
   redis.call('PEXPIRE', KEYS[10], ARGV[17])
 end
 local relist = '0'
-if not is_paid then
+if not invalid and not is_paid then
   local listed = tonumber(redis.call('HGET', KEYS[3], ad .. ':l') or 0)
   if shown - listed > 20 + listed / 20 then
     relist = '1'
     redis.call('HSET', KEYS[3], ad .. ':l', shown)
   end
 end
-local answer = table.concat({ 'served', ad, text(price), text(ecpm), pricing, relist, text(capped) }, ' ')
+local answer = table.concat({ 'served', ad, text(price), text(ecpm), pricing, relist, text(capped), invalid and '1' or '0' }, ' ')
 redis.call('SET', KEYS[5], answer, 'PX', ARGV[13])
 return finish(answer)

@@ -8,6 +8,7 @@ mod money;
 mod place;
 mod plan;
 mod report;
+mod traffic;
 mod website;
 
 mod auction;
@@ -19,12 +20,14 @@ pub use judge::{Asked, Reason, Taken, judge};
 pub(in crate::ads) use money::Sum;
 pub use money::{Ecpm, MAX_MONEY, Money, ecpm};
 pub use place::{Listing, Share, Slot, Visitor};
-pub use report::{AdCounts, Counted, Purse, Span, Tally, Visitors, ctr};
-pub use website::{NewWebsite, Website, website_key, website_of_key};
+pub use report::{Counted, Purse, Span, Tally, Visitors, ctr};
+pub use traffic::{InvalidClick, InvalidClicks};
+pub use website::{NewWebsite, Website, server_key, version_of_server_key, website_key, website_of_key};
 
 pub(super) use draft::{AdDraft, CampaignDraft, Late, kept_keywords_of, keywords_of};
 pub(super) use place::{fold, member, of_member, part_of_schedule};
 pub(super) use plan::{Facts, Plan, plan};
+pub(super) use traffic::{TRAFFIC_FACTOR, TRAFFIC_HOURS, TRAFFIC_WINDOW};
 pub(super) use website::WebsiteDraft;
 
 pub use auction::second_price;
@@ -40,6 +43,8 @@ pub const MAX_ADS_EVER: usize = 1_000;
 /// How long it is known what an ad was that was removed: longer than it may be clicked, and than an idempotency key, which could otherwise bring
 /// it back.
 pub(super) const REMOVED_FOR: Millis = 25 * 60 * MINUTE;
+/// Fields that an ad has at most among those of its share.
+pub(super) const AD_FIELDS: usize = 14;
 /// Keywords of a campaign.
 pub const MAX_KEYWORDS: usize = 250;
 /// Websites of an account.

@@ -1,6 +1,6 @@
 //! Where a campaign is to stand, and when that is to be looked at again.
 
-use super::{Ad, AdCounts, Campaign, Ecpm, LOOK_AGAIN, Money, Pricing, Slot, Taken, ecpm};
+use super::{Ad, Campaign, Ecpm, LOOK_AGAIN, Money, Pricing, Slot, Taken, Tally, ecpm};
 use crate::clock::{DAY, Millis};
 
 /// Everything that it follows from.
@@ -9,7 +9,7 @@ pub(in crate::ads) struct Facts {
     pub(in crate::ads) campaign: Campaign,
     pub(in crate::ads) keywords: Vec<String>,
     /// With what each has come to over all shares.
-    pub(in crate::ads) ads: Vec<(Ad, AdCounts)>,
+    pub(in crate::ads) ads: Vec<(Ad, Tally)>,
     pub(in crate::ads) taken: Taken,
     /// When the first of the money that waits for clicks comes back.
     pub(in crate::ads) first_hold: Option<Millis>,
@@ -35,7 +35,7 @@ impl Plan {
 
 impl Facts {
     /// The eCPM of one of its ads.
-    pub(in crate::ads) fn ecpm((ad, counts): &(Ad, AdCounts)) -> Ecpm {
+    pub(in crate::ads) fn ecpm((ad, counts): &(Ad, Tally)) -> Ecpm {
         ecpm(ad.pricing, ad.bid, counts.impressions, counts.clicks)
     }
 
@@ -103,13 +103,13 @@ mod tests {
 
     const NOON: Millis = 1_772_323_200_000 + DAY / 2;
 
-    fn ad(slot: Slot, pricing: Pricing, millionths: u64) -> (Ad, AdCounts) {
+    fn ad(slot: Slot, pricing: Pricing, millionths: u64) -> (Ad, Tally) {
         let id = AdId { campaign: CampaignId(7), number: millionths };
         let (creative, bid) = (Creative::Status(StatusId(1)), Money::millionths(millionths));
-        (Ad { id, slot, creative, pricing, bid }, AdCounts::default())
+        (Ad { id, slot, creative, pricing, bid }, Tally::default())
     }
 
-    fn facts(budget: u64, ads: Vec<(Ad, AdCounts)>) -> Facts {
+    fn facts(budget: u64, ads: Vec<(Ad, Tally)>) -> Facts {
         let campaign = Campaign {
             id: CampaignId(source::compose(NOON - 30 * DAY, 1, 1)),
             owner: UserId(1),

@@ -1,6 +1,6 @@
 //! What has become of money and ads: plain numbers.
 
-use super::{Money, Taken};
+use super::{InvalidClicks, Money, Taken};
 use crate::ids::{AdId, CampaignId};
 use std::ops::RangeInclusive;
 
@@ -15,12 +15,8 @@ pub struct Purse {
     pub held: Money,
     /// What was reserved on `day`: spent, or waits for clicks.
     pub used: Money,
-    /// Impressions in all.
-    pub impressions: u64,
-    /// Clicks in all that counted.
-    pub clicks: u64,
-    /// Clicks in all that did not.
-    pub invalid: u64,
+    /// What it has come to in all. Its spend is `spent`.
+    pub tally: Tally,
 }
 
 impl Purse {
@@ -38,25 +34,11 @@ impl Purse {
 
     /// What several shares have come to in all.
     pub(in crate::ads) fn whole(all: &[Self]) -> Tally {
-        let of = |it: &Self| Tally { impressions: it.impressions, clicks: it.clicks, invalid: it.invalid, spent: it.spent };
-        all.iter().fold(Tally::default(), |sum, purse| sum.and(of(purse)))
+        all.iter().fold(Tally::default(), |sum, purse| sum.and(Tally { spent: purse.spent, ..purse.tally }))
     }
 }
 
-/// What an ad has come to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AdCounts {
-    /// How often it was shown.
-    pub impressions: u64,
-    /// How often it was clicked.
-    pub clicks: u64,
-    /// How often it was clicked in vain.
-    pub invalid: u64,
-    /// What it has cost.
-    pub spent: Money,
-}
-
-/// What came of a day, or of all of them.
+/// What a campaign or an ad has come to, on a day or in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Impressions.
@@ -65,6 +47,10 @@ pub struct Tally {
     pub clicks: u64,
     /// Clicks that did not.
     pub invalid: u64,
+    /// The same by reason. Those from before reasons were kept have none.
+    pub reasons: InvalidClicks,
+    /// Impressions that did not count.
+    pub invalid_impressions: u64,
     /// What it cost.
     pub spent: Money,
 }
@@ -72,11 +58,13 @@ pub struct Tally {
 impl Tally {
     /// Both together.
     #[must_use]
-    pub const fn and(self, other: Self) -> Self {
+    pub fn and(self, other: Self) -> Self {
         Self {
             impressions: self.impressions + other.impressions,
             clicks: self.clicks + other.clicks,
             invalid: self.invalid + other.invalid,
+            reasons: self.reasons.and(other.reasons),
+            invalid_impressions: self.invalid_impressions + other.invalid_impressions,
             spent: Money(self.spent.0 + other.spent.0),
         }
     }

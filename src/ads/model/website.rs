@@ -23,6 +23,8 @@ pub struct Website {
     pub origin: String,
     /// Whether an operator holds its owner back.
     pub suspended: bool,
+    /// The version of its server key; 0 where it requires none.
+    pub server_key: u64,
 }
 
 /// What somebody wants a new website to be, as it came.
@@ -32,6 +34,8 @@ pub struct NewWebsite {
     pub name: String,
     /// Where its pages come from.
     pub origin: String,
+    /// Whether ads are asked for with a secret of its server.
+    pub require_server_key: bool,
     /// A key under which a repeated request is known again.
     pub idempotency_key: Option<String>,
 }
@@ -41,6 +45,8 @@ pub struct NewWebsite {
 pub(in crate::ads) struct WebsiteDraft {
     pub(in crate::ads) name: String,
     pub(in crate::ads) origin: String,
+    /// The version of its server key; 0 where it requires none.
+    pub(in crate::ads) server_key: u64,
 }
 
 impl NewWebsite {
@@ -50,7 +56,9 @@ impl NewWebsite {
         let (name, origin) = (take(name(&self.name), &mut rows), take(origin(&self.origin), &mut rows));
         take(self.idempotency_key.as_deref().map_or(Ok(()), check_key), &mut rows);
         match (name, origin) {
-            (Some(name), Some(origin)) if rows.is_empty() => Ok(WebsiteDraft { name, origin }),
+            (Some(name), Some(origin)) if rows.is_empty() => {
+                Ok(WebsiteDraft { name, origin, server_key: u64::from(self.require_server_key) })
+            }
             _ => Err(rows),
         }
     }
@@ -88,6 +96,24 @@ pub fn website_of_key(secret: [u8; 16], key: &str) -> Option<WebsiteId> {
     ((1..=source::MAX).contains(&id) && is_ours.into()).then_some(website)
 }
 
+/// What the server of a website asks for ads with: its id, the key's version, and a tag that only this deployment can make. Kept nowhere.
+pub fn server_key(secret: [u8; 16], id: WebsiteId, version: u64) -> String {
+    let [_, bytes @ ..] = id.0.to_be_bytes();
+    let mut hasher = SipHasher24::new_with_key(&secret);
+    hasher.write(b"server of website");
+    hasher.write(&bytes);
+    hasher.write_u64(version);
+    URL_SAFE_NO_PAD.encode([&bytes[..], &version.to_be_bytes(), &hasher.finish128().as_bytes()].concat())
+}
+
+/// The version of such a key of this website; `None` for one that is forged or of another website. Compares in constant time.
+pub fn version_of_server_key(secret: [u8; 16], id: WebsiteId, key: &str) -> Option<u64> {
+    let bytes = (key.len() == 42).then(|| URL_SAFE_NO_PAD.decode(key))?.ok()?;
+    let version = u64::from_be_bytes(bytes.get(7..15)?.try_into().ok()?);
+    let is_ours = server_key(secret, id, version).as_bytes().ct_eq(key.as_bytes());
+    (version > 0 && bool::from(is_ours)).then_some(version)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,6 +128,20 @@ mod tests {
         let altered = format!("{}{}", if key.starts_with('A') { "B" } else { "A" }, &key[1..]);
         for forged in ["", "42", &key[1..], &format!("{key}A"), &altered, &"é".repeat(16)] {
             assert_eq!(website_of_key([1; 16], forged), None, "{forged}");
+        }
+    }
+
+    #[test]
+    fn a_server_key_is_of_one_website_one_version_and_one_deployment() {
+        let id = WebsiteId(source::MAX - 7);
+        let key = server_key([1; 16], id, 3);
+        assert_eq!(version_of_server_key([1; 16], id, &key), Some(3));
+        assert_eq!(version_of_server_key([2; 16], id, &key), None);
+        assert_eq!(version_of_server_key([1; 16], WebsiteId(7), &key), None);
+        assert_eq!(version_of_server_key([1; 16], id, &server_key([1; 16], id, 0)), None);
+        assert_ne!(server_key([1; 16], id, 4), key);
+        for forged in ["", &key[1..], &format!("{key}A"), &website_key([1; 16], id), &"é".repeat(21)] {
+            assert_eq!(version_of_server_key([1; 16], id, forged), None, "{forged}");
         }
     }
 

@@ -1,15 +1,15 @@
 //! Clicks: each genuine one counts once, while it may, from visitors who click as people do.
 
-use super::super::model::{Money, Pricing, RECORD_TIME, Visitor};
+use super::super::model::{InvalidClick, Money, Pricing, RECORD_TIME};
 use super::super::store::reserve::{self, Click, Counting};
+use super::super::store::traffic::Kind;
 use super::super::token::{Purpose, Token};
 use super::decide::{is_in_time, target_of};
-use super::{again, known, signing, tolls};
+use super::{again, known, signing, tolls, traffic};
 use crate::app::App;
 use crate::clock::DAY;
 use crate::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::ids::AdId;
-use crate::rates::Network;
 use std::net::IpAddr;
 
 /// What a click came to.
@@ -23,8 +23,8 @@ pub struct Clicked {
     pub is_late: bool,
 }
 
-/// Counts a click, and charges it where the ad pays for clicks. A second one of the same impression, one later than an hour and one of a visitor that
-/// clicks more than ten times in a minute lead where the ad does, and are counted as invalid. Two scripts.
+/// Counts a click, and charges it where the ad pays for clicks. One that is not plausible ([`InvalidClick`]) leads where the ad does, costs nothing and is
+/// counted as invalid. Two round trips: the counters of its origin, and the click.
 ///
 /// # Errors
 /// `INVALID_TOKEN` for one that is forged, or so old that its key is gone; `RATE_LIMITED`.
@@ -71,11 +71,7 @@ pub(super) fn invalid() -> UserError {
 
 async fn count(app: &App, address: Option<IpAddr>, token: &Token) -> Result<bool, Error> {
     let now = app.now();
-    let clicker = clicker(app, address, token).await?;
-    let is_plausible = match clicker {
-        Some(clicker) => reserve::count_click(app.db(), now, clicker).await?,
-        None => true,
-    };
+    let invalid = traffic::invalid_click(app, address, token).await?;
     // A promoted status counts from when it was seen, up to so much later.
     let last = if token.purpose == Purpose::Promotion { (token.at + RECORD_TIME) / DAY } else { token.day };
     let click = Click {
@@ -84,10 +80,15 @@ async fn count(app: &App, address: Option<IpAddr>, token: &Token) -> Result<bool
         impression: token.impression,
         at: token.at,
         days: [token.day, last],
-        counting: if is_plausible && is_in_time(token, now) { counting(token) } else { Counting::Invalid },
+        counting: invalid.map_or_else(|| counting(token), Counting::Invalid),
         nonce: rand::random(),
     };
     let counted = reserve::click(app.db(), now, now / DAY, &click).await?.unwrap_or(false);
+    let reason = if counted { None } else { Some(invalid.unwrap_or(InvalidClick::Repeated)) };
+    app.metrics().ad_click(reason.map(InvalidClick::name));
+    if counted {
+        traffic::website(token).into_iter().for_each(|website| traffic::count_volume(app, website, Kind::Clicks, 1));
+    }
     if counted && token.pricing == Pricing::Cpc {
         again::look(app, [token.share.campaign]);
     }
@@ -100,14 +101,4 @@ fn counting(token: &Token) -> Counting {
         (Pricing::Cpm, Purpose::Promotion) => Counting::Hold(Money(0)),
         (Pricing::Cpm, Purpose::Ad) => Counting::Mark,
     }
-}
-
-/// Whose clicks they are together: the visitor's, or the address's where nobody knows the visitor.
-async fn clicker(app: &App, address: Option<IpAddr>, token: &Token) -> Result<Option<Visitor>, Error> {
-    if token.visitor.is_some() {
-        return Ok(token.visitor);
-    }
-    let secret = app.cursors().await?.secret();
-    // A publisher's name for a visitor holds no control character, so it is none of these.
-    Ok(address.map(|address| Visitor::new(secret, &format!("\0{}", Network::of(address).first()))))
 }

@@ -1,27 +1,26 @@
 //! Which ads a page shows: the decision, in one step with the budget, the visitor's cap and the count.
 
-use super::super::model::{Ad, CLICK_TIME, Creative, Ecpm, MAX_COUNT, Money, Reason, Share, Slot, Visitor, website_of_key};
+use super::super::model::{Ad, CLICK_TIME, Creative, Ecpm, Money, Reason, Share, Visitor};
 use super::super::store::offers::{self, Shop};
 use super::super::store::reserve::{Ask, Grant, Reserved, Served};
+use super::super::store::traffic::{Kind, Volume};
 use super::super::token::{Purpose, Ring, Token};
 use super::draw::{self, Came};
 use super::known::{self, Caps};
 use super::look::{Bidder, Occasion, look, price_of};
+use super::page_ask::{Asking, PageAsk, check, no_server_key, unknown};
+use super::traffic::Place;
 use super::walk::{OfferSource, Walk};
-use super::{again, capped, signing, tolls};
+use super::{again, capped, signing, tolls, traffic};
 use crate::app::App;
 use crate::clock::{DAY, MINUTE, Millis};
 use crate::config::Auction;
 use crate::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
-use crate::ids::{AdId, CampaignId, ImpressionId, WebsiteId};
+use crate::ids::{AdId, CampaignId, ImpressionId};
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Keywords of a page.
-const MAX_WORDS: usize = 250;
-/// The longest text by which a publisher knows a visitor, in bytes.
-const MAX_VISITOR: usize = 200;
 /// How many campaigns are asked for one page, of which a visitor has seen enough or that cannot pay.
 pub(super) const MAX_ASKED: usize = 1_000;
 /// How many candidates are passed by at most for one page, those among them of whom it is known that they may not be shown.
@@ -31,21 +30,6 @@ const CHUNK: usize = 32;
 /// How long it is taken as known that a visitor has seen enough of a campaign, or that one has a cap: where that was lifted it is asked again
 /// after it.
 const HINTED: Millis = MINUTE;
-
-/// What a page asks for.
-#[derive(Clone, Debug)]
-pub struct PageAsk {
-    /// The key of the website.
-    pub website_key: String,
-    /// The slot.
-    pub slot: Slot,
-    /// What the page is about.
-    pub keywords: Vec<String>,
-    /// What the publisher calls the visitor.
-    pub visitor: Option<String>,
-    /// How many ads.
-    pub count: i64,
-}
 
 /// An ad that is shown, and counted as shown.
 #[derive(Clone, Debug)]
@@ -58,21 +42,12 @@ pub struct Impression {
     pub ad: Arc<Ad>,
 }
 
-/// A checked ask.
-pub(super) struct Asking {
-    pub(super) website: WebsiteId,
-    pub(super) slot: Slot,
-    pub(super) keywords: Vec<String>,
-    pub(super) visitor: Option<Visitor>,
-    pub(super) count: usize,
-}
-
 /// Shows the best ads that may be shown now, of different campaigns first; counts each, and charges or reserves what it costs. Best first; empty
-/// when nothing fits. Two round trips as a rule; one more where a campaign's share draws money, where better ones had to give way, or
-/// where an ad is new to this process.
+/// when nothing fits. More than is plausible at the address or for the website is shown and costs nothing. Two round trips as a rule; one more where a
+/// campaign's share draws money, where better ones had to give way, or where an ad is new to this process.
 ///
 /// # Errors
-/// `NOT_FOUND` for an unknown key, `FORBIDDEN` for a website that is held back, `INVALID_INPUT`; `RATE_LIMITED`.
+/// `NOT_FOUND` for an unknown key, `FORBIDDEN` for a website that is held back or requires another server key, `INVALID_INPUT`; `RATE_LIMITED`.
 pub async fn serve(app: &App, address: Option<IpAddr>, ask: PageAsk) -> Outcome<Vec<Impression>> {
     tolls::pay(app, address).await?;
     let secret = app.cursors().await?.secret();
@@ -81,61 +56,31 @@ pub async fn serve(app: &App, address: Option<IpAddr>, ask: PageAsk) -> Outcome<
     let now = app.now();
     let mut walk = Walk::new(asking.slot, &asking.keywords);
     let want = asking.count + usize::from(app.config().auction == Auction::SecondPrice);
-    let opening = offers::open(app.db(), now, asking.website, asking.visitor, &walk.wanted(want)).await?;
-    match opening.shop {
-        Shop::Open => {}
-        Shop::Suspended => return Err(suspended().into()),
-        Shop::NotThere => return Err(unknown().into()),
-    }
+    let wanted = walk.wanted(want);
+    let place = asking.address.map_or(Place::Asking(address), |address| Place::Told(address, asking.website));
+    let opening = offers::open(app.db(), now, asking.website, asking.visitor, &wanted);
+    let counted = traffic::count_impressions(app, secret, place, asking.count);
+    let (opening, at_address) = futures_util::try_join!(opening, counted)?;
+    let volume = enter(opening.shop, &asking)?;
+    let invalid = at_address.is_invalid || !traffic::is_website_plausible(app, &volume, Kind::Impressions);
     walk.take(want, opening.offers);
     let caps = Caps::of(app);
     let (capped, gathered, found) = (opening.capped, HashSet::new(), Vec::new());
-    let mut deciding = Deciding { app, now, asking: &asking, walk, passed: 0, capped, caps, gathered, found };
+    let (asking, origin) = (&asking, at_address.origin);
+    let mut deciding = Deciding { app, now, asking, walk, passed: 0, capped, caps, gathered, found, invalid, origin };
     deciding.decide().await?;
+    deciding.count();
     Ok(deciding.present(&ring).await?)
 }
 
-fn check(secret: [u8; 16], ask: PageAsk) -> Result<Asking, Vec<UserError>> {
-    let website = website_of_key(secret, &ask.website_key).ok_or_else(|| vec![unknown()])?;
-    let mut rows = Vec::new();
-    if ask.slot == Slot::InFeed {
-        rows.push(invalid("Promoted statuses stand in home timelines only.", "slot"));
+/// The traffic of the website that asks, if it may.
+fn enter(shop: Shop, asking: &Asking) -> Result<Volume, UserError> {
+    match shop {
+        Shop::Open { server_key, .. } if server_key > 0 && server_key != asking.server_key => Err(no_server_key()),
+        Shop::Open { volume, .. } => Ok(volume),
+        Shop::Suspended => Err(suspended()),
+        Shop::NotThere => Err(unknown()),
     }
-    rows.extend(words(&ask.keywords).err());
-    let visitor = visitor_of(secret, ask.visitor.as_deref()).map_err(|row| rows.push(row)).unwrap_or_default();
-    let count = usize::try_from(ask.count).ok().filter(|count| (1..=MAX_COUNT).contains(count));
-    if count.is_none() {
-        rows.push(invalid("Ask for 1 to 10 ads.", "count"));
-    }
-    match count {
-        Some(count) if rows.is_empty() => Ok(Asking { website, slot: ask.slot, keywords: ask.keywords, visitor, count }),
-        _ => Err(rows),
-    }
-}
-
-/// That a page has no more keywords than it may.
-pub(super) fn words(keywords: &[String]) -> Result<(), UserError> {
-    let is_sound = keywords.len() <= MAX_WORDS;
-    is_sound.then_some(()).ok_or_else(|| invalid("A page has at most 250 keywords.", "keywords"))
-}
-
-/// The visitor that a publisher calls by this name.
-pub(super) fn visitor_of(secret: [u8; 16], name: Option<&str>) -> Result<Option<Visitor>, UserError> {
-    let Some(name) = name else { return Ok(None) };
-    if name.is_empty() || name.len() > MAX_VISITOR || name.chars().any(char::is_control) {
-        let message =
-            "What you call a visitor is 1 to 200 bytes without control characters. Leave it out for one that you cannot tell.";
-        return Err(invalid(message, "visitorId"));
-    }
-    Ok(Some(Visitor::new(secret, name)))
-}
-
-fn invalid(message: &str, field: &'static str) -> UserError {
-    UserError::new(UserErrorCode::InvalidInput, message, &[field])
-}
-
-fn unknown() -> UserError {
-    UserError::new(UserErrorCode::NotFound, "There is no website with this key.", &["websiteKey"])
 }
 
 fn suspended() -> UserError {
@@ -164,6 +109,10 @@ pub(super) struct Deciding<'a> {
     /// Whose shares have given back what they had free, for this page.
     gathered: HashSet<CampaignId>,
     pub(super) found: Vec<Shown>,
+    /// Whether what is shown is invalid in any case.
+    invalid: bool,
+    /// The address that it is shown at, and how many impressions of a share are plausible there.
+    origin: Option<(Visitor, u64)>,
 }
 
 impl Deciding<'_> {
@@ -288,6 +237,8 @@ impl Deciding<'_> {
             only: None,
             skip: Vec::new(),
             nonce: None,
+            invalid: self.invalid,
+            origin: self.origin,
         })
     }
 
@@ -327,6 +278,16 @@ impl Deciding<'_> {
         capped::note(self.app, self.now, visitor, all, HINTED);
     }
 
+    /// Counts what is shown with the website.
+    fn count(&self) {
+        let invalid = self.found.iter().filter(|shown| shown.served.invalid).count();
+        let valid = self.found.len() - invalid;
+        for (is_invalid, count) in [(true, invalid), (false, valid)].into_iter().filter(|(_, count)| *count > 0) {
+            self.app.metrics().ad_impressions(is_invalid, count);
+        }
+        traffic::count_volume(self.app, self.asking.website, Kind::Impressions, valid);
+    }
+
     /// What is shown, the best first.
     async fn present(mut self, ring: &Ring) -> Result<Vec<Impression>, Error> {
         let id = |shown: &Shown| AdId { campaign: shown.share.campaign, number: shown.served.ad };
@@ -362,6 +323,7 @@ impl Deciding<'_> {
             day: shown.day,
             place: self.asking.website.0,
             nonce: [0; 8],
+            is_invalid: shown.served.invalid,
         }
     }
 }

@@ -3,9 +3,10 @@
 use super::super::load::FetchOffers;
 use super::super::model::{Ad, Ecpm, Reason, Slot, Visitor, fold};
 use super::super::store;
-use super::decide::{MAX_ASKED, visitor_of, words};
+use super::decide::MAX_ASKED;
 use super::known;
 use super::look::{Looked, Occasion, View, look_at};
+use super::page_ask::{visitor_of, words};
 use super::walk::{OfferSource, Walk};
 use crate::app::App;
 use crate::clock::Millis;

@@ -90,6 +90,7 @@ async fn token(
         day: reader.now / DAY,
         place: reader.viewer.0,
         nonce: hasher.finish().to_be_bytes(),
+        is_invalid: false,
     };
     signing::sign(ring, &token)
 }

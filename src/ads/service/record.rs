@@ -3,6 +3,7 @@
 use super::super::model::{MAX_TOKENS, RECORD_TIME, Slot};
 use super::super::store::reserve::{Ask, Grant, Reserved};
 use super::super::token::{Purpose, Token};
+use super::traffic::{self, AtAddress, Place};
 use super::{again, capped, draw, signing, tolls};
 use crate::app::App;
 use crate::clock::{DAY, Millis};
@@ -16,7 +17,8 @@ use std::net::IpAddr;
 const NOTED: Millis = DAY;
 
 /// Counts promoted statuses that `viewer` has seen: those of these tokens that were counted. One that is older than ten minutes, was recorded before,
-/// of a campaign that may not be shown any more, or of one of which the viewer has seen enough is not. One round trip, as a decision.
+/// of a campaign that may not be shown any more, of one of which the viewer has seen enough, or one of more than are plausible at the address is not. Two
+/// round trips: the counter of the address, and what a decision takes.
 ///
 /// # Errors
 /// `INVALID_TOKEN` where one is forged, or of what somebody else has read, `INVALID_INPUT` for more than twenty: nothing is counted then;
@@ -34,9 +36,14 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
         read.push((text, token.ok_or_else(invalid)?));
     }
     read.retain(|(_, token)| now < token.at + RECORD_TIME);
+    let secret = app.cursors().await?.secret();
+    let AtAddress { is_invalid: invalid, origin } = match read.len() {
+        0 => AtAddress::default(),
+        count => traffic::count_impressions(app, secret, Place::Asking(address), count).await?,
+    };
     let mut asks = Vec::with_capacity(read.len());
     for (_, token) in &read {
-        asks.push(ask(token, app.next_id().await?, now / DAY));
+        asks.push(Ask { invalid, origin, ..ask(token, app.next_id().await?, now / DAY) });
     }
     let (mut counted, mut capped) = (Vec::new(), Vec::new());
     let visitor = read.iter().find_map(|(_, token)| token.visitor);
@@ -45,7 +52,8 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
             Reserved::Served(served) => {
                 again::look(app, served.relist.then_some(token.share.campaign));
                 capped.extend(served.capped.map(|until| (token.share.campaign, until)));
-                counted.push(text);
+                app.metrics().ad_impressions(served.invalid, 1);
+                counted.extend((!served.invalid).then_some(text));
             }
             Reserved::Capped(until) => capped.extend(until.map(|until| (token.share.campaign, until))),
             Reserved::Off | Reserved::None => again::look(app, [token.share.campaign]),
@@ -73,6 +81,8 @@ fn ask(token: &Token, attempt: u64, day: u64) -> Ask {
         only: Some((token.ad, token.price)),
         skip: Vec::new(),
         nonce: Some(token.nonce),
+        invalid: false,
+        origin: None,
     }
 }
 

@@ -5,7 +5,7 @@
 //! has the schedule look again soon: whoever dies in between is made up for.
 
 use super::super::model::{
-    Ad, AdCounts, CLUSTER_SHARES, Campaign, Ecpm, Facts, Listing, MAX_CAMPAIGNS, Plan, Purse, Share, Slot, plan,
+    Ad, CLUSTER_SHARES, Campaign, Ecpm, Facts, Listing, MAX_CAMPAIGNS, Plan, Purse, Share, Slot, Tally, plan,
 };
 use super::super::store::{self, Held, KeptAd, Owned, Whole, reserve};
 use super::known;
@@ -116,7 +116,7 @@ async fn look(app: &App, id: CampaignId, now: Millis) -> Result<Option<Seen>, Er
 }
 
 /// Those of these ads that have anything to show: a status that was deleted does not come back. One round trip, where they promote any.
-async fn without_gone(app: &App, mut ads: Vec<(Ad, AdCounts)>) -> Result<Vec<(Ad, AdCounts)>, Error> {
+async fn without_gone(app: &App, mut ads: Vec<(Ad, Tally)>) -> Result<Vec<(Ad, Tally)>, Error> {
     let promoted: Vec<StatusId> = ads.iter().filter_map(|(ad, _)| ad.creative.status()).collect();
     if promoted.is_empty() {
         return Ok(ads);

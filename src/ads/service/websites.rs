@@ -1,6 +1,6 @@
 //! Registering websites.
 
-use super::super::model::{MAX_WEBSITES, NewWebsite, Website, WebsiteDraft, website_key};
+use super::super::model::{self, MAX_WEBSITES, NewWebsite, Website, WebsiteDraft, website_key};
 use super::super::store::{self, Held, Owned};
 use super::campaigns::charge_change;
 use crate::app::App;
@@ -93,6 +93,26 @@ pub(super) async fn agree(app: &App, owner: UserId, id: WebsiteId) -> Result<boo
 /// `STORAGE_UNAVAILABLE`.
 pub async fn key(app: &App, id: WebsiteId) -> Result<String, Error> {
     Ok(website_key(app.cursors().await?.secret(), id))
+}
+
+/// What the server of a website asks for ads with; `None` where that is not required.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn server_key(app: &App, website: &Website) -> Result<Option<String>, Error> {
+    let secret = app.cursors().await?.secret();
+    Ok((website.server_key > 0).then(|| model::server_key(secret, website.id, website.server_key)))
+}
+
+/// Gives a website a new server key, which it requires from then on: the one before is worth nothing at once. A charge, and one script. Repeated, it
+/// gives another one each time.
+///
+/// # Errors
+/// `NOT_FOUND` for a website that is not there, or another's; `RATE_LIMITED`.
+pub async fn renew_server_key(app: &App, owner: UserId, id: WebsiteId) -> Outcome<()> {
+    charge_change(app, owner).await?;
+    let is_renewed = store::renew_server_key(app.db(), owner, id).await?;
+    if is_renewed { Ok(()) } else { Err(super::no_website().into()) }
 }
 
 /// How many websites an account has. One command.

@@ -1,8 +1,9 @@
 //! Ads: what they are, and what each has come to.
 
 use super::super::keys;
-use super::super::model::{Ad, AdCounts, Creative, MAX_ADS, MAX_ADS_EVER, Money, Pricing, REMOVED_FOR, Slot};
+use super::super::model::{Ad, Creative, MAX_ADS, MAX_ADS_EVER, Money, Pricing, REMOVED_FOR, Slot, Tally};
 use super::campaigns::shares_of;
+use super::reports::{FIELDS, tally};
 use crate::clock::Millis;
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode, ranges};
@@ -78,7 +79,7 @@ pub struct KeptAd {
     /// What it is.
     pub ad: Ad,
     /// What it has come to over all shares.
-    pub counts: AdCounts,
+    pub counts: Tally,
     /// Whose campaign it is of.
     pub owner: Option<UserId>,
     /// Into how many shares that is parted.
@@ -99,7 +100,7 @@ pub(in crate::ads) async fn load_ads(db: &Db, ids: &[AdId]) -> Result<Vec<Option
     for id in ids {
         let (ad, campaign) = (decode_ad(*id, reply())?, decode::one::<(Option<u64>, Option<u64>)>(reply())?);
         let (owner, shares) = (campaign.0.map(UserId), campaign.1.unwrap_or(0));
-        found.push(ad.map(|(ad, removed)| KeptAd { ad, counts: AdCounts::default(), owner, shares, removed }));
+        found.push(ad.map(|(ad, removed)| KeptAd { ad, counts: Tally::default(), owner, shares, removed }));
     }
     count(db, &mut found).await?;
     Ok(found)
@@ -109,18 +110,14 @@ pub(in crate::ads) async fn load_ads(db: &Db, ids: &[AdId]) -> Result<Vec<Option
 async fn count(db: &Db, ads: &mut [Option<KeptAd>]) -> Result<(), Error> {
     let of_one = |it: &KeptAd| {
         let (id, shares) = (it.ad.id, it.shares);
-        let fields = ["i", "c", "x", "s"].map(|field| format!("{}:{field}", id.number));
+        let fields = FIELDS.map(|field| format!("{}:{field}", id.number));
         shares_of(id.campaign, shares).map(move |share| cmd("HMGET").arg(keys::offered(share)).arg(&fields).take())
     };
     let mut replies = db.read_many(ads.iter().flatten().flat_map(of_one).collect()).await?.into_iter();
     for it in ads.iter_mut().flatten() {
         for _ in 0..it.shares {
             let numbers: Vec<Option<u64>> = decode::one(replies.next().unwrap_or_default())?;
-            let number = |at: usize| numbers.get(at).copied().flatten().unwrap_or(0);
-            it.counts.impressions += number(0);
-            it.counts.clicks += number(1);
-            it.counts.invalid += number(2);
-            it.counts.spent.0 += number(3);
+            it.counts = it.counts.and(tally(&numbers));
         }
     }
     Ok(())

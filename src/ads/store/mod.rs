@@ -12,6 +12,7 @@ pub(super) mod look;
 pub(super) mod offers;
 pub(super) mod reserve;
 pub(super) mod signing;
+pub(super) mod traffic;
 
 pub(super) use ads::{AdAdded, KeptAd, add_ad, load_ads, numbers_of_ads, parts_of_ads, remove_ad};
 pub(super) use campaigns::{
@@ -22,6 +23,6 @@ pub(super) use listings::{MAX_LISTED, claim, due, forget_listed, forgettable, li
 pub(super) use reports::{reach, tallies};
 pub(super) use shares::{erase_shares, first_hold, forget_shares, purses, write_shares};
 pub(super) use websites::{
-    count_websites, erase_standing, erase_website, load_websites, mark_website, set_standing, some_websites, standing,
-    websites_page, write_website,
+    count_websites, erase_standing, erase_website, load_websites, mark_website, renew_server_key, set_standing, some_websites,
+    standing, websites_page, write_website,
 };

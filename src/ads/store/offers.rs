@@ -3,6 +3,7 @@
 use super::super::keys;
 use super::super::model::{Ad, Ecpm, Listing, MAX_ADS, MAX_CAPPED, Share, Slot, Visitor, of_member};
 use super::ads::decode_ad;
+use super::traffic::{VOLUME, Volume};
 use crate::clock::Millis;
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
@@ -26,9 +27,13 @@ pub(in crate::ads) struct Part {
 pub(in crate::ads) type Offers = Vec<(Ecpm, CampaignId)>;
 
 /// Whoever shows ads, as far as a decision must know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::ads) enum Shop {
-    Open,
+    Open {
+        /// The version of the server key that it requires; 0 where it requires none.
+        server_key: u64,
+        volume: Volume,
+    },
     /// An operator holds its owner back.
     Suspended,
     NotThere,
@@ -50,19 +55,26 @@ pub(in crate::ads) async fn open(
     visitor: Option<Visitor>,
     parts: &[Part],
 ) -> Result<Opening, Error> {
-    let mut commands = vec![cmd("HMGET").arg(keys::website(website)).arg(&["id", "off"]).take()];
+    let mut commands = vec![cmd("HMGET").arg(keys::website(website)).arg(&["id", "off", "key"]).arg(&VOLUME).take()];
     commands.extend(parts.iter().map(range));
     commands.extend(visitor.map(|visitor| capped(visitor, now)));
     let mut replies = db.read_many(commands).await?.into_iter();
-    let shop: (Option<u64>, Option<u8>) = decode::one(replies.next().unwrap_or_default())?;
-    let shop = match shop {
-        (None, _) => Shop::NotThere,
-        (_, Some(1)) => Shop::Suspended,
-        _ => Shop::Open,
-    };
+    let shop = shop(&decode::one::<Vec<Option<String>>>(replies.next().unwrap_or_default())?);
     let offers = parts.iter().map(|_| offers(replies.next().unwrap_or_default())).collect::<Result<_, _>>()?;
     let capped = replies.next().map(of_capped).transpose()?.unwrap_or_default();
     Ok(Opening { shop, capped, offers })
+}
+
+fn shop(values: &[Option<String>]) -> Shop {
+    let value = |at: usize| values.get(at).and_then(Option::as_deref);
+    match (value(0), value(1)) {
+        (None, _) => Shop::NotThere,
+        (_, Some("1")) => Shop::Suspended,
+        _ => {
+            let server_key = value(2).and_then(|version| version.parse().ok()).unwrap_or(0);
+            Shop::Open { server_key, volume: Volume::decode(values.get(3..).unwrap_or_default()) }
+        }
+    }
 }
 
 /// Reads listings on. One pipeline.

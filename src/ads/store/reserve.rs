@@ -2,7 +2,8 @@
 
 use super::super::keys;
 use super::super::model::{
-    ANSWER_KEPT, CLICK_TIME, DAYS_KEPT, Ecpm, Money, PLAUSIBLE_CLICKS, Pricing, RECORD_TIME, Share, Slot, Sum, Visitor,
+    ANSWER_KEPT, CLICK_TIME, DAYS_KEPT, Ecpm, InvalidClick, Money, Pricing, RECORD_TIME, Share, Slot, Sum, TRAFFIC_WINDOW,
+    Visitor,
 };
 use crate::clock::{MINUTE, Millis};
 use crate::db::script::{Call, Script};
@@ -16,7 +17,6 @@ static RESERVE_IMPRESSION: Script = Script::after(SHARE, include_str!("../lua/re
 static CLICK_IMPRESSION: Script = Script::allow_oom_after(SHARE, include_str!("../lua/click_impression.lua"));
 static RETURN_GRANT: Script = Script::allow_oom_after(SHARE, include_str!("../lua/return_grant.lua"));
 static RELEASE_HOLDS: Script = Script::allow_oom_after(SHARE, include_str!("../lua/release_holds.lua"));
-static COUNT_CLICK: Script = Script::allow_oom(include_str!("../lua/count_click.lua"));
 
 /// How long it is known which impressions of an hour were clicked.
 const CLICKED_KEPT: Millis = 120 * MINUTE;
@@ -55,6 +55,10 @@ pub(in crate::ads) struct Ask {
     pub(in crate::ads) skip: Vec<u64>,
     /// What is recorded once; the visitor is known then.
     pub(in crate::ads) nonce: Option<[u8; 8]>,
+    /// Whether it is invalid in any case: shown, and not paid for.
+    pub(in crate::ads) invalid: bool,
+    /// The address that it is shown at, and how many impressions of the share are plausible there.
+    pub(in crate::ads) origin: Option<(Visitor, u64)>,
 }
 
 /// An impression that is paid for, or held for.
@@ -68,6 +72,8 @@ pub(in crate::ads) struct Served {
     pub(in crate::ads) relist: bool,
     /// Until when the visitor has seen enough of the campaign, where they have.
     pub(in crate::ads) capped: Option<Millis>,
+    /// Whether it is invalid: it is not paid for, and its click counts as invalid.
+    pub(in crate::ads) invalid: bool,
 }
 
 /// What a share is short of.
@@ -138,6 +144,7 @@ fn call(now: Millis, ask: &Ask) -> Call {
     let span = now / RECORD_TIME;
     let spans = [span, span.saturating_sub(1), span + 1];
     keys.extend(ask.nonce.iter().flat_map(|_| spans).map(|span| keys::recorded(share, span)));
+    keys.extend(ask.origin.map(|(origin, _)| keys::shown(share, origin)));
     let skip: String = ask.skip.iter().map(|ad| format!(".{ad}.")).collect();
     let text = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
     Call::over(&RESERVE_IMPRESSION, keys)
@@ -158,6 +165,9 @@ fn call(now: Millis, ask: &Ask) -> Call {
         .arg(DAYS_KEPT)
         .arg(ask.nonce.map(|nonce| nonce.to_vec()).unwrap_or_default())
         .arg(RECORDED_KEPT)
+        .arg(u8::from(ask.invalid))
+        .arg(text(ask.origin.map(|(_, most)| most)))
+        .arg(TRAFFIC_WINDOW)
 }
 
 fn reserved(ask: &Ask, answer: &str) -> Result<Reserved, Error> {
@@ -173,6 +183,8 @@ fn reserved(ask: &Ask, answer: &str) -> Result<Reserved, Error> {
             pricing: words.get(4).and_then(|name| Pricing::named(name)).ok_or_else(|| Error::corrupt("no pricing"))?,
             relist: number(5)? == 1,
             capped: time(6)?,
+            // An answer that a server of the version before has kept does not say it.
+            invalid: words.get(7) == Some(&"1"),
         }),
         "day" => Reserved::Day(number(1)?),
         "off" => Reserved::Off,
@@ -222,7 +234,7 @@ pub(in crate::ads) enum Counting {
     /// Once for each impression.
     Mark,
     /// As one that is not to be believed.
-    Invalid,
+    Invalid(InvalidClick),
 }
 
 /// A click.
@@ -256,16 +268,10 @@ pub(in crate::ads) async fn click(db: &Db, now: Millis, day: u64, click: &Click)
     let (how, price) = match click.counting {
         Counting::Hold(price) => ("hold", price),
         Counting::Mark => ("mark", Money(0)),
-        Counting::Invalid => ("invalid", Money(0)),
+        Counting::Invalid(reason) => (reason.name(), Money(0)),
     };
     let call = Call::over(&CLICK_IMPRESSION, keys).arg(now).arg(day).arg(click.impression).arg(click.ad).arg(how);
     let call = call.arg(price.0).arg(click.nonce).arg(ANSWER_KEPT).arg(CLICKED_KEPT).arg(DAYS_KEPT).arg(days);
     let counted: i64 = db.call(call).await?;
     Ok((counted >= 0).then_some(counted > 0))
-}
-
-/// Counts a visitor's click; whether so many are plausible. One script.
-pub(in crate::ads) async fn count_click(db: &Db, now: Millis, visitor: Visitor) -> Result<bool, Error> {
-    let call = Call::new(&COUNT_CLICK, [keys::clicker(visitor)]).arg(now).arg(MINUTE).arg(PLAUSIBLE_CLICKS);
-    db.call::<u8>(call).await.map(|plausible| plausible == 1)
 }

@@ -3,6 +3,7 @@
 use super::super::keys;
 use super::super::model::{Campaign, Facts, Money, Purse, Share, Slot};
 use super::campaigns::shares_of;
+use super::reports::{FIELDS, tally};
 use crate::clock::{DAY, Millis};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
@@ -33,11 +34,11 @@ pub(in crate::ads) async fn write_shares(db: &Db, facts: &Facts) -> Result<(), E
     db.call_many(shares_of(it.id, it.shares).map(call).collect()).await.map(drop)
 }
 
-/// As [`decode_purse`] takes them.
-const PURSE: [&str; 7] = ["day", "spent", "held", "used", "i", "c", "x"];
+/// What stands before the fields of a tally, as [`decode_purse`] takes them.
+const PURSE: [&str; 4] = ["day", "spent", "held", "used"];
 
 pub(super) fn purse_command(share: Share) -> Cmd {
-    cmd("HMGET").arg(keys::share(share)).arg(&PURSE).take()
+    cmd("HMGET").arg(keys::share(share)).arg(&PURSE).arg(&FIELDS).take()
 }
 
 pub(super) fn decode_purse(reply: Value) -> Result<Purse, Error> {
@@ -48,9 +49,7 @@ pub(super) fn decode_purse(reply: Value) -> Result<Purse, Error> {
         spent: Money(number(1)),
         held: Money(number(2)),
         used: Money(number(3)),
-        impressions: number(4),
-        clicks: number(5),
-        invalid: number(6),
+        tally: tally(numbers.get(PURSE.len()..).unwrap_or_default()),
     })
 }
 

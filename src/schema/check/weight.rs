@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 
 /// Lists that are no connections, with about as many items as they have: those of the introspection, and what is bounded otherwise.
-const LISTS: [(&str, usize); 8] = [
+const LISTS: [(&str, usize); 9] = [
     ("types", 20),
     ("fields", 5),
     ("args", 2),
@@ -20,6 +20,7 @@ const LISTS: [(&str, usize); 8] = [
     ("possibleTypes", 2),
     ("directives", 5),
     ("viewerSessions", 10),
+    ("invalidClicksByReason", 7),
 ];
 
 /// The bytes that one more point of cost stands for, of a text or a list of texts.
@@ -120,7 +121,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Fields of texts that are short, with about the most bytes that they have.
-    const SHORT: [(&str, usize); 22] = [
+    const SHORT: [(&str, usize); 23] = [
         ("bio", 1_536),
         ("campaignName", 1_056),
         ("clickUrl", 2_560),
@@ -134,6 +135,7 @@ mod tests {
         ("name", 1_056),
         ("origin", 2_048),
         ("path", 256),
+        ("serverKey", 64),
         ("startCursor", 256),
         ("statusEventsSyncCursor", 256),
         ("syncCursor", 512),

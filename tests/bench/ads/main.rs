@@ -13,12 +13,13 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use rust_decimal::Decimal;
 use std::collections::HashMap;
+use std::net::Ipv4Addr;
 use std::ops::Range;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use waxwing::ads::service::{self as ads, Impression, PageAsk};
 use waxwing::ads::{CapDraft, Money, NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot};
-use waxwing::config::Config;
+use waxwing::config::{AdTraffic, Config};
 use waxwing::ids::UserId;
 use waxwing::request::Request;
 
@@ -36,6 +37,16 @@ const CAPPED: usize = 1_000;
 const AIM: f64 = 1.5;
 /// Below any bid of the best ones, and above all others.
 const BEST: Money = Money::millionths(45_000_000);
+/// Bounds that nothing meets: everything is counted as in production.
+const TRAFFIC: AdTraffic = AdTraffic {
+    address_clicks: ANY,
+    campaign_clicks: ANY,
+    address_impressions: ANY,
+    campaign_impressions: ANY,
+    website_clicks: ANY,
+    website_impressions: ANY,
+};
+const ANY: u64 = 1_000_000_000;
 /// Campaigns that an account may have.
 const OF_ONE: usize = 1_000;
 
@@ -45,9 +56,14 @@ fn main() -> ExitCode {
 }
 
 async fn run() -> bool {
-    let bed = Bed::with(&[], Config::default()).await;
+    let bed = Bed::with(&[], Config { ad_traffic: Some(TRAFFIC), ..Config::default() }).await;
     let publisher = bed.author("publisher", &[]).await;
-    let site = NewWebsite { name: "Blog".into(), origin: "https://blog.example".into(), idempotency_key: None };
+    let site = NewWebsite {
+        name: "Blog".into(),
+        origin: "https://blog.example".into(),
+        require_server_key: false,
+        idempotency_key: None,
+    };
     let site = ads::register(&bed.app, publisher, site).await.expect("a website");
     let key = ads::key(&bed.app, site).await.expect("a key");
     println!("  campaigns       decisions/s   p50 ms   p99 ms  CPU us own    Redis  round trips  commands");
@@ -116,8 +132,16 @@ async fn make(bed: &Bed, owner: UserId, number: usize, cap: Option<CapDraft>) {
 
 async fn serve(bed: &Bed, key: &str, visitor: String, count: i64) -> Vec<Impression> {
     let keywords = vec!["Tea".into(), "pots".into()];
-    let ask = PageAsk { website_key: key.to_owned(), slot: Slot::Banner, keywords, visitor: Some(visitor), count };
-    ads::serve(&bed.app, None, ask).await.expect("a decision")
+    let ask = PageAsk {
+        website_key: key.to_owned(),
+        slot: Slot::Banner,
+        keywords,
+        visitor: Some(visitor),
+        count,
+        server_key: None,
+        visitor_address: None,
+    };
+    ads::serve(&bed.app, Some(Ipv4Addr::LOCALHOST.into()), ask).await.expect("a decision")
 }
 
 /// Decisions for visitors of this name, each another one but for the fan; the processor time of one.

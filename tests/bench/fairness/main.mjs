@@ -18,8 +18,8 @@ const option = (name, otherwise) => {
 const [binary, seconds, soak] = [process.argv[2], Number(option('seconds', 8)), Number(option('soak', 0))];
 const names = option('only', Object.keys(ATTACKS).join(',')).split(',');
 const MIB = 1 << 20;
-// The most clicks of one address that may be charged in a row, whatever its visitors are called.
-const MAX_CLICKS = 60;
+// The most clicks of one address that may be charged, whatever its visitors are called: the default of --ad-address-clicks.
+const MAX_CLICKS = 100;
 
 // Runs an attack in a process of its own until the returned function is called.
 function attack(name, server) {

@@ -87,7 +87,12 @@ async fn thread(bed: &Bed, people: &[UserId], comments: usize) -> String {
 
 /// A website, and campaigns with an ad each: a third for every page, a third for those of tea, a third for others. The website's key.
 async fn campaigns(bed: &Bed, people: &[UserId], many: usize) -> String {
-    let site = NewWebsite { name: "Blog".into(), origin: "https://blog.example".into(), idempotency_key: None };
+    let site = NewWebsite {
+        name: "Blog".into(),
+        origin: "https://blog.example".into(),
+        require_server_key: false,
+        idempotency_key: None,
+    };
     let site = ads::register(&bed.app, people[0], site).await.expect("a website");
     let made = (0..many).map(async |number| campaign(bed, people[number % people.len()], number).await);
     stream::iter(made).buffer_unordered(16).collect::<Vec<()>>().await;

@@ -15,6 +15,7 @@ mod reports;
 mod settle;
 mod steps;
 mod storm;
+mod traffic;
 
 use crate::support::{Actor, TestApp};
 use serde_json::{Value, json};

@@ -172,7 +172,8 @@ fn reserve(app: &TestApp, campaign: &str, asked: Asked) -> String {
     let [all, before, granted_on] = asked.granted;
     let mut arguments: Vec<String> =
         [asked.now, asked.day, asked.impression, all, before, granted_on, 0].iter().map(u64::to_string).collect();
-    arguments.extend(["", "", "", "", "", "15000", "3600000", "34560000000", "", "1500000"].map(str::to_owned));
+    arguments
+        .extend(["", "", "", "", "", "15000", "3600000", "34560000000", "", "1500000", "0", "", "3600000"].map(str::to_owned));
     run(&app.redis, &format!("{SUMS}{SHARE}{RESERVE}"), &keys, &arguments)
 }
 
@@ -184,7 +185,7 @@ async fn a_reservation_that_is_sent_again_counts_once() {
     let now = app.clock.now();
     let asked = || Asked { now, day: now / DAY, impression: 99, granted: [5_000_000, 0, now / DAY] };
     let first = reserve(&app, &id, asked());
-    assert_eq!(first, format!("served {} 2000000 2000000 CPM 0 0", number_of_ad(&ad)));
+    assert_eq!(first, format!("served {} 2000000 2000000 CPM 0 0 0", number_of_ad(&ad)));
     assert_eq!(reserve(&app, &id, asked()), first);
     assert_eq!((of_share(&app, &id, 0, "i"), of_share(&app, &id, 0, "spent")), (1, 2_000_000));
 }

@@ -111,7 +111,7 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> Answer
             let campaign = waxwing::ids::CampaignId(app.app.next_id().await.expect("an id"));
             let (ad, id) = (waxwing::ids::AdId { campaign, number: 7 }.global(), campaign.global());
             let snippet = "snippet: \"x\", targetUrl: \"https://a.example\", pricing: CPM, bid: 1";
-            let mutation = match n % 10 {
+            let mutation = match n % 11 {
                 0 => "createCampaign(input: { name: \"x\", budget: 1 })".to_owned(),
                 1 => format!("updateCampaign(input: {{ campaignId: {id:?}, name: \"x\" }})"),
                 2 => format!("pauseCampaign(input: {{ campaignId: {id:?} }})"),
@@ -121,6 +121,7 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> Answer
                 6 => format!("removeCampaignKeywords(input: {{ campaignId: {id:?}, keywords: [\"x\"] }})"),
                 7 => format!("createAd(input: {{ campaignId: {id:?}, slot: SQUARE, {snippet} }})"),
                 8 => format!("removeAd(input: {{ adId: {ad:?} }})"),
+                9 => format!("renewWebsiteServerKey(input: {{ websiteId: {:?} }})", waxwing::ids::WebsiteId(7).global()),
                 _ => "registerWebsite(input: { name: \"x\", origin: \"https://a.example\" })".to_owned(),
             };
             asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
@@ -191,7 +192,7 @@ async fn every_limit_fires_at_its_edge_and_lets_in_again_what_has_come_back() {
 }
 
 /// The most things that one limit charges for.
-const KINDS: usize = 10;
+const KINDS: usize = 11;
 
 #[tokio::test]
 async fn all_that_a_limit_names_is_charged() {

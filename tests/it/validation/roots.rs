@@ -70,6 +70,7 @@ impl Scene {
             "followUser" | "unfollowUser" => format!("(input: {{ userId: {id:?} }})"),
             "endSessions" => "(input: { allOthers: true })".to_owned(),
             "registerWebsite" => "(input: { name: \"x\", origin: \"https://a.example\" })".to_owned(),
+            "renewWebsiteServerKey" => format!("(input: {{ websiteId: {id:?} }})"),
             "removeAd" => format!("(input: {{ adId: {id:?} }})"),
             "updateProfile" => "(input: { name: \"x\" })".to_owned(),
             _ => panic!("what is `{field}` asked with? Say it here, so that it is made to fail"),

@@ -174,7 +174,12 @@ async fn some_lists(app: &App, people: &[UserId]) -> UserListId {
 
 /// Campaigns of the first, each with as many keywords as it may have and an ad; a website, whose key is given.
 async fn campaigns(app: &App, owner: UserId, ids: &mut BTreeMap<&'static str, String>) -> String {
-    let site = NewWebsite { name: "Blog".into(), origin: "https://blog.example".into(), idempotency_key: None };
+    let site = NewWebsite {
+        name: "Blog".into(),
+        origin: "https://blog.example".into(),
+        require_server_key: false,
+        idempotency_key: None,
+    };
     let site = ads::register(app, owner, site).await.expect("a website");
     ids.insert("Website", site.global());
     for number in 0..CAMPAIGNS {

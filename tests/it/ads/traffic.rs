@@ -1,0 +1,379 @@
+//! Invalid traffic: what one address or one website brings beyond what is plausible costs nobody anything, and disturbs nobody else.
+
+use super::decide::{begun, money_holds, of_share, spent, website};
+use super::promoted::{page, promote, record, tokens};
+use super::{add, done, make, run};
+use crate::support::{Actor, TestApp, codes, findings};
+use serde_json::{Value, json};
+use std::net::IpAddr;
+use waxwing::ads::Slot;
+use waxwing::ads::service::{self as ads, Impression, PageAsk};
+use waxwing::config::{AdTraffic, Config};
+use waxwing::ids::WebsiteId;
+
+const HOUR: i64 = 3_600_000;
+const PLENTY: u64 = 1_000_000;
+
+/// Bounds that nothing meets.
+const LOOSE: AdTraffic = AdTraffic {
+    address_clicks: PLENTY,
+    campaign_clicks: PLENTY,
+    address_impressions: PLENTY,
+    campaign_impressions: PLENTY,
+    website_clicks: PLENTY,
+    website_impressions: PLENTY,
+};
+
+fn address(text: &str) -> IpAddr {
+    text.parse().expect("an address")
+}
+
+/// A server with these bounds, an advertiser, and the key of their website.
+async fn bounded(ad_traffic: AdTraffic, shares: u64) -> (TestApp, Actor, String) {
+    begun(Config { ad_traffic: Some(ad_traffic), ad_shares: Some(shares), ..Config::default() }).await
+}
+
+/// A campaign that pays 0.5 for a click.
+async fn with_clicks(ada: &Actor) -> String {
+    let id = make(ada, json!({ "budget": "1000" })).await;
+    add(ada, &id, json!({ "pricing": "CPC", "bid": "0.5" })).await;
+    id
+}
+
+/// A page's ask for one banner, for a visitor that nobody has seen before.
+fn ask(key: &str, visitor: usize) -> PageAsk {
+    PageAsk {
+        website_key: key.to_owned(),
+        slot: Slot::Banner,
+        keywords: Vec::new(),
+        visitor: Some(format!("visitor {visitor}")),
+        count: 1,
+        server_key: None,
+        visitor_address: None,
+    }
+}
+
+async fn serve_at(app: &TestApp, from: &str, ask: PageAsk) -> Vec<Impression> {
+    let served = ads::serve(&app.app, Some(address(from)), ask).await.expect("ads");
+    app.drain().await;
+    served
+}
+
+/// Whether the click on what such a visitor is shown counts.
+async fn click_at(app: &TestApp, from: &str, key: &str, visitor: usize) -> bool {
+    let shown = serve_at(app, from, ask(key, visitor)).await;
+    let clicked = ads::click(&app.app, Some(address(from)), &shown[0].token).await.expect("a click");
+    assert_eq!(clicked.target.as_deref(), Some("https://shop.example/run"), "it leads on in any case");
+    app.drain().await;
+    clicked.counted
+}
+
+/// How many of so many clicks count, each of another visitor.
+async fn clicks_at(app: &TestApp, from: &str, key: &str, visitors: std::ops::Range<usize>) -> usize {
+    let mut counted = 0;
+    for visitor in visitors {
+        counted += usize::from(click_at(app, from, key, visitor).await);
+    }
+    counted
+}
+
+/// How many of so many impressions cost something, each of another visitor.
+async fn impressions_at(app: &TestApp, from: &str, key: &str, visitors: std::ops::Range<usize>, campaign: &str) -> u64 {
+    let before: u64 = (0..4).map(|n| of_share(app, campaign, n, "i")).sum();
+    for visitor in visitors {
+        assert_eq!(serve_at(app, from, ask(key, visitor)).await.len(), 1, "an ad is shown in any case");
+    }
+    (0..4).map(|n| of_share(app, campaign, n, "i")).sum::<u64>() - before
+}
+
+/// What the owner's report says of a campaign: the numbers, and invalid clicks by reason, in all and of the last day.
+async fn report(owner: &Actor, campaign: &str) -> (Value, Vec<(String, u64)>) {
+    let counts = "impressions clicks invalidClicks invalidImpressions invalidClicksByReason { reason count }";
+    let query = format!(
+        "query($id: ID!) {{ node(id: $id) {{ ... on Campaign {{ report {{ {counts} days {{ {counts} }} }}
+            ads(first: 1) {{ edges {{ node {{ report {{ {counts} days {{ {counts} }} }} }} }} }} }} }} }}"
+    );
+    let mut answer = owner.gql(&query, json!({ "id": campaign })).await;
+    let node = answer["data"]["node"].take();
+    let mut report = node["report"].clone();
+    let mut days = report["days"].take();
+    report.as_object_mut().expect("a report").remove("days");
+    assert_eq!(days.as_array_mut().expect("days").pop(), Some(report.clone()), "all of it is of today");
+    let mut of_ad = node["ads"]["edges"][0]["node"]["report"].clone();
+    let mut days = of_ad["days"].take();
+    of_ad.as_object_mut().expect("a report").remove("days");
+    assert_eq!((&of_ad, days.as_array_mut().expect("days").pop()), (&report, Some(report.clone())), "the only ad has all of it");
+    let reasons = report["invalidClicksByReason"].as_array().expect("reasons");
+    let reasons =
+        reasons.iter().map(|it| (it["reason"].as_str().expect("a reason").to_owned(), it["count"].as_u64().expect("a count")));
+    let reasons = reasons.collect();
+    (json!([report["impressions"], report["clicks"], report["invalidClicks"], report["invalidImpressions"]]), reasons)
+}
+
+fn reasons(all: &[(&str, u64)]) -> Vec<(String, u64)> {
+    all.iter().map(|(reason, count)| ((*reason).to_owned(), *count)).collect()
+}
+
+#[tokio::test]
+async fn an_address_clicks_so_often_whatever_its_visitors_are_called() {
+    for (bounds, reason) in
+        [(AdTraffic { address_clicks: 5, ..LOOSE }, "ADDRESS"), (AdTraffic { campaign_clicks: 5, ..LOOSE }, "CAMPAIGN")]
+    {
+        let (app, ada, key) = bounded(bounds, 1).await;
+        let id = with_clicks(&ada).await;
+        assert_eq!(clicks_at(&app, "2001:db8:1:2::3", &key, 0..9).await, 5);
+        assert_eq!(clicks_at(&app, "2001:db8:1:2:ffff::1", &key, 9..11).await, 0, "a /64 is one address");
+        assert_eq!((spent(&ada, &id).await.0.as_str(), of_share(&app, &id, 0, "x")), ("2.5", 6));
+        assert_eq!(report(&ada, &id).await, (json!([11, 5, 6, 0]), reasons(&[(reason, 6)])));
+        assert_eq!(clicks_at(&app, "203.0.113.7", &key, 11..13).await, 2, "others click on");
+        app.clock.advance(HOUR);
+        app.drain().await;
+        assert_eq!(clicks_at(&app, "2001:db8:1:2::3", &key, 13..20).await, 5, "an hour later");
+        money_holds(&app, &id, 1);
+        assert_eq!(findings(&app.app).await, [""; 0]);
+    }
+}
+
+#[tokio::test]
+async fn clicks_of_an_address_on_one_campaign_leave_it_those_on_others() {
+    let (app, ada, key) = bounded(AdTraffic { campaign_clicks: 2, ..LOOSE }, 1).await;
+    let first = with_clicks(&ada).await;
+    assert_eq!(clicks_at(&app, "192.0.2.1", &key, 0..4).await, 2);
+    done(&ada, "PauseCampaign", "campaign", json!({ "campaignId": first })).await;
+    with_clicks(&ada).await;
+    assert_eq!(clicks_at(&app, "192.0.2.1", &key, 4..8).await, 2);
+}
+
+#[tokio::test]
+async fn every_invalid_click_says_why() {
+    let bounds = AdTraffic { address_clicks: 14, campaign_clicks: PLENTY, ..LOOSE };
+    let (app, ada, key) = bounded(bounds, 1).await;
+    let id = with_clicks(&ada).await;
+    let from = Some(address("192.0.2.1"));
+    let mut late = serve_at(&app, "192.0.2.1", ask(&key, 0)).await;
+    for round in 0..12 {
+        // The eleventh and twelfth in a minute are one visitor's too many.
+        assert_eq!(click_at(&app, "192.0.2.1", &key, 1).await, round < 10, "{round}");
+    }
+    let shown = serve_at(&app, "192.0.2.1", ask(&key, 2)).await;
+    let twice = [ads::click(&app.app, from, &shown[0].token).await, ads::click(&app.app, from, &shown[0].token).await];
+    assert_eq!(twice.map(|clicked| clicked.expect("a click").counted), [true, false]);
+    assert!(!click_at(&app, "192.0.2.1", &key, 3).await, "the fifteenth of the address");
+    app.clock.advance(HOUR);
+    app.drain().await;
+    let late = late.remove(0).token;
+    assert!(!ads::click(&app.app, from, &late).await.expect("a click").counted);
+    let expected = reasons(&[("REPEATED", 1), ("LATE", 1), ("VISITOR", 2), ("ADDRESS", 1)]);
+    assert_eq!(report(&ada, &id).await.1, expected);
+    let metrics = app.http.get(format!("{}/metrics", app.url)).send().await.expect("metrics").text().await.expect("text");
+    for (result, count) in [("valid", 11), ("repeated", 1), ("late", 1), ("visitor", 2), ("address", 1)] {
+        let line = format!("waxwing_ad_traffic_total{{kind=\"click\",result=\"{result}\"}} {count}");
+        assert!(metrics.contains(&line), "{line}: {metrics}");
+    }
+    assert_eq!(findings(&app.app).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn impressions_of_an_address_beyond_what_is_plausible_are_shown_and_cost_nothing() {
+    for (bounds, shares) in [
+        (AdTraffic { address_impressions: 5, ..LOOSE }, 1),
+        (AdTraffic { campaign_impressions: 5, ..LOOSE }, 1),
+        (AdTraffic { address_impressions: 5, ..LOOSE }, 4),
+    ] {
+        let (app, ada, key) = bounded(bounds, shares).await;
+        let id = make(&ada, json!({})).await;
+        add(&ada, &id, json!({})).await;
+        assert_eq!(impressions_at(&app, "192.0.2.1", &key, 0..9, &id).await, 5);
+        assert_eq!((spent(&ada, &id).await.0.as_str(), report(&ada, &id).await.0), ("0.01", json!([5, 0, 0, 4])));
+        assert_eq!(impressions_at(&app, "192.0.2.2", &key, 9..12, &id).await, 3, "others see what is paid for");
+        app.clock.advance(HOUR);
+        app.drain().await;
+        assert_eq!(impressions_at(&app, "192.0.2.1", &key, 12..19, &id).await, 5, "an hour later");
+        money_holds(&app, &id, shares);
+        assert_eq!(findings(&app.app).await, [""; 0]);
+    }
+}
+
+#[tokio::test]
+async fn a_share_of_many_takes_its_part_of_what_an_address_may_see_of_a_campaign() {
+    let (app, ada, key) = bounded(AdTraffic { campaign_impressions: 24, ..LOOSE }, 4).await;
+    let id = make(&ada, json!({})).await;
+    add(&ada, &id, json!({})).await;
+    // Twelve are not counted for the campaign. Of 200 visitors each share has some fifty, far more than its three.
+    assert_eq!(impressions_at(&app, "192.0.2.1", &key, 0..200, &id).await, 24);
+}
+
+#[tokio::test]
+async fn an_invalid_impression_holds_no_money_counts_to_the_cap_and_its_click_is_invalid() {
+    let (app, ada, key) = bounded(AdTraffic { address_impressions: 1, ..LOOSE }, 1).await;
+    let id = make(&ada, json!({ "budget": "5", "frequencyCap": { "impressions": 2, "perSeconds": 600 } })).await;
+    add(&ada, &id, json!({ "pricing": "CPC", "bid": "0.5" })).await;
+    assert_eq!(serve_at(&app, "192.0.2.1", ask(&key, 0)).await.len(), 1);
+    assert_eq!(of_share(&app, &id, 0, "held"), 500_000_000);
+    assert!(!click_at(&app, "192.0.2.1", &key, 0).await);
+    assert_eq!((of_share(&app, &id, 0, "held"), of_share(&app, &id, 0, "spent")), (500_000_000, 0));
+    assert_eq!(serve_at(&app, "192.0.2.1", ask(&key, 0)).await.len(), 0, "the visitor has seen enough");
+    assert_eq!(report(&ada, &id).await, (json!([1, 0, 1, 1]), reasons(&[("IMPRESSION", 1)])));
+    money_holds(&app, &id, 1);
+}
+
+#[tokio::test]
+async fn a_website_is_held_to_its_own_history() {
+    let (app, ada, key) = bounded(AdTraffic { website_clicks: 3, website_impressions: 6, ..LOOSE }, 1).await;
+    let other = website(&ada).await;
+    let id = with_clicks(&ada).await;
+    let from = |n: usize| format!("198.51.100.{n}");
+    let mut counted = 0;
+    for n in 0..5 {
+        counted += usize::from(click_at(&app, &from(n), &key, n).await);
+    }
+    assert_eq!(counted, 3, "five addresses, one website");
+    assert!(click_at(&app, &from(6), &other, 6).await, "another website");
+    for n in 7..10 {
+        serve_at(&app, &from(n), ask(&key, n)).await;
+    }
+    let (numbers, why) = report(&ada, &id).await;
+    assert_eq!((numbers, why), (json!([7, 4, 2, 2]), reasons(&[("WEBSITE", 2)])));
+    money_holds(&app, &id, 1);
+}
+
+#[tokio::test]
+async fn the_mean_of_a_website_follows_what_counted() {
+    let (app, ada, key) = bounded(AdTraffic { website_impressions: 10, ..LOOSE }, 1).await;
+    let id = make(&ada, json!({ "budget": "1000" })).await;
+    add(&ada, &id, json!({})).await;
+    let site = app.redis.keys().into_iter().find(|key| key.starts_with("website:")).expect("a website");
+    let mean = || app.redis.run::<Option<f64>>(&["HGET", &site, "mi"]).unwrap_or(0.0);
+    let mut expected = 0.0;
+    for hour in 0..6 {
+        assert_eq!(impressions_at(&app, "192.0.2.1", &key, 0..12, &id).await, 10, "{hour}");
+        assert!((mean() - expected).abs() < 0.01, "{hour}: {} and not {expected}", mean());
+        expected += (10.0 - expected) / 168.0;
+        app.clock.advance(HOUR);
+        app.drain().await;
+    }
+    // As if it had had more for long: ten times the mean is plausible now, the hour before taken into it.
+    app.redis.run::<()>(&["HSET", &site, "mi", "4"]);
+    let known = 4.0 + (10.0 - 4.0) / 168.0;
+    assert_eq!(impressions_at(&app, "192.0.2.1", &key, 0..50, &id).await, 41, "the first beyond 40.4 is too many");
+    app.clock.advance(100 * HOUR);
+    app.drain().await;
+    impressions_at(&app, "192.0.2.1", &key, 0..1, &id).await;
+    let faded = (known + (41.0 - known) / 168.0) * (1.0_f64 - 1.0 / 168.0).powi(99);
+    assert!((mean() - faded).abs() < 0.01, "{} and not {faded}", mean());
+}
+
+#[tokio::test]
+async fn what_one_address_asks_for_in_vain_does_not_use_up_a_websites_traffic() {
+    let (app, ada, key) = bounded(AdTraffic { address_impressions: 2, website_impressions: 4, ..LOOSE }, 1).await;
+    let id = make(&ada, json!({})).await;
+    add(&ada, &id, json!({})).await;
+    assert_eq!(impressions_at(&app, "192.0.2.1", &key, 0..20, &id).await, 2);
+    assert_eq!(impressions_at(&app, "192.0.2.2", &key, 20..22, &id).await, 2);
+}
+
+/// The server key of a website, and the page's.
+fn keys(website: &Value) -> (String, String) {
+    let text = |field: &str| website[field].as_str().unwrap_or_else(|| panic!("{website}")).to_owned();
+    (text("serverKey"), text("key"))
+}
+
+const REGISTER: &str = "mutation($input: RegisterWebsiteInput!) { registerWebsite(input: $input) { website { id key serverKey } userErrors { code } } }";
+const RENEW: &str = "mutation($input: RenewWebsiteServerKeyInput!) { renewWebsiteServerKey(input: $input) { website { id key serverKey } userErrors { code path } } }";
+
+#[tokio::test]
+async fn a_website_that_requires_its_server_key_is_served_with_it_alone() {
+    let (app, ada, open) = bounded(AdTraffic { address_impressions: 2, ..LOOSE }, 1).await;
+    let id = make(&ada, json!({})).await;
+    add(&ada, &id, json!({})).await;
+    let input = json!({ "name": "News", "origin": "https://news.example", "requireServerKey": true });
+    let mut made = ada.gql(REGISTER, json!({ "input": input })).await;
+    let site = made["data"]["registerWebsite"]["website"].take();
+    let (secret, key) = keys(&site);
+    let page = app.anonymous();
+    let asked = async |more: Value| {
+        let mut input = json!({ "websiteKey": key, "slot": "BANNER" });
+        super::merge(&mut input, more);
+        run(&page, "ServeAds", input).await
+    };
+    let forged = format!("{}{}", if secret.starts_with('A') { "B" } else { "A" }, &secret[1..]);
+    for wrong in [json!({}), json!({ "serverKey": "" }), json!({ "serverKey": key }), json!({ "serverKey": forged })] {
+        let refused = asked(wrong.clone()).await;
+        assert_eq!((codes(&refused), &refused["userErrors"][0]["path"]), (vec!["FORBIDDEN"], &json!(["serverKey"])), "{wrong}");
+    }
+    let of_another = run(&page, "ServeAds", json!({ "websiteKey": open, "slot": "BANNER", "serverKey": secret })).await;
+    assert_eq!(codes(&of_another), ["FORBIDDEN"], "it is the key of another website");
+    assert_eq!(of_share(&app, &id, 0, "i") + of_share(&app, &id, 0, "y"), 0, "nothing was shown");
+    // The publisher's server asks for all its visitors, and says where each is.
+    for n in 0..4 {
+        let served = asked(json!({ "serverKey": secret, "visitorAddress": format!("192.0.2.{n}") })).await;
+        assert_eq!(served["impressions"].as_array().map(Vec::len), Some(1));
+    }
+    assert_eq!((of_share(&app, &id, 0, "i"), of_share(&app, &id, 0, "y")), (4, 0));
+    for _ in 0..3 {
+        asked(json!({ "serverKey": secret, "visitorAddress": "192.0.2.1" })).await;
+    }
+    assert_eq!((of_share(&app, &id, 0, "i"), of_share(&app, &id, 0, "y")), (5, 2), "an address is bounded as ever");
+    assert_eq!(
+        impressions_at(&app, "192.0.2.1", &open, 0..4, &id).await,
+        2,
+        "what one publisher says of an address does not count for others"
+    );
+    let wrong = asked(json!({ "serverKey": secret, "visitorAddress": "somewhere" })).await;
+    assert_eq!((codes(&wrong), &wrong["userErrors"][0]["path"]), (vec!["INVALID_INPUT"], &json!(["visitorAddress"])));
+    let alone = run(&page, "ServeAds", json!({ "websiteKey": open, "slot": "BANNER", "visitorAddress": "192.0.2.9" })).await;
+    assert_eq!(codes(&alone), ["INVALID_INPUT"], "anybody could say so");
+    assert_eq!(findings(&app.app).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_new_server_key_ends_the_one_before() {
+    let (app, ada, key) = bounded(LOOSE, 1).await;
+    let id = make(&ada, json!({})).await;
+    add(&ada, &id, json!({})).await;
+    let own = "{ viewerWebsites(first: 1) { edges { node { id key serverKey } } } }";
+    let site = ada.gql(own, json!({})).await["data"]["viewerWebsites"]["edges"][0]["node"].take();
+    assert_eq!((&site["key"], &site["serverKey"]), (&json!(key), &Value::Null));
+    let renew = async |actor: &Actor, id: &Value| {
+        actor.gql(RENEW, json!({ "input": { "websiteId": id } })).await["data"]["renewWebsiteServerKey"].take()
+    };
+    let mut secrets = Vec::new();
+    for _ in 0..2 {
+        let renewed = renew(&ada, &site["id"]).await;
+        assert_eq!(renewed["userErrors"], json!([]));
+        secrets.push(keys(&renewed["website"]).0);
+    }
+    let bob = app.user("bob").await;
+    let gone = json!(WebsiteId(app.app.next_id().await.expect("an id")).global());
+    for (actor, id) in [(&bob, &site["id"]), (&ada, &gone), (&ada, &json!("nothing"))] {
+        let refused = renew(actor, id).await;
+        assert_eq!(
+            (codes(&refused), &refused["website"], &refused["userErrors"][0]["path"]),
+            (vec!["NOT_FOUND"], &Value::Null, &json!(["websiteId"]))
+        );
+    }
+    let page = app.anonymous();
+    for (secret, expected) in [(None, vec!["FORBIDDEN"]), (Some(&secrets[0]), vec!["FORBIDDEN"]), (Some(&secrets[1]), vec![])] {
+        let served = run(&page, "ServeAds", json!({ "websiteKey": key, "slot": "BANNER", "serverKey": secret })).await;
+        assert_eq!(codes(&served), expected, "{secret:?}");
+    }
+    assert_eq!(findings(&app.app).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn promoted_statuses_are_recorded_for_so_many_at_an_address() {
+    let (app, ada, _) = bounded(AdTraffic { address_impressions: 1, ..LOOSE }, 1).await;
+    let (id, _) = promote(&ada, json!({}), json!({})).await;
+    let mut counted = Vec::new();
+    for login in ["bob", "eve"] {
+        let reader = app.user(login).await;
+        for n in 0..12 {
+            reader.post(&n.to_string()).await;
+        }
+        let (edges, _) = page(&reader, json!({ "first": 10 })).await;
+        counted.push(record(&reader, &tokens(&edges)).await);
+    }
+    assert_eq!(counted, [1, 0]);
+    assert_eq!((of_share(&app, &id, 0, "i"), of_share(&app, &id, 0, "y")), (1, 1));
+    money_holds(&app, &id, 1);
+}
