@@ -1,8 +1,9 @@
 //! The limits that clients can read, so that they need not find them out by being refused.
 
-use super::request;
+use super::{List, request};
 use crate::config::Config;
 use crate::page;
+use crate::quota::{Limit, Rates};
 use async_graphql::{Context, Object, Result, SimpleObject};
 
 /// What this server takes. A document over one of these is refused before anything runs, with one of the codes `QUERY_TOO_LARGE`,
@@ -45,6 +46,29 @@ struct ServerLimits {
     /// The length of an answer in bytes. One that grows larger is stopped while it is made, with the code `ANSWER_TOO_LARGE`: of a query
     /// nothing else is told, of a mutation the field is null, and a subscription goes on with its next event.
     answer_bytes: usize,
+    /// How much one may do in a time, in the order in which the server declares them; empty where nothing is limited. Past one, a request is refused
+    /// with `RATE_LIMITED` and the name of it in `extensions.limit`.
+    rates: List<RateLimit>,
+}
+
+/// How much one account or address may do in a time. A bucket that is full at first and fills evenly.
+#[derive(SimpleObject)]
+struct RateLimit {
+    /// Its name, such as `posts`.
+    name: &'static str,
+    /// What a full bucket holds: as much may be done at once.
+    tokens: u64,
+    /// In how many seconds an empty bucket fills.
+    window_seconds: u64,
+}
+
+/// All limits of these rates.
+fn rates(rates: &Rates) -> List<RateLimit> {
+    let one = |limit: Limit| {
+        let quota = rates.of(limit);
+        RateLimit { name: limit.name(), tokens: quota.tokens(), window_seconds: quota.window() / 1_000 }
+    };
+    Limit::ALL.into_iter().map(one).collect()
 }
 
 impl From<&Config> for ServerLimits {
@@ -66,6 +90,7 @@ impl From<&Config> for ServerLimits {
             body_bytes: crate::config::BODY_BYTES,
             filter_entries: config.filter_entries,
             answer_bytes: config.answer_bytes,
+            rates: config.rates.as_ref().map_or_else(|| [].into_iter().collect(), rates),
         }
     }
 }
@@ -75,7 +100,7 @@ pub(super) struct LimitQuery;
 
 #[Object]
 impl LimitQuery {
-    /// What this server takes: how large and how deep a document may be, and how long a page.
+    /// What this server takes: how large and how deep a document may be, how long a page, and how much one may do in a time.
     async fn server_limits(&self, ctx: &Context<'_>) -> Result<ServerLimits> {
         Ok(ServerLimits::from(request(ctx)?.app.config()))
     }

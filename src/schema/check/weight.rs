@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 
 /// Lists that are no connections, with about as many items as they have: those of the introspection, and what is bounded otherwise.
-const LISTS: [(&str, usize); 9] = [
+const LISTS: [(&str, usize); 10] = [
     ("types", 20),
     ("fields", 5),
     ("args", 2),
@@ -21,6 +21,7 @@ const LISTS: [(&str, usize); 9] = [
     ("directives", 5),
     ("viewerSessions", 10),
     ("invalidClicksByReason", 7),
+    ("rates", 14),
 ];
 
 /// The bytes that one more point of cost stands for, of a text or a list of texts.

@@ -240,6 +240,24 @@ async fn every_limit_fires_at_its_default() {
 }
 
 #[tokio::test]
+async fn clients_can_read_every_limit() {
+    const LIMITS: &str = "{ serverLimits { rates { name tokens windowSeconds } } }";
+    let app = TestApp::with(limited(&[(Limit::Posts, "7/3h")])).await;
+    let told = Answer::of(asking(&app, LIMITS)).await.json()["data"]["serverLimits"]["rates"].take();
+    let expected: Vec<Value> = Limit::ALL
+        .into_iter()
+        .map(|limit| {
+            let quota = quota(if limit == Limit::Posts { "7/3h" } else { PLENTY });
+            json!({ "name": limit.name(), "tokens": quota.tokens(), "windowSeconds": quota.window() / 1_000 })
+        })
+        .collect();
+    assert_eq!(told, Value::Array(expected));
+    let unlimited = TestApp::start().await;
+    let told = Answer::of(asking(&unlimited, LIMITS)).await.json();
+    assert_eq!(told["data"]["serverLimits"]["rates"], json!([]));
+}
+
+#[tokio::test]
 async fn what_is_limited_is_ones_own() {
     let limits = [Limit::Posts, Limit::Follows, Limit::Likes, Limit::Comments, Limit::Votes, Limit::Lists];
     let config = limited(&limits.map(|limit| (limit, "1/1h")));
