@@ -81,10 +81,9 @@ pub struct AdTraffic {
     pub website_impressions: u64,
 }
 
-/// An office of 500 people behind one address, of whom each sees 20 ads an hour, two of them of one campaign; and one click for a hundred
-/// impressions, which is what ads that pay for clicks are taken to have before anything is known of them. A website begins with as much as ten such offices.
 impl AdTraffic {
-    /// The defaults.
+    /// The defaults: two to five times what an office of 200 people brings, of whom each sees 20 ads an hour, two of them of one campaign, and clicks on one of a
+    /// hundred. A click-through rate of 1 % is what ads are taken to have before anything is known of them. A website begins with ten times as much as an address.
     pub const fn new() -> Self {
         Self {
             address_clicks: 100,

@@ -6,6 +6,7 @@
 //! one that signs.
 
 use super::model::{Money, Pricing, Share, Visitor};
+use super::store::reserve::Backing;
 use crate::clock::{MINUTE, Millis};
 use crate::ids::CampaignId;
 use base64::Engine;
@@ -47,8 +48,8 @@ pub(super) struct Token {
     pub(super) place: u64,
     /// What is recorded once.
     pub(super) nonce: [u8; 8],
-    /// Whether the impression does not count.
-    pub(super) is_invalid: bool,
+    /// What there is for the click.
+    pub(super) backing: Backing,
 }
 
 /// A key.
@@ -63,7 +64,8 @@ impl Token {
         let flags = u8::from(self.purpose == Purpose::Promotion)
             | u8::from(self.pricing == Pricing::Cpc) << 1
             | u8::from(self.visitor.is_some()) << 2
-            | u8::from(self.is_invalid) << 3;
+            | u8::from(self.backing == Backing::Invalid) << 3
+            | u8::from(self.backing == Backing::Open) << 4;
         let mut bytes = version.to_be_bytes().to_vec();
         bytes.extend([flags, self.share.n as u8]);
         for id in [self.share.campaign.0, self.ad, self.impression, self.place] {
@@ -95,7 +97,11 @@ impl Token {
             at: number(58, 7)?,
             day: number(65, 4)?,
             nonce: bytes.get(69..LENGTH)?.try_into().ok()?,
-            is_invalid: flags & 8 != 0,
+            backing: match flags & 24 {
+                8 => Backing::Invalid,
+                16 => Backing::Open,
+                _ => Backing::Held,
+            },
         })
     }
 }
@@ -170,7 +176,7 @@ mod tests {
             day: 20_513,
             place: 42,
             nonce: [5; 8],
-            is_invalid: true,
+            backing: Backing::Open,
         }
     }
 

@@ -1,15 +1,27 @@
 -- click_impression.lua - counts a click once, and charges what was held for it; notes every other as invalid.
 -- KEYS 1 share:{C.n}  2 holds:{C.n}  3 offered:{C.n}  4 impression:{C.n}:I  5 clicked:{C.n}:HOUR
 --      6… tally:{C.n}:DAY of each day that the impression may be of
--- ARGV 1 now, ms  2 the day  3 the impression  4 the ad  5 hold | mark | why it is invalid  6 what is held  7 what tells this click from others
+-- ARGV 1 now, ms  2 the day  3 the impression  4 the ad  5 hold | mark | take | why it is invalid  6 what is held, or taken  7 what tells this click from others
 --      8 how long its answer is kept, ms  9 how long it is known which were clicked, ms  10 how long days are kept, ms  11… the days
 -- Returns 1 counted | 0 invalid | -1 there is no such campaign
 if redis.call('HEXISTS', KEYS[1], 'v') == 0 then return -1 end
 if redis.call('GET', KEYS[4]) == 'click ' .. ARGV[7] then return 1 end
-local ad, counts, at = ARGV[4], 0, 6
+local ad, counts, at, why = ARGV[4], 0, 6, ARGV[5]
+if why == 'hold' or why == 'mark' or why == 'take' then why = 'repeated' end
 if ARGV[5] == 'mark' then
   counts = redis.call('SADD', KEYS[5], ARGV[3])
   redis.call('PEXPIRE', KEYS[5], ARGV[9])
+elseif ARGV[5] == 'take' then
+  roll()
+  if redis.call('SISMEMBER', KEYS[5], ARGV[3]) == 0 then
+    if free() >= tonumber(ARGV[6]) then
+      counts = redis.call('SADD', KEYS[5], ARGV[3])
+      redis.call('PEXPIRE', KEYS[5], ARGV[9])
+    else
+      why = 'campaign'
+      save()
+    end
+  end
 elseif ARGV[5] == 'hold' then
   for tally = 6, #KEYS do
     if counts == 0 then
@@ -23,15 +35,15 @@ local function count(field, by)
   redis.call('HINCRBY', KEYS[at], ad .. '.' .. field, by)
 end
 if counts == 0 then
-  local is_repeated = ARGV[5] == 'mark' or ARGV[5] == 'hold'
-  for _, field in ipairs({ 'x', 'x-' .. (is_repeated and 'repeated' or ARGV[5]) }) do
+  for _, field in ipairs({ 'x', 'x-' .. why }) do
     redis.call('HINCRBY', KEYS[1], field, 1)
     redis.call('HINCRBY', KEYS[3], ad .. ':' .. field, 1)
     count(field, 1)
   end
   return 0
 end
-money.held, money.spent = money.held - ARGV[6], money.spent + ARGV[6]
+if ARGV[5] == 'take' then money.used = money.used + ARGV[6] else money.held = money.held - ARGV[6] end
+money.spent = money.spent + ARGV[6]
 save()
 redis.call('HINCRBY', KEYS[1], 'c', 1)
 redis.call('HINCRBY', KEYS[3], ad .. ':c', 1)

@@ -7,8 +7,8 @@
 --      11 ads that are left out, each between full stops  12 the visitor, or none  13 how long the answer is kept, ms
 --      14 how long a click counts, ms  15 how long days are kept, ms  16 what is recorded once, or none  17 how long that is known, ms
 --      18 1 where it is invalid in any case  19 how many impressions are plausible at the address, none where that is not known
---      20 how long those are counted together, ms
--- Returns served AD PRICE ECPM PRICING RELIST UNTIL INVALID | day DAY, the share is further | off | capped UNTIL | repeated | none | below ECPM
+--      20 how long those are counted together, ms  21 for how many of them money is held for clicks  22 1 where those that are paid for at once count
+-- Returns served AD PRICE ECPM PRICING RELIST UNTIL BACKING, 0 held, 1 invalid, 2 open | day DAY, the share is further | off | capped UNTIL | repeated | none | below ECPM
 --      | dry PRICE FREE GRANTED BACK BACK-OF-DAY
 local kept = redis.call('GET', KEYS[5])
 if kept then return kept end
@@ -63,25 +63,30 @@ local ad, ecpm, pricing, price = best()
 if not ad then return finish('none') end
 if ecpm < tonumber(ARGV[7]) then return finish('below ' .. text(ecpm)) end
 -- What is invalid is shown as everything else is, but costs nothing, and none of the numbers tells of it that bids and budgets follow.
-local invalid, at_address, address_till = ARGV[18] == '1', 0, 0
-if not invalid and ARGV[19] ~= '' then
+local is_paid = pricing == 'CPM'
+local invalid, is_open, at_address, address_till = ARGV[18] == '1', false, 0, 0
+local is_counted = ARGV[19] ~= '' and (not is_paid or ARGV[22] == '1')
+if not invalid and is_counted then
   address_till, at_address = string.match(redis.call('GET', KEYS[#KEYS]) or '0.0', '^(%d+)%.(%d+)$')
   address_till, at_address = tonumber(address_till), tonumber(at_address)
   if address_till <= NOW then address_till, at_address = NOW + ARGV[20], 0 end
   invalid = at_address >= tonumber(ARGV[19])
+  is_open = not is_paid and nonce == '' and at_address >= tonumber(ARGV[21])
 end
 if invalid then price = 0 end
+local bid = price
 if price > free() then
   return finish(table.concat({ 'dry', text(price), text(free()), money.g, money.r, money.q }, ' '))
 end
 
-local is_paid = pricing == 'CPM'
 -- A promoted status's click counts once and only after it was seen: that takes a hold, also where it costs nothing. What is held for already is
 -- the same impression, however long ago.
-if not invalid and (not is_paid or nonce ~= '') then
+if not invalid and not is_open and (not is_paid or nonce ~= '') then
   local hold = table.concat({ ARGV[3], ad, is_paid and '0' or text(price), ARGV[2] }, '.')
   if redis.call('ZADD', KEYS[2], 'NX', text(NOW + ARGV[14]), hold) == 0 then return finish('repeated') end
 end
+-- For a click that is open there is enough now, and nothing is held: one address does not hold all that a campaign has.
+if is_open then price = 0 end
 money.used = money.used + price
 if is_paid then money.spent = money.spent + price else money.held = money.held + price end
 local field = invalid and 'y' or 'i'
@@ -94,7 +99,7 @@ if is_paid and not invalid then
   redis.call('HINCRBY', KEYS[6], 's', text(price))
   redis.call('HINCRBY', KEYS[6], ad .. '.s', text(price))
 end
-if not invalid and ARGV[19] ~= '' then
+if not invalid and is_counted then
   redis.call('SET', KEYS[#KEYS], text(address_till) .. '.' .. text(at_address + 1), 'PX', text(address_till - NOW))
 end
 if not invalid and ARGV[12] ~= '' then
@@ -119,6 +124,7 @@ if not invalid and not is_paid then
     redis.call('HSET', KEYS[3], ad .. ':l', shown)
   end
 end
-local answer = table.concat({ 'served', ad, text(price), text(ecpm), pricing, relist, text(capped), invalid and '1' or '0' }, ' ')
+local backing = invalid and '1' or is_open and '2' or '0'
+local answer = table.concat({ 'served', ad, text(is_open and bid or price), text(ecpm), pricing, relist, text(capped), backing }, ' ')
 redis.call('SET', KEYS[5], answer, 'PX', ARGV[13])
 return finish(answer)

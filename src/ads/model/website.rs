@@ -49,6 +49,15 @@ pub(in crate::ads) struct WebsiteDraft {
     pub(in crate::ads) server_key: u64,
 }
 
+impl WebsiteDraft {
+    /// What tells it from other websites under the same idempotency key. Without a server key, as it was before there were any.
+    pub(in crate::ads) fn described(&self) -> String {
+        let Self { name, origin, server_key } = self;
+        let key = if *server_key > 0 { format!(", server_key: {server_key}") } else { String::new() };
+        format!("WebsiteDraft {{ name: {name:?}, origin: {origin:?}{key} }}")
+    }
+}
+
 impl NewWebsite {
     /// The website as it is kept, or every mistake in it.
     pub(in crate::ads) fn check(&self) -> Result<WebsiteDraft, Vec<UserError>> {

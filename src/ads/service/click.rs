@@ -1,11 +1,11 @@
 //! Clicks: each genuine one counts once, while it may, from visitors who click as people do.
 
 use super::super::model::{InvalidClick, Money, Pricing, RECORD_TIME};
-use super::super::store::reserve::{self, Click, Counting};
-use super::super::store::traffic::Kind;
+use super::super::store::reserve::{self, Backing, Click, Counting};
 use super::super::token::{Purpose, Token};
 use super::decide::{is_in_time, target_of};
-use super::{again, known, signing, tolls, traffic};
+use super::traffic::{self, ClickCount};
+use super::{again, known, signing, tolls};
 use crate::app::App;
 use crate::clock::DAY;
 use crate::error::{Error, Outcome, UserError, UserErrorCode};
@@ -71,7 +71,8 @@ pub(super) fn invalid() -> UserError {
 
 async fn count(app: &App, address: Option<IpAddr>, token: &Token) -> Result<bool, Error> {
     let now = app.now();
-    let invalid = traffic::invalid_click(app, address, token).await?;
+    let clicks = ClickCount::of(app, address, token).await?;
+    let invalid = clicks.invalid;
     // A promoted status counts from when it was seen, up to so much later.
     let last = if token.purpose == Purpose::Promotion { (token.at + RECORD_TIME) / DAY } else { token.day };
     let click = Click {
@@ -86,8 +87,10 @@ async fn count(app: &App, address: Option<IpAddr>, token: &Token) -> Result<bool
     let counted = reserve::click(app.db(), now, now / DAY, &click).await?.unwrap_or(false);
     let reason = if counted { None } else { Some(invalid.unwrap_or(InvalidClick::Repeated)) };
     app.metrics().ad_click(reason.map(InvalidClick::name));
-    if counted {
-        traffic::website(token).into_iter().for_each(|website| traffic::count_volume(app, website, Kind::Clicks, 1));
+    match traffic::website(token) {
+        _ if !counted => clicks.give_back(app),
+        Some(website) => traffic::count_click(app, website),
+        None => {}
     }
     if counted && token.pricing == Pricing::Cpc {
         again::look(app, [token.share.campaign]);
@@ -97,6 +100,7 @@ async fn count(app: &App, address: Option<IpAddr>, token: &Token) -> Result<bool
 
 fn counting(token: &Token) -> Counting {
     match (token.pricing, token.purpose) {
+        (Pricing::Cpc, Purpose::Ad) if token.backing == Backing::Open => Counting::Take(token.price),
         (Pricing::Cpc, _) => Counting::Hold(token.price),
         (Pricing::Cpm, Purpose::Promotion) => Counting::Hold(Money(0)),
         (Pricing::Cpm, Purpose::Ad) => Counting::Mark,

@@ -1,22 +1,22 @@
 //! Which ads a page shows: the decision, in one step with the budget, the visitor's cap and the count.
 
-use super::super::model::{Ad, CLICK_TIME, Creative, Ecpm, Money, Reason, Share, Visitor};
+use super::super::model::{Ad, CLICK_TIME, Creative, Ecpm, Money, Reason, Share};
 use super::super::store::offers::{self, Shop};
-use super::super::store::reserve::{Ask, Grant, Reserved, Served};
-use super::super::store::traffic::{Kind, Volume};
+use super::super::store::reserve::{Ask, Backing, Grant, Reserved, Served};
+use super::super::store::traffic::Volume;
 use super::super::token::{Purpose, Ring, Token};
 use super::draw::{self, Came};
 use super::known::{self, Caps};
 use super::look::{Bidder, Occasion, look, price_of};
 use super::page_ask::{Asking, PageAsk, check, no_server_key, unknown};
-use super::traffic::Place;
+use super::traffic::{Impressions, Sender};
 use super::walk::{OfferSource, Walk};
 use super::{again, capped, signing, tolls, traffic};
 use crate::app::App;
 use crate::clock::{DAY, MINUTE, Millis};
 use crate::config::Auction;
 use crate::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
-use crate::ids::{AdId, CampaignId, ImpressionId};
+use crate::ids::{AdId, CampaignId, ImpressionId, UserId};
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -57,27 +57,26 @@ pub async fn serve(app: &App, address: Option<IpAddr>, ask: PageAsk) -> Outcome<
     let mut walk = Walk::new(asking.slot, &asking.keywords);
     let want = asking.count + usize::from(app.config().auction == Auction::SecondPrice);
     let wanted = walk.wanted(want);
-    let place = asking.address.map_or(Place::Asking(address), |address| Place::Told(address, asking.website));
-    let opening = offers::open(app.db(), now, asking.website, asking.visitor, &wanted);
-    let counted = traffic::count_impressions(app, secret, place, asking.count);
-    let (opening, at_address) = futures_util::try_join!(opening, counted)?;
-    let volume = enter(opening.shop, &asking)?;
-    let invalid = at_address.is_invalid || !traffic::is_website_plausible(app, &volume, Kind::Impressions);
+    let sender = asking.address.map_or(Sender::Visitor(address), |visitor| Sender::Publisher(asking.website, visitor));
+    let at = Impressions::address(app, secret, sender);
+    let opening = offers::open(app.db(), now, asking.website, asking.visitor, at, &wanted).await?;
+    let (owner, volume) = enter(opening.shop, &asking)?;
+    let impressions = Impressions::of_page(app, secret, sender, &opening, owner, &volume);
     walk.take(want, opening.offers);
     let caps = Caps::of(app);
     let (capped, gathered, found) = (opening.capped, HashSet::new(), Vec::new());
-    let (asking, origin) = (&asking, at_address.origin);
-    let mut deciding = Deciding { app, now, asking, walk, passed: 0, capped, caps, gathered, found, invalid, origin };
+    let asking = &asking;
+    let mut deciding = Deciding { app, now, asking, walk, passed: 0, capped, caps, gathered, found, impressions };
     deciding.decide().await?;
     deciding.count();
     Ok(deciding.present(&ring).await?)
 }
 
-/// The traffic of the website that asks, if it may.
-fn enter(shop: Shop, asking: &Asking) -> Result<Volume, UserError> {
+/// Whose the website is that asks, if it may, and its traffic.
+fn enter(shop: Shop, asking: &Asking) -> Result<(UserId, Volume), UserError> {
     match shop {
         Shop::Open { server_key, .. } if server_key > 0 && server_key != asking.server_key => Err(no_server_key()),
-        Shop::Open { volume, .. } => Ok(volume),
+        Shop::Open { owner, volume, .. } => Ok((owner, volume)),
         Shop::Suspended => Err(suspended()),
         Shop::NotThere => Err(unknown()),
     }
@@ -109,10 +108,7 @@ pub(super) struct Deciding<'a> {
     /// Whose shares have given back what they had free, for this page.
     gathered: HashSet<CampaignId>,
     pub(super) found: Vec<Shown>,
-    /// Whether what is shown is invalid in any case.
-    invalid: bool,
-    /// The address that it is shown at, and how many impressions of a share are plausible there.
-    origin: Option<(Visitor, u64)>,
+    impressions: Impressions,
 }
 
 impl Deciding<'_> {
@@ -237,8 +233,8 @@ impl Deciding<'_> {
             only: None,
             skip: Vec::new(),
             nonce: None,
-            invalid: self.invalid,
-            origin: self.origin,
+            invalid: self.impressions.is_invalid,
+            origin: traffic::origin_in(self.app, &self.impressions, share.campaign).await?,
         })
     }
 
@@ -280,12 +276,12 @@ impl Deciding<'_> {
 
     /// Counts what is shown with the website.
     fn count(&self) {
-        let invalid = self.found.iter().filter(|shown| shown.served.invalid).count();
+        let invalid = self.found.iter().filter(|shown| shown.served.backing == Backing::Invalid).count();
         let valid = self.found.len() - invalid;
         for (is_invalid, count) in [(true, invalid), (false, valid)].into_iter().filter(|(_, count)| *count > 0) {
             self.app.metrics().ad_impressions(is_invalid, count);
         }
-        traffic::count_volume(self.app, self.asking.website, Kind::Impressions, valid);
+        self.impressions.count(self.app, Some(self.asking.website), valid);
     }
 
     /// What is shown, the best first.
@@ -323,7 +319,7 @@ impl Deciding<'_> {
             day: shown.day,
             place: self.asking.website.0,
             nonce: [0; 8],
-            is_invalid: shown.served.invalid,
+            backing: shown.served.backing,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Statuses that are promoted in homes: chosen when they are read, counted when they were seen.
 
 use super::super::model::{Money, Visitor};
+use super::super::store::reserve::Backing;
 use super::super::token::{Purpose, Ring, Token};
 use super::choose::{Reader, choose};
 use super::look::{Bidder, price_of};
@@ -90,7 +91,7 @@ async fn token(
         day: reader.now / DAY,
         place: reader.viewer.0,
         nonce: hasher.finish().to_be_bytes(),
-        is_invalid: false,
+        backing: Backing::Held,
     };
     signing::sign(ring, &token)
 }

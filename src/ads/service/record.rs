@@ -1,9 +1,9 @@
 //! Promoted statuses that were seen: counted, capped and charged then.
 
 use super::super::model::{MAX_TOKENS, RECORD_TIME, Slot};
-use super::super::store::reserve::{Ask, Grant, Reserved};
+use super::super::store::reserve::{Ask, Backing, Grant, Reserved};
 use super::super::token::{Purpose, Token};
-use super::traffic::{self, AtAddress, Place};
+use super::traffic::{self, Impressions};
 use super::{again, capped, draw, signing, tolls};
 use crate::app::App;
 use crate::clock::{DAY, Millis};
@@ -37,13 +37,11 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
     }
     read.retain(|(_, token)| now < token.at + RECORD_TIME);
     let secret = app.cursors().await?.secret();
-    let AtAddress { is_invalid: invalid, origin } = match read.len() {
-        0 => AtAddress::default(),
-        count => traffic::count_impressions(app, secret, Place::Asking(address), count).await?,
-    };
+    let impressions = if read.is_empty() { Impressions::default() } else { Impressions::of_reader(app, secret, address).await? };
     let mut asks = Vec::with_capacity(read.len());
     for (_, token) in &read {
-        asks.push(Ask { invalid, origin, ..ask(token, app.next_id().await?, now / DAY) });
+        let origin = traffic::origin_in(app, &impressions, token.share.campaign).await?;
+        asks.push(Ask { invalid: impressions.is_invalid, origin, ..ask(token, app.next_id().await?, now / DAY) });
     }
     let (mut counted, mut capped) = (Vec::new(), Vec::new());
     let visitor = read.iter().find_map(|(_, token)| token.visitor);
@@ -52,14 +50,16 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
             Reserved::Served(served) => {
                 again::look(app, served.relist.then_some(token.share.campaign));
                 capped.extend(served.capped.map(|until| (token.share.campaign, until)));
-                app.metrics().ad_impressions(served.invalid, 1);
-                counted.extend((!served.invalid).then_some(text));
+                let is_invalid = served.backing == Backing::Invalid;
+                app.metrics().ad_impressions(is_invalid, 1);
+                counted.extend((!is_invalid).then_some(text));
             }
             Reserved::Capped(until) => capped.extend(until.map(|until| (token.share.campaign, until))),
             Reserved::Off | Reserved::None => again::look(app, [token.share.campaign]),
             _ => {}
         }
     }
+    impressions.count(app, None, counted.len());
     if let Some(visitor) = visitor {
         // All of them are of the same viewer.
         capped::note(app, now, visitor, capped, NOTED);

@@ -23,7 +23,7 @@ pub async fn register(app: &App, owner: UserId, new: NewWebsite) -> Outcome<Webs
     let draft = new.check().map_err(Refusal::User)?;
     charge_change(app, owner).await?;
     let mut id = WebsiteId(app.next_id().await?);
-    let keyed = new.idempotency_key.map(|key| Keyed::new("registerWebsite", &key, &format!("{draft:?}")));
+    let keyed = new.idempotency_key.map(|key| Keyed::new("registerWebsite", &key, &draft.described()));
     if let Some(keyed) = &keyed {
         id = WebsiteId(idempotency::remember(app, owner, keyed, id.0).await?);
     }

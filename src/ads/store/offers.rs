@@ -3,12 +3,12 @@
 use super::super::keys;
 use super::super::model::{Ad, Ecpm, Listing, MAX_ADS, MAX_CAPPED, Share, Slot, Visitor, of_member};
 use super::ads::decode_ad;
-use super::traffic::{VOLUME, Volume};
+use super::traffic::{VOLUME, Volume, at_address_command, decode_at_address};
 use crate::clock::Millis;
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
 use crate::error::Error;
-use crate::ids::{AdId, CampaignId, WebsiteId};
+use crate::ids::{AdId, CampaignId, UserId, WebsiteId};
 use redis::{Cmd, Value, cmd};
 use std::collections::HashMap;
 
@@ -30,6 +30,7 @@ pub(in crate::ads) type Offers = Vec<(Ecpm, CampaignId)>;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::ads) enum Shop {
     Open {
+        owner: UserId,
         /// The version of the server key that it requires; 0 where it requires none.
         server_key: u64,
         volume: Volume,
@@ -42,6 +43,8 @@ pub(in crate::ads) enum Shop {
 /// What a decision begins with.
 pub(in crate::ads) struct Opening {
     pub(in crate::ads) shop: Shop,
+    /// The impressions of the address in this hour.
+    pub(in crate::ads) at_address: u64,
     /// Of whom the visitor has seen enough, and until when.
     pub(in crate::ads) capped: HashMap<CampaignId, Millis>,
     pub(in crate::ads) offers: Vec<Offers>,
@@ -53,16 +56,22 @@ pub(in crate::ads) async fn open(
     now: Millis,
     website: WebsiteId,
     visitor: Option<Visitor>,
+    address: Option<Visitor>,
     parts: &[Part],
 ) -> Result<Opening, Error> {
-    let mut commands = vec![cmd("HMGET").arg(keys::website(website)).arg(&["id", "off", "key"]).arg(&VOLUME).take()];
+    let mut commands = vec![cmd("HMGET").arg(keys::website(website)).arg(&["uid", "off", "key"]).arg(&VOLUME).take()];
     commands.extend(parts.iter().map(range));
+    commands.extend(address.map(at_address_command));
     commands.extend(visitor.map(|visitor| capped(visitor, now)));
     let mut replies = db.read_many(commands).await?.into_iter();
     let shop = shop(&decode::one::<Vec<Option<String>>>(replies.next().unwrap_or_default())?);
     let offers = parts.iter().map(|_| offers(replies.next().unwrap_or_default())).collect::<Result<_, _>>()?;
+    let at_address = match address {
+        Some(_) => decode_at_address(replies.next().unwrap_or_default(), now)?,
+        None => 0,
+    };
     let capped = replies.next().map(of_capped).transpose()?.unwrap_or_default();
-    Ok(Opening { shop, capped, offers })
+    Ok(Opening { shop, at_address, capped, offers })
 }
 
 fn shop(values: &[Option<String>]) -> Shop {
@@ -70,9 +79,10 @@ fn shop(values: &[Option<String>]) -> Shop {
     match (value(0), value(1)) {
         (None, _) => Shop::NotThere,
         (_, Some("1")) => Shop::Suspended,
-        _ => {
+        (Some(owner), _) => {
+            let owner = UserId(owner.parse().unwrap_or(0));
             let server_key = value(2).and_then(|version| version.parse().ok()).unwrap_or(0);
-            Shop::Open { server_key, volume: Volume::decode(values.get(3..).unwrap_or_default()) }
+            Shop::Open { owner, server_key, volume: Volume::decode(values.get(3..).unwrap_or_default()) }
         }
     }
 }

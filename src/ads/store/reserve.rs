@@ -57,8 +57,20 @@ pub(in crate::ads) struct Ask {
     pub(in crate::ads) nonce: Option<[u8; 8]>,
     /// Whether it is invalid in any case: shown, and not paid for.
     pub(in crate::ads) invalid: bool,
-    /// The address that it is shown at, and how many impressions of the share are plausible there.
-    pub(in crate::ads) origin: Option<(Visitor, u64)>,
+    /// As whom the impression counts.
+    pub(in crate::ads) origin: Option<Origin>,
+}
+
+/// As whom impressions of a campaign are counted in a share: an address, or the account whose server asks.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ads) struct Origin {
+    pub(in crate::ads) visitor: Visitor,
+    /// How many are plausible in an hour.
+    pub(in crate::ads) most: u64,
+    /// For how many of them money is held at once where they pay for clicks: one origin does not hold all that a campaign has.
+    pub(in crate::ads) held: u64,
+    /// Whether those that are paid for at once count; those that pay for clicks always do.
+    pub(in crate::ads) counts_paid: bool,
 }
 
 /// An impression that is paid for, or held for.
@@ -72,8 +84,20 @@ pub(in crate::ads) struct Served {
     pub(in crate::ads) relist: bool,
     /// Until when the visitor has seen enough of the campaign, where they have.
     pub(in crate::ads) capped: Option<Millis>,
-    /// Whether it is invalid: it is not paid for, and its click counts as invalid.
-    pub(in crate::ads) invalid: bool,
+    /// What the click may come to.
+    pub(in crate::ads) backing: Backing,
+}
+
+/// What there is for the click of an impression.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::ads) enum Backing {
+    /// The impression was paid for, or money is held for the click.
+    #[default]
+    Held,
+    /// The click is paid if the campaign has the money then.
+    Open,
+    /// The impression is invalid, and so is its click.
+    Invalid,
 }
 
 /// What a share is short of.
@@ -144,7 +168,7 @@ fn call(now: Millis, ask: &Ask) -> Call {
     let span = now / RECORD_TIME;
     let spans = [span, span.saturating_sub(1), span + 1];
     keys.extend(ask.nonce.iter().flat_map(|_| spans).map(|span| keys::recorded(share, span)));
-    keys.extend(ask.origin.map(|(origin, _)| keys::shown(share, origin)));
+    keys.extend(ask.origin.map(|origin| keys::shown(share, origin.visitor)));
     let skip: String = ask.skip.iter().map(|ad| format!(".{ad}.")).collect();
     let text = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
     Call::over(&RESERVE_IMPRESSION, keys)
@@ -166,8 +190,10 @@ fn call(now: Millis, ask: &Ask) -> Call {
         .arg(ask.nonce.map(|nonce| nonce.to_vec()).unwrap_or_default())
         .arg(RECORDED_KEPT)
         .arg(u8::from(ask.invalid))
-        .arg(text(ask.origin.map(|(_, most)| most)))
+        .arg(text(ask.origin.map(|origin| origin.most)))
         .arg(TRAFFIC_WINDOW)
+        .arg(text(ask.origin.map(|origin| origin.held)))
+        .arg(u8::from(ask.origin.is_some_and(|origin| origin.counts_paid)))
 }
 
 fn reserved(ask: &Ask, answer: &str) -> Result<Reserved, Error> {
@@ -184,7 +210,11 @@ fn reserved(ask: &Ask, answer: &str) -> Result<Reserved, Error> {
             relist: number(5)? == 1,
             capped: time(6)?,
             // An answer that a server of the version before has kept does not say it.
-            invalid: words.get(7) == Some(&"1"),
+            backing: match words.get(7) {
+                Some(&"1") => Backing::Invalid,
+                Some(&"2") => Backing::Open,
+                _ => Backing::Held,
+            },
         }),
         "day" => Reserved::Day(number(1)?),
         "off" => Reserved::Off,
@@ -231,6 +261,8 @@ pub(in crate::ads) async fn release_holds(db: &Db, now: Millis, day: u64, shares
 pub(in crate::ads) enum Counting {
     /// Where money, or nothing, is held for it.
     Hold(Money),
+    /// Where it is paid if there is the money.
+    Take(Money),
     /// Once for each impression.
     Mark,
     /// As one that is not to be believed.
@@ -267,6 +299,7 @@ pub(in crate::ads) async fn click(db: &Db, now: Millis, day: u64, click: &Click)
     keys.extend(days.iter().map(|day| keys::tally(share, *day)));
     let (how, price) = match click.counting {
         Counting::Hold(price) => ("hold", price),
+        Counting::Take(price) => ("take", price),
         Counting::Mark => ("mark", Money(0)),
         Counting::Invalid(reason) => (reason.name(), Money(0)),
     };

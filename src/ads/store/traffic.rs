@@ -18,31 +18,56 @@ pub(in crate::ads) struct Counter {
     key: String,
     window: Millis,
     most: u64,
-    by: u64,
 }
 
 impl Counter {
-    /// A click of a visitor.
+    /// Clicks of a visitor.
     pub(in crate::ads) fn of_visitor(visitor: Visitor) -> Self {
-        Self { key: keys::clicker(visitor), window: MINUTE, most: PLAUSIBLE_CLICKS, by: 1 }
+        Self { key: keys::clicker(visitor), window: MINUTE, most: PLAUSIBLE_CLICKS }
     }
 
-    /// So many clicks or impressions of an address, of which `most` are plausible.
-    pub(in crate::ads) fn of_address(origin: Visitor, most: u64, by: u64) -> Self {
-        Self { key: keys::traffic(origin), window: TRAFFIC_WINDOW, most, by }
+    /// Clicks or impressions of an address, of which `most` are plausible.
+    pub(in crate::ads) fn of_address(address: Visitor, most: u64) -> Self {
+        Self { key: keys::traffic(address), window: TRAFFIC_WINDOW, most }
+    }
+
+    fn call(&self, now: Millis, by: i64) -> Call {
+        Call::new(&COUNT_TRAFFIC, [self.key.clone()]).arg(now).arg(self.window).arg(self.most).arg(by)
     }
 }
 
-/// Counts, each for itself: how many there are then, `None` where that would be too many, and nothing was counted. One pipeline of scripts; none costs nothing.
-pub(in crate::ads) async fn count(db: &Db, now: Millis, counters: &[Counter]) -> Result<Vec<Option<u64>>, Error> {
-    let call = |it: &Counter| Call::new(&COUNT_TRAFFIC, [it.key.clone()]).arg(now).arg(it.window).arg(it.most).arg(it.by);
-    let replies = db.call_aside(counters.iter().map(call).collect()).await?;
-    replies.into_iter().map(|reply| Ok(Some(decode::one(reply)?).filter(|count| *count > 0))).collect()
+/// Counts one with each; whether each is plausible. What is not plausible is not counted. One pipeline of scripts; none costs nothing.
+pub(in crate::ads) async fn count(db: &Db, now: Millis, counters: &[Counter]) -> Result<Vec<bool>, Error> {
+    let replies = db.call_aside(counters.iter().map(|it| it.call(now, 1)).collect()).await?;
+    replies.into_iter().map(|reply| Ok(decode::one::<u8>(reply)? == 1)).collect()
+}
+
+/// Takes one from each. One pipeline of scripts; none costs nothing.
+pub(in crate::ads) async fn give_back(db: &Db, now: Millis, counters: &[Counter]) -> Result<(), Error> {
+    db.call_aside(counters.iter().map(|it| it.call(now, -1)).collect()).await.map(drop)
+}
+
+/// The impressions of an address in this hour.
+pub(super) fn at_address_command(address: Visitor) -> Cmd {
+    cmd("GET").arg(keys::traffic(address)).take()
+}
+
+/// As [`at_address_command`] finds them.
+pub(super) fn decode_at_address(reply: Value, now: Millis) -> Result<u64, Error> {
+    let kept: Option<String> = decode::one(reply)?;
+    let (until, count) = kept.as_deref().and_then(|kept| kept.split_once('.')).unwrap_or_default();
+    let is_over = until.parse::<Millis>().is_ok_and(|until| until > now);
+    Ok(if is_over { count.parse().unwrap_or(0) } else { 0 })
+}
+
+/// The impressions of an address in this hour. One command.
+pub(in crate::ads) async fn at_address(db: &Db, now: Millis, address: Visitor) -> Result<u64, Error> {
+    decode_at_address(db.read(at_address_command(address)).await?, now)
 }
 
 /// The kinds of traffic of a website.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ads) enum Kind {
+pub(in crate::ads) enum TrafficKind {
     Impressions,
     Clicks,
 }
@@ -68,7 +93,7 @@ impl Volume {
     }
 
     /// Whether more of it would be plausible: it has less than ten times its hourly mean, or than a website without a history may have.
-    pub(in crate::ads) fn is_plausible(&self, now: Millis, kind: Kind, floor: u64) -> bool {
+    pub(in crate::ads) fn is_plausible(&self, now: Millis, kind: TrafficKind, floor: u64) -> bool {
         let most = (self.means[kind as usize] * TRAFFIC_FACTOR as f64).max(floor as f64);
         self.hour != now / TRAFFIC_WINDOW || (self.counts[kind as usize] as f64) < most
     }
@@ -84,12 +109,27 @@ pub(in crate::ads) async fn volume(db: &Db, website: WebsiteId) -> Result<Volume
     Ok(Volume::decode(&values))
 }
 
-/// Counts traffic of a website; nothing where it is gone. One script.
-pub(in crate::ads) async fn count_volume(db: &Db, now: Millis, website: WebsiteId, kind: Kind, by: u64) -> Result<(), Error> {
-    let field = if kind == Kind::Impressions { "i" } else { "c" };
-    let call = Call::new(&COUNT_VOLUME, [keys::website(website)]).arg(now / TRAFFIC_WINDOW).arg(field).arg(by).arg(TRAFFIC_HOURS);
-    let _: Vec<Value> = db.call_aside(vec![call]).await?;
-    Ok(())
+fn volume_call(now: Millis, website: WebsiteId, kind: TrafficKind, by: u64) -> Call {
+    let field = if kind == TrafficKind::Impressions { "i" } else { "c" };
+    Call::new(&COUNT_VOLUME, [keys::website(website)]).arg(now / TRAFFIC_WINDOW).arg(field).arg(by).arg(TRAFFIC_HOURS)
+}
+
+/// Counts impressions of an address and a website, as far as there is either. One pipeline of scripts.
+pub(in crate::ads) async fn count_impressions(
+    db: &Db,
+    now: Millis,
+    address: Option<Visitor>,
+    website: Option<WebsiteId>,
+    count: u64,
+) -> Result<(), Error> {
+    let of_address = address.map(|address| Counter::of_address(address, u64::MAX >> 12).call(now, count as i64));
+    let of_website = website.map(|website| volume_call(now, website, TrafficKind::Impressions, count));
+    db.call_aside(of_address.into_iter().chain(of_website).collect()).await.map(drop)
+}
+
+/// Counts a click on a website; nothing where it is gone. One script.
+pub(in crate::ads) async fn count_click(db: &Db, now: Millis, website: WebsiteId) -> Result<(), Error> {
+    db.call_aside(vec![volume_call(now, website, TrafficKind::Clicks, 1)]).await.map(drop)
 }
 
 #[cfg(test)]
@@ -102,10 +142,10 @@ mod tests {
         let new = Volume::decode(&text(["7", "99", "9", "0", "0"]));
         let known = Volume::decode(&text(["7", "4999", "500", "500", "12.5"]));
         let at = |hour: u64| hour * TRAFFIC_WINDOW;
-        assert!(new.is_plausible(at(7), Kind::Impressions, 100) && !new.is_plausible(at(7), Kind::Impressions, 99));
-        assert!(known.is_plausible(at(7), Kind::Impressions, 100), "ten times its mean");
-        assert!(!known.is_plausible(at(7), Kind::Clicks, 100) && known.is_plausible(at(7), Kind::Clicks, 501));
-        assert!(known.is_plausible(at(8), Kind::Clicks, 1), "another hour");
-        assert!(Volume::decode(&[]).is_plausible(at(7), Kind::Clicks, 1), "nothing yet");
+        assert!(new.is_plausible(at(7), TrafficKind::Impressions, 100) && !new.is_plausible(at(7), TrafficKind::Impressions, 99));
+        assert!(known.is_plausible(at(7), TrafficKind::Impressions, 100), "ten times its mean");
+        assert!(!known.is_plausible(at(7), TrafficKind::Clicks, 100) && known.is_plausible(at(7), TrafficKind::Clicks, 501));
+        assert!(known.is_plausible(at(8), TrafficKind::Clicks, 1), "another hour");
+        assert!(Volume::decode(&[]).is_plausible(at(7), TrafficKind::Clicks, 1), "nothing yet");
     }
 }

@@ -11,7 +11,7 @@ use crate::users::user_key;
 use redis::{Value, cmd};
 
 static WRITE_WEBSITE: Script = Script::new(include_str!("../lua/write_website.lua"));
-static RENEW_SERVER_KEY: Script = Script::new(include_str!("../lua/renew_server_key.lua"));
+static RENEW_SERVER_KEY: Script = Script::allow_oom(include_str!("../lua/renew_server_key.lua"));
 static MARK_WEBSITE: Script = Script::allow_oom(include_str!("../lua/mark_website.lua"));
 
 /// Writes what a website is, unless it is written: the truth of it. One script on its tag.

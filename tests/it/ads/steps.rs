@@ -172,8 +172,9 @@ fn reserve(app: &TestApp, campaign: &str, asked: Asked) -> String {
     let [all, before, granted_on] = asked.granted;
     let mut arguments: Vec<String> =
         [asked.now, asked.day, asked.impression, all, before, granted_on, 0].iter().map(u64::to_string).collect();
-    arguments
-        .extend(["", "", "", "", "", "15000", "3600000", "34560000000", "", "1500000", "0", "", "3600000"].map(str::to_owned));
+    arguments.extend(
+        ["", "", "", "", "", "15000", "3600000", "34560000000", "", "1500000", "0", "", "3600000", "", "0"].map(str::to_owned),
+    );
     run(&app.redis, &format!("{SUMS}{SHARE}{RESERVE}"), &keys, &arguments)
 }
 

@@ -146,7 +146,7 @@ async fn clicks_of_an_address_on_one_campaign_leave_it_those_on_others() {
 
 #[tokio::test]
 async fn every_invalid_click_says_why() {
-    let bounds = AdTraffic { address_clicks: 14, campaign_clicks: PLENTY, ..LOOSE };
+    let bounds = AdTraffic { address_clicks: 12, ..LOOSE };
     let (app, ada, key) = bounded(bounds, 1).await;
     let id = with_clicks(&ada).await;
     let from = Some(address("192.0.2.1"));
@@ -158,7 +158,8 @@ async fn every_invalid_click_says_why() {
     let shown = serve_at(&app, "192.0.2.1", ask(&key, 2)).await;
     let twice = [ads::click(&app.app, from, &shown[0].token).await, ads::click(&app.app, from, &shown[0].token).await];
     assert_eq!(twice.map(|clicked| clicked.expect("a click").counted), [true, false]);
-    assert!(!click_at(&app, "192.0.2.1", &key, 3).await, "the fifteenth of the address");
+    assert!(click_at(&app, "192.0.2.1", &key, 4).await, "the twelfth: those that did not count are not among them");
+    assert!(!click_at(&app, "192.0.2.1", &key, 3).await, "the thirteenth");
     app.clock.advance(HOUR);
     app.drain().await;
     let late = late.remove(0).token;
@@ -166,7 +167,7 @@ async fn every_invalid_click_says_why() {
     let expected = reasons(&[("REPEATED", 1), ("LATE", 1), ("VISITOR", 2), ("ADDRESS", 1)]);
     assert_eq!(report(&ada, &id).await.1, expected);
     let metrics = app.http.get(format!("{}/metrics", app.url)).send().await.expect("metrics").text().await.expect("text");
-    for (result, count) in [("valid", 11), ("repeated", 1), ("late", 1), ("visitor", 2), ("address", 1)] {
+    for (result, count) in [("valid", 12), ("repeated", 1), ("late", 1), ("visitor", 2), ("address", 1)] {
         let line = format!("waxwing_ad_traffic_total{{kind=\"click\",result=\"{result}\"}} {count}");
         assert!(metrics.contains(&line), "{line}: {metrics}");
     }
@@ -199,8 +200,8 @@ async fn a_share_of_many_takes_its_part_of_what_an_address_may_see_of_a_campaign
     let (app, ada, key) = bounded(AdTraffic { campaign_impressions: 24, ..LOOSE }, 4).await;
     let id = make(&ada, json!({})).await;
     add(&ada, &id, json!({})).await;
-    // Twelve are not counted for the campaign. Of 200 visitors each share has some fifty, far more than its three.
-    assert_eq!(impressions_at(&app, "192.0.2.1", &key, 0..200, &id).await, 24);
+    // Two are shown before the campaign counts them. Of 200 visitors each share has some fifty, far more than its six.
+    assert_eq!(impressions_at(&app, "192.0.2.1", &key, 0..200, &id).await, 26);
 }
 
 #[tokio::test]
@@ -358,6 +359,149 @@ async fn a_new_server_key_ends_the_one_before() {
         assert_eq!(codes(&served), expected, "{secret:?}");
     }
     assert_eq!(findings(&app.app).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn one_address_does_not_hold_all_that_a_campaign_has() {
+    for shares in [1, 4] {
+        let (app, ada, key) = bounded(AdTraffic { campaign_clicks: 8, ..LOOSE }, shares).await;
+        let id = make(&ada, json!({ "budget": "20" })).await;
+        add(&ada, &id, json!({ "pricing": "CPC", "bid": "0.5" })).await;
+        let mut shown = Vec::new();
+        for visitor in 0..100 {
+            shown.extend(serve_at(&app, "192.0.2.1", ask(&key, visitor)).await);
+        }
+        assert_eq!(shown.len(), 100, "each is shown");
+        let held: u64 = (0..shares).map(|n| of_share(&app, &id, n, "held")).sum();
+        assert_eq!(held, 8 * 500_000_000, "for eight of them money waits");
+        assert!(click_at(&app, "192.0.2.2", &key, 1_000).await, "others go on");
+        // What nothing is held for is paid while there is money.
+        let mut paid = None;
+        let (mut counted, from) = (0, |n: usize| Some(address(&format!("198.51.100.{n}"))));
+        for (n, impression) in shown.iter().rev().take(60).enumerate() {
+            let clicked = ads::click(&app.app, from(n), &impression.token).await.expect("a click");
+            counted += usize::from(clicked.counted);
+            paid = paid.or(clicked.counted.then_some(impression));
+            money_holds(&app, &id, shares);
+        }
+        app.drain().await;
+        // Of the forty that the budget pays one is taken and eight are held. The others are paid as far as their shares have the money at hand.
+        assert!((1..=31).contains(&counted), "{counted}");
+        let again = ads::click(&app.app, from(99), &paid.expect("one of them").token).await.expect("a click");
+        assert!(!again.counted, "each once");
+        let (numbers, why) = report(&ada, &id).await;
+        assert_eq!(numbers[1], json!(counted + 1));
+        assert_eq!(why, reasons(&[("REPEATED", 1), ("CAMPAIGN", 60 - counted as u64)]));
+        assert_eq!(findings(&app.app).await, [""; 0]);
+    }
+}
+
+#[tokio::test]
+async fn a_click_without_a_hold_is_paid_of_the_day_on_which_it_comes() {
+    let (app, ada, key) = bounded(AdTraffic { campaign_clicks: 1, ..LOOSE }, 1).await;
+    let id = make(&ada, json!({ "dailyBudget": "4", "pacing": "ASAP" })).await;
+    add(&ada, &id, json!({ "pricing": "CPC", "bid": "0.5" })).await;
+    app.clock.advance(24 * HOUR - 60_000);
+    app.drain().await;
+    let mut shown = Vec::new();
+    for visitor in 0..4 {
+        shown.extend(serve_at(&app, "192.0.2.1", ask(&key, visitor)).await);
+    }
+    app.clock.advance(120_000);
+    app.drain().await;
+    serve_at(&app, "192.0.2.9", ask(&key, 99)).await;
+    let mut counted = Vec::new();
+    for (n, impression) in shown.iter().enumerate() {
+        let clicked = ads::click(&app.app, Some(address(&format!("198.51.100.{n}"))), &impression.token).await;
+        counted.push(clicked.expect("a click").counted);
+        app.drain().await;
+        money_holds(&app, &id, 1);
+    }
+    // The first one's is held since yesterday; of today's budget the share has drawn a quarter: for one that waits, and for one more.
+    assert_eq!(counted, [true, true, false, false]);
+    assert_eq!(findings(&app.app).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn what_does_not_count_uses_up_nobodys_clicks_and_impressions() {
+    let bounds = AdTraffic { address_clicks: 3, address_impressions: 30, website_impressions: 40, ..LOOSE };
+    let (app, ada, key) = bounded(bounds, 1).await;
+    let id = with_clicks(&ada).await;
+    let shown = serve_at(&app, "192.0.2.1", ask(&key, 0)).await;
+    for round in 0..9 {
+        let clicked = ads::click(&app.app, Some(address("192.0.2.1")), &shown[0].token).await.expect("a click");
+        assert_eq!(clicked.counted, round == 0);
+        app.drain().await;
+    }
+    assert_eq!(clicks_at(&app, "192.0.2.1", &key, 1..5).await, 2, "two more of three");
+    assert_eq!(report(&ada, &id).await.1, reasons(&[("REPEATED", 8), ("ADDRESS", 2)]));
+    // A page that asks for ten and is shown one has been shown one; what is refused counts for nobody.
+    for visitor in 5..20 {
+        assert_eq!(serve_at(&app, "192.0.2.1", PageAsk { count: 10, ..ask(&key, visitor) }).await.len(), 1);
+    }
+    let site =
+        ada.gql("{ viewerWebsites(first: 1) { edges { node { id } } } }", json!({})).await["data"]["viewerWebsites"]["edges"][0]
+            ["node"]
+            .take();
+    let renew = async || {
+        ada.gql(RENEW, json!({ "input": { "websiteId": site["id"] } })).await["data"]["renewWebsiteServerKey"]["website"].take()
+    };
+    let (old, _) = keys(&renew().await);
+    let (secret, _) = keys(&renew().await);
+    for _ in 0..60 {
+        let told = PageAsk { server_key: Some(old.clone()), visitor_address: Some("203.0.113.1".into()), ..ask(&key, 30) };
+        ads::serve(&app.app, None, told).await.expect_err("the key was renewed");
+    }
+    app.drain().await;
+    let before = of_share(&app, &id, 0, "i");
+    let told = PageAsk { server_key: Some(secret), visitor_address: Some("203.0.113.1".into()), ..ask(&key, 31) };
+    assert_eq!(ads::serve(&app.app, None, told).await.expect("an ad").len(), 1);
+    assert_eq!((before, of_share(&app, &id, 0, "i")), (20, 21));
+}
+
+#[tokio::test]
+async fn an_office_that_sees_many_campaigns_is_shown_each_as_often_as_is_plausible() {
+    let (app, ada, key) = bounded(AdTraffic { campaign_impressions: 20, ..LOOSE }, 1).await;
+    let mut campaigns = Vec::new();
+    for _ in 0..4 {
+        let id = make(&ada, json!({})).await;
+        add(&ada, &id, json!({})).await;
+        campaigns.push(id);
+    }
+    for visitor in 0..15 {
+        assert_eq!(serve_at(&app, "192.0.2.1", PageAsk { count: 4, ..ask(&key, visitor) }).await.len(), 4);
+    }
+    for id in &campaigns {
+        assert_eq!((of_share(&app, id, 0, "i"), of_share(&app, id, 0, "y")), (15, 0), "sixty in all");
+    }
+    for visitor in 15..30 {
+        serve_at(&app, "192.0.2.1", PageAsk { count: 4, visitor: None, ..ask(&key, visitor) }).await;
+    }
+    for id in &campaigns {
+        assert!((20..=22).contains(&of_share(&app, id, 0, "i")), "a tenth more at most");
+    }
+}
+
+#[tokio::test]
+async fn a_publishers_server_does_not_drain_a_campaign_by_addresses_that_it_makes_up() {
+    let (app, ada, key) = bounded(AdTraffic { campaign_impressions: 3, ..LOOSE }, 1).await;
+    let id = make(&ada, json!({})).await;
+    add(&ada, &id, json!({})).await;
+    let input = json!({ "name": "News", "origin": "https://news.example", "requireServerKey": true });
+    let mut sites = Vec::new();
+    for _ in 0..2 {
+        let mut made = ada.gql(REGISTER, json!({ "input": input })).await;
+        sites.push(keys(&made["data"]["registerWebsite"]["website"].take()));
+    }
+    for n in 0..50 {
+        let (secret, own) = &sites[n % 2];
+        let told =
+            PageAsk { server_key: Some(secret.clone()), visitor_address: Some(format!("2001:db8:0:{n}::1")), ..ask(own, n) };
+        assert_eq!(ads::serve(&app.app, None, told).await.expect("an ad").len(), 1);
+        app.drain().await;
+    }
+    assert_eq!((of_share(&app, &id, 0, "i"), of_share(&app, &id, 0, "y")), (30, 20), "over both websites of the account");
+    assert_eq!(impressions_at(&app, "192.0.2.1", &key, 60..66, &id).await, 3, "others are counted for themselves");
 }
 
 #[tokio::test]
