@@ -48,6 +48,11 @@ impl AnswerSize {
         }
     }
 
+    /// The bytes that it has so far.
+    pub fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
     /// The bytes that it may still have.
     pub fn left(&self) -> usize {
         self.max.saturating_sub(self.bytes.load(Ordering::Relaxed))

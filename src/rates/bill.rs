@@ -1,7 +1,7 @@
 //! What an operation costs in the end: its estimate, paid before it runs, and the work that it did beyond it.
 
 use super::lease::Leases;
-use super::model::{FREE_UNITS, Settlement, Subject, units};
+use super::model::{BEYOND_ESTIMATE, FREE_UNITS, Settlement, Subject, units};
 use crate::app::App;
 use crate::db::Meter;
 use crate::quota::Quota;
@@ -14,7 +14,7 @@ pub struct Bill {
     app: App,
     meter: Arc<Meter>,
     estimate: u64,
-    /// Units beyond the estimate that were charged.
+    /// Tokens for work beyond the estimate that were charged.
     settled: AtomicU64,
     payer: Option<Payer>,
     /// Whether the estimate was paid, so that it is known what is left.
@@ -49,7 +49,7 @@ impl Bill {
     /// The same, without looking at what is left. Gives the units of work so far.
     pub fn charge(&self) -> u64 {
         let worked = units(self.meter.read());
-        let beyond = worked.saturating_sub(self.estimate.max(FREE_UNITS));
+        let beyond = BEYOND_ESTIMATE * worked.saturating_sub(self.estimate.max(FREE_UNITS));
         let before = self.settled.fetch_max(beyond, Ordering::Relaxed);
         if let Some(payer) = self.payer.as_ref().filter(|_| beyond > before) {
             let debt = payer.leases.of(payer.subject).owe(beyond - before, payer.quota, self.app.now());

@@ -126,6 +126,10 @@ const BYTES_PER_UNIT: u64 = 512;
 /// two or three objects at a cost of one or two.
 pub const FREE_UNITS: u64 = 16;
 
+/// Tokens for each unit of work beyond the estimate. A unit takes some 8 µs of the server and of Redis together, and a token of an estimate stands for less than
+/// half a microsecond (`make bench-work`): at this price one account keeps a core half busy at most, with whatever it asks for.
+pub const BEYOND_ESTIMATE: u64 = 8;
+
 /// Work in the unit of estimates: a command is one, and so are eight values or 512 bytes of what it answers. By this scale a first screen
 /// does less work than its estimate pays for even if it finds nothing cached.
 pub const fn units(work: Work) -> u64 {

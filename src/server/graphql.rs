@@ -6,6 +6,7 @@ use super::live::Running;
 use super::logging::RequestId;
 use super::media::{self, Media};
 use super::operation::{self, Operation, Unfit};
+use super::overload::Taken;
 use super::response::{self, Executed, Refusal};
 use super::sse::reserved::{self, Wanted};
 use super::{State, auth, facts, origin, playground, rates, sse, ws};
@@ -124,9 +125,11 @@ impl Call<'_> {
             if self.form.events || self.token.is_some() {
                 return Box::pin(self.stream(asked)).await;
             }
-            let _room = self.state.room.work()?;
+            let room = self.state.room.work()?;
+            let operation = self.operation(asked)?;
+            let _room = self.room(room, &operation).await?;
             // In a box, as above: what is large would be moved from layer to layer with whatever holds it.
-            Box::pin(self.run(self.operation(asked)?)).await
+            Box::pin(self.run(operation)).await
         };
         match answered.await {
             Ok(response) => response,
@@ -147,6 +150,12 @@ impl Call<'_> {
         self.form.only_events && self.token.is_none()
     }
 
+    /// Room for an operation that is no subscription.
+    async fn room(&self, room: Taken, operation: &Operation) -> Result<Taken, Refusal> {
+        let limit = self.state.edge.request_timeout;
+        self.state.room.work_on(room, operation.checked.cost, self.address, limit).await
+    }
+
     /// Finds the document and checks it.
     fn operation(&self, asked: Asked) -> Result<Operation, Unfit> {
         let operation = Operation::of(self.state, asked)?;
@@ -164,7 +173,7 @@ impl Call<'_> {
         let wanted = self.token.as_deref().map(|token| Wanted::of(self.state, token, &asked)).transpose()?;
         let mut operation = self.operation(asked)?;
         if wanted.is_none() && !self.form.only_events && !operation.subscribes() {
-            let _room = self.state.room.work()?;
+            let _room = self.room(None, &operation).await?;
             return self.run(operation).await;
         }
         // A page can open a stream by GET without the browser's asking anybody; for what comes by POST it asks.
@@ -176,7 +185,7 @@ impl Call<'_> {
         }
         let context = self.who().await?;
         operation.take_filter_entries(self.state, rates::payer(&context)).await?;
-        let room = Running::room(self.state, &operation).await?;
+        let room = Running::room(self.state, &operation, self.address).await?;
         if let Some(wanted) = wanted {
             wanted.is_of(&context)?;
             let mut running = Running::admit(room, self.state, self.id, operation, &context, "sse").await?;

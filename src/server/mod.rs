@@ -28,6 +28,7 @@ mod router;
 mod shutdown;
 mod sse;
 mod traces;
+mod turns;
 mod unread;
 mod ws;
 

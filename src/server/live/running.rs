@@ -23,6 +23,7 @@ use futures_util::stream::BoxStream;
 use futures_util::{FutureExt, StreamExt};
 use std::borrow::Cow;
 use std::future::poll_fn;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -46,10 +47,13 @@ pub(in crate::server) struct Running {
 
 impl Running {
     /// Room for an operation whose document has passed; a subscription waits for it.
-    pub(in crate::server) async fn room(state: &State, operation: &Operation) -> Result<Taken, Refusal> {
+    pub(in crate::server) async fn room(state: &State, operation: &Operation, address: Option<IpAddr>) -> Result<Taken, Refusal> {
+        let limit = state.edge.request_timeout;
         match operation.checked.kind {
-            OperationType::Subscription => state.room.start(state.edge.request_timeout).await,
-            OperationType::Query | OperationType::Mutation => state.room.work(),
+            OperationType::Subscription => state.room.start(limit).await,
+            OperationType::Query | OperationType::Mutation => {
+                state.room.work_on(None, operation.checked.cost, address, limit).await
+            }
         }
     }
 

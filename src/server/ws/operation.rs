@@ -48,7 +48,7 @@ async fn begun(shared: &Shared, known: &Known, asked: Result<Asked, Refusal>) ->
     let mut operation = Operation::of(&shared.state, asked?)?;
     let subject = Subject::asking(known.viewer.as_ref().map(|viewer| viewer.user), shared.address);
     operation.take_filter_entries(&shared.state, subject).await?;
-    let room = Running::room(&shared.state, &operation).await?;
+    let room = Running::room(&shared.state, &operation, shared.address).await?;
     let since = shared.state.app.db().moment();
     let viewer = viewer(shared, known, since).await.map_err(|error| Refusal::from(&error))?;
     let context = Request::begun(shared.state.app.clone(), since, viewer, shared.agent.clone(), shared.address);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use waxwing::config::Config;
 use waxwing::db::Work;
 use waxwing::quota::Limit;
-use waxwing::rates::{FREE_UNITS, Leases, Subject, Toll, service};
+use waxwing::rates::{BEYOND_ESTIMATE, FREE_UNITS, Leases, Subject, Toll, service};
 
 /// Costs 3, and is pushed to every follower.
 const POST: &str = "mutation { postStatus(input: { message: \"x\" }) { userErrors { code } } }";
@@ -50,11 +50,11 @@ async fn metric(app: &Served, name: &str) -> u64 {
 
 #[tokio::test]
 async fn work_beyond_the_estimate_is_charged_after_the_answer() {
-    let (app, ada) = followed("100000/1h", 150).await;
+    let (app, ada) = followed("1000000/1h", 150).await;
     let (before, settled) = (left(&app, &ada).await, metric(&app, "settled").await);
     let (charged, worked) = cost(&app, &ada, POST).await;
     assert!(worked > 150, "each follower is a command: {worked}");
-    assert_eq!(charged, 3 + worked - FREE_UNITS.max(3), "what is not free");
+    assert_eq!(charged, 3 + BEYOND_ESTIMATE * (worked - FREE_UNITS.max(3)), "what is not free");
     assert_eq!(left(&app, &ada).await, before - charged - 1);
     assert_eq!(metric(&app, "settled").await - settled, charged - 3);
     assert_eq!(metric(&app, "debt").await, 0, "it was in hand");
@@ -62,22 +62,22 @@ async fn work_beyond_the_estimate_is_charged_after_the_answer() {
 
 #[tokio::test]
 async fn an_account_in_debt_waits_until_it_is_paid_back() {
-    let (app, ada) = followed("1000/1h", 150).await;
-    let debt = cost(&app, &ada, POST).await.0 + cost(&app, &ada, POST).await.0 - 1_000;
-    assert!((20..1_000).contains(&debt), "{debt}");
+    let (app, ada) = followed("8000/1h", 150).await;
+    let debt = cost(&app, &ada, POST).await.0 + cost(&app, &ada, POST).await.0 - 8_000;
+    assert!((20..8_000).contains(&debt), "{debt}");
     assert!(metric(&app, "debt").await >= debt);
-    // A token comes back in 3.6 seconds.
-    let wait = ((debt + 2) * 36).div_ceil(10);
+    // A token comes back in 0.45 seconds.
+    let wait = ((debt + 2) * 45).div_ceil(100);
     for _ in 0..2 {
         assert_eq!(refused(&Answer::of(asked_by(&app, &ada, VIEWER)).await, Limit::Requests), Some(wait));
     }
     let told = Answer::of(asked_by(&app, &ada, VIEWER)).await.header("ratelimit").to_owned();
-    assert_eq!(told, format!("\"requests\";r=0;t={}", ((1_000 + debt) * 36).div_ceil(10)), "when nothing is missing");
+    assert_eq!(told, format!("\"requests\";r=0;t={}", ((8_000 + debt) * 45).div_ceil(100)), "when nothing is missing");
     assert!(
         app.redis.run::<i64>(&["PTTL", &format!("rate:{{{}}}:requests", ada.user_id().0)]) > 3_600_000,
         "it lives for as long"
     );
-    app.clock.advance((debt as i64 + 2) * 3_600 - 1);
+    app.clock.advance((debt as i64 + 2) * 450 - 1);
     assert_eq!(refused(&Answer::of(asked_by(&app, &ada, VIEWER)).await, Limit::Requests), Some(1));
     app.clock.advance(1);
     assert_eq!(refused(&Answer::of(asked_by(&app, &ada, VIEWER)).await, Limit::Requests), None);
@@ -112,7 +112,7 @@ async fn a_debt_counts_on_every_server_once_its_own_has_asked() {
 /// Whoever goes away before the answer drops the bill in the midst of it.
 #[tokio::test]
 async fn who_goes_away_pays_for_what_was_done() {
-    let app = TestApp::with(limited(&[(Limit::Requests, "100/1h")])).await;
+    let app = TestApp::with(limited(&[(Limit::Requests, "1000/1h")])).await;
     let (leases, subject) = (Leases::default(), Some(Subject::address([192, 0, 2, 1].into())));
     let (toll, bill) = service::open_bill(&app.app, &leases, subject, 10).await;
     assert!(matches!(toll, Toll::Paid(_)));
@@ -120,7 +120,7 @@ async fn who_goes_away_pays_for_what_was_done() {
     drop(bill);
     let (toll, _) = service::open_bill(&app.app, &leases, subject, 1).await;
     let Toll::Paid(allowance) = toll else { panic!("{toll:?}") };
-    assert_eq!(allowance.left, 100 - 10 - (60 - FREE_UNITS) - 1);
+    assert_eq!(allowance.left, 1_000 - 10 - BEYOND_ESTIMATE * (60 - FREE_UNITS) - 1);
 }
 
 #[tokio::test]
@@ -200,7 +200,7 @@ async fn an_event_that_many_are_told_is_rendered_at_the_cost_of_one() {
     }
     let now = join_all(people.iter().map(|one| left(&app, one))).await;
     let paid: u64 = begun.iter().zip(&now).map(|(before, after)| before - after - 1).sum();
-    assert!((8 * 20..8 * 20 * 3).contains(&paid), "{paid} for 20 events that 8 were told");
+    assert!((8 * 20..8 * 20 * 3 * BEYOND_ESTIMATE).contains(&paid), "{paid} for 20 events that 8 were told");
 }
 
 /// Twelve authors with ten statuses each, and who follows them all.
