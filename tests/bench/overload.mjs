@@ -3,49 +3,12 @@
 // The server has one core, Redis and the clients have another. Clients write and read their sockets themselves: an HTTP library would take
 // more of a core than the server that it is to load. Requests are sent at a steady rate, whether the ones before have been answered or not.
 // It ends with 1 when less than 80 % of the peak is left at three times the peak, or when a refusal takes 50 ms (99th percentile).
-import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Bed, binary, cpu, option, quantile } from './support.mjs';
 
-const option = (name, otherwise) => {
-  const at = process.argv.indexOf(`--${name}`);
-  return at < 0 ? otherwise : Number(process.argv[at + 1]);
-};
 const [seconds, users, page] = [option('seconds', 6), option('users', 500), option('page', 100)];
-const binary = process.argv[2];
-const folder = mkdtempSync(join(tmpdir(), 'waxwing-bench-'));
-const children = [];
-
-function start(core, command, args) {
-  const child = spawn('taskset', ['-c', core, command, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
-  children.push({ child, gone: new Promise((resolve) => child.once('exit', resolve)) });
-  return child;
-}
-
-const freePort = () =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
-
-async function until(what, so) {
-  for (let tries = 0; tries < 200; tries += 1) {
-    if (await so().catch(() => false)) return;
-    await sleep(50);
-  }
-  throw new Error(`${what} did not come up`);
-}
-
-// Seconds of CPU that a process has had.
-const cpu = (child) => {
-  const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1].split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / 100;
-};
 
 const QUERY = `{ viewer { id } homeTimeline { entries(first: ${page}) { edges { cursor node { status {
   id message postedAt likeCount commentCount viewerHasLiked author { id login name followersCount bio } } } } } } }`;
@@ -89,14 +52,13 @@ class Clients {
   }
 }
 
-const quantile = (numbers, part) => [...numbers].sort((a, b) => a - b)[Math.min(numbers.length - 1, Math.floor(numbers.length * part))] ?? 0;
 const told = (all) => `p50 ${quantile(all, 0.5).toFixed(1)}, p99 ${quantile(all, 0.99).toFixed(1)} ms`;
 
 // Runs a load and tells of it: what was answered within its time, a second.
 async function measure(name, server, load) {
   const [began, before] = [performance.now(), cpu(server)];
   const all = await load(() => performance.now() - began < seconds * 1000, () => (performance.now() - began) / 1000);
-  const busy = (cpu(server) - before) / ((performance.now() - began) / 1000);
+  const busy = (cpu(server) - before) / ((performance.now() - began) * 1000);
   const done = all.filter((it) => it.status === 200 && it.at - began <= seconds * 1000);
   const refused = all.filter((it) => it.status !== 200);
   const odd = refused.find((it) => !it.refusal);
@@ -126,19 +88,15 @@ const steady = (clients, rate) => async (goOn, passed) => {
 };
 
 let missed = false;
+const bed = new Bed();
 try {
-  const [redisPort, port] = [await freePort(), await freePort()];
-  start('1', 'redis-server', ['--port', redisPort, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder].map(String));
-  const redis = `redis://127.0.0.1:${redisPort}`;
+  const redis = await bed.redis('1');
   const follows = Array.from({ length: users * 20 }, (_, at) => `${at % users} ${(at * 7 + 1 + Math.floor(at / users)) % users}`);
-  writeFileSync(join(folder, 'follows'), follows.filter((line) => new Set(line.split(' ')).size === 2).join('\n'));
-  const world = ['demo', '--redis', redis, '--follows', join(folder, 'follows'), '--tokens', join(folder, 'tokens')];
-  await until('Redis', async () => execFileSync('redis-cli', ['-p', redisPort, 'ping']));
-  execFileSync(binary, world, { stdio: 'ignore' });
-  const serve = ['serve', '--listen', `127.0.0.1:${port}`, '--redis', redis, '--allow-volatile', '--rate-limits', 'off', '--log-filter', 'warn'];
-  const server = start('0', binary, serve);
-  await until('the server', async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok);
-  const tokens = readFileSync(join(folder, 'tokens'), 'utf8').trim().split('\n').map((line) => line.split(' ')[1]);
+  writeFileSync(bed.path('follows'), follows.filter((line) => new Set(line.split(' ')).size === 2).join('\n'));
+  bed.run(binary, ['demo', '--redis', redis.url, '--follows', bed.path('follows'), '--tokens', bed.path('tokens')]);
+  const serve = ['--redis', redis.url, '--allow-volatile', '--rate-limits', 'off', '--log-filter', 'warn'];
+  const { child: server, port } = await bed.server(serve, { core: '0' });
+  const tokens = readFileSync(bed.path('tokens'), 'utf8').trim().split('\n').map((line) => line.split(' ')[1]);
   const clients = new Clients(port, tokens.slice(0, 300));
 
   let peak = 0;
@@ -150,10 +108,6 @@ try {
     await sleep(500);
   }
 } finally {
-  for (const { child, gone } of children) {
-    child.kill('SIGTERM');
-    await gone;
-  }
-  rmSync(folder, { recursive: true, force: true });
+  await bed.stop();
 }
 process.exit(missed ? 1 : 0);

@@ -1,52 +1,18 @@
 // What documents cost in CPU, of the server and of Redis, for each token that they are charged; against a first screen.
-//   node tests/bench/work.mjs PATH_TO_WAXWING [--people 10000] [--times 40]
-// One account follows everybody else and is followed by them. Each document is sent again and again by it, one after the other, until both
-// processes have used enough CPU to be read off /proc. It prints a table, and ends with 1 when a document uses more than twenty times the CPU a
-// token that a first screen does. The suite holds the same by units that do not depend on the machine (tests/it/worst). For a quiet machine.
-import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+//   node tests/bench/work.mjs PATH_TO_WAXWING [--people 9990] [--millis 200] [--rounds 5]
+// One account follows everybody else and is followed by them: by fewer than make it a star, whose statuses nobody is pushed. In each round it sends
+// every document again and again for so many milliseconds, one after the other. A request that reads nothing is measured in the same way, and subtracted;
+// so is what both processes use by themselves. What is left to be done behind an answer is waited for: it counts with its document and falls on no
+// other. The table has the medians of the rounds, and the least and the largest factor of a round. It ends with 1 when a document uses more than twenty
+// times the CPU a token that a first screen of the same round does. The suite holds the same by units that do not depend on the machine
+// (tests/it/worst). For a quiet machine.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Bed, binary, cpuOf, isCalm, median, option } from './support.mjs';
 
-const option = (name, otherwise) => {
-  const at = process.argv.indexOf(`--${name}`);
-  return at < 0 ? otherwise : Number(process.argv[at + 1]);
-};
-const [people, times] = [option('people', 10_000), option('times', 40)];
-const binary = process.argv[2];
-const folder = mkdtempSync(join(tmpdir(), 'waxwing-bench-'));
-const children = [];
-
-function start(command, args) {
-  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });
-  children.push({ child, gone: new Promise((resolve) => child.once('exit', resolve)) });
-  return child;
-}
-
-const freePort = () =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
-
-async function until(what, so) {
-  for (let tries = 0; tries < 400; tries += 1) {
-    if (await so().catch(() => false)) return;
-    await sleep(50);
-  }
-  throw new Error(`${what} did not come up`);
-}
-
-// Microseconds of CPU that a process has had: of its threads, which count in nanoseconds.
-const cpu = (child) => {
-  const tasks = execFileSync('ls', [`/proc/${child.pid}/task`], { encoding: 'utf8' }).trim().split('\n');
-  const used = (task) => Number(readFileSync(`/proc/${child.pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]);
-  return tasks.reduce((sum, task) => sum + used(task), 0) / 1_000;
-};
+const [people, millis, rounds] = [option('people', 9_990), option('millis', 200), option('rounds', 5)];
+// Fewer requests say little, more than this nothing new.
+const [FEWEST, MOST] = [5, 1_000];
 
 const SCREEN = `{ viewer { id } homeTimeline { entries(first: 30) { edges { cursor node { id status {
   id message postedAt likeCount commentCount viewerHasLiked author { id login name followersCount } } } } pageInfo { hasNextPage endCursor } } } }`;
@@ -68,58 +34,88 @@ const DOCUMENTS = {
 };
 
 let missed = false;
+const bed = new Bed();
 try {
-  const [redisPort, port] = [await freePort(), await freePort()];
-  const redisServer = start('redis-server', ['--port', redisPort, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder].map(String));
-  const redis = `redis://127.0.0.1:${redisPort}`;
+  const redis = await bed.redis();
   const follows = Array.from({ length: people }, (_, at) => `1 ${at + 2}\n${at + 2} 1`);
-  writeFileSync(join(folder, 'follows'), follows.join('\n'));
-  await until('Redis', async () => execFileSync('redis-cli', ['-p', redisPort, 'ping']));
-  const world = ['demo', '--redis', redis, '--follows', join(folder, 'follows'), '--statuses-per-user', '3', '--tokens', join(folder, 'tokens')];
-  execFileSync(binary, world, { stdio: 'ignore' });
-  const token = readFileSync(join(folder, 'tokens'), 'utf8').match(/^user1 (\S+)/m)[1];
+  writeFileSync(bed.path('follows'), follows.join('\n'));
+  bed.run(binary, ['demo', '--redis', redis.url, '--follows', bed.path('follows'), '--statuses-per-user', 3, '--tokens', bed.path('tokens')]);
+  const token = readFileSync(bed.path('tokens'), 'utf8').match(/^user1 (\S+)/m)[1];
   const limits = ['--rate-requests', '4503599627370/1s', '--rate-posts', '100000/1h'];
-  const serve = ['serve', '--listen', `127.0.0.1:${port}`, '--redis', redis, '--allow-volatile', '--log-filter', 'warn', ...limits];
-  const server = start(binary, serve);
-  await until('the server', async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok);
+  const { child: server, port } = await bed.server(['--redis', redis.url, '--allow-volatile', '--log-filter', 'warn', ...limits]);
+  const processes = [server, redis.child];
 
   const ask = async (query) => {
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}`, 'waxwing-cost': '1' };
     const answer = await (await fetch(`http://127.0.0.1:${port}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) })).json();
-    if (answer.errors) throw new Error(`${query}: ${JSON.stringify(answer.errors)}`);
+    const mistakes = Object.values(answer.data ?? {}).flatMap((field) => field?.userErrors ?? []);
+    if (answer.errors || mistakes.length > 0) throw new Error(`${query}: ${JSON.stringify(answer)}`);
     return answer;
   };
-  const measure = async (query) => {
-    await ask(query);
-    const before = [cpu(server), cpu(redisServer)];
-    let cost;
-    for (let at = 0; at < times; at += 1) ({ cost } = (await ask(query)).extensions);
-    await sleep(50);
-    return { cost, server: (cpu(server) - before[0]) / times, redis: (cpu(redisServer) - before[1]) / times };
+  const rest = async () => {
+    if (!(await isCalm(processes))) throw new Error('the server and Redis do not come to rest');
   };
+  // The CPU of both processes while `work` is done and until they rest, less what they use by themselves.
+  let byThemselves = [0, 0];
+  const cpuWhile = async (work) => {
+    await rest();
+    const [used, began] = [cpuOf(processes), performance.now()];
+    const given = await work();
+    await rest();
+    const passed = performance.now() - began;
+    return { given, passed, cpu: used().map((spent, at) => spent - passed * byThemselves[at]) };
+  };
+  const idle = await cpuWhile(() => sleep(3_000));
+  byThemselves = idle.cpu.map((spent) => spent / idle.passed);
 
-  // What every request costs, whatever its document is.
-  const idle = await measure('{ __typename }');
-  const screen = await measure(SCREEN);
-  const each = (it) => Math.max(it.server + it.redis - idle.server - idle.redis, 0) / it.cost.charged;
-  const row = (name, it) => {
-    const ratio = each(it) / each(screen);
-    missed ||= ratio > 20;
-    console.log(
-      `${name.padEnd(34)} ${String(it.cost.charged).padStart(8)} ${String(it.cost.worked).padStart(8)} ${it.server.toFixed(0).padStart(9)} ${it.redis.toFixed(0).padStart(9)} ${ratio.toFixed(2).padStart(7)}`,
-    );
+  const measure = async (query) => {
+    const began = performance.now();
+    await ask(query);
+    const count = Math.min(MOST, Math.max(FEWEST, Math.round(millis / (performance.now() - began))));
+    const { given, cpu } = await cpuWhile(async () => {
+      const sum = { charged: 0, worked: 0 };
+      for (let at = 0; at < count; at += 1) {
+        const { cost } = (await ask(query)).extensions;
+        sum.charged += cost.charged;
+        sum.worked += cost.worked;
+      }
+      return sum;
+    });
+    return { charged: given.charged / count, worked: given.worked / count, server: cpu[0] / count, redis: cpu[1] / count };
   };
-  console.log(`${'document'.padEnd(34)}  charged   worked server us  Redis us   times`);
-  row('a first screen', screen);
+  // The same without what every request costs, whatever its document is.
+  const measureBeyond = async (query, nothing) => {
+    const it = await measure(query);
+    return { ...it, server: it.server - nothing.server, redis: it.redis - nothing.redis };
+  };
+  const each = (it) => (it.server + it.redis) / it.charged;
+
   let cursor = (await ask('{ homeTimeline { entries(first: 100) { edges { cursor } } } }')).data.homeTimeline.entries.edges.at(-1).cursor;
   for (let page = 0; page < 11; page += 1) {
     const { edges } = (await ask(`{ homeTimeline { entries(first: 100, after: "${cursor}") { edges { cursor } } } }`)).data.homeTimeline.entries;
     cursor = edges.at(-1).cursor;
   }
-  for (const [name, query] of Object.entries(DOCUMENTS)) row(name, await measure(query.replaceAll('%CURSOR%', cursor)));
+  const documents = Object.entries({ 'a first screen': SCREEN, ...DOCUMENTS }).map(([name, query]) => ({ name, query: query.replaceAll('%CURSOR%', cursor), seen: [] }));
+  // What is compiled, connected or leased once is so before the first round.
+  for (const { query } of documents) await ask(query);
+  for (let round = 0; round < rounds; round += 1) {
+    const nothing = await measure('{ __typename }');
+    let screen;
+    for (const { query, seen } of documents) {
+      const it = await measureBeyond(query, nothing);
+      screen ??= it;
+      seen.push({ ...it, factor: each(it) / each(screen) });
+    }
+  }
+  console.log(`${'document'.padEnd(34)}  charged   worked server us  Redis us  factor  of rounds`);
+  for (const { name, seen } of documents) {
+    const of = (field) => median(seen.map((it) => it[field]));
+    const factors = seen.map((it) => it.factor);
+    missed ||= !(of('factor') <= 20);
+    const columns = [of('charged').toFixed(0).padStart(8), of('worked').toFixed(0).padStart(8), of('server').toFixed(0).padStart(9), of('redis').toFixed(0).padStart(9)];
+    console.log(`${name.padEnd(34)} ${columns.join(' ')} ${of('factor').toFixed(2).padStart(7)}  ${Math.min(...factors).toFixed(2)} to ${Math.max(...factors).toFixed(2)}`);
+  }
 } finally {
-  for (const { child } of children.reverse()) child.kill('SIGTERM');
-  await Promise.all(children.map(({ gone }) => gone));
-  rmSync(folder, { recursive: true, force: true });
+  await bed.stop();
 }
 process.exit(missed ? 1 : 0);

@@ -1,4 +1,5 @@
 // What one address may try, each as hard as it can until it is stopped. Run by main.mjs: node attacks.mjs NAME TARGET
+// When it is stopped, it prints as JSON how often it came to what: an attack that comes to nothing tells nothing.
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -8,12 +9,22 @@ const FROM = '127.0.9.9';
 const times = (count, make) => Array.from({ length: count }, (_, at) => make(at));
 const aliases = (count, field) => `{ ${times(count, (at) => `a${at}: ${field}`).join(' ')} }`;
 
+// How often what has come of it.
+const seen = {};
+const note = (what) => (seen[what] = (seen[what] ?? 0) + 1);
+const noteAnswer = (answer) => note(answer ? (answer.body.errors?.[0]?.extensions?.code ?? `status ${answer.status}`) : 'no answer');
+const noteMessage = ({ type, payload }) => note(type === 'error' ? (payload?.[0]?.extensions?.code ?? 'error') : type);
+
+// Opens a socket that notes what it is told.
+const open = (target, from) => socket({ ...target, from }, noteMessage).catch(() => note('no socket') && undefined);
+
 // Sends the same again and again, so many at once, however it is answered.
 const flood = (target, token, many, operations) =>
   Promise.all(
     times(many, async (at) => {
       for (let turn = at; ; turn += 1) {
         const answer = await post({ port: target.port, token, from: FROM }, operations[turn % operations.length]).catch(() => undefined);
+        noteAnswer(answer);
         if (answer?.status !== 200) await sleep(20);
       }
     }),
@@ -25,14 +36,14 @@ const request = (query, variables, token) => {
   return `POST /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n${authorization}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 };
 
-// Keeps so many raw connections open; `open` says what each does, and is called again when one ends.
-const keep = (port, many, open) =>
+// Keeps so many raw connections open; `use` says what each does, and is called again when one ends.
+const keep = (port, many, use) =>
   times(many, () => {
     const dial = () => {
       const opened = connect({ port, host: '127.0.0.1', localAddress: FROM });
       opened.on('error', () => {});
-      opened.once('close', () => setTimeout(dial, 100));
-      opened.once('connect', () => open(opened));
+      opened.once('close', () => note('closed') && setTimeout(dial, 100));
+      opened.once('connect', () => note('connected') && use(opened));
     };
     dial();
   });
@@ -55,9 +66,8 @@ export const ATTACKS = {
   // Sockets whose filters name thousands of logins, opened and closed at once.
   async filters({ port, logins }) {
     for (let turn = 0; ; turn += 1) {
-      const sockets = await Promise.all(times(6, () => socket({ port, from: FROM }).catch(() => undefined)));
-      const open = sockets.filter(Boolean);
-      for (const [at, opened] of open.entries()) {
+      const sockets = (await Promise.all(times(6, () => open({ port }, FROM)))).filter(Boolean);
+      for (const [at, opened] of sockets.entries()) {
         for (const id of times(128, (id) => id)) {
           const from = (turn * 31 + at * 128 + id) % 5_000;
           if (opened.readyState === 1) subscribe(opened, id, FOLLOW, { f: { follow: logins.slice(from, from + 5_000) } });
@@ -65,7 +75,7 @@ export const ATTACKS = {
         }
       }
       await sleep(1_000);
-      open.forEach((opened) => opened.terminate());
+      sockets.forEach((opened) => opened.terminate());
     }
   },
   // Answers of many megabytes.
@@ -80,15 +90,18 @@ export const ATTACKS = {
   },
   // Sockets that ask for much and read slowly.
   async 'slow-sockets'({ port, logins }) {
-    const open = await Promise.all(times(4, () => socket({ port, from: FROM })));
     for (;;) {
-      for (const opened of open) {
-        opened._socket?.pause();
-        for (const id of times(40, (id) => id)) if (opened.readyState === 1) subscribe(opened, `${Date.now()} ${id}`, NESTED, { l: logins[2] });
+      const sockets = (await Promise.all(times(4, () => open({ port }, FROM)))).filter(Boolean);
+      while (sockets.some((opened) => opened.readyState === 1)) {
+        for (const opened of sockets) {
+          opened._socket?.pause();
+          for (const id of times(40, (id) => id)) if (opened.readyState === 1) subscribe(opened, `${Date.now()} ${id}`, NESTED, { l: logins[2] });
+        }
+        await sleep(3_000);
+        sockets.forEach((opened) => opened._socket?.resume());
+        await sleep(50);
       }
-      await sleep(3_000);
-      open.forEach((opened) => opened._socket?.resume());
-      await sleep(50);
+      await sleep(100);
     }
   },
   // Cheap to ask, dear to answer: the end of a home that ten thousand people fill.
@@ -105,7 +118,11 @@ export const ATTACKS = {
   clicks: ({ port, keys }) => {
     const serve = 'mutation($i: ServeAdsInput!) { serveAds(input: $i) { impressions { token } } }';
     const click = 'mutation($i: ClickAdInput!) { clickAd(input: $i) { counted } }';
-    const send = (query, i) => post({ port, from: FROM }, { query, variables: { i } }).then(({ body }) => body.data, () => undefined);
+    const send = async (query, i) => {
+      const answer = await post({ port, from: FROM }, { query, variables: { i } }).catch(() => undefined);
+      noteAnswer(answer);
+      return answer?.body.data;
+    };
     const one = async (at) => {
       for (let turn = 0; ; turn += 1) {
         const served = await send(serve, { websiteKey: keys.website, slot: 'BANNER', keywords: keys.keywords.slice(0, 1), visitorId: `${at} ${turn}`, count: 10 });
@@ -140,6 +157,6 @@ export const ATTACKS = {
 };
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  process.on('unhandledRejection', () => {});
+  process.on('SIGTERM', () => process.stdout.write(JSON.stringify(seen), () => process.exit(0)));
   await ATTACKS[process.argv[2]](JSON.parse(process.argv[3]));
 }

@@ -1,24 +1,10 @@
 // The server that is attacked, in its production profile with the limits that are built in, and its world: 10,001 people, 30,003 statuses,
 // one of whom follows everybody.
-import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { Bed, binary, isCalm, resident } from '../support.mjs';
 import { post } from './http.mjs';
 
 const PEOPLE = 10_001;
-
-const freePort = () =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
-
-const rss = (pid) => Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]) * 1024;
 
 function writeFollows(file) {
   const lines = Array.from({ length: PEOPLE - 1 }, (_, at) => `0 ${at + 1}`);
@@ -27,7 +13,7 @@ function writeFollows(file) {
 }
 
 // Letters with as many bytes as one may have: the first that is taken is used.
-const LETTERS = [`e${'\u0301'.repeat(19)}`, '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}\u200d\u{1f466}', 'e\u0301\u0301\u0301', '\u{1f985}', 'x'];
+const LETTERS = [`e${'\u0301'.repeat(19)}`, '\u{1f1e9}\u{1f1ea}', '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}\u200d\u{1f466}', 'e\u0301\u0301\u0301', '\u{1f985}', 'x'];
 
 // Statuses as long as they may be.
 async function addStatuses(port, token) {
@@ -58,20 +44,22 @@ async function addAds(port, token) {
   return { website: registered.registerWebsite.website.key, campaigns, keywords };
 }
 
-export async function startServer(binary) {
-  const folder = mkdtempSync(join(tmpdir(), 'waxwing-bench-'));
-  const [data, tokens, follows] = ['data', 'tokens', 'follows'].map((name) => join(folder, name));
-  writeFollows(follows);
-  const env = { PATH: process.env.PATH };
-  execFileSync(binary, ['demo', '--data-dir', data, '--follows', follows, '--statuses-per-user', '3', '--tokens', tokens], { stdio: 'ignore', env });
-  const port = await freePort();
-  const serve = ['serve', '--listen', `127.0.0.1:${port}`, '--data-dir', data, '--profile', 'production', '--log-filter', 'error', '--max-connections', '400'];
-  const child = spawn(binary, serve, { stdio: ['ignore', 'ignore', 'inherit'], env });
-  const gone = new Promise((resolve) => child.once('exit', resolve));
-  for (let tries = 0; tries < 200; tries += 1) {
-    if (await fetch(`http://127.0.0.1:${port}/readyz`).then((answer) => answer.ok, () => false)) break;
-    await sleep(50);
+export async function startServer() {
+  const bed = new Bed();
+  try {
+    return await serve(bed);
+  } catch (error) {
+    await bed.stop();
+    throw error;
   }
+}
+
+async function serve(bed) {
+  const [data, tokens, follows] = ['data', 'tokens', 'follows'].map((name) => bed.path(name));
+  writeFollows(follows);
+  bed.run(binary, ['demo', '--data-dir', data, '--follows', follows, '--statuses-per-user', 3, '--tokens', tokens]);
+  const options = ['--data-dir', data, '--profile', 'production', '--log-filter', 'error', '--max-connections', '400'];
+  const { child, port } = await bed.server(options);
   const people = readFileSync(tokens, 'utf8').trim().split('\n').map((line) => line.split(' '));
   const heavy = people[0][1];
   const keys = await addAds(port, heavy);
@@ -82,10 +70,16 @@ export async function startServer(binary) {
     const { body } = await post({ port, token: heavy, from: '127.0.2.1' }, { query });
     return body.data.viewerCampaigns.edges.flatMap(({ node }) => node.ads.edges).reduce((sum, { node }) => sum + node.clickCount, 0);
   };
-  const stop = async () => {
-    child.kill('SIGTERM');
-    await gone;
-    rmSync(folder, { recursive: true, force: true });
+  return {
+    port,
+    heavy,
+    keys,
+    logins: people.map(([login]) => login),
+    tokens: people.slice(100, 120).map(([, token]) => token),
+    rss: () => resident(child),
+    // Whether nothing is left to be done of what was before; the Redis that it runs by itself is not looked at.
+    isCalm: () => isCalm([child], 30),
+    clicks,
+    stop: () => bed.stop(),
   };
-  return { port, heavy, keys, logins: people.map(([login]) => login), tokens: people.slice(100, 120).map(([, token]) => token), rss: () => rss(child.pid), clicks, stop };
 }

@@ -1,0 +1,139 @@
+// What the benchmarks that run a server share: options, processes that end with the run, ports, quantiles, CPU time.
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+// The server that is measured: the first argument of every benchmark.
+export const binary = process.argv[2];
+
+// An option of the command line; a number where its default is one.
+export function option(name, otherwise) {
+  const at = process.argv.indexOf(`--${name}`);
+  const value = at < 0 ? otherwise : process.argv[at + 1];
+  return typeof otherwise === 'number' ? Number(value) : value;
+}
+
+// The value below which that part of them lies; NaN of none, which is neither above nor below any bound.
+export const quantile = (numbers, part) =>
+  [...numbers].sort((a, b) => a - b)[Math.min(numbers.length - 1, Math.floor(numbers.length * part))] ?? NaN;
+
+export const median = (numbers) => quantile(numbers, 0.5);
+
+// A port of loopback that nobody uses.
+export const freePort = () =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+
+// Waits until something is so, for 20 seconds at most.
+export async function until(what, isSo) {
+  for (let tries = 0; tries < 400; tries += 1) {
+    if (await Promise.resolve().then(isSo).catch(() => false)) return;
+    await sleep(50);
+  }
+  throw new Error(`${what} did not come up`);
+}
+
+// Processes and a folder that end with the run. No process has variables of this one that could set it otherwise.
+export class Bed {
+  constructor() {
+    this.folder = mkdtempSync(join(tmpdir(), 'waxwing-bench-'));
+    this.children = [];
+  }
+
+  path(name) {
+    return join(this.folder, name);
+  }
+
+  // Starts a command, on one core where that is given.
+  start(command, args, { core, stdout = 'ignore', env = {} } = {}) {
+    const words = [...(core === undefined ? [] : ['taskset', '-c', core]), command, ...args].map(String);
+    const child = spawn(words[0], words.slice(1), { stdio: ['ignore', stdout, 'inherit'], env: { PATH: process.env.PATH, ...env } });
+    const gone = new Promise((resolve) => {
+      child.once('exit', resolve);
+      child.once('error', resolve);
+    });
+    this.children.push({ child, gone });
+    return child;
+  }
+
+  // Runs a command to its end.
+  run(command, args) {
+    return execFileSync(command, args.map(String), { stdio: 'ignore', env: { PATH: process.env.PATH } });
+  }
+
+  // A Redis that keeps nothing.
+  async redis(core) {
+    const port = await freePort();
+    const args = ['--port', port, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', this.folder];
+    const child = this.start('redis-server', args, { core });
+    await until('Redis', () => this.run('redis-cli', ['-p', port, 'ping']));
+    return { child, url: `redis://127.0.0.1:${port}` };
+  }
+
+  // A server; where it listens is given, and its process.
+  async server(args, options) {
+    const port = await freePort();
+    const child = this.start(binary, ['serve', '--listen', `127.0.0.1:${port}`, ...args], options);
+    await until('the server', async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok);
+    return { child, port };
+  }
+
+  // Ends everything, what was started last first.
+  async stop() {
+    for (const { child, gone } of this.children.reverse()) {
+      child.kill('SIGTERM');
+      await gone;
+    }
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+// Microseconds of CPU that each thread of a process has had.
+const threads = (child) => {
+  const folder = `/proc/${child.pid}/task`;
+  const used = new Map();
+  for (const task of readdirSync(folder)) {
+    try {
+      used.set(task, Number(readFileSync(`${folder}/${task}/schedstat`, 'utf8').split(' ')[0]) / 1_000);
+    } catch (error) {
+      // It ended between the two.
+      if (error.code !== 'ENOENT' && error.code !== 'ESRCH') throw error;
+    }
+  }
+  return used;
+};
+
+// Microseconds of CPU that a process has had since it began, as far as its threads are there still.
+export const cpu = (child) => [...threads(child).values()].reduce((sum, used) => sum + used, 0);
+
+// Microseconds of CPU that processes have between the call and the call of the given function. Throws where a thread has ended meanwhile: its share
+// would be missing.
+export function cpuOf(children) {
+  const before = children.map(threads);
+  return () =>
+    children.map((child, at) => {
+      const after = threads(child);
+      if ([...before[at].keys()].some((task) => !after.has(task))) throw new Error('a thread has ended');
+      return [...after].reduce((sum, [task, used]) => sum + used - (before[at].get(task) ?? 0), 0);
+    });
+}
+
+// Waits until processes have nothing left to do: less than a fiftieth of a core for a fifth of a second. Says whether that came within so many
+// seconds.
+export async function isCalm(children, seconds = 60) {
+  for (let tries = 0; tries < seconds * 5; tries += 1) {
+    const before = children.map(cpu);
+    await sleep(200);
+    if (children.every((child, at) => cpu(child) - before[at] < 4_000)) return true;
+  }
+  return false;
+}
+
+export const resident = (child) => Number(readFileSync(`/proc/${child.pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]) * 1024;
