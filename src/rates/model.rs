@@ -124,7 +124,7 @@ const VALUES_PER_UNIT: u64 = 8;
 const BYTES_PER_UNIT: u64 = 512;
 /// The work that every operation may do whatever its estimate is: less than twenty times the least estimate. The smallest documents read
 /// two or three objects at a cost of one or two.
-pub const FREE_UNITS: u64 = 16;
+pub const FREE_UNITS: u64 = 12;
 
 /// Tokens for each unit of work beyond the estimate. A unit takes some 8 µs of the server and of Redis together, and a token of an estimate stands for less than
 /// half a microsecond (`make bench-work`): at this price one account keeps a core half busy at most, with whatever it asks for.

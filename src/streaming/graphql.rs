@@ -297,9 +297,7 @@ impl StreamSubscription {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "Which statuses.")] filter: StatusFilter,
-        #[graphql(desc = "Names a sample: the same statuses for the same text. At most 64 characters.")] identifier: Option<
-            String,
-        >,
+        #[graphql(desc = "Names a sample: the same statuses for the same text. At most 64 bytes.")] identifier: Option<String>,
         #[graphql(desc = "Go on from this event's cursor, or from `statusEventsSyncCursor`; from now if left out.")]
         after: Option<String>,
     ) -> Result<impl Stream<Item = StatusEvent> + use<>> {

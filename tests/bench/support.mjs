@@ -73,7 +73,10 @@ export class Bed {
     const port = await freePort();
     const args = ['--port', port, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', this.folder];
     const child = this.start('redis-server', args, { core });
-    await until('Redis', () => this.run('redis-cli', ['-p', port, 'ping']));
+    await until('Redis', () => {
+      this.run('redis-cli', ['-p', port, 'ping']);
+      return true;
+    });
     return { child, url: `redis://127.0.0.1:${port}` };
   }
 

@@ -33,6 +33,9 @@ const DOCUMENTS = {
   'a post': 'mutation { postStatus(input: { message: "x" }) { userErrors { code } } }',
 };
 
+// What goes on behind the answer of these is held by a limit of their own (posts, follows, ...), and not by the factor.
+const LIMITED = ['a post'];
+
 let missed = false;
 const bed = new Bed();
 try {
@@ -111,7 +114,7 @@ try {
   for (const { name, seen } of documents) {
     const of = (field) => median(seen.map((it) => it[field]));
     const factors = seen.map((it) => it.factor);
-    missed ||= !(of('factor') <= 20);
+    missed ||= !LIMITED.includes(name) && !(of('factor') <= 20);
     const columns = [of('charged').toFixed(0).padStart(8), of('worked').toFixed(0).padStart(8), of('server').toFixed(0).padStart(9), of('redis').toFixed(0).padStart(9)];
     console.log(`${name.padEnd(34)} ${columns.join(' ')} ${of('factor').toFixed(2).padStart(7)}  ${Math.min(...factors).toFixed(2)} to ${Math.max(...factors).toFixed(2)}`);
   }

@@ -7,7 +7,7 @@ use super::super::model::{
 };
 use crate::clock::{MINUTE, Millis};
 use crate::db::script::{Call, Script};
-use crate::db::{Db, decode};
+use crate::db::{Db, Meter, Work, decode};
 use crate::error::Error;
 use redis::Value;
 
@@ -137,8 +137,14 @@ pub(in crate::ads) enum Reserved {
     Dry(Dry),
 }
 
+/// The commands that a reservation counts as beyond those of any script: it runs some twenty.
+const COMMANDS: u64 = 8;
+
 /// Reserves impressions, each for itself: the commit. One pipeline of scripts.
 pub(in crate::ads) async fn reserve(db: &Db, now: Millis, asks: &[Ask]) -> Result<Vec<Reserved>, Error> {
+    if let Some(meter) = Meter::current() {
+        meter.add(Work { commands: COMMANDS * asks.len() as u64, ..Work::default() });
+    }
     let replies = db.call_many(asks.iter().map(|ask| call(now, ask)).collect()).await?;
     let answer = |(ask, reply): (&Ask, Value)| {
         // One campaign that is broken takes no slot from all others: it is not shown, and told.

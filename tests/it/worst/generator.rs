@@ -1,14 +1,13 @@
 //! Documents out of the schema: every field at its bounds, as many times as a document may have it, in one another as far as the cost allows.
 
+use super::types::{Argument, Field, Types};
 use super::world::World;
-use async_graphql::parser::parse_schema;
-use async_graphql::parser::types::{BaseType, FieldDefinition, TypeKind, TypeSystemDefinition};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use waxwing::ads::{MAX_DAYS, MAX_KEYWORDS};
+use waxwing::ads::MAX_DAYS;
 
 /// The documents are the same each time.
 const SEED: u64 = 18;
@@ -49,30 +48,6 @@ fn operation(body: &str) -> String {
     if used.is_empty() { format!("{{ {body} }}") } else { format!("query({}) {{ {body} }}", used.join(", ")) }
 }
 
-#[derive(Clone)]
-struct Field {
-    name: String,
-    /// The arguments: name, named type, whether it is a list, whether it has to be given.
-    arguments: Vec<(String, String, bool, bool)>,
-    of: String,
-}
-
-impl Field {
-    fn pages(&self) -> bool {
-        self.has("first")
-    }
-
-    fn has(&self, argument: &str) -> bool {
-        self.arguments.iter().any(|(name, ..)| name == argument)
-    }
-}
-
-enum Type {
-    Object(Vec<Field>),
-    Abstract(Vec<String>),
-    Enum(Vec<String>),
-}
-
 /// How an object of a type is reached: what stands before a selection of it, and behind.
 #[derive(Clone, Default)]
 struct Route {
@@ -82,67 +57,32 @@ struct Route {
 
 pub(super) struct Generator<'a> {
     world: &'a World,
-    types: BTreeMap<String, Type>,
+    types: &'a Types,
     /// The value of an enum that a field is asked with, so that a cursor is of the same order as the page behind it.
     chosen: BTreeMap<String, String>,
     dice: StdRng,
 }
 
-fn base(ty: &BaseType) -> (String, bool) {
-    match ty {
-        BaseType::Named(name) => (name.to_string(), false),
-        BaseType::List(inner) => (base(&inner.base).0, true),
-    }
-}
-
-fn field(definition: &FieldDefinition) -> Field {
-    let argument = |it: &async_graphql::parser::types::InputValueDefinition| {
-        let (of, is_list) = base(&it.ty.node.base);
-        (it.name.node.to_string(), of, is_list, !it.ty.node.nullable && it.default_value.is_none())
-    };
-    let arguments = definition.arguments.iter().map(|it| argument(&it.node)).collect();
-    Field { name: definition.name.node.to_string(), arguments, of: base(&definition.ty.node.base).0 }
-}
-
 impl<'a> Generator<'a> {
-    pub(super) fn new(world: &'a World) -> Self {
-        let schema = parse_schema(waxwing::schema::build().sdl()).expect("a schema");
-        let mut types = BTreeMap::new();
-        let mut members: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for definition in schema.definitions {
-            let TypeSystemDefinition::Type(definition) = definition else { continue };
-            let name = definition.node.name.node.to_string();
-            match definition.node.kind {
-                TypeKind::Object(object) => {
-                    for interface in &object.implements {
-                        members.entry(interface.node.to_string()).or_default().push(name.clone());
-                    }
-                    types.insert(name, Type::Object(object.fields.iter().map(|it| field(&it.node)).collect()));
-                }
-                TypeKind::Enum(of) => {
-                    types.insert(name, Type::Enum(of.values.iter().map(|it| it.node.value.node.to_string()).collect()));
-                }
-                TypeKind::Union(union) => {
-                    members.insert(name, union.members.iter().map(|it| it.node.to_string()).collect());
-                }
-                _ => {}
-            }
-        }
-        types.extend(members.into_iter().map(|(name, members)| (name, Type::Abstract(members))));
+    pub(super) fn new(world: &'a World, types: &'a Types) -> Self {
         Self { world, types, chosen: BTreeMap::new(), dice: StdRng::seed_from_u64(SEED) }
     }
 
-    /// All documents.
-    pub(super) fn documents(mut self) -> Vec<Document> {
+    pub(super) const fn types(&self) -> &'a Types {
+        self.types
+    }
+
+    /// All queries.
+    pub(super) fn queries(&mut self) -> Vec<Document> {
         let routes = self.routes();
         let (mut documents, mut nested) = (BTreeMap::new(), Vec::new());
         for (of, route) in &routes {
-            for field in self.fields(of) {
-                if self.fields(&field.of).is_empty() && !matches!(self.types.get(&field.of), Some(Type::Abstract(_))) {
-                    self.leaf(&mut documents, route, &field);
+            for field in self.types.fields(of) {
+                if !self.types.is_selected(&field.of) {
+                    self.leaf(&mut documents, route, field);
                 } else {
-                    self.object(&mut documents, route, &field);
-                    self.nest(&mut nested, route, &field);
+                    self.object(&mut documents, route, field);
+                    self.nest(&mut nested, route, field);
                 }
             }
         }
@@ -150,17 +90,7 @@ impl<'a> Generator<'a> {
             let at = self.dice.random_range(0..nested.len());
             documents.insert(nested.swap_remove(at), None);
         }
-        for text in self.mutations() {
-            documents.insert(text, None);
-        }
         documents.into_iter().map(|(text, finds_cursor)| Document { text, finds_cursor }).collect()
-    }
-
-    fn fields(&self, of: &str) -> Vec<Field> {
-        match self.types.get(of) {
-            Some(Type::Object(fields)) => fields.clone(),
-            _ => Vec::new(),
-        }
     }
 
     /// The shortest way to each type of object.
@@ -170,9 +100,9 @@ impl<'a> Generator<'a> {
             if routes.contains_key(&of) {
                 continue;
             }
-            for field in self.fields(&of) {
+            for field in self.types.fields(&of) {
                 for (member, selects) in self.members(&field.of) {
-                    let arguments = self.arguments(&field, "first: 1", Some(&member));
+                    let arguments = self.arguments(field, "first: 1", Some(&member));
                     let before = format!("{}{}{arguments} {{ {selects}", route.before, field.name);
                     let behind = format!("{} }}{}", if selects.is_empty() { "" } else { " }" }, route.behind);
                     next.push_back((member, Route { before, behind }));
@@ -185,25 +115,26 @@ impl<'a> Generator<'a> {
 
     /// The objects that a type may be, each with what begins a selection of it.
     fn members(&self, of: &str) -> Vec<(String, String)> {
-        match self.types.get(of) {
-            Some(Type::Object(_)) => vec![(of.to_owned(), String::new())],
-            Some(Type::Abstract(members)) => {
-                let known = members.iter().filter(|member| self.world.ids.contains_key(member.as_str()));
+        match self.types.members(of) {
+            Some(members) => {
+                let known = members.iter().filter(|member| of != "Node" || self.world.ids.contains_key(member.as_str()));
                 known.map(|member| (member.clone(), format!("... on {member} {{ "))).collect()
             }
-            _ => Vec::new(),
+            None if self.types.is_selected(of) => vec![(of.to_owned(), String::new())],
+            None => Vec::new(),
         }
     }
 
     /// The arguments of a field, all that it has; of those that choose a page, these.
     fn arguments(&mut self, field: &Field, page: &str, of: Option<&str>) -> String {
         let mut given = Vec::new();
-        for (name, ty, is_list, is_required) in &field.arguments {
+        for argument in &field.arguments {
+            let (name, ty) = (&argument.name, &argument.of);
             if matches!(name.as_str(), "first" | "last" | "after" | "before") {
                 continue;
             }
-            let value = self.value(&field.name, (name, ty, *is_list), of);
-            assert!(value.is_some() || !is_required, "no value for {name}: {ty} of {}", field.name);
+            let value = self.value(&field.name, argument, of);
+            assert!(value.is_some() || !argument.is_required, "no value for {name}: {ty} of {}", field.name);
             given.extend(value.map(|value| format!("{name}: {value}")));
         }
         if field.pages() {
@@ -212,8 +143,9 @@ impl<'a> Generator<'a> {
         if given.is_empty() { String::new() } else { format!("({})", given.join(", ")) }
     }
 
-    fn value(&mut self, field: &str, (name, ty, is_list): (&str, &str, bool), of: Option<&str>) -> Option<String> {
-        if is_list {
+    fn value(&mut self, field: &str, argument: &Argument, of: Option<&str>) -> Option<String> {
+        let (name, ty) = (argument.name.as_str(), argument.of.as_str());
+        if argument.is_list {
             // As variables: in the document they would be bounded by its tokens.
             return Some(if ty == "ID" { "$ids" } else { "$words" }.to_owned());
         }
@@ -228,30 +160,30 @@ impl<'a> Generator<'a> {
             ("Int", "days") => Some(MAX_DAYS.to_string()),
             ("Int", _) => Some("64".into()),
             ("Boolean", _) => Some("true".into()),
-            _ => match self.types.get(ty) {
+            _ => {
+                let values = self.types.values(ty)?;
                 // The slot in which there are ads; of everything else, any.
-                Some(Type::Enum(values)) if values.iter().any(|value| value == "BANNER") => Some("BANNER".into()),
-                Some(Type::Enum(values)) => {
-                    let chosen = values.choose(&mut self.dice).cloned().unwrap_or_default();
-                    Some(self.chosen.entry(format!("{field}.{name}")).or_insert(chosen).clone())
+                if values.iter().any(|value| value == "BANNER") {
+                    return Some("BANNER".into());
                 }
-                _ => None,
-            },
+                let chosen = values.choose(&mut self.dice).cloned().unwrap_or_default();
+                Some(self.chosen.entry(format!("{field}.{name}")).or_insert(chosen).clone())
+            }
         }
     }
 
     /// Everything that a selection of an object may have, so many levels down, without pages in it.
-    fn selection(&mut self, of: &str, levels: usize, page: &str) -> String {
+    pub(super) fn selection(&mut self, of: &str, levels: usize, page: &str) -> String {
         let mut parts = Vec::new();
         // Fields of two members may be of types that do not merge: one stands for all.
         for (member, selects) in self.members(of).into_iter().take(1) {
             let mut inner = vec!["__typename".to_owned()];
-            for field in self.fields(&member) {
+            for field in self.types.fields(&member) {
                 let is_object = !self.members(&field.of).is_empty();
                 if is_object && (levels == 0 || field.pages() && page.is_empty()) {
                     continue;
                 }
-                let arguments = self.arguments(&field, page, None);
+                let arguments = self.arguments(field, page, None);
                 let below =
                     if is_object { format!(" {{ {} }}", self.selection(&field.of, levels - 1, "")) } else { String::new() };
                 inner.push(format!("{}{arguments}{below}", field.name));
@@ -292,9 +224,9 @@ impl<'a> Generator<'a> {
                 let arguments = self.arguments(field, near, None);
                 operation(&format!("{}{}{arguments} {{ edges {{ cursor }} }}{}", route.before, field.name, route.behind))
             });
-            let ofs: Vec<Option<String>> = match self.types.get(&field.of) {
-                Some(Type::Abstract(_)) => self.members(&field.of).into_iter().map(|(member, _)| Some(member)).collect(),
-                _ => vec![None],
+            let ofs: Vec<Option<String>> = match self.types.members(&field.of) {
+                Some(_) => self.members(&field.of).into_iter().map(|(member, _)| Some(member)).collect(),
+                None => vec![None],
             };
             for of in ofs {
                 let arguments = self.arguments(field, page, of.as_deref());
@@ -321,12 +253,12 @@ impl<'a> Generator<'a> {
             }
             for (member, selects) in self.members(&of) {
                 let close = if selects.is_empty() { "" } else { " }" };
-                for inner in self.fields(&member) {
+                for inner in self.types.fields(&member) {
                     if self.members(&inner.of).is_empty() {
                         continue;
                     }
                     if !inner.pages() {
-                        let arguments = self.arguments(&inner, "", None);
+                        let arguments = self.arguments(inner, "", None);
                         let open = format!("{before}{selects}{}{arguments} {{ ", inner.name);
                         below.push((inner.of.clone(), open, format!(" }}{close}{behind}")));
                         continue;
@@ -335,7 +267,7 @@ impl<'a> Generator<'a> {
                         if page.starts_with("last") && !inner.has("last") {
                             continue;
                         }
-                        let (outer, page) = (self.arguments(field, outer, None), self.arguments(&inner, page, None));
+                        let (outer, page) = (self.arguments(field, outer, None), self.arguments(inner, page, None));
                         let selected = format!("{before}{selects}{}{page} {{ __typename }}{close}{behind}", inner.name);
                         let body = format!("{}{}{outer} {{ {selected} }}{}", route.before, field.name, route.behind);
                         nested.push(operation(&body));
@@ -343,16 +275,5 @@ impl<'a> Generator<'a> {
                 }
             }
         }
-    }
-
-    /// Changes that read much: a decision with as many keywords and ads as it may have.
-    fn mutations(&self) -> Vec<String> {
-        let keywords = json!((0..MAX_KEYWORDS).map(|at| format!("word {at}")).collect::<Vec<_>>());
-        let serve = format!(
-            "serveAds(input: {{ websiteKey: {:?}, slot: BANNER, count: 10, visitorId: \"x\", keywords: {keywords} }}) {{ __typename }}",
-            self.world.website_key
-        );
-        let post = "postStatus(input: { message: \"x\" }) { __typename }";
-        vec![format!("mutation {{ {serve} }}"), format!("mutation {{ {post} }}")]
     }
 }

@@ -1,52 +1,90 @@
-//! A very heavy account: thousands of follows and followers, lists, a long thread, campaigns with 250 keywords. Where work grows with one of these,
-//! it is beyond the factor long before the number is what it may be at most; `make bench-work` has 10,000 follows.
+//! The heaviest account: nearly as many follows and followers as there may be, lists, a long thread, campaigns with 250 keywords, and texts of as
+//! many bytes as they may have. Of lists, members, campaigns and comments there are fewer than there may be: where work grows with one of these, it is
+//! beyond the factor long before.
 
+use super::inputs::FLAG;
+use super::{Measure, first_screen};
 use crate::rates::limited;
 use crate::support::{Actor, START, TestApp};
 use futures_util::{StreamExt, stream};
 use rust_decimal::Decimal;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use waxwing::ads::{MAX_KEYWORDS, NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads};
+use waxwing::ads::{CapDraft, MAX_KEYWORDS, MAX_TOKENS, NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads};
 use waxwing::app::App;
 use waxwing::clock::DAY;
 use waxwing::comments::{self, Under, service as threads};
 use waxwing::ids::source::{self, IMPORT_WORKER};
-use waxwing::ids::{CommentId, StatusId, UserId, UserListId};
+use waxwing::ids::{AdId, CampaignId, CommentId, StatusId, UserId, UserListId};
 use waxwing::lists::NewList;
 use waxwing::quota::Limit;
 use waxwing::request::Request;
-use waxwing::statuses::Status;
+use waxwing::statuses::{Location, Status};
 use waxwing::users::User;
-use waxwing::{graph, lists, sessions, statuses, timelines, users};
+use waxwing::{events, graph, lists, sessions, statuses, timelines, users};
 
-/// Whom the heaviest follows, and who follow them.
-const PEOPLE: usize = 2_000;
-/// What the heaviest has said.
+/// Whom the heaviest follows, and who follow them: a few fewer than anybody may follow, so that one more can be followed.
+const PEOPLE: usize = 9_990;
+/// Places among all people. The stranger is followed by nobody; from the poster on all are followed by the heaviest.
+const HEAVY: usize = 0;
+const READER: usize = 1;
+const STRANGER: usize = 2;
+pub(super) const POSTER: usize = 3;
+/// Statuses: of the heaviest, of the stranger, and of the poster, whose are told again to who subscribes with an old cursor: more than are read at once.
+/// Behind them one of everybody from the poster on.
 const SAID: usize = 1_500;
+const SAID_BY_STRANGER: usize = 800;
+const EVENTS: usize = 600;
+const TOLD: usize = SAID + SAID_BY_STRANGER;
+const SAID_BY_OTHERS: usize = TOLD + EVENTS;
+/// A word of what the others have said.
+pub(super) const WORD: &str = "herons";
 /// Comments of the thread: most directly under the status, some under each other as deep as they may.
 const COMMENTS: usize = 400;
 const DEEP: usize = 60;
 const LISTS: usize = 10;
 const MEMBERS: usize = 40;
 const CAMPAIGNS: usize = 40;
+/// Ads of the campaign that is changed.
+const ADS: usize = 20;
+/// Sessions of the heaviest besides the one that asks.
+const SESSIONS: usize = 20;
 /// More than are sent at once are not faster.
 const AT_ONCE: usize = 16;
 /// Never empty.
 const PLENTY: &str = "4503599627370/1s";
+
+/// What only a server gives.
+#[derive(Default)]
+pub(super) struct Tokens {
+    pub click: String,
+    pub promoted: Vec<String>,
+    pub device: String,
+}
 
 /// The store, its people, and an id of each type for the heaviest.
 pub(super) struct World {
     pub app: TestApp,
     /// Who has most of all.
     pub heavy: Actor,
-    /// An ordinary reader.
-    pub reader: Actor,
+    /// The same account by another session.
+    pub other_session: Actor,
+    /// Somebody whom the heaviest follows and has on a list.
+    pub poster: Actor,
+    /// What a first screen does.
+    pub screen: Measure,
     pub website_key: String,
+    pub tokens: Tokens,
     /// The global id of something of each type that is an end of `node`.
     pub ids: BTreeMap<&'static str, String>,
+    /// A campaign with many ads and no keywords.
+    pub campaign: String,
+    /// Somebody with many statuses whom the heaviest does not follow.
+    pub stranger: String,
     /// Statuses that are there.
     pub statuses: Vec<String>,
+    /// For each subscription an old cursor, behind which all events are told again.
+    pub cursors: BTreeMap<&'static str, String>,
 }
 
 /// The `at`th id of so many, spread over a day.
@@ -54,43 +92,63 @@ fn id(at: usize, of: usize, day: u64) -> u64 {
     source::compose(START - day * DAY + at as u64 * DAY / of as u64, IMPORT_WORKER, at as u64 % 64)
 }
 
+pub(super) fn login(at: usize) -> String {
+    format!("user{at}")
+}
+
+/// A keyword as long as it may be.
+pub(super) fn keyword(at: usize) -> String {
+    let begin = format!("word {at} ");
+    format!("{begin:x<80}")
+}
+
 fn keywords(number: usize) -> Vec<String> {
-    (0..MAX_KEYWORDS).map(|at| format!("word {}", at + number % 2)).collect()
+    (0..MAX_KEYWORDS).map(|at| keyword(at + number % 2)).collect()
 }
 
 impl World {
     pub(super) async fn load() -> Self {
         let app = TestApp::far(limited(&[(Limit::Requests, PLENTY)])).await;
-        let people: Vec<UserId> = (0..PEOPLE + 2).map(|at| UserId(id(at, PEOPLE + 2, 9))).collect();
+        let people: Vec<UserId> = (0..PEOPLE + POSTER).map(|at| UserId(id(at, PEOPLE + POSTER, 9))).collect();
         accounts(&app.app, &people).await;
-        let said: Vec<StatusId> = (0..PEOPLE + SAID).map(|at| StatusId(id(at, PEOPLE + SAID, 3))).collect();
+        let count = SAID_BY_OTHERS + PEOPLE;
+        let said: Vec<StatusId> = (0..count).map(|at| StatusId(id(at, count, 3))).collect();
         talk(&app.app, &people, &said).await;
-        let tokens = sessions::service::begin_many(&app.app, &people[..2]).await.expect("sessions");
-        let actor = |at: usize| {
-            let user = json!({ "id": people[at].global(), "login": format!("user{at}") });
-            Actor::new(&app, Some(&json!({ "token": tokens[at], "user": user })))
+        let mut whose = vec![people[HEAVY], people[READER], people[POSTER]];
+        whose.resize(whose.len() + SESSIONS, people[HEAVY]);
+        let tokens = sessions::service::begin_many(&app.app, &whose).await.expect("sessions");
+        let actor = |token: usize, at: usize| {
+            let user = json!({ "id": people[at].global(), "login": login(at) });
+            Actor::new(&app, Some(&json!({ "token": tokens[token], "user": user })))
         };
-        let (heavy, reader) = (actor(0), actor(1));
-        let mut ids = BTreeMap::from([("User", people[0].global()), ("Status", said[0].global())]);
+        let [heavy, other_session, reader, poster] = [(0, HEAVY), (3, HEAVY), (1, READER), (2, POSTER)].map(|(a, b)| actor(a, b));
+        let mut ids = BTreeMap::from([("User", people[HEAVY].global()), ("Status", said[0].global())]);
         likes(&app.app, said[0], &people).await;
-        ids.insert("Comment", thread(&app.app, &people, said[0]).await.global());
         ids.insert("UserList", some_lists(&app.app, &people).await.global());
-        let website_key = campaigns(&app.app, people[0], &mut ids).await;
-        let sessions = heavy.gql("{ viewerSessions { id } }", json!({})).await;
-        ids.insert("Session", sessions["data"]["viewerSessions"][0]["id"].as_str().expect("an id").to_owned());
+        let cursors = cursors(&heavy, &ids).await;
+        tell(&app.app, &people, &said).await;
+        ids.insert("Comment", thread(&app.app, &people, said[0]).await.global());
+        let website_key = campaigns(&app.app, people[HEAVY], said[0], &mut ids).await;
+        ids.insert("Session", another_session(&heavy, &other_session).await);
         app.drain().await;
+        let screen = first_screen(&app, &reader).await;
+        // Only now: the screen that all are compared with has no ads.
+        let campaign = promote(&app.app, &people, &said).await.global();
+        app.drain().await;
+        let tokens = some_tokens(&heavy, &website_key).await;
         let statuses = said.iter().step_by(said.len() / 100).take(100).map(|id| id.global()).collect();
-        Self { app, heavy, reader, website_key, ids, statuses }
+        let stranger = people[STRANGER].global();
+        Self { app, heavy, other_session, poster, screen, website_key, tokens, ids, campaign, stranger, statuses, cursors }
     }
 }
 
 /// The first follows everybody and is followed by everybody; the second follows sixty.
 async fn accounts(app: &App, people: &[UserId]) {
     let mut edges = Vec::new();
-    for at in 2..people.len() {
-        edges.extend([(0, at), (at, 0)]);
+    for at in POSTER..people.len() {
+        edges.extend([(HEAVY, at), (at, HEAVY)]);
     }
-    edges.extend((2..62).map(|at| (1, at)));
+    edges.extend((POSTER..POSTER + 60).map(|at| (READER, at)));
     let many = edges.len();
     let edges: Vec<_> = edges.into_iter().enumerate().map(|(at, (a, b))| (a, b, id(at, many, 8))).collect();
     let mut counts = vec![(0, 0); people.len()];
@@ -100,43 +158,79 @@ async fn accounts(app: &App, people: &[UserId]) {
     }
     let user = |(at, id): (usize, &UserId)| User {
         id: *id,
-        login: format!("user{at}"),
+        login: login(at),
         name: format!("User Number {at}"),
         bio: "Keeper of two bicycles.".into(),
         signed_up: id.time(),
         followers: counts[at].1,
         following: counts[at].0,
-        posts: if at == 0 { SAID as u64 } else { 1 },
+        posts: statuses_of(at),
     };
     let all: Vec<User> = people.iter().enumerate().map(user).collect();
     users::service::import(app, &all, "correct horse").await.expect("accounts");
     graph::service::import(app, people, &edges).await.expect("follows");
 }
 
-/// The first has said much, each of the others one thing. Homes hold their window.
+const fn statuses_of(at: usize) -> u64 {
+    match at {
+        HEAVY => SAID as u64,
+        STRANGER => SAID_BY_STRANGER as u64,
+        READER => 0,
+        POSTER => EVENTS as u64 + 1,
+        _ => 1,
+    }
+}
+
+const fn author(at: usize) -> usize {
+    match at {
+        0..SAID => HEAVY,
+        SAID..TOLD => STRANGER,
+        TOLD..SAID_BY_OTHERS => POSTER,
+        _ => at - SAID_BY_OTHERS + POSTER,
+    }
+}
+
+fn message(at: usize) -> String {
+    match at {
+        0..TOLD => FLAG.repeat(500),
+        _ => format!("What a day for a walk along the river; the {WORD} are back, and so are those who photograph them."),
+    }
+}
+
+/// Who says much and who says one thing. Homes hold their window.
 async fn talk(app: &App, people: &[UserId], said: &[StatusId]) {
-    let author = |at: usize| if at < SAID { 0 } else { at - SAID + 2 };
     let status = |(at, id): (usize, &StatusId)| Status {
         id: *id,
         author: people[author(at)],
-        message: "What a day for a walk along the river; the herons are back, and so are those who photograph them.".into(),
+        message: message(at),
         posted_at: id.time(),
         likes: if at == 0 { PEOPLE as u64 } else { 0 },
         comments: 0,
-        location: None,
+        location: (at < SAID).then_some(Location { latitude: 51.5, longitude: 0.125 }),
     };
     let all: Vec<Status> = said.iter().enumerate().map(status).collect();
     statuses::service::import(app, all.iter()).await.expect("statuses");
-    statuses::service::import_profile(app, people[0], &said[..SAID]).await.expect("a profile");
-    let profiles = (SAID..said.len()).map(|at| statuses::service::import_profile(app, people[author(at)], &said[at..=at]));
+    let (own, others) = (&said[..SAID], &said[SAID_BY_OTHERS..]);
+    statuses::service::import_profile(app, people[STRANGER], &said[SAID..TOLD]).await.expect("a profile");
+    statuses::service::import_profile(app, people[POSTER], &said[TOLD..=SAID_BY_OTHERS]).await.expect("a profile");
+    let one_each = others.iter().zip(&people[POSTER..]).skip(1);
+    let profiles = one_each.map(|(id, author)| statuses::service::import_profile(app, *author, std::slice::from_ref(id)));
     stream::iter(profiles).buffer_unordered(64).for_each(async |done| done.expect("a profile")).await;
-    timelines::service::import(app, people[0], &said[..SAID], said.to_vec()).await.expect("a home");
-    let read = said[SAID..SAID + 60].to_vec();
-    timelines::service::import(app, people[1], &[], read).await.expect("a home");
+    timelines::service::import(app, people[HEAVY], own, [own, &said[TOLD..]].concat()).await.expect("a home");
+    timelines::service::import(app, people[READER], &[], others[..60].to_vec()).await.expect("a home");
+}
+
+/// Tells that the poster's statuses were posted, as if they were of now and from somewhere: no filter of words wants any of them.
+async fn tell(app: &App, people: &[UserId], said: &[StatusId]) {
+    let marker = events::service::marker(app).await.expect("a marker");
+    let marks = marker.status(people[POSTER], "Nothing.", Some((51.5, 0.125)));
+    let told =
+        said[TOLD..SAID_BY_OTHERS].iter().map(|status| events::service::posted(app, people[POSTER], *status, marks.clone()));
+    stream::iter(told).buffer_unordered(AT_ONCE).for_each(async |done| done.expect("an event")).await;
 }
 
 async fn likes(app: &App, status: StatusId, people: &[UserId]) {
-    let likers: Vec<_> = people[2..].iter().enumerate().map(|(at, user)| (*user, id(at, people.len(), 2))).collect();
+    let likers: Vec<_> = people[POSTER..].iter().enumerate().map(|(at, user)| (*user, id(at, people.len(), 2))).collect();
     statuses::service::import_likes(app, status, &likers).await.expect("likes");
 }
 
@@ -154,6 +248,8 @@ async fn thread(app: &App, people: &[UserId], status: StatusId) -> CommentId {
     for at in 0..DEEP {
         deep = add(at % 3, Under::Comment(deep)).await;
     }
+    let loaders = Request::new(app.clone(), None, None, None).loaders();
+    assert!(threads::edit(app, &loaders, people[HEAVY], first, "I have never seen it from there.").await.is_ok());
     first
 }
 
@@ -165,15 +261,47 @@ async fn some_lists(app: &App, people: &[UserId]) -> UserListId {
         made.push(lists::service::create(app, people[0], list).await.ok().flatten().expect("a list"));
     }
     for list in &made {
-        let add =
-            (2..2 + MEMBERS).map(async |at| timelines::service::add_to_list(app, people[0], *list, people[at]).await.is_ok());
+        let add = (POSTER..POSTER + MEMBERS)
+            .map(async |at| timelines::service::add_to_list(app, people[0], *list, people[at]).await.is_ok());
         assert!(stream::iter(add).buffer_unordered(AT_ONCE).all(async |done| done).await);
     }
     made[0]
 }
 
+/// A campaign that runs for the whole year, or one without any bound but its budget.
+fn campaign(number: usize, keywords: Vec<String>) -> NewCampaign {
+    let is_bounded = number.is_multiple_of(2);
+    NewCampaign {
+        name: format!("campaign {number}"),
+        budget: Decimal::from(1_000_000),
+        daily: is_bounded.then(|| Decimal::from(100_000)),
+        starts: is_bounded.then_some(START - DAY),
+        ends: is_bounded.then_some(START + 300 * DAY),
+        keywords,
+        cap: is_bounded.then_some(CapDraft { impressions: 1_000_000, per_seconds: 60 }),
+        pacing: Pacing::Asap,
+        idempotency_key: None,
+    }
+}
+
+/// Makes a banner, or promotes a status.
+async fn add_ad(app: &App, owner: UserId, campaign: CampaignId, number: usize, status: Option<StatusId>) -> AdId {
+    let ad = NewAd {
+        campaign: Some(campaign),
+        slot: if status.is_some() { Slot::InFeed } else { Slot::Banner },
+        snippet: status.is_none().then(|| "The best tea in town.".into()),
+        target: status.is_none().then(|| "https://tea.example/".into()),
+        status: status.map(|it| it.global()),
+        pricing: Pricing::Cpm,
+        bid: Decimal::new(1_000 + number as i64, 3),
+        idempotency_key: None,
+    };
+    let loaders = Request::new(app.clone(), None, None, None).loaders();
+    ads::create_ad(app, &loaders, owner, ad).await.expect("an ad").expect("it is there")
+}
+
 /// Campaigns of the first, each with as many keywords as it may have and an ad; a website, whose key is given.
-async fn campaigns(app: &App, owner: UserId, ids: &mut BTreeMap<&'static str, String>) -> String {
+async fn campaigns(app: &App, owner: UserId, status: StatusId, ids: &mut BTreeMap<&'static str, String>) -> String {
     let site = NewWebsite {
         name: "Blog".into(),
         origin: "https://blog.example".into(),
@@ -183,33 +311,94 @@ async fn campaigns(app: &App, owner: UserId, ids: &mut BTreeMap<&'static str, St
     let site = ads::register(app, owner, site).await.expect("a website");
     ids.insert("Website", site.global());
     for number in 0..CAMPAIGNS {
-        let campaign = NewCampaign {
-            name: format!("campaign {number}"),
-            budget: Decimal::from(1_000_000),
-            daily: None,
-            starts: None,
-            ends: None,
-            keywords: keywords(number),
-            cap: None,
-            pacing: Pacing::Asap,
-            idempotency_key: None,
-        };
-        let campaign = ads::create(app, owner, campaign).await.expect("a campaign");
-        let ad = NewAd {
-            campaign: Some(campaign),
-            slot: Slot::Banner,
-            snippet: Some("The best tea in town.".into()),
-            target: Some("https://tea.example/".into()),
-            status: None,
-            pricing: Pricing::Cpm,
-            bid: Decimal::new(1_000 + number as i64, 3),
-            idempotency_key: None,
-        };
-        let loaders = Request::new(app.clone(), None, None, None).loaders();
-        let ad = ads::create_ad(app, &loaders, owner, ad).await.expect("an ad").expect("it is there");
+        let campaign = ads::create(app, owner, campaign(number, keywords(number))).await.expect("a campaign");
+        let ad = add_ad(app, owner, campaign, number, None).await;
         // The cheapest bid: all the others are looked at before it.
         ids.entry("Campaign").or_insert_with(|| campaign.global());
         ids.entry("Ad").or_insert_with(|| ad.global());
+        if number == 0 {
+            // In no feed: the campaign has keywords.
+            add_ad(app, owner, campaign, number, Some(status)).await;
+        }
     }
     ads::key(app, site).await.expect("a key")
+}
+
+/// Statuses of the stranger that are promoted in feeds; a campaign of the first with many ads, which is given.
+async fn promote(app: &App, people: &[UserId], said: &[StatusId]) -> CampaignId {
+    for number in 0..5 {
+        let campaign = ads::create(app, people[STRANGER], campaign(number, Vec::new())).await.expect("a campaign");
+        add_ad(app, people[STRANGER], campaign, number, Some(said[SAID + number])).await;
+    }
+    let campaign = ads::create(app, people[HEAVY], campaign(1, Vec::new())).await.expect("a campaign");
+    for number in 0..ADS {
+        add_ad(app, people[HEAVY], campaign, number, number.is_multiple_of(2).then_some(said[number])).await;
+    }
+    campaign
+}
+
+/// What a document finds in its answer at this place.
+async fn read(actor: &Actor, document: &str, variables: Value, place: &str) -> Value {
+    let mut answer = actor.gql(document, variables).await;
+    assert_eq!(answer.get("errors"), None, "{answer}");
+    answer["data"].pointer_mut(place).unwrap_or_else(|| panic!("nothing at {place}")).take()
+}
+
+fn texts(value: &Value, place: &str) -> Vec<String> {
+    let items = value.as_array().expect("a list").iter();
+    items.filter_map(|item| item.pointer(place)?.as_str().map(str::to_owned)).collect()
+}
+
+async fn cursors(heavy: &Actor, ids: &BTreeMap<&'static str, String>) -> BTreeMap<&'static str, String> {
+    let list = format!("{{ node(id: {:?}) {{ ... on UserList {{ timeline {{ syncCursor }} }} }} }}", ids["UserList"]);
+    let thread = format!("{{ node(id: {:?}) {{ ... on Status {{ commentThread {{ syncCursor }} }} }} }}", ids["Status"]);
+    let of = [
+        ("statusEvents", "{ statusEventsSyncCursor }", "/statusEventsSyncCursor"),
+        ("homeTimelineEvents", "{ homeTimeline { syncCursor } }", "/homeTimeline/syncCursor"),
+        ("listTimelineEvents", &list, "/node/timeline/syncCursor"),
+        ("commentEvents", &thread, "/node/commentThread/syncCursor"),
+    ];
+    let mut cursors = BTreeMap::new();
+    for (field, document, place) in of {
+        cursors.insert(field, read(heavy, document, json!({}), place).await.as_str().expect("a cursor").to_owned());
+    }
+    cursors
+}
+
+/// A session that is neither of these two.
+async fn another_session(first: &Actor, second: &Actor) -> String {
+    let mut free = BTreeMap::new();
+    for actor in [first, second] {
+        for session in
+            read(actor, "{ viewerSessions { id isCurrent } }", json!({}), "/viewerSessions").await.as_array().expect("a list")
+        {
+            let id = session["id"].as_str().expect("an id").to_owned();
+            *free.entry(id).or_insert(true) &= session["isCurrent"] == false;
+        }
+    }
+    free.into_iter().find(|(_, is_free)| *is_free).expect("a session").0
+}
+
+async fn some_tokens(heavy: &Actor, key: &str) -> Tokens {
+    let serve = "mutation($key: String!) { serveAds(input: { websiteKey: $key, slot: BANNER, visitorId: \"x\" }) { impressions { token } } }";
+    let served = read(heavy, serve, json!({ "key": key }), "/serveAds/impressions").await;
+    let home = "query($after: String) { homeTimeline { entries(first: 100, after: $after) {
+        edges { node { promotion { impressionToken } } } pageInfo { endCursor } } } }";
+    let (mut promoted, mut after) = (Vec::new(), Value::Null);
+    while promoted.len() < MAX_TOKENS {
+        let mut entries = read(heavy, home, json!({ "after": after }), "/homeTimeline/entries").await;
+        let found = texts(&entries["edges"], "/node/promotion/impressionToken");
+        assert!(!found.is_empty(), "a page without ads: {entries}");
+        promoted.extend(found);
+        after = entries["pageInfo"]["endCursor"].take();
+    }
+    promoted.truncate(MAX_TOKENS);
+    let log_in =
+        "mutation($login: String!) { logIn(input: { login: $login, password: \"correct horse\" }) { session { deviceToken } } }";
+    let device = read(heavy, log_in, json!({ "login": heavy.login }), "/logIn/session/deviceToken").await;
+    Tokens {
+        click: texts(&served, "/token").pop().expect("an impression"),
+        promoted,
+        device: device.as_str().expect("a token").to_owned(),
+    }
 }

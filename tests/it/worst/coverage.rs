@@ -1,0 +1,70 @@
+//! Which fields of the schema were answered: a generator that asks wrongly for a field finds nothing about it.
+
+use super::types::Types;
+use async_graphql::parser::parse_query;
+use async_graphql::parser::types::{OperationType, Selection, SelectionSet};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Fields that had a value in an answer, as `Type.field`.
+#[derive(Default)]
+pub(super) struct Coverage(BTreeSet<String>);
+
+impl Coverage {
+    /// Adds what the `data` of an answer to a document holds.
+    pub(super) fn add(&mut self, types: &Types, document: &str, data: &Value) {
+        let document = parse_query(document).expect("a document");
+        let (_, operation) = document.operations.iter().next().expect("an operation");
+        let root = match operation.node.ty {
+            OperationType::Query => "Query",
+            OperationType::Mutation => "Mutation",
+            OperationType::Subscription => "Subscription",
+        };
+        self.selection(types, root, &operation.node.selection_set.node, data);
+    }
+
+    fn selection(&mut self, types: &Types, of: &str, set: &SelectionSet, value: &Value) {
+        if let Value::Array(items) = value {
+            return items.iter().for_each(|item| self.selection(types, of, set, item));
+        }
+        for item in &set.items {
+            match &item.node {
+                Selection::Field(field) => {
+                    let (name, value) = (&field.node.name.node, &value[field.node.response_key().node.as_str()]);
+                    let Some(known) = types.fields(of).iter().find(|it| it.name == name.as_str()) else { continue };
+                    if !value.is_null() {
+                        self.0.insert(format!("{of}.{name}"));
+                        self.selection(types, &known.of, &field.node.selection_set.node, value);
+                    }
+                }
+                Selection::InlineFragment(inline) => {
+                    let member = inline.node.type_condition.as_ref().map_or(of, |it| it.node.on.node.as_str());
+                    let inner = &inline.node.selection_set.node;
+                    if is_of(value, member, inner) {
+                        self.selection(types, member, inner, value);
+                    }
+                }
+                Selection::FragmentSpread(_) => panic!("no document has fragments by name"),
+            }
+        }
+    }
+
+    /// The fields of the objects of `root` that no answer had a value of; what `elsewhere` reaches is left to its own documents.
+    pub(super) fn missing(&self, types: &Types, root: &str, elsewhere: Option<&str>) -> Vec<String> {
+        let others = elsewhere.map(|root| types.reachable(root)).unwrap_or_default();
+        let own = types.reachable(root).into_iter().filter(|of| !others.contains(of));
+        let fields = own.flat_map(|of| types.fields(&of).iter().map(|field| format!("{of}.{}", field.name)).collect::<Vec<_>>());
+        fields.filter(|field| !self.0.contains(field)).collect()
+    }
+}
+
+/// Whether an object is of this type: it says so, or else has what was selected of the type.
+fn is_of(value: &Value, of: &str, selected: &SelectionSet) -> bool {
+    if let Some(name) = value["__typename"].as_str() {
+        return name == of;
+    }
+    selected.items.iter().all(|item| match &item.node {
+        Selection::Field(field) => value.get(field.node.response_key().node.as_str()).is_some(),
+        _ => true,
+    })
+}

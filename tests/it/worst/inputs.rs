@@ -1,0 +1,201 @@
+//! Arguments of mutations and subscriptions: every field of an input at its bound, ids and tokens of what is there.
+
+use super::types::{Argument, Field, Types};
+use super::world::{POSTER, WORD, World, keyword, login};
+use serde_json::{Map, Value, json};
+use std::cell::Cell;
+
+/// Inputs of which one of several groups of fields is given.
+const EITHER: [(&str, &[&[&str]]); 4] = [
+    ("AddCommentInput", &[&["statusId"], &["parentId"]]),
+    ("CreateAdInput", &[&["snippet", "targetUrl"], &["statusId"]]),
+    ("EndSessionsInput", &[&["sessionId"], &["allOthers"]]),
+    ("StatusFilter", &[&["sample"], &["track"], &["follow"], &["locations"]]),
+];
+/// One character to its reader, and as many bytes as each character of a long text may have.
+pub(super) const FLAG: &str = "🇩🇪";
+
+/// The values that one world has for inputs.
+pub(super) struct Inputs<'a> {
+    world: &'a World,
+    types: &'a Types,
+    /// What only one document can use: it makes logins and idempotency keys differ.
+    used: Cell<usize>,
+}
+
+/// How a root field is called: the variables that an operation declares, what the field is passed, and the variables' values.
+pub(super) struct Call {
+    pub declared: String,
+    pub passed: String,
+    pub variables: Value,
+}
+
+impl<'a> Inputs<'a> {
+    pub(super) fn new(world: &'a World, types: &'a Types) -> Self {
+        Self { world, types, used: Cell::new(0) }
+    }
+
+    /// Every way to call a field: one for each group of fields that exclude each other.
+    pub(super) fn calls(&self, field: &Field) -> Vec<Call> {
+        let mut ways = vec![Map::new()];
+        for argument in &field.arguments {
+            let values = self.alternatives(&field.name, argument);
+            assert!(!values.is_empty() || !argument.is_required, "no value for {} of {}", argument.name, field.name);
+            if values.is_empty() {
+                continue;
+            }
+            let with = |way: &Map<String, Value>, value: &Value| {
+                let mut way = way.clone();
+                way.insert(argument.name.clone(), value.clone());
+                way
+            };
+            ways = ways.iter().flat_map(|way| values.iter().map(|value| with(way, value)).collect::<Vec<_>>()).collect();
+        }
+        for way in &mut ways {
+            // It names a sample.
+            if way.get("filter").is_some_and(|filter| filter["sample"].is_null()) {
+                way.remove("identifier");
+            }
+        }
+        ways.into_iter().map(|variables| Self::call(field, variables)).collect()
+    }
+
+    fn call(field: &Field, variables: Map<String, Value>) -> Call {
+        let given: Vec<&Argument> = field.arguments.iter().filter(|it| variables.contains_key(&it.name)).collect();
+        let all = |each: &dyn Fn(&&Argument) -> String| match given.is_empty() {
+            true => String::new(),
+            false => format!("({})", given.iter().map(each).collect::<Vec<_>>().join(", ")),
+        };
+        let declared = all(&|it| format!("${}: {}", it.name, it.declared));
+        let passed = all(&|it| format!("{}: ${}", it.name, it.name));
+        Call { declared, passed, variables: Value::Object(variables) }
+    }
+
+    /// The values that an argument or a field may have, where they exclude each other; none for what can be left out and is not known.
+    fn alternatives(&self, owner: &str, argument: &Argument) -> Vec<Value> {
+        if self.types.inputs(&argument.of).is_none() || argument.is_list {
+            return self.value(owner, argument).into_iter().collect();
+        }
+        let groups = EITHER.iter().find(|(of, _)| *of == argument.of).map_or(&[][..], |(_, groups)| *groups);
+        if groups.is_empty() {
+            return vec![self.object(&argument.of, &[])];
+        }
+        groups.iter().map(|group| self.object(&argument.of, &without(groups, group))).collect()
+    }
+
+    /// An input object with all its fields but those.
+    fn object(&self, of: &str, left_out: &[&str]) -> Value {
+        let mut fields = Map::new();
+        for field in self.types.inputs(of).unwrap_or_default() {
+            if left_out.contains(&field.name.as_str()) {
+                continue;
+            }
+            let value = self.alternatives(of, field).into_iter().next();
+            assert!(value.is_some() || !field.is_required, "no value for {} of {of}", field.name);
+            fields.extend(value.map(|value| (field.name.clone(), value)));
+        }
+        if fields.contains_key("slot") && fields.contains_key("statusId") {
+            fields.insert("slot".into(), json!("IN_FEED"));
+        }
+        Value::Object(fields)
+    }
+
+    /// What is there, or the bound of the field's type.
+    fn value(&self, owner: &str, field: &Argument) -> Option<Value> {
+        if let Some(value) = self.of_world(owner, &field.name) {
+            return Some(value);
+        }
+        let bounds = self.bounds(field);
+        let text = |number: usize| text(&field.description, number, bounds.last().copied());
+        match field.of.as_str() {
+            "String" if field.is_list => Some((0..*bounds.first()?).map(|at| json!(keyword(at))).collect()),
+            "String" if !bounds.is_empty() || field.is_required => Some(json!(text(self.next()))),
+            "Boolean" => Some(json!(true)),
+            "Int" => Some(json!(bounds.last().copied().unwrap_or(1))),
+            "Float" => Some(json!(edge(&field.name).unwrap_or(bounds.last().copied().unwrap_or(1) as f64))),
+            "Decimal" => Some(json!("1000")),
+            of if field.is_list && self.types.inputs(of).is_some() => {
+                Some((0..*bounds.first()?).map(|_| self.object(of, &[])).collect())
+            }
+            of => {
+                let values = self.types.values(of)?;
+                let wanted = ["BANNER", "UP"];
+                Some(json!(values.iter().find(|value| wanted.contains(&value.as_str())).or(values.first())?))
+            }
+        }
+    }
+
+    fn next(&self) -> usize {
+        self.used.set(self.used.get() + 1);
+        self.used.get()
+    }
+
+    /// The bounds that a field's description names, or else that of another field of its name.
+    fn bounds(&self, field: &Argument) -> Vec<usize> {
+        let own = bounds_in(&field.description);
+        let others = || self.types.inputs_named(&field.name).map(|it| bounds_in(&it.description)).find(|it| !it.is_empty());
+        if own.is_empty() { others().unwrap_or_default() } else { own }
+    }
+
+    /// What must be something that is there, or of a certain form.
+    fn of_world(&self, owner: &str, name: &str) -> Option<Value> {
+        let world = self.world;
+        let id = |of: &str| world.ids.get(of).map(|id| json!(id));
+        match name {
+            "campaignId" => Some(json!(world.campaign)),
+            "adId" => id("Ad"),
+            "listId" => id("UserList"),
+            "statusId" => id("Status"),
+            "commentId" | "parentId" => id("Comment"),
+            "sessionId" => id("Session"),
+            "userId" => Some(json!(world.stranger)),
+            "after" => world.cursors.get(owner).map(|cursor| json!(cursor)),
+            "websiteKey" => Some(json!(world.website_key)),
+            "token" => Some(json!(world.tokens.click)),
+            "tokens" => Some(json!(world.tokens.promoted)),
+            "deviceToken" => Some(json!(world.tokens.device)),
+            "login" if owner == "LogInInput" => Some(json!(world.heavy.login)),
+            "password" if owner != "SignUpInput" => Some(json!("correct horse")),
+            "origin" => Some(json!("https://news.example")),
+            "targetUrl" => Some(json!(format!("{:x<2048}", "https://tea.example/"))),
+            "startsAt" => Some(json!("2026-02-01T00:00:00Z")),
+            "endsAt" => Some(json!("2026-12-01T00:00:00Z")),
+            "follow" => Some((POSTER..POSTER + 5_000).map(|at| json!(login(at))).collect()),
+            "track" => Some((0..400).map(|at| json!(if at == 0 { WORD.to_owned() } else { keyword(at) })).collect()),
+            _ => None,
+        }
+    }
+}
+
+/// The fields of all groups but one.
+fn without<'a>(groups: &[&[&'a str]], group: &[&'a str]) -> Vec<&'a str> {
+    groups.iter().flat_map(|it| it.iter().copied()).filter(|it| !group.contains(it)).collect()
+}
+
+/// The numbers behind "to" and "most" in a description.
+fn bounds_in(description: &str) -> Vec<usize> {
+    let words: Vec<&str> = description.split_whitespace().collect();
+    let number = |word: &str| word.trim_end_matches(|it: char| !it.is_ascii_digit()).replace(',', "").parse().ok();
+    let bound = |pair: &[&str]| if matches!(pair[0], "to" | "most") { number(pair[1]) } else { None };
+    words.windows(2).filter_map(bound).collect()
+}
+
+/// A text of so many characters that no other text begins like; a short one where nothing bounds it.
+fn text(description: &str, number: usize, bound: Option<usize>) -> String {
+    let begin = format!("x{number}");
+    let is_plain = ["ASCII", "bytes", "letters"].iter().any(|word| description.contains(word));
+    let fill = if is_plain { "x" } else { FLAG };
+    let rest = bound.map_or(0, |bound| bound.saturating_sub(begin.len()));
+    begin + &fill.repeat(rest)
+}
+
+/// The edges of a box around the whole earth.
+fn edge(name: &str) -> Option<f64> {
+    match name {
+        "minLatitude" => Some(-90.0),
+        "maxLatitude" => Some(90.0),
+        "minLongitude" => Some(-180.0),
+        "maxLongitude" => Some(180.0),
+        _ => None,
+    }
+}
