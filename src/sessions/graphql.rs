@@ -121,13 +121,15 @@ struct LogOutPayload {
     user_errors: Vec<UserError>,
 }
 
-/// Which sessions to end: exactly one of the two.
+/// Which sessions to end: exactly one of `sessionId` and `allOthers`.
 #[derive(InputObject)]
 struct EndSessionsInput {
     /// One session of the viewer; the one that asks too.
     session_id: Option<ID>,
-    /// True: every session but the one that asks.
+    /// True: every session but the one that asks. Device tokens of the account are revoked too.
     all_others: Option<bool>,
+    /// With `allOthers`: the device token of the device that asks, if it has one. The answer has a new one in its place.
+    device_token: Option<String>,
 }
 
 /// Which sessions ended.
@@ -135,6 +137,8 @@ struct EndSessionsInput {
 struct EndSessionsPayload {
     /// Those that ended, newest first; null when there are errors.
     ended_session_ids: Option<Vec<ID>>,
+    /// With `allOthers`: the new device token of the device that asks; null when it sent none that was valid.
+    device_token: Option<String>,
     /// What is wrong with the input; empty on success.
     user_errors: Vec<UserError>,
 }
@@ -187,7 +191,8 @@ impl SessionMutation {
         Some(ended.await)
     }
 
-    /// Ends one session of the viewer, or all others. Needs a session.
+    /// Ends one session of the viewer, or all others. Ending all others also revokes the device tokens of the account: a device is known again
+    /// once it logs in. Needs a session.
     async fn end_sessions(
         &self,
         ctx: &Context<'_>,
@@ -208,21 +213,23 @@ async fn begin(request: &Request, account: Outcome<AuthenticatedUser>) -> Result
 async fn end_sessions(ctx: &Context<'_>, input: EndSessionsInput) -> Result<EndSessionsPayload> {
     let request = request(ctx)?;
     let viewer = request.viewer()?;
-    let outcome = match which(input) {
-        Ok(which) => service::end(&request.app, viewer, which).await,
+    let outcome = match which(&input) {
+        Ok(Some(id)) => service::end(&request.app, viewer, id).await.map(|ended| (ended, None)),
+        Ok(None) => Ok(service::end_others(&request.app, viewer, input.device_token.as_deref()).await?),
         Err(row) => Err(row.into()),
     };
     let (ended, user_errors) = refuse(outcome)?;
     request.forget();
+    let (ended, device_token) = ended.unzip();
     let ended_session_ids = ended.map(|ended| ended.into_iter().map(|id| id.global().into()).collect());
-    Ok(EndSessionsPayload { ended_session_ids, user_errors })
+    Ok(EndSessionsPayload { ended_session_ids, device_token: device_token.flatten(), user_errors })
 }
 
 /// The session meant, or all others.
-fn which(input: EndSessionsInput) -> Result<Option<SessionId>, Row> {
-    match (input.session_id, input.all_others) {
+fn which(input: &EndSessionsInput) -> Result<Option<SessionId>, Row> {
+    match (&input.session_id, input.all_others) {
         (None, Some(true)) => Ok(None),
-        (Some(id), None) => SessionId::from_global(&id)
+        (Some(id), None) => SessionId::from_global(id)
             .map(Some)
             .ok_or_else(|| Row::new(UserErrorCode::NotFound, "There is no such session of yours.", &["sessionId"])),
         _ => Err(Row::new(UserErrorCode::InvalidInput, "Give either `sessionId` or `allOthers: true`.", &[])),

@@ -10,6 +10,7 @@ use crate::events::service as events;
 use crate::ids::{SessionId, UserId};
 use crate::jobs::Task;
 use crate::jobs::service::{self as jobs, Parts};
+use crate::users::service as users;
 use crate::viewer::Viewer;
 
 /// Begins a session. Two writes and a look; the oldest of more than 100 ends.
@@ -225,21 +226,34 @@ pub async fn log_out(app: &App, viewer: &Viewer) -> Result<SessionId, Error> {
     Ok(viewer.session)
 }
 
-/// Ends one session of the viewer, or (with `None`) all but the one that asks. Those that ended, newest first.
+/// Ends one session of the viewer. Device tokens stay.
 ///
 /// # Errors
 /// `NOT_FOUND` for a session that is not the viewer's, or has ended.
-pub async fn end(app: &App, viewer: &Viewer, which: Option<SessionId>) -> Outcome<Vec<SessionId>> {
-    let ending = match which {
-        Some(id) => vec![one(app, viewer.user, id).await?.ok_or_else(not_found)?],
-        None => list(app, viewer.user).await?.into_iter().filter(|session| session.id != viewer.session).collect(),
-    };
-    let digests: Vec<String> = ending.iter().map(|session| session.digest.clone()).collect();
-    let noted = note(app, viewer.user, &digests, true).await?;
-    store::end(app.db(), viewer.user, &digests).await?;
+pub async fn end(app: &App, viewer: &Viewer, id: SessionId) -> Outcome<Vec<SessionId>> {
+    let session = one(app, viewer.user, id).await?.ok_or_else(not_found)?;
+    Ok(end_all(app, viewer.user, vec![session]).await?)
+}
+
+/// Ends all sessions of the viewer but the one that asks, and revokes all device tokens of the account. Gives the sessions that ended, newest
+/// first, and a new token for the device whose token is `device`.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: do it again.
+pub async fn end_others(app: &App, viewer: &Viewer, device: Option<&str>) -> Result<(Vec<SessionId>, Option<String>), Error> {
+    // First: should the rest fail, the sessions that are left show that it is to be done again.
+    let device = users::revoke_devices(app, viewer.user, device).await?;
+    let others = list(app, viewer.user).await?.into_iter().filter(|session| session.id != viewer.session).collect();
+    Ok((end_all(app, viewer.user, others).await?, device))
+}
+
+async fn end_all(app: &App, user: UserId, sessions: Vec<Session>) -> Result<Vec<SessionId>, Error> {
+    let digests: Vec<String> = sessions.iter().map(|session| session.digest.clone()).collect();
+    let noted = note(app, user, &digests, true).await?;
+    store::end(app.db(), user, &digests).await?;
     noted.done(app);
-    events::changed(app, viewer.user.0);
-    Ok(ending.into_iter().map(|session| session.id).collect())
+    events::changed(app, user.0);
+    Ok(sessions.into_iter().map(|session| session.id).collect())
 }
 
 /// Ends every session of an account that is gone: from the moment this answers no token of its proves anything. `true` says that there may

@@ -2,6 +2,7 @@
 
 use super::keys::{self, Owned};
 use super::model::FREE_AFTER;
+use super::store::DEVICE_EPOCH;
 use crate::audit::{self, Entry, Findings, Lives, Remedy};
 use crate::db::look::Look;
 use crate::error::Error;
@@ -56,11 +57,13 @@ async fn check_freed(look: &Look, marks: &[(&str, i64)], found: &mut Findings) -
 }
 
 async fn check_users(look: &Look, users: &[UserId], found: &mut Findings) -> Result<(), Error> {
-    let fields = look.ask(users.iter().copied(), |id| cmd("HMGET").arg(keys::user(id)).arg(&FIELDS).take()).await?;
+    let fields = |id| cmd("HMGET").arg(keys::user(id)).arg(&FIELDS).arg(DEVICE_EPOCH).take();
+    let fields = look.ask(users.iter().copied(), fields).await?;
     let mut logins = Vec::new();
     for id in users {
         let values: Vec<Option<String>> = fields.read(id).unwrap_or_default();
         check_fields(*id, &values, found);
+        check_device_epoch(look, *id, values.get(FIELDS.len()).cloned().flatten(), found);
         if let Some(Some(login)) = values.get(1).filter(|_| !look.is_young(id.0)) {
             logins.push((*id, login.to_ascii_lowercase()));
         }
@@ -98,6 +101,15 @@ fn check_fields(id: UserId, values: &[Option<String>], found: &mut Findings) {
             }
             Some(_) => {}
         }
+    }
+}
+
+/// Any other epoch revokes the device tokens, which is what an epoch that cannot be read may have been meant to do.
+fn check_device_epoch(look: &Look, id: UserId, epoch: Option<String>, found: &mut Findings) {
+    if let Some(epoch) = epoch.filter(|epoch| audit::number(epoch).is_none()) {
+        let (key, value) = (keys::user(id), Some(look.now().to_string()));
+        let remedy = Remedy::SetField { key: key.clone(), field: DEVICE_EPOCH.to_owned(), found: Some(epoch), value };
+        found.mend(&key, "its devices is no number", [remedy]);
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! A token grants nothing but a bucket of its own for failed log-ins, so that nobody who guesses elsewhere can keep its owner out. The client
 //! alone keeps it: `base64url(version 1, account 8, device 8, expiry 8, fingerprint 8, tag 16 bytes)`. The tag is an HMAC-SHA256 of the bytes
-//! before it, compared in constant time. The fingerprint is that of the account's password hash: a new password revokes every token, as does
-//! the end of the account.
+//! before it, compared in constant time. The fingerprint is that of the account's password hash and of its device epoch: a new password revokes
+//! every token, as do ending all other sessions, which sets a new epoch, and the end of the account.
 
+use super::model::PasswordRecord;
 use crate::app::App;
 use crate::clock::{DAY, Millis};
 use crate::error::Error;
@@ -71,21 +72,20 @@ impl DeviceTokens {
         (claims.first() == Some(&VERSION) && now < device.expires).then_some(device)
     }
 
-    /// Whether a device is known to the account with this id and password hash. It is not known to another account, nor to the same one with
-    /// an older password.
-    pub(super) fn is_known(&self, device: &Device, account: UserId, password_hash: &str) -> bool {
-        device.account == account && device.fingerprint == self.fingerprint(password_hash)
+    /// Whether a device is known to the account with this id and password. It is not known to another account, nor to the same one with an
+    /// older password or an older device epoch.
+    pub(super) fn is_known(&self, device: &Device, account: UserId, password: &PasswordRecord) -> bool {
+        device.account == account && device.fingerprint == self.fingerprint(password)
     }
 
-    /// A token for a device that has just logged in. A device that is `known` keeps its token while that is young, and its id always.
-    pub(super) fn issue(&self, account: UserId, password_hash: &str, known: Option<Device>, now: Millis) -> String {
-        let young = known.filter(|device| now + LIFETIME < device.expires + RENEW_AFTER);
-        let renewed = || Device {
-            account,
-            id: known.map_or_else(rand::random, |device| device.id),
-            expires: now + LIFETIME,
-            fingerprint: self.fingerprint(password_hash),
-        };
+    /// A token for a device that has just logged in. A device that is `known` keeps its token while that is young and not revoked, and its id
+    /// always.
+    pub(super) fn issue(&self, account: UserId, password: &PasswordRecord, known: Option<Device>, now: Millis) -> String {
+        let fingerprint = self.fingerprint(password);
+        let is_young = |device: &Device| now + LIFETIME < device.expires + RENEW_AFTER;
+        let young = known.filter(|device| is_young(device) && device.fingerprint == fingerprint);
+        let renewed =
+            || Device { account, id: known.map_or_else(rand::random, |device| device.id), expires: now + LIFETIME, fingerprint };
         self.sign(&young.unwrap_or_else(renewed))
     }
 
@@ -100,9 +100,14 @@ impl DeviceTokens {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// The fingerprint of a password hash. Its MAC is never a token's: claims begin with their version.
-    fn fingerprint(&self, password_hash: &str) -> [u8; 8] {
-        let whole = self.mac.clone().chain_update(b"password").chain_update(password_hash).finalize().into_bytes();
+    /// The fingerprint of a password and a device epoch. Its MAC is never a token's: claims begin with their version. Nor are two of them of the
+    /// same bytes: a hash holds no NUL.
+    fn fingerprint(&self, password: &PasswordRecord) -> [u8; 8] {
+        let mut mac = self.mac.clone().chain_update(b"password").chain_update(&password.hash);
+        if !password.device_epoch.is_empty() {
+            mac = mac.chain_update(b"\0").chain_update(&password.device_epoch);
+        }
+        let whole = mac.finalize().into_bytes();
         let mut fingerprint = [0; 8];
         fingerprint.copy_from_slice(&whole[..8]);
         fingerprint
@@ -120,9 +125,13 @@ mod tests {
         DeviceTokens::new([7; 16]).expect("a key")
     }
 
+    fn password(hash: &str, device_epoch: &str) -> PasswordRecord {
+        PasswordRecord { hash: hash.to_owned(), device_epoch: device_epoch.to_owned() }
+    }
+
     #[test]
     fn a_token_is_valid_for_ninety_days() {
-        let token = tokens().issue(ADA, "hash", None, NOW);
+        let token = tokens().issue(ADA, &password("hash", ""), None, NOW);
         let device = tokens().open(&token, NOW).expect("it is ours");
         assert_eq!((device.account, token.len()), (ADA, LENGTH));
         assert_eq!(tokens().open(&token, NOW + LIFETIME - 1), Some(device));
@@ -131,7 +140,7 @@ mod tests {
 
     #[test]
     fn nobody_else_makes_a_token_or_changes_one() {
-        let token = tokens().issue(ADA, "hash", None, NOW);
+        let token = tokens().issue(ADA, &password("hash", ""), None, NOW);
         let bytes = URL_SAFE_NO_PAD.decode(&token).expect("base64");
         for bit in 0..bytes.len() * 8 {
             let mut forged = bytes.clone();
@@ -146,21 +155,34 @@ mod tests {
 
     #[test]
     fn a_device_is_known_to_one_account_with_one_password() {
-        let device = tokens().open(&tokens().issue(ADA, "hash", None, NOW), NOW).expect("it is ours");
-        assert!(tokens().is_known(&device, ADA, "hash"));
-        assert!(!tokens().is_known(&device, UserId(43), "hash"));
-        assert!(!tokens().is_known(&device, ADA, "another hash"));
+        let device = tokens().open(&tokens().issue(ADA, &password("hash", ""), None, NOW), NOW).expect("it is ours");
+        assert!(tokens().is_known(&device, ADA, &password("hash", "")));
+        assert!(!tokens().is_known(&device, UserId(43), &password("hash", "")));
+        assert!(!tokens().is_known(&device, ADA, &password("another hash", "")));
+    }
+
+    #[test]
+    fn a_new_epoch_revokes_a_token_and_renews_a_young_one() {
+        let (before, after) = (password("hash", "1"), password("hash", "2"));
+        let first = tokens().issue(ADA, &before, None, NOW);
+        let device = tokens().open(&first, NOW).expect("it is ours");
+        assert!(tokens().is_known(&device, ADA, &before));
+        assert!(
+            ![&after, &password("hash", ""), &password("hash1", "")].into_iter().any(|it| tokens().is_known(&device, ADA, it))
+        );
+        let renewed = tokens().open(&tokens().issue(ADA, &after, Some(device), NOW), NOW).expect("it is ours");
+        assert!(tokens().is_known(&renewed, ADA, &after) && renewed.id == device.id);
     }
 
     #[test]
     fn a_token_is_renewed_after_a_week_and_keeps_its_device() {
-        let first = tokens().issue(ADA, "hash", None, NOW);
+        let first = tokens().issue(ADA, &password("hash", ""), None, NOW);
         let device = tokens().open(&first, NOW);
-        assert_eq!(tokens().issue(ADA, "hash", device, NOW + RENEW_AFTER - 1), first);
-        let renewed = tokens().issue(ADA, "hash", device, NOW + RENEW_AFTER);
+        assert_eq!(tokens().issue(ADA, &password("hash", ""), device, NOW + RENEW_AFTER - 1), first);
+        let renewed = tokens().issue(ADA, &password("hash", ""), device, NOW + RENEW_AFTER);
         assert_ne!(renewed, first);
         let valid_then = tokens().open(&renewed, NOW + RENEW_AFTER + LIFETIME - 1);
         assert_eq!(valid_then.map(|it| it.id), device.map(|it| it.id));
-        assert_ne!(tokens().issue(ADA, "hash", None, NOW), first, "another device");
+        assert_ne!(tokens().issue(ADA, &password("hash", ""), None, NOW), first, "another device");
     }
 }

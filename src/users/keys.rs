@@ -12,7 +12,8 @@ pub const KINDS: [&str; 4] = ["user", "users", "freed", "password"];
 /// How many HASHes the logins are spread over. Fixed for ever: a login's shard must not move.
 const SHARDS: u32 = 4_096;
 
-/// HASH `id login name bio followers following posts signup` (signup in ms since the epoch). 8 fields, no time to live.
+/// HASH `id login name bio followers following posts signup` (signup in ms since the epoch), and `devices` once the account has revoked its
+/// device tokens (a random number that they are bound to). At most 9 fields, no time to live.
 pub fn user(id: UserId) -> String {
     format!("user:{{{}}}", id.0)
 }

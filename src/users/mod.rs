@@ -2,7 +2,7 @@
 //!
 //! | key | type | what | bound |
 //! |---|---|---|---|
-//! | `user:{id}` | HASH | the account as the book has it (8.1.1) and a bio; nothing secret | 8 fields |
+//! | `user:{id}` | HASH | the account as the book has it (8.1.1) and a bio, and the epoch of its device tokens; nothing secret | 9 fields |
 //! | `users:{shard}` | HASH | login in lower case → id, over 4,096 shards | one field an account |
 //! | `freed:{shard}:digest` | STRING | from when on the login of a deleted account can be claimed again | 30 days |
 //! | `password:{id}` | STRING | the argon2id hash, alone so that no reader of accounts ever sees it | 1 an account |

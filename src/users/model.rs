@@ -49,6 +49,15 @@ pub struct AuthenticatedUser {
     pub device_token: String,
 }
 
+/// The password of an account, and what its device tokens are bound to beside it.
+#[derive(Clone, Debug)]
+pub(super) struct PasswordRecord {
+    /// The argon2id hash in PHC form.
+    pub(super) hash: String,
+    /// A random number that is replaced whenever the account revokes its device tokens; empty until then.
+    pub(super) device_epoch: String,
+}
+
 /// What someone sends to log in.
 #[derive(Clone, Copy, Debug)]
 pub struct Credentials<'a> {

@@ -2,7 +2,7 @@
 
 use super::attempt::{Attempt, KnownDevice};
 use super::device::{Device, DeviceTokens};
-use super::model::{self, AuthenticatedUser, Credentials, ProfileChange, Registration, User};
+use super::model::{self, AuthenticatedUser, Credentials, PasswordRecord, ProfileChange, Registration, User};
 use super::{password, store};
 use crate::app::App;
 use crate::clock::Millis;
@@ -62,7 +62,7 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
         return Err(taken().into());
     }
     noted.done(app);
-    let device_token = tokens.issue(id, &hash, None, app.now());
+    let device_token = tokens.issue(id, &PasswordRecord { hash, device_epoch: String::new() }, None, app.now());
     Ok(AuthenticatedUser { user: user.into(), device_token })
 }
 
@@ -107,13 +107,14 @@ pub async fn authenticate(app: &App, given: Credentials<'_>, from: Option<IpAddr
         };
         // What cannot be a password is nobody's: nothing is compared in its place, which takes as long.
         let tried = model::password(given.password).unwrap_or_default();
-        Ok((password::verify(app, tried, stored.hash.clone()).await?, stored))
+        let hash = stored.password.as_ref().map(|password| password.hash.clone());
+        Ok((password::verify(app, tried, hash).await?, stored))
     };
     let (attempt, (right, stored)) = attempt.unless_failed(app, compared).await?;
-    let (true, Stored { id: Some(id), hash: Some(hash) }) = (right, stored) else { return Err(wrong_credentials()) };
+    let (true, Stored { id: Some(id), password: Some(password) }) = (right, stored) else { return Err(wrong_credentials()) };
     let user = store::one(app.db(), id).await?.ok_or_else(wrong_credentials)?;
     attempt.succeed(app).await;
-    let device_token = DeviceTokens::of(app).await?.issue(id, &hash, device, app.now());
+    let device_token = DeviceTokens::of(app).await?.issue(id, &password, device, app.now());
     Ok(AuthenticatedUser { user, device_token })
 }
 
@@ -121,17 +122,17 @@ pub async fn authenticate(app: &App, given: Credentials<'_>, from: Option<IpAddr
 struct Stored {
     /// The account, if there is one.
     id: Option<UserId>,
-    /// The hash of its password.
-    hash: Option<String>,
+    /// Its password.
+    password: Option<PasswordRecord>,
 }
 
 /// Looks a login up. Two round trips whether there is such an account or not.
 async fn find_stored(app: &App, login: &str) -> Result<Stored, Error> {
     if !model::is_login(login) {
-        return Ok(Stored { id: None, hash: None });
+        return Ok(Stored { id: None, password: None });
     }
     let id = store::find(app.db(), login).await?;
-    Ok(Stored { id, hash: store::password(app.db(), id.unwrap_or(NOBODY)).await? })
+    Ok(Stored { id, password: store::password_record(app.db(), id.unwrap_or(NOBODY)).await? })
 }
 
 /// The device that logs in, if the account knows it, and what was looked up to find that out: nothing for who brings no token of ours.
@@ -140,7 +141,8 @@ async fn recognize(app: &App, given: Credentials<'_>) -> Result<(Option<Device>,
     let tokens = DeviceTokens::of(app).await?;
     let Some(device) = tokens.open(token, app.now()) else { return Ok((None, None)) };
     let stored = find_stored(app, given.login).await?;
-    let is_known = matches!(&stored, Stored { id: Some(id), hash: Some(hash) } if tokens.is_known(&device, *id, hash));
+    let is_known =
+        matches!(&stored, Stored { id: Some(id), password: Some(password) } if tokens.is_known(&device, *id, password));
     Ok((is_known.then_some(device), Some(stored)))
 }
 
@@ -167,6 +169,20 @@ pub async fn prove(app: &App, id: UserId, password: &str, session: Option<Sessio
     }
     attempt.succeed(app).await;
     Ok(user)
+}
+
+/// Revokes every device token of an account. A device that sends its own token, `keep`, gets a new one: it stays the same device, with the same
+/// bucket for failed log-ins, so that nobody wins guesses by this. One pipeline and one script.
+///
+/// # Errors
+/// `UNAUTHENTICATED` when the account is gone; `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn revoke_devices(app: &App, id: UserId, keep: Option<&str>) -> Result<Option<String>, Error> {
+    let tokens = DeviceTokens::of(app).await?;
+    let before = store::password_record(app.db(), id).await?.ok_or(Error::Unauthenticated)?;
+    let kept = keep.and_then(|token| tokens.open(token, app.now())).filter(|device| tokens.is_known(device, id, &before));
+    let after = PasswordRecord { device_epoch: rand::random::<u32>().to_string(), ..before };
+    store::set_device_epoch(app.db(), id, &after.device_epoch).await?;
+    Ok(kept.map(|device| tokens.issue(id, &after, Some(device), app.now())))
 }
 
 /// Takes an account away: the commit. From here on nobody sees it, it cannot log in, and no step adds anything to it, since each asks whether

@@ -1,7 +1,7 @@
 //! Accounts in Redis.
 
 use super::keys;
-use super::model::{FREE_AFTER, User};
+use super::model::{FREE_AFTER, PasswordRecord, User};
 use crate::clock::Millis;
 use crate::db::script::{Call, Script};
 use crate::db::{Db, Moment, Weighed, decode};
@@ -15,6 +15,9 @@ static CREATE_USER: Script = Script::new(include_str!("lua/create_user.lua"));
 static CLAIM_LOGIN: Script = Script::new(include_str!("lua/claim_login.lua"));
 static RELEASE_LOGIN: Script = Script::new(include_str!("lua/release_login.lua"));
 static UPDATE_USER: Script = Script::new(include_str!("lua/update_user.lua"));
+
+/// The field of an account's HASH that holds its device epoch. Not part of [`User`]: only log-ins read it.
+pub(super) const DEVICE_EPOCH: &str = "devices";
 
 /// Accounts by id, in their order; `None` for what is not there. One pipeline of HGETALL for those that are not near.
 pub(super) async fn load(db: &Db, since: Moment, ids: &[UserId]) -> Result<Vec<Option<Arc<User>>>, Error> {
@@ -179,6 +182,20 @@ pub(super) async fn update(db: &Db, id: UserId, name: Option<&str>, bio: Option<
         }
     }
     db.call(call).await
+}
+
+/// Sets the device epoch of an account, which revokes its device tokens; `false` when there is no such account. One script.
+pub(super) async fn set_device_epoch(db: &Db, id: UserId, epoch: &str) -> Result<bool, Error> {
+    db.call(Call::new(&UPDATE_USER, [keys::user(id)]).arg(DEVICE_EPOCH).arg(epoch)).await
+}
+
+/// The password hash of an account, and its device epoch. One pipeline.
+pub(super) async fn password_record(db: &Db, id: UserId) -> Result<Option<PasswordRecord>, Error> {
+    let get_epoch = cmd("HGET").arg(keys::user(id)).arg(DEVICE_EPOCH).take();
+    let mut replies = db.read_many(vec![cmd("GET").arg(keys::password(id)).take(), get_epoch]).await?.into_iter();
+    let mut text = || decode::one::<Option<String>>(replies.next().unwrap_or_default());
+    let (hash, epoch) = (text()?, text()?);
+    Ok(hash.map(|hash| PasswordRecord { hash, device_epoch: epoch.unwrap_or_default() }))
 }
 
 /// The password hash of an account.

@@ -24,6 +24,8 @@ pub(super) const OF_THE_PROCESS: &[Case] = &[
 pub(super) const OF_ACCOUNTS: &[Case] = &[
     (&["HDEL user:{$ada} bio"], &["user:{$ada}: has no bio"]),
     (&["HSET user:{$ada} signup soon"], &["user:{$ada}: its signup is no number"]),
+    (&["HSET user:{$ada} devices 7"], &[]),
+    (&["HSET user:{$ada} devices mine"], &["user:{$ada}: its devices is no number"]),
     (&["HSET user:{$ada} posts -1"], &["user:{$ada}: its posts is no number"]),
     (&["HSET user:{$ada} id 7"], &["user:{$ada}: has another id"]),
     (&["EXPIRE user:{$ada} 1000"], &["user:{$ada}: should have no time to live"]),

@@ -183,6 +183,57 @@ async fn many_attempts_of_one_device_at_once_are_no_more_than_it_has_tokens() {
     assert!((2..=4).contains(&wrong), "{wrong}");
 }
 
+/// What ending all other sessions answers, or one of them.
+async fn end_sessions(app: &Served, actor: &Actor, input: &str) -> Value {
+    let document =
+        format!("mutation {{ endSessions(input: {{ {input} }}) {{ endedSessionIds deviceToken userErrors {{ code }} }} }}");
+    let answer = Answer::of(asked_by(app, actor, &document)).await.json();
+    assert!(answer["data"]["endSessions"]["endedSessionIds"].is_array(), "{answer}");
+    answer["data"]["endSessions"].clone()
+}
+
+#[tokio::test]
+async fn ending_all_other_sessions_revokes_every_device_token_of_the_account() {
+    let app = TestApp::with(small()).await;
+    let people = app.crowd("c", 2).await;
+    let (own, stolen) = (device_of(&app, "c0", None).await, device_of(&app, "c0", None).await);
+    let foreign = device_of(&app, "c1", None).await;
+    let sessions = Answer::of(asked_by(&app, &people[0], "{ viewerSessions { id isCurrent } }")).await.json();
+    let sessions = sessions["data"]["viewerSessions"].as_array().expect("sessions").clone();
+    let other = sessions.iter().find(|session| session["isCurrent"] == false).expect("another one")["id"].clone();
+    let one = end_sessions(&app, &people[0], &format!("sessionId: {other}, deviceToken: {own:?}")).await;
+    assert_eq!(one["deviceToken"], Value::Null);
+    guess_on(&app, HOME, "c0", None).await;
+    assert_eq!(tried(&app, HOME, "c0", RIGHT, Some(&stolen)).await, In, "one session alone revokes nothing");
+    let all = end_sessions(&app, &people[0], &format!("allOthers: true, deviceToken: {own:?}")).await;
+    let renewed = all["deviceToken"].as_str().expect("a new token");
+    for revoked in [&stolen, &own] {
+        assert_eq!(tried(&app, HOME, "c0", RIGHT, Some(revoked)).await, Limited);
+    }
+    assert_eq!(tried(&app, HOME, "c0", RIGHT, Some(renewed)).await, In);
+    guess_on(&app, HOME, "c1", None).await;
+    assert_eq!(tried(&app, HOME, "c1", RIGHT, Some(&foreign)).await, In, "another account's are its own");
+    // Neither a token of another account nor a revoked one is renewed.
+    for token in [&foreign, &own] {
+        let all = end_sessions(&app, &people[0], &format!("allOthers: true, deviceToken: {token:?}")).await;
+        assert_eq!(all["deviceToken"], Value::Null);
+    }
+    assert_eq!(tried(&app, HOME, "c0", RIGHT, Some(renewed)).await, Limited);
+}
+
+#[tokio::test]
+async fn who_renews_a_device_token_wins_no_guesses() {
+    let app = TestApp::with(small()).await;
+    let people = app.crowd("c", 1).await;
+    let mut device = device_of(&app, "c0", None).await;
+    assert_eq!(guess_on(&app, HOME, "c0", Some(&device)).await, 2);
+    for _ in 0..3 {
+        let all = end_sessions(&app, &people[0], &format!("allOthers: true, deviceToken: {device:?}")).await;
+        all["deviceToken"].as_str().expect("a new token").clone_into(&mut device);
+        assert_eq!(tried(&app, HOME, "c0", RIGHT, Some(&device)).await, Limited);
+    }
+}
+
 #[tokio::test]
 async fn a_token_that_is_not_the_accounts_own_counts_as_none() {
     let app = TestApp::with(small()).await;
