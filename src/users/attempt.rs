@@ -14,8 +14,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many attempts of an account's known devices are under way at once in a process. One more counts as an unknown device's: otherwise an
-/// account with many device tokens could fill the queue for password hashes.
+/// How many attempts of an account's known devices are under way at once in a process. One more is charged like an unknown device's too:
+/// otherwise an account with many device tokens could fill the queue for password hashes.
 const AT_ONCE: usize = 4;
 
 /// A device that has proven the password of an account before.
@@ -33,19 +33,18 @@ pub(super) struct Attempt {
 
 impl Attempt {
     /// Charges an attempt on the account with this login, whether there is one or not. Nothing was hashed before. One round trip for a known
-    /// device; two for others, so that only attempts that their own address allows reach the bucket which all addresses share.
+    /// device; two for others, so that only attempts that their own address allows reach the bucket which all addresses share. A known
+    /// device is always charged to its own bucket, so it never has more attempts than that one holds.
     ///
     /// # Errors
     /// `RATE_LIMITED`, and nothing is charged; `STORAGE_UNAVAILABLE`.
     pub(super) async fn begin(app: &App, login: &str, from: Option<IpAddr>, known: Option<KnownDevice>) -> Result<Self, Error> {
-        if let Some(KnownDevice { account, bucket }) = known
-            && let Some(slot) = app.part::<UnderWay>().take(account)
-        {
-            let charged = vec![(Limit::LogInsOfDevice, bucket)];
+        let mut charged: Vec<Charge> = known.iter().map(|known| (Limit::LogInsOfDevice, known.bucket)).collect();
+        if let Some(slot) = known.and_then(|known| app.part::<UnderWay>().take(known.account)) {
             charge(app, &charged).await?;
             return Ok(Self { charged, _slot: Some(slot) });
         }
-        let mut charged = vec![(Limit::LogIns, Subject::login_from(login, from))];
+        charged.push((Limit::LogIns, Subject::login_from(login, from)));
         charged.extend(from.map(|from| (Limit::LogInsFromAddress, Subject::address(from))));
         charge(app, &charged).await?;
         let shared = (Limit::LogInsOfAccount, Subject::login(login));
