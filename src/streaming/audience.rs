@@ -1,12 +1,14 @@
 //! Audiences: whose statuses a feed shows, kept up to date while somebody waits for them.
 
+use super::change::{Change, Indexed, Owner};
 use super::hub::{Hub, Watch};
 use super::index::Key;
-use super::indexer::{Change, Indexed};
 use crate::app::App;
 use crate::error::Error;
 use crate::events::Marker;
+use crate::ids::UserId;
 use crate::jobs::Feed;
+use crate::rates::Subject;
 use crate::timelines::service as timelines;
 use std::cmp::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -19,6 +21,8 @@ type Authors = Arc<[u64]>;
 pub(super) struct Audience {
     key: Key,
     feed: Feed,
+    /// Whose feed it is.
+    owner: Owner,
     hub: Hub,
     /// Locked before the hub, where both are.
     now: Mutex<Sources>,
@@ -89,8 +93,8 @@ impl Audience {
             }
             if Arc::ptr_eq(&sources.authors, &before) {
                 let mut state = self.hub.state();
-                drop(self.hub.enqueue(&mut state, Change::remove_authors(self.key, removed)));
-                let indexed = self.hub.enqueue(&mut state, Change::add_authors(self.key, added));
+                drop(self.hub.enqueue(&mut state, Change::remove_authors(self.owner, self.key, removed)));
+                let indexed = self.hub.enqueue(&mut state, Change::add_authors(self.owner, self.key, added));
                 *sources = Sources { authors: authors.clone(), edges: Some(edges), indexed };
                 return;
             }
@@ -106,16 +110,16 @@ impl Drop for Audience {
         if state.audiences.get(&self.feed.tag()).is_some_and(|it| it.strong_count() == 0) {
             state.audiences.remove(&self.feed.tag());
         }
-        drop(self.hub.enqueue(&mut state, Change::remove_authors(self.key, authors)));
+        drop(self.hub.enqueue(&mut state, Change::remove_authors(self.owner, self.key, authors)));
     }
 }
 
 impl Hub {
-    /// The audience of a feed, one for all who wait for it. One round trip for the first.
-    pub(super) async fn audience(&self, app: &App, marker: Marker, feed: Feed) -> Result<Arc<Audience>, Error> {
+    /// The audience of a feed of `owner`, one for all who wait for it. One round trip for the first.
+    pub(super) async fn audience(&self, app: &App, marker: Marker, feed: Feed, owner: UserId) -> Result<Arc<Audience>, Error> {
         // Watched first, so that what changes while they are read is noticed.
         let watch = self.watch(app, marker, feed.tag());
-        let audience = self.find_audience(feed, watch);
+        let audience = self.find_audience(feed, owner, watch);
         // Somebody else may be about to read them; what is not read yet would pass for nobody's.
         if audience.edges().is_none() {
             self.load(app, marker, &audience).await?;
@@ -123,7 +127,7 @@ impl Hub {
         Ok(audience)
     }
 
-    fn find_audience(&self, feed: Feed, watch: Watch) -> Arc<Audience> {
+    fn find_audience(&self, feed: Feed, owner: UserId, watch: Watch) -> Arc<Audience> {
         let mut state = self.state();
         let key = state.next_key();
         let known = state.audiences.get(&feed.tag()).and_then(Weak::upgrade);
@@ -131,7 +135,8 @@ impl Hub {
             drop(state);
             return known;
         }
-        let audience = Arc::new(Audience { key, feed, hub: self.clone(), now: Mutex::default(), _watch: watch });
+        let owner = Some(Subject::Account(owner));
+        let audience = Arc::new(Audience { key, feed, owner, hub: self.clone(), now: Mutex::default(), _watch: watch });
         state.audiences.insert(feed.tag(), Arc::downgrade(&audience));
         audience
     }

@@ -184,12 +184,12 @@ mod tests {
     }
 
     fn settle(hub: &Hub) {
-        let mut indexer = Indexer::new(hub.clone());
+        let indexer = Indexer::new(hub.clone());
         while indexer.step() {}
     }
 
     fn join(hub: &Hub, filter: Filter) -> Joined {
-        let wanted = Wanted::Public(hub.interest(filter));
+        let wanted = Wanted::Public(hub.interest(None, filter));
         settle(hub);
         hub.enter(&wanted, &begin()).expect("nothing was handed out")
     }
@@ -226,7 +226,7 @@ mod tests {
         fn open(&mut self, authors: u64) {
             let mut place = begin();
             self.log.iter().for_each(|event| place.pass(event));
-            let wanted = Wanted::Public(self.hub.interest(follow(authors)));
+            let wanted = Wanted::Public(self.hub.interest(None, follow(authors)));
             let from = self.log.len();
             self.all.push(Subscription { authors, wanted, joined: None, place, told: Vec::new(), from });
         }
@@ -353,7 +353,7 @@ mod tests {
         let all: Vec<Joined> = (0..50).map(|more| join(&hub, follow(300 + more))).collect();
         drop(all);
         assert_eq!(hub.state().changes.len(), 50, "removed by the indexer, not by whoever drops them");
-        let (mut indexer, mut steps) = (Indexer::new(hub.clone()), 0);
+        let (indexer, mut steps) = (Indexer::new(hub.clone()), 0);
         while indexer.step() {
             steps += 1;
         }
@@ -368,7 +368,7 @@ mod tests {
         let place = Position(vec![EventId { at: 9, number: 0 }; SHARDS]);
         let mut gap = Box::pin(hub.hand_out_gap(GapReason::Lost, place.clone(), 1));
         assert!(gap.as_mut().now_or_never().is_none(), "it has several steps");
-        let wanted = Wanted::Public(hub.interest(follow(3)));
+        let wanted = Wanted::Public(hub.interest(None, follow(3)));
         assert!(hub.enter(&wanted, &begin()).is_none(), "what is missing is to be read first");
         let late = hub.enter(&wanted, &place).expect("behind the gap");
         gap.await;

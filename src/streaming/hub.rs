@@ -2,15 +2,15 @@
 
 use super::audience::{Audience, wait};
 use super::index::{Index, Key};
-use super::indexer::Change;
 use super::interest::{Digest, FilterInterest, Wanted};
 use super::listener::Listener;
 use super::queue;
+use super::turns::Changes;
 use crate::app::App;
 use crate::db::bridge::Bridge;
 use crate::events::service as events;
 use crate::events::{Event, Marker, Position};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::watch;
 
@@ -33,7 +33,7 @@ pub(super) struct State {
     pub(super) subscribers: BTreeMap<SubscriberId, Arc<Queue>>,
     pub(super) index: Index,
     /// Changes of the index that wait to be made.
-    pub(super) changes: VecDeque<Change>,
+    pub(super) changes: Changes,
     /// Whether a task makes them.
     pub(super) has_indexer: bool,
     /// The filters that somebody waits for, by their content.

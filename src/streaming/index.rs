@@ -70,6 +70,11 @@ impl Index {
         self.filters.insert(key, filter);
     }
 
+    /// Whether it has the filter of an interest: from when its entries begin to be added until all are removed.
+    pub(super) fn has_filter(&self, key: Key) -> bool {
+        self.filters.contains_key(&key)
+    }
+
     /// Forgets the filter of an interest.
     pub(super) fn remove_filter(&mut self, key: Key) {
         self.filters.remove(&key);

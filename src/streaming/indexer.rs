@@ -1,85 +1,16 @@
-//! Changes of the index. One task makes them, in the order in which they were asked for and in bounded steps, so that neither the hub's lock nor
-//! a thread of the runtime is held for as long as a large filter takes. A subscription joins when its interest stands in the index; whoever
-//! leaves has left before what it waited for is removed.
+//! Changes of the index. One task makes them in bounded steps, so that neither the hub's lock nor a thread of the runtime is held for as long as a
+//! large filter takes. Changes of one account or address are made in the order in which they were asked for; `turns` says whose come next. A
+//! subscription joins when its interest stands in the index; whoever leaves has left before what it waited for is removed.
 
-use super::filter::Filter;
+use super::change::{Change, Indexed};
 use super::hub::{Hub, State};
-use super::index::{Entry, Index, Key, Kind, STEP};
-use std::sync::Arc;
 use tokio::runtime::Handle;
-use tokio::sync::watch;
-
-/// Tells whether a change has been made; of changes of one interest the last one tells for all.
-pub(super) type Indexed = watch::Receiver<bool>;
-
-/// A change of the index.
-pub(super) struct Change {
-    key: Key,
-    adds: bool,
-    content: Content,
-    done: watch::Sender<bool>,
-}
-
-enum Content {
-    Filter(Arc<Filter>),
-    /// Sources of a feed.
-    Authors(Vec<u64>),
-}
-
-impl Change {
-    /// An interest begins to wait for what a filter wants.
-    pub(super) fn add_filter(key: Key, filter: Arc<Filter>) -> Self {
-        Self::new(key, true, Content::Filter(filter))
-    }
-
-    /// The interest ends.
-    pub(super) fn remove_filter(key: Key, filter: Arc<Filter>) -> Self {
-        Self::new(key, false, Content::Filter(filter))
-    }
-
-    /// A feed has these authors as sources from now on.
-    pub(super) fn add_authors(key: Key, authors: Vec<u64>) -> Self {
-        Self::new(key, true, Content::Authors(authors))
-    }
-
-    /// A feed has these authors as sources no longer.
-    pub(super) fn remove_authors(key: Key, authors: Vec<u64>) -> Self {
-        Self::new(key, false, Content::Authors(authors))
-    }
-
-    fn new(key: Key, adds: bool, content: Content) -> Self {
-        Self { key, adds, content, done: watch::Sender::new(false) }
-    }
-
-    fn entries(&self) -> Vec<Entry> {
-        match &self.content {
-            Content::Filter(filter) => filter.entries(),
-            Content::Authors(authors) => authors.iter().map(|mark| Entry { kind: Kind::Author, mark: *mark, part: 0 }).collect(),
-        }
-    }
-
-    /// Makes a part of it, which is the last one or not.
-    fn make(&self, entries: impl Iterator<Item = Entry>, is_last: bool, index: &mut Index) {
-        match &self.content {
-            Content::Filter(filter) if self.adds => index.set_filter(self.key, filter.clone()),
-            Content::Filter(_) if is_last => index.remove_filter(self.key),
-            _ => {}
-        }
-        for entry in entries {
-            if self.adds {
-                index.add(self.key, entry);
-            } else {
-                index.remove(self.key, entry);
-            }
-        }
-    }
-}
 
 impl Hub {
-    /// Has a change made behind those that were asked for before. No more than this is done under the lock.
+    /// Has a change made behind those that its owner asked for before. No more than this is done under the lock.
     pub(super) fn enqueue(&self, state: &mut State, change: Change) -> Indexed {
-        let indexed = change.done.subscribe();
-        state.changes.push_back(change);
+        let indexed = change.indexed();
+        state.changes.push(change);
         // Without a runtime the process ends.
         if !state.has_indexer
             && let Ok(runtime) = Handle::try_current()
@@ -94,44 +25,138 @@ impl Hub {
 /// Makes changes until none waits.
 pub(super) struct Indexer {
     hub: Hub,
-    current: Option<(Change, std::vec::IntoIter<Entry>)>,
 }
 
 impl Indexer {
     pub(super) const fn new(hub: Hub) -> Self {
-        Self { hub, current: None }
+        Self { hub }
     }
 
-    async fn run(mut self) {
+    async fn run(self) {
         while self.step() {
             tokio::task::yield_now().await;
         }
     }
 
     /// Makes the next part of what waits; `false` when nothing waits.
-    pub(super) fn step(&mut self) -> bool {
-        let (change, mut entries) = match self.current.take() {
-            Some(current) => current,
-            None => {
-                let Some(change) = self.take() else { return false };
-                let entries = change.entries().into_iter();
-                (change, entries)
-            }
+    pub(super) fn step(&self) -> bool {
+        let mut change = match self.next() {
+            (Some(change), _) => change,
+            (None, more) => return more,
         };
-        let is_last = entries.len() <= STEP;
-        change.make(entries.by_ref().take(STEP), is_last, &mut self.hub.state().index);
+        let (part, is_last) = change.take();
+        let mut state = self.hub.state();
+        change.make(part, is_last, &mut state.index);
         if is_last {
-            change.done.send_replace(true);
+            drop(state);
+            change.finish();
         } else {
-            self.current = Some((change, entries));
+            state.changes.put_back(change);
         }
         true
     }
 
-    fn take(&self) -> Option<Change> {
+    fn next(&self) -> (Option<Change>, bool) {
         let mut state = self.hub.state();
-        let next = state.changes.pop_front();
-        state.has_indexer = next.is_some();
+        let State { changes, index, has_indexer, .. } = &mut *state;
+        let next = changes.next(index);
+        *has_indexer = next.1;
         next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::filter::Filter;
+    use super::super::index::STEP;
+    use super::super::interest::FilterInterest;
+    use super::*;
+    use crate::ids::UserId;
+    use crate::rates::Subject;
+    use std::sync::Arc;
+
+    const ADA: Option<Subject> = Some(Subject::Account(UserId(1)));
+    const BOB: Option<Subject> = Some(Subject::Account(UserId(2)));
+    /// Steps that adding a [`large`] filter takes.
+    const STEPS: usize = 5;
+
+    fn large(number: u64) -> Filter {
+        let from = number * 10_000;
+        Filter::Follow((from..from + (STEPS * STEP) as u64).collect(), Vec::new())
+    }
+
+    fn add_authors(hub: &Hub, owner: Option<Subject>, authors: u64) -> Indexed {
+        let mut state = hub.state();
+        let key = state.next_key();
+        hub.enqueue(&mut state, Change::add_authors(owner, key, (0..authors).collect()))
+    }
+
+    /// How many steps are taken until a change is made.
+    fn steps_until(hub: &Hub, indexed: &Indexed) -> usize {
+        let indexer = Indexer::new(hub.clone());
+        let steps = (1..).find(|_| !indexer.step() || *indexed.borrow());
+        assert!(*indexed.borrow(), "it is never made");
+        steps.unwrap_or_default()
+    }
+
+    /// Many filters of one client that wait.
+    fn many(hub: &Hub) -> Vec<Arc<FilterInterest>> {
+        (0..100).map(|number| hub.interest(ADA, large(number))).collect()
+    }
+
+    #[test]
+    fn sources_of_a_feed_are_indexed_before_filters_that_wait() {
+        let hub = Hub::default();
+        let filters = many(&hub);
+        Indexer::new(hub.clone()).step();
+        let feed = add_authors(&hub, BOB, 2 * STEP as u64);
+        assert_eq!(steps_until(&hub, &feed), 2);
+        drop(filters);
+    }
+
+    #[test]
+    fn a_client_does_not_wait_until_all_filters_of_another_are_indexed() {
+        let hub = Hub::default();
+        let filters = many(&hub);
+        let own = [hub.interest(BOB, large(200)), hub.interest(BOB, large(201))];
+        // One step of the other client goes before each of this one's.
+        assert_eq!(steps_until(&hub, &own[0].indexed()), 2 * STEPS);
+        assert_eq!(steps_until(&hub, &own[1].indexed()), 2 * STEPS, "behind one's own filters");
+        assert!(!*filters[99].indexed().borrow());
+    }
+
+    #[test]
+    fn owners_of_feeds_take_turns_too() {
+        let hub = Hub::default();
+        let waits: Vec<Indexed> = (0..100).map(|_| add_authors(&hub, ADA, (STEPS * STEP) as u64)).collect();
+        let own = add_authors(&hub, BOB, 1);
+        assert_eq!(steps_until(&hub, &own), 2);
+        drop(waits);
+    }
+
+    #[test]
+    fn a_filter_is_indexed_while_feeds_change_all_the_time() {
+        let hub = Hub::default();
+        let waits: Vec<Indexed> = (0..100).map(|_| add_authors(&hub, ADA, (STEPS * STEP) as u64)).collect();
+        let filter = hub.interest(BOB, large(0));
+        let steps = steps_until(&hub, &filter.indexed());
+        assert!(steps <= 9 * STEPS, "{steps}");
+        drop(waits);
+    }
+
+    #[test]
+    fn a_filter_that_ends_before_its_turn_is_neither_added_nor_removed() {
+        let hub = Hub::default();
+        drop(many(&hub));
+        assert_eq!(hub.state().changes.len(), 100, "nothing is noted for their end");
+        let indexer = Indexer::new(hub.clone());
+        assert!(!indexer.step(), "all are passed over in one step");
+        assert!(hub.is_idle());
+        // One that ends in the midst of it is removed.
+        let filter = hub.interest(ADA, large(0));
+        indexer.step();
+        drop(filter);
+        while indexer.step() {}
+        assert!(hub.is_idle());
     }
 }

@@ -10,7 +10,8 @@
 //! **Interests.** What subscriptions wait for is an interest: a filter of the public stream, or the audience of a feed. Equal filters are one
 //! interest, found by the digest of their content. An interest stands in the index once, with its subscribers beside it, so that joining and leaving costs a
 //! subscription the same whatever it waits for. The hub's lock is never held for work that grows. A task puts interests into the index
-//! and removes them in bounded steps (`indexer`); an event is handed out in bounded steps too (`delivery`). A subscription joins when its interest
+//! and removes them in bounded steps (`indexer`): those of feeds first, and those of each kind by account and address in turn (`turns`). An event
+//! is handed out in bounded steps too (`delivery`). A subscription joins when its interest
 //! stands in the index and nothing was handed out that it has not read; else it reads on first. So it does not matter between
 //! which steps it joins. It leaves in one step, and its interest is removed behind that.
 //!
@@ -34,6 +35,7 @@
 //! it: two round trips, one for the status and one for its author; three for a comment.
 
 mod audience;
+mod change;
 mod course;
 mod delivery;
 mod filter;
@@ -53,6 +55,7 @@ mod room;
 mod run;
 pub mod service;
 mod thread;
+mod turns;
 
 pub use follower::Follower;
 pub use graphql::{StreamQuery, StreamSubscription};

@@ -18,6 +18,7 @@ use crate::ids::{StatusId, UserListId};
 use crate::jobs::Feed;
 use crate::lists::service as lists;
 use crate::page::ListId;
+use crate::rates::Subject;
 use crate::request::Request;
 use crate::sessions::service as sessions;
 use crate::statuses::service as statuses;
@@ -67,7 +68,7 @@ pub async fn public(request: Request, given: Given, after: Option<&str>) -> Resu
             Filter::follow(&marker, &logins, &accounts)
         }
     };
-    let interest = request.app.part::<Hub>().interest(filter);
+    let interest = request.app.part::<Hub>().interest(Subject::asking(request.viewer_id(), request.address), filter);
     follow(request, marker, Wanted::Public(interest), PUBLIC, after).await
 }
 
@@ -84,8 +85,8 @@ pub async fn public_cursor(app: &App) -> Result<String, Error> {
 const PUBLIC: ListId = ListId { kind: b's', owner: 0 };
 
 async fn feed(request: Request, feed: Feed, list: ListId, after: Option<&str>) -> Result<Follower, Error> {
-    let marker = events::marker(&request.app).await?;
-    let audience = request.app.part::<Hub>().audience(&request.app, marker, feed).await?;
+    let (marker, owner) = (events::marker(&request.app).await?, request.viewer()?.user);
+    let audience = request.app.part::<Hub>().audience(&request.app, marker, feed, owner).await?;
     follow(request, marker, Wanted::Feed(audience), list, after).await
 }
 
