@@ -25,8 +25,8 @@
 //! **When Redis cannot be asked**, or refuses writes, requests go through uncharged: a read must be answered as long as it can be
 //! read. Everything else is refused with `STORAGE_UNAVAILABLE`, since guessing must never be free.
 //!
-//! **Costs.** A charge: one round trip, however many buckets it concerns; one more to give back what was taken beside a bucket
-//! that was empty. Requests: none for most, one for each hundredth of a bucket.
+//! **Costs.** A charge: one round trip, however many buckets it concerns, a script each; one more to give back what was taken beside a bucket
+//! that was empty, or that could not be asked. Requests: none for most, one for each hundredth of a bucket.
 
 pub mod audit;
 mod bill;

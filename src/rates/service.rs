@@ -15,22 +15,39 @@ use std::ops::RangeInclusive;
 /// is refused and something had been taken.
 ///
 /// # Errors
-/// `RATE_LIMITED`, with the longest wait among the buckets that were empty (of equals, the first); `STORAGE_UNAVAILABLE`.
+/// A bucket whose node did not answer in time may have lost a token all the same: nobody knows, so none is given back to it.
+///
+/// `RATE_LIMITED`, with the longest wait among the buckets that were empty (of equals, the first); `STORAGE_UNAVAILABLE`, where none was
+/// empty but one could not be asked.
 pub async fn charge(app: &App, charges: &[Charge]) -> Result<(), Error> {
     let Some(asks) = asks(app, charges, 1) else { return Ok(()) };
-    let answers = store::take(app.db(), app.now(), &asks).await?;
-    let refused = charges.iter().zip(&answers).filter(|(_, answer)| answer.taken == 0);
-    let Some(((limit, _), answer)) = refused.rev().max_by_key(|(_, answer)| answer.wait) else { return Ok(()) };
-    let taken = charges.iter().zip(&answers).filter(|(_, answer)| answer.taken > 0).map(|(charge, _)| *charge);
-    give_back(app, &taken.collect::<Vec<_>>()).await;
-    Err(Error::rate_limited(*limit, answer.wait))
+    let (mut taken, mut refused, mut failed) = (Vec::new(), Vec::new(), None);
+    for (charge, answer) in charges.iter().zip(store::take_each(app.db(), app.now(), &asks).await) {
+        match answer {
+            Ok(Taken { taken: 0, wait, .. }) => refused.push((charge.0, wait)),
+            Ok(_) => taken.push(*charge),
+            Err(error) => failed = Some(error),
+        }
+    }
+    let error = match refused.into_iter().rev().max_by_key(|(_, wait)| *wait) {
+        Some((limit, wait)) => Error::rate_limited(limit, wait),
+        None => match failed {
+            Some(error) => error,
+            None => return Ok(()),
+        },
+    };
+    give_back(app, &taken).await;
+    Err(error)
 }
 
-/// Gives back what [`charge`] took. One round trip; should it fail, the tokens come back by themselves in time.
+/// Gives back what [`charge`] took. One round trip; should it fail for a bucket, its token comes back by itself in time, and whoever paid it has so
+/// much less until then. It is not tried again: the request has its answer, and a second try might give a token that nobody took.
 pub async fn give_back(app: &App, charges: &[Charge]) {
     let Some(asks) = asks(app, charges, -1) else { return };
-    if let Err(error) = store::take(app.db(), app.now(), &asks).await {
-        tracing::debug!(%error, "tokens were not given back");
+    for ((limit, _), answer) in charges.iter().zip(store::take_each(app.db(), app.now(), &asks).await) {
+        if let Err(error) = answer {
+            tracing::debug!(%error, limit = limit.name(), "a token was not given back");
+        }
     }
 }
 
@@ -64,7 +81,7 @@ async fn take_with_debt(
 ) -> Result<Taken, Error> {
     let [least, most] = [range.start(), range.end()].map(|tokens| (*tokens).min(quota.tokens()) as i64);
     let ask = Ask { limit, subject, quota, least, most, debt };
-    store::take(app.db(), app.now(), &[ask]).await?.pop().ok_or(Error::StorageUnavailable)
+    store::take(app.db(), app.now(), &ask).await
 }
 
 /// Lets a request pay its cost out of what the process has in hand; one that costs more than a full bucket holds takes a full one.

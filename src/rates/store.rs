@@ -7,6 +7,7 @@ use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
 use crate::error::Error;
 use crate::quota::{Limit, Quota};
+use futures_util::future::join_all;
 use redis::cmd;
 
 static TAKE_TOKENS: Script = Script::new(include_str!("lua/take_tokens.lua"));
@@ -28,23 +29,26 @@ pub(super) struct Ask {
     pub(super) debt: Option<u64>,
 }
 
-/// What buckets give, in the order of what was asked: each for itself. One pipeline of scripts, two in a full store.
+/// What a bucket gives. One script, two in a full store.
 ///
 /// Nothing of a request has happened yet when it is charged, so a charge that was not confirmed is `STORAGE_UNAVAILABLE` like any
 /// other.
-pub(super) async fn take(db: &Db, now: Millis, asks: &[Ask]) -> Result<Vec<Taken>, Error> {
-    let calls = |script| asks.iter().map(|ask| call(script, now, ask)).collect();
+pub(super) async fn take(db: &Db, now: Millis, ask: &Ask) -> Result<Taken, Error> {
+    let calls = |script| vec![call(script, now, ask)];
     let replies = match db.call_briefly(calls(&TAKE_TOKENS)).await {
         Err(Error::StorageFull) => db.call_briefly(calls(&TAKE_TOKENS_WHEN_FULL)).await,
         replies => replies,
     };
-    let replies =
+    let mut replies =
         replies.map_err(|error| if matches!(error, Error::OutcomeUnknown) { Error::StorageUnavailable } else { error })?;
-    let taken = |reply| {
-        let (taken, left, wait): (i64, i64, Millis) = decode::one(reply)?;
-        Ok(Taken { taken: taken.try_into().unwrap_or(0), left, wait })
-    };
-    replies.into_iter().map(taken).collect()
+    let (taken, left, wait): (i64, i64, Millis) = decode::one(replies.pop().unwrap_or_default())?;
+    Ok(Taken { taken: taken.try_into().unwrap_or(0), left, wait })
+}
+
+/// What buckets give, in the order of what was asked. All are asked at once and each by itself: they may be on several nodes of a cluster, and what
+/// some have given is known also when another one is down.
+pub(super) async fn take_each(db: &Db, now: Millis, asks: &[Ask]) -> Vec<Result<Taken, Error>> {
+    join_all(asks.iter().map(|ask| take(db, now, ask))).await
 }
 
 /// Takes buckets away: they are full then. One pipeline.

@@ -16,6 +16,7 @@ use waxwing::clock::Clock;
 use waxwing::db::{Db, Timing};
 use waxwing::error::Error;
 use waxwing::fsck;
+use waxwing::ids::UserId;
 use waxwing::quota::Limit;
 use waxwing::rates::Subject;
 use waxwing::rates::service::charge;
@@ -222,6 +223,36 @@ async fn buckets_lie_all_over_a_cluster() {
         let answer = Answer::of(asking(&app, &log_in(&format!("nobody{number}"), "a wrong one"))).await;
         assert_eq!(refused(&answer, Limit::LogInsFromAddress), expected);
     }
+}
+
+/// A charge over two buckets whose nodes are not the same, of which one is down.
+#[tokio::test]
+async fn what_a_living_node_gave_is_given_back_when_another_is_down() {
+    let cluster = Cluster::start();
+    let db = Db::open(&cluster.url().parse().expect("a URL"), Timing::default()).await.expect("a cluster");
+    let app = App::new(db, Clock::manual(START), limited(&[(Limit::Posts, "3/1h"), (Limit::Likes, "3/1h")]));
+    let on = |node: usize| {
+        let subjects = (1..).map(|id| (id, Subject::Account(UserId(id))));
+        let mut there = subjects.filter(|(id, _)| cluster.place_of(&format!("rate:{{{id}}}:posts")) == node);
+        there.next().expect("one of them")
+    };
+    let ((alive, living), (_, dead)) = (on(0), on(1));
+    let charges = [(Limit::Posts, living), (Limit::Likes, dead)];
+    charge(&app, &charges).await.expect("both are there");
+    let owed = || cluster.run::<Option<u64>>(&[b"HGET".as_slice(), format!("rate:{{{alive}}}:posts").as_bytes(), b"owed"]);
+    assert_eq!(owed(), Some(3_600_000));
+    cluster.kill(1);
+    for _ in 0..3 {
+        let refused = charge(&app, &charges).await;
+        assert!(matches!(refused, Err(Error::StorageUnavailable)), "{refused:?}");
+    }
+    assert_eq!(owed(), Some(3_600_000), "the first one, and nothing of those that were refused");
+    // Nothing is refused that this node alone decides, and an empty bucket is told although another cannot be asked.
+    for _ in 0..2 {
+        charge(&app, &charges[..1]).await.expect("there are two left");
+    }
+    let refused = charge(&app, &charges).await;
+    assert!(matches!(refused, Err(Error::RateLimited { limit: "posts", .. })), "{refused:?}");
 }
 
 #[tokio::test]
