@@ -4,31 +4,63 @@ use super::model::{Allowance, Subject, Taken, Toll};
 use crate::clock::{MINUTE, Millis};
 use crate::quota::Quota;
 use quick_cache::sync::Cache;
+use quick_cache::{DefaultHashBuilder, Lifecycle, UnitWeighter};
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many subjects are known at once: some 12 MB. One that is pushed out loses what was in hand for it, at most 1 % of its
-/// bucket.
+/// How many subjects are known at once: some 12 MB. One that is evicted loses what was in hand for it, at most 1 % of its bucket; of one in debt
+/// everything is kept.
 const SUBJECTS: usize = 65_536;
+/// How many evicted subjects in debt are remembered: some 2 MB. Those of more are forgotten.
+const EVICTED_DEBTORS: usize = 16_384;
 /// The part of a bucket that is leased at once.
 const SHARE: u64 = 100;
 
 /// The leases of a process, one a subject. Cheap to clone; clones are the same.
 #[derive(Clone)]
-pub struct Leases(Arc<Cache<Subject, Arc<Lease>>>);
+pub struct Leases {
+    leases: Arc<Cache<Subject, Arc<Lease>, UnitWeighter, DefaultHashBuilder, EvictedDebtors>>,
+    evicted: EvictedDebtors,
+}
 
 impl Default for Leases {
     fn default() -> Self {
-        Self(Arc::new(Cache::new(SUBJECTS)))
+        let evicted = EvictedDebtors(Arc::new(Cache::new(EVICTED_DEBTORS)));
+        let hasher = DefaultHashBuilder::default();
+        let leases = Cache::with(SUBJECTS, SUBJECTS as u64, UnitWeighter, hasher, evicted.clone());
+        Self { leases: Arc::new(leases), evicted }
     }
 }
 
 impl Leases {
     pub(super) fn of(&self, subject: Subject) -> Arc<Lease> {
-        let made: Result<_, Infallible> = self.0.get_or_insert_with(&subject, || Ok(Arc::default()));
+        let made: Result<_, Infallible> = self.leases.get_or_insert_with(&subject, || Ok(Arc::new(self.evicted.revive(subject))));
         let Ok(lease) = made;
         lease
+    }
+}
+
+/// The books of subjects whose lease was evicted while they were in debt: nobody loses a debt by staying away while many others come.
+#[derive(Clone)]
+struct EvictedDebtors(Arc<Cache<Subject, Book>>);
+
+impl EvictedDebtors {
+    /// A lease for a subject that has none: as it was evicted, or a new one.
+    fn revive(&self, subject: Subject) -> Lease {
+        let book = self.0.remove(&subject).map(|(_, book)| book).unwrap_or_default();
+        Lease { book: Mutex::new(book), ..Lease::default() }
+    }
+}
+
+impl Lifecycle<Subject, Arc<Lease>> for EvictedDebtors {
+    type RequestState = ();
+
+    fn on_evict(&self, _: &mut (), subject: Subject, lease: Arc<Lease>) {
+        let book = *lease.book();
+        if book.debt > 0 {
+            self.0.insert(subject, book);
+        }
     }
 }
 
@@ -37,7 +69,7 @@ impl Leases {
 pub(super) struct Lease {
     book: Mutex<Book>,
     /// Held while asking Redis, so that many requests at once lease once.
-    pub(super) asking: tokio::sync::Mutex<()>,
+    pub(super) asking: Arc<tokio::sync::Mutex<()>>,
     failures: AtomicU64,
 }
 
@@ -141,7 +173,7 @@ impl Lease {
 }
 
 /// The lease and the debt of a subject.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Book {
     known: Option<Known>,
     /// Tokens that are owed and that the bucket does not know of: written with the next renewal, a full bucket at most beyond what it has.
@@ -315,11 +347,44 @@ mod tests {
     }
 
     #[test]
+    fn a_debt_outlives_the_eviction_of_its_lease() {
+        let (leases, quota) = (Leases::default(), quota());
+        let address = |number: u32| Subject::address(std::net::IpAddr::from(number.to_be_bytes()));
+        let others = |numbers: std::ops::Range<u32>| numbers.for_each(|number| drop(leases.of(address(number))));
+        // The first that come are kept longer than those that come when the cache is full.
+        others(1..100_000);
+        let lease = leases.of(address(0));
+        let need = lease.need(10, quota, 0);
+        lease.settle(need, Taken { taken: 10, left: 0, wait: 0 }, quota, 0);
+        lease.owe(30, quota, 0);
+        drop(lease);
+        others(100_000..300_000);
+        assert!(
+            leases.leases.peek(&address(0)).is_none() && leases.evicted.0.len() == 1,
+            "it was evicted, as one of the debtors"
+        );
+        let told = leases.of(address(0)).allowance(quota, 1_000).map(|it| (it.left, it.debt));
+        assert_eq!(told, Some((0, 20)), "ten have come back meanwhile");
+        assert_eq!(leases.of(address(0)).need(1, quota, 1_000).debt, 30);
+        assert!(leases.evicted.0.is_empty());
+    }
+
+    #[test]
+    fn a_process_remembers_a_bounded_number_of_debtors() {
+        let (leases, quota) = (Leases::default(), quota());
+        for number in 0..200_000_u32 {
+            leases.of(Subject::address(std::net::IpAddr::from(number.to_be_bytes()))).owe(30, quota, 0);
+        }
+        let remembered = leases.evicted.0.len();
+        assert!((EVICTED_DEBTORS / 2..=EVICTED_DEBTORS).contains(&remembered), "{remembered}");
+    }
+
+    #[test]
     fn a_process_knows_a_bounded_number_of_clients() {
         let leases = Leases::default();
         for number in 0..200_000_u32 {
             leases.of(Subject::address(std::net::IpAddr::from(number.to_be_bytes())));
         }
-        assert!(leases.0.len() <= SUBJECTS, "{}", leases.0.len());
+        assert!(leases.leases.len() <= SUBJECTS, "{}", leases.leases.len());
     }
 }

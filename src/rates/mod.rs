@@ -20,7 +20,8 @@
 //! **Work.** A request pays its estimate before it runs. What it really does in the store is metered ([`crate::db::Meter`]), and work beyond the
 //! estimate is settled after the answer ([`Bill`]): out of the lease, and as a debt where that is not enough. The next request of the same
 //! subject waits until a debt is paid back. A debt is at most a full bucket, beyond an empty one. It is kept in memory, written with the next renewal, and counts
-//! on every server from then on; a process that ends before that forgets it. Less work than estimated gives nothing back.
+//! on every server from then on; a process that ends before that forgets it. A renewal that has begun ends also when its request goes away, and a subject
+//! that is evicted from memory keeps its debt there, as long as it is one of the last 16,384 of these. Less work than estimated gives nothing back.
 //!
 //! **When Redis cannot be asked**, or refuses writes, requests go through uncharged: a read must be answered as long as it can be
 //! read. Everything else is refused with `STORAGE_UNAVAILABLE`, since guessing must never be free.

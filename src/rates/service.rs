@@ -10,13 +10,14 @@ use crate::error::Error;
 use crate::ids::UserId;
 use crate::quota::{By, Limit, Quota};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// Takes a token out of each bucket, or out of none. Nothing happens where there are no limits. One round trip; one more when it
 /// is refused and something had been taken.
 ///
-/// # Errors
 /// A bucket whose node did not answer in time may have lost a token all the same: nobody knows, so none is given back to it.
 ///
+/// # Errors
 /// `RATE_LIMITED`, with the longest wait among the buckets that were empty (of equals, the first); `STORAGE_UNAVAILABLE`, where none was
 /// empty but one could not be asked.
 pub async fn charge(app: &App, charges: &[Charge]) -> Result<(), Error> {
@@ -115,10 +116,11 @@ pub async fn pay_for(app: &App, leases: &Leases, limit: Limit, subject: Option<S
 }
 
 /// Asks Redis, one request of a subject at a time, so that the first leases for all who wait. Waiting for one's turn has no end of
-/// its own: whoever sends enough at once would be free otherwise.
-async fn renew(app: &App, lease: &Lease, charge: Charge, quota: Quota, cost: u64) -> Toll {
+/// its own: whoever sends enough at once would be free otherwise. A renewal that has begun goes on when its request goes away: the debt
+/// that is on its way to the bucket would be lost, or counted twice.
+async fn renew(app: &App, lease: &Arc<Lease>, charge: Charge, quota: Quota, cost: u64) -> Toll {
     let failures = lease.failures();
-    let _turn = lease.asking.lock().await;
+    let turn = lease.asking.clone().lock_owned().await;
     if lease.failures() != failures {
         return Toll::Free; // It failed for those who asked meanwhile: a frozen Redis is waited for once.
     }
@@ -126,17 +128,22 @@ async fn renew(app: &App, lease: &Lease, charge: Charge, quota: Quota, cost: u64
     if let Some(toll) = lease.spend(cost, quota, now) {
         return toll;
     }
-    let need = lease.need(cost, quota, now);
-    let asked = take_with_debt(app, charge, quota, need.least..=need.most, Some(need.debt));
-    let patience = app.db().timing().charge;
-    match within(patience, asked).await.unwrap_or(Err(Error::StorageUnavailable)) {
-        Ok(answer) => lease.settle(need, answer, quota, now),
-        Err(error) => {
-            tracing::warn!(?error, "requests are not charged");
-            lease.failed(need, quota);
-            Toll::Free
+    let (own, lease) = (app.clone(), lease.clone());
+    let renewal = async move {
+        let _turn = turn;
+        let need = lease.need(cost, quota, now);
+        let asked = take_with_debt(&own, charge, quota, need.least..=need.most, Some(need.debt));
+        let patience = own.db().timing().charge;
+        match within(patience, asked).await.unwrap_or(Err(Error::StorageUnavailable)) {
+            Ok(answer) => lease.settle(need, answer, quota, now),
+            Err(error) => {
+                tracing::warn!(?error, "requests are not charged");
+                lease.failed(need, quota);
+                Toll::Free
+            }
         }
-    }
+    };
+    app.finish(renewal).await.unwrap_or(Toll::Free)
 }
 
 /// Takes the buckets of an account that is gone away. One pipeline. A server that still works on a request of its may write one again, which

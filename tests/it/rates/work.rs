@@ -2,6 +2,7 @@
 
 use super::{asked_by, asking, limited, refused};
 use crate::support::{Actor, Answer, Events, Served, Socket, TestApp, error_codes};
+use futures_util::FutureExt;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use waxwing::config::Config;
@@ -121,6 +122,24 @@ async fn who_goes_away_pays_for_what_was_done() {
     let (toll, _) = service::open_bill(&app.app, &leases, subject, 1).await;
     let Toll::Paid(allowance) = toll else { panic!("{toll:?}") };
     assert_eq!(allowance.left, 1_000 - 10 - BEYOND_ESTIMATE * (60 - FREE_UNITS) - 1);
+}
+
+/// The request goes away while its renewal waits for Redis, which has the debt already or not.
+#[tokio::test]
+async fn who_goes_away_in_the_midst_of_a_renewal_stays_in_debt() {
+    let app = TestApp::with(limited(&[(Limit::Requests, "100/1h")])).await;
+    let (leases, subject) = (Leases::default(), Some(Subject::address([192, 0, 2, 1].into())));
+    let (_, bill) = service::open_bill(&app.app, &leases, subject, 10).await;
+    bill.meter().add(Work { commands: 130, ..Work::default() });
+    drop(bill);
+    app.redis.signal("STOP");
+    let mut paying = Box::pin(service::pay(&app.app, &leases, subject, 1));
+    assert!(paying.as_mut().now_or_never().is_none(), "Redis is asked");
+    drop(paying);
+    app.redis.signal("CONT");
+    let toll = service::pay(&app.app, &leases, subject, 1).await;
+    let Toll::Due(allowance, _) = toll else { panic!("{toll:?}") };
+    assert_eq!((allowance.left, allowance.debt), (0, 130 - FREE_UNITS - 90), "no more and no less");
 }
 
 #[tokio::test]
