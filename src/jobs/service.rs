@@ -41,11 +41,12 @@ async fn new_entry(app: &App, task: Task, generation: u64) -> Result<Entry, Erro
 }
 
 async fn write(app: &App, entries: &[Entry], deletes: bool) -> Result<(), Error> {
-    if !store::write(app.db(), entries, app.now() + LEASE, deletes).await? {
-        tracing::error!("the journal is full: settling does not keep up with the changes");
-        return Err(Error::Overloaded);
-    }
-    Ok(())
+    if store::write(app.db(), entries, app.now() + LEASE, deletes).await? { Ok(()) } else { Err(is_full()) }
+}
+
+fn is_full() -> Error {
+    tracing::error!("the journal is full: settling does not keep up with the changes");
+    Error::Overloaded
 }
 
 /// Leaves a task to the workers, from the beginning, also where the store is full: it follows from what was done. One round trip.
@@ -148,7 +149,7 @@ impl Parts {
 /// begin again from the first one, after the copies have been written again: any of both may be lost.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`; `OVERLOADED` when the journal is full.
+/// `STORAGE_UNAVAILABLE`; `OVERLOADED` when there is no room for a copy. The entry and its copies are as before then, and the entry is taken up later.
 pub async fn take_up(app: &App, entry: &mut Entry) -> Result<(), Error> {
     let generation = app.db().generation().await;
     let began_in = entry.copies.as_ref().map(|copies| copies.generation);
@@ -165,7 +166,9 @@ pub async fn take_up(app: &App, entry: &mut Entry) -> Result<(), Error> {
         copies.tags.dedup();
     }
     renewed.place = Place { again: true, ..Place::default() };
-    write(app, std::slice::from_ref(&renewed), true).await?;
+    if !store::rewrite(app.db(), entry, &renewed, app.now() + LEASE).await? {
+        return Err(is_full());
+    }
     *entry = renewed;
     Ok(())
 }

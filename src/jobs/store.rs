@@ -71,6 +71,21 @@ pub(super) async fn write(db: &Db, entries: &[Entry], due: Millis, deletes: bool
     }
 }
 
+/// Writes an entry of the journal again, `renewed` in place of `before`, and its copies before it; `false` when there is no room for one of these: then
+/// the entry and the copies that it had stay. Two pipelines of scripts.
+pub(super) async fn rewrite(db: &Db, before: &Entry, renewed: &Entry, due: Millis) -> Result<bool, Error> {
+    let replies = db.call_aside(copy_calls(&COPY_DELETION, renewed)).await?;
+    if !replies.into_iter().map(decode::one::<bool>).try_fold(true, |all, one| Ok(all & one?))? {
+        let known = |tag: &u64| before.copies.as_ref().is_some_and(|copies| copies.tags.contains(tag));
+        let mut added = renewed.clone();
+        added.copies.iter_mut().for_each(|copies| copies.tags.retain(|tag| !known(tag)));
+        remove_copies(db, &[added]).await?;
+        return Ok(false);
+    }
+    let call = Call::over(&WRITE_DELETION, keys_of(renewed)).arg(renewed.id).arg(renewed.record()).arg(due).arg(MAX_ENTRIES);
+    decode::one(db.call_aside(vec![call]).await?.pop().unwrap_or_default())
+}
+
 /// The scripts that write the copies of an entry.
 fn copy_calls(write_copy: &'static Script, entry: &Entry) -> Vec<Call> {
     let Some(copies) = &entry.copies else { return Vec::new() };

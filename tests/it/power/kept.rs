@@ -185,6 +185,47 @@ async fn an_entry_that_stays_or_comes_back_has_its_copies() {
     assert_eq!(journal(&app), [""; 0]);
 }
 
+/// Copies that somebody else has: a place for copies is full with these.
+fn fill(app: &TestApp, place: &str) {
+    for part in 0..10 {
+        let ids = part * 10_000 + 1..=(part + 1) * 10_000;
+        let others: Vec<String> = ids.flat_map(|id| [id.to_string(), String::new()]).collect();
+        let command: Vec<&str> = ["HSET", place].into_iter().chain(others.iter().map(String::as_str)).collect();
+        app.redis.run::<()>(&command);
+    }
+}
+
+#[tokio::test]
+async fn an_entry_that_is_taken_up_keeps_its_copies_where_there_is_no_room_for_new_ones() {
+    let (app, ..) = scene().await;
+    let author = waxwing::ids::UserId(5);
+    jobs::leave(&app.app, Task::Status { author, status: waxwing::ids::StatusId(6) }).await.expect("a store");
+    let copies = |app: &TestApp| -> Vec<String> { journal(app).into_iter().filter(|key| key.starts_with("copies:")).collect() };
+    let places = copies(&app);
+    assert_eq!(places.len(), 2, "one on each other node");
+    let app = restarted(&app).await;
+    let mut entry = jobs::claim(&app.app, Queue::Short, 1).await.expect("a store").pop().expect("an entry");
+    let id = entry.id.to_string();
+    let holds = |place: &str| app.redis.run::<bool>(&["HEXISTS", place, &id]);
+    // One of the nodes has lost its copy, and has no room for it any more.
+    app.redis.run::<()>(&["HDEL", &places[0], &id]);
+    fill(&app, &places[0]);
+    for _ in 0..2 {
+        let full = jobs::take_up(&app.app, &mut entry).await;
+        assert!(matches!(full, Err(Error::Overloaded)), "{full:?}");
+        assert!(holds(&places[1]), "the other node's copy stays");
+        jobs::put_back(&app.app, &entry).await.expect("a store");
+        entry = jobs::claim(&app.app, Queue::Short, 1).await.expect("a store").pop().expect("an entry");
+    }
+    app.redis.run::<()>(&["UNLINK", &places[0]]);
+    jobs::take_up(&app.app, &mut entry).await.expect("there is room");
+    assert!(places.iter().all(|place| holds(place)), "{:?}", copies(&app));
+    jobs::put_back(&app.app, &entry).await.expect("a store");
+    later(&app).await;
+    later(&app).await;
+    assert_eq!(journal(&app), [""; 0]);
+}
+
 /// A log-in past the bound ends the oldest session, on two nodes of which one may lose that.
 #[tokio::test]
 async fn a_session_that_makes_room_is_noted_as_ended() {
