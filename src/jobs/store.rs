@@ -286,9 +286,18 @@ fn burial(id: u64, text: &str) -> Option<Burial> {
     Some(Burial { entry: Entry::of(id, record)?, error: error.to_owned() })
 }
 
-/// Forgets one of the dead.
+/// Forgets one of the dead; `false` when it is not among them. On a cluster copies of it that are left go before, wherever they are: another try that did
+/// not come about, or a node that has lost their deletion, may have left some, and the entry would be written again from these. A look
+/// and a pipeline there, and one command.
 pub(super) async fn forget(db: &Db, id: u64) -> Result<bool, Error> {
     let shard = shard_of(id);
+    if db.is_cluster() {
+        if !db.read::<bool>(cmd("HEXISTS").arg(keys::dead(shard)).arg(id).take()).await? {
+            return Ok(false);
+        }
+        let remove = |tag: &u64| cmd("HDEL").arg(keys::copies(*tag)).arg(id).take();
+        db.write_many(spread::tags().iter().map(remove).collect()).await?;
+    }
     let mut replies = db.write_many(vec![cmd("HDEL").arg(keys::dead(shard)).arg(id).take()]).await?;
     decode::one(replies.pop().unwrap_or_default())
 }

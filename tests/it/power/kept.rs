@@ -226,6 +226,28 @@ async fn an_entry_that_is_taken_up_keeps_its_copies_where_there_is_no_room_for_n
     assert_eq!(journal(&app), [""; 0]);
 }
 
+#[tokio::test]
+async fn what_is_forgotten_does_not_come_back_from_a_copy() {
+    let (app, ..) = scene().await;
+    let author = waxwing::ids::UserId(5);
+    jobs::leave(&app.app, Task::Status { author, status: waxwing::ids::StatusId(6) }).await.expect("a store");
+    let mut entry = jobs::claim(&app.app, Queue::Short, 1).await.expect("a store").pop().expect("an entry");
+    let id = entry.id.to_string();
+    let place = journal(&app).into_iter().find(|key| key.starts_with("copies:")).expect("a copy");
+    let record: String = app.redis.run(&["HGET", &place, &id]);
+    entry.tries = 4;
+    jobs::fail(&app.app, entry.clone(), &Error::internal(anyhow::anyhow!("broken"))).await.expect("a store");
+    assert_eq!(journal(&app), [""; 0], "it is among the dead");
+    // A node has lost the end of what it wrote: the copy is there again.
+    app.redis.run::<()>(&["HSET", &place, &id, &record]);
+    assert!(!jobs::forget(&app.app, entry.id + 8).await.expect("a store"), "nobody knows this one");
+    assert!(jobs::forget(&app.app, entry.id).await.expect("a store"));
+    assert!(!jobs::forget(&app.app, entry.id).await.expect("a store"));
+    app.clock.advance(60_000);
+    assert!(!keep::sweep(&app.app).await.expect("a store"), "{:?}", journal(&app));
+    assert_eq!(journal(&app), [""; 0]);
+}
+
 /// A log-in past the bound ends the oldest session, on two nodes of which one may lose that.
 #[tokio::test]
 async fn a_session_that_makes_room_is_noted_as_ended() {
