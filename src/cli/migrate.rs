@@ -52,7 +52,8 @@ pub(super) async fn to_the_end(app: &App) -> anyhow::Result<String> {
     let after = migrations::run(app, STEPS, None, tell).await.context("the store is not migrated to its end: run it again");
     bar.finish_and_clear();
     refuse_newer(&after?)?;
-    let version = latest(STEPS);
+    // That of the store: a later program may have migrated it beyond what this one knows, where both may work on it.
+    let version = app.db().version_mark().await?.map_or(latest(STEPS), |mark| mark.version);
     Ok(match before {
         Standing::Older { version: from, .. } => format!("The store is migrated from version {from} to {version}."),
         _ => format!("The store has version {version}: there is nothing to migrate."),
