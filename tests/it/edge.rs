@@ -70,6 +70,26 @@ async fn headers_that_come_slowly_are_cut_off_and_idle_connections_are_not() {
     assert_eq!(rest(&mut second).await, "", "the second request's headers have no more time than the first's");
 }
 
+/// Each byte comes soon behind the one before it: the time is that of the whole head.
+#[tokio::test]
+async fn a_head_that_comes_byte_by_byte_has_no_more_time_than_another() {
+    let app = at_edge(EdgeConfig { header_timeout: SOON, ..EdgeConfig::default() }).await;
+    let (mut read, mut write) = connect(&app).await.into_split();
+    let trickle = async {
+        write.write_all(b"POST /graphql HTTP/1.1\r\nx: ").await.expect("it is open");
+        while write.write_all(b"x").await.is_ok() {
+            tokio::time::sleep(SOON / 10).await;
+        }
+    };
+    let mut text = Vec::new();
+    tokio::select! {
+        end = read.read_to_end(&mut text) => assert!(text.is_empty(), "cut off without an answer: {end:?}"),
+        () = trickle => {}
+    }
+    let dropped = Answer::of(app.get("/metrics")).await.text;
+    assert!(dropped.contains("waxwing_http_connections_dropped_total{reason=\"header_timeout\"} 1"), "{dropped}");
+}
+
 #[tokio::test]
 async fn connections_that_stand_idle_are_closed_in_the_end() {
     let app = at_edge(EdgeConfig { idle_timeout: SOON, ..EdgeConfig::default() }).await;

@@ -99,12 +99,21 @@ impl Activity {
         (self.phase(), self.since.load(SeqCst))
     }
 
-    /// Bytes have come while no request was in flight. Whether the connection was to give way: then it ends behind its next answer.
-    pub(super) fn receive(&self) -> bool {
-        self.phase() != Phase::Active && self.enter(Phase::Head) == Phase::Leaving
+    /// Bytes have come while no request was in flight. A connection that is to give way stays so until its request begins: whoever sends a
+    /// head byte by byte would otherwise keep a place that another one has been admitted for.
+    pub(super) fn receive(&self) {
+        loop {
+            let before = self.phase();
+            if !before.is_quiet() || before == Phase::Head {
+                return;
+            }
+            if self.phase.compare_exchange(before as u8, Phase::Head as u8, SeqCst, SeqCst).is_ok() {
+                return self.count(before, Phase::Head);
+            }
+        }
     }
 
-    /// A request begins. What it says is as of [`Self::receive`].
+    /// A request begins. Whether the connection was to give way: then it ends behind the answer.
     pub(super) fn begin(&self) -> bool {
         self.enter(Phase::Active) == Phase::Leaving
     }
@@ -167,5 +176,42 @@ impl Activity {
         if before != after {
             self.common.app.metrics().edge().connection_moved(before, after);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{clock::Clock, config::Config, db};
+
+    async fn activity() -> Activity {
+        let nowhere = db::Target::socket(std::path::Path::new("/nonexistent/redis.sock"));
+        let db = db::Db::open(&nowhere, db::Timing::default()).await.expect("an address");
+        Activity::new(Common::new(App::new(db, Clock::System, Config::default())))
+    }
+
+    #[tokio::test]
+    async fn a_part_of_a_head_does_not_keep_a_connection_that_is_to_give_way() {
+        for bytes_before in [0, 1] {
+            let activity = activity().await;
+            (0..bytes_before).for_each(|_| activity.receive());
+            assert!(activity.let_go(activity.rank()));
+            activity.receive();
+            assert_eq!(activity.phase(), Phase::Leaving, "after {bytes_before} bytes");
+            assert!(activity.begin(), "its request has come: it ends behind the answer");
+            assert_eq!(activity.phase(), Phase::Active);
+        }
+    }
+
+    #[tokio::test]
+    async fn bytes_are_the_beginning_of_a_head_while_no_request_is_in_flight() {
+        let activity = activity().await;
+        activity.receive();
+        assert_eq!(activity.phase(), Phase::Head);
+        activity.begin();
+        activity.receive();
+        assert_eq!(activity.phase(), Phase::Active);
+        activity.rest(false);
+        assert_eq!(activity.phase(), Phase::Idle);
     }
 }

@@ -69,7 +69,7 @@ impl Hurried {
             self.headers.end();
         }
         self.headers.begin();
-        self.shared.unread.fetch_or(self.shared.activity.receive(), Ordering::Relaxed);
+        self.shared.activity.receive();
     }
 
     /// Waits for bytes while no request is in flight: until the connection has to give way, or they are too slow.
