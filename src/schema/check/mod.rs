@@ -89,6 +89,10 @@ pub fn check(request: &mut Request, config: &Config) -> Result<Checked, CheckErr
                 }
             };
             document = valid.document;
+            if checked.kind == OperationType::Subscription {
+                // By the one field that its root has become, as it is measured whenever the document is known.
+                checked = check_shape(&document, &assumed, wanted.as_deref(), config)?;
+            }
             valid.never_null
         }
     };

@@ -71,7 +71,10 @@ fn merged(fields: Vec<Positioned<Field>>) -> Result<Option<Positioned<Field>>, B
 
 #[cfg(test)]
 mod tests {
+    use super::super::check;
     use super::*;
+    use crate::config::Config;
+    use async_graphql::Request;
     use async_graphql::parser::parse_query;
 
     fn unfolded(text: &str) -> Result<String, &'static str> {
@@ -105,6 +108,15 @@ mod tests {
         ] {
             assert_eq!(unfolded(text).as_deref(), Ok(expected), "{text}");
         }
+    }
+
+    #[test]
+    fn a_subscription_costs_the_same_the_first_time_and_later() {
+        let field = |inner: &str| format!("statusEvents(filter: {{ follow: [\"a\", \"b\"] }}) {{ {inner} }}");
+        let text = format!("subscription {{ {} ... {{ {} }} }}", field("cursor"), field("__typename"));
+        let check = || check(&mut Request::new(&text), &Config::default()).expect("it is valid");
+        let first = check();
+        assert_eq!((first, first.filter_entries), (check(), 2), "what stands there twice is one field");
     }
 
     #[test]
