@@ -1,24 +1,9 @@
 //! What a request costs, counted by Redis itself: an N+1 fails here.
 
-use crate::support::{Actor, TestApp};
+use crate::support::TestApp;
 use serde_json::json;
 use std::collections::HashMap;
 use waxwing::config::Config;
-
-/// A reader whose home holds 120 statuses of twelve people.
-async fn full_home(app: &TestApp) -> Actor {
-    let reader = app.user("reader").await;
-    for number in 0..12 {
-        let author = app.user(&format!("author{number}")).await;
-        reader.follow(&author).await;
-        for post in 0..10 {
-            app.clock.advance(1_000);
-            author.post(&format!("{number} {post}")).await;
-        }
-    }
-    app.drain().await;
-    reader
-}
 
 fn total(calls: &HashMap<String, u64>, name: &str) -> u64 {
     calls.get(name).copied().unwrap_or(0)
@@ -27,7 +12,7 @@ fn total(calls: &HashMap<String, u64>, name: &str) -> u64 {
 #[tokio::test]
 async fn the_first_screen_costs_five_round_trips_however_long_it_is() {
     let app = TestApp::far(Config::default()).await;
-    let reader = full_home(&app).await;
+    let reader = app.reader().await;
     reader.run("Home", json!({ "first": 1 })).await;
     app.drain().await;
     // Where nodes answer in no order, the position among the events is read before the skeleton.

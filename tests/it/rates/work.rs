@@ -222,26 +222,11 @@ async fn an_event_that_many_are_told_is_rendered_at_the_cost_of_one() {
     assert!((8 * 20..8 * 20 * 3 * BEYOND_ESTIMATE).contains(&paid), "{paid} for 20 events that 8 were told");
 }
 
-/// Twelve authors with ten statuses each, and who follows them all.
-async fn reader(app: &TestApp) -> Actor {
-    let reader = app.user("reader").await;
-    for number in 0..12 {
-        let author = app.user(&format!("author{number}")).await;
-        reader.follow(&author).await;
-        for post in 0..10 {
-            app.clock.advance(1_000);
-            author.post(&format!("{number} {post} and some more words, as people say them about the weather")).await;
-        }
-    }
-    app.drain().await;
-    reader
-}
-
 #[tokio::test]
 async fn a_first_screen_never_pays_more_than_its_estimate() {
     let config = limited(&[]);
     for app in [TestApp::far(config.clone()).await, TestApp::with(config).await] {
-        let reader = reader(&app).await;
+        let reader = app.reader().await;
         for (operation, first) in [("Home", 1), ("Home", 10), ("Home", 30), ("Home", 100)] {
             let body = json!({ "query": crate::support::document(operation), "operationName": operation, "variables": { "first": first } });
             let request =

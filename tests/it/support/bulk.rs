@@ -38,6 +38,21 @@ impl TestApp {
         people.iter().zip(tokens).map(actor).collect()
     }
 
+    /// A reader whose home holds 120 statuses of twelve people, ten each.
+    pub async fn reader(&self) -> Actor {
+        let reader = self.user("reader").await;
+        for number in 0..12 {
+            let author = self.user(&format!("author{number}")).await;
+            reader.follow(&author).await;
+            for post in 0..10 {
+                self.clock.advance(1_000);
+                author.post(&format!("{number} {post} and some more words, as people say them about the weather")).await;
+            }
+        }
+        self.drain().await;
+        reader
+    }
+
     /// Follows in bulk, each of somebody by somebody, the first the oldest. For accounts without follows of their own.
     pub async fn follows(&self, follows: &[(&Actor, &Actor)]) {
         let mut users: Vec<UserId> = follows.iter().flat_map(|(a, b)| [a.user_id(), b.user_id()]).collect();
