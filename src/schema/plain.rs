@@ -5,13 +5,12 @@
 //! asked of it waits, and left to the library else; the schema is the objects' own either way.
 
 use super::json::Json;
-use super::sized::{count, count_list};
+use super::sized::{count, count_list, typed_as};
 use crate::request::Request;
 use async_graphql::parser::types::{Directive, Field, FragmentDefinition, Selection, SelectionSet};
 use async_graphql::registry::{MetaType, Registry};
 use async_graphql::resolver_utils::resolve_list;
 use async_graphql::{ContextSelectionSet, Name, OutputType, Positioned, QueryPathSegment, ServerResult, Value};
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// An object that can write fields that wait for nothing.
@@ -46,17 +45,7 @@ impl<T: Plain> PlainList<T> {
 }
 
 impl<T: Plain> OutputType for PlainList<T> {
-    fn type_name() -> Cow<'static, str> {
-        <Vec<T> as OutputType>::type_name()
-    }
-
-    fn qualified_type_name() -> String {
-        <Vec<T> as OutputType>::qualified_type_name()
-    }
-
-    fn create_type_info(registry: &mut Registry) -> String {
-        <Vec<T> as OutputType>::create_type_info(registry)
-    }
+    typed_as!(Vec<T>);
 
     async fn resolve(&self, ctx: &ContextSelectionSet<'_>, field: &Positioned<Field>) -> ServerResult<Value> {
         match self.written(ctx) {

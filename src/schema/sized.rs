@@ -2,16 +2,32 @@
 //! selected of each. Everything else is bounded by the document.
 
 use async_graphql::parser::types::{Field, FragmentDefinition, Selection, SelectionSet};
-use async_graphql::registry::Registry;
 use async_graphql::resolver_utils::resolve_list;
 use async_graphql::{ContextSelectionSet, Name, OutputType, Positioned, ServerResult, Value};
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// What a short value takes at most as a rule, in bytes: a cursor, a time, a number.
 const SHORT: usize = 24;
 /// What stands around a value and its name.
 const PUNCTUATION: usize = 4;
+
+/// Gives an output the type of another one, in the schema and in what is registered for it.
+macro_rules! typed_as {
+    ($other:ty) => {
+        fn type_name() -> std::borrow::Cow<'static, str> {
+            <$other as async_graphql::OutputType>::type_name()
+        }
+
+        fn qualified_type_name() -> String {
+            <$other as async_graphql::OutputType>::qualified_type_name()
+        }
+
+        fn create_type_info(registry: &mut async_graphql::registry::Registry) -> String {
+            <$other as async_graphql::OutputType>::create_type_info(registry)
+        }
+    };
+}
+pub(super) use typed_as;
 
 /// A text that may be long.
 pub struct Text<'a>(pub &'a str);
@@ -66,13 +82,7 @@ fn json_bytes(text: &str) -> usize {
 }
 
 impl OutputType for Text<'_> {
-    fn type_name() -> Cow<'static, str> {
-        <str as OutputType>::type_name()
-    }
-
-    fn create_type_info(registry: &mut Registry) -> String {
-        <str as OutputType>::create_type_info(registry)
-    }
+    typed_as!(str);
 
     async fn resolve(&self, ctx: &ContextSelectionSet<'_>, field: &Positioned<Field>) -> ServerResult<Value> {
         count(ctx, field, json_bytes(self.0))?;
@@ -81,17 +91,7 @@ impl OutputType for Text<'_> {
 }
 
 impl OutputType for Texts<'_> {
-    fn type_name() -> Cow<'static, str> {
-        <&[String] as OutputType>::type_name()
-    }
-
-    fn qualified_type_name() -> String {
-        <&[String] as OutputType>::qualified_type_name()
-    }
-
-    fn create_type_info(registry: &mut Registry) -> String {
-        <&[String] as OutputType>::create_type_info(registry)
-    }
+    typed_as!(&[String]);
 
     async fn resolve(&self, ctx: &ContextSelectionSet<'_>, field: &Positioned<Field>) -> ServerResult<Value> {
         count(ctx, field, self.0.iter().map(|text| json_bytes(text)).sum())?;
@@ -100,17 +100,7 @@ impl OutputType for Texts<'_> {
 }
 
 impl<T: OutputType> OutputType for List<T> {
-    fn type_name() -> Cow<'static, str> {
-        <Vec<T> as OutputType>::type_name()
-    }
-
-    fn qualified_type_name() -> String {
-        <Vec<T> as OutputType>::qualified_type_name()
-    }
-
-    fn create_type_info(registry: &mut Registry) -> String {
-        <Vec<T> as OutputType>::create_type_info(registry)
-    }
+    typed_as!(Vec<T>);
 
     async fn resolve(&self, ctx: &ContextSelectionSet<'_>, field: &Positioned<Field>) -> ServerResult<Value> {
         count_list(ctx, field, self.0.len())?;
