@@ -100,6 +100,28 @@ async fn what_a_mutation_has_changed_is_told_beside_what_is_too_large() {
     assert_eq!(count["data"]["viewer"]["statusesCount"], 22);
 }
 
+/// At the least bound that there is, with the largest thing that a mutation reads again behind its change.
+#[tokio::test]
+async fn what_a_mutation_reads_of_its_own_change_is_never_too_large_to_load() {
+    let app = TestApp::with(Config { answer_bytes: MAX, ..Config::default() }).await;
+    let ada = app.user("ada").await;
+    let keywords: Vec<String> = (0..250).map(|number| format!("{}{number}", "👍🏽".repeat(77))).collect();
+    let input = json!({ "name": "x", "budget": "10", "keywords": keywords, "idempotencyKey": "once" });
+    let create = async |fields: &str| {
+        let document =
+            "mutation($input: CreateCampaignInput!) { createCampaign(input: $input) { campaign { @ } userErrors { code } } }";
+        ada.gql(&document.replace('@', fields), json!({ "input": input })).await
+    };
+    let large = create("id keywords").await;
+    assert_eq!(large["data"]["createCampaign"], json!({ "campaign": null, "userErrors": [] }), "it was made: {large}");
+    assert_eq!(large["errors"][0]["path"], json!(["createCampaign", "campaign", "keywords"]));
+    assert_eq!(large["errors"][0]["extensions"], too_large(MAX));
+    let made = create("id").await;
+    assert_eq!(made["data"]["createCampaign"]["userErrors"], json!([]), "{made}");
+    let all = ada.gql("{ viewerCampaigns { edges { node { id } } } }", json!({})).await;
+    assert_eq!(all["data"]["viewerCampaigns"]["edges"], json!([{ "node": made["data"]["createCampaign"]["campaign"] }]));
+}
+
 #[tokio::test]
 async fn an_event_that_grows_too_large_is_an_error_and_the_stream_goes_on() {
     let (app, ada) = scene().await;
