@@ -32,6 +32,13 @@ impl Quota {
         self.window
     }
 
+    /// So many times as much in the same time, or as much as can be counted.
+    #[must_use]
+    pub const fn times(self, factor: u64) -> Self {
+        let (tokens, most) = (self.tokens.saturating_mul(factor), MAX_PRODUCT / self.window);
+        Self { tokens: if tokens < most { tokens } else { most }, window: self.window }
+    }
+
     /// What comes back within `elapsed`, rounded down; no more than a full bucket holds.
     pub const fn refill(self, elapsed: Millis) -> u64 {
         // No overflow: both are bounded, and so is their product.
@@ -227,6 +234,8 @@ mod tests {
             assert!(text.parse::<Quota>().is_err(), "{text:?}");
         }
         assert_eq!(quota("4503599627370/1s").refill(999), 4_499_096_027_742);
+        assert_eq!(quota("10/1h").times(256).to_string(), "2560/1h");
+        assert_eq!(quota("4503599627/1s").times(u64::MAX).to_string().parse(), Ok(quota("4503599627370/1s")));
     }
 
     #[test]

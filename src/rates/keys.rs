@@ -15,17 +15,18 @@ pub const KINDS: [&str; 1] = ["rate"];
 pub(super) fn rate(limit: Limit, subject: Subject) -> String {
     let tag = match subject {
         Subject::Account(id) => id.0.to_string(),
-        Subject::Address(network) => written(network),
+        Subject::Address(network) => written(network, 64),
+        Subject::Site(network) => written(network, 48),
         Subject::Login(digest) | Subject::LoginFrom(digest) | Subject::Device(digest) => URL_SAFE_NO_PAD.encode(digest),
     };
     format!("rate:{{{tag}}}:{}", limit.name())
 }
 
 /// Not the client's text but what we made of it.
-fn written(network: Network) -> String {
+fn written(network: Network, prefix: u8) -> String {
     match network.first() {
         IpAddr::V4(v4) => v4.to_string(),
-        IpAddr::V6(v6) => format!("{v6}/64"),
+        IpAddr::V6(v6) => format!("{v6}/{prefix}"),
     }
 }
 
@@ -34,10 +35,12 @@ pub(super) fn parse(key: &str) -> Option<Limit> {
     let (tag, name) = key.strip_prefix("rate:{")?.split_once("}:")?;
     let limit = Limit::named(name)?;
     let is_account = || audit::id(tag).is_some();
-    let is_address = || tag.trim_end_matches("/64").parse().is_ok_and(|address| written(Network::of(address)) == tag);
+    let network = |prefix: &str| tag.trim_end_matches(prefix).parse().map(Network::of).ok();
+    let is_address = || network("/64").is_some_and(|network| written(network, 64) == tag);
+    let is_site = || network("/48").and_then(Network::site).is_some_and(|site| written(site, 48) == tag);
     let fits = match limit.by() {
         By::Account => is_account(),
-        By::Address => is_address(),
+        By::Address => is_address() || is_site(),
         By::AccountOrAddress => is_account() || is_address(),
         By::Login | By::LoginAndAddress | By::Device => audit::is_digest(tag, 22),
     };
@@ -52,12 +55,14 @@ mod tests {
     #[test]
     fn a_key_is_known_again_and_nothing_like_it() {
         let address = |text: &str| Subject::address(text.parse().expect("an address"));
+        let site = |text: &str| Subject::Site(Network::of(text.parse().expect("an address")).site().expect("a /48"));
         for (limit, subject, key) in [
             (Limit::Posts, Subject::Account(UserId(42)), "rate:{42}:posts"),
             (Limit::Requests, Subject::Account(UserId(42)), "rate:{42}:requests"),
             (Limit::Requests, address("::ffff:192.0.2.1"), "rate:{192.0.2.1}:requests"),
             (Limit::SignUps, address("2001:db8::1:2"), "rate:{2001:db8::/64}:sign-ups"),
             (Limit::LogInsFromAddress, address("::1"), "rate:{::/64}:log-ins-from-address"),
+            (Limit::SignUps, site("2001:db8:1:2::3"), "rate:{2001:db8:1::/48}:sign-ups"),
             (Limit::LogInsOfAccount, Subject::login("Ada"), "rate:{_e5DDUC9V97qwYbNl5ADPQ}:log-ins-of-account"),
         ] {
             assert_eq!((rate(limit, subject).as_str(), parse(key)), (key, Some(limit)));
@@ -70,6 +75,9 @@ mod tests {
             "rate:{42}:sign-ups",
             "rate:{192.0.2.1/64}:sign-ups",
             "rate:{2001:db8::1/64}:sign-ups",
+            "rate:{2001:db8:1:2::/48}:sign-ups",
+            "rate:{2001:db8:1::/48}:requests",
+            "rate:{192.0.2.1/48}:sign-ups",
             "rate:{2001:db8::}:sign-ups",
             "rate:{2001:db8::/64/64}:sign-ups",
             "rate:{ada}:log-ins",

@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | `rate:{subject}:limit` | HASH | `owed at window`: what is missing of a full bucket, as of a moment | lives until it would be full again: at most the window, twice that in debt |
 //!
-//! A subject is an account's id, an address (one of IPv4, a /64 of IPv6), or a digest: of a login, of a login and an address, of an account
+//! A subject is an account's id, an address (one of IPv4, a /64 of IPv6), a /48 of IPv6, or a digest: of a login, of a login and an address, of an account
 //! and a device. No text of a client stands in a key.
 //!
 //! **Invariants.** A charge is one script on one tag. What is missing is counted in tokens × ms, so that nothing is lost or won

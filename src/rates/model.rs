@@ -14,6 +14,8 @@ pub enum Subject {
     Account(UserId),
     /// Whoever shares an address.
     Address(Network),
+    /// Whoever shares a /48 of IPv6, by its first network.
+    Site(Network),
     /// An account that is tried, by the digest of its login. There need not be such an account.
     Login([u8; 16]),
     /// An account that is tried from one network, by the digest of its login and the network.
@@ -41,6 +43,14 @@ impl Network {
     /// Its first address.
     pub const fn first(self) -> IpAddr {
         self.0
+    }
+
+    /// The first network of its /48; `None` for IPv4, where one address is one customer's as a rule.
+    pub const fn site(self) -> Option<Self> {
+        match self.0 {
+            IpAddr::V6(v6) => Some(Self(IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 80 << 80)))),
+            IpAddr::V4(_) => None,
+        }
     }
 }
 
@@ -174,6 +184,9 @@ mod tests {
         assert_eq!(network("2001:db8:1:2:ffff:ffff:ffff:ffff"), network("2001:db8:1:2::"));
         assert_ne!(network("2001:db8:1:3::"), network("2001:db8:1:2::"));
         assert_eq!(network("::1"), "::");
+        let site = |text: &str| Network::of(text.parse().expect("an address")).site().map(|site| site.first().to_string());
+        assert_eq!(site("2001:db8:1:2:3:4:5:6").as_deref(), Some("2001:db8:1::"));
+        assert_eq!(site("203.0.113.7"), None);
     }
 
     #[test]

@@ -12,8 +12,14 @@ use crate::quota::{By, Limit, Quota};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+/// How many networks of a /48 of IPv6 may use up their buckets at the same time. A customer who has all 65,536 is one of a few; a mobile operator's
+/// customers have one each, and most of them fail at nothing.
+const NETWORKS_OF_A_SITE: u64 = 256;
+
 /// Takes a token out of each bucket, or out of none. Nothing happens where there are no limits. One round trip; one more when it
 /// is refused and something had been taken.
+///
+/// What is charged to an address of IPv6 is also charged to the bucket of its /48, which holds [`NETWORKS_OF_A_SITE`] times as much.
 ///
 /// A bucket whose node did not answer in time may have lost a token all the same: nobody knows, so none is given back to it.
 ///
@@ -21,12 +27,12 @@ use std::sync::Arc;
 /// `RATE_LIMITED`, with the longest wait among the buckets that were empty (of equals, the first); `STORAGE_UNAVAILABLE`, where none was
 /// empty but one could not be asked.
 pub async fn charge(app: &App, charges: &[Charge]) -> Result<(), Error> {
-    let Some(asks) = asks(app, charges, 1) else { return Ok(()) };
+    let Some(asks) = asks(app, charges) else { return Ok(()) };
     let (mut taken, mut refused, mut failed) = (Vec::new(), Vec::new(), None);
-    for (charge, answer) in charges.iter().zip(store::take_each(app.db(), app.now(), &asks).await) {
+    for (ask, answer) in asks.iter().zip(store::take_each(app.db(), app.now(), &asks).await) {
         match answer {
-            Ok(Taken { taken: 0, wait, .. }) => refused.push((charge.0, wait)),
-            Ok(_) => taken.push(*charge),
+            Ok(Taken { taken: 0, wait, .. }) => refused.push((ask.limit, wait)),
+            Ok(_) => taken.push(*ask),
             Err(error) => failed = Some(error),
         }
     }
@@ -37,32 +43,42 @@ pub async fn charge(app: &App, charges: &[Charge]) -> Result<(), Error> {
             None => return Ok(()),
         },
     };
-    give_back(app, &taken).await;
+    put_back(app, taken).await;
     Err(error)
 }
 
 /// Gives back what [`charge`] took. One round trip; should it fail for a bucket, its token comes back by itself in time, and whoever paid it has so
 /// much less until then. It is not tried again: the request has its answer, and a second try might give a token that nobody took.
 pub async fn give_back(app: &App, charges: &[Charge]) {
-    let Some(asks) = asks(app, charges, -1) else { return };
-    for ((limit, _), answer) in charges.iter().zip(store::take_each(app.db(), app.now(), &asks).await) {
+    if let Some(asks) = asks(app, charges) {
+        put_back(app, asks).await;
+    }
+}
+
+async fn put_back(app: &App, mut taken: Vec<Ask>) {
+    taken.iter_mut().for_each(|ask| (ask.least, ask.most) = (-1, -1));
+    for (ask, answer) in taken.iter().zip(store::take_each(app.db(), app.now(), &taken).await) {
         if let Err(error) = answer {
-            tracing::debug!(%error, limit = limit.name(), "a token was not given back");
+            tracing::debug!(%error, limit = ask.limit.name(), "a token was not given back");
         }
     }
 }
 
-fn asks(app: &App, charges: &[Charge], tokens: i64) -> Option<Vec<Ask>> {
+/// A token of each bucket.
+fn asks(app: &App, charges: &[Charge]) -> Option<Vec<Ask>> {
     let rates = app.config().rates.as_ref().filter(|_| !charges.is_empty())?;
-    let ask = |(limit, subject): &Charge| Ask {
-        limit: *limit,
-        subject: *subject,
-        quota: rates.of(*limit),
-        least: tokens,
-        most: tokens,
-        debt: None,
+    let ask = |limit: Limit, subject, factor| {
+        let quota = rates.of(limit).times(factor);
+        Ask { limit, subject, quota, least: 1, most: 1, debt: None }
     };
-    Some(charges.iter().map(ask).collect())
+    let mut asks = Vec::with_capacity(charges.len());
+    for (limit, subject) in charges {
+        asks.push(ask(*limit, *subject, 1));
+        if let Subject::Address(network) = subject {
+            asks.extend(network.site().map(|site| ask(*limit, Subject::Site(site), NETWORKS_OF_A_SITE)));
+        }
+    }
+    Some(asks)
 }
 
 /// Takes as many tokens as there are out of one bucket, if they are within `range`. One round trip.

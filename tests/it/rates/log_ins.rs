@@ -5,7 +5,10 @@ use crate::support::{Answer, Served, TestApp, error_codes};
 use futures_util::future::join_all;
 use serde_json::Value;
 use waxwing::config::{Config, DocumentLimits};
+use waxwing::error::Error;
 use waxwing::quota::Limit;
+use waxwing::rates::Subject;
+use waxwing::rates::service::{charge, give_back};
 
 pub(super) const RIGHT: &str = "correct horse";
 
@@ -172,6 +175,25 @@ async fn a_trusted_proxy_tells_addresses_apart() {
     assert_eq!(came("::ffff:203.0.113.1").await, Limited);
     assert_eq!(came("2001:db8:0:1:ffff::9").await, Limited, "one customer's whole network");
     assert_eq!(came("2001:db8:0:2::1").await, Wrong);
+}
+
+/// Who has a /48 of IPv6 has 65,536 networks that count as an address each.
+#[tokio::test]
+async fn a_site_of_ipv6_has_so_many_times_what_an_address_has() {
+    let app = TestApp::with(limited(&[(Limit::SignUps, "1/1h")])).await;
+    let from = |address: String| [(Limit::SignUps, Subject::address(address.parse().expect("an address")))];
+    for number in 0..256 {
+        charge(&app.app, &from(format!("2001:db8:1:{number:x}::1"))).await.expect("it is another network");
+    }
+    let last = from("2001:db8:1:100::1".to_owned());
+    for _ in 0..2 {
+        let refused = charge(&app.app, &last).await;
+        assert!(matches!(refused, Err(Error::RateLimited { limit: "sign-ups", .. })), "{refused:?}");
+    }
+    charge(&app.app, &from("2001:db8:2::1".to_owned())).await.expect("another site");
+    charge(&app.app, &from("192.0.2.1".to_owned())).await.expect("no site at all");
+    give_back(&app.app, &from("2001:db8:1:7::1".to_owned())).await;
+    charge(&app.app, &last).await.expect("what was refused was given back, also by its own network");
 }
 
 #[tokio::test]
