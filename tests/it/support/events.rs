@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// An open stream.
 pub struct Events {
     parts: BoxStream<'static, Vec<u8>>,
-    read: String,
+    read: Vec<u8>,
 }
 
 impl Events {
@@ -23,7 +23,7 @@ impl Events {
         assert_eq!(response.headers()["content-type"], "text/event-stream; charset=utf-8");
         assert!(response.headers().get("content-encoding").is_none(), "what is compressed waits for more");
         let parts = response.bytes_stream().map(|part| part.map(|part| part.to_vec()).unwrap_or_default());
-        let mut events = Self { parts: parts.boxed(), read: String::new() };
+        let mut events = Self { parts: parts.boxed(), read: Vec::new() };
         assert_eq!(events.next().await.as_deref(), Some(":"), "a comment at once");
         events
     }
@@ -31,13 +31,14 @@ impl Events {
     /// The next event or comment without its end; nothing when the stream is over.
     pub async fn next(&mut self) -> Option<String> {
         loop {
-            if let Some((event, rest)) = self.read.split_once("\n\n") {
-                let (event, rest) = (event.to_owned(), rest.to_owned());
-                self.read = rest;
-                return Some(event);
+            if let Some(end) = self.read.windows(2).position(|bytes| bytes == b"\n\n") {
+                let rest = self.read.split_off(end + 2);
+                let mut event = std::mem::replace(&mut self.read, rest);
+                event.truncate(end);
+                return Some(String::from_utf8(event).expect("text"));
             }
             let part = timeout(PATIENCE, self.parts.next()).await.expect("the server says something")?;
-            self.read.push_str(std::str::from_utf8(&part).expect("text"));
+            self.read.extend(part);
         }
     }
 
