@@ -338,8 +338,13 @@ async fn a_compressed_answer_that_is_being_written_never_gives_way() {
     reader.say(&format!("POST /graphql HTTP/1.1\r\n{head}\r\n\r\n{body}")).await;
     let mut answer = vec![0; 1_024];
     reader.0.read_exact(&mut answer).await.expect("the beginning");
+    // Each stays open, so that the next one needs its place. They are idle since later than the beginning of the answer was flushed: if the reader
+    // counted as idle since then, it would give way to the second of them.
+    let mut others = Vec::new();
     for last in 3..6 {
-        assert!(Client::idle(&app, last).await.is_served().await);
+        let mut other = Client::idle(&app, last).await;
+        assert!(other.is_served().await);
+        others.push(other);
     }
     while !answer.ends_with(b"\r\n0\r\n\r\n") {
         let mut buffer = vec![0; 64 << 10];
