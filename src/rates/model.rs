@@ -190,6 +190,13 @@ mod tests {
     }
 
     #[test]
+    fn commands_values_and_bytes_are_work() {
+        let of = |commands, values, bytes| units(Work { commands, values, bytes });
+        assert_eq!([of(3, 0, 0), of(0, 24, 0), of(0, 0, 1_536)], [3, 3, 3]);
+        assert_eq!([of(0, 7, 511), of(1, 15, 1_023), of(100, 800, 51_200)], [0, 3, 300]);
+    }
+
+    #[test]
     fn a_login_is_one_subject_in_any_case() {
         assert_eq!(Subject::login("Ada"), Subject::login("aDA"));
         assert_ne!(Subject::login("ada"), Subject::login("ada "));
