@@ -61,6 +61,26 @@ async fn work_beyond_the_estimate_is_charged_after_the_answer() {
     assert_eq!(metric(&app, "debt").await, 0, "it was in hand");
 }
 
+/// Keywords of campaigns are few commands and many bytes.
+#[tokio::test]
+async fn a_query_is_charged_for_the_bytes_that_it_reads() {
+    let app = TestApp::far(limited(&[(Limit::Requests, "1000000/1h")])).await;
+    let ada = app.user("ada").await;
+    let keywords: Vec<String> = (0..250).map(|number| format!("{number} {}", "word ".repeat(14) + "word")).collect();
+    for name in ["a", "b", "c"] {
+        let input = json!({ "name": name, "budget": "10", "keywords": keywords });
+        assert_eq!(error_codes(&ada.run("CreateCampaign", json!({ "input": input })).await), [""; 0]);
+    }
+    app.drain().await;
+    let before = left(&app, &ada).await;
+    let (charged, worked) = cost(&app, &ada, "{ viewerCampaigns(first: 3) { edges { node { keywords } } } }").await;
+    let bytes: usize = keywords.iter().map(String::len).sum();
+    let received = 3 * (bytes as u64 / 512 + 250 / 8);
+    assert!((received..received + 100).contains(&worked), "{worked} for {received}");
+    assert_eq!(charged, worked, "more than the estimate");
+    assert_eq!(left(&app, &ada).await, before - charged - 1);
+}
+
 #[tokio::test]
 async fn an_account_in_debt_waits_until_it_is_paid_back() {
     let (app, ada) = followed("8000/1h", 150).await;
