@@ -199,6 +199,14 @@ mod tests {
     }
 
     #[test]
+    fn long_texts_cost_more_by_whatever_name_and_as_often_as_they_stand() {
+        assert_eq!(cost("{ status { message } }"), Ok(1 + 2));
+        assert_eq!(cost("{ x: status { a: message b: message id } }"), Ok(1 + 2 + 2 + 1));
+        assert_eq!(cost("{ viewerCampaigns(first: 20) { keywords } }"), Ok(1 + 20 * 28));
+        assert_eq!(cost("{ ads(first: 3) { ...F } } fragment F on Ad { snippet }"), Ok(1 + 3 * 2));
+    }
+
+    #[test]
     fn a_filter_costs_by_its_entries_however_they_come() {
         let given = |document: &str, given: serde_json::Value| {
             let measured = measure(document, given).expect("a measure");
