@@ -189,3 +189,50 @@ impl Reading {
         self.rooms.all().get_mut(&self.status).map(work)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::queue::Item;
+    use super::*;
+    use crate::clock::Clock;
+    use crate::comments::Happened;
+    use crate::config::Config;
+    use crate::db::{Db, Target, Timing};
+    use crate::ids::CommentId;
+    use futures_util::FutureExt;
+
+    const STATUS: StatusId = StatusId(1);
+
+    /// A thread that nobody reads, with nobody who follows it.
+    async fn reading() -> Reading {
+        let nowhere = Target::socket(std::path::Path::new("/nonexistent/redis.sock"));
+        let db = Db::open(&nowhere, Timing::default()).await.expect("an address");
+        let rooms = Rooms::default();
+        let task = AbortOnDropHandle::new(tokio::spawn(std::future::pending()));
+        rooms.all().insert(STATUS, Room { position: EventId::default(), seats: BTreeMap::new(), next: 0, _task: task });
+        Reading { app: App::new(db, Clock::System, Config::default()), rooms, status: STATUS }
+    }
+
+    fn join(reading: &Reading, place: EventId) -> Option<Seat> {
+        reading.rooms.join(&reading.app, Marker::of([7; 16]), STATUS, place)
+    }
+
+    #[tokio::test]
+    async fn an_event_is_handed_out_in_bounded_steps_and_not_to_who_joins_meanwhile() {
+        let (reading, begin) = (reading().await, EventId::default());
+        let seats: Vec<Seat> = (0..2 * STEP + 1).filter_map(|_| join(&reading, begin)).collect();
+        let id = EventId { at: 1, number: 0 };
+        let comment = CommentId { status: STATUS, number: 2 };
+        let mut handing = Box::pin(reading.hand_out(Event { id, before: begin, comment, happened: Happened::Added }));
+        let told = |seat: &&Seat| matches!(seat.queue.next().now_or_never(), Some(Item::Event(_)));
+        for step in 1..=2 {
+            assert!(handing.as_mut().now_or_never().is_none(), "it has more steps than {step}");
+            assert_eq!(seats.iter().filter(told).count(), STEP);
+        }
+        assert!(join(&reading, begin).is_none(), "what was handed out is to be read first");
+        let late = join(&reading, id).expect("behind the event");
+        handing.await;
+        assert_eq!(seats.iter().filter(told).count(), 1, "the last one");
+        assert!(!told(&&late));
+    }
+}
