@@ -127,7 +127,8 @@ impl Hub {
         Ok(audience)
     }
 
-    fn find_audience(&self, feed: Feed, owner: UserId, watch: Watch) -> Arc<Audience> {
+    /// The audience of a feed, of which nothing may have been read yet.
+    pub(super) fn find_audience(&self, feed: Feed, owner: UserId, watch: Watch) -> Arc<Audience> {
         let mut state = self.state();
         let key = state.next_key();
         let known = state.audiences.get(&feed.tag()).and_then(Weak::upgrade);

@@ -186,3 +186,38 @@ impl Listener {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::config::Config;
+    use crate::db::{Db, Target, Timing};
+    use crate::ids::UserId;
+
+    const MARKER: Marker = Marker::of([7; 16]);
+
+    #[tokio::test]
+    async fn a_sweep_comes_past_every_feed_in_bounded_pages() {
+        let nowhere = Target::socket(std::path::Path::new("/nonexistent/redis.sock"));
+        let db = Db::open(&nowhere, Timing::default()).await.expect("an address");
+        let (app, hub) = (App::new(db, Clock::System, Config::default()), Hub::default());
+        let all: Vec<u64> = (1..=2 * PAGE as u64 + 500).collect();
+        let audience = |id: &u64| hub.find_audience(Feed::Home(UserId(*id)), hub.watch(&app, MARKER, *id));
+        let _held: Vec<_> = all.iter().map(audience).collect();
+        let mut listener = Listener::new(app.clone(), hub.clone(), MARKER);
+        let mut swept = Vec::new();
+        listener.sweep = Some(0);
+        while listener.sweep.is_some() {
+            let page = listener.stale_page();
+            assert!(page.feeds.len() <= PAGE && page.audiences.len() == page.feeds.len(), "{} feeds", page.feeds.len());
+            swept.extend(page.feeds);
+            listener.sweep = page.sweep;
+        }
+        assert_eq!(swept, all);
+        // What was heard of comes first, as many at once.
+        (listener.sweep, listener.stale_feeds) = (Some(7), all.iter().copied().collect());
+        let page = listener.stale_page();
+        assert_eq!((page.feeds.len(), page.sweep), (PAGE, Some(7)));
+    }
+}
