@@ -1,7 +1,7 @@
 //! Answers that wait for readers: counted by address and in all, kept apart from the room to work, and given up where they are read too
 //! slowly.
 
-use crate::support::{Answer, PROTOCOL, Socket, TestApp, error_codes};
+use crate::support::{Answer, Events, PROTOCOL, Socket, TestApp, error_codes};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -35,10 +35,15 @@ async fn narrow(app: &TestApp) -> TcpStream {
 
 /// A client at this address that asks for the long answer. The head of the answer, without the rest.
 async fn ask(app: &TestApp, from: &str) -> (TcpStream, String) {
+    ask_for(app, from, "application/json").await
+}
+
+/// The same for an answer of this media type.
+async fn ask_for(app: &TestApp, from: &str, media: &str) -> (TcpStream, String) {
     let mut stream = narrow(app).await;
     let body = json!({ "query": long() }).to_string();
-    let head = format!("POST /graphql HTTP/1.1\r\nhost: x\r\nx-forwarded-for: {from}\r\ncontent-type: application/json\r\n");
-    let request = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+    let head = format!("host: x\r\nx-forwarded-for: {from}\r\naccept: {media}\r\ncontent-type: application/json");
+    let request = format!("POST /graphql HTTP/1.1\r\n{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
     stream.write_all(request.as_bytes()).await.expect("it is open");
     let mut text = String::new();
     while !text.contains("\r\n\r\n") {
@@ -73,9 +78,14 @@ async fn until(app: &TestApp, name: &str, is_there: impl Fn(u64) -> bool) {
 }
 
 async fn socket(app: &TestApp, from: &str) -> Socket {
+    socket_of(app, from, None).await
+}
+
+async fn socket_of(app: &TestApp, from: &str, token: Option<&str>) -> Socket {
     let headers = [("sec-websocket-protocol", PROTOCOL), ("x-forwarded-for", from)];
     let mut socket = Socket::over(narrow(app).await, &app.url, &headers).await.expect("a socket");
-    socket.say(json!({ "type": "connection_init" })).await;
+    let payload = token.map(|token| json!({ "authorization": format!("Bearer {token}") }));
+    socket.say(json!({ "type": "connection_init", "payload": payload })).await;
     assert_eq!(socket.next().await, json!({ "type": "connection_ack" }));
     socket
 }
@@ -83,7 +93,7 @@ async fn socket(app: &TestApp, from: &str) -> Socket {
 #[tokio::test]
 async fn what_waits_for_a_slow_reader_takes_no_room_to_work_from_others() {
     let live = LiveConfig { write_timeout: 10 * PATIENCE, ..LiveConfig::default() };
-    let app = with(EdgeConfig { max_requests: 4, live, ..EdgeConfig::default() }).await;
+    let app = with(EdgeConfig { max_requests: 4, stall_timeout: 10 * PATIENCE, live, ..EdgeConfig::default() }).await;
     let length = Answer::of(app.post().json(&json!({ "query": long() }))).await.text.len();
     let mut deaf = Vec::new();
     for at in 0..4_u64 {
@@ -91,6 +101,10 @@ async fn what_waits_for_a_slow_reader_takes_no_room_to_work_from_others() {
         socket.subscribe("a", &long()).await;
         until(&app, "waxwing_unread_bytes", |bytes| bytes >= (at + 1) * length as u64).await;
         deaf.push(socket);
+    }
+    let mut unread = Vec::new();
+    for media in ["application/json", "text/event-stream"].repeat(4) {
+        unread.push(ask_for(&app, "192.0.2.1", media).await);
     }
     let mut other = socket(&app, "192.0.2.2").await;
     for _ in 0..20 {
@@ -102,6 +116,7 @@ async fn what_waits_for_a_slow_reader_takes_no_room_to_work_from_others() {
         assert_eq!(socket.next().await["payload"].to_string().len(), length);
         assert_eq!(socket.next().await["type"], "complete");
     }
+    drop(unread);
     until(&app, "waxwing_unread_bytes", |bytes| bytes == 0).await;
 }
 
@@ -150,16 +165,94 @@ async fn an_address_has_so_many_unread_bytes_over_all_that_it_has_open() {
     assert_eq!(ask(&app, "2001:db8::1").await.1.lines().next(), Some("HTTP/1.1 200 OK"));
 }
 
+fn sign_up(login: &str) -> String {
+    format!(
+        "mutation {{ signUp(input: {{ login: {login:?}, name: \"N\", password: \"correct horse\" }}) {{ userErrors {{ code }} }} }}"
+    )
+}
+
+#[tokio::test]
+async fn an_address_over_its_bound_is_refused_before_anything_is_done() {
+    let app = with(EdgeConfig { address_unread_bytes: 64 << 10, stall_timeout: 10 * PATIENCE, ..EdgeConfig::default() }).await;
+    let mut own = socket(&app, "192.0.2.1").await;
+    let (mut stream, head) = ask(&app, "192.0.2.1").await;
+    assert!(head.starts_with("HTTP/1.1 200"), "one answer is always taken: {head}");
+    let sign_up_from = |login| app.post().header("x-forwarded-for", "192.0.2.1").json(&json!({ "query": sign_up(login) }));
+    let refused = json!({ "code": "UNREAD_ANSWERS", "limit": "addressUnreadBytes", "retryAfter": 1 });
+    for request in [sign_up_from("http"), sign_up_from("events").header("accept", "text/event-stream")] {
+        let answer = Answer::of(request).await;
+        assert_eq!((answer.status, &answer.json()["errors"][0]["extensions"]), (429, &refused));
+    }
+    own.subscribe("a", &sign_up("socket")).await;
+    let said = own.next().await;
+    assert_eq!((&said["type"], &said["payload"][0]["extensions"]), (&json!("error"), &refused), "{said}");
+    assert_eq!(metric(&app, "waxwing_refused_answers_total{reason=\"address_unread\"}").await, 3);
+    stream.read_exact(&mut vec![0; length(&head)]).await.expect("it is whole");
+    until(&app, "waxwing_unread_bytes", |bytes| bytes == 0).await;
+    for login in ["http", "events", "socket"] {
+        let answer = Answer::of(sign_up_from(login)).await.json();
+        assert_eq!(answer["data"]["signUp"]["userErrors"], json!([]), "{login} has not signed up before");
+    }
+}
+
+/// The mutation begins while there is room, and its answer is more than is left: it is told over every transport all the same.
+#[tokio::test]
+async fn what_a_mutation_came_to_is_told_past_the_bound_of_its_address() {
+    let length_of_long = {
+        let app = TestApp::start().await;
+        Answer::of(app.post().json(&json!({ "query": long() }))).await.text.len()
+    };
+    let (left, stall) = (32 << 10, 10 * PATIENCE);
+    let app =
+        with(EdgeConfig { address_unread_bytes: length_of_long + left, stall_timeout: stall, ..EdgeConfig::default() }).await;
+    let ada = app.user("ada").await;
+    let token = ada.token.as_deref().expect("a session");
+    let messages: String = (0..20).map(|at| format!("a{at}: message ")).collect();
+    let query = format!("mutation($m: String!) {{ postStatus(input: {{ message: $m }}) {{ status {{ {messages} }} }} }}");
+    let payload = json!({ "query": query, "variables": { "m": "👨‍👩‍👧‍👦".repeat(170) } });
+    let is_told = |said: &str| assert!(said.len() > 2 * left && said.contains("a19") && !said.contains("UNREAD"), "{said:.200}");
+    let from = |request: RequestBuilder| request.header("x-forwarded-for", "192.0.2.1").bearer_auth(token);
+    let url = format!("{}/graphql", app.url);
+    let mut own = socket_of(&app, "192.0.2.1", Some(token)).await;
+    let reserved = Answer::of(from(app.http.put(&url))).await.text;
+    let of_reserved = |request: RequestBuilder| from(request).header("x-graphql-event-stream-token", &reserved);
+    let mut shared = Events::of(of_reserved(app.http.get(&url)).header("accept", "text/event-stream")).await;
+    let (_held, head) = ask(&app, "192.0.2.1").await;
+    assert!(head.starts_with("HTTP/1.1 200") && length(&head) == length_of_long, "{head}");
+    // What was told before is not counted any more, so that the next one begins.
+    let is_read = async || until(&app, "waxwing_unread_bytes", |bytes| bytes == length_of_long as u64).await;
+
+    is_told(&Answer::of(from(app.post()).json(&payload)).await.text);
+    is_read().await;
+    is_told(&Events::of(from(app.post()).header("accept", "text/event-stream").json(&payload)).await.all().await[0]);
+    is_read().await;
+    own.say(json!({ "id": "a", "type": "subscribe", "payload": payload })).await;
+    is_told(&own.next().await.to_string());
+    is_read().await;
+    let mut asked = payload.clone();
+    asked["extensions"] = json!({ "operationId": "a" });
+    assert_eq!(Answer::of(of_reserved(app.post()).json(&asked)).await.status, 202);
+    is_told(&shared.next().await.expect("an event"));
+    is_read().await;
+    // A query that has as long an answer is refused.
+    let page = "profileTimeline { entries(first: 20) { edges { node { status { message a: message b: message c: message d: message } } } } }";
+    let query = json!({ "query": format!("{{ user(login: \"ada\") {{ {page} }} }}") });
+    assert_eq!(Answer::of(from(app.post()).json(&query)).await.refusal().1, ["UNREAD_ANSWERS"]);
+}
+
 #[tokio::test]
 async fn the_address_with_the_most_unread_bytes_makes_room_for_others() {
-    let app = with(EdgeConfig { unread_bytes: 4 << 20, stall_timeout: PATIENCE, ..EdgeConfig::default() }).await;
+    let live = LiveConfig { write_timeout: PATIENCE, keep_alive: 10 * PATIENCE, ..LiveConfig::default() };
+    let app = with(EdgeConfig { unread_bytes: 4 << 20, stall_timeout: PATIENCE, live, ..EdgeConfig::default() }).await;
     let (mut one, head) = ask(&app, "192.0.2.1").await;
     let most = (4 << 20) / length(&head);
     let mut slow = socket(&app, "192.0.2.1").await;
+    let listens = "subscription { statusEvents(filter: { track: [\"x\"] }) { cursor } }";
+    let listens = app.post().header("x-forwarded-for", "192.0.2.1").json(&json!({ "query": listens }));
+    let events = Events::of(listens.header("accept", "text/event-stream")).await;
     // More than anybody who reads: those below have two answers at once.
-    for id in ["a", "b"] {
-        slow.subscribe(id, &long()).await;
-    }
+    slow.subscribe("a", &long()).await;
+    let (mut streamed, _) = ask_for(&app, "192.0.2.1", "text/event-stream").await;
     until(&app, "waxwing_unread_bytes", |bytes| bytes >= 3 * length(&head) as u64).await;
     for from in 2..=most {
         let query = json!({ "query": long() });
@@ -174,9 +267,12 @@ async fn the_address_with_the_most_unread_bytes_makes_room_for_others() {
         held.push(ask(&app, &format!("192.0.4.{}", held.len())).await);
         assert!(held.len() <= most + 1, "nobody gives way");
     }
-    let mut rest = Vec::new();
-    let _ = one.read_to_end(&mut rest).await;
-    assert!(rest.len() < length(&head), "its connections are closed");
+    for connection in [&mut one, &mut streamed] {
+        let mut rest = Vec::new();
+        let _ = connection.read_to_end(&mut rest).await;
+        assert!(rest.len() < length(&head), "its connections are closed");
+    }
+    assert_eq!(events.all().await, [""; 0], "its event streams end");
     // Whoever reads by then what is before it is told why.
     let (code, reason) = slow.closed().await;
     assert!(code == 0 || (code, reason.as_str()) == (4429, "Too many unread answers"), "{code} {reason}");

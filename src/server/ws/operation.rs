@@ -24,7 +24,11 @@ pub(super) async fn run(shared: Arc<Shared>, known: Arc<Known>, asked: Result<As
     let worked = AssertUnwindSafe(work(&shared, &known, asked, &ticket)).catch_unwind().await;
     let refusal = match worked {
         Ok(Ok(())) => return,
-        Ok(Err(Unfit::Refused(refusal))) => refusal.errors().to_string(),
+        Ok(Err(Unfit::Refused(refusal))) => {
+            // One short error: it is told as it is, however much is unread, and counts once.
+            shared.out.say_anyway(&ticket, What::Error(refusal.errors().to_string())).await;
+            return;
+        }
         Ok(Err(Unfit::Answered(refused))) => Executed::of(&shared.id, *refused).errors(),
         Err(_) => {
             tracing::error!("an operation's handler panicked");
