@@ -70,6 +70,58 @@ async fn a_query_that_grows_too_large_is_one_error_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn a_query_that_is_too_large_reads_nothing_more() {
+    let app = TestApp::far(Config { answer_bytes: MAX, ..Config::default() }).await;
+    author(&app).await;
+    let query = |first: usize| {
+        let likers = PROFILE.replace("message", "message likers(first: 1) { edges { node { login } } }");
+        format!("{{ {} }}", likers.replace("first: 100", &format!("first: {first}")))
+    };
+    let ranges = async |first| {
+        app.redis.reset_calls();
+        let answer = app.ask(&query(first)).await.json();
+        let code = answer["errors"][0]["extensions"]["code"].as_str().map(str::to_owned);
+        (code, app.redis.calls().get("zrange").copied().unwrap_or(0))
+    };
+    let (whole, read) = ranges(5).await;
+    assert_eq!((whole, read > 5), (None, true), "{read} ranges");
+    assert_eq!(ranges(20).await, (Some("ANSWER_TOO_LARGE".into()), read - 5), "the messages alone were too much");
+}
+
+#[tokio::test]
+async fn escapes_names_and_what_fragments_select_count() {
+    let app = TestApp::with(Config { answer_bytes: MAX, ..Config::default() }).await;
+    let ada = app.user("ada").await;
+    let mut posted = Vec::new();
+    for _ in 0..70 {
+        posted.push(ada.post(&"\"".repeat(500)).await);
+    }
+    app.drain().await;
+    // An argument has the answer made field by field.
+    let likers = "likers(first: 1) { totalCount }";
+    let key = "k".repeat(1_000);
+    let page = |selected: &str, first: usize| {
+        let page = PROFILE.replace("first: 100", &format!("first: {first}"));
+        page.replace("{ message }", &format!("{{ {selected} {likers} }}"))
+    };
+    let of_fragment =
+        |first| format!("{{ {} }} fragment F on Status {{ {key}: id {likers} }}", page("...F", first).replace(likers, ""));
+    let queries: [&dyn Fn(usize) -> String; 4] = [
+        &|first| format!("{{ {} }}", page("message", first)),
+        &|first| format!("{{ {} }}", page(&format!("{key}: id"), first)),
+        &of_fragment,
+        &|first| format!("{{ nodes(ids: {:?}) {{ {key}: id }} }}", &posted[..first]),
+    ];
+    for query in queries {
+        for (first, expected) in [(50, &[][..]), (70, &["ANSWER_TOO_LARGE"])] {
+            let answer = app.ask(&query(first)).await;
+            assert!(answer.text.len() <= MAX, "{} bytes: {:.200}", answer.text.len(), query(first));
+            assert_eq!(error_codes(&answer.json()), expected, "{:.200}", query(first));
+        }
+    }
+}
+
+#[tokio::test]
 async fn sockets_and_streams_of_events_are_told_the_same() {
     let (app, _) = scene().await;
     let query = format!("{{ {PROFILE} }}");
@@ -145,6 +197,87 @@ async fn an_event_that_grows_too_large_is_an_error_and_the_stream_goes_on() {
     ada.delete(&posted).await;
     let said = socket.next().await;
     assert_eq!(said["payload"]["data"]["statusEvents"]["statusId"], json!(posted), "{said}");
+}
+
+/// Three events have more than one answer may have.
+#[tokio::test]
+async fn each_event_may_be_as_large_as_an_answer() {
+    let app = TestApp::with(Config { answer_bytes: MAX, ..Config::default() }).await;
+    let ada = app.user("ada").await;
+    let messages: String = (0..6).map(|at| format!("a{at}: message ")).collect();
+    let document = format!(
+        "subscription {{ statusEvents(filter: {{ follow: [\"ada\"] }}) {{ ... on StatusPosted {{ status {{ {messages} likers(first: 1) {{ totalCount }} }} }} }} }}"
+    );
+    let mut socket = Socket::of(&app, None).await;
+    socket.subscribe("s", &document).await;
+    while !Answer::of(app.get("/metrics")).await.text.contains("waxwing_live_subscriptions{transport=\"ws\"} 1") {}
+    for _ in 0..3 {
+        ada.post(&"👨‍👩‍👧‍👦".repeat(FAMILIES)).await;
+        let said = socket.next().await;
+        assert_eq!((&said["type"], &said["payload"]["errors"]), (&json!("next"), &Value::Null), "{said}");
+    }
+}
+
+/// Nothing long is selected: what is loaded counts by itself, up to four times what an answer may have.
+#[tokio::test]
+async fn what_is_loaded_and_not_selected_is_bounded_too() {
+    let app = TestApp::far(Config { answer_bytes: MAX, ..Config::default() }).await;
+    let ada = app.user("ada").await;
+    let mut status = String::new();
+    for _ in 0..70 {
+        status = ada.post(&"👨‍👩‍👧‍👦".repeat(FAMILIES)).await;
+    }
+    let add = async |operation: &str, input: Value| {
+        let made = ada.run(operation, json!({ "input": input })).await;
+        let payload = made["data"].as_object().and_then(|data| data.values().next().cloned()).expect("a payload");
+        assert_eq!(payload["userErrors"], json!([]), "{made}");
+        payload
+    };
+    let keywords: Vec<String> = (0..250).map(|number| format!("{}{number}", "👍🏽".repeat(77))).collect();
+    for name in ["a", "b"] {
+        add("CreateCampaign", json!({ "name": name, "budget": "10", "keywords": keywords })).await;
+    }
+    let campaign = add("CreateCampaign", json!({ "name": "c", "budget": "10" })).await["campaign"]["id"].take();
+    let long = "👨‍👩‍👧‍👦".repeat(4 * FAMILIES - 35);
+    for _ in 0..20 {
+        add("AddComment", json!({ "statusId": status, "message": long })).await;
+        let (target, pricing, bid) = ("https://shop.example/run", "CPM", "2");
+        let ad = json!({ "campaignId": campaign, "slot": "BANNER", "snippet": long, "targetUrl": target, "pricing": pricing, "bid": bid });
+        add("CreateAd", ad).await;
+    }
+    app.drain().await;
+    let page = |field: &str, first: usize| format!("{field}(first: {first}) {{ edges {{ node {{ id }} }} }}");
+    let statuses = |first| {
+        format!(
+            "user(login: \"ada\") {{ profileTimeline {{ entries(first: {first}) {{ edges {{ node {{ status {{ id }} }} }} }} }} }}"
+        )
+    };
+    let comments =
+        |first| format!("node(id: {status:?}) {{ ... on Status {{ commentThread {{ {} }} }} }}", page("comments", first));
+    let ads = |first| format!("node(id: {campaign}) {{ ... on Campaign {{ {} }} }}", page("ads", first));
+    for (query, is_bounded) in [
+        (statuses(60), false),
+        (statuses(70), true),
+        (comments(14), false),
+        (comments(20), true),
+        // The one without keywords is the newest. One more than a page has is loaded.
+        (page("viewerCampaigns", 1), false),
+        (page("viewerCampaigns", 2), true),
+        (ads(14), false),
+        (ads(20), true),
+    ] {
+        let answer = ada.gql(&format!("{{ {query} }}"), json!({})).await;
+        let expected = if is_bounded { too_large(MAX) } else { Value::Null };
+        assert_eq!(answer["errors"][0]["extensions"], expected, "{query}: {answer}");
+    }
+    // Each change of a mutation begins anew, since nothing that was loaded before it is kept.
+    let posted = |name| {
+        format!(
+            "{name}: postStatus(input: {{ message: \"x\" }}) {{ status {{ author {{ profileTimeline {{ entries(first: 40) {{ edges {{ node {{ status {{ id }} }} }} }} }} }} }} }}"
+        )
+    };
+    let answer = ada.gql(&format!("mutation {{ {} {} }}", posted("a"), posted("b")), json!({})).await;
+    assert_eq!(answer.get("errors"), None, "{answer}");
 }
 
 #[tokio::test]
