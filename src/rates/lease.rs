@@ -341,6 +341,7 @@ mod tests {
         let need = lease.need(10, quota, 0);
         lease.settle(need, Taken { taken: 10, left: 0, wait: 0 }, quota, 0);
         lease.owe(30, quota, 0);
+        assert_eq!(lease.spend(2, quota, 0), None, "it is written first, also where the bucket is known to be empty");
         let need = lease.need(1, quota, 0);
         lease.failed(need, quota);
         assert_eq!(lease.need(1, quota, 0).debt, 30);

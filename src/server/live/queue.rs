@@ -146,7 +146,8 @@ mod tests {
     #[tokio::test]
     async fn what_waits_for_room_is_unread_and_what_is_too_much_ends_with_an_error() {
         let address = Some(std::net::IpAddr::from([192, 0, 2, 1]));
-        let (out, mut queue) = queue(UnreadAnswers::bounded(1 << 20, 1 << 30).await.reader(address));
+        let reader = UnreadAnswers::bounded(1 << 20, 1 << 30).await.reader(address);
+        let (out, mut queue) = queue(reader.clone());
         let ticket = Arc::new(Ticket::new("a".into()));
         let long = || What::Next("x".repeat(400 << 10).into(), None);
         assert!(!out.say(&ticket, long()).now_or_never().expect("it is empty"));
@@ -163,6 +164,8 @@ mod tests {
         let Some(What::Error(error)) = next(&mut queue).await else { panic!("no error") };
         assert!(error.contains("UNREAD_ANSWERS") && error.contains("addressUnreadBytes"), "{error}");
         assert!(!changed.await);
+        assert!(reader.hold(700 << 10).is_err(), "what was changed counts until it is read");
         assert_eq!(next(&mut queue).await, Some(long()), "what was changed is told");
+        assert!(reader.hold(1 << 20).is_ok(), "nothing waits any more");
     }
 }
