@@ -348,6 +348,23 @@ mod tests {
     }
 
     #[test]
+    fn an_event_goes_to_a_bounded_number_of_subscriptions_in_each_step() {
+        let hub = hub();
+        let all: Vec<Joined> = (0..3 * STEP).map(|_| join(&hub, follow(3))).collect();
+        let (id, marks) = (EventId { at: 1, number: 0 }, MARKER.status(UserId(2), "", None));
+        let posted = Event { shard: 0, id, kind: Kind::Posted, status: StatusId(1), marks };
+        let mut delivery = Delivery::begin(&mut hub.state(), posted).expect("it is wanted");
+        let (mut told, mut has_more) = (0, true);
+        while has_more {
+            has_more = delivery.step(&hub);
+            let now = all.iter().filter(|joined| joined.queue.next().now_or_never().is_some()).count();
+            assert!(now <= STEP, "{now} at once");
+            told += now;
+        }
+        assert_eq!(told, 3 * STEP);
+    }
+
+    #[test]
     fn the_end_of_many_subscriptions_only_notes_what_is_to_be_removed() {
         let hub = hub();
         let all: Vec<Joined> = (0..50).map(|more| join(&hub, follow(300 + more))).collect();
@@ -367,14 +384,14 @@ mod tests {
         let all: Vec<Joined> = (0..3 * STEP).map(|_| join(&hub, follow(3))).collect();
         let place = Position(vec![EventId { at: 9, number: 0 }; SHARDS]);
         let mut gap = Box::pin(hub.hand_out_gap(GapReason::Lost, place.clone(), 1));
+        let told = |joined: &&Joined| matches!(joined.queue.next().now_or_never(), Some(Item::Gap(GapReason::Lost, _)));
         assert!(gap.as_mut().now_or_never().is_none(), "it has several steps");
+        assert_eq!(all.iter().filter(told).count(), STEP, "in the first one");
         let wanted = Wanted::Public(hub.interest(None, follow(3)));
         assert!(hub.enter(&wanted, &begin()).is_none(), "what is missing is to be read first");
         let late = hub.enter(&wanted, &place).expect("behind the gap");
         gap.await;
-        for joined in &all {
-            assert!(matches!(joined.queue.next().now_or_never(), Some(Item::Gap(GapReason::Lost, _))));
-        }
+        assert_eq!(all.iter().filter(told).count(), 2 * STEP);
         assert!(late.queue.next().now_or_never().is_none());
     }
 }

@@ -203,7 +203,7 @@ mod tests {
         let db = Db::open(&nowhere, Timing::default()).await.expect("an address");
         let (app, hub) = (App::new(db, Clock::System, Config::default()), Hub::default());
         let all: Vec<u64> = (1..=2 * PAGE as u64 + 500).collect();
-        let audience = |id: &u64| hub.find_audience(Feed::Home(UserId(*id)), hub.watch(&app, MARKER, *id));
+        let audience = |id: &u64| hub.find_audience(Feed::Home(UserId(*id)), UserId(*id), hub.watch(&app, MARKER, *id));
         let _held: Vec<_> = all.iter().map(audience).collect();
         let mut listener = Listener::new(app.clone(), hub.clone(), MARKER);
         let mut swept = Vec::new();
