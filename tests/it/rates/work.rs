@@ -59,6 +59,8 @@ async fn work_beyond_the_estimate_is_charged_after_the_answer() {
     assert_eq!(left(&app, &ada).await, before - charged - 1);
     assert_eq!(metric(&app, "settled").await - settled, charged - 3);
     assert_eq!(metric(&app, "debt").await, 0, "it was in hand");
+    let told = Answer::of(asked_by(&app, &ada, POST)).await.header("ratelimit").to_owned();
+    assert!(told.starts_with(&format!("\"requests\";r={};", left(&app, &ada).await + 1)), "its own work included: {told}");
 }
 
 /// Keywords of campaigns are few commands and many bytes.
@@ -211,6 +213,28 @@ async fn a_subscription_pays_for_its_replay_and_for_each_event() {
     }
     let told = before - left(&app, &ada).await;
     assert!((10 * 3..1_000).contains(&told), "{told}");
+}
+
+/// It has read what it missed, and none of that was for it.
+#[tokio::test]
+async fn a_subscription_pays_for_what_it_reads_before_anything_is_told() {
+    let app = TestApp::far(limited(&[(Limit::Requests, "100000/1h")])).await;
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    let cursor = ada.gql("{ statusEventsSyncCursor }", json!({})).await["data"]["statusEventsSyncCursor"].take();
+    for _ in 0..100 {
+        bob.post("x").await;
+    }
+    app.drain().await;
+    let before = left(&app, &ada).await;
+    let query = format!("subscription {{ statusEvents(filter: {{ follow: [\"ada\"] }}, after: {cursor}) {{ cursor }} }}");
+    let mut socket = Socket::of(&app, ada.token.as_deref()).await;
+    socket.subscribe("a", &query).await;
+    while app.app.part::<waxwing::streaming::Hub>().waiting() != 1 {
+        tokio::task::yield_now().await;
+    }
+    // A hundred events of three values or more.
+    let read = before - left(&app, &ada).await;
+    assert!((300 / 8..1_000).contains(&read), "{read}");
 }
 
 /// Each renders for itself or is told what was rendered for another, and pays for no more than that.
