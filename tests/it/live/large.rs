@@ -158,6 +158,18 @@ async fn a_filter_is_charged_by_its_entries_before_anything_is_read() {
 }
 
 #[tokio::test]
+async fn a_filter_that_is_refused_is_charged_as_if_it_were_not() {
+    let quota = |limit: Limit| if limit == Limit::Requests { "10000/1h" } else { "1000000/1s" };
+    let rates = Some(Rates::new(|limit| quota(limit).parse().expect("a quota")));
+    let app = TestApp::with(Config { rates, filter_entries: 1_000, ..Config::default() }).await;
+    let mut socket = Socket::of(&app, None).await;
+    for (id, code) in [("a", "LIMIT_REACHED"), ("b", "LIMIT_REACHED"), ("c", "RATE_LIMITED")] {
+        subscribe(&mut socket, id, follow(0, 1_001)).await;
+        assert_eq!(refusal(&mut socket, id).await["code"], code);
+    }
+}
+
+#[tokio::test]
 async fn logins_are_looked_up_in_bounded_pipelines_and_each_once() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
