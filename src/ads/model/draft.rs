@@ -334,6 +334,17 @@ mod tests {
     }
 
     #[test]
+    fn texts_are_bounded_in_bytes_beside_characters() {
+        for (rules, bytes) in [(NAME, 1_056), (KEYWORD, 896), (SNIPPET, 16_256)] {
+            let family = "👨‍👩‍👧‍👦";
+            let fits = bytes / family.len();
+            assert!(rules.check(&family.repeat(fits)).is_ok(), "{rules:?}");
+            assert!(fits < rules.max && rules.check(&family.repeat(fits + 1)).is_err(), "{rules:?}");
+        }
+        assert!(KEPT_KEYWORD.check(&"👨‍👩‍👧‍👦".repeat(80)).is_ok(), "keywords of before can be removed");
+    }
+
+    #[test]
     fn a_new_campaign_is_refused_with_every_mistake_at_once() {
         assert_eq!(campaign().check(5).expect("a campaign").0.name, "Shoes");
         let wrong = NewCampaign {
