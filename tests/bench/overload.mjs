@@ -18,13 +18,14 @@ class Clients {
   constructor(port, tokens) {
     const body = JSON.stringify({ query: QUERY });
     const head = (token) =>
-      `POST /graphql HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\nauthorization: Bearer ${token}\r\ncontent-length: ${body.length}\r\n\r\n`;
+      `POST /graphql HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\nauthorization: Bearer ${token}\r\ncontent-length: ${body.length}\r\n\r\n`;
     Object.assign(this, { port, requests: tokens.map((token) => Buffer.from(head(token) + body)), idle: [], sent: 0 });
   }
 
   // When it is answered: how long it took, with which status, and when.
   ask() {
     const socket = this.idle.pop() ?? this.dial();
+    if (socket.destroyed) throw new Error('the server has closed a connection');
     return new Promise((resolve, reject) => {
       Object.assign(socket, { resolve, reject, began: performance.now(), missing: -1 });
       socket.write(this.requests[this.sent++ % this.requests.length]);
@@ -34,6 +35,8 @@ class Clients {
   dial() {
     const socket = connect(this.port, '127.0.0.1').setNoDelay(true);
     socket.on('error', (error) => socket.reject(error));
+    // Of no effect where nothing is waited for.
+    socket.on('close', () => socket.reject(new Error('the server has closed a connection')));
     socket.on('data', (data) => {
       if (socket.missing < 0) {
         const end = data.indexOf('\r\n\r\n');

@@ -331,8 +331,8 @@ async fn promote(app: &App, people: &[UserId], said: &[StatusId]) -> CampaignId 
         add_ad(app, people[STRANGER], campaign, number, Some(said[SAID + number])).await;
     }
     let campaign = ads::create(app, people[HEAVY], campaign(1, Vec::new())).await.expect("a campaign");
-    for number in 0..ADS {
-        add_ad(app, people[HEAVY], campaign, number, number.is_multiple_of(2).then_some(said[number])).await;
+    for (number, status) in said.iter().enumerate().take(ADS) {
+        add_ad(app, people[HEAVY], campaign, number, number.is_multiple_of(2).then_some(*status)).await;
     }
     campaign
 }
