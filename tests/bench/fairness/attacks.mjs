@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { post, socket, subscribe } from './http.mjs';
 
-const FROM = '127.0.9.9';
+// The address of the attack: each has one of its own, so that none comes to nothing for what another has used up.
+let FROM;
 const times = (count, make) => Array.from({ length: count }, (_, at) => make(at));
 const aliases = (count, field) => `{ ${times(count, (at) => `a${at}: ${field}`).join(' ')} }`;
 
@@ -158,5 +159,6 @@ export const ATTACKS = {
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   process.on('SIGTERM', () => process.stdout.write(JSON.stringify(seen), () => process.exit(0)));
+  FROM = `127.0.9.${1 + Object.keys(ATTACKS).indexOf(process.argv[2])}`;
   await ATTACKS[process.argv[2]](JSON.parse(process.argv[3]));
 }

@@ -3,7 +3,7 @@
 // For each row the clients run alone for half of the time, when the server has come to rest from the row before, then with the attack beside them. It
 // ends with 1 when their median more than doubles, when any of them gets an error, when an event is missed, when clicks that nobody made are charged, or
 // when an attack ends by itself or comes to nothing. `--soak` runs the attacks in turn instead, and fails when the server takes more than 512 MB, or
-// does not come back to within 20 % of where it began. Attacks come from 127.0.9.9 in a process of the lowest priority; each client has an address of
+// does not come back to within 20 % of where it began. Attacks come from an address of their own in a process of the lowest priority; each client has an address of
 // its own. An answer that is late counts for those that were due meanwhile too. Only a release build on a quiet machine tells anything.
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -74,6 +74,7 @@ async function row(name, server, clients) {
   if (errors.length > 0) faults.push('errors');
   if (missed > 0) faults.push('missed events');
   if (clicks > MAX_CLICKS) faults.push('clicks are charged');
+  if (name === 'clicks' && clicks === 0) faults.push('no click is charged, so nothing bounds them');
   const space = ' '.repeat(20);
   console.log(`${space} ${times(beside, 0.5).toFixed(2)} times the median, ${times(beside, 0.99).toFixed(2)} times the 99th percentile; server ${(largest / MIB).toFixed(0)} MiB at most${clicks ? `; ${clicks} clicks charged` : ''}`);
   console.log(`${space} attack: ${came.text}`);
