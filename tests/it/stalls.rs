@@ -2,7 +2,7 @@
 //! wait is not refused. A test and all that it serves run on one thread, so that blocking it stalls the whole process.
 
 use crate::rates::by_default;
-use crate::support::{Actor, CALM, RedisServer, START, Socket, TestApp};
+use crate::support::{Actor, Answer, CALM, RedisServer, START, Socket, TestApp};
 use crate::ws::QUIET;
 use futures_util::{FutureExt, SinkExt};
 use serde_json::json;
@@ -150,4 +150,40 @@ async fn subscriptions_wait_for_their_turn_to_start() {
         heard.insert(said["id"].as_str().expect("an id").to_owned());
     }
     assert_eq!(heard.len(), all);
+}
+
+/// More operations that may take long than there is room for, over a socket and over HTTP, while Redis stands still.
+#[tokio::test]
+async fn operations_that_may_take_long_wait_for_those_of_their_address_without_a_place() {
+    let redis = Arc::new(RedisServer::start());
+    let (db, clock) = (Db::open(&redis.target(), CALM).await.expect("a store"), Clock::manual(START));
+    let edge = EdgeConfig { max_requests: 3, request_timeout: Duration::from_secs(60), ..EdgeConfig::default() };
+    let config = Config { trusted_proxies: vec!["127.0.0.0/8".parse().expect("a network")], ..Config::default() };
+    let app = TestApp::of(App::new(db, clock.clone(), config), clock, edge, redis).await;
+    app.user("ada").await;
+    let long = "{ user(login: \"ada\") { login followers(first: 100) { edges { node { followers(first: 100) { edges { cursor } } } } } } }";
+    let ask = |from: &str, query: &str| Answer::of(app.post().header("x-forwarded-for", from).json(&json!({ "query": query })));
+    let mut socket = Socket::of(&app, None).await;
+    app.redis.signal("STOP");
+    for at in 0..8 {
+        socket.subscribe(&format!("s{at}"), long).await;
+    }
+    socket.say(json!({ "type": "ping" })).await;
+    assert_eq!(socket.next().await["type"], "pong");
+    let others = async {
+        for _ in 0..20 {
+            assert_eq!(ask("192.0.2.2", "{ __typename }").await.status, 200, "there is room");
+        }
+        app.redis.signal("CONT");
+    };
+    let (first, second, ()) = tokio::join!(ask("192.0.2.1", long), ask("192.0.2.1", long), others);
+    for answer in [first, second] {
+        assert_eq!(answer.json()["data"]["user"]["login"], "ada", "{answer:?}");
+    }
+    let mut answered = 0;
+    while answered < 8 {
+        let said = socket.next().await;
+        answered += usize::from(said["type"] == "next");
+        assert!(said["payload"].get("errors").is_none(), "{said}");
+    }
 }

@@ -150,6 +150,7 @@ impl<'a> Inputs<'a> {
             "sessionId" => id("Session"),
             "userId" => Some(json!(world.stranger)),
             "after" => world.cursors.get(owner).map(|cursor| json!(cursor)),
+            "websiteId" => id("Website"),
             "websiteKey" => Some(json!(world.website_key)),
             "token" => Some(json!(world.tokens.click)),
             "tokens" => Some(json!(world.tokens.promoted)),

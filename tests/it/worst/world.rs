@@ -302,14 +302,15 @@ async fn add_ad(app: &App, owner: UserId, campaign: CampaignId, number: usize, s
 
 /// Campaigns of the first, each with as many keywords as it may have and an ad; a website, whose key is given.
 async fn campaigns(app: &App, owner: UserId, status: StatusId, ids: &mut BTreeMap<&'static str, String>) -> String {
-    let site = NewWebsite {
+    let site = |require_server_key| NewWebsite {
         name: "Blog".into(),
         origin: "https://blog.example".into(),
-        require_server_key: false,
+        require_server_key,
         idempotency_key: None,
     };
-    let site = ads::register(app, owner, site).await.expect("a website");
-    ids.insert("Website", site.global());
+    let with_server_key = ads::register(app, owner, site(true)).await.expect("a website");
+    ids.insert("Website", with_server_key.global());
+    let site = ads::register(app, owner, site(false)).await.expect("a website");
     for number in 0..CAMPAIGNS {
         let campaign = ads::create(app, owner, campaign(number, keywords(number))).await.expect("a campaign");
         let ad = add_ad(app, owner, campaign, number, None).await;
@@ -381,6 +382,12 @@ async fn another_session(first: &Actor, second: &Actor) -> String {
 
 async fn some_tokens(heavy: &Actor, key: &str) -> Tokens {
     let serve = "mutation($key: String!) { serveAds(input: { websiteKey: $key, slot: BANNER, visitorId: \"x\" }) { impressions { token } } }";
+    let served = read(heavy, serve, json!({ "key": key }), "/serveAds/impressions").await;
+    // One click counts, and one that is repeated does not.
+    let click = "mutation($token: String!) { clickAd(input: { token: $token }) { counted } }";
+    for _ in 0..2 {
+        read(heavy, click, json!({ "token": texts(&served, "/token").first() }), "/clickAd/counted").await;
+    }
     let served = read(heavy, serve, json!({ "key": key }), "/serveAds/impressions").await;
     let home = "query($after: String) { homeTimeline { entries(first: 100, after: $after) {
         edges { node { promotion { impressionToken } } } pageInfo { endCursor } } } }";
