@@ -19,7 +19,7 @@ const NETWORKS_OF_A_SITE: u64 = 256;
 /// Takes a token out of each bucket, or out of none. Nothing happens where there are no limits. One round trip; one more when it
 /// is refused and something had been taken.
 ///
-/// What is charged to an address of IPv6 is also charged to the bucket of its /48, which holds [`NETWORKS_OF_A_SITE`] times as much.
+/// What is charged to an address of IPv6 is also charged to the bucket of its /48, which holds 256 times as much.
 ///
 /// A bucket whose node did not answer in time may have lost a token all the same: nobody knows, so none is given back to it.
 ///

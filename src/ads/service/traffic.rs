@@ -21,7 +21,7 @@ fn of_address(secret: [u8; 16], address: IpAddr, counted: &str) -> Visitor {
     Visitor::new(secret, &format!("\0{}{counted}", Network::of(address).first()))
 }
 
-/// A click's counters: whether it is plausible, and what is given back where it does not count after all.
+/// The counters of a click: whether it is plausible, and what is given back where it does not count after all.
 #[derive(Default)]
 pub(super) struct ClickCount {
     /// Why the click does not count.
@@ -185,9 +185,9 @@ pub(super) fn count_click(app: &App, website: WebsiteId) {
 }
 
 /// Does what nobody waits for.
-fn aside<F: Future<Output = Result<(), Error>> + Send>(app: &App, count: impl FnOnce(App) -> F + Send + 'static)
+fn aside<F>(app: &App, count: impl FnOnce(App) -> F + Send + 'static)
 where
-    F: 'static,
+    F: Future<Output = Result<(), Error>> + Send + 'static,
 {
     let app = app.clone();
     app.clone().spawn(async move {
