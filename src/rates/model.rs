@@ -134,10 +134,10 @@ const VALUES_PER_UNIT: u64 = 8;
 const BYTES_PER_UNIT: u64 = 512;
 /// The work that every operation may do whatever its estimate is: less than twenty times the least estimate. The smallest documents read
 /// two or three objects at a cost of one or two.
-pub const FREE_UNITS: u64 = 12;
+pub const FREE_UNITS: u64 = 8;
 
 /// Tokens for each unit of work beyond the estimate. A unit takes some 8 µs of the server and of Redis together, and a token of an estimate stands for less than
-/// half a microsecond (`make bench-work`): at this price one account keeps a core half busy at most, with whatever it asks for.
+/// half a microsecond (`make bench-work`): at this price the work of one account beyond its estimates keeps half a core busy at most.
 pub const BEYOND_ESTIMATE: u64 = 8;
 
 /// Work in the unit of estimates: a command is one, and so are eight values or 512 bytes of what it answers. By this scale a first screen

@@ -8,6 +8,7 @@ use super::response::Refusal;
 use super::turns::{Turn, Turns};
 use crate::deadline::within;
 use crate::error::Error;
+use axum::http::StatusCode;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,7 +48,7 @@ impl Room {
     }
 
     /// Room for an operation of this cost, of which it is known by now. Where it may take long, it waits without a place for those of the same address;
-    /// refused after `limit`.
+    /// refused after `limit`, or at once behind fifteen others.
     pub(super) async fn work_on(
         &self,
         room: Taken,
@@ -59,7 +60,8 @@ impl Room {
             return if room.is_some() { Ok(room) } else { self.work() };
         };
         drop(room);
-        let turn = within(limit, self.turns.wait(address)).await.map_err(|_| Refusal::from(&Error::Overloaded))?;
+        let turn = self.turns.wait(address).ok_or_else(too_many)?;
+        let turn = within(limit, turn).await.map_err(|_| Refusal::from(&Error::Overloaded))?;
         self.place(Some(turn))
     }
 
@@ -76,4 +78,10 @@ impl Room {
             _ => Err(Refusal::from(&Error::Overloaded)),
         }
     }
+}
+
+fn too_many() -> Refusal {
+    let message =
+        "Too many operations of your address wait that may take long. Ask for smaller pages, or for one after the other.";
+    Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).over("longOperations").retry_after(1)
 }

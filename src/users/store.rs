@@ -15,6 +15,8 @@ static CREATE_USER: Script = Script::new(include_str!("lua/create_user.lua"));
 static CLAIM_LOGIN: Script = Script::new(include_str!("lua/claim_login.lua"));
 static RELEASE_LOGIN: Script = Script::new(include_str!("lua/release_login.lua"));
 static UPDATE_USER: Script = Script::new(include_str!("lua/update_user.lua"));
+/// The same where nothing grows: whoever lost a device revokes its tokens in a full store, too.
+static REVOKE_DEVICES: Script = Script::allow_oom(include_str!("lua/update_user.lua"));
 
 /// The field of an account's HASH that holds its device epoch. Not part of [`User`]: only log-ins read it.
 pub(super) const DEVICE_EPOCH: &str = "devices";
@@ -186,7 +188,7 @@ pub(super) async fn update(db: &Db, id: UserId, name: Option<&str>, bio: Option<
 
 /// Sets the device epoch of an account, which revokes its device tokens; `false` when there is no such account. One script.
 pub(super) async fn set_device_epoch(db: &Db, id: UserId, epoch: &str) -> Result<bool, Error> {
-    db.call(Call::new(&UPDATE_USER, [keys::user(id)]).arg(DEVICE_EPOCH).arg(epoch)).await
+    db.call(Call::new(&REVOKE_DEVICES, [keys::user(id)]).arg(DEVICE_EPOCH).arg(epoch)).await
 }
 
 /// The password hash of an account, and its device epoch. One pipeline.
