@@ -3,7 +3,7 @@
 --      6… tally:{C.n}:DAY of each day that the impression may be of
 -- ARGV 1 now, ms  2 the day  3 the impression  4 the ad  5 hold | mark | take | why it is invalid  6 what is held, or taken  7 what tells this click from others
 --      8 how long its answer is kept, ms  9 how long it is known which were clicked, ms  10 how long days are kept, ms  11… the days
--- Returns 1 counted | 0 invalid | -1 there is no such campaign
+-- Returns 1 counted | 0 invalid | 2 invalid, since there is no money for it | -1 there is no such campaign
 if redis.call('HEXISTS', KEYS[1], 'v') == 0 then return -1 end
 if redis.call('GET', KEYS[4]) == 'click ' .. ARGV[7] then return 1 end
 local ad, counts, at, why = ARGV[4], 0, 6, ARGV[5]
@@ -40,7 +40,7 @@ if counts == 0 then
     redis.call('HINCRBY', KEYS[3], ad .. ':' .. field, 1)
     count(field, 1)
   end
-  return 0
+  return ARGV[5] == 'take' and why == 'campaign' and 2 or 0
 end
 if ARGV[5] == 'take' then money.used = money.used + ARGV[6] else money.held = money.held - ARGV[6] end
 money.spent = money.spent + ARGV[6]

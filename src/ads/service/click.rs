@@ -1,7 +1,7 @@
 //! Clicks: each genuine one counts once, while it may, from visitors who click as people do.
 
 use super::super::model::{InvalidClick, Money, Pricing, RECORD_TIME};
-use super::super::store::reserve::{self, Backing, Click, Counting};
+use super::super::store::reserve::{self, Backing, Click, ClickResult, Counting};
 use super::super::token::{Purpose, Token};
 use super::decide::{is_in_time, target_of};
 use super::traffic::{self, ClickCount};
@@ -84,8 +84,10 @@ async fn count(app: &App, address: Option<IpAddr>, token: &Token) -> Result<bool
         counting: invalid.map_or_else(|| counting(token), Counting::Invalid),
         nonce: rand::random(),
     };
-    let counted = reserve::click(app.db(), now, now / DAY, &click).await?.unwrap_or(false);
-    let reason = if counted { None } else { Some(invalid.unwrap_or(InvalidClick::Repeated)) };
+    let result = reserve::click(app.db(), now, now / DAY, &click).await?;
+    let counted = result == ClickResult::Counted;
+    let otherwise = if result == ClickResult::Unfunded { InvalidClick::Campaign } else { InvalidClick::Repeated };
+    let reason = if counted { None } else { Some(invalid.unwrap_or(otherwise)) };
     app.metrics().ad_click(reason.map(InvalidClick::name));
     match traffic::website(token) {
         _ if !counted => clicks.give_back(app),

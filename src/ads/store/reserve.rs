@@ -290,8 +290,20 @@ pub(in crate::ads) struct Click {
     pub(in crate::ads) nonce: u64,
 }
 
-/// Counts a click; whether it is the first and to be believed. `None` where nothing is left of the campaign. One script.
-pub(in crate::ads) async fn click(db: &Db, now: Millis, day: u64, click: &Click) -> Result<Option<bool>, Error> {
+/// What counting a click came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ads) enum ClickResult {
+    Counted,
+    /// It was invalid before, or is not the first.
+    Invalid,
+    /// Nothing was held for it, and the campaign has no money at hand.
+    Unfunded,
+    /// Nothing is left of the campaign.
+    NoCampaign,
+}
+
+/// Counts a click. One script.
+pub(in crate::ads) async fn click(db: &Db, now: Millis, day: u64, click: &Click) -> Result<ClickResult, Error> {
     let share = click.share;
     let [first, last] = click.days;
     let days: Vec<u64> = if first == last { vec![first] } else { vec![first, last] };
@@ -311,6 +323,10 @@ pub(in crate::ads) async fn click(db: &Db, now: Millis, day: u64, click: &Click)
     };
     let call = Call::over(&CLICK_IMPRESSION, keys).arg(now).arg(day).arg(click.impression).arg(click.ad).arg(how);
     let call = call.arg(price.0).arg(click.nonce).arg(ANSWER_KEPT).arg(CLICKED_KEPT).arg(DAYS_KEPT).arg(days);
-    let counted: i64 = db.call(call).await?;
-    Ok((counted >= 0).then_some(counted > 0))
+    Ok(match db.call::<i64>(call).await? {
+        1 => ClickResult::Counted,
+        2 => ClickResult::Unfunded,
+        -1 => ClickResult::NoCampaign,
+        _ => ClickResult::Invalid,
+    })
 }

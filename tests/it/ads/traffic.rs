@@ -392,6 +392,9 @@ async fn one_address_does_not_hold_all_that_a_campaign_has() {
         let (numbers, why) = report(&ada, &id).await;
         assert_eq!(numbers[1], json!(counted + 1));
         assert_eq!(why, reasons(&[("REPEATED", 1), ("CAMPAIGN", 60 - counted as u64)]));
+        let metrics = app.http.get(format!("{}/metrics", app.url)).send().await.expect("metrics").text().await.expect("text");
+        let unfunded = format!("waxwing_ad_traffic_total{{kind=\"click\",result=\"campaign\"}} {}", 60 - counted);
+        assert!(metrics.contains(&unfunded), "{unfunded}: {metrics}");
         assert_eq!(findings(&app.app).await, [""; 0]);
     }
 }
