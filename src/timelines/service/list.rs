@@ -61,8 +61,10 @@ pub async fn delete_list(app: &App, owner: UserId, list: UserListId) -> Outcome<
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle_list(app: &App, owner: UserId, list: UserListId, name: &str) -> Result<(), Error> {
+    let stands = lists::settle_list(app, owner, list, name).await?;
+    // Published after the change: subscribers read the list again as soon as they receive it.
     events::changed(app, list.0);
-    if !lists::settle_list(app, owner, list, name).await? {
+    if !stands {
         // Nobody is on it any more, so that nothing enters.
         store::erase(app.db(), Feed::List(list)).await?;
     }

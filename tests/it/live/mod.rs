@@ -12,7 +12,8 @@ mod sockets;
 mod storm;
 mod threads;
 
-use crate::support::{Actor, Served, TestApp};
+use crate::support::monitor::Monitor;
+use crate::support::{Actor, Alone, RedisServer, START, Served, TestApp};
 use async_graphql::{Request, Variables};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
@@ -21,6 +22,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use waxwing::app::App;
+use waxwing::clock::Clock;
 use waxwing::config::Config;
 use waxwing::request;
 use waxwing::schema::Rendered;
@@ -249,6 +251,29 @@ async fn a_list_that_is_deleted_tells_nothing_more() {
         let mut ear = Ear::open(&app, Some(actor), "ListEvents", json!({ "listId": list })).await;
         assert!(ear.answer().await.to_string().contains("no list of yours"));
     }
+}
+
+/// Subscribers read a list again when they hear of a change: before the deletion they would find it as it was.
+#[tokio::test]
+async fn a_deletion_of_a_list_is_published_after_it() {
+    let redis = Arc::new(RedisServer::alone(Alone::Record));
+    let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
+    let ada = app.user("ada").await;
+    let made = ada.run("CreateList", json!({ "input": { "name": "Birds" } })).await;
+    let list = made["data"]["createUserList"]["userList"]["id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();
+    let id = waxwing::ids::UserListId::from_global(&list).expect("an id").0;
+    let monitor = Monitor::of(&app.redis);
+    ada.run("DeleteList", json!({ "input": { "listId": list } })).await;
+    app.drain().await;
+    let commands = monitor.end(&app.redis);
+    let position = |name: &str, key: String| {
+        let is_it = |command: &Vec<Vec<u8>>| {
+            command[0].eq_ignore_ascii_case(name.as_bytes()) && command.iter().any(|word| *word == key.as_bytes())
+        };
+        commands.iter().position(is_it).unwrap_or_else(|| panic!("no {name} of {key}"))
+    };
+    let (deleted, published) = (position("UNLINK", format!("list:{{{id}}}")), position("PUBSUB", format!("changes:{{{id}}}")));
+    assert!(deleted < published, "published as command {published}, deleted as command {deleted}");
 }
 
 #[tokio::test]
