@@ -3,7 +3,7 @@
 use super::{List, request};
 use crate::config::Config;
 use crate::page;
-use crate::quota::{Limit, Rates};
+use crate::quota::{Limit, Quota};
 use async_graphql::{Context, Object, Result, SimpleObject};
 
 /// What this server takes. A document over one of these is refused before anything runs, with one of the codes `QUERY_TOO_LARGE`,
@@ -62,13 +62,14 @@ struct RateLimit {
     window_seconds: u64,
 }
 
-/// All limits of these rates.
-fn rates(rates: &Rates) -> List<RateLimit> {
-    let one = |limit: Limit| {
-        let quota = rates.of(limit);
-        RateLimit { name: limit.name(), tokens: quota.tokens(), window_seconds: quota.window() / 1_000 }
+/// All rate limits; none where nothing is limited.
+fn rate_limits(config: &Config) -> List<RateLimit> {
+    let one = |limit: Limit, quota: Quota| RateLimit {
+        name: limit.name(),
+        tokens: quota.tokens(),
+        window_seconds: quota.window() / 1_000,
     };
-    Limit::ALL.into_iter().map(one).collect()
+    config.rates.iter().flat_map(|rates| Limit::ALL.map(|limit| one(limit, rates.of(limit)))).collect()
 }
 
 impl From<&Config> for ServerLimits {
@@ -90,7 +91,7 @@ impl From<&Config> for ServerLimits {
             body_bytes: crate::config::BODY_BYTES,
             filter_entries: config.filter_entries,
             answer_bytes: config.answer_bytes,
-            rates: config.rates.as_ref().map_or_else(|| [].into_iter().collect(), rates),
+            rates: rate_limits(config),
         }
     }
 }

@@ -22,13 +22,13 @@ mod operation;
 mod origin;
 mod overload;
 mod playground;
+mod queues;
 mod rates;
 mod response;
 mod router;
 mod shutdown;
 mod sse;
 mod traces;
-mod turns;
 mod unread;
 mod ws;
 

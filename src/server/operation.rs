@@ -6,7 +6,7 @@ use super::live::FilterEntries;
 use super::overload::Taken;
 use super::response::Refusal;
 use super::{State, facts};
-use crate::db::{Meter, Work};
+use crate::db::Work;
 use crate::deadline::within;
 use crate::error::Error;
 use crate::metrics::RefusedAnswer;
@@ -143,24 +143,25 @@ pub(super) async fn execute(
     operation.keep(state);
     let size = context.answer_size().clone();
     let (request, app, deadline) = (operation.request.data(context), &state.app, state.edge.request_timeout);
+    let meter = bill.meter();
     // To make the answer is work, too.
-    let count = |meter: &Meter| {
+    let count = || {
         meter.add(Work { bytes: size.bytes() as u64, ..Work::default() });
         if size.is_exceeded() {
             app.metrics().refused_answer(RefusedAnswer::TooLarge);
         }
     };
     if operation.checked.kind == OperationType::Mutation {
-        let (schema, bill, meter) = (state.schema.clone(), bill.clone(), bill.meter());
+        let (schema, bill) = (state.schema.clone(), bill.clone());
         // The bill stays with the change, which is finished and paid for also where nobody waits for it any more.
         let execution = async move { bill.meter().measure(schema::execute(&schema, request)).await };
         let executed = within(deadline, app.finish(execution)).await.map_err(|_| Error::OutcomeUnknown)?;
-        count(meter.as_ref());
+        count();
         return executed;
     }
-    let execution = bill.meter().measure(schema::execute_query(&state.schema, request, &size));
+    let execution = meter.clone().measure(schema::execute_query(&state.schema, request, &size));
     let executed = within(deadline, execution).await.map_err(|_| Error::DeadlineExceeded);
-    count(&bill.meter());
+    count();
     executed
 }
 

@@ -1,5 +1,5 @@
-//! Turns: work that may take long is done one after the other for each address, in the order of arrival. A line is bounded: whoever waits holds its
-//! document and variables.
+//! Queues of long operations: those of one address run one after the other, in the order of arrival. A queue is bounded, because each operation in it
+//! holds its document and variables.
 
 use crate::rates::Network;
 use std::collections::HashMap;
@@ -7,55 +7,57 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The most that stand in one line, the one whose turn it is among them.
-const MAX_LINE: usize = 16;
+/// Maximum operations of one address, including the one that runs.
+const MAX_QUEUE: usize = 16;
 
-/// The line of each address that has work, or waits for it.
+/// The queues of all addresses that have a long operation.
 #[derive(Clone, Default)]
-pub(super) struct Turns(Arc<Mutex<HashMap<Network, Line>>>);
+pub(super) struct Queues(Arc<Mutex<HashMap<Network, Queue>>>);
 
-/// Those of one address.
-struct Line {
-    members: usize,
-    turn: Arc<Semaphore>,
+/// The queue of one address.
+struct Queue {
+    length: usize,
+    semaphore: Arc<Semaphore>,
 }
 
-/// A place in a line, and the turn once it has come. The next one's comes when it is dropped.
-pub(super) struct Turn {
-    turns: Turns,
+/// Permission to run a long operation. The next operation of the address runs when it is dropped.
+pub(super) struct QueuePermit {
+    queues: Queues,
     network: Network,
     permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Turns {
-    fn lines(&self) -> MutexGuard<'_, HashMap<Network, Line>> {
+impl Queues {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Network, Queue>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A turn of an address, once it has come; `None` where its line is full.
-    pub(super) fn wait(&self, address: IpAddr) -> Option<impl Future<Output = Turn> + use<>> {
+    /// Enqueues an operation of `address`, and waits until it may run; `None` when the queue is full.
+    pub(super) fn enqueue(&self, address: IpAddr) -> Option<impl Future<Output = QueuePermit> + use<>> {
         let network = Network::of(address);
-        let mut lines = self.lines();
-        let line = lines.entry(network).or_insert_with(|| Line { members: 0, turn: Arc::new(Semaphore::new(1)) });
-        if line.members == MAX_LINE {
+        let mut queues = self.lock();
+        let queue = queues.entry(network).or_insert_with(|| Queue { length: 0, semaphore: Arc::new(Semaphore::new(1)) });
+        if queue.length == MAX_QUEUE {
             return None;
         }
-        line.members += 1;
-        let (semaphore, mut turn) = (line.turn.clone(), Turn { turns: self.clone(), network, permit: None });
+        queue.length += 1;
+        let semaphore = queue.semaphore.clone();
+        // Also leaves the queue when it is dropped while it waits.
+        let mut permit = QueuePermit { queues: self.clone(), network, permit: None };
         Some(async move {
-            turn.permit = semaphore.acquire_owned().await.ok();
-            turn
+            permit.permit = semaphore.acquire_owned().await.ok();
+            permit
         })
     }
 }
 
-impl Drop for Turn {
+impl Drop for QueuePermit {
     fn drop(&mut self) {
-        let mut lines = self.turns.lines();
-        if let Some(line) = lines.get_mut(&self.network) {
-            line.members -= 1;
-            if line.members == 0 {
-                lines.remove(&self.network);
+        let mut queues = self.queues.lock();
+        if let Some(queue) = queues.get_mut(&self.network) {
+            queue.length -= 1;
+            if queue.length == 0 {
+                queues.remove(&self.network);
             }
         }
     }
@@ -70,38 +72,38 @@ mod tests {
     const ONE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
     const OTHER: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2));
 
-    async fn turn(turns: &Turns, address: IpAddr) -> Turn {
-        turns.wait(address).expect("a place").await
+    async fn permit(queues: &Queues, address: IpAddr) -> QueuePermit {
+        queues.enqueue(address).expect("a place").await
     }
 
     #[tokio::test]
-    async fn one_has_the_turn_of_an_address_and_lines_go_with_the_last_one() {
-        let turns = Turns::default();
-        let first = turn(&turns, ONE).await;
-        assert!(turn(&turns, ONE).now_or_never().is_none(), "the first one has it");
-        let other = turn(&turns, OTHER).now_or_never().expect("another address");
-        let mut waiting = Box::pin(turn(&turns, ONE));
+    async fn one_operation_of_an_address_runs_and_a_queue_ends_with_its_last_one() {
+        let queues = Queues::default();
+        let first = permit(&queues, ONE).await;
+        assert!(permit(&queues, ONE).now_or_never().is_none(), "the first one has it");
+        let other = permit(&queues, OTHER).now_or_never().expect("another address");
+        let mut waiting = Box::pin(permit(&queues, ONE));
         assert!((&mut waiting).now_or_never().is_none());
-        assert_eq!(turns.lines().len(), 2);
+        assert_eq!(queues.lock().len(), 2);
         drop(first);
-        let second = waiting.now_or_never().expect("its turn");
-        let gone = turns.wait(ONE);
+        let second = waiting.now_or_never().expect("it may run");
+        let gone = queues.enqueue(ONE);
         drop(second);
-        assert_eq!(turns.lines().len(), 2, "somebody waits");
+        assert_eq!(queues.lock().len(), 2, "somebody waits");
         drop((gone, other));
-        assert_eq!(turns.lines().len(), 0);
+        assert_eq!(queues.lock().len(), 0);
     }
 
     #[tokio::test]
-    async fn a_line_is_bounded() {
-        let turns = Turns::default();
-        let first = turn(&turns, ONE).await;
-        let mut waiting: Vec<_> = (1..MAX_LINE).map(|_| Box::pin(turns.wait(ONE).expect("a place"))).collect();
+    async fn a_queue_is_bounded() {
+        let queues = Queues::default();
+        let first = permit(&queues, ONE).await;
+        let mut waiting: Vec<_> = (1..MAX_QUEUE).map(|_| Box::pin(queues.enqueue(ONE).expect("a place"))).collect();
         assert!(waiting.iter_mut().all(|it| it.as_mut().now_or_never().is_none()));
-        assert!(turns.wait(ONE).is_none() && turns.wait(OTHER).is_some(), "another one's line is not full");
+        assert!(queues.enqueue(ONE).is_none() && queues.enqueue(OTHER).is_some(), "the queue of another address is not full");
         drop(waiting.pop());
-        drop(turns.wait(ONE).expect("the place of one who went away"));
+        drop(queues.enqueue(ONE).expect("the place of one who went away"));
         drop((first, waiting));
-        assert_eq!(turns.lines().len(), 0);
+        assert_eq!(queues.lock().len(), 0);
     }
 }

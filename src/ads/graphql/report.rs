@@ -22,7 +22,7 @@ pub(super) fn days(asked: Option<i32>) -> std::result::Result<u64, Error> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[graphql(remote = "InvalidClick")]
 enum InvalidClickReason {
-    /// The same impression was clicked before.
+    /// The same impression was clicked before, or the promoted status was not recorded.
     Repeated,
     /// It came more than an hour after the impression.
     Late,
@@ -30,11 +30,11 @@ enum InvalidClickReason {
     Impression,
     /// The visitor clicked more than ten times in a minute.
     Visitor,
-    /// There were too many clicks from one address.
+    /// Too many clicks from one address.
     Address,
-    /// There were too many clicks from one address on ads of the campaign.
+    /// Too many clicks from one address on ads of the campaign; or the budget was not reserved for the click, and is not available.
     Campaign,
-    /// There were too many clicks on the website, compared with its history.
+    /// Too many clicks on the website, compared with its history.
     Website,
 }
 
@@ -52,6 +52,53 @@ impl InvalidClickCount {
     fn all(clicks: InvalidClicks) -> List<Self> {
         let all = InvalidClick::ALL.into_iter().map(|reason| Self { reason: reason.into(), count: clicks.of(reason) });
         all.filter(|one| one.count > 0).collect()
+    }
+}
+
+/// The totals of a campaign or an ad, part of the report of either.
+struct Totals(Tally);
+
+/// The totals of a campaign or an ad.
+#[Object]
+impl Totals {
+    /// Impressions in all.
+    async fn impressions(&self) -> u64 {
+        self.0.impressions
+    }
+
+    /// Clicks in all that counted.
+    async fn clicks(&self) -> u64 {
+        self.0.clicks
+    }
+
+    /// Clicks in all that did not count and cost nothing.
+    async fn invalid_clicks(&self) -> u64 {
+        self.0.invalid
+    }
+
+    /// The same by reason, without those that came before reasons were counted.
+    async fn invalid_clicks_by_reason(&self) -> List<InvalidClickCount> {
+        InvalidClickCount::all(self.0.reasons)
+    }
+
+    /// Impressions in all that did not count and cost nothing: too many at one address, or on one website compared with its history.
+    async fn invalid_impressions(&self) -> u64 {
+        self.0.invalid_impressions
+    }
+
+    /// Clicks an impression; 0 without impressions.
+    async fn ctr(&self) -> f64 {
+        self.0.ctr()
+    }
+
+    /// What it has cost in all.
+    async fn spend(&self) -> Decimal {
+        Decimal(self.0.spent.decimal())
+    }
+
+    /// What a thousand impressions have cost, rounded down to six decimals; 0 without impressions.
+    async fn ecpm(&self) -> Decimal {
+        Decimal(self.0.ecpm().decimal())
     }
 }
 
@@ -73,44 +120,10 @@ impl CampaignReport {
 /// What a campaign has come to: in all, and by day. Everything is exact but for reach, which is known of campaigns alone: not of an ad.
 #[Object]
 impl CampaignReport {
-    /// Impressions in all.
-    async fn impressions(&self) -> u64 {
-        self.whole.impressions
-    }
-
-    /// Clicks in all that counted.
-    async fn clicks(&self) -> u64 {
-        self.whole.clicks
-    }
-
-    /// Clicks in all that did not count and cost nothing.
-    async fn invalid_clicks(&self) -> u64 {
-        self.whole.invalid
-    }
-
-    /// The same by reason, without those that came before reasons were counted.
-    async fn invalid_clicks_by_reason(&self) -> List<InvalidClickCount> {
-        InvalidClickCount::all(self.whole.reasons)
-    }
-
-    /// Impressions in all that did not count and cost nothing: too many at one address, or on one website compared with its history.
-    async fn invalid_impressions(&self) -> u64 {
-        self.whole.invalid_impressions
-    }
-
-    /// Clicks an impression; 0 without impressions.
-    async fn ctr(&self) -> f64 {
-        self.whole.ctr()
-    }
-
-    /// What it has cost in all.
-    async fn spend(&self) -> Decimal {
-        Decimal(self.whole.spent.decimal())
-    }
-
-    /// What a thousand impressions have cost, rounded down to six decimals; 0 without impressions.
-    async fn ecpm(&self) -> Decimal {
-        Decimal(self.whole.ecpm().decimal())
+    /// The numbers of all days.
+    #[graphql(flatten)]
+    async fn totals(&self) -> Totals {
+        Totals(self.whole)
     }
 
     /// How many different visitors saw it, of those that websites tell apart. An estimate, within 1 % as a rule.
@@ -204,44 +217,10 @@ impl AdReport {
 /// What an ad has come to: in all, and by day. Everything is exact.
 #[Object]
 impl AdReport {
-    /// Impressions in all.
-    async fn impressions(&self) -> u64 {
-        self.whole.impressions
-    }
-
-    /// Clicks in all that counted.
-    async fn clicks(&self) -> u64 {
-        self.whole.clicks
-    }
-
-    /// Clicks in all that did not count and cost nothing.
-    async fn invalid_clicks(&self) -> u64 {
-        self.whole.invalid
-    }
-
-    /// The same by reason, without those that came before reasons were counted.
-    async fn invalid_clicks_by_reason(&self) -> List<InvalidClickCount> {
-        InvalidClickCount::all(self.whole.reasons)
-    }
-
-    /// Impressions in all that did not count and cost nothing: too many at one address, or on one website compared with its history.
-    async fn invalid_impressions(&self) -> u64 {
-        self.whole.invalid_impressions
-    }
-
-    /// Clicks an impression; 0 without impressions.
-    async fn ctr(&self) -> f64 {
-        self.whole.ctr()
-    }
-
-    /// What it has cost in all.
-    async fn spend(&self) -> Decimal {
-        Decimal(self.whole.spent.decimal())
-    }
-
-    /// What a thousand impressions have cost, rounded down to six decimals; 0 without impressions.
-    async fn ecpm(&self) -> Decimal {
-        Decimal(self.whole.ecpm().decimal())
+    /// The numbers of all days.
+    #[graphql(flatten)]
+    async fn totals(&self) -> Totals {
+        Totals(self.whole)
     }
 
     /// The last days up to today, the oldest first, those before the ad was made left out. Days are UTC.

@@ -23,7 +23,7 @@ struct ServeAdsInput {
     visitor_id: Option<String>,
     /// How many ads: 1 to 10; 1 if left out.
     count: Option<i32>,
-    /// The secret of a website that requires one. Only your server knows it: never put it into a page.
+    /// The `serverKey` of a website that requires one. It is a secret of your server: never put it into a page.
     server_key: Option<String>,
     /// The visitor's address, of IPv4 or IPv6, where your server asks with its key: impressions count for this address. Without it, they count for the
     /// address of your server, as if one visitor had seen them all.

@@ -37,7 +37,7 @@ impl WebsiteObject {
         Ok(service::key(&request(ctx)?.app, self.0.id).await?)
     }
 
-    /// What its server asks for ads with, a secret; null where `requireServerKey` was not asked for. Ads are then served to who has it, and to nobody else.
+    /// The secret with which the website's server requests ads; null if the website does not require one. If it does, requests without it get no ads.
     async fn server_key(&self, ctx: &Context<'_>) -> Result<Option<String>> {
         Ok(service::server_key(&request(ctx)?.app, &self.0).await?)
     }
@@ -105,8 +105,7 @@ struct RegisterWebsiteInput {
     name: String,
     /// Where its pages come from, such as `https://news.example`: http or https, without a path.
     origin: String,
-    /// Whether ads are served only to who has the website's `serverKey`: for publishers whose server asks for ads, and can keep a secret. Then nobody who
-    /// reads its pages can ask for ads in its name. False if left out.
+    /// Whether requests for ads require the website's `serverKey`: for publishers whose server requests ads and can keep a secret. Default: false.
     require_server_key: Option<bool>,
     /// 1 to 64 visible ASCII characters of your choice. The same key within 24 hours gives the first answer again.
     idempotency_key: Option<String>,
@@ -128,7 +127,7 @@ struct RegisterWebsitePayload {
     user_errors: Vec<UserError>,
 }
 
-/// What came of giving a website another server key.
+/// Result of `renewWebsiteServerKey`.
 #[derive(SimpleObject)]
 struct RenewWebsiteServerKeyPayload {
     /// The website with its new key; null when there are errors.
@@ -152,8 +151,8 @@ impl WebsiteMutation {
         Some(Box::pin(register(ctx, input)).await)
     }
 
-    /// Gives a website another server key, or its first: from then on ads are served only to who has that one. The key before is worth nothing at
-    /// once, so give the new one to your servers without delay. Needs a session.
+    /// Replaces the server key of a website, or creates it: from then on the website requires it. The previous key is invalid at once, so configure
+    /// the new one on your servers without delay. Needs a session.
     async fn renew_website_server_key(
         &self,
         ctx: &Context<'_>,

@@ -77,7 +77,7 @@ async fn make(app: &App, owner: UserId, id: CampaignId, draft: CampaignDraft, la
         paused: false,
         stopped: false,
         suspended: store::standing(app.db(), owner).await?.advertiser,
-        shares: new_shares(app),
+        shares: app.config().ad_shares.unwrap_or(if app.db().is_cluster() { CLUSTER_SHARES } else { 1 }),
         version: 1,
     };
     store::write(app.db(), &campaign, &keywords).await?;
@@ -323,9 +323,4 @@ impl Listing for Campaigns<'_> {
 
 fn too_many() -> UserError {
     UserError::new(UserErrorCode::LimitReached, format!("An account has at most {MAX_CAMPAIGNS} campaigns."), &[])
-}
-
-/// Into how many shares a new campaign is parted.
-pub(super) fn new_shares(app: &App) -> u64 {
-    app.config().ad_shares.unwrap_or(if app.db().is_cluster() { CLUSTER_SHARES } else { 1 })
 }

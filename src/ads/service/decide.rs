@@ -9,9 +9,9 @@ use super::draw::{self, Came};
 use super::known::{self, Caps};
 use super::look::{Bidder, Occasion, look, price_of};
 use super::page_ask::{Asking, PageAsk, check, no_server_key, unknown};
-use super::traffic::{Impressions, Sender};
+use super::traffic::{ImpressionLimits, Requester};
 use super::walk::{OfferSource, Walk};
-use super::{again, capped, signing, tolls, traffic};
+use super::{again, capped, signing, tolls};
 use crate::app::App;
 use crate::clock::{DAY, MINUTE, Millis};
 use crate::config::Auction;
@@ -57,16 +57,17 @@ pub async fn serve(app: &App, address: Option<IpAddr>, ask: PageAsk) -> Outcome<
     let mut walk = Walk::new(asking.slot, &asking.keywords);
     let want = asking.count + usize::from(app.config().auction == Auction::SecondPrice);
     let wanted = walk.wanted(want);
-    let sender = asking.address.map_or(Sender::Visitor(address), |visitor| Sender::Publisher(asking.website, visitor));
-    let at = Impressions::address(app, secret, sender);
-    let opening = offers::open(app.db(), now, asking.website, asking.visitor, at, &wanted).await?;
+    let requester = asking.address.map_or(Requester::Visitor(address), |visitor| Requester::Publisher(asking.website, visitor));
+    let mut limits = ImpressionLimits::new(app, secret, requester);
+    let opening = offers::open(app.db(), now, asking.website, asking.visitor, limits.address, &wanted).await?;
     let (owner, volume) = enter(opening.shop, &asking)?;
-    let impressions = Impressions::of_page(app, secret, sender, &opening, owner, &volume);
+    limits.set_address_count(opening.at_address);
+    limits.set_website(app, owner, &volume);
     walk.take(want, opening.offers);
     let caps = Caps::of(app);
     let (capped, gathered, found) = (opening.capped, HashSet::new(), Vec::new());
     let asking = &asking;
-    let mut deciding = Deciding { app, now, asking, walk, passed: 0, capped, caps, gathered, found, impressions };
+    let mut deciding = Deciding { app, now, asking, walk, passed: 0, capped, caps, gathered, found, limits };
     deciding.decide().await?;
     deciding.count();
     Ok(deciding.present(&ring).await?)
@@ -108,7 +109,7 @@ pub(super) struct Deciding<'a> {
     /// Whose shares have given back what they had free, for this page.
     gathered: HashSet<CampaignId>,
     pub(super) found: Vec<Shown>,
-    impressions: Impressions,
+    limits: ImpressionLimits,
 }
 
 impl Deciding<'_> {
@@ -233,13 +234,14 @@ impl Deciding<'_> {
             only: None,
             skip: Vec::new(),
             nonce: None,
-            invalid: self.impressions.is_invalid,
-            origin: traffic::origin_in(self.app, &self.impressions, share.campaign).await?,
+            invalid: false,
+            origin: None,
         })
     }
 
     /// Reserves, and takes what came of it. The shares that showed nothing, whoever asks, and what they had left where that was why.
-    pub(super) async fn reserve(&mut self, asks: Vec<Ask>) -> Result<Vec<(Share, Option<Money>)>, Error> {
+    pub(super) async fn reserve(&mut self, mut asks: Vec<Ask>) -> Result<Vec<(Share, Option<Money>)>, Error> {
+        self.limits.apply(self.app, &mut asks).await?;
         let asked: Vec<(Share, u64)> = asks.iter().map(|ask| (ask.share, ask.impression)).collect();
         let all = draw::reserve(self.app, self.now, asks, &mut self.gathered).await?;
         let (mut failed, mut stale, mut capped) = (Vec::new(), Vec::new(), Vec::new());
@@ -281,7 +283,7 @@ impl Deciding<'_> {
         for (is_invalid, count) in [(true, invalid), (false, valid)].into_iter().filter(|(_, count)| *count > 0) {
             self.app.metrics().ad_impressions(is_invalid, count);
         }
-        self.impressions.count(self.app, Some(self.asking.website), valid);
+        self.limits.count(self.app, Some(self.asking.website), valid);
     }
 
     /// What is shown, the best first.

@@ -9,6 +9,7 @@ use std::net::IpAddr;
 const MAX_WORDS: usize = 250;
 /// The longest text by which a publisher knows a visitor, in bytes.
 const MAX_VISITOR: usize = 200;
+
 /// What a page asks for.
 #[derive(Clone, Debug)]
 pub struct PageAsk {

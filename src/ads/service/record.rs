@@ -3,7 +3,7 @@
 use super::super::model::{MAX_TOKENS, RECORD_TIME, Slot};
 use super::super::store::reserve::{Ask, Backing, Grant, Reserved};
 use super::super::token::{Purpose, Token};
-use super::traffic::{self, Impressions};
+use super::traffic::{ImpressionLimits, Requester};
 use super::{again, capped, draw, signing, tolls};
 use crate::app::App;
 use crate::clock::{DAY, Millis};
@@ -37,12 +37,15 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
     }
     read.retain(|(_, token)| now < token.at + RECORD_TIME);
     let secret = app.cursors().await?.secret();
-    let impressions = if read.is_empty() { Impressions::default() } else { Impressions::of_reader(app, secret, address).await? };
+    let mut limits = ImpressionLimits::new(app, secret, Requester::Visitor(address));
+    if !read.is_empty() {
+        limits.read_address_count(app).await?;
+    }
     let mut asks = Vec::with_capacity(read.len());
     for (_, token) in &read {
-        let origin = traffic::origin_in(app, &impressions, token.share.campaign).await?;
-        asks.push(Ask { invalid: impressions.is_invalid, origin, ..ask(token, app.next_id().await?, now / DAY) });
+        asks.push(ask(token, app.next_id().await?, now / DAY));
     }
+    limits.apply(app, &mut asks).await?;
     let (mut counted, mut capped) = (Vec::new(), Vec::new());
     let visitor = read.iter().find_map(|(_, token)| token.visitor);
     for ((text, token), came) in read.into_iter().zip(draw::reserve(app, now, asks, &mut HashSet::new()).await?) {
@@ -59,7 +62,7 @@ pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: 
             _ => {}
         }
     }
-    impressions.count(app, None, counted.len());
+    limits.count(app, None, counted.len());
     if let Some(visitor) = visitor {
         // All of them are of the same viewer.
         capped::note(app, now, visitor, capped, NOTED);

@@ -1,191 +1,202 @@
-//! Which traffic is plausible: bounded by address whatever a visitor is called, by address and campaign, and by a website's own history.
+//! Detects invalid traffic: clicks and impressions are limited by address whatever the visitor is called, by address and campaign, and by the
+//! website's history.
 
 use super::super::model::{InvalidClick, Visitor};
-use super::super::store::offers::Opening;
-use super::super::store::reserve::{Backing, Origin};
+use super::super::store::reserve::{Ask, Backing, Origin};
 use super::super::store::traffic::{self, Counter, TrafficKind, Volume};
 use super::super::token::{Purpose, Token};
 use super::decide::is_in_time;
+use super::known;
 use crate::app::App;
+use crate::config::AdTraffic;
 use crate::error::Error;
-use crate::ids::{CampaignId, UserId, WebsiteId};
+use crate::ids::{UserId, WebsiteId};
 use crate::rates::Network;
 use std::net::IpAddr;
 
-/// How many times the impressions of one campaign that an address may have, the server of a publisher may have for all its visitors.
+/// The servers of one publisher may report this many times the impressions of a campaign that one address may have.
 const PUBLISHER_FACTOR: u64 = 10;
 
-/// An address as a visitor: a keyed hash of it and of what is counted. What a publisher calls a visitor holds no control character, so it is none of
-/// these, and no key holds an address.
-fn of_address(secret: [u8; 16], address: IpAddr, counted: &str) -> Visitor {
-    Visitor::new(secret, &format!("\0{}{counted}", Network::of(address).first()))
+/// A keyed hash of an address and the name of a counter, so that no key contains an address. Publishers' names of visitors have no control characters:
+/// none of them has the same hash.
+fn hash_address(secret: [u8; 16], address: IpAddr, counter: &str) -> Visitor {
+    Visitor::new(secret, &format!("\0{}{counter}", Network::of(address).first()))
 }
 
-/// The counters of a click: whether it is plausible, and what is given back where it does not count after all.
+/// Whether more traffic of a website is valid.
+fn is_website_valid(bounds: Option<AdTraffic>, app: &App, volume: &Volume, kind: TrafficKind) -> bool {
+    bounds.is_none_or(|bounds| {
+        let floor = if kind == TrafficKind::Clicks { bounds.website_clicks } else { bounds.website_impressions };
+        volume.is_plausible(app.now(), kind, floor)
+    })
+}
+
+/// The result of counting a click.
 #[derive(Default)]
 pub(super) struct ClickCount {
-    /// Why the click does not count.
+    /// Why the click is invalid.
     pub(super) invalid: Option<InvalidClick>,
     counted: Vec<Counter>,
 }
 
 impl ClickCount {
-    /// Counts a click with its visitor and its address. Two round trips at once.
+    /// Counts a click for its visitor and its address. Two round trips, sent at once.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
     pub(super) async fn of(app: &App, address: Option<IpAddr>, token: &Token) -> Result<Self, Error> {
         let now = app.now();
-        if token.backing == Backing::Invalid {
-            return Ok(Self { invalid: Some(InvalidClick::Impression), counted: Vec::new() });
+        let invalid = match token.backing {
+            Backing::Invalid => Some(InvalidClick::Impression),
+            _ => (!is_in_time(token, now)).then_some(InvalidClick::Late),
+        };
+        if invalid.is_some() {
+            return Ok(Self { invalid, ..Self::default() });
         }
-        if !is_in_time(token, now) {
-            return Ok(Self { invalid: Some(InvalidClick::Late), counted: Vec::new() });
-        }
-        let counters = counters(app, app.cursors().await?.secret(), address, token);
-        let asked: Vec<Counter> = counters.iter().map(|(_, counter)| counter.clone()).collect();
+        let bounds = app.config().ad_traffic;
+        let counters = counters(bounds, app.cursors().await?.secret(), address, token);
+        let (reasons, counters): (Vec<InvalidClick>, Vec<Counter>) = counters.into_iter().unzip();
         let volume = async {
-            match website(token).filter(|_| app.config().ad_traffic.is_some()) {
+            match website(token).filter(|_| bounds.is_some()) {
                 Some(website) => traffic::volume(app.db(), website).await,
                 None => Ok(Volume::default()),
             }
         };
-        let (plausible, volume) = futures_util::try_join!(traffic::count(app.db(), now, &asked), volume)?;
-        let over = counters.iter().zip(&plausible).find(|(_, plausible)| !**plausible).map(|((reason, _), _)| *reason);
-        let is_website_over = !is_website_plausible(app, &volume, TrafficKind::Clicks);
-        let counted = asked.into_iter().zip(plausible).filter(|(_, plausible)| *plausible).map(|(counter, _)| counter).collect();
-        Ok(Self { invalid: over.or(is_website_over.then_some(InvalidClick::Website)), counted })
+        let (counted, volume) = futures_util::try_join!(traffic::count(app.db(), now, &counters), volume)?;
+        let exceeded = reasons.into_iter().zip(&counted).find(|(_, is_counted)| !**is_counted).map(|(reason, _)| reason);
+        let website = (!is_website_valid(bounds, app, &volume, TrafficKind::Clicks)).then_some(InvalidClick::Website);
+        let counted = counters.into_iter().zip(counted).filter_map(|(counter, is_counted)| is_counted.then_some(counter));
+        Ok(Self { invalid: exceeded.or(website), counted: counted.collect() })
     }
 
-    /// Gives back what was counted for a click that does not count: nobody's clicks are used up by another's that are refused. Nobody waits for it.
+    /// Gives back what was counted, in the background: an invalid click uses up nobody's limit.
     pub(super) fn give_back(self, app: &App) {
         let counted = self.counted;
-        aside(app, async move |app| traffic::give_back(app.db(), app.now(), &counted).await);
+        in_background(app, async move |app| traffic::give_back(app.db(), app.now(), &counted).await);
     }
 }
 
-/// What a click is counted with, and why it is invalid where that is too often. A visitor whom nobody can tell is the address.
-fn counters(app: &App, secret: [u8; 16], address: Option<IpAddr>, token: &Token) -> Vec<(InvalidClick, Counter)> {
-    let visitor = token.visitor.or_else(|| address.map(|address| of_address(secret, address, "")));
+/// The counters of a click, each with the reason for which the click is invalid past its limit. An unknown visitor counts as the address.
+fn counters(bounds: Option<AdTraffic>, secret: [u8; 16], address: Option<IpAddr>, token: &Token) -> Vec<(InvalidClick, Counter)> {
+    let visitor = token.visitor.or_else(|| address.map(|address| hash_address(secret, address, "")));
     let mut all: Vec<_> = visitor.map(|visitor| (InvalidClick::Visitor, Counter::of_visitor(visitor))).into_iter().collect();
-    if let (Some(bounds), Some(address)) = (app.config().ad_traffic, address) {
+    if let (Some(bounds), Some(address)) = (bounds, address) {
         let campaign = format!(" clicks {}", token.share.campaign.0);
-        let counter = |counted: &str, most: u64| Counter::of_address(of_address(secret, address, counted), most);
+        let counter = |name: &str, limit: u64| Counter::of_address(hash_address(secret, address, name), limit);
         all.push((InvalidClick::Address, counter(" clicks", bounds.address_clicks)));
         all.push((InvalidClick::Campaign, counter(&campaign, bounds.campaign_clicks)));
     }
     all
 }
 
-/// The website of an impression; none for a promoted status.
+/// The website of an impression; `None` for a promoted status.
 pub(super) fn website(token: &Token) -> Option<WebsiteId> {
     (token.purpose == Purpose::Ad).then_some(WebsiteId(token.place))
 }
 
-/// Whether more of a website's traffic would be plausible.
-fn is_website_plausible(app: &App, volume: &Volume, kind: TrafficKind) -> bool {
-    app.config().ad_traffic.is_none_or(|bounds| {
-        let floor = if kind == TrafficKind::Clicks { bounds.website_clicks } else { bounds.website_impressions };
-        volume.is_plausible(app.now(), kind, floor)
-    })
+/// Counts a click for its website, in the background.
+pub(super) fn count_click(app: &App, website: WebsiteId) {
+    if app.config().ad_traffic.is_some() {
+        in_background(app, async move |app| traffic::count_click(app.db(), app.now(), website).await);
+    }
 }
 
-/// Who asks for impressions.
+/// Who requests ads.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Sender {
-    /// The visitor; `None` where the address is unknown.
+pub(super) enum Requester {
+    /// The visitor; `None` for an unknown address.
     Visitor(Option<IpAddr>),
-    /// The server of a website, which says where the visitor is. That address counts for the website alone: others' impressions do not depend on it.
+    /// The server of a website, which reports the visitor's address. That address counts for this website only: no other publisher depends on it.
     Publisher(WebsiteId, IpAddr),
 }
 
-/// How impressions are counted.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Impressions {
-    /// The address, over all campaigns.
-    address: Option<Visitor>,
-    /// Whether they are too many of the address or the website.
-    pub(super) is_invalid: bool,
-    /// As whom they count in each campaign, how many are plausible there, and whether those that are paid for at once count, too.
-    of_campaign: Option<(Visitor, u64, bool)>,
+/// The limits of the impressions of one request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ImpressionLimits {
+    bounds: Option<AdTraffic>,
+    secret: [u8; 16],
+    requester: Requester,
+    /// The counter of the address over all campaigns; `None` without limits, and for an unknown address.
+    pub(super) address: Option<Visitor>,
+    /// Whether a limit is exceeded: the impressions are served, and are invalid.
+    is_exceeded: bool,
+    /// The counter in each campaign, with the limits of a whole campaign.
+    origin: Option<Origin>,
 }
 
-impl Impressions {
-    /// The address that impressions count for; `None` where traffic has no bounds or nobody knows the address.
-    pub(super) fn address(app: &App, secret: [u8; 16], sender: Sender) -> Option<Visitor> {
-        app.config().ad_traffic?;
-        match sender {
-            Sender::Visitor(address) => Some(of_address(secret, address?, " impressions")),
-            Sender::Publisher(website, address) => Some(of_address(secret, address, &format!(" impressions at {}", website.0))),
+impl ImpressionLimits {
+    /// The limits of `requester`, of which nothing is known yet.
+    pub(super) fn new(app: &App, secret: [u8; 16], requester: Requester) -> Self {
+        let bounds = app.config().ad_traffic;
+        let address = bounds.and_then(|_| match requester {
+            Requester::Visitor(address) => Some(hash_address(secret, address?, " impressions")),
+            Requester::Publisher(website, address) => {
+                Some(hash_address(secret, address, &format!(" impressions at {}", website.0)))
+            }
+        });
+        Self { bounds, secret, requester, address, is_exceeded: false, origin: None }
+    }
+
+    /// Takes in the impressions that the address has had in this hour. Below a tenth of a campaign's limit, no campaign counts those that are paid at
+    /// once: few addresses take memory in every campaign.
+    pub(super) fn set_address_count(&mut self, count: u64) {
+        let Some(bounds) = self.bounds.filter(|_| self.address.is_some()) else { return };
+        self.is_exceeded |= count >= bounds.address_impressions;
+        if let Requester::Visitor(Some(address)) = self.requester {
+            let counts_paid = count >= bounds.campaign_impressions / 10;
+            self.origin = Some(origin(bounds, hash_address(self.secret, address, ""), 1, counts_paid));
         }
     }
 
-    /// What is plausible of a page's ads, by what its opening has read.
-    pub(super) fn of_page(
-        app: &App,
-        secret: [u8; 16],
-        sender: Sender,
-        opening: &Opening,
-        owner: UserId,
-        volume: &Volume,
-    ) -> Self {
-        let address = Self::address(app, secret, sender);
-        let all = Self::at(app, secret, sender, address, opening.at_address, owner);
-        Self { is_invalid: all.is_invalid || !is_website_plausible(app, volume, TrafficKind::Impressions), ..all }
-    }
-
-    /// What is plausible of promoted statuses that a reader has seen. One command.
+    /// Reads the impressions of the address, for a request without a website. One command; none without an address.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
-    pub(super) async fn of_reader(app: &App, secret: [u8; 16], address: Option<IpAddr>) -> Result<Self, Error> {
-        let sender = Sender::Visitor(address);
-        let Some(address) = Self::address(app, secret, sender) else { return Ok(Self::default()) };
-        let so_far = traffic::at_address(app.db(), app.now(), address).await?;
-        Ok(Self::at(app, secret, sender, Some(address), so_far, UserId(0)))
-    }
-
-    fn at(app: &App, secret: [u8; 16], sender: Sender, address: Option<Visitor>, so_far: u64, owner: UserId) -> Self {
-        let (Some(bounds), Some(_)) = (app.config().ad_traffic, address) else { return Self::default() };
-        let of_campaign = match sender {
-            // Below a tenth, none of one campaign can be too many: only few addresses take memory in every campaign that they see.
-            Sender::Visitor(at) => {
-                at.map(|at| (of_address(secret, at, ""), bounds.campaign_impressions, so_far >= bounds.campaign_impressions / 10))
-            }
-            Sender::Publisher(..) => {
-                let publisher = Visitor::new(secret, &format!("\0publisher {}", owner.0));
-                Some((publisher, bounds.campaign_impressions * PUBLISHER_FACTOR, true))
-            }
-        };
-        Self { address, is_invalid: so_far >= bounds.address_impressions, of_campaign }
-    }
-
-    /// As whom they count in a share, of which the campaign has so many.
-    pub(super) fn origin(&self, app: &App, shares: u64) -> Option<Origin> {
-        let (visitor, most, counts_paid) = self.of_campaign?;
-        let clicks = app.config().ad_traffic?.campaign_clicks * most.div_ceil(app.config().ad_traffic?.campaign_impressions);
-        Some(Origin { visitor, most: most.div_ceil(shares), held: clicks.div_ceil(shares), counts_paid })
-    }
-
-    /// Counts so many that were shown, which count, with the address and the website; nobody waits for it.
-    pub(super) fn count(&self, app: &App, website: Option<WebsiteId>, count: usize) {
-        if app.config().ad_traffic.is_none() || count == 0 {
-            return;
+    pub(super) async fn read_address_count(&mut self, app: &App) -> Result<(), Error> {
+        if let Some(address) = self.address {
+            self.set_address_count(traffic::at_address(app.db(), app.now(), address).await?);
         }
-        let address = self.address;
-        aside(app, async move |app| traffic::count_impressions(app.db(), app.now(), address, website, count as u64).await);
+        Ok(())
+    }
+
+    /// Takes in the traffic of the website, and its owner. Addresses that the owner's servers report share one counter in each campaign.
+    pub(super) fn set_website(&mut self, app: &App, owner: UserId, volume: &Volume) {
+        self.is_exceeded |= !is_website_valid(self.bounds, app, volume, TrafficKind::Impressions);
+        if let (Some(bounds), Requester::Publisher(..)) = (self.bounds, self.requester) {
+            let publisher = Visitor::new(self.secret, &format!("\0publisher {}", owner.0));
+            self.origin = Some(origin(bounds, publisher, PUBLISHER_FACTOR, true));
+        }
+    }
+
+    /// Applies the limits to asks. No round trip for campaigns whose number of shares this process knows.
+    pub(super) async fn apply(&self, app: &App, asks: &mut [Ask]) -> Result<(), Error> {
+        asks.iter_mut().for_each(|ask| ask.invalid = self.is_exceeded);
+        let Some(origin) = self.origin else { return Ok(()) };
+        let parted = known::learn(app, asks.iter().map(|ask| ask.share.campaign)).await?;
+        for ask in asks {
+            ask.origin = Some(origin.of_share(parted.shares_of(ask.share.campaign)));
+        }
+        Ok(())
+    }
+
+    /// Counts valid impressions for the address and the website, in the background.
+    pub(super) fn count(&self, app: &App, website: Option<WebsiteId>, count: usize) {
+        if self.bounds.is_some() && count > 0 {
+            let address = self.address;
+            let count = count as u64;
+            in_background(app, async move |app| traffic::count_impressions(app.db(), app.now(), address, website, count).await);
+        }
     }
 }
 
-/// Counts a click on a website; nobody waits for it.
-pub(super) fn count_click(app: &App, website: WebsiteId) {
-    if app.config().ad_traffic.is_some() {
-        aside(app, async move |app| traffic::count_click(app.db(), app.now(), website).await);
-    }
+/// The counter of `visitor` in a campaign, with `factor` times the limits of an address.
+const fn origin(bounds: AdTraffic, visitor: Visitor, factor: u64, counts_paid: bool) -> Origin {
+    let (most, held) = (factor * bounds.campaign_impressions, factor * bounds.campaign_clicks);
+    Origin { visitor, most, held, counts_paid }
 }
 
-/// Does what nobody waits for.
-fn aside<F>(app: &App, count: impl FnOnce(App) -> F + Send + 'static)
+/// Runs `count` after the answer; an error is logged.
+fn in_background<F>(app: &App, count: impl FnOnce(App) -> F + Send + 'static)
 where
     F: Future<Output = Result<(), Error>> + Send + 'static,
 {
@@ -195,13 +206,4 @@ where
             tracing::debug!(%error, "traffic was not counted");
         }
     });
-}
-
-/// How a campaign's shares count impressions of an ask.
-pub(super) async fn origin_in(app: &App, impressions: &Impressions, campaign: CampaignId) -> Result<Option<Origin>, Error> {
-    if impressions.of_campaign.is_none() {
-        return Ok(None);
-    }
-    let shares = super::known::learn(app, [campaign]).await?.shares_of(campaign);
-    Ok(impressions.origin(app, shares))
 }

@@ -73,6 +73,13 @@ pub(in crate::ads) struct Origin {
     pub(in crate::ads) counts_paid: bool,
 }
 
+impl Origin {
+    /// Its limits in one of `shares` shares of a campaign.
+    pub(in crate::ads) const fn of_share(self, shares: u64) -> Self {
+        Self { most: self.most.div_ceil(shares), held: self.held.div_ceil(shares), ..self }
+    }
+}
+
 /// An impression that is paid for, or held for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ads) struct Served {

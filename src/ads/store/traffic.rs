@@ -99,13 +99,9 @@ impl Volume {
     }
 }
 
-fn volume_command(website: WebsiteId) -> Cmd {
-    cmd("HMGET").arg(keys::website(website)).arg(&VOLUME).take()
-}
-
 /// The traffic of a website. One command.
 pub(in crate::ads) async fn volume(db: &Db, website: WebsiteId) -> Result<Volume, Error> {
-    let values: Vec<Option<String>> = db.read(volume_command(website)).await?;
+    let values: Vec<Option<String>> = db.read(cmd("HMGET").arg(keys::website(website)).arg(&VOLUME).take()).await?;
     Ok(Volume::decode(&values))
 }
 
@@ -113,6 +109,9 @@ fn volume_call(now: Millis, website: WebsiteId, kind: TrafficKind, by: u64) -> C
     let field = if kind == TrafficKind::Impressions { "i" } else { "c" };
     Call::new(&COUNT_VOLUME, [keys::website(website)]).arg(now / TRAFFIC_WINDOW).arg(field).arg(by).arg(TRAFFIC_HOURS)
 }
+
+/// The limit of what was checked before: more than is ever counted, and exact in Lua.
+const UNLIMITED: u64 = 1 << 52;
 
 /// Counts impressions of an address and a website, as far as there is either. One pipeline of scripts.
 pub(in crate::ads) async fn count_impressions(
@@ -122,7 +121,7 @@ pub(in crate::ads) async fn count_impressions(
     website: Option<WebsiteId>,
     count: u64,
 ) -> Result<(), Error> {
-    let of_address = address.map(|address| Counter::of_address(address, u64::MAX >> 12).call(now, count as i64));
+    let of_address = address.map(|address| Counter::of_address(address, UNLIMITED).call(now, count as i64));
     let of_website = website.map(|website| volume_call(now, website, TrafficKind::Impressions, count));
     db.call_aside(of_address.into_iter().chain(of_website).collect()).await.map(drop)
 }
