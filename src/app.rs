@@ -1,13 +1,13 @@
 //! [`App`]: the handle to everything a use case needs, passed first to all of them.
 
-use crate::clock::{Clock, Millis};
-use crate::config::Config;
+use crate::base::clock::{Clock, Millis};
+use crate::base::config::Config;
+use crate::base::error::Error;
+use crate::base::hashing_pool::Lane;
+use crate::base::ids::source::Ids;
+use crate::base::metrics::Metrics;
+use crate::base::page::Cursors;
 use crate::db::Db;
-use crate::error::Error;
-use crate::ids::source::Ids;
-use crate::lane::Lane;
-use crate::metrics::Metrics;
-use crate::page::Cursors;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::future::Future;

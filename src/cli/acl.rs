@@ -1,7 +1,7 @@
 //! `waxwing acl`.
 
+use crate::cli::fsck;
 use crate::db::inspect::acl;
-use crate::fsck;
 use anyhow::{Context, bail};
 use clap::Args;
 use sha2::{Digest, Sha256};

@@ -1,6 +1,6 @@
 //! Options of the HTTP edge and of what it takes.
 
-use crate::config::{Config, DocumentLimits};
+use crate::base::config::{Config, DocumentLimits};
 use crate::schema;
 use crate::server::{AllowedHosts, Documents, EdgeConfig, HostName, LiveConfig, Origin};
 use anyhow::{Context, bail};

@@ -3,9 +3,9 @@
 use super::options::{DomainOptions, StorageOptions};
 use super::storage::Storage;
 use crate::app::App;
-use crate::clock::Clock;
+use crate::base::clock::Clock;
+use crate::cli::migrations::{self, Progress, STEPS, Standing, latest};
 use crate::db::{Db, Timing};
-use crate::migrations::{self, Progress, STEPS, Standing, latest};
 use anyhow::{Context, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

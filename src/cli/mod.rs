@@ -6,16 +6,18 @@ mod backup;
 mod config;
 mod demo;
 mod edge;
-mod fsck;
+pub mod fsck;
 mod health;
 mod logs;
 mod migrate;
+pub mod migrations;
 mod options;
 mod rates;
 mod serve;
 mod storage;
 mod tasks;
 mod worker;
+pub mod workers;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
@@ -40,7 +42,7 @@ enum Command {
     /// Fill an empty store with people who follow each other and have something to say.
     Demo(demo::Options),
     /// Check that nothing in the store is broken. Reads only; servers may go on working.
-    Fsck(fsck::Options),
+    Fsck(fsck::command::Options),
     /// Show what is being worked on in the background and what was given up, and try that again.
     Tasks(tasks::Options),
     /// What an operator does about accounts and ads: delete an account, hold an advertiser or a publisher back, change the key of ads.
@@ -92,7 +94,7 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Serve(options) => serve::run(*options).await?,
         Command::Demo(options) => demo::run(options).await?,
-        Command::Fsck(options) => return fsck::run(options).await,
+        Command::Fsck(options) => return fsck::command::run(options).await,
         Command::Config(options) => return config::run(options, cli.config, &Cli::command()),
         Command::Tasks(options) => return tasks::run(options).await,
         Command::Admin(options) => admin::run(options).await?,

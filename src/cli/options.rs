@@ -1,7 +1,7 @@
 //! Options that several commands share.
 
-use crate::clock::{DAY, MINUTE};
-use crate::config::{Auction, Config};
+use crate::base::clock::{DAY, MINUTE};
+use crate::base::config::{Auction, Config};
 use anyhow::bail;
 use bytesize::ByteSize;
 use clap::{Args, ValueEnum};

@@ -1,7 +1,7 @@
 //! Options on how much one may ask, and whose word on addresses is taken.
 
-use crate::config::{AdTraffic, Config};
-use crate::quota::{Limit, Quota, Rates};
+use crate::base::config::{AdTraffic, Config};
+use crate::base::quota::{Limit, Quota, Rates};
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
 use std::net::IpAddr;

@@ -8,11 +8,11 @@ use super::options::{DomainOptions, StorageOptions};
 use super::rates::RateOptions;
 use super::storage::Storage;
 use crate::app::App;
-use crate::clock::Clock;
-use crate::config::Config;
+use crate::base::clock::Clock;
+use crate::base::config::Config;
+use crate::cli::workers;
 use crate::db::{Target, Timing};
 use crate::server::{self, DemoLogin, EdgeConfig, Endpoint, State, Traces};
-use crate::work;
 use anyhow::{Context, bail};
 use clap::Args;
 use serde_json::json;
@@ -118,7 +118,7 @@ async fn serve(options: &Options, app: App, edge: EdgeConfig, stop: Cancellation
     state.traces.clone_from(&traces);
     let working = tokio::spawn({
         let (app, stop) = (app.clone(), stop.clone());
-        async move { work::run(&app, &stop).await }
+        async move { workers::run(&app, &stop).await }
     });
     let listener = bind(options.listen).await?;
     let address = listener.local_addr()?;

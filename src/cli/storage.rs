@@ -2,11 +2,11 @@
 
 use super::migrate;
 use super::options::StorageOptions;
+use crate::cli::fsck;
+use crate::cli::migrations;
 use crate::db::embedded::{self, Embedded};
 use crate::db::inspect::{Finding, Severity};
 use crate::db::{Db, Target, Timing, check};
-use crate::fsck;
-use crate::migrations;
 use anyhow::{Context, bail};
 
 /// An open storage.

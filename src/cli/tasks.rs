@@ -3,12 +3,12 @@
 use super::options::StorageOptions;
 use super::storage::Storage;
 use crate::app::App;
-use crate::clock::{Clock, Millis};
-use crate::config::Config;
+use crate::base::clock::{Clock, Millis};
+use crate::base::config::Config;
+use crate::base::ids::source;
 use crate::db::Timing;
-use crate::ids::source;
-use crate::jobs::service as jobs;
-use crate::jobs::{Burial, Entry, Queue};
+use crate::platform::journal::service as journal;
+use crate::platform::journal::{Burial, Entry, Queue};
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
@@ -64,8 +64,8 @@ async fn list(app: &App) -> anyhow::Result<ExitCode> {
     let now = app.now();
     let mut any = false;
     for queue in [Queue::Short, Queue::Long] {
-        let waiting = jobs::waiting(app, queue).await?;
-        let entries = jobs::entries(app, queue, SHOWN).await?;
+        let waiting = journal::waiting(app, queue).await?;
+        let entries = journal::entries(app, queue, SHOWN).await?;
         any |= waiting > 0 || !entries.is_empty();
         for (entry, due) in &entries {
             println!("{}", line(entry, queue.name(), now, if *due > now { "is worked on, or pauses" } else { "waits" }));
@@ -74,7 +74,7 @@ async fn list(app: &App) -> anyhow::Result<ExitCode> {
             println!("… and {more} more in {}", queue.name());
         }
     }
-    let dead = jobs::dead(app).await?;
+    let dead = journal::dead(app).await?;
     for Burial { entry, error } in &dead {
         println!("{}", line(entry, "dead", now, error));
     }
@@ -90,7 +90,7 @@ fn line(entry: &Entry, queue: &str, now: Millis, how: &str) -> String {
 }
 
 async fn retry(app: &App, number: Option<u64>) -> anyhow::Result<()> {
-    let dead = jobs::dead(app).await?;
+    let dead = journal::dead(app).await?;
     let chosen: Vec<Entry> =
         dead.into_iter().map(|burial| burial.entry).filter(|entry| number.is_none_or(|number| number == entry.id)).collect();
     if let (Some(number), true) = (number, chosen.is_empty()) {
@@ -98,14 +98,14 @@ async fn retry(app: &App, number: Option<u64>) -> anyhow::Result<()> {
     }
     let mut count = 0;
     for entry in chosen {
-        count += usize::from(jobs::revive(app, entry).await?);
+        count += usize::from(journal::revive(app, entry).await?);
     }
     println!("{count} will be tried again");
     Ok(())
 }
 
 async fn drop_one(app: &App, number: u64) -> anyhow::Result<()> {
-    if !jobs::forget(app, number).await? {
+    if !journal::forget(app, number).await? {
         bail!("no task {number} was given up");
     }
     println!("dropped");

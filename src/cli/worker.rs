@@ -4,10 +4,10 @@ use super::migrate;
 use super::options::{DomainOptions, StorageOptions};
 use super::storage::Storage;
 use crate::app::App;
-use crate::clock::Clock;
+use crate::base::clock::Clock;
+use crate::cli::workers;
 use crate::db::Timing;
 use crate::server;
-use crate::work;
 use anyhow::Context;
 use clap::Args;
 use std::net::SocketAddr;
@@ -55,7 +55,7 @@ pub(super) async fn run(options: Options) -> anyhow::Result<()> {
         stop.cancel();
         reason
     };
-    let ((), outdated) = tokio::join!(work::run(&app, &stop), outdated);
+    let ((), outdated) = tokio::join!(workers::run(&app, &stop), outdated);
     app.drain().await;
     storage.close().await;
     outdated.map_or(Ok(()), Err)

@@ -3,9 +3,9 @@
 use super::keys::{self, Owned};
 use super::look::Look;
 use super::settings::STAR_FOLLOWERS;
-use crate::audit::{self, Entry, Findings, LEASE, Lives, Remedy};
-use crate::error::Error;
-use crate::ids::source::WORKERS;
+use crate::base::audit::{self, Entry, Findings, LEASE, Lives, Remedy};
+use crate::base::error::Error;
+use crate::base::ids::source::WORKERS;
 use redis::cmd;
 
 pub use super::keys::KINDS;

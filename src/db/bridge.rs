@@ -5,8 +5,8 @@
 //! given up then, which comes to the same.
 
 use super::Db;
-use crate::deadline::within;
-use crate::error::Error;
+use crate::base::deadline::within;
+use crate::base::error::Error;
 use futures_util::future::join_all;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, PushInfo, PushKind, cmd};

@@ -4,8 +4,8 @@ use super::cluster::Cluster;
 use super::link::Links;
 use super::near::Near;
 use super::{Target, pipeline_of};
-use crate::error::Error;
-use crate::metrics::{Fault, StorageMeters};
+use crate::base::error::Error;
+use crate::base::metrics::{Fault, StorageMeters};
 use redis::{Client, Cmd, ConnectionInfo, RedisError, Value};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,7 +31,7 @@ impl Access {
 const NEAR: u64 = 64 << 20;
 
 /// How long to wait for Redis, over how many connections, and how much of it to keep. Times count while this process runs
-/// ([`crate::deadline`]).
+/// ([`crate::base::deadline`]).
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
     /// For a connection to stand.

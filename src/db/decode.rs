@@ -1,8 +1,8 @@
 //! Replies into our types, without intermediate maps. What cannot be read is told by its type alone: it may be somebody's text, and errors
 //! are logged.
 
-use crate::error::Error;
-use crate::page::Row;
+use crate::base::error::Error;
+use crate::base::page::Row;
 use redis::{FromRedisValue, Value};
 
 /// A reply as `T`.

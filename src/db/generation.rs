@@ -5,7 +5,7 @@
 //! each start of a server changes, and of its `master_replid`, which each promotion changes.
 
 use super::{Db, decode};
-use crate::error::Error;
+use crate::base::error::Error;
 use redis::{Value, cmd};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::Ordering;

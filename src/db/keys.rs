@@ -1,6 +1,6 @@
 //! The keys of the process itself; each domain has its own.
 
-use crate::audit;
+use crate::base::audit;
 
 /// What stands before the colon of each of them.
 pub const KINDS: [&str; 5] = ["worker", "secret", "world", "version", "settings"];

@@ -7,9 +7,9 @@
 use super::Timing;
 use super::connection::{Access, classify};
 use super::near::Near;
-use crate::deadline::within;
-use crate::error::Error;
-use crate::metrics::{Fault, StorageMeters};
+use crate::base::deadline::within;
+use crate::base::error::Error;
+use crate::base::metrics::{Fault, StorageMeters};
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, ConnectionInfo, ErrorKind, Pipeline, PushKind, RedisError, Value};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -2,11 +2,11 @@
 
 use super::script::{Call, Script};
 use super::{Db, ranges};
-use crate::audit::{self, Entry, Findings, LEASE, Remedy};
-use crate::clock::Millis;
-use crate::error::Error;
-use crate::ids::{UserId, source};
-use crate::page::{Row, Window};
+use crate::base::audit::{self, Entry, Findings, LEASE, Remedy};
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use crate::base::ids::{UserId, source};
+use crate::base::page::{Row, Window};
 use redis::{Cmd, FromRedisValue, Value, cmd};
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;

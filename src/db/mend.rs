@@ -3,8 +3,8 @@
 
 use super::Db;
 use super::script::{Call, Script};
-use crate::clock::Millis;
-use crate::error::Error;
+use crate::base::clock::Millis;
+use crate::base::error::Error;
 use redis::cmd;
 
 static SET_EXPIRY: Script = Script::new(include_str!("lua/set_expiry.lua"));

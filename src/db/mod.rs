@@ -31,8 +31,8 @@ pub mod version;
 pub mod workers;
 pub mod world;
 
-use crate::error::Error;
-use crate::metrics::StorageMeters;
+use crate::base::error::Error;
+use crate::base::metrics::StorageMeters;
 pub use connection::Timing;
 use connection::{Access, Topology};
 pub use meter::{Meter, Work};

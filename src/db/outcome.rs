@@ -1,6 +1,6 @@
 //! What became of writes: whether a request has written anything, and what is told of writes that were refused in part.
 
-use crate::error::Error;
+use crate::base::error::Error;
 
 tokio::task_local! {
     /// Whether the work of this task has written anything.

@@ -1,8 +1,8 @@
 //! Windows of sorted sets whose scores are ids: how every list is read.
 
 use super::{Db, decode};
-use crate::error::Error;
-use crate::page::{Row, Window};
+use crate::base::error::Error;
+use crate::base::page::{Row, Window};
 use redis::{Cmd, cmd};
 
 /// The command that reads a window of `key`, members with their scores.

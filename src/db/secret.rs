@@ -1,7 +1,7 @@
 //! Secrets that all processes of one store share.
 
 use super::{Db, keys};
-use crate::error::Error;
+use crate::base::error::Error;
 
 impl Db {
     /// The key that cursors are tagged with: made by the first process that asks, the same for all ever after.

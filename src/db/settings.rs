@@ -2,7 +2,7 @@
 
 use super::script::{Call, Script};
 use super::{Db, keys};
-use crate::error::Error;
+use crate::base::error::Error;
 use redis::cmd;
 
 static REPLACE_SETTING: Script = Script::new(include_str!("lua/replace_setting.lua"));

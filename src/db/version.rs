@@ -2,8 +2,8 @@
 
 use super::script::{Call, Script};
 use super::{Db, decode, keys};
-use crate::error::Error;
-use crate::ids::source::WORKERS;
+use crate::base::error::Error;
+use crate::base::ids::source::WORKERS;
 use redis::cmd;
 
 static ADVANCE_VERSION: Script = Script::new(include_str!("lua/advance_version.lua"));

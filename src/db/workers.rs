@@ -2,9 +2,9 @@
 
 use super::script::{Call, Script};
 use super::{Db, decode, keys};
-use crate::clock::Millis;
-use crate::error::Error;
-use crate::ids::source::{IMPORT_WORKER, Reserve, SPAN, Span, WORKERS};
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use crate::base::ids::source::{IMPORT_WORKER, Reserve, SPAN, Span, WORKERS};
 
 static RESERVE_SPAN: Script = Script::allow_oom(include_str!("lua/reserve_span.lua"));
 

@@ -2,8 +2,8 @@
 
 use super::script::{Call, Script};
 use super::{Db, keys};
-use crate::clock::{DAY, Millis};
-use crate::error::Error;
+use crate::base::clock::{DAY, Millis};
+use crate::base::error::Error;
 use redis::cmd;
 
 static BEGIN_WORLD: Script = Script::new(include_str!("lua/begin_world.lua"));
@@ -68,7 +68,7 @@ impl Db {
         for key in [keys::CURSOR_SECRET, keys::SETTINGS, keys::VERSION] {
             own_keys += self.read::<u64>(cmd("EXISTS").arg(key).take()).await?;
         }
-        for n in 0..crate::ids::source::WORKERS {
+        for n in 0..crate::base::ids::source::WORKERS {
             own_keys += self.read::<u64>(cmd("EXISTS").arg(keys::worker(n)).take()).await?;
         }
         Ok(keys <= own_keys)

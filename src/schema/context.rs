@@ -1,6 +1,6 @@
 //! The request behind a resolver.
 
-use crate::request::Request;
+use crate::base::request::Request;
 use async_graphql::{Context, Result};
 
 /// The request that a resolver runs for.

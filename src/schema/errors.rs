@@ -1,11 +1,11 @@
 //! Errors as clients see them.
 
-use crate::error::{self, Outcome, Refusal};
+use crate::base::error::{self, Outcome, Refusal};
 use async_graphql::{Enum, Result, SimpleObject};
 
 /// What kind of mistake an input holds. More may come: treat an unknown one like `INVALID_INPUT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
-#[graphql(remote = "crate::error::UserErrorCode")]
+#[graphql(remote = "crate::base::error::UserErrorCode")]
 pub enum UserErrorCode {
     /// Somebody has this login, in upper or lower case.
     LoginTaken,

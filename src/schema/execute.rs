@@ -1,8 +1,8 @@
 //! Execution: one operation in, one response out, with a code on every error and nothing inner in any.
 
-use crate::answer::AnswerSize;
+use crate::base::answer::AnswerSize;
+use crate::base::error::Error;
 use crate::db::noting_writes;
-use crate::error::Error;
 use async_graphql::{ErrorExtensionValues, ObjectType, Response, Schema, ServerError, SubscriptionType};
 use futures_util::FutureExt;
 use std::future::poll_fn;

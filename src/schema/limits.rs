@@ -1,9 +1,9 @@
 //! The limits that clients can read, so that they need not find them out by being refused.
 
 use super::{List, request};
-use crate::config::Config;
-use crate::page;
-use crate::quota::{Limit, Quota};
+use crate::base::config::Config;
+use crate::base::page;
+use crate::base::quota::{Limit, Quota};
 use async_graphql::{Context, Object, Result, SimpleObject};
 
 /// What this server takes. A document over one of these is refused before anything runs, with one of the codes `QUERY_TOO_LARGE`,
@@ -88,7 +88,7 @@ impl From<&Config> for ServerLimits {
             cost: limits.cost,
             page_size: page::MAX,
             default_page_size: page::DEFAULT,
-            body_bytes: crate::config::BODY_BYTES,
+            body_bytes: crate::base::config::BODY_BYTES,
             filter_entries: config.filter_entries,
             answer_bytes: config.answer_bytes,
             rates: rate_limits(config),

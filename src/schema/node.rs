@@ -1,15 +1,15 @@
 //! Anything by its id: Relay's `node` and `nodes`.
 
 use super::{List, request};
-use crate::ads::{AdObject, CampaignObject, WebsiteObject};
-use crate::comments::{self, CommentObject};
-use crate::error::Error;
-use crate::ids::{self, AdId, CampaignId, CommentId, Kind, SessionId, StatusId, UserId, UserListId, WebsiteId};
-use crate::lists::UserListObject;
-use crate::request::Request;
-use crate::sessions::{self, SessionObject};
-use crate::statuses::{self, StatusObject};
-use crate::users::UserObject;
+use crate::base::error::Error;
+use crate::base::ids::{self, AdId, CampaignId, CommentId, Kind, SessionId, StatusId, UserId, UserListId, WebsiteId};
+use crate::base::request::Request;
+use crate::domains::ads::{AdObject, CampaignObject, WebsiteObject};
+use crate::domains::comments::{self, CommentObject};
+use crate::domains::lists::UserListObject;
+use crate::domains::sessions::{self, SessionObject};
+use crate::domains::statuses::{self, StatusObject};
+use crate::domains::users::UserObject;
 use async_graphql::{Context, ID, Interface, Object, Result};
 use futures_util::future::try_join_all;
 

@@ -1,6 +1,6 @@
 //! What all connections share.
 
-use crate::page::{Cursors, ListId, Page};
+use crate::base::page::{Cursors, ListId, Page};
 use async_graphql::SimpleObject;
 
 /// Where a page stands in its list. Both flags tell the truth, whichever way one pages.

@@ -6,7 +6,7 @@
 
 use super::json::Json;
 use super::sized::{count, count_list, typed_as};
-use crate::request::Request;
+use crate::base::request::Request;
 use async_graphql::parser::types::{Directive, Field, FragmentDefinition, Selection, SelectionSet};
 use async_graphql::registry::{MetaType, Registry};
 use async_graphql::resolver_utils::resolve_list;

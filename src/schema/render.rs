@@ -4,10 +4,10 @@
 use super::execute::{panicked, settle, too_large_event};
 use super::shape::Shape;
 use crate::app::App;
+use crate::base::metrics::RefusedAnswer;
+use crate::base::request::Request;
 use crate::db::Meter;
-use crate::metrics::RefusedAnswer;
-use crate::request::Request;
-use crate::streaming::{Handed, Rendering, ToRender, Told};
+use crate::domains::streaming::{Handed, Rendering, ToRender, Told};
 use async_graphql::{Response, Value};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -241,10 +241,10 @@ impl Drop for Renderer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Clock;
-    use crate::config::Config;
+    use crate::base::clock::Clock;
+    use crate::base::config::Config;
     use crate::db::{Db, Target, Timing};
-    use crate::streaming::{GapReason, What};
+    use crate::domains::streaming::{GapReason, What};
     use async_graphql::ServerError;
     use futures_util::stream;
 

@@ -49,7 +49,7 @@ fn root_field<'a>(document: &'a mut ExecutableDocument, wanted: Option<&str>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
+    use crate::base::config::Config;
     use async_graphql::Variables;
     use serde_json::json;
 

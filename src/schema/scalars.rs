@@ -1,6 +1,6 @@
 //! Scalars of our own.
 
-use crate::clock::{DAY, Millis};
+use crate::base::clock::{DAY, Millis};
 use async_graphql::{InputValueError, InputValueResult, Scalar, ScalarType, Value};
 use jiff::Timestamp;
 use rust_decimal::Decimal as Number;

@@ -1,7 +1,7 @@
 //! What of a subscription decides how an event is told: what it selects of it, and for whom. What it waits for does not.
 
-use crate::ids::UserId;
-use crate::request::Request;
+use crate::base::ids::UserId;
+use crate::base::request::Request;
 use async_graphql::parser::types::{
     Directive, DocumentOperations, ExecutableDocument, Field, FragmentDefinition, OperationDefinition, Selection, SelectionSet,
 };

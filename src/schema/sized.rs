@@ -43,7 +43,7 @@ pub struct List<T>(pub Vec<T>);
 /// # Errors
 /// `ANSWER_TOO_LARGE`, at this field.
 pub(super) fn count(ctx: &ContextSelectionSet<'_>, field: &Positioned<Field>, bytes: usize) -> ServerResult<()> {
-    let counted = ctx.data::<crate::request::Request>().map(|request| request.answer_size().add(bytes));
+    let counted = ctx.data::<crate::base::request::Request>().map(|request| request.answer_size().add(bytes));
     // Without a request there is no bound: that is a schema of a test's own.
     let Ok(Err(error)) = counted else { return Ok(()) };
     Err(ctx.set_error_path(async_graphql::Error::from(error).into_server_error(field.pos)))

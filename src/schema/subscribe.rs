@@ -6,8 +6,8 @@
 use super::execute::{panicked, settle};
 use super::render::{Open, Rendered, Renderer, Renderers};
 use super::shape::Shape;
-use crate::request::Request;
-use crate::streaming::{Beginning, Follower};
+use crate::base::request::Request;
+use crate::domains::streaming::{Beginning, Follower};
 use async_graphql::{ObjectType, Response, Schema, SubscriptionType, Value};
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};

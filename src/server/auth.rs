@@ -1,9 +1,9 @@
 //! Who asks, from the Authorization header.
 
 use crate::app::App;
-use crate::error::Error;
-use crate::request::Request;
-use crate::sessions::{self, Supposed};
+use crate::base::error::Error;
+use crate::base::request::Request;
+use crate::domains::sessions::{self, Supposed};
 use axum::http::{HeaderMap, HeaderValue, header};
 use std::net::IpAddr;
 

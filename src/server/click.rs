@@ -2,9 +2,9 @@
 
 use super::State;
 use super::address::Client;
-use crate::ads::service;
-use crate::deadline::within;
-use crate::error::{Error, Outcome, Refusal};
+use crate::base::deadline::within;
+use crate::base::error::{Error, Outcome, Refusal};
+use crate::domains::ads::service;
 use axum::extract::{Path, State as Extract};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};

@@ -2,7 +2,7 @@
 //!
 //! The places that know it are far apart, so it is gathered in the request's task. Outside of one nothing is noted.
 
-use crate::metrics::Kind;
+use crate::base::metrics::Kind;
 use async_graphql::parser::types::OperationType;
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -13,7 +13,7 @@ use std::future::Future;
 pub(super) struct Facts {
     /// The kind and the name of its operation, once its document was accepted. The name is a client's text.
     pub(super) operation: Option<(Kind, Option<String>)>,
-    /// Its error's code, or [`crate::metrics::OK`]; `None` when it did not ask for an operation.
+    /// Its error's code, or [`crate::base::metrics::OK`]; `None` when it did not ask for an operation.
     pub(super) outcome: Option<Cow<'static, str>>,
 }
 
@@ -51,15 +51,15 @@ pub(super) fn executed(response: &async_graphql::Response) {
     note(|facts| facts.outcome = Some(outcome));
 }
 
-/// What came of an executed operation: the code of its first error, or [`crate::metrics::OK`].
+/// What came of an executed operation: the code of its first error, or [`crate::base::metrics::OK`].
 pub(super) fn outcome_of(response: &async_graphql::Response) -> Cow<'static, str> {
     let code = |error: &async_graphql::ServerError| match error.extensions.as_ref()?.get("code")? {
         async_graphql::Value::String(code) => Some(code.clone()),
         _ => None,
     };
     match response.errors.first() {
-        Some(error) => code(error).map_or(Cow::Borrowed(crate::metrics::OTHER), Cow::Owned),
-        None => Cow::Borrowed(crate::metrics::OK),
+        Some(error) => code(error).map_or(Cow::Borrowed(crate::base::metrics::OTHER), Cow::Owned),
+        None => Cow::Borrowed(crate::base::metrics::OK),
     }
 }
 

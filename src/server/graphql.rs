@@ -10,9 +10,9 @@ use super::overload::Taken;
 use super::response::{self, Executed, Refusal};
 use super::sse::reserved::{self, Wanted};
 use super::{State, auth, facts, origin, playground, rates, sse, ws};
-use crate::deadline::within;
-use crate::error::Error;
-use crate::rates::Bill;
+use crate::base::deadline::within;
+use crate::base::error::Error;
+use crate::platform::rates::Bill;
 use async_graphql::parser::types::OperationType;
 use async_graphql::value;
 use axum::body::Bytes;
@@ -216,7 +216,7 @@ impl Call<'_> {
     }
 
     /// Charges the request, and executes it.
-    async fn run_as(&self, operation: Operation, context: crate::request::Request, is_supposed: bool) -> Response {
+    async fn run_as(&self, operation: Operation, context: crate::base::request::Request, is_supposed: bool) -> Response {
         let (checked, payer) = (operation.checked, rates::payer(&context));
         let answer = async |bill: Arc<Bill>| {
             let executed = operation::execute(self.state, operation, context, &bill).await;
@@ -233,7 +233,7 @@ impl Call<'_> {
     }
 
     /// The context of the request: who asks, and from where.
-    async fn who(&self) -> Result<crate::request::Request, Refusal> {
+    async fn who(&self) -> Result<crate::base::request::Request, Refusal> {
         self.in_time(auth::context(&self.state.app, self.headers, self.address)).await
     }
 

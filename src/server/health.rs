@@ -2,7 +2,7 @@
 
 use super::State;
 use crate::app::App;
-use crate::error::Error;
+use crate::base::error::Error;
 use axum::extract::State as Extract;
 use axum::http::StatusCode;
 

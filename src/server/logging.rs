@@ -6,7 +6,7 @@ use super::media::Media;
 use super::router::State;
 use super::traces::{self, Ended};
 use crate::app::App;
-use crate::metrics::{CANCELLED, Held, Kind};
+use crate::base::metrics::{CANCELLED, Held, Kind};
 use axum::extract::{Request, State as Extract};
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;

@@ -2,7 +2,7 @@
 
 use super::{State, health, media};
 use crate::app::App;
-use crate::metrics::to_prometheus;
+use crate::base::metrics::to_prometheus;
 use axum::Router;
 use axum::extract::State as Extract;
 use axum::http::{HeaderMap, StatusCode, header};

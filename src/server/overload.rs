@@ -6,8 +6,8 @@
 use super::config::EdgeConfig;
 use super::queues::{QueuePermit, Queues};
 use super::response::Refusal;
-use crate::deadline::within;
-use crate::error::Error;
+use crate::base::deadline::within;
+use crate::base::error::Error;
 use axum::http::StatusCode;
 use std::net::IpAddr;
 use std::sync::Arc;

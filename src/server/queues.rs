@@ -1,7 +1,7 @@
 //! Queues of long operations: those of one address run one after the other, in the order of arrival. A queue is bounded, because each operation in it
 //! holds its document and variables.
 
-use crate::rates::Network;
+use crate::platform::rates::Network;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -4,10 +4,10 @@
 use super::State;
 use super::media::Media;
 use super::response::Refusal;
-use crate::error::Error;
-use crate::quota::Limit;
-use crate::rates::{Allowance, Bill, Subject, Toll, service};
-use crate::request::Request;
+use crate::base::error::Error;
+use crate::base::quota::Limit;
+use crate::base::request::Request;
+use crate::platform::rates::{Allowance, Bill, Subject, Toll, service};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
 use std::sync::Arc;

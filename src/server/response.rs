@@ -4,7 +4,7 @@ use super::logging::RequestId;
 use super::media::Media;
 use super::unread::{self, UnreadAnswers};
 use super::{State, facts};
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::schema;
 use async_graphql::parser::types::OperationType;
 use async_graphql::{ErrorExtensionValues, Value};

@@ -8,7 +8,7 @@ use super::sse::{self, Reservations, reserved};
 use super::unread::UnreadAnswers;
 use super::{DemoLogin, Traces, click, graphql, health, logging, metrics, playground};
 use crate::app::App;
-use crate::rates::Leases;
+use crate::platform::rates::Leases;
 use crate::schema::{Schema, Valid};
 use axum::Router;
 use axum::http::{HeaderName, Method, StatusCode, header};

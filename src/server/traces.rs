@@ -134,7 +134,7 @@ impl Span {
             self.0.set_attribute(KeyValue::new("graphql.operation.type", kind));
             self.0.set_attributes(name.map(|name| text("graphql.operation.name", name)));
         }
-        if let Some(outcome) = ended.outcome.filter(|outcome| *outcome != crate::metrics::OK) {
+        if let Some(outcome) = ended.outcome.filter(|outcome| *outcome != crate::base::metrics::OK) {
             self.0.set_attribute(text("error.type", outcome));
             self.0.set_status(Status::error(""));
         }

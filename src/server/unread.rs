@@ -8,8 +8,8 @@
 use super::config::EdgeConfig;
 use super::response::Refusal;
 use crate::app::App;
-use crate::metrics::RefusedAnswer;
-use crate::rates::Network;
+use crate::base::metrics::RefusedAnswer;
+use crate::platform::rates::Network;
 use axum::body::Bytes;
 use axum::http::StatusCode;
 use std::collections::HashMap;
@@ -233,7 +233,8 @@ impl AsRef<[u8]> for HeldText {
 impl UnreadAnswers {
     /// With these bounds: of an address, and of all.
     pub(super) async fn bounded(address_unread_bytes: usize, unread_bytes: usize) -> Self {
-        use crate::{clock::Clock, config::Config, db};
+        use crate::base::{clock::Clock, config::Config};
+        use crate::db;
         let nowhere = db::Target::socket(std::path::Path::new("/nonexistent/redis.sock"));
         let db = db::Db::open(&nowhere, db::Timing::default()).await.expect("an address");
         let config = EdgeConfig { address_unread_bytes, unread_bytes, ..EdgeConfig::default() };

@@ -6,7 +6,7 @@
 use async_graphql::Request;
 use rustix::time::{ClockId, clock_gettime};
 use std::process::ExitCode;
-use waxwing::config::Config;
+use waxwing::base::config::Config;
 use waxwing::schema;
 
 /// What clients send most: here it is parsed and validated, and its resolvers fail at once.

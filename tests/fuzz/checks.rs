@@ -3,9 +3,9 @@
 use async_graphql::{Request, Variables};
 use futures_util::FutureExt;
 use std::sync::LazyLock;
-use waxwing::config::Config;
-use waxwing::ids::{self, CommentId, Kind, StatusId, UserId};
-use waxwing::page::{Cursors, ListId, PageArgs};
+use waxwing::base::config::Config;
+use waxwing::base::ids::{self, CommentId, Kind, StatusId, UserId};
+use waxwing::base::page::{Cursors, ListId, PageArgs};
 
 /// Whether a document may run. The one place that knows how it is asked.
 fn may_run(request: &mut Request) -> bool {
@@ -89,8 +89,8 @@ pub(crate) fn token(bytes: &[u8]) {
     let text = std::str::from_utf8(bytes).expect("what is no text names nobody");
     assert!(text.len() > token.len() + "bearer".len() && text[.."bearer".len()].eq_ignore_ascii_case("bearer"));
     assert!(text.contains(&token) && token.trim() == token && !token.contains(char::is_control), "{token:?}");
-    if let Some(digest) = waxwing::sessions::digest_of(&token) {
+    if let Some(digest) = waxwing::domains::sessions::digest_of(&token) {
         assert_eq!(token.len(), 43);
-        assert!(waxwing::audit::is_digest(&digest, 43) && digest != token);
+        assert!(waxwing::base::audit::is_digest(&digest, 43) && digest != token);
     }
 }

@@ -273,7 +273,8 @@ async fn nothing_secret_lies_in_an_account_or_in_the_clear() {
     let payload = sign_up(&app, "ada", "Ada", "hunter-two-and-a-half").await;
     let again = log_in(&app, "ada", "hunter-two-and-a-half").await;
     log_in(&app, "ada", "another-secret-word").await;
-    let id = waxwing::ids::UserId::from_global(payload["session"]["user"]["id"].as_str().expect("an id")).expect("an account");
+    let id =
+        waxwing::base::ids::UserId::from_global(payload["session"]["user"]["id"].as_str().expect("an id")).expect("an account");
     let mut fields: Vec<String> = app.redis.run(&["HKEYS", &format!("user:{{{}}}", id.0)]);
     fields.sort();
     assert_eq!(fields, ["bio", "followers", "following", "id", "login", "name", "posts", "signup"]);

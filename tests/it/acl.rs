@@ -3,8 +3,8 @@
 use crate::support::{Alone, Answer, Process, RedisServer, waxwing};
 use std::io::Write;
 use std::process::{Output, Stdio};
+use waxwing::cli::fsck::key_kinds;
 use waxwing::db::check::examine;
-use waxwing::fsck::key_kinds;
 
 fn acl(arguments: &[&str], stdin: &str) -> Output {
     let mut command = waxwing(&["acl"]);

@@ -2,7 +2,7 @@
 
 use crate::support::{Actor, Answer, Socket, TestApp, error_codes};
 use serde_json::{Value, json};
-use waxwing::config::Config;
+use waxwing::base::config::Config;
 
 const MAX: usize = 64 << 10;
 /// The longest message that there is: 4,250 bytes.

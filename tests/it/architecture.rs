@@ -1,30 +1,27 @@
-//! The rules of the house, held by reading the sources: who may name whom, how long a file is, where Redis and axum may stand.
+//! The layout of the sources, held by reading them: which module may depend on which, how long a file is, where Redis and axum may be named.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The domains and their floors.
-const FLOORS: [(&str, u8); 14] = [
-    ("jobs", 0),
-    ("events", 0),
-    ("rates", 0),
-    ("users", 1),
-    ("sessions", 2),
-    ("idempotency", 2),
-    ("graph", 2),
-    ("statuses", 3),
-    ("lists", 3),
-    ("comments", 4),
-    ("ads", 4),
-    ("timelines", 5),
-    ("streaming", 6),
-    ("accounts", 7),
+/// The domains and what all of them build on, with their layers: one depends only on those in lower layers.
+const LAYERS: [(&str, u8); 14] = [
+    ("platform/journal", 0),
+    ("platform/events", 0),
+    ("platform/rates", 0),
+    ("domains/users", 1),
+    ("domains/sessions", 2),
+    ("platform/idempotency", 2),
+    ("domains/graph", 2),
+    ("domains/statuses", 3),
+    ("domains/lists", 3),
+    ("domains/comments", 4),
+    ("domains/ads", 4),
+    ("domains/timelines", 5),
+    ("domains/streaming", 6),
+    ("domains/accounts", 7),
 ];
-/// What names no domain. `request` bundles the loaders, so it may name those.
-const FOUNDATION: [&str; 15] = [
-    "app", "audit", "clock", "config", "deadline", "error", "ids", "lane", "loader", "metrics", "page", "quota", "request",
-    "text", "viewer",
-];
+/// What stands directly in src.
+const TOP: [&str; 10] = ["app.rs", "base", "cli", "db", "domains", "lib.rs", "main.rs", "platform", "schema", "server"];
 
 /// A source file: its path below src, its lines that are code (no comments, no tests).
 struct Source {
@@ -35,16 +32,24 @@ struct Source {
 
 impl Source {
     /// The first folder or file name: the module at the crate's root.
-    fn module(&self) -> &str {
+    fn top(&self) -> &str {
         self.path.split(['/', '.']).next().unwrap_or_default()
     }
 
-    fn room(&self) -> &str {
-        self.path.split('/').nth(1).unwrap_or_default().trim_end_matches(".rs")
+    /// The domain, or the part of the platform: `domains/users`.
+    fn domain(&self) -> Option<String> {
+        let mut parts = self.path.split(['/', '.']);
+        let (top, name) = (parts.next()?, parts.next()?);
+        ["domains", "platform"].contains(&top).then(|| format!("{top}/{name}")).filter(|_| name != "mod")
     }
 
-    fn floor(&self) -> Option<u8> {
-        floor_of(self.module())
+    /// The module of a domain that the file belongs to: `store`, `service`, …
+    fn room(&self) -> &str {
+        self.path.split('/').nth(2).unwrap_or_default().trim_end_matches(".rs")
+    }
+
+    fn layer(&self) -> Option<u8> {
+        layer_of(&self.domain()?)
     }
 
     fn names(&self, path: &str) -> Vec<&String> {
@@ -53,8 +58,8 @@ impl Source {
     }
 }
 
-fn floor_of(module: &str) -> Option<u8> {
-    FLOORS.iter().find(|(name, _)| *name == module).map(|(_, floor)| *floor)
+fn layer_of(domain: &str) -> Option<u8> {
+    LAYERS.iter().find(|(name, _)| *name == domain).map(|(_, layer)| *layer)
 }
 
 fn sources() -> Vec<Source> {
@@ -88,7 +93,7 @@ fn hold(rule: &str, broken: impl IntoIterator<Item = String>) {
     assert!(broken.is_empty(), "{rule}:\n{}", broken.join("\n"));
 }
 
-/// Every `crate::a::b` that a source names, also inside braces and after `use`.
+/// What a source names of the crate: the module (`server`, or `domains/users`), and the item of it.
 fn named(source: &Source) -> Vec<(String, String)> {
     let mut pairs = Vec::new();
     for line in &source.lines {
@@ -96,8 +101,13 @@ fn named(source: &Source) -> Vec<(String, String)> {
             let mut parts = line[at + 7..]
                 .split("::")
                 .map(|part| part.split(|end: char| !end.is_alphanumeric() && end != '_').next().unwrap_or_default());
-            let module = parts.next().unwrap_or_default().to_owned();
-            pairs.push((module, parts.next().unwrap_or_default().to_owned()));
+            let mut module = parts.next().unwrap_or_default().to_owned();
+            let mut item = parts.next().unwrap_or_default().to_owned();
+            if ["domains", "platform"].contains(&module.as_str()) {
+                module = format!("{module}/{item}");
+                item = parts.next().unwrap_or_default().to_owned();
+            }
+            pairs.push((module, item));
         }
     }
     pairs
@@ -107,13 +117,13 @@ fn named(source: &Source) -> Vec<(String, String)> {
 fn only_the_server_knows_axum() {
     hold(
         "axum outside of server/",
-        sources().iter().filter(|it| it.module() != "server" && !it.names("axum").is_empty()).map(|it| it.path.clone()),
+        sources().iter().filter(|it| it.top() != "server" && !it.names("axum").is_empty()).map(|it| it.path.clone()),
     );
 }
 
 #[test]
 fn only_db_and_the_stores_know_redis() {
-    let allowed = |it: &Source| it.module() == "db" || (it.floor().is_some() && matches!(it.room(), "store" | "audit"));
+    let allowed = |it: &Source| it.top() == "db" || (it.layer().is_some() && matches!(it.room(), "store" | "audit"));
     hold(
         "Redis outside of db/, store.rs and audit.rs",
         sources().iter().filter(|it| !allowed(it) && !it.names("redis::").is_empty()).map(|it| it.path.clone()),
@@ -122,7 +132,7 @@ fn only_db_and_the_stores_know_redis() {
 
 #[test]
 fn only_the_edge_knows_graphql() {
-    let allowed = |it: &Source| matches!(it.module(), "schema" | "server") || it.room() == "graphql";
+    let allowed = |it: &Source| matches!(it.top(), "schema" | "server") || it.room() == "graphql";
     hold(
         "async-graphql below the edge",
         sources().iter().filter(|it| !allowed(it) && !it.names("async_graphql").is_empty()).map(|it| it.path.clone()),
@@ -135,7 +145,7 @@ fn what_counts_and_what_traces_have_one_place_each() {
         let named = |it: &Source| !it.path.starts_with(place) && !it.names(library).is_empty();
         sources().iter().filter(|it| named(it)).map(|it| format!("{} names {library}", it.path)).collect::<Vec<_>>()
     };
-    hold("Prometheus outside of metrics/", outside("metrics/", "prometheus_client"));
+    hold("Prometheus outside of base/metrics/", outside("base/metrics/", "prometheus_client"));
     hold("OpenTelemetry outside of server/traces.rs", outside("server/traces.rs", "opentelemetry"));
 }
 
@@ -143,44 +153,57 @@ fn what_counts_and_what_traces_have_one_place_each() {
 fn keys_are_named_by_their_own_store_alone() {
     let rooms = ["store", "audit", "mod", "keys"];
     let broken =
-        sources().into_iter().filter(|it| it.floor().is_some() && !rooms.contains(&it.room()) && !it.names("keys::").is_empty());
+        sources().into_iter().filter(|it| it.layer().is_some() && !rooms.contains(&it.room()) && !it.names("keys::").is_empty());
     hold("keys outside of store.rs", broken.map(|it| it.path));
-    let literal = |it: &Source| it.floor().is_some() && it.room() != "keys" && it.lines.iter().any(|line| line.contains(":{{{"));
+    let literal = |it: &Source| it.layer().is_some() && it.room() != "keys" && it.lines.iter().any(|line| line.contains(":{{{"));
     hold("a key spelled outside of keys.rs", sources().iter().filter(|it| literal(it)).map(|it| it.path.clone()));
 }
 
 #[test]
-fn the_foundation_names_no_domain() {
-    let mut broken = Vec::new();
-    for source in sources().iter().filter(|it| FOUNDATION.contains(&it.module())) {
-        for (module, item) in named(source) {
-            let loader = source.module() == "request" && item.starts_with("Fetch");
-            if floor_of(&module).is_some() && !loader || ["server", "schema", "cli"].contains(&module.as_str()) {
-                broken.push(format!("{} names {module}::{item}", source.path));
-            }
-        }
-    }
-    hold("the foundation names a domain", broken);
+fn the_sources_stand_in_their_folders() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found: Vec<String> = fs::read_dir(root)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    found.sort();
+    assert_eq!(found, TOP);
 }
 
 #[test]
-fn domains_look_down_and_never_sideways_or_up() {
+fn the_base_depends_on_no_domain() {
     let mut broken = Vec::new();
-    for source in sources() {
-        let Some(floor) = source.floor().filter(|_| source.room() != "graphql") else { continue };
-        for (module, item) in named(&source) {
-            let sideways = floor_of(&module).is_some_and(|other| module != source.module() && other >= floor);
-            if sideways || ["server", "schema", "cli"].contains(&module.as_str()) {
+    for source in sources().iter().filter(|it| it.top() == "base") {
+        for (module, item) in named(source) {
+            // The bundle of all batch loaders, which belongs to a request.
+            let loader = source.path == "base/request.rs" && item.starts_with("Fetch");
+            if layer_of(&module).is_some() && !loader || ["server", "schema", "cli"].contains(&module.as_str()) {
                 broken.push(format!("{} names {module}::{item}", source.path));
             }
         }
     }
-    hold("a domain names what is beside or above it", broken);
+    hold("base depends on a domain", broken);
+}
+
+#[test]
+fn domains_depend_on_lower_layers_only() {
+    let mut broken = Vec::new();
+    for source in sources() {
+        let Some(layer) = source.layer().filter(|_| source.room() != "graphql") else { continue };
+        for (module, item) in named(&source) {
+            let own = source.domain().is_some_and(|own| own == module);
+            let is_higher = layer_of(&module).is_some_and(|other| !own && other >= layer);
+            if is_higher || ["server", "schema", "cli"].contains(&module.as_str()) {
+                broken.push(format!("{} names {module}::{item}", source.path));
+            }
+        }
+    }
+    hold("a domain depends on its own layer or a higher one", broken);
 }
 
 #[test]
 fn stores_and_loaders_call_no_service() {
-    let low = |it: &Source| it.floor().is_some() && matches!(it.room(), "store" | "load" | "model" | "keys" | "audit");
+    let low = |it: &Source| it.layer().is_some() && matches!(it.room(), "store" | "load" | "model" | "keys" | "audit");
     hold(
         "a service below a service",
         sources().iter().filter(|it| low(it) && !it.names("service").is_empty()).map(|it| it.path.clone()),
@@ -226,7 +249,7 @@ fn functions_stay_under_eighty_lines() {
 fn scripts_say_what_they_take_and_touch_one_tag() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut broken = Vec::new();
-    for (domain, _) in FLOORS.iter().chain(&[("db", 0)]) {
+    for (domain, _) in LAYERS.iter().chain(&[("db", 0)]) {
         for entry in fs::read_dir(root.join(domain).join("lua")).into_iter().flatten() {
             let path = entry.expect("a script").path();
             let (name, script) =
@@ -296,7 +319,7 @@ fn every_kind_of_key_is_listed() {
         kinds.extend(spelled.filter_map(|text| text.split_once(":{")).map(|(kind, _)| kind.to_owned()));
     }
     assert!(kinds.len() > 12, "{kinds:?}");
-    let listed = waxwing::fsck::key_kinds();
+    let listed = waxwing::cli::fsck::key_kinds();
     hold("a kind of keys that is not in KINDS", kinds.iter().filter(|kind| !listed.contains(&kind.as_str())).cloned());
     let spelled = |kind: &&str| kinds.iter().any(|other| other == kind);
     hold("a kind in KINDS without a key", listed.iter().filter(|kind| !spelled(kind)).map(|kind| (*kind).to_owned()));
@@ -351,7 +374,7 @@ fn no_script_and_no_pattern_is_made_of_text() {
 fn scripts() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Vec::new();
-    for (domain, _) in FLOORS.iter().chain(&[("db", 0)]) {
+    for (domain, _) in LAYERS.iter().chain(&[("db", 0)]) {
         for entry in fs::read_dir(root.join(domain).join("lua")).into_iter().flatten() {
             let path = entry.expect("a script").path();
             let script = fs::read_to_string(&path).expect("a script");
@@ -366,38 +389,44 @@ fn scripts() -> Vec<(String, String)> {
 fn a_domain_is_named_wherever_it_must_be() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let text = |file: &str| fs::read_to_string(root.join(file)).expect("a source");
-    let (page, fsck, request, schema) = (text("lib.rs"), text("fsck/mod.rs"), text("request.rs"), text("schema/mod.rs"));
+    let (page, fsck, request, schema) = (text("lib.rs"), text("cli/fsck/mod.rs"), text("base/request.rs"), text("schema/mod.rs"));
     let mut broken = Vec::new();
-    for entry in fs::read_dir(&root).expect("a folder") {
-        let folder = entry.expect("an entry").path();
-        let domain = folder.file_name().expect("a name").to_string_lossy().into_owned();
-        let has = |name: &str| folder.join(format!("{name}.rs")).is_file() || folder.join(name).is_dir();
-        // What keeps keys of its own, or has a service behind an API, is a domain.
-        let is_domain = has("keys") || has("service") && has("graphql");
-        if domain == "db" || !is_domain {
-            continue;
-        }
-        let mut need = |fulfilled: bool, what: &str| {
-            if !fulfilled {
-                broken.push(format!("{domain}: {what}"));
+    for top in ["domains", "platform"] {
+        for entry in fs::read_dir(root.join(top)).expect("a folder") {
+            let folder = entry.expect("an entry").path();
+            if folder.is_dir() {
+                let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
+                broken.extend(missing(&folder, top, &name, [&page, &fsck, &request, &schema]));
             }
-        };
-        need(floor_of(&domain).is_some(), "FLOORS of this test does not say on which floor it is");
-        need(page.contains(&format!("[`{domain}`]")), "the table in lib.rs does not name it");
-        if has("keys") {
-            need(has("audit"), "it has keys and no audit.rs");
-            for part in ["audit::KINDS", "audit::owns", "audit::check("] {
-                need(fsck.contains(&format!("{domain}::{part}")), &format!("fsck does not name {domain}::{part}"));
-            }
-        }
-        if has("load") {
-            need(request.contains(&format!("crate::{domain}::")), "request.rs does not bundle its loaders");
-        }
-        if has("graphql") {
-            need(schema.contains(&format!("crate::{domain}::")), "schema/mod.rs does not merge its roots");
         }
     }
     hold("a domain that is forgotten somewhere (see CONTRIBUTING.md)", broken);
+}
+
+/// Where a domain is not named although it must be, given the texts of lib.rs, fsck, request.rs and the schema.
+fn missing(folder: &Path, top: &str, name: &str, [page, fsck, request, schema]: [&String; 4]) -> Vec<String> {
+    let has = |module: &str| folder.join(format!("{module}.rs")).is_file() || folder.join(module).is_dir();
+    let mut broken = Vec::new();
+    let mut need = |fulfilled: bool, what: &str| {
+        if !fulfilled {
+            broken.push(format!("{top}/{name}: {what}"));
+        }
+    };
+    need(layer_of(&format!("{top}/{name}")).is_some(), "LAYERS of this test does not name its layer");
+    need(page.contains(&format!("[`{name}`]")), "the table in lib.rs does not name it");
+    if has("keys") {
+        need(has("audit"), "it has keys and no audit.rs");
+        for part in ["audit::KINDS", "audit::owns", "audit::check("] {
+            need(fsck.contains(&format!("{name}::{part}")), &format!("fsck does not name {name}::{part}"));
+        }
+    }
+    if has("load") {
+        need(request.contains(&format!("crate::{top}::{name}::")), "base/request.rs does not bundle its loaders");
+    }
+    if has("graphql") {
+        need(schema.contains(&format!("crate::{top}::{name}::")), "schema/mod.rs does not merge its roots");
+    }
+    broken
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn contents(redis: &RedisServer) -> Vec<String> {
 #[tokio::test]
 async fn a_backup_is_restored_into_another_redis_and_into_a_folder() {
     let (from, folder) = (Arc::new(redis()), folder());
-    let app = TestApp::over(from.clone(), waxwing::clock::Clock::System, waxwing::config::Config::default()).await;
+    let app = TestApp::over(from.clone(), waxwing::base::clock::Clock::System, waxwing::base::config::Config::default()).await;
     let [ada, _] = scene(&app).await;
     let copy = backup(&from, &folder);
     let manifest = std::fs::read_to_string(copy.join("backup.json")).expect("a manifest");
@@ -156,7 +156,7 @@ async fn write(url: String, number: usize, stop: tokio_util::sync::CancellationT
 #[tokio::test]
 async fn what_cannot_be_copied_or_restored_is_refused() {
     let (from, folder) = (Arc::new(redis()), folder());
-    let app = TestApp::over(from.clone(), waxwing::clock::Clock::System, waxwing::config::Config::default()).await;
+    let app = TestApp::over(from.clone(), waxwing::base::clock::Clock::System, waxwing::base::config::Config::default()).await;
     app.user("ada").await;
     let copy = backup(&from, &folder);
     let (code, _, stderr) = ran(&mut waxwing(&["backup", text(&copy), "--redis", &from.operator_url()]));

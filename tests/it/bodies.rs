@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
-use waxwing::config::Config;
+use waxwing::base::config::Config;
 use waxwing::server::EdgeConfig;
 
 /// Nothing here takes as long; what does is a defect, and not waited for.

@@ -10,7 +10,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 use tokio_tungstenite::client_async;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
-use waxwing::config::Config;
+use waxwing::base::config::Config;
 use waxwing::server::EdgeConfig;
 
 /// Long enough that nothing which these tests wait for is due to it.

@@ -3,7 +3,7 @@
 use crate::support::TestApp;
 use serde_json::json;
 use std::collections::HashMap;
-use waxwing::config::Config;
+use waxwing::base::config::Config;
 
 fn total(calls: &HashMap<String, u64>, name: &str) -> u64 {
     calls.get(name).copied().unwrap_or(0)

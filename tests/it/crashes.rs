@@ -3,21 +3,21 @@
 
 use crate::support::{Actor, Alone, CALM, Guillotine, RedisServer, START, TestApp, findings, mentions, suite_runs_again};
 use std::sync::Arc;
-use waxwing::accounts::service as accounts;
-use waxwing::ads::{NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads};
 use waxwing::app::App;
-use waxwing::clock::Clock;
-use waxwing::comments::{self, Sort, Under, Vote, service as says};
-use waxwing::config::Config;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
+use waxwing::base::error::Refusal;
+use waxwing::base::ids::{CommentId, StatusId, UserId, UserListId};
+use waxwing::cli::workers;
 use waxwing::db::{Db, Timing};
-use waxwing::error::Refusal;
-use waxwing::graph::service as graph;
-use waxwing::ids::{CommentId, StatusId, UserId, UserListId};
-use waxwing::lists::{NewList, service as lists};
-use waxwing::statuses::{Draft, service as statuses};
-use waxwing::timelines::service as timelines;
-use waxwing::users::service as users;
-use waxwing::work;
+use waxwing::domains::accounts::service as accounts;
+use waxwing::domains::ads::{NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads};
+use waxwing::domains::comments::{self, Sort, Under, Vote, service as says};
+use waxwing::domains::graph::service as graph;
+use waxwing::domains::lists::{NewList, service as lists};
+use waxwing::domains::statuses::{Draft, service as statuses};
+use waxwing::domains::timelines::service as timelines;
+use waxwing::domains::users::service as users;
 
 /// The changes that are cut off, each in a world of its own: six people of whom the second and third follow the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,8 +76,8 @@ impl Change {
     }
 }
 
-fn loaders(app: &App) -> Arc<waxwing::request::Loaders> {
-    waxwing::request::Request::new(app.clone(), None, None, None).loaders()
+fn loaders(app: &App) -> Arc<waxwing::base::request::Loaders> {
+    waxwing::base::request::Request::new(app.clone(), None, None, None).loaders()
 }
 
 /// Three comments, each a reply to the one before, and two votes.
@@ -247,18 +247,18 @@ impl World {
         Ok(())
     }
 
-    async fn home(&self, app: &App, at: usize) -> Result<usize, waxwing::error::Error> {
+    async fn home(&self, app: &App, at: usize) -> Result<usize, waxwing::base::error::Error> {
         let owner = self.people[at].user_id();
-        let request = waxwing::request::Request::new(app.clone(), None, None, None);
-        let args = waxwing::page::PageArgs { first: Some(100), ..Default::default() };
+        let request = waxwing::base::request::Request::new(app.clone(), None, None, None);
+        let args = waxwing::base::page::PageArgs { first: Some(100), ..Default::default() };
         Ok(timelines::home(app, &request.loaders(), owner, &args).await?.items.len())
     }
 
     /// Whether the first is on the list, and how much its timeline shows.
     async fn on_list(&self, app: &App) -> (bool, usize) {
         let edge = lists::edge(app, self.list(), self.people[0].user_id()).await.expect("a store");
-        let request = waxwing::request::Request::new(app.clone(), None, None, None);
-        let args = waxwing::page::PageArgs { first: Some(100), ..Default::default() };
+        let request = waxwing::base::request::Request::new(app.clone(), None, None, None);
+        let args = waxwing::base::page::PageArgs { first: Some(100), ..Default::default() };
         let page = timelines::list(app, &request.loaders(), self.list(), &args).await.expect("a store");
         (edge.follow.is_some(), page.items.len())
     }
@@ -293,8 +293,8 @@ impl World {
                 there == [false] && self.home(app, 1).await.expect("a store") == 2
             }
             Change::Like => {
-                let request = waxwing::request::Request::new(app.clone(), None, None, None);
-                let args = waxwing::page::PageArgs::default();
+                let request = waxwing::base::request::Request::new(app.clone(), None, None, None);
+                let args = waxwing::base::page::PageArgs::default();
                 let likers = statuses::likers(app, &request.loaders(), self.status, &args).await.expect("a store");
                 likers.items.iter().any(|(_, user)| user.id == self.people[4].user_id())
             }
@@ -336,7 +336,7 @@ async fn cut_off_at(change: Change, first: usize, step: usize) {
         let doomed = App::new(Db::open(&target, timing).await.expect("a store"), app.clock.clone(), settings());
         let acknowledged = world.make_it(&doomed, change).await.is_ok();
         doomed.drain().await;
-        let _ = work::drain(&doomed).await;
+        let _ = workers::drain(&doomed).await;
         if acknowledged {
             assert!(world.holds(&app.app, change).await, "{when}: what was acknowledged is lost");
         }

@@ -3,15 +3,15 @@
 use crate::support::{Actor, TestApp, codes, error_codes, findings, mentions, ran, waxwing};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use waxwing::accounts::service as accounts;
-use waxwing::ads::{self, NewWebsite};
-use waxwing::config::Config;
-use waxwing::error::{Error, Outcome, Refusal};
-use waxwing::ids::{StatusId, UserId};
-use waxwing::lists::{self, NewList};
-use waxwing::quota::Rates;
-use waxwing::statuses::{self, Draft};
-use waxwing::{sessions, timelines};
+use waxwing::base::config::Config;
+use waxwing::base::error::{Error, Outcome, Refusal};
+use waxwing::base::ids::{StatusId, UserId};
+use waxwing::base::quota::Rates;
+use waxwing::domains::accounts::service as accounts;
+use waxwing::domains::ads::{self, NewWebsite};
+use waxwing::domains::lists::{self, NewList};
+use waxwing::domains::statuses::{self, Draft};
+use waxwing::domains::{sessions, timelines};
 
 const DAY_MS: i64 = 24 * 3_600_000;
 
@@ -222,7 +222,7 @@ async fn a_login_is_not_claimed_while_its_account_is_being_deleted() {
     let ada = app.crowd("p", 1).await.remove(0);
     app.clock.advance(60_000);
     // A process that dies after the commit.
-    waxwing::users::service::remove(&app.app, ada.user_id(), "p0").await.expect("a store");
+    waxwing::domains::users::service::remove(&app.app, ada.user_id(), "p0").await.expect("a store");
     assert_eq!(codes(&sign_up(&app, "p0").await), ["LOGIN_TAKEN"]);
 }
 
@@ -231,8 +231,8 @@ async fn a_deletion_that_was_not_committed_has_not_happened() {
     let app = TestApp::start().await;
     let ada = app.crowd("p", 1).await.remove(0);
     ada.post("said").await;
-    let task = waxwing::jobs::Task::Account { user: ada.user_id(), login: "p0".into() };
-    let _lost = waxwing::jobs::service::begin(&app.app, task).await.expect("an entry");
+    let task = waxwing::platform::journal::Task::Account { user: ada.user_id(), login: "p0".into() };
+    let _lost = waxwing::platform::journal::service::begin(&app.app, task).await.expect("an entry");
     app.clock.advance(10_000);
     app.drain().await;
     assert_eq!(ada.home().await, ["said"]);
@@ -380,9 +380,12 @@ async fn whatever_happens_beside_a_deletion_leaves_nothing() {
 async fn a_store_with_a_deletion_under_way_is_sound() {
     let scene = Scene::play(Config::default()).await;
     scene.app.clock.advance(61_000);
-    waxwing::jobs::service::leave(&scene.app.app, waxwing::jobs::Task::Account { user: scene.ada(), login: "p0".into() })
-        .await
-        .expect("an entry");
+    waxwing::platform::journal::service::leave(
+        &scene.app.app,
+        waxwing::platform::journal::Task::Account { user: scene.ada(), login: "p0".into() },
+    )
+    .await
+    .expect("an entry");
     scene.app.redis.run::<()>(&["DEL", &format!("user:{{{}}}", scene.ada().0)]);
     let found = findings(&scene.app.app).await;
     assert_eq!(found, [""; 0]);

@@ -4,8 +4,8 @@ use crate::support::{RedisServer, TestApp, findings, waxwing};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::process::Output;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
 
 /// A graph of 60 users in which nobody follows everybody, with comments, repeats and a self-follow.
 fn graph() -> String {
@@ -119,8 +119,9 @@ async fn those_with_very_many_followers_are_stars_from_the_beginning() {
     let users = app.redis.keys().into_iter().filter(|key| key.starts_with("user:"));
     let reaches = users.filter_map(|key| app.redis.run::<Option<String>>(&["HGET", &key, "reach"])).collect::<Vec<_>>();
     assert!(reaches.len() == many && reaches.iter().all(|reach| reach.starts_with("merged ")), "{many}: {reaches:?}");
-    waxwing::timelines::service::take_up_threshold(&app.app).await.expect("a store");
-    let waiting = waxwing::jobs::service::waiting(&app.app, waxwing::jobs::Queue::Long).await.expect("a store");
+    waxwing::domains::timelines::service::take_up_threshold(&app.app).await.expect("a store");
+    let waiting =
+        waxwing::platform::journal::service::waiting(&app.app, waxwing::platform::journal::Queue::Long).await.expect("a store");
     assert_eq!(waiting, 0, "the workers need not look at them again");
     // Every home holds what it did, each once.
     let tokens = std::fs::read_to_string(tokens).expect("tokens");

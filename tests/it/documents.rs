@@ -2,7 +2,7 @@
 
 use crate::support::{Answer, TestApp, error_codes};
 use serde_json::{Value, json};
-use waxwing::config::{Config, DocumentLimits};
+use waxwing::base::config::{Config, DocumentLimits};
 
 const MODERN: &str = "application/graphql-response+json";
 

@@ -8,10 +8,10 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use waxwing::app::App;
-use waxwing::clock::Clock;
-use waxwing::config::{Config, DocumentLimits};
+use waxwing::base::clock::Clock;
+use waxwing::base::config::{Config, DocumentLimits};
+use waxwing::base::error::Error;
 use waxwing::db::{Db, IN_FLIGHT, Timing};
-use waxwing::error::Error;
 use waxwing::server::EdgeConfig;
 
 /// What takes longer than this hangs. Far above every bound, so that a slow machine breaks nothing.
@@ -353,6 +353,7 @@ async fn a_change_that_has_begun_is_finished_for_nobody() {
         assert_eq!(profile["data"]["user"]["statusesCount"], 2, "{profile}");
     }
     assert_eq!(ada.home().await, ["second", "first"]);
-    let found = waxwing::fsck::run(&app.served.app, waxwing::fsck::Options::default(), |_| ()).await.expect("it is read");
+    let found =
+        waxwing::cli::fsck::run(&app.served.app, waxwing::cli::fsck::Options::default(), |_| ()).await.expect("it is read");
     assert_eq!(found.findings, 0);
 }

@@ -3,9 +3,9 @@
 use crate::support::{Actor, TestApp, codes, error_codes};
 use futures_util::future::{join, join_all};
 use serde_json::{Value, json};
-use waxwing::graph::service as graph;
-use waxwing::ids::UserId;
-use waxwing::timelines::service as timelines;
+use waxwing::base::ids::UserId;
+use waxwing::domains::graph::service as graph;
+use waxwing::domains::timelines::service as timelines;
 
 async fn profile(of: &Actor, to: &Actor) -> Value {
     let mut answer = to.run("Profile", json!({ "login": of.login, "first": 100 })).await;

@@ -2,9 +2,9 @@
 
 use crate::support::{Actor, Answer, TestApp, error_codes, findings};
 use serde_json::{Value, json};
-use waxwing::config::Config;
+use waxwing::base::config::Config;
+use waxwing::base::quota::Rates;
 use waxwing::db::noting_writes;
-use waxwing::quota::Rates;
 
 /// Sets the memory limit of every node, in bytes; 0 for none.
 fn limit(app: &TestApp, bytes: u64) {

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
-use waxwing::config::Config;
-use waxwing::error::Error;
+use waxwing::base::config::Config;
+use waxwing::base::error::Error;
 
 /// Work that lasts until it is let go, in the place of a hash.
 fn blocker(app: &TestApp) -> (JoinHandle<Result<(), Error>>, Sender<()>) {
@@ -63,7 +63,7 @@ async fn who_finds_the_line_full_is_told_at_once_and_nothing_was_changed() {
 /// Retries while nothing can be compared are no guesses: the tokens of those who make them are there still when something can.
 #[tokio::test]
 async fn an_attempt_that_was_not_compared_costs_no_token() {
-    let app = TestApp::with(Config { rates: Some(waxwing::quota::Rates::default()), ..Config::default() }).await;
+    let app = TestApp::with(Config { rates: Some(waxwing::base::quota::Rates::default()), ..Config::default() }).await;
     app.user("ada").await;
     let held: Vec<_> = (0..66).map(|_| blocker(&app)).collect();
     until(|| app.app.hashing().occupied() == 66).await;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use waxwing::config::Config;
+use waxwing::base::config::Config;
 use waxwing::server::EdgeConfig;
 
 const BODY: &str = "{\"query\":\"{ __typename }\"}";

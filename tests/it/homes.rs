@@ -4,14 +4,14 @@ use crate::support::{Actor, TestApp, findings};
 use serde_json::json;
 use std::time::Duration;
 use waxwing::app::App;
-use waxwing::config::Config;
-use waxwing::graph::service as graph;
-use waxwing::ids::StatusId;
-use waxwing::jobs::service as jobs;
-use waxwing::jobs::{Feed, Place, Queue, Task};
-use waxwing::lists::{NewList, service as lists};
-use waxwing::statuses::service as statuses;
-use waxwing::timelines::service as timelines;
+use waxwing::base::config::Config;
+use waxwing::base::ids::StatusId;
+use waxwing::domains::graph::service as graph;
+use waxwing::domains::lists::{NewList, service as lists};
+use waxwing::domains::statuses::service as statuses;
+use waxwing::domains::timelines::service as timelines;
+use waxwing::platform::journal::service as journal;
+use waxwing::platform::journal::{Feed, Place, Queue, Task};
 
 const DAY_MS: i64 = 24 * 3_600_000;
 
@@ -128,7 +128,7 @@ async fn whom_one_has_left_is_swept_out_however_much_they_have_said_since() {
     say(22).await;
     // A process that dies after the first step; the author goes on.
     let task = Task::Source { feed: Feed::Home(reader.user_id()), source: author.user_id() };
-    let _lost = jobs::begin(&app.app, task).await.expect("an entry");
+    let _lost = journal::begin(&app.app, task).await.expect("an entry");
     graph::unfollow(&app.app, reader.user_id(), author.user_id()).await.expect("the commit");
     assert_eq!(size(&app, "home", reader), 22);
     say(30).await;
@@ -261,7 +261,7 @@ async fn a_star_crosses_however_many_follow() {
     // A server that pushes to more.
     let config = Config { star_followers: 4_000, ..small() };
     let other = TestApp::over(app.redis.clone(), app.clock.clone(), config).await;
-    jobs::leave(&other.app, Task::Reach { author: star.user_id() }).await.expect("a store");
+    journal::leave(&other.app, Task::Reach { author: star.user_id() }).await.expect("a store");
     other.drain().await;
     assert_eq!((marked(), reached(), listed("marked"), listed("timeline")), (0, 2_100, 0, 1));
 }
@@ -335,7 +335,7 @@ async fn posting_costs_the_same_however_many_follow_a_star() {
     let crowd = app.crowd("c", 302).await;
     let (star, other) = (&crowd[300], &crowd[301]);
     app.follows(&crowd[..300].iter().map(|fan| (fan, star)).chain([(&crowd[0], other)]).collect::<Vec<_>>()).await;
-    jobs::leave(&app.app, Task::Reach { author: star.user_id() }).await.expect("a store");
+    journal::leave(&app.app, Task::Reach { author: star.user_id() }).await.expect("a store");
     app.drain().await;
     let cost = async |author: &Actor| {
         author.post("once, so that scripts are known").await;
@@ -391,7 +391,7 @@ async fn whom_one_has_left_is_not_shown_even_if_nothing_was_swept() {
     author.post("said").await;
     // A process that dies after the first step.
     let task = Task::Source { feed: Feed::Home(reader.user_id()), source: author.user_id() };
-    let _lost = jobs::begin(&app.app, task).await.expect("an entry");
+    let _lost = journal::begin(&app.app, task).await.expect("an entry");
     graph::unfollow(&app.app, reader.user_id(), author.user_id()).await.expect("the commit");
     assert_eq!((reader.home().await, size(&app, "home", reader)), (vec![], 1));
     app.drain().await;
@@ -407,25 +407,25 @@ async fn work_that_fails_is_tried_again_then_laid_aside_and_may_be_revived() {
     let app = TestApp::start().await;
     let crowd = app.crowd("c", 2).await;
     let (a, b) = (crowd[0].user_id(), crowd[1].user_id());
-    let _lost = jobs::begin(&app.app, Task::Source { feed: Feed::Home(a), source: b }).await.expect("an entry");
+    let _lost = journal::begin(&app.app, Task::Source { feed: Feed::Home(a), source: b }).await.expect("an entry");
     // What no code of ours writes.
     app.redis.run::<()>(&["SET", &format!("followers:{{{}}}", b.0), "nonsense"]);
     for pause in [10_000, 1_000, 2_000, 4_000, 8_000] {
-        assert_eq!(jobs::dead(&app.app).await.expect("a store"), []);
+        assert_eq!(journal::dead(&app.app).await.expect("a store"), []);
         app.clock.advance(pause - 1);
         app.drain().await;
         app.clock.advance(1);
         app.drain().await;
     }
-    let dead = jobs::dead(&app.app).await.expect("a store");
+    let dead = journal::dead(&app.app).await.expect("a store");
     assert!(dead.len() == 1 && dead[0].error.contains("WRONGTYPE"), "{dead:?}");
-    assert_eq!(jobs::waiting(&app.app, Queue::Short).await.expect("a store"), 0);
+    assert_eq!(journal::waiting(&app.app, Queue::Short).await.expect("a store"), 0);
     app.redis.run::<()>(&["DEL", &format!("followers:{{{}}}", b.0)]);
-    assert!(jobs::revive(&app.app, dead[0].entry.clone()).await.expect("a store"));
+    assert!(journal::revive(&app.app, dead[0].entry.clone()).await.expect("a store"));
     app.drain().await;
-    assert_eq!(jobs::dead(&app.app).await.expect("a store"), []);
-    assert_eq!(jobs::waiting(&app.app, Queue::Short).await.expect("a store"), 0);
-    assert!(!jobs::forget(&app.app, dead[0].entry.id).await.expect("a store"));
+    assert_eq!(journal::dead(&app.app).await.expect("a store"), []);
+    assert_eq!(journal::waiting(&app.app, Queue::Short).await.expect("a store"), 0);
+    assert!(!journal::forget(&app.app, dead[0].entry.id).await.expect("a store"));
 }
 
 #[tokio::test]
@@ -434,13 +434,13 @@ async fn work_is_done_by_whoever_comes_first_and_a_dead_owner_is_succeeded() {
     let other = app.sibling().await;
     let crowd = app.crowd("c", 2).await;
     let task = Task::Source { feed: Feed::Home(crowd[0].user_id()), source: crowd[1].user_id() };
-    let _lost = jobs::begin(&app.app, task).await.expect("an entry");
+    let _lost = journal::begin(&app.app, task).await.expect("an entry");
     app.clock.advance(10_000);
-    let taken = jobs::claim(&other.app, Queue::Short, 10).await.expect("a store");
+    let taken = journal::claim(&other.app, Queue::Short, 10).await.expect("a store");
     assert_eq!((taken.len(), taken[0].claims), (1, 1));
-    assert_eq!(jobs::claim(&app.app, Queue::Short, 10).await.expect("a store"), [], "it is the other's");
+    assert_eq!(journal::claim(&app.app, Queue::Short, 10).await.expect("a store"), [], "it is the other's");
     app.clock.advance(10_000);
-    assert_eq!(jobs::claim(&app.app, Queue::Short, 10).await.expect("a store")[0].claims, 2, "who never came back");
+    assert_eq!(journal::claim(&app.app, Queue::Short, 10).await.expect("a store")[0].claims, 2, "who never came back");
 }
 
 #[tokio::test]
@@ -448,21 +448,21 @@ async fn more_work_than_there_is_room_for_is_done_bit_by_bit_and_nothing_of_it_i
     let app = TestApp::start().await;
     let crowd = app.crowd("c", 60).await;
     for reader in &crowd {
-        jobs::leave(&app.app, Task::Refill { feed: Feed::Home(reader.user_id()) }).await.expect("a store");
-        jobs::leave(&app.app, Task::Reach { author: reader.user_id() }).await.expect("a store");
+        journal::leave(&app.app, Task::Refill { feed: Feed::Home(reader.user_id()) }).await.expect("a store");
+        journal::leave(&app.app, Task::Reach { author: reader.user_id() }).await.expect("a store");
     }
     let stop = tokio_util::sync::CancellationToken::new();
     let working = tokio::spawn({
         let (app, stop) = (app.app.clone(), stop.clone());
-        async move { waxwing::work::run(&app, &stop).await }
+        async move { waxwing::cli::workers::run(&app, &stop).await }
     });
     let began = std::time::Instant::now();
-    while jobs::waiting(&app.app, Queue::Long).await.expect("a store") > 0 {
-        let waiting = jobs::entries(&app.app, Queue::Long, 100).await.expect("a store");
+    while journal::waiting(&app.app, Queue::Long).await.expect("a store") > 0 {
+        let waiting = journal::entries(&app.app, Queue::Long, 100).await.expect("a store");
         assert!(waiting.iter().all(|(entry, _)| entry.claims <= 1), "what was declined is not held against it");
         assert!(began.elapsed() < Duration::from_secs(30), "the workers work");
     }
-    assert_eq!(jobs::dead(&app.app).await.expect("a store"), []);
+    assert_eq!(journal::dead(&app.app).await.expect("a store"), []);
     stop.cancel();
     working.await.expect("they stop");
 }
@@ -472,12 +472,12 @@ async fn an_entry_that_kills_whoever_takes_it_is_laid_aside() {
     let app = TestApp::start().await;
     let crowd = app.crowd("c", 2).await;
     let task = Task::Source { feed: Feed::Home(crowd[0].user_id()), source: crowd[1].user_id() };
-    let _lost = jobs::begin(&app.app, task).await.expect("an entry");
+    let _lost = journal::begin(&app.app, task).await.expect("an entry");
     for _ in 0..20 {
         app.clock.advance(10_000);
-        assert_eq!(jobs::claim(&app.app, Queue::Short, 10).await.expect("a store").len(), 1);
+        assert_eq!(journal::claim(&app.app, Queue::Short, 10).await.expect("a store").len(), 1);
     }
     app.clock.advance(10_000);
     app.drain().await;
-    assert_eq!(jobs::dead(&app.app).await.expect("a store").len(), 1);
+    assert_eq!(journal::dead(&app.app).await.expect("a store").len(), 1);
 }

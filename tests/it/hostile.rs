@@ -7,9 +7,9 @@ use crate::support::{Actor, Alone, Answer, RedisServer, START, TestApp, error_co
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
-use waxwing::fsck;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
+use waxwing::cli::fsck;
 
 /// Stands in every hostile text, so that it is known again wherever it comes out.
 const MARK: &str = "ZqX7";

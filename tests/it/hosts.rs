@@ -3,7 +3,7 @@
 use crate::support::{Answer, PROTOCOL, Process, RedisServer, Socket, TestApp, waxwing};
 use reqwest::{Method, RequestBuilder};
 use serde_json::json;
-use waxwing::config::Config;
+use waxwing::base::config::Config;
 use waxwing::server::{AllowedHosts, EdgeConfig};
 
 const EVIL: &str = "evil.example:4000";

@@ -307,7 +307,7 @@ async fn an_error_says_nothing_of_what_is_inside() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let status = ada.post("x").await;
-    let (user, post) = (ada.user_id().0, waxwing::ids::StatusId::from_global(&status).expect("a status").0);
+    let (user, post) = (ada.user_id().0, waxwing::base::ids::StatusId::from_global(&status).expect("a status").0);
     for (key, value) in [
         (format!("user:{{{user}}}"), "spoiled"),
         (format!("home:{{{user}}}"), "spoiled"),

@@ -5,9 +5,9 @@ use futures_util::future::join_all;
 use serde_json::json;
 use waxwing::app::App;
 
-use waxwing::error::{Outcome, Refusal, UserErrorCode};
-use waxwing::idempotency::{Keyed, service};
-use waxwing::ids::UserId;
+use waxwing::base::error::{Outcome, Refusal, UserErrorCode};
+use waxwing::base::ids::UserId;
+use waxwing::platform::idempotency::{Keyed, service};
 
 const ADA: UserId = UserId(7);
 /// As the clock is moved.

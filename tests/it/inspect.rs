@@ -4,8 +4,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
+use waxwing::cli::fsck::key_kinds;
 use waxwing::db::inspect::{Missing, Report, Severity, inspect};
-use waxwing::fsck::key_kinds;
 
 /// A Redis with these settings, on a socket in a folder of its own.
 struct Redis {

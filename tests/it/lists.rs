@@ -3,11 +3,11 @@
 use crate::support::{Actor, TestApp, codes, error_codes, texts};
 use futures_util::future::{join, join_all};
 use serde_json::{Value, json};
-use waxwing::graph::Edge;
-use waxwing::ids::{StatusId, UserId, UserListId};
-use waxwing::jobs::Feed;
-use waxwing::lists::service as lists;
-use waxwing::timelines::service as timelines;
+use waxwing::base::ids::{StatusId, UserId, UserListId};
+use waxwing::domains::graph::Edge;
+use waxwing::domains::lists::service as lists;
+use waxwing::domains::timelines::service as timelines;
+use waxwing::platform::journal::Feed;
 
 /// Sends a mutation of the contract; its payload.
 async fn change(actor: &Actor, operation: &str, input: Value) -> Value {

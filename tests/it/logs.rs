@@ -99,7 +99,7 @@ async fn spoil(server: &Server, token: &str, posted: &Value) {
     assert_eq!(error_codes(&server.ask(token, &post).await.json()), ["STORAGE_FULL"]);
     server.redis.run::<()>(&["CONFIG", "SET", "maxmemory", "0"]);
     let global = posted["data"]["postStatus"]["status"]["id"].as_str().expect("an id");
-    let status = format!("status:{{{}}}", waxwing::ids::StatusId::from_global(global).expect("a status").0);
+    let status = format!("status:{{{}}}", waxwing::base::ids::StatusId::from_global(global).expect("a status").0);
     let fields: Vec<String> = server.redis.run(&["HKEYS", &status]);
     assert!(fields.len() > 3, "{fields:?}");
     for field in &fields {

@@ -5,7 +5,7 @@ use futures_util::future::join_all;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
-use waxwing::config::Config;
+use waxwing::base::config::Config;
 
 /// Every sample by its name and labels.
 struct Samples(BTreeMap<String, f64>);

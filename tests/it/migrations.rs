@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tempfile::TempDir;
 use waxwing::app::App;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
+use waxwing::base::error::Error;
+use waxwing::cli::migrations::{Pass, STEPS, Standing, Step, Work, latest, run, standing};
 use waxwing::db::{Db, embedded};
-use waxwing::error::Error;
-use waxwing::migrations::{Pass, STEPS, Standing, Step, Work, latest, run, standing};
 
 /// A copy of the data folder of an earlier version: a test that writes leaves the original as it is.
 fn store_of(version: u64) -> (TempDir, PathBuf) {

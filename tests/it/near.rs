@@ -11,13 +11,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use waxwing::app::App;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
+use waxwing::base::error::Error;
+use waxwing::base::ids::UserId;
+use waxwing::base::request::Request;
 use waxwing::db::{Db, Timing, Weighed, decode};
-use waxwing::error::Error;
-use waxwing::ids::UserId;
-use waxwing::request::Request;
-use waxwing::users::service;
+use waxwing::domains::users::service;
 
 const HOME: &str =
     "{ homeTimeline { entries { edges { node { status { message likeCount viewerHasLiked author { name } } } } } } }";

@@ -2,7 +2,7 @@
 
 use crate::support::{Actor, TestApp, error_codes};
 use serde_json::{Value, json};
-use waxwing::ids::{SessionId, StatusId, UserId, UserListId};
+use waxwing::base::ids::{SessionId, StatusId, UserId, UserListId};
 
 async fn nodes(actor: &Actor, ids: &[&str]) -> Vec<Value> {
     let mut answer = actor.run("Nodes", json!({ "ids": ids })).await;

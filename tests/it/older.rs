@@ -3,10 +3,10 @@
 use crate::support::{Actor, Listing, TestApp, findings};
 use serde_json::json;
 use std::collections::HashMap;
-use waxwing::config::Config;
-use waxwing::ids::StatusId;
-use waxwing::jobs::Place;
-use waxwing::timelines::service as timelines;
+use waxwing::base::config::Config;
+use waxwing::base::ids::StatusId;
+use waxwing::domains::timelines::service as timelines;
+use waxwing::platform::journal::Place;
 
 /// Of these twelve the first follows all others but the last, each of whom has posted in turn; what they said, the newest first.
 async fn world(app: &TestApp, statuses: usize) -> (Vec<Actor>, Vec<String>) {

@@ -5,19 +5,19 @@ use crate::support::proxy::{Flow, Proxy};
 use crate::support::{Actor, Alone, CALM, RedisServer, START, Served, TestApp, findings, mentions};
 use serde_json::json;
 use std::sync::Arc;
-use waxwing::accounts::service as accounts;
 use waxwing::app::App;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
+use waxwing::base::ids::{CampaignId, StatusId};
 use waxwing::db::{Db, Timing};
-use waxwing::graph::service as graph;
-use waxwing::ids::{CampaignId, StatusId};
-use waxwing::jobs::service as jobs;
-use waxwing::jobs::{Feed, Place, Task};
-use waxwing::lists::{NewList, service as lists};
-use waxwing::sessions::service as sessions;
-use waxwing::statuses::Draft;
-use waxwing::timelines::service as timelines;
+use waxwing::domains::accounts::service as accounts;
+use waxwing::domains::graph::service as graph;
+use waxwing::domains::lists::{NewList, service as lists};
+use waxwing::domains::sessions::service as sessions;
+use waxwing::domains::statuses::Draft;
+use waxwing::domains::timelines::service as timelines;
+use waxwing::platform::journal::service as journal;
+use waxwing::platform::journal::{Feed, Place, Task};
 
 /// What is held up is the one connection that a process has.
 async fn alone() -> TestApp {
@@ -166,7 +166,7 @@ async fn a_campaign_that_is_paused_while_somebody_settles_it_stands_nowhere() {
     let (ada, campaign, id) = campaign(&app, &[]).await;
     let slow = Slow::beside(&app).await;
     let pause = async || drop(ads::run(&ada, "PauseCampaign", json!({ "campaignId": campaign })).await);
-    slow.is_overtaken(b"holds:", waxwing::ads::service::settle(&slow.app, id), pause).await.expect("a store");
+    slow.is_overtaken(b"holds:", waxwing::domains::ads::service::settle(&slow.app, id), pause).await.expect("a store");
     assert_eq!(ads::offers(&app, &campaign), []);
     app.clock.advance(61_000);
     assert_eq!(findings(&app.app).await, [""; 0]);
@@ -178,7 +178,7 @@ async fn a_keyword_that_is_removed_while_somebody_settles_its_campaign_finds_it_
     let (ada, campaign, id) = campaign(&app, &["a", "b"]).await;
     let slow = Slow::beside(&app).await;
     let remove = async || drop(ads::run(&ada, "RemoveKeywords", json!({ "campaignId": campaign, "keywords": ["a"] })).await);
-    slow.is_overtaken(b"holds:", waxwing::ads::service::settle(&slow.app, id), remove).await.expect("a store");
+    slow.is_overtaken(b"holds:", waxwing::domains::ads::service::settle(&slow.app, id), remove).await.expect("a store");
     assert_eq!(ads::offers(&app, &campaign).len(), 1);
     app.clock.advance(61_000);
     app.drain().await;
@@ -194,7 +194,7 @@ async fn a_campaign_that_goes_with_its_account_while_somebody_settles_it_stays_g
         accounts::leave(&app.app, ada.user_id(), &ada.login).await.expect("it is deleted");
         app.drain().await;
     };
-    slow.is_overtaken(b"holds:", waxwing::ads::service::settle(&slow.app, id), leave).await.expect("a store");
+    slow.is_overtaken(b"holds:", waxwing::domains::ads::service::settle(&slow.app, id), leave).await.expect("a store");
     let left: Vec<String> = app.redis.keys().into_iter().filter(|key| key.contains(&id.0.to_string())).collect();
     assert_eq!((left, ads::offers(&app, &campaign)), (Vec::new(), Vec::new()));
     app.clock.advance(61_000);
@@ -362,7 +362,7 @@ async fn a_home_that_is_filled_up_while_it_is_read_is_not_taken_for_what_it_was(
 /// Takes the first step of an unfollow, and no other.
 async fn begin_to_leave(app: &TestApp, reader: &Actor, author: &Actor) {
     let task = Task::Source { feed: Feed::Home(reader.user_id()), source: author.user_id() };
-    let _lost = jobs::begin(&app.app, task).await.expect("an entry");
+    let _lost = journal::begin(&app.app, task).await.expect("an entry");
     graph::unfollow(&app.app, reader.user_id(), author.user_id()).await.expect("the commit");
 }
 
@@ -420,7 +420,7 @@ async fn a_follow_that_is_settled_late_does_not_outlive_its_account() {
     other.unfollow(gone).await;
     gone.follow(other).await;
     let slow = Slow::beside(&app).await;
-    waxwing::users::service::remove(&app.app, gone.user_id(), &gone.login).await.expect("it is deleted");
+    waxwing::domains::users::service::remove(&app.app, gone.user_id(), &gone.login).await.expect("it is deleted");
     let purge = graph::purge_following(&slow.app, gone.user_id());
     slow.is_overtaken(b"followers:", purge, async || {
         let feed = Feed::Home(gone.user_id());

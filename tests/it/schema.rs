@@ -4,7 +4,7 @@ use crate::support::{Answer, TestApp, definitions, document, operations};
 use async_graphql::Variables;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use waxwing::config::Config;
+use waxwing::base::config::Config;
 use waxwing::schema::CheckError;
 
 #[test]

@@ -3,8 +3,8 @@
 use crate::support::{Actor, Answer, TestApp, codes, error_codes};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use waxwing::clock::{DAY, MINUTE};
-use waxwing::sessions::service::begin;
+use waxwing::base::clock::{DAY, MINUTE};
+use waxwing::domains::sessions::service::begin;
 
 const DAY_MS: i64 = DAY as i64;
 const MINUTE_MS: i64 = MINUTE as i64;
@@ -236,7 +236,7 @@ async fn a_session_is_there_for_its_owner_alone() {
         assert_eq!(stranger.gql(node, json!({ "id": id })).await, json!({ "data": { "node": null } }));
     }
     for foreign in
-        [id.clone(), json!(ada.id), json!("garbage"), json!(""), json!(waxwing::ids::SessionId(4_242_424_242).global())]
+        [id.clone(), json!(ada.id), json!("garbage"), json!(""), json!(waxwing::base::ids::SessionId(4_242_424_242).global())]
     {
         let payload = end(&bea, json!({ "sessionId": foreign })).await;
         assert_eq!(codes(&payload), ["NOT_FOUND"], "{foreign}");

@@ -5,7 +5,7 @@ use crate::ws::QUIET;
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
-use waxwing::config::Config;
+use waxwing::base::config::Config;
 use waxwing::server::{EdgeConfig, LiveConfig};
 
 const EVENTS: &str = "text/event-stream";

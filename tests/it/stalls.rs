@@ -10,12 +10,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_tungstenite::tungstenite::Message;
 use waxwing::app::App;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
+use waxwing::base::error::Error;
 use waxwing::db::{Db, Timing};
-use waxwing::error::Error;
+use waxwing::domains::streaming::Hub;
 use waxwing::server::{EdgeConfig, LiveConfig};
-use waxwing::streaming::Hub;
 
 /// How long Redis may take where this process stalls.
 const BRIEF: Duration = Duration::from_millis(100);

@@ -3,7 +3,7 @@
 use crate::support::{Actor, TestApp, codes, error_codes, texts};
 use futures_util::future::{join, join_all};
 use serde_json::{Value, json};
-use waxwing::jobs;
+use waxwing::platform::journal;
 
 async fn post(actor: &Actor, input: Value) -> Value {
     let mut answer = actor.run("PostStatus", json!({ "input": input })).await;
@@ -100,7 +100,7 @@ async fn what_is_deleted_is_gone_for_everybody_and_at_once() {
     }
     assert_eq!(posts(ada).await, (1, 1));
     app.drain_wholly().await;
-    let number = waxwing::ids::StatusId::from_global(&id).expect("a status").0.to_string();
+    let number = waxwing::base::ids::StatusId::from_global(&id).expect("a status").0.to_string();
     let dump = app.redis.dump_without_events().replace(&format!("gone:{{{number}}}"), "");
     assert!(!dump.contains(&number) && !app.redis.dump().contains("going"), "{dump}");
     for again in [id.as_str(), "garbage", "", &ada.id] {
@@ -129,10 +129,10 @@ async fn a_deletion_that_was_cut_off_is_finished_by_the_next_process() {
     let crowd = app.crowd("c", 2).await;
     let id = crowd[0].post("x").await;
     // What is left when the process dies after the first of the steps.
-    let status = waxwing::ids::StatusId::from_global(&id).expect("a status");
+    let status = waxwing::base::ids::StatusId::from_global(&id).expect("a status");
     let number = status.0;
-    let task = jobs::Task::Status { author: crowd[0].user_id(), status };
-    let _lost = jobs::service::begin(&app.app, task).await.expect("an entry");
+    let task = journal::Task::Status { author: crowd[0].user_id(), status };
+    let _lost = journal::service::begin(&app.app, task).await.expect("an entry");
     app.redis.run::<()>(&["DEL", &format!("status:{{{number}}}")]);
     app.redis.run::<()>(&["SET", &format!("gone:{{{number}}}"), "1"]);
     assert_eq!(codes(&crowd[1].delete(&id).await), ["NOT_FOUND"]);

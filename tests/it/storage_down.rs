@@ -5,7 +5,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use waxwing::config::Config;
+use waxwing::base::config::Config;
 
 /// Within which a client is told that the storage is down.
 const SOON: Duration = Duration::from_secs(1);
@@ -180,14 +180,14 @@ struct CutShort(TestApp);
 #[async_graphql::Object]
 impl CutShort {
     async fn before_the_first_write(&self) -> async_graphql::Result<i32> {
-        Err(waxwing::error::Error::StorageUnavailable.into())
+        Err(waxwing::base::error::Error::StorageUnavailable.into())
     }
 
     async fn after_it(&self) -> async_graphql::Result<i32> {
         let mut write = redis::cmd("SET");
         write.arg("gone:{1}").arg("done");
         self.0.app.db().write_many(vec![write]).await?;
-        Err(waxwing::error::Error::StorageUnavailable.into())
+        Err(waxwing::base::error::Error::StorageUnavailable.into())
     }
 }
 

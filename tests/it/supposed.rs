@@ -7,8 +7,8 @@ use crate::support::{Actor, Alone, RedisServer, START, TestApp, error_codes};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
 
 const WHO: &str = "{ viewer { login } }";
 const NOTHING: &str = "{ __typename }";

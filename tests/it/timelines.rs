@@ -7,8 +7,8 @@ use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
-use waxwing::config::Config;
-use waxwing::ids::StatusId;
+use waxwing::base::config::Config;
+use waxwing::base::ids::StatusId;
 
 fn home_size(app: &TestApp, actor: &Actor) -> usize {
     app.redis.run(&["ZCARD", &format!("home:{{{}}}", actor.user_id().0)])

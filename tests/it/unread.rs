@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
-use waxwing::config::Config;
+use waxwing::base::config::Config;
 use waxwing::server::{EdgeConfig, LiveConfig};
 
 /// Nothing here takes as long.

@@ -3,18 +3,18 @@
 use super::manifest::Manifest;
 use super::unless_stopped;
 use crate::app::App;
-use crate::cli::fsck::{check as audit, summary};
+use crate::base::clock::Clock;
+use crate::base::config::Config;
+use crate::cli::fsck::command::{check as audit, summary};
 use crate::cli::migrate;
+use crate::cli::migrations::{STEPS, Standing, latest};
 use crate::cli::options::{DomainOptions, StorageOptions};
 use crate::cli::storage::Storage;
-use crate::clock::Clock;
-use crate::config::Config;
+use crate::cli::workers;
 use crate::db::snapshot::{copy_into, free_folder, place};
 use crate::db::{Db, Timing};
-use crate::jobs::keep;
-use crate::migrations::{STEPS, Standing, latest};
+use crate::platform::journal::keep;
 use crate::server::on_signal;
-use crate::work;
 use anyhow::{Context, bail};
 use clap::Args;
 use std::fs::{self, DirBuilder};
@@ -165,7 +165,7 @@ async fn copy_all(files: &[PathBuf], to: &Db, redis_server: Option<PathBuf>, sto
             allow_volatile: true,
         };
         let from = unless_stopped(stop, Storage::open(&at, Timing::patient())).await?;
-        let bar = crate::cli::fsck::progress(from.db.size().await?);
+        let bar = crate::cli::fsck::command::progress(from.db.size().await?);
         let copying = copy_into(&from.db, to, |keys| bar.set_position(keys));
         let copied = unless_stopped(stop, async { Ok(copying.await?) }).await;
         bar.finish_and_clear();
@@ -187,7 +187,7 @@ async fn finish(
         filled?;
         println!("{}", migrate::to_the_end(&app).await?);
         keep::release(&app).await?;
-        work::drain(&app).await.context("what was under way cannot be settled")?;
+        workers::drain(&app).await.context("what was under way cannot be settled")?;
         audit(&storage.db, None, None).await
     };
     let finished = unless_stopped(stop, finished).await;

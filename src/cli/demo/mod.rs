@@ -15,7 +15,7 @@ pub(super) use people::{LOGIN as PEOPLE_LOGIN, PASSWORD as PEOPLE_PASSWORD};
 use super::options::{DomainOptions, StorageOptions};
 use super::storage::Storage;
 use crate::app::App;
-use crate::clock::Clock;
+use crate::base::clock::Clock;
 use crate::db::Timing;
 use anyhow::Context;
 use clap::Args;

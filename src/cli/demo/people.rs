@@ -2,7 +2,7 @@
 
 use super::plan::{PAST, Spread, TALK, World};
 use super::text::{Dice, sentence};
-use crate::clock::Millis;
+use crate::base::clock::Millis;
 
 /// The login that the playground offers.
 pub(in crate::cli) const LOGIN: &str = "ada";

@@ -1,10 +1,10 @@
 //! A world on paper: who there is, who follows whom, who says what and who likes it, each with its id.
 
-use crate::clock::{DAY, Millis};
-use crate::ids::source::{self, IMPORT_WORKER};
-use crate::ids::{StatusId, UserId};
-use crate::statuses::Status;
-use crate::users::User;
+use crate::base::clock::{DAY, Millis};
+use crate::base::ids::source::{self, IMPORT_WORKER};
+use crate::base::ids::{StatusId, UserId};
+use crate::domains::statuses::Status;
+use crate::domains::users::User;
 
 /// How far back a world reaches.
 pub(super) const PAST: Millis = 30 * DAY;

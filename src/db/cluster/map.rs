@@ -1,11 +1,11 @@
 //! The nodes, and which of them has which slot, as far as we know. Where that is out of date, the nodes say so.
 
 use super::layout::{Address, Range, ranges};
+use crate::base::error::Error;
+use crate::base::metrics::StorageMeters;
 use crate::db::connection::Access;
 use crate::db::link::Links;
 use crate::db::{Timing, pipeline_of, spread};
-use crate::error::Error;
-use crate::metrics::StorageMeters;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use redis::cluster_routing::Slot;
 use redis::{ConnectionInfo, RedisError, cmd};

@@ -2,8 +2,8 @@
 
 use super::layout::Redirect;
 use super::map::{Map, Node};
+use crate::base::error::Error;
 use crate::db::pipeline_of;
-use crate::error::Error;
 use redis::cluster_routing::Slot;
 use redis::{Arg, Cmd, Pipeline, Value};
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! Copies every key of one store into another, which may be a cluster where the first is none.
 
+use crate::base::error::Error;
 use crate::db::{Db, decode};
-use crate::error::Error;
 use redis::{Value, cmd};
 
 /// Keys that are copied together.

@@ -12,7 +12,7 @@ pub use place::{free_folder, place};
 pub use replica::{Download, SnapshotError, download};
 
 use super::Db;
-use crate::error::Error;
+use crate::base::error::Error;
 
 /// How a server is reached.
 pub use redis::ConnectionInfo as Address;

@@ -13,7 +13,7 @@ pub(super) use scan::end_of_token;
 
 use super::execute::{set_code, shorten};
 use super::validation::{coerce, position, validate};
-use crate::config::{Config, DocumentLimits};
+use crate::base::config::{Config, DocumentLimits};
 use async_graphql::parser::types::{DocumentOperations, ExecutableDocument, OperationDefinition, OperationType};
 use async_graphql::parser::{self, parse_query};
 use async_graphql::{ErrorExtensionValues, Name, Pos, Positioned, Request, Response, ServerError, Value, Variables};

@@ -74,7 +74,7 @@ mod tests {
     fn what_is_refused_is_not_kept() {
         let (deep, fits) = (format!("{{ {}a{} }}", "a { ".repeat(20), " }".repeat(20)), "{ viewer { id } }".to_owned());
         for (document, is_kept) in [(deep, false), (fits, true)] {
-            let checked = super::super::check(&mut document.as_str().into(), &crate::config::Config::default());
+            let checked = super::super::check(&mut document.as_str().into(), &crate::base::config::Config::default());
             assert_eq!((checked.is_ok(), known(&document).is_some()), (is_kept, is_kept), "{document}");
         }
     }

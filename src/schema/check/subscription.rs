@@ -73,7 +73,7 @@ fn merged(fields: Vec<Positioned<Field>>) -> Result<Option<Positioned<Field>>, B
 mod tests {
     use super::super::check;
     use super::*;
-    use crate::config::Config;
+    use crate::base::config::Config;
     use async_graphql::Request;
     use async_graphql::parser::parse_query;
 

@@ -1,8 +1,8 @@
 //! How often what a field selects may stand in the answer, and how much a field weighs by itself.
 
-use crate::ads::{DEFAULT_DAYS, KEYWORDS_BYTES, MAX_DAYS, SNIPPET_BYTES};
-use crate::comments;
-use crate::page;
+use crate::base::page;
+use crate::domains::ads::{DEFAULT_DAYS, KEYWORDS_BYTES, MAX_DAYS, SNIPPET_BYTES};
+use crate::domains::comments;
 use async_graphql::parser::parse_schema;
 use async_graphql::parser::types::{BaseType, Field, FieldDefinition, TypeKind, TypeSystemDefinition};
 use async_graphql::{Positioned, Value, Variables};
@@ -168,7 +168,7 @@ mod tests {
             assert_eq!(weight(name), 1 + bytes / POINT, "{name}");
         }
         assert_eq!((weight("message"), weight("keywords"), weight("snippet"), weight("id")), (2, 28, 2, 1));
-        const { assert!(crate::statuses::MESSAGE_BYTES <= comments::MESSAGE_BYTES) };
+        const { assert!(crate::domains::statuses::MESSAGE_BYTES <= comments::MESSAGE_BYTES) };
     }
 
     #[test]

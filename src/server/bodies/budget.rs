@@ -4,8 +4,8 @@
 //! way: the body of that address that has been read for the longest loses its reservation. So an address can only take from others what
 //! they leave free. Work under the lock is bounded by the budget: each reservation is of 16 KiB at least.
 
-use crate::metrics::EdgeMeters;
-use crate::rates::Network;
+use crate::base::metrics::EdgeMeters;
+use crate::platform::rates::Network;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
@@ -162,7 +162,7 @@ impl Holders {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::{Metrics, StorageMeters};
+    use crate::base::metrics::{Metrics, StorageMeters};
     use futures_util::FutureExt;
 
     fn network(last: u8) -> Network {

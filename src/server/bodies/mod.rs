@@ -8,11 +8,11 @@ mod budget;
 
 use super::config::EdgeConfig;
 use super::response::Refusal;
-use crate::config::BODY_BYTES;
-use crate::deadline::within;
-use crate::error::Error;
-use crate::metrics::EdgeMeters;
-use crate::rates::Network;
+use crate::base::config::BODY_BYTES;
+use crate::base::deadline::within;
+use crate::base::error::Error;
+use crate::base::metrics::EdgeMeters;
+use crate::platform::rates::Network;
 use axum::body::Body;
 use axum::http::StatusCode;
 use budget::{Budget, Full, Reservation};

@@ -1,7 +1,7 @@
 //! What a connection is doing, as its own task notes it and the accept loop reads it: without a lock, since it changes with every request.
 
 use crate::app::App;
-use crate::metrics::ConnectionState;
+use crate::base::metrics::ConnectionState;
 use futures_util::task::AtomicWaker;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::SeqCst};
@@ -182,7 +182,8 @@ impl Activity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{clock::Clock, config::Config, db};
+    use crate::base::{clock::Clock, config::Config};
+    use crate::db;
 
     async fn activity() -> Activity {
         let nowhere = db::Target::socket(std::path::Path::new("/nonexistent/redis.sock"));

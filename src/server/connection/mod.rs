@@ -14,7 +14,7 @@ mod unparsable;
 use super::config::EdgeConfig;
 use super::unread::Reader;
 use crate::app::App;
-use crate::metrics::Held;
+use crate::base::metrics::Held;
 use activity::{Activity, Common};
 use axum::Router;
 use axum::body::Body;

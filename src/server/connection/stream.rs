@@ -7,7 +7,7 @@ use super::linger::Linger;
 use super::pace::Pace;
 use super::unparsable::{self, Refused};
 use crate::app::App;
-use crate::metrics::RefusedAnswer;
+use crate::base::metrics::RefusedAnswer;
 use crate::server::config::EdgeConfig;
 use std::io;
 use std::pin::Pin;

@@ -15,7 +15,7 @@
 
 use super::Shared;
 use super::activity::{Common, Phase};
-use crate::rates::Network;
+use crate::platform::rates::Network;
 use crate::server::config::EdgeConfig;
 use ipnet::IpNet;
 use std::cmp::{Ordering, Reverse};

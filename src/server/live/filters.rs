@@ -1,10 +1,10 @@
 //! The entries of live filters: what one account, or one address without a session, holds of them at once.
 
 use super::places::{Kind, Place};
-use crate::error::Error;
-use crate::metrics::Held;
-use crate::quota::Limit;
-use crate::rates::{Subject, Toll, service};
+use crate::base::error::Error;
+use crate::base::metrics::Held;
+use crate::base::quota::Limit;
+use crate::platform::rates::{Subject, Toll, service};
 use crate::schema::Checked;
 use crate::server::State;
 use crate::server::response::Refusal;

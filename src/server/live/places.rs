@@ -1,6 +1,6 @@
 //! How many sockets, event streams and filter entries one may have. Each process counts its own.
 
-use crate::rates::Subject;
+use crate::platform::rates::Subject;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -69,7 +69,7 @@ impl Drop for Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::UserId;
+    use crate::base::ids::UserId;
 
     #[test]
     fn each_has_so_many_and_gets_them_back() {

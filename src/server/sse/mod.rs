@@ -11,7 +11,7 @@ pub(super) use reserved::Reservations;
 use super::live::{Kind, Place, Running, What};
 use super::response::Refusal;
 use super::{State, rates};
-use crate::request::Request;
+use crate::base::request::Request;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;

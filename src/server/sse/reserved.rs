@@ -4,9 +4,10 @@
 
 use super::place;
 use super::stream::{Events, Source};
-use crate::deadline::within;
-use crate::error::Error;
-use crate::request::Request;
+use crate::base::deadline::within;
+use crate::base::error::Error;
+use crate::base::request::Request;
+use crate::base::viewer::Viewer;
 use crate::server::State;
 use crate::server::address::Client;
 use crate::server::asked::Asked;
@@ -15,7 +16,6 @@ use crate::server::live::{Item, Operations, Out, Place, Queue, Refused, Running,
 use crate::server::media::Media;
 use crate::server::response::Refusal;
 use crate::server::unread::Reader;
-use crate::viewer::Viewer;
 use axum::extract::{Query, State as Extract};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};

@@ -3,12 +3,12 @@
 
 use super::reserved::Attached;
 use super::{Parts, event};
-use crate::metrics::Held;
+use crate::base::metrics::Held;
+use crate::base::viewer::Viewer;
+use crate::domains::streaming::service as streaming;
 use crate::server::State;
 use crate::server::live::{Open, Place, Running, What};
 use crate::server::unread::Reader;
-use crate::streaming::service as streaming;
-use crate::viewer::Viewer;
 use axum::body::{Body, Bytes};
 use axum::response::Response;
 use futures_util::FutureExt;

@@ -18,7 +18,7 @@ use super::logging::{RequestId, SPAN};
 use super::media::Media;
 use super::response::Refusal;
 use super::{State, auth, origin};
-use crate::rates::Subject;
+use crate::platform::rates::Subject;
 use axum::extract::FromRequestParts;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::http::request::Parts;

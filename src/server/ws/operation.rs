@@ -2,18 +2,18 @@
 
 use super::socket::Shared;
 use super::who::Known;
+use crate::base::deadline::within;
+use crate::base::error::Error;
+use crate::base::metrics::Kind;
+use crate::base::request::Request;
+use crate::base::viewer::Viewer;
 use crate::db::Moment;
-use crate::deadline::within;
-use crate::error::Error;
-use crate::metrics::Kind;
-use crate::rates::Subject;
-use crate::request::Request;
+use crate::domains::sessions::service;
+use crate::platform::rates::Subject;
 use crate::server::asked::Asked;
 use crate::server::live::{Running, Ticket, What};
 use crate::server::operation::{Operation, Unfit};
 use crate::server::response::{Executed, Refusal};
-use crate::sessions::service;
-use crate::viewer::Viewer;
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;

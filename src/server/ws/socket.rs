@@ -3,7 +3,7 @@
 use super::close::Close;
 use super::reader::Reader;
 use super::{PROTOCOL, writer};
-use crate::metrics::Held;
+use crate::base::metrics::Held;
 use crate::server::State;
 use crate::server::connection::Kept;
 use crate::server::live::{Open, Operations, Out, Place, queue};

@@ -1,11 +1,11 @@
 //! Who speaks on a socket: the token of `connection_init`, or of the handshake.
 
 use super::close::Close;
-use crate::deadline::within;
+use crate::base::deadline::within;
+use crate::base::viewer::Viewer;
+use crate::domains::sessions::service;
 use crate::server::json::Object;
 use crate::server::{State, auth};
-use crate::sessions::service;
-use crate::viewer::Viewer;
 use async_graphql::Value;
 use axum::http::HeaderValue;
 

@@ -3,7 +3,7 @@
 
 use super::message;
 use super::socket::{End, Shared};
-use crate::deadline::within;
+use crate::base::deadline::within;
 use crate::server::live::{Item, Queue};
 use axum::extract::ws::{Message, WebSocket};
 use futures_util::SinkExt;

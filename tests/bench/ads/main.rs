@@ -17,11 +17,11 @@ use std::net::Ipv4Addr;
 use std::ops::Range;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use waxwing::ads::service::{self as ads, Impression, PageAsk};
-use waxwing::ads::{CapDraft, Money, NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot};
-use waxwing::config::{AdTraffic, Config};
-use waxwing::ids::UserId;
-use waxwing::request::Request;
+use waxwing::base::config::{AdTraffic, Config};
+use waxwing::base::ids::UserId;
+use waxwing::base::request::Request;
+use waxwing::domains::ads::service::{self as ads, Impression, PageAsk};
+use waxwing::domains::ads::{CapDraft, Money, NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -8,15 +8,17 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use waxwing::app::App;
-use waxwing::clock::{Clock, MINUTE};
-use waxwing::config::Config;
+use waxwing::base::clock::{Clock, MINUTE};
+use waxwing::base::config::Config;
+use waxwing::base::ids::source::{self, IMPORT_WORKER};
+use waxwing::base::ids::{StatusId, UserId};
+use waxwing::cli::workers;
 use waxwing::db::{Db, Target, Timing};
-use waxwing::ids::source::{self, IMPORT_WORKER};
-use waxwing::ids::{StatusId, UserId};
-use waxwing::jobs::Queue;
-use waxwing::statuses::Status;
-use waxwing::users::User;
-use waxwing::{graph, jobs, statuses, timelines, users, work};
+use waxwing::domains::statuses::Status;
+use waxwing::domains::users::User;
+use waxwing::domains::{graph, statuses, timelines, users};
+use waxwing::platform::journal;
+use waxwing::platform::journal::Queue;
 
 /// Commands that are sent in one go.
 const CHUNK: usize = 2_000;
@@ -164,8 +166,8 @@ impl Bed {
     pub(crate) async fn work(&self, queue: Queue) -> Duration {
         let (app, stop) = (self.app.clone(), CancellationToken::new());
         let (began, ended) = (Instant::now(), stop.clone());
-        let workers = tokio::spawn(async move { work::run(&app, &ended).await });
-        while jobs::service::waiting(&self.app, queue).await.expect("a count") > 0 {
+        let workers = tokio::spawn(async move { workers::run(&app, &ended).await });
+        while journal::service::waiting(&self.app, queue).await.expect("a count") > 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         let took = began.elapsed();

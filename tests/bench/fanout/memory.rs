@@ -1,7 +1,7 @@
 //! What an entry of a home takes in Redis.
 
 use super::bed::{Bed, Past};
-use waxwing::config::Config;
+use waxwing::base::config::Config;
 
 const HOMES: usize = 10_000;
 
@@ -15,8 +15,8 @@ pub(crate) async fn run() {
             // One first, so that scripts, connections and the like are there before.
             bed.homes(&people[..1], &[entries]).await;
             let before = bed.used_memory().await;
-            let copy = |person: &waxwing::ids::UserId| {
-                let key = |id: &waxwing::ids::UserId| format!("home:{{{}}}", id.0);
+            let copy = |person: &waxwing::base::ids::UserId| {
+                let key = |id: &waxwing::base::ids::UserId| format!("home:{{{}}}", id.0);
                 redis::cmd("COPY").arg(key(&people[0])).arg(key(person)).take()
             };
             bed.write(people[1..].iter().map(copy)).await;

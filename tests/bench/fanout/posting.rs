@@ -2,14 +2,14 @@
 
 use super::bed::{Bed, Cpu, Past, percentile};
 use std::time::{Duration, Instant};
-use waxwing::config::Config;
-use waxwing::graph::{Reach, service as graph};
-use waxwing::ids::{StatusId, UserId};
-use waxwing::jobs::{Queue, Task, service as jobs};
-use waxwing::page::PageArgs;
-use waxwing::request::Request;
-use waxwing::statuses::Draft;
-use waxwing::timelines::service as timelines;
+use waxwing::base::config::Config;
+use waxwing::base::ids::{StatusId, UserId};
+use waxwing::base::page::PageArgs;
+use waxwing::base::request::Request;
+use waxwing::domains::graph::{Reach, service as graph};
+use waxwing::domains::statuses::Draft;
+use waxwing::domains::timelines::service as timelines;
+use waxwing::platform::journal::{Queue, Task, service as journal};
 
 /// Each posts so often in a row, in turns with the others: what else the machine does comes upon all of them.
 const IN_A_ROW: usize = 20;
@@ -68,7 +68,7 @@ pub(crate) async fn run() -> bool {
 /// Has an author cross who must, by the workers.
 async fn cross(bed: &Bed, id: UserId, followers: usize) -> Author {
     let before = bed.cpu();
-    jobs::leave(&bed.app, Task::Reach { author: id }).await.expect("an entry");
+    journal::leave(&bed.app, Task::Reach { author: id }).await.expect("an entry");
     let took = bed.work(Queue::Long).await;
     let (cpu, reach) = (bed.cpu().since(before), graph::audience(&bed.app, id).await.expect("it is there").reach);
     if !reach.is_pushed() {

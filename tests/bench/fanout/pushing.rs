@@ -5,11 +5,11 @@ use super::bed::{Bed, Cpu, Past};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use waxwing::config::Config;
-use waxwing::ids::UserId;
-use waxwing::jobs::Queue;
-use waxwing::statuses::Draft;
-use waxwing::timelines::service as timelines;
+use waxwing::base::config::Config;
+use waxwing::base::ids::UserId;
+use waxwing::domains::statuses::Draft;
+use waxwing::domains::timelines::service as timelines;
+use waxwing::platform::journal::Queue;
 
 /// Homes that each way writes to, more or less.
 const WRITES: usize = 100_000;

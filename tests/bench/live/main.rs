@@ -20,14 +20,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 use waxwing::app::App;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
+use waxwing::base::ids::UserId;
 use waxwing::db::{Db, Timing};
-use waxwing::ids::UserId;
+use waxwing::domains::statuses::Draft;
+use waxwing::domains::streaming::Hub;
+use waxwing::domains::timelines::service as timelines;
 use waxwing::schema::Schema;
-use waxwing::statuses::Draft;
-use waxwing::streaming::Hub;
-use waxwing::timelines::service as timelines;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
 
 /// A subscription of nobody's to the public stream, whose answers are counted.
 fn subscribe(app: &App, schema: &Schema, phrase: String, told: &Arc<AtomicUsize>) -> JoinHandle<()> {
-    let context = waxwing::request::Request::new(app.clone(), None, None, None);
+    let context = waxwing::base::request::Request::new(app.clone(), None, None, None);
     let variables = Variables::from_json(json!({ "filter": { "track": [phrase] } }));
     let mut request = Request::new(LIVE).operation_name("PublicStream").variables(variables);
     waxwing::schema::check(&mut request, app.config()).expect("it passes");

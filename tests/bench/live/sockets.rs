@@ -16,9 +16,9 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::http::HeaderValue;
 use tokio_tungstenite::{WebSocketStream, client_async};
-use waxwing::config::Config;
-use waxwing::statuses::Draft;
-use waxwing::timelines::service as timelines;
+use waxwing::base::config::Config;
+use waxwing::domains::statuses::Draft;
+use waxwing::domains::timelines::service as timelines;
 
 /// Sockets that wait, and those that are told something.
 const WAITING: usize = 10_000;

@@ -9,10 +9,10 @@ use super::meter::{Cost, measure};
 use super::stage::Stage;
 use super::world::{self, Reader, Size};
 use serde::Serialize;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
 use waxwing::db::Target;
-use waxwing::sessions;
+use waxwing::domains::sessions;
 
 /// Home pages that each is the average of.
 const PAGES: usize = 1_000;

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tokio::runtime::Runtime;
-use waxwing::clock::{Clock, Millis};
+use waxwing::base::clock::{Clock, Millis};
 use waxwing::db::Target;
 
 /// Tells a process that it is the one to count, and where it finds what it needs for it.

@@ -7,7 +7,7 @@ use super::live::Crowd;
 use super::meter::{Cost, measure};
 use super::stage::{self, Stage};
 use serde::Serialize;
-use waxwing::clock::Clock;
+use waxwing::base::clock::Clock;
 use waxwing::db::Target;
 
 /// Subscriptions that are open where one of them is told.

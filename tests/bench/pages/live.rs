@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::task::JoinHandle;
-use waxwing::sessions;
-use waxwing::streaming::Hub;
+use waxwing::domains::sessions;
+use waxwing::domains::streaming::Hub;
 
 const LIVE: &str = include_str!("../../it/contract/live.graphql");
 
@@ -41,7 +41,7 @@ impl Crowd {
                 Some(token) => sessions::service::viewer(&edge.app, edge.app.db().moment(), token).await.expect("an answer"),
                 None => None,
             };
-            let context = waxwing::request::Request::new(edge.app.clone(), viewer, None, None);
+            let context = waxwing::base::request::Request::new(edge.app.clone(), viewer, None, None);
             let mut request = Request::new(document).variables(Variables::from_json(variables(number)));
             waxwing::schema::check(&mut request, edge.app.config()).expect("it passes");
             let mut stream = waxwing::schema::subscribe(&edge.schema, request, context);

@@ -5,13 +5,13 @@ use super::world::{self, Reader, Size};
 use futures_util::{StreamExt, stream};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
-use waxwing::ads::{NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads};
-use waxwing::comments::{self, Under, Vote, service as threads};
-use waxwing::config::Config;
-use waxwing::ids::{CommentId, UserId};
-use waxwing::request::Request;
-use waxwing::statuses::Draft;
-use waxwing::{sessions, timelines};
+use waxwing::base::config::Config;
+use waxwing::base::ids::{CommentId, UserId};
+use waxwing::base::request::Request;
+use waxwing::domains::ads::{NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads};
+use waxwing::domains::comments::{self, Under, Vote, service as threads};
+use waxwing::domains::statuses::Draft;
+use waxwing::domains::{sessions, timelines};
 
 /// Followers of two authors, all of whom have full homes.
 const FEW: usize = 10;

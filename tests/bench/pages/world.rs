@@ -3,12 +3,12 @@
 use super::bed::Bed;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
-use waxwing::clock::{DAY, Millis};
-use waxwing::ids::source::{self, IMPORT_WORKER};
-use waxwing::ids::{StatusId, UserId};
-use waxwing::statuses::Status;
-use waxwing::users::User;
-use waxwing::{graph, sessions, statuses, timelines, users};
+use waxwing::base::clock::{DAY, Millis};
+use waxwing::base::ids::source::{self, IMPORT_WORKER};
+use waxwing::base::ids::{StatusId, UserId};
+use waxwing::domains::statuses::Status;
+use waxwing::domains::users::User;
+use waxwing::domains::{graph, sessions, statuses, timelines, users};
 
 /// Everybody's.
 pub(crate) const PASSWORD: &str = "correct horse";

@@ -14,12 +14,12 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use waxwing::comments::{Draft, Sort, Under, Vote, service as comments};
-use waxwing::config::Config;
-use waxwing::ids::{CommentId, StatusId, UserId};
-use waxwing::page::PageArgs;
-use waxwing::request::Request;
-use waxwing::timelines::service as timelines;
+use waxwing::base::config::Config;
+use waxwing::base::ids::{CommentId, StatusId, UserId};
+use waxwing::base::page::PageArgs;
+use waxwing::base::request::Request;
+use waxwing::domains::comments::{Draft, Sort, Under, Vote, service as comments};
+use waxwing::domains::timelines::service as timelines;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -85,7 +85,7 @@ async fn run() -> bool {
 }
 
 async fn grow(bed: &Bed, authors: &[UserId], count: usize) -> (StatusId, Duration) {
-    let draft = waxwing::statuses::Draft { message: "x".into(), location: None, idempotency_key: None };
+    let draft = waxwing::domains::statuses::Draft { message: "x".into(), location: None, idempotency_key: None };
     let status = timelines::post(&bed.app, authors[0], draft).await.expect("a status").expect("it is new");
     let mut random = StdRng::seed_from_u64(7);
     let (mut all, mut made): (Vec<(CommentId, usize)>, usize) = (Vec::new(), 0);

@@ -6,8 +6,8 @@ use crate::support::{START, TestApp, findings};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
-use waxwing::fsck::{Options, RepairStep, repair};
-use waxwing::ids::source::compose;
+use waxwing::base::ids::source::compose;
+use waxwing::cli::fsck::{Options, RepairStep, repair};
 
 /// Ada's campaign with keywords, of which a banner (`$ad`) was shown, a square that pays for clicks, too, and an ad that was removed; another one
 /// that is paused; a website of Bob's, who was shown them.

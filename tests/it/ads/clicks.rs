@@ -4,8 +4,8 @@ use super::decide::{begun, money_holds, of_share, serve, spent, started};
 use super::{add, done, make, run};
 use crate::support::{Actor, TestApp, codes};
 use serde_json::{Value, json};
-use waxwing::ads::service as ads;
-use waxwing::config::Config;
+use waxwing::base::config::Config;
+use waxwing::domains::ads::service as ads;
 
 const HOUR: i64 = 3_600_000;
 

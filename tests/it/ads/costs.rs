@@ -4,7 +4,7 @@ use super::decide::{begun, serve, spent, started};
 use super::{add, make};
 use crate::support::TestApp;
 use serde_json::json;
-use waxwing::config::{Auction, Config};
+use waxwing::base::config::{Auction, Config};
 
 /// Round trips of a decision, and how many ads it showed.
 async fn decision(app: &TestApp, key: &str, more: serde_json::Value) -> (u64, usize) {

@@ -5,11 +5,11 @@ use crate::support::{Actor, Alone, CALM, Guillotine, RedisServer, START, TestApp
 use serde_json::{Value, json};
 use std::sync::Arc;
 use waxwing::app::App;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
+use waxwing::cli::workers;
 use waxwing::db::{Db, Timing};
 use waxwing::server::{self, EdgeConfig};
-use waxwing::work;
 
 /// The changes that are cut off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,8 +56,8 @@ impl World {
     /// Makes the change through a server over what may be cut off; whether it was acknowledged.
     async fn make_it(&self, app: &App, change: Change) -> bool {
         if change == Change::Suspend {
-            let role = waxwing::ads::service::Role::Advertiser;
-            return waxwing::ads::service::hold_back(app, self.owner.user_id(), role, true).await.is_ok();
+            let role = waxwing::domains::ads::service::Role::Advertiser;
+            return waxwing::domains::ads::service::hold_back(app, self.owner.user_id(), role, true).await.is_ok();
         }
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -104,7 +104,7 @@ async fn cut_off_everywhere(change: Change) {
         let doomed = App::new(Db::open(&target, timing).await.expect("a store"), app.clock.clone(), Config::default());
         let acknowledged = world.make_it(&doomed, change).await;
         doomed.drain().await;
-        let _ = work::drain(&doomed).await;
+        let _ = workers::drain(&doomed).await;
         if acknowledged {
             assert!(world.holds(&app, change).await, "{when}: what was acknowledged is lost");
         }

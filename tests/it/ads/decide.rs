@@ -4,8 +4,8 @@ use super::{add, done, make, number, run};
 use crate::support::{Actor, START, TestApp, codes};
 use serde_json::{Value, json};
 use std::time::Duration;
-use waxwing::ads::service::{self as ads, Role};
-use waxwing::config::Config;
+use waxwing::base::config::Config;
+use waxwing::domains::ads::service::{self as ads, Role};
 use waxwing::server::EdgeConfig;
 
 const HOUR: i64 = 3_600_000;
@@ -299,7 +299,7 @@ async fn a_website_or_an_advertiser_that_is_held_back_is_out_of_it_until_it_is_n
     let id = make(&bob, json!({})).await;
     add(&bob, &id, json!({})).await;
     let page = app.anonymous();
-    let user = |actor: &Actor| waxwing::ids::UserId::from_global(&actor.id).expect("an account");
+    let user = |actor: &Actor| waxwing::base::ids::UserId::from_global(&actor.id).expect("an account");
     assert_eq!(serve(&page, &key, json!({})).await.len(), 1);
     ads::hold_back(&app.app, user(&bob), Role::Advertiser, true).await.expect("a store");
     assert_eq!(serve(&page, &key, json!({})).await.len(), 0);

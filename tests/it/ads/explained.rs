@@ -4,7 +4,7 @@ use super::decide::{begun, serve, shown, spent};
 use super::{add, make, run};
 use crate::support::{Actor, error_codes};
 use serde_json::{Value, json};
-use waxwing::config::{Auction, Config};
+use waxwing::base::config::{Auction, Config};
 
 async fn explain(owner: &Actor, campaign: &str, more: Value) -> Value {
     let mut variables = json!({ "campaignId": campaign, "slot": "BANNER" });

@@ -19,7 +19,7 @@ mod traffic;
 
 use crate::support::{Actor, TestApp};
 use serde_json::{Value, json};
-use waxwing::ids::{AdId, CampaignId};
+use waxwing::base::ids::{AdId, CampaignId};
 
 /// A campaign's input with a budget of 10.
 pub(crate) fn campaign(more: Value) -> Value {

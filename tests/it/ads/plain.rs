@@ -10,9 +10,9 @@ use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-use waxwing::ads::{Money, Pricing, ecpm};
-use waxwing::config::{Auction, Config};
-use waxwing::ids::CampaignId;
+use waxwing::base::config::{Auction, Config};
+use waxwing::base::ids::CampaignId;
+use waxwing::domains::ads::{Money, Pricing, ecpm};
 
 const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;

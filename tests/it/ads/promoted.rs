@@ -6,8 +6,8 @@ use crate::support::monitor::Monitor;
 use crate::support::{Actor, Alone, RedisServer, START, TestApp, codes};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
 
 const MINUTE: i64 = 60_000;
 

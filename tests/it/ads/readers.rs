@@ -7,8 +7,8 @@ use crate::support::monitor::Monitor;
 use crate::support::{Actor, Alone, RedisServer, START, TestApp, findings};
 use serde_json::json;
 use std::sync::Arc;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
 
 const MINUTE: i64 = 60_000;
 

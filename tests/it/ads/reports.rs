@@ -4,7 +4,7 @@ use super::decide::{serve, started};
 use super::{add, campaign, done, make, run};
 use crate::support::{Actor, TestApp, error_codes};
 use serde_json::{Value, json};
-use waxwing::config::Config;
+use waxwing::base::config::Config;
 
 const DAY: i64 = 86_400_000;
 

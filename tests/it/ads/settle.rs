@@ -3,9 +3,9 @@
 use super::{add, done, make, number, number_of_ad, offers};
 use crate::support::{START, TestApp, findings};
 use serde_json::{Value, json};
-use waxwing::ads::service::{self as ads, Role};
-use waxwing::config::Config;
-use waxwing::ids::CampaignId;
+use waxwing::base::config::Config;
+use waxwing::base::ids::CampaignId;
+use waxwing::domains::ads::service::{self as ads, Role};
 
 const MINUTE: i64 = 60_000;
 const DAY: i64 = 24 * 60 * MINUTE;
@@ -243,7 +243,7 @@ async fn campaigns_and_websites_go_with_their_account() {
     }
     done(&ada, "RegisterWebsite", "website", json!({ "name": "N", "origin": "https://n.example" })).await;
     ads::hold_back(&app.app, ada.user_id(), Role::Publisher, true).await.expect("a store");
-    waxwing::accounts::service::delete(&app.app, ada.user_id(), "correct horse", None).await.expect("it is deleted");
+    waxwing::domains::accounts::service::delete(&app.app, ada.user_id(), "correct horse", None).await.expect("it is deleted");
     app.drain().await;
     let kinds = ["campaign", "keywords", "ads", "ad", "listed", "share", "rank", "offered", "website", "websites", "standing"];
     let left: Vec<String> = app
@@ -372,7 +372,7 @@ async fn a_late_settling_that_died_brings_back_no_campaign_that_is_gone() {
     let part = (0..8).map(|n| format!("schedule:{{{n}}}"));
     let part = part.into_iter().find(|key| app.redis.run::<Option<f64>>(&["ZSCORE", key, &number.to_string()]).is_some());
     let part = part.expect("it is looked at");
-    waxwing::accounts::service::delete(&app.app, ada.user_id(), "correct horse", None).await.expect("it is deleted");
+    waxwing::domains::accounts::service::delete(&app.app, ada.user_id(), "correct horse", None).await.expect("it is deleted");
     app.drain().await;
     for (key, value) in &kept {
         app.redis.run_bytes::<()>(&[b"RESTORE", key.as_bytes(), b"0", value]);

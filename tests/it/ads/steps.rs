@@ -6,16 +6,16 @@ use crate::support::{Alone, RedisServer, TestApp};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::json;
-use waxwing::ads::{Campaign, Money, Pacing};
-use waxwing::ids::{CampaignId, UserId, source};
+use waxwing::base::ids::{CampaignId, UserId, source};
+use waxwing::domains::ads::{Campaign, Money, Pacing};
 
 const DAY: u64 = 86_400_000;
 
-const SUMS: &str = include_str!("../../../src/ads/lua/sums.lua");
-const SHARE: &str = include_str!("../../../src/ads/lua/share.lua");
-const RESERVE: &str = include_str!("../../../src/ads/lua/reserve_impression.lua");
-const RETURN: &str = include_str!("../../../src/ads/lua/return_grant.lua");
-const DRAW: &str = include_str!("../../../src/ads/lua/draw_grant.lua");
+const SUMS: &str = include_str!("../../../src/domains/ads/lua/sums.lua");
+const SHARE: &str = include_str!("../../../src/domains/ads/lua/share.lua");
+const RESERVE: &str = include_str!("../../../src/domains/ads/lua/reserve_impression.lua");
+const RETURN: &str = include_str!("../../../src/domains/ads/lua/return_grant.lua");
+const DRAW: &str = include_str!("../../../src/domains/ads/lua/draw_grant.lua");
 
 /// Runs a script over keys of one tag.
 fn run(redis: &RedisServer, script: &str, keys: &[String], arguments: &[String]) -> String {

@@ -10,9 +10,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use waxwing::ads::CLICK_TIME;
-use waxwing::clock::{Clock, MINUTE};
-use waxwing::config::Config;
+use waxwing::base::clock::{Clock, MINUTE};
+use waxwing::base::config::Config;
+use waxwing::domains::ads::CLICK_TIME;
 
 const CLIENTS: usize = 64;
 

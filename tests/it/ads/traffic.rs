@@ -6,10 +6,10 @@ use super::{add, done, make, run};
 use crate::support::{Actor, TestApp, codes, findings};
 use serde_json::{Value, json};
 use std::net::IpAddr;
-use waxwing::ads::Slot;
-use waxwing::ads::service::{self as ads, Impression, PageAsk};
-use waxwing::config::{AdTraffic, Config};
-use waxwing::ids::WebsiteId;
+use waxwing::base::config::{AdTraffic, Config};
+use waxwing::base::ids::WebsiteId;
+use waxwing::domains::ads::Slot;
+use waxwing::domains::ads::service::{self as ads, Impression, PageAsk};
 
 const HOUR: i64 = 3_600_000;
 const PLENTY: u64 = 1_000_000;

@@ -6,8 +6,8 @@ use redis::{Cmd, Value, cmd};
 use serde_json::json;
 use std::collections::BTreeSet;
 use waxwing::app::App;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
 
 #[tokio::test]
 async fn a_home_page_costs_a_pipeline_a_node_and_no_more() {

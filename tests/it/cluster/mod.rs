@@ -8,8 +8,8 @@ mod slots;
 use crate::support::{Actor, CALM, Cluster, Served, waxwing};
 use serde_json::json;
 use waxwing::app::App;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
 use waxwing::db::{Db, Timing};
 
 async fn db_on(cluster: &Cluster, timing: Timing) -> Db {

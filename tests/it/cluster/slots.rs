@@ -7,9 +7,9 @@ use redis::{Value, cmd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use waxwing::clock::Clock;
-use waxwing::fsck;
-use waxwing::timelines::service as timelines;
+use waxwing::base::clock::Clock;
+use waxwing::cli::fsck;
+use waxwing::domains::timelines::service as timelines;
 
 /// The number of a key's slot.
 fn slot(cluster: &Cluster, key: &str) -> u16 {

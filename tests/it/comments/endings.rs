@@ -10,15 +10,15 @@ use rand::{Rng, SeedableRng};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use waxwing::accounts::service as accounts;
 use waxwing::app::App;
-use waxwing::clock::Clock;
-use waxwing::comments::{Draft, Under, Vote, service as comments};
-use waxwing::config::Config;
-use waxwing::error::{Error, Refusal, UserErrorCode};
-use waxwing::ids::{CommentId, StatusId, UserId};
-use waxwing::jobs::Place;
-use waxwing::request::{Loaders, Request};
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
+use waxwing::base::error::{Error, Refusal, UserErrorCode};
+use waxwing::base::ids::{CommentId, StatusId, UserId};
+use waxwing::base::request::{Loaders, Request};
+use waxwing::domains::accounts::service as accounts;
+use waxwing::domains::comments::{Draft, Under, Vote, service as comments};
+use waxwing::platform::journal::Place;
 
 /// What a pass may touch.
 const KEYS: usize = 1_000;

@@ -1,8 +1,8 @@
 //! The log of a thread: what happened, in order, nothing missing without being told; votes once a second.
 
 use super::{Says, scene};
-use waxwing::comments::{EventId, Happened, Read, service as comments};
-use waxwing::ids::{CommentId, StatusId};
+use waxwing::base::ids::{CommentId, StatusId};
+use waxwing::domains::comments::{EventId, Happened, Read, service as comments};
 
 async fn read(app: &waxwing::app::App, status: &str, after: EventId) -> Read {
     comments::events(app, StatusId::from_global(status).expect("an id"), after, 100).await.expect("a store")

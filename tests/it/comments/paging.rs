@@ -54,7 +54,8 @@ async fn levels_page_as_one_in_every_order() {
         }
         let seen = ada.see(&comment).await;
         let number_of = |field: &str| seen[field].as_i64().expect("a count");
-        let controversy = waxwing::comments::controversy(number_of("upvoteCount") as u64, number_of("downvoteCount") as u64);
+        let controversy =
+            waxwing::domains::comments::controversy(number_of("upvoteCount") as u64, number_of("downvoteCount") as u64);
         all.push((comment, number_of("score"), number_of("replyCount"), i64::from(controversy)));
     }
     for sort in SORTS {

@@ -4,10 +4,10 @@ use super::{Says, id, scene};
 use crate::support::{TestApp, codes, error_codes, findings, mentions, texts};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use waxwing::comments::{Vote, service as comments};
-use waxwing::config::Config;
-use waxwing::ids::CommentId;
-use waxwing::request::Request;
+use waxwing::base::config::Config;
+use waxwing::base::ids::CommentId;
+use waxwing::base::request::Request;
+use waxwing::domains::comments::{Vote, service as comments};
 
 #[tokio::test]
 async fn a_thread_is_said_edited_voted_on_and_deleted() {
@@ -369,7 +369,7 @@ async fn an_account_that_is_gone_leaves_places_and_its_votes_counted() {
     assert_eq!((&held_now["isDeleted"], &held_now["message"], &held_now["author"]), (&json!(true), &json!(""), &Value::Null));
     assert_eq!(codes(&ada.add(json!({ "parentId": held, "message": "x" })).await), ["NOT_FOUND"]);
     assert_eq!((codes(&dan.vote(&held, "DOWN").await), ada.see(&on_own).await), (vec!["NOT_FOUND"], Value::Null));
-    waxwing::accounts::service::leave(&app.app, crowd[1].user_id(), "c1").await.expect("it is gone");
+    waxwing::domains::accounts::service::leave(&app.app, crowd[1].user_id(), "c1").await.expect("it is gone");
     app.drain().await;
     assert_eq!(ada.read(&status, "OLD").await, ["*", "-under", "voted"]);
     assert_eq!((ada.see(&leaf).await, &ada.see(&voted).await["score"]), (Value::Null, &json!(1)));

@@ -100,7 +100,7 @@ async fn it_is_read_on_from_what_has_gone() {
     bob.delete(&all[4], false).await;
     assert_eq!(rest(4).await.lines, ["-f", "g"], "a leaf that has left");
     // A branch goes while somebody stands in it: nothing of it is told, and nothing beside it is missing.
-    let id = waxwing::ids::CommentId::from_global(&all[1]).expect("an id");
+    let id = waxwing::base::ids::CommentId::from_global(&all[1]).expect("an id");
     let key = format!("comment:{{{}}}:{}", id.status.0, id.number);
     app.redis.run::<()>(&["RENAME", &key, &format!("{key}0")]);
     for at in 1..=4 {

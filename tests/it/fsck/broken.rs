@@ -1,7 +1,7 @@
 //! One invariant after the other is broken by hand: exactly that is told.
 
 use super::{QUICK, Scene};
-use waxwing::fsck::Options;
+use waxwing::cli::fsck::Options;
 
 /// What is done to the scene, and every finding that it must give.
 pub(super) type Case = (&'static [&'static str], &'static [&'static str]);

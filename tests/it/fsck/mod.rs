@@ -11,12 +11,12 @@ use serde_json::json;
 use std::process::Output;
 use std::time::Duration;
 use waxwing::app::App;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
+use waxwing::base::ids::source::compose;
+use waxwing::base::ids::{CommentId, StatusId, UserId, UserListId};
+use waxwing::cli::fsck::{Options, Step, run};
 use waxwing::db::{Db, embedded};
-use waxwing::fsck::{Options, Step, run};
-use waxwing::ids::source::compose;
-use waxwing::ids::{CommentId, StatusId, UserId, UserListId};
 
 const QUICK: Options = Options { home_window: Some(1_000), pause: Duration::from_millis(2) };
 
@@ -73,7 +73,7 @@ impl Scene {
     async fn quiet() -> Self {
         let scene = Self::play().await;
         let thread = StatusId(scene.fill("$second").parse().expect("a number"));
-        waxwing::comments::service::tell_votes(&scene.app.app, thread).await.expect("it is told");
+        waxwing::domains::comments::service::tell_votes(&scene.app.app, thread).await.expect("it is told");
         scene
     }
 

@@ -4,7 +4,7 @@ use super::broken::{self, Case};
 use super::{QUICK, Scene, fsck, lines};
 use crate::support::RedisServer;
 use std::collections::BTreeMap;
-use waxwing::fsck::{RepairStep, Repaired, repair};
+use waxwing::cli::fsck::{RepairStep, Repaired, repair};
 
 /// What a person must decide: these lines stay, all others are repaired.
 const LEFT: &[&str] = &[

@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use waxwing::app::App;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
+use waxwing::cli::fsck::{RepairStep, repair};
 use waxwing::db::Db;
-use waxwing::fsck::{RepairStep, repair};
 
 /// Numbers that are the same each time.
 struct Dice(u64);
@@ -167,7 +167,7 @@ async fn beside_a_server_that_writes_nothing_is_lost() {
     let repaired = repair(&scene.app.app, QUICK, false, |_| ()).await.expect("it is repaired");
     assert!(repaired.left.is_empty(), "{repaired:?}");
     assert_eq!(scene.findings(QUICK).await, [""; 0]);
-    let number = |status: &String| waxwing::ids::StatusId::from_global(status).expect("an id").0.to_string();
+    let number = |status: &String| waxwing::base::ids::StatusId::from_global(status).expect("an id").0.to_string();
     for status in posted.iter().map(number) {
         for key in ["profile:{$ada}", "home:{$ada}", "home:{$bob}", "home:{$cyd}", "liked:{$cyd}"] {
             let held: Option<f64> = scene.app.redis.run(&["ZSCORE", &scene.fill(key), &status]);

@@ -9,7 +9,7 @@ use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
-use waxwing::ids::StatusId;
+use waxwing::base::ids::StatusId;
 
 /// These are followed more than others.
 const STARS: usize = 4;

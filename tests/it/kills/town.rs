@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use waxwing::app::App;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
+use waxwing::cli::fsck;
 use waxwing::db::Db;
-use waxwing::fsck;
-use waxwing::statuses::Draft;
-use waxwing::timelines::service as timelines;
+use waxwing::domains::statuses::Draft;
+use waxwing::domains::timelines::service as timelines;
 
 /// Two servers and a worker.
 pub(super) const PROCESSES: usize = 3;

@@ -109,7 +109,7 @@ async fn a_busy_day_logs_nothing_that_somebody_should_look_at() {
     let stop = tokio_util::sync::CancellationToken::new();
     let working = tokio::spawn({
         let (app, stop) = (app.app.clone(), stop.clone());
-        async move { waxwing::work::run(&app, &stop).await }
+        async move { waxwing::cli::workers::run(&app, &stop).await }
     });
     let mut public = Ear::public(&app, json!({ "track": ["list"] }), None).await.listen().await;
     let crowd = [ada, bob, cyd];

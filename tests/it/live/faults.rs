@@ -7,11 +7,11 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use waxwing::app::App;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
 use waxwing::db::{Db, Timing};
-use waxwing::sessions::service as sessions;
-use waxwing::streaming::service as streaming;
+use waxwing::domains::sessions::service as sessions;
+use waxwing::domains::streaming::service as streaming;
 
 #[tokio::test]
 async fn a_redis_that_dies_and_comes_back_leaves_no_hole() {

@@ -4,8 +4,8 @@ use super::is_quiet;
 use crate::support::{Answer, Events, PROTOCOL, Served, Socket, TestApp};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
-use waxwing::config::Config;
-use waxwing::quota::{Limit, Rates};
+use waxwing::base::config::Config;
+use waxwing::base::quota::{Limit, Rates};
 
 const FOLLOW: &str = "subscription($logins: [String!]) { statusEvents(filter: { follow: $logins }) { cursor } }";
 
@@ -144,7 +144,7 @@ async fn a_filter_is_charged_by_its_entries_before_anything_is_read() {
     subscribe(&mut socket, "a", follow(0, 5_000)).await;
     until_held(&app, 5_000).await;
     let began = Instant::now();
-    while app.app.part::<waxwing::streaming::Hub>().waiting() != 1 {
+    while app.app.part::<waxwing::domains::streaming::Hub>().waiting() != 1 {
         assert!(began.elapsed() < Duration::from_secs(20), "it does not begin");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -176,7 +176,7 @@ async fn logins_are_looked_up_in_bounded_pipelines_and_each_once() {
     let look_up = async |logins: Vec<String>| {
         app.redis.reset_calls();
         let before = app.app.db().round_trips();
-        let found = waxwing::users::service::find_by_logins(&app.app, &logins).await.expect("an answer");
+        let found = waxwing::domains::users::service::find_by_logins(&app.app, &logins).await.expect("an answer");
         let asked = app.redis.calls().get("hget").copied().unwrap_or_default();
         (found, asked, app.app.db().round_trips() - before)
     };

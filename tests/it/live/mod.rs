@@ -22,12 +22,12 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use waxwing::app::App;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
-use waxwing::request;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
+use waxwing::base::request;
+use waxwing::domains::sessions::service as sessions;
+use waxwing::domains::streaming::Hub;
 use waxwing::schema::Rendered;
-use waxwing::sessions::service as sessions;
-use waxwing::streaming::Hub;
 
 const LIVE: &str = include_str!("../contract/live.graphql");
 
@@ -240,7 +240,7 @@ async fn a_list_that_is_deleted_tells_nothing_more() {
     bob.post("One").await;
     assert_eq!(ear.hear(1).await, ["+One"]);
     ada.run("DeleteList", json!({ "input": { "listId": list } })).await;
-    let id = waxwing::ids::UserListId::from_global(&list).expect("an id").0;
+    let id = waxwing::base::ids::UserListId::from_global(&list).expect("an id").0;
     let (hub, began) = (app.app.part::<Hub>(), std::time::Instant::now());
     while hub.sources_of(id) != Some(0) {
         assert!(began.elapsed() < Duration::from_secs(5), "it is not noticed");
@@ -261,7 +261,7 @@ async fn a_deletion_of_a_list_is_published_after_it() {
     let ada = app.user("ada").await;
     let made = ada.run("CreateList", json!({ "input": { "name": "Birds" } })).await;
     let list = made["data"]["createUserList"]["userList"]["id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();
-    let id = waxwing::ids::UserListId::from_global(&list).expect("an id").0;
+    let id = waxwing::base::ids::UserListId::from_global(&list).expect("an id").0;
     let monitor = Monitor::of(&app.redis);
     ada.run("DeleteList", json!({ "input": { "listId": list } })).await;
     app.drain().await;
@@ -288,11 +288,12 @@ async fn a_deletion_that_somebody_else_settles_goes_to_whom_the_status_went() {
         assert_eq!(ear.hear(1).await, [format!("+{number}")]);
     }
     // The deleter dies behind its commit; that it was posted is kept no longer.
-    let id = waxwing::ids::StatusId::from_global(&old).expect("an id");
+    let id = waxwing::base::ids::StatusId::from_global(&old).expect("an id");
     app.redis.run::<()>(&["DEL", &format!("status:{{{}}}", id.0)]);
-    let mut place = Some(waxwing::jobs::Place::default());
+    let mut place = Some(waxwing::platform::journal::Place::default());
     while let Some(next) = place {
-        place = waxwing::timelines::service::settle_status(&app.app, bob.user_id(), id, next).await.expect("it is settled");
+        place =
+            waxwing::domains::timelines::service::settle_status(&app.app, bob.user_id(), id, next).await.expect("it is settled");
     }
     assert_eq!(ear.hear(1).await, [format!("-{old}")]);
 }

@@ -3,9 +3,9 @@
 use crate::support::TestApp;
 use futures_util::future::join_all;
 use waxwing::app::App;
-use waxwing::config::Config;
-use waxwing::events::{EventId, Marks, Position, Read, service as events};
-use waxwing::ids::StatusId;
+use waxwing::base::config::Config;
+use waxwing::base::ids::StatusId;
+use waxwing::platform::events::{EventId, Marks, Position, Read, service as events};
 
 /// Events that are read at once.
 const PAGE: usize = 500;

@@ -4,7 +4,7 @@ use super::{Ear, LIVE, context};
 use crate::support::{Actor, TestApp};
 use async_graphql::{Request, Variables};
 use serde_json::{Value, json};
-use waxwing::config::Config;
+use waxwing::base::config::Config;
 
 /// What is the same for everybody who is told of a status.
 const SAME: &str =

@@ -6,14 +6,14 @@ use crate::support::{Actor, Alone, RedisServer, START, Served, TestApp};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
-use waxwing::events::{Place, service as events};
-use waxwing::ids::StatusId;
-use waxwing::jobs::{self, Feed, Task, service as journal};
-use waxwing::lists::{NewList, service as lists};
-use waxwing::statuses::{Draft, service as statuses};
-use waxwing::timelines::service as timelines;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
+use waxwing::base::ids::StatusId;
+use waxwing::domains::lists::{NewList, service as lists};
+use waxwing::domains::statuses::{Draft, service as statuses};
+use waxwing::domains::timelines::service as timelines;
+use waxwing::platform::events::{Place, service as events};
+use waxwing::platform::journal::{Feed, Place as TaskPlace, Task, service as journal};
 
 /// Ada, and those whom she follows.
 async fn reader_and_authors(app: &TestApp, authors: usize) -> (Actor, Vec<Actor>) {
@@ -65,7 +65,7 @@ async fn begin_post(app: &Served, author: &Actor, message: &str) -> StatusId {
 
 /// The rest of it.
 async fn finish_post(app: &Served, author: &Actor, id: StatusId) {
-    let mut place = Some(jobs::Place::default());
+    let mut place = Some(TaskPlace::default());
     while let Some(next) = place {
         place = timelines::settle_status(&app.app, author.user_id(), id, next).await.expect("it is settled");
     }

@@ -6,10 +6,10 @@ use crate::support::{Actor, TestApp};
 use async_graphql::{Request, Variables};
 use serde_json::json;
 use std::time::Duration;
-use waxwing::ids::StatusId;
-use waxwing::request;
-use waxwing::sessions::service as sessions;
-use waxwing::streaming::service as streaming;
+use waxwing::base::ids::StatusId;
+use waxwing::base::request;
+use waxwing::domains::sessions::service as sessions;
+use waxwing::domains::streaming::service as streaming;
 
 const CONTRACT: &str = include_str!("../contract/comments.graphql");
 
@@ -116,7 +116,9 @@ async fn votes_are_told_at_most_once_a_second_with_all_until_then() {
     assert_eq!(hear(&mut ear, 1).await, ["1 points"], "the first at once");
     app.clock.advance(1_000);
     // Whoever is to tell waits by its own clock; what follows the thread tells it, too.
-    waxwing::comments::service::tell_votes(&app.app, StatusId::from_global(&status).expect("an id")).await.expect("it is told");
+    waxwing::domains::comments::service::tell_votes(&app.app, StatusId::from_global(&status).expect("an id"))
+        .await
+        .expect("it is told");
     assert_eq!(hear(&mut ear, 1).await, ["6 points"], "the others together");
     Says(&crowd[0]).on(&status, "nothing in between").await;
     assert_eq!(hear(&mut ear, 1).await, ["+nothing in between"]);

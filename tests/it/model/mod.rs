@@ -9,8 +9,8 @@ use play::Play;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use waxwing::app::App;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
 use waxwing::db::Db;
 
 fn number(name: &str) -> Option<u64> {

@@ -1,7 +1,7 @@
 //! What Waxwing stands for, in memory and without a thought for speed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use waxwing::ids::{StatusId, UserId, UserListId};
+use waxwing::base::ids::{StatusId, UserId, UserListId};
 
 #[derive(Default)]
 pub(super) struct Plain {

@@ -8,17 +8,18 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use std::collections::BTreeSet;
 use waxwing::app::App;
-use waxwing::clock::Clock;
-use waxwing::error::Error;
-use waxwing::graph::{self, Direction};
-use waxwing::ids::{SessionId, StatusId, UserId, UserListId};
-use waxwing::lists::{self, NewList};
-use waxwing::page::{Page, PageArgs};
-use waxwing::request::Request;
-use waxwing::statuses::{self, Draft};
-use waxwing::users::{self, User};
-use waxwing::viewer::Viewer;
-use waxwing::{accounts, timelines, work};
+use waxwing::base::clock::Clock;
+use waxwing::base::error::Error;
+use waxwing::base::ids::{SessionId, StatusId, UserId, UserListId};
+use waxwing::base::page::{Page, PageArgs};
+use waxwing::base::request::Request;
+use waxwing::base::viewer::Viewer;
+use waxwing::cli::workers;
+use waxwing::domains::graph::{self, Direction};
+use waxwing::domains::lists::{self, NewList};
+use waxwing::domains::statuses::{self, Draft};
+use waxwing::domains::users::{self, User};
+use waxwing::domains::{accounts, timelines};
 
 const DAY: i64 = 24 * 3_600_000;
 
@@ -176,7 +177,7 @@ impl Play {
         self.clock.advance(by);
         let drained = self.random.random_bool(0.4);
         if drained {
-            work::drain(&self.app).await.expect("a store");
+            workers::drain(&self.app).await.expect("a store");
             self.uncounted = false;
         }
         self.tale.push(format!("{by} ms pass{}", if drained { ", everything is settled" } else { "" }));
@@ -240,7 +241,7 @@ impl Play {
         }
     }
 
-    fn cursor(&self, list: waxwing::page::ListId, place: u64) -> String {
+    fn cursor(&self, list: waxwing::base::page::ListId, place: u64) -> String {
         futures_util::FutureExt::now_or_never(self.app.cursors()).expect("known").expect("a secret").encode(list, place)
     }
 
@@ -280,12 +281,12 @@ impl Play {
 
     /// Everybody's homes once more, and the whole store.
     pub(super) async fn end(mut self) {
-        work::drain(&self.app).await.expect("a store");
+        workers::drain(&self.app).await.expect("a store");
         self.uncounted = false;
         for who in self.plain.people.clone() {
             self.look(who).await;
         }
-        work::drain(&self.app).await.expect("a store");
+        workers::drain(&self.app).await.expect("a store");
         self.clock.advance(61_000);
         let found = findings(&self.app).await;
         assert!(found.is_empty(), "{found:#?}\n{}", self.tale.join("\n"));

@@ -3,12 +3,12 @@
 use super::OPTIONS;
 use crate::support::{Actor, Alone, RedisServer, START, TestApp, findings};
 use std::sync::Arc;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
-use waxwing::error::Error;
-use waxwing::jobs::service as jobs;
-use waxwing::jobs::{KEEP, Queue, Task, keep};
-use waxwing::sessions::service as sessions;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
+use waxwing::base::error::Error;
+use waxwing::domains::sessions::service as sessions;
+use waxwing::platform::journal::service as journal;
+use waxwing::platform::journal::{KEEP, Queue, Task, keep};
 
 /// An application on a cluster, two people, and nothing in the journal.
 async fn scene() -> (TestApp, Actor, Actor) {
@@ -156,11 +156,11 @@ async fn what_is_young_is_not_compared_without_a_restart() {
 #[tokio::test]
 async fn an_entry_that_stays_or_comes_back_has_its_copies() {
     let (app, ..) = scene().await;
-    let author = waxwing::ids::UserId(5);
-    jobs::leave(&app.app, Task::Status { author, status: waxwing::ids::StatusId(6) }).await.expect("a store");
+    let author = waxwing::base::ids::UserId(5);
+    journal::leave(&app.app, Task::Status { author, status: waxwing::base::ids::StatusId(6) }).await.expect("a store");
     let copies = || journal(&app).iter().filter(|key| key.starts_with("copies:")).count();
     assert_eq!(copies(), 2, "one on each other node");
-    let mut entry = jobs::claim(&app.app, Queue::Short, 1).await.expect("a store").pop().expect("an entry");
+    let mut entry = journal::claim(&app.app, Queue::Short, 1).await.expect("a store").pop().expect("an entry");
     entry.tries = 4;
     let shards: Vec<String> = (0..8).map(|shard| format!("dead:{{{shard}}}")).collect();
     for shard in &shards {
@@ -169,16 +169,16 @@ async fn an_entry_that_stays_or_comes_back_has_its_copies() {
         app.redis.run::<()>(&command);
     }
     let broken = Error::internal(anyhow::anyhow!("broken"));
-    jobs::fail(&app.app, entry.clone(), &broken).await.expect("a store");
+    journal::fail(&app.app, entry.clone(), &broken).await.expect("a store");
     assert_eq!(copies(), 2, "there is no room among the dead: it stays in the journal");
     for shard in &shards {
         app.redis.run::<()>(&["UNLINK", shard]);
     }
-    jobs::fail(&app.app, entry.clone(), &broken).await.expect("a store");
+    journal::fail(&app.app, entry.clone(), &broken).await.expect("a store");
     assert_eq!(journal(&app), [""; 0], "it is among the dead");
-    assert!(jobs::revive(&app.app, entry.clone()).await.expect("a store"));
+    assert!(journal::revive(&app.app, entry.clone()).await.expect("a store"));
     assert_eq!(copies(), 2, "another node may lose it now as before");
-    assert!(!jobs::revive(&app.app, entry).await.expect("a store"), "it is not among the dead any more");
+    assert!(!journal::revive(&app.app, entry).await.expect("a store"), "it is not among the dead any more");
     assert_eq!(copies(), 2);
     later(&app).await;
     later(&app).await;
@@ -198,29 +198,29 @@ fn fill(app: &TestApp, place: &str) {
 #[tokio::test]
 async fn an_entry_that_is_taken_up_keeps_its_copies_where_there_is_no_room_for_new_ones() {
     let (app, ..) = scene().await;
-    let author = waxwing::ids::UserId(5);
-    jobs::leave(&app.app, Task::Status { author, status: waxwing::ids::StatusId(6) }).await.expect("a store");
+    let author = waxwing::base::ids::UserId(5);
+    journal::leave(&app.app, Task::Status { author, status: waxwing::base::ids::StatusId(6) }).await.expect("a store");
     let copies = |app: &TestApp| -> Vec<String> { journal(app).into_iter().filter(|key| key.starts_with("copies:")).collect() };
     let places = copies(&app);
     assert_eq!(places.len(), 2, "one on each other node");
     let app = restarted(&app).await;
-    let mut entry = jobs::claim(&app.app, Queue::Short, 1).await.expect("a store").pop().expect("an entry");
+    let mut entry = journal::claim(&app.app, Queue::Short, 1).await.expect("a store").pop().expect("an entry");
     let id = entry.id.to_string();
     let holds = |place: &str| app.redis.run::<bool>(&["HEXISTS", place, &id]);
     // One of the nodes has lost its copy, and has no room for it any more.
     app.redis.run::<()>(&["HDEL", &places[0], &id]);
     fill(&app, &places[0]);
     for _ in 0..2 {
-        let full = jobs::take_up(&app.app, &mut entry).await;
+        let full = journal::take_up(&app.app, &mut entry).await;
         assert!(matches!(full, Err(Error::Overloaded)), "{full:?}");
         assert!(holds(&places[1]), "the other node's copy stays");
-        jobs::put_back(&app.app, &entry).await.expect("a store");
-        entry = jobs::claim(&app.app, Queue::Short, 1).await.expect("a store").pop().expect("an entry");
+        journal::put_back(&app.app, &entry).await.expect("a store");
+        entry = journal::claim(&app.app, Queue::Short, 1).await.expect("a store").pop().expect("an entry");
     }
     app.redis.run::<()>(&["UNLINK", &places[0]]);
-    jobs::take_up(&app.app, &mut entry).await.expect("there is room");
+    journal::take_up(&app.app, &mut entry).await.expect("there is room");
     assert!(places.iter().all(|place| holds(place)), "{:?}", copies(&app));
-    jobs::put_back(&app.app, &entry).await.expect("a store");
+    journal::put_back(&app.app, &entry).await.expect("a store");
     later(&app).await;
     later(&app).await;
     assert_eq!(journal(&app), [""; 0]);
@@ -229,20 +229,20 @@ async fn an_entry_that_is_taken_up_keeps_its_copies_where_there_is_no_room_for_n
 #[tokio::test]
 async fn what_is_forgotten_does_not_come_back_from_a_copy() {
     let (app, ..) = scene().await;
-    let author = waxwing::ids::UserId(5);
-    jobs::leave(&app.app, Task::Status { author, status: waxwing::ids::StatusId(6) }).await.expect("a store");
-    let mut entry = jobs::claim(&app.app, Queue::Short, 1).await.expect("a store").pop().expect("an entry");
+    let author = waxwing::base::ids::UserId(5);
+    journal::leave(&app.app, Task::Status { author, status: waxwing::base::ids::StatusId(6) }).await.expect("a store");
+    let mut entry = journal::claim(&app.app, Queue::Short, 1).await.expect("a store").pop().expect("an entry");
     let id = entry.id.to_string();
     let place = journal(&app).into_iter().find(|key| key.starts_with("copies:")).expect("a copy");
     let record: String = app.redis.run(&["HGET", &place, &id]);
     entry.tries = 4;
-    jobs::fail(&app.app, entry.clone(), &Error::internal(anyhow::anyhow!("broken"))).await.expect("a store");
+    journal::fail(&app.app, entry.clone(), &Error::internal(anyhow::anyhow!("broken"))).await.expect("a store");
     assert_eq!(journal(&app), [""; 0], "it is among the dead");
     // A node has lost the end of what it wrote: the copy is there again.
     app.redis.run::<()>(&["HSET", &place, &id, &record]);
-    assert!(!jobs::forget(&app.app, entry.id + 8).await.expect("a store"), "nobody knows this one");
-    assert!(jobs::forget(&app.app, entry.id).await.expect("a store"));
-    assert!(!jobs::forget(&app.app, entry.id).await.expect("a store"));
+    assert!(!journal::forget(&app.app, entry.id + 8).await.expect("a store"), "nobody knows this one");
+    assert!(journal::forget(&app.app, entry.id).await.expect("a store"));
+    assert!(!journal::forget(&app.app, entry.id).await.expect("a store"));
     app.clock.advance(60_000);
     assert!(!keep::sweep(&app.app).await.expect("a store"), "{:?}", journal(&app));
     assert_eq!(journal(&app), [""; 0]);

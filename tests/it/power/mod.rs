@@ -15,11 +15,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use waxwing::app::App;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
+use waxwing::cli::workers;
 use waxwing::db::Db;
-use waxwing::jobs::KEEP;
-use waxwing::work;
+use waxwing::platform::journal::KEEP;
 
 const OPTIONS: [&str; 6] = ["--appendonly", "yes", "--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0"];
 const WINDOW: usize = 100;
@@ -112,7 +112,7 @@ async fn heals(redis: &Arc<RedisServer>) {
     let clock = Clock::manual(Clock::System.now() + KEEP + 2_000);
     let db = Db::open(&redis.target(), CALM).await.expect("a store");
     let app = App::new(db, clock.clone(), config());
-    work::drain(&app).await.expect("a store");
+    workers::drain(&app).await.expect("a store");
     clock.advance(61_000);
     let found = findings(&app).await;
     assert!(found.is_empty(), "{} findings: {found:#?}", found.len());

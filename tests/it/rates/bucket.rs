@@ -4,10 +4,10 @@ use super::{limited, quota};
 use crate::support::{START, TestApp};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use waxwing::ids::UserId;
-use waxwing::quota::{Limit, Quota};
-use waxwing::rates::service::take;
-use waxwing::rates::{Charge, Subject, Taken};
+use waxwing::base::ids::UserId;
+use waxwing::base::quota::{Limit, Quota};
+use waxwing::platform::rates::service::take;
+use waxwing::platform::rates::{Charge, Subject, Taken};
 
 /// What a bucket must be: whatever is missing is counted in tokens × ms, exactly.
 struct Model {

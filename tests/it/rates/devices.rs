@@ -7,9 +7,9 @@ use crate::support::{Actor, Answer, Served, Socket, TestApp, error_codes};
 use futures_util::future::join_all;
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
-use waxwing::config::Config;
-use waxwing::quota::Limit;
-use waxwing::users::{self, User};
+use waxwing::base::config::Config;
+use waxwing::base::quota::Limit;
+use waxwing::domains::users::{self, User};
 
 use Came::{In, Limited, Wrong};
 

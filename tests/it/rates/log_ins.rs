@@ -4,11 +4,11 @@ use super::{asking, behind_a_proxy, by_default, limited, log_in, refused, sign_u
 use crate::support::{Answer, Served, TestApp, error_codes};
 use futures_util::future::join_all;
 use serde_json::Value;
-use waxwing::config::{Config, DocumentLimits};
-use waxwing::error::Error;
-use waxwing::quota::Limit;
-use waxwing::rates::Subject;
-use waxwing::rates::service::{charge, give_back};
+use waxwing::base::config::{Config, DocumentLimits};
+use waxwing::base::error::Error;
+use waxwing::base::quota::Limit;
+use waxwing::platform::rates::Subject;
+use waxwing::platform::rates::service::{charge, give_back};
 
 pub(super) const RIGHT: &str = "correct horse";
 

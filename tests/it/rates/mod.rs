@@ -10,8 +10,8 @@ mod work;
 use crate::support::{Actor, Answer, Served, TestApp, error_codes};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
-use waxwing::config::Config;
-use waxwing::quota::{Limit, Quota, Rates};
+use waxwing::base::config::Config;
+use waxwing::base::quota::{Limit, Quota, Rates};
 
 /// A quota that no test comes to the end of.
 const PLENTY: &str = "1000000/1s";
@@ -78,7 +78,7 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> Answer
             asked_by(app, ada, &format!("mutation {{ {field}(input: {{ userId: {id:?} }}) {{ userErrors {{ code }} }} }}"))
         }
         Limit::Likes => {
-            let id = waxwing::ids::StatusId(app.app.next_id().await.expect("an id")).global();
+            let id = waxwing::base::ids::StatusId(app.app.next_id().await.expect("an id")).global();
             let field = if even { "likeStatus" } else { "unlikeStatus" };
             asked_by(app, ada, &format!("mutation {{ {field}(input: {{ statusId: {id:?} }}) {{ userErrors {{ code }} }} }}"))
         }
@@ -86,7 +86,7 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> Answer
             let comment = unknown_comment(app).await;
             let mutation = match n % 3 {
                 0 => format!("addComment(input: {{ parentId: {comment:?}, message: \"x\" }})"),
-                1 => format!("addComment(input: {{ statusId: {:?}, message: \"x\" }})", waxwing::ids::StatusId(7).global()),
+                1 => format!("addComment(input: {{ statusId: {:?}, message: \"x\" }})", waxwing::base::ids::StatusId(7).global()),
                 _ => format!("editComment(input: {{ commentId: {comment:?}, message: \"x\" }})"),
             };
             asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
@@ -97,7 +97,7 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> Answer
             asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
         }
         Limit::Lists => {
-            let list = waxwing::ids::UserListId(app.app.next_id().await.expect("an id")).global();
+            let list = waxwing::base::ids::UserListId(app.app.next_id().await.expect("an id")).global();
             let mutation = match n % 5 {
                 0 => "createUserList(input: { name: \"x\" })".to_owned(),
                 1 => format!("renameUserList(input: {{ listId: {list:?}, name: \"x\" }})"),
@@ -108,8 +108,8 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> Answer
             asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
         }
         Limit::Campaigns => {
-            let campaign = waxwing::ids::CampaignId(app.app.next_id().await.expect("an id"));
-            let (ad, id) = (waxwing::ids::AdId { campaign, number: 7 }.global(), campaign.global());
+            let campaign = waxwing::base::ids::CampaignId(app.app.next_id().await.expect("an id"));
+            let (ad, id) = (waxwing::base::ids::AdId { campaign, number: 7 }.global(), campaign.global());
             let snippet = "snippet: \"x\", targetUrl: \"https://a.example\", pricing: CPM, bid: 1";
             let mutation = match n % 11 {
                 0 => "createCampaign(input: { name: \"x\", budget: 1 })".to_owned(),
@@ -121,7 +121,7 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> Answer
                 6 => format!("removeCampaignKeywords(input: {{ campaignId: {id:?}, keywords: [\"x\"] }})"),
                 7 => format!("createAd(input: {{ campaignId: {id:?}, slot: SQUARE, {snippet} }})"),
                 8 => format!("removeAd(input: {{ adId: {ad:?} }})"),
-                9 => format!("renewWebsiteServerKey(input: {{ websiteId: {:?} }})", waxwing::ids::WebsiteId(7).global()),
+                9 => format!("renewWebsiteServerKey(input: {{ websiteId: {:?} }})", waxwing::base::ids::WebsiteId(7).global()),
                 _ => "registerWebsite(input: { name: \"x\", origin: \"https://a.example\" })".to_owned(),
             };
             asked_by(app, ada, &format!("mutation {{ {mutation} {{ userErrors {{ code }} }} }}"))
@@ -140,7 +140,7 @@ async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> Answer
 
 async fn unknown_comment(app: &TestApp) -> String {
     let number = app.app.next_id().await.expect("an id");
-    waxwing::ids::CommentId { status: waxwing::ids::StatusId(number), number }.global()
+    waxwing::base::ids::CommentId { status: waxwing::base::ids::StatusId(number), number }.global()
 }
 
 /// Whether an answer is the refusal of this limit, told in every place where a client looks, and after how many seconds to come

@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, UnixStream};
 use waxwing::app::App;
-use waxwing::clock::Clock;
+use waxwing::base::clock::Clock;
+use waxwing::base::error::Error;
+use waxwing::base::ids::UserId;
+use waxwing::base::quota::Limit;
+use waxwing::cli::fsck;
 use waxwing::db::{Db, Timing};
-use waxwing::error::Error;
-use waxwing::fsck;
-use waxwing::ids::UserId;
-use waxwing::quota::Limit;
-use waxwing::rates::Subject;
-use waxwing::rates::service::charge;
+use waxwing::platform::rates::Subject;
+use waxwing::platform::rates::service::charge;
 
 const READ: &str = "{ user(login: \"c0\") { login } }";
 

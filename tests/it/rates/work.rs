@@ -5,10 +5,10 @@ use crate::support::{Actor, Answer, Events, Served, Socket, TestApp, error_codes
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use waxwing::config::Config;
+use waxwing::base::config::Config;
+use waxwing::base::quota::Limit;
 use waxwing::db::Work;
-use waxwing::quota::Limit;
-use waxwing::rates::{BEYOND_ESTIMATE, FREE_UNITS, Leases, Subject, Toll, service};
+use waxwing::platform::rates::{BEYOND_ESTIMATE, FREE_UNITS, Leases, Subject, Toll, service};
 
 /// Costs 3, and is pushed to every follower.
 const POST: &str = "mutation { postStatus(input: { message: \"x\" }) { userErrors { code } } }";
@@ -232,7 +232,7 @@ async fn a_subscription_pays_for_what_it_reads_before_anything_is_told() {
     let query = format!("subscription {{ statusEvents(filter: {{ follow: [\"ada\"] }}, after: {cursor}) {{ cursor }} }}");
     let mut socket = Socket::of(&app, ada.token.as_deref()).await;
     socket.subscribe("a", &query).await;
-    while app.app.part::<waxwing::streaming::Hub>().waiting() != 1 {
+    while app.app.part::<waxwing::domains::streaming::Hub>().waiting() != 1 {
         tokio::task::yield_now().await;
     }
     // A hundred events of three values or more.

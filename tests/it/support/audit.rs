@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 use waxwing::app::App;
-use waxwing::fsck::{self, Options, Step};
-use waxwing::ids::UserId;
-use waxwing::jobs::KEEP;
-use waxwing::work;
+use waxwing::base::ids::UserId;
+use waxwing::cli::fsck::{self, Options, Step};
+use waxwing::cli::workers;
+use waxwing::platform::journal::KEEP;
 
 /// Every finding, also what a second look would find well. What is younger than a minute is passed over, so move the clock before.
 pub async fn findings(app: &App) -> Vec<String> {
@@ -21,7 +21,7 @@ pub async fn mentions(app: &App, id: UserId) -> Vec<String> {
         // What was left to its lease is settled first, and kept after that.
         for _ in 0..2 {
             app.clock().advance(KEEP as i64);
-            work::drain(app).await.expect("a store");
+            workers::drain(app).await.expect("a store");
         }
     }
     let mut found = Vec::new();

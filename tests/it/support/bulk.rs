@@ -3,10 +3,10 @@
 use super::{Actor, CALM, TestApp};
 use serde_json::json;
 use waxwing::app::App;
+use waxwing::base::ids::UserId;
 use waxwing::db::Db;
-use waxwing::ids::UserId;
-use waxwing::users::User;
-use waxwing::{graph, sessions, users};
+use waxwing::domains::users::User;
+use waxwing::domains::{graph, sessions, users};
 
 impl TestApp {
     /// The application, or where that is hasty one over the same Redis that is not: so much at once may take longer.

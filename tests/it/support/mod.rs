@@ -37,8 +37,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 use waxwing::app::App;
-use waxwing::clock::Clock;
-use waxwing::config::Config;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
 use waxwing::db::{Db, Timing};
 use waxwing::server::{self, EdgeConfig};
 
@@ -88,7 +88,7 @@ impl Served {
 
     /// Works until nothing is left to do: after the answers, and in the journal.
     pub async fn drain(&self) {
-        waxwing::work::drain(&self.app).await.expect("a store");
+        waxwing::cli::workers::drain(&self.app).await.expect("a store");
     }
 
     /// The same until the journal keeps nothing any more, which on a cluster it does for a while: then the clock is moved.
@@ -97,7 +97,7 @@ impl Served {
         if self.app.db().is_cluster() {
             // What was left to its lease is settled first, and kept after that.
             for _ in 0..2 {
-                self.clock.advance(waxwing::jobs::KEEP as i64);
+                self.clock.advance(waxwing::platform::journal::KEEP as i64);
                 self.drain().await;
             }
         }

@@ -20,7 +20,7 @@ const USER: [&str; 3] = ["waxwing", "secret", "2bb80d537b1da3e38bd30361aa855686b
 
 /// The lines of an ACL file by which the suite gives the application no more rights than it needs.
 pub(super) fn acl_file() -> String {
-    format!("user default on nopass ~* &* +@all\n{}\n", acl::line(USER[0], Some(USER[2]), &waxwing::fsck::key_kinds()))
+    format!("user default on nopass ~* &* +@all\n{}\n", acl::line(USER[0], Some(USER[2]), &waxwing::cli::fsck::key_kinds()))
 }
 
 /// Whether the whole suite runs so.

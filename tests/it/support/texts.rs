@@ -5,7 +5,7 @@ pub const FAMILY: &str = "👨‍👩‍👧‍👦";
 
 /// How many of those a text of at most `max` characters may be made of.
 fn families(max: usize) -> usize {
-    waxwing::text::max_bytes(max) / FAMILY.len()
+    waxwing::base::text::max_bytes(max) / FAMILY.len()
 }
 
 /// What no text of at most `max` characters may be. The empty text is left out: some fields take it.

@@ -6,7 +6,7 @@ use async_graphql::parser::parse_schema;
 use async_graphql::parser::types::{TypeKind, TypeSystemDefinition};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use waxwing::config::Config;
+use waxwing::base::config::Config;
 
 /// Root fields without an error that a client could provoke: whoever asks nobody is told null.
 const NEVER_FAIL: [&str; 1] = ["viewer"];
@@ -108,7 +108,7 @@ async fn scene(app: &TestApp) -> (Scene, Actor) {
 #[tokio::test]
 async fn without_a_storage_every_nullable_root_field_fails_alone() {
     let redis = Arc::new(RedisServer::start());
-    let calm = TestApp::over(redis.clone(), waxwing::clock::Clock::manual(crate::support::START), Config::default()).await;
+    let calm = TestApp::over(redis.clone(), waxwing::base::clock::Clock::manual(crate::support::START), Config::default()).await;
     let (scene, _) = scene(&calm).await;
     let app = TestApp::hasty_over(redis, Config::default()).await;
     app.redis.kill();

@@ -2,7 +2,7 @@
 
 use crate::support::{TestApp, error_codes};
 use serde_json::{Value, json};
-use waxwing::config::Config;
+use waxwing::base::config::Config;
 
 fn messages(answer: &Value) -> Vec<&str> {
     answer["errors"].as_array().expect("errors").iter().map(|error| error["message"].as_str().expect("a message")).collect()

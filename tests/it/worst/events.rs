@@ -9,10 +9,10 @@ use crate::support::{Actor, Answer, CALM, Socket, TestApp};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use waxwing::app::App;
+use waxwing::base::ids::StatusId;
 use waxwing::db::{Db, Timing};
-use waxwing::ids::StatusId;
+use waxwing::domains::streaming::{Hub, service};
 use waxwing::server::EdgeConfig;
-use waxwing::streaming::{Hub, service};
 
 /// A document, what its events are, and the variables.
 pub(super) struct Subscription {

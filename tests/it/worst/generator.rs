@@ -7,7 +7,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use waxwing::ads::MAX_DAYS;
+use waxwing::domains::ads::MAX_DAYS;
 
 /// The documents are the same each time.
 const SEED: u64 = 18;

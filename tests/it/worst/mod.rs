@@ -22,8 +22,8 @@ use inputs::Inputs;
 use serde_json::{Value, json};
 use std::time::Instant;
 use types::Types;
-use waxwing::ads::MAX_KEYWORDS;
-use waxwing::config::Config;
+use waxwing::base::config::Config;
+use waxwing::domains::ads::MAX_KEYWORDS;
 use world::{World, keyword};
 
 /// How many times the work that a first screen does per token a document may do.

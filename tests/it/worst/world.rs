@@ -10,18 +10,21 @@ use futures_util::{StreamExt, stream};
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use waxwing::ads::{CapDraft, MAX_KEYWORDS, MAX_TOKENS, NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads};
 use waxwing::app::App;
-use waxwing::clock::DAY;
-use waxwing::comments::{self, Under, service as threads};
-use waxwing::ids::source::{self, IMPORT_WORKER};
-use waxwing::ids::{AdId, CampaignId, CommentId, StatusId, UserId, UserListId};
-use waxwing::lists::NewList;
-use waxwing::quota::Limit;
-use waxwing::request::Request;
-use waxwing::statuses::{Location, Status};
-use waxwing::users::User;
-use waxwing::{events, graph, lists, sessions, statuses, timelines, users};
+use waxwing::base::clock::DAY;
+use waxwing::base::ids::source::{self, IMPORT_WORKER};
+use waxwing::base::ids::{AdId, CampaignId, CommentId, StatusId, UserId, UserListId};
+use waxwing::base::quota::Limit;
+use waxwing::base::request::Request;
+use waxwing::domains::ads::{
+    CapDraft, MAX_KEYWORDS, MAX_TOKENS, NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads,
+};
+use waxwing::domains::comments::{self, Under, service as threads};
+use waxwing::domains::lists::NewList;
+use waxwing::domains::statuses::{Location, Status};
+use waxwing::domains::users::User;
+use waxwing::domains::{graph, lists, sessions, statuses, timelines, users};
+use waxwing::platform::events;
 
 /// Whom the heaviest follows, and who follow them: a few fewer than anybody may follow, so that one more can be followed.
 const PEOPLE: usize = 9_990;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
-use waxwing::config::Config;
+use waxwing::base::config::Config;
 use waxwing::server::{EdgeConfig, LiveConfig};
 
 async fn with(live: LiveConfig) -> TestApp {

@@ -2,7 +2,7 @@
 
 use crate::support::{PROTOCOL, Socket, TestApp};
 use serde_json::{Value, json};
-use waxwing::config::Config;
+use waxwing::base::config::Config;
 use waxwing::server::EdgeConfig;
 
 async fn dial(app: &TestApp, headers: &[(&str, &str)]) -> Result<Socket, (u16, String)> {

@@ -5,7 +5,7 @@ use crate::support::{Socket, TestApp, error_codes};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio_tungstenite::tungstenite::Message;
-use waxwing::config::Config;
+use waxwing::base::config::Config;
 use waxwing::server::{EdgeConfig, LiveConfig};
 
 const FORBIDDEN: (u16, &str) = (4403, "Forbidden");

@@ -4,7 +4,7 @@ use crate::support::TestApp;
 use async_graphql::{Context, EmptyMutation, Object, Schema, Subscription};
 use futures_util::{Stream, StreamExt, stream};
 use serde_json::{Value, json};
-use waxwing::request::Request;
+use waxwing::base::request::Request;
 use waxwing::schema::{request, subscribe};
 
 struct Query;
@@ -31,7 +31,7 @@ impl Event {
     }
 
     async fn fails(&self) -> async_graphql::Result<u32> {
-        Err(waxwing::error::Error::StorageUnavailable.into())
+        Err(waxwing::base::error::Error::StorageUnavailable.into())
     }
 
     async fn panics(&self) -> u32 {
@@ -51,7 +51,7 @@ impl Root {
     }
 
     async fn never(&self) -> async_graphql::Result<stream::Pending<Event>> {
-        Err(waxwing::error::Error::Unauthenticated.into())
+        Err(waxwing::base::error::Error::Unauthenticated.into())
     }
 }
 

@@ -19,15 +19,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 use waxwing::app::App;
-use waxwing::clock::Clock;
-use waxwing::comments::{Draft, Sort, Under, Vote, service as comments};
-use waxwing::config::Config;
+use waxwing::base::clock::Clock;
+use waxwing::base::config::Config;
+use waxwing::base::error::{Refusal, UserErrorCode};
+use waxwing::base::ids::{CommentId, StatusId, UserId};
+use waxwing::base::page::PageArgs;
+use waxwing::base::request::{Loaders, Request};
+use waxwing::cli::workers;
 use waxwing::db::{Db, Timing};
-use waxwing::error::{Refusal, UserErrorCode};
-use waxwing::ids::{CommentId, StatusId, UserId};
-use waxwing::page::PageArgs;
-use waxwing::request::{Loaders, Request};
-use waxwing::work;
+use waxwing::domains::comments::{Draft, Sort, Under, Vote, service as comments};
 
 const SORTS: [Sort; 5] = [Sort::Top, Sort::New, Sort::Old, Sort::Replies, Sort::Controversial];
 const PEOPLE: usize = 12;
@@ -200,7 +200,7 @@ impl Play {
         self.here.retain(|it| *it != who);
         let changes: Vec<_> = self.changes(false).into_iter().filter(|it| !matches!(it, Change::Branch(..))).collect();
         let (app, login) = (self.other.app.clone(), self.crowd[at].login.clone());
-        let gone = async { waxwing::accounts::service::leave(&app, who, &login).await.expect("it is gone") };
+        let gone = async { waxwing::domains::accounts::service::leave(&app, who, &login).await.expect("it is gone") };
         tokio::join!(gone, self.make(changes));
         self.app.drain().await;
         self.other.drain().await;
@@ -218,7 +218,7 @@ impl Play {
         let doomed = App::new(Db::open(&target, timing).await.expect("a store"), self.app.clock.clone(), Config::default());
         let came = join_all(changes.iter().map(|change| apply(&doomed, self.status, change.clone()))).await;
         doomed.drain().await;
-        let _ = work::drain(&doomed).await;
+        let _ = workers::drain(&doomed).await;
         self.app.clock.advance(10_000);
         self.app.drain().await;
         for (change, came) in in_order(changes.into_iter().zip(came)) {

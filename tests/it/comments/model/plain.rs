@@ -2,8 +2,8 @@
 
 use super::SORTS;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use waxwing::comments::{Sort, Vote, controversy};
-use waxwing::ids::UserId;
+use waxwing::base::ids::UserId;
+use waxwing::domains::comments::{Sort, Vote, controversy};
 
 #[derive(Clone, Debug)]
 pub(super) struct Said {

@@ -4,9 +4,9 @@ use super::plain::{Picture, Plain};
 use super::{SORTS, loaders};
 use futures_util::future::join_all;
 use waxwing::app::App;
-use waxwing::comments::{Sort, service as comments};
-use waxwing::ids::StatusId;
-use waxwing::page::PageArgs;
+use waxwing::base::ids::StatusId;
+use waxwing::base::page::PageArgs;
+use waxwing::domains::comments::{Sort, service as comments};
 
 /// The levels that a comment may stand on: the status's own comments, and 64 below them.
 pub(super) const LEVELS: usize = 65;

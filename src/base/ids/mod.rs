@@ -1,0 +1,250 @@
+//! Ids: typed inside, opaque outside. [`source`] makes them.
+//!
+//! A client sees `base64url(kind, 7 bytes of id, check byte)`: twelve characters that it never takes apart. The check byte
+//! tells a mistyped or invented id from one that we gave out; it is no secret, since knowing an id gives no right. What is kept with
+//! something else (a comment, with its status) has both ids in its own, so that it is found by one key.
+
+pub mod source;
+
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+
+/// What kind of thing a global id names: its first byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// An account.
+    User = b'U',
+    /// A status.
+    Status = b'S',
+    /// A session.
+    Session = b'D',
+    /// A named list of accounts.
+    List = b'L',
+    /// A place in a timeline.
+    TimelineEntry = b'E',
+    /// A comment.
+    Comment = b'C',
+    /// A campaign.
+    Campaign = b'G',
+    /// An ad of a campaign.
+    Ad = b'A',
+    /// A website that shows ads.
+    Website = b'W',
+    /// That an ad was shown.
+    Impression = b'I',
+}
+
+impl Kind {
+    const ALL: [Self; 10] = [
+        Self::User,
+        Self::Status,
+        Self::Session,
+        Self::List,
+        Self::TimelineEntry,
+        Self::Comment,
+        Self::Campaign,
+        Self::Ad,
+        Self::Website,
+        Self::Impression,
+    ];
+
+    /// The bytes of an opaque id of this kind.
+    const fn length(self) -> usize {
+        match self {
+            Self::Comment | Self::Ad => 16,
+            Self::TimelineEntry => 17,
+            _ => 9,
+        }
+    }
+}
+
+/// Declares a typed id.
+macro_rules! typed {
+    ($($(#[$doc:meta])* $name:ident = $kind:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub struct $name(pub u64);
+
+        impl $name {
+            /// When it was made.
+            pub const fn time(self) -> Millis { source::time_of(self.0) }
+            /// The opaque form that clients see.
+            pub fn global(self) -> String { encode(Kind::$kind, self.0) }
+            /// The id behind an opaque one, if it is of this kind.
+            pub fn from_global(text: &str) -> Option<Self> {
+                match decode(text) { Ok((Kind::$kind, id)) => Some(Self(id)), _ => None }
+            }
+        }
+    )*};
+}
+
+typed! {
+    /// An account's id.
+    UserId = User;
+    /// A status's id.
+    StatusId = Status;
+    /// A list's id.
+    UserListId = List;
+    /// A session's id; its time is when the session began.
+    SessionId = Session;
+    /// A campaign's id.
+    CampaignId = Campaign;
+    /// A website's id.
+    WebsiteId = Website;
+    /// An impression's id. [`decode`] knows it, and nothing finds it again.
+    ImpressionId = Impression;
+}
+
+/// A comment's id: the status it stands under, and its own number, which is unique over everything and tells when it was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CommentId {
+    /// The status.
+    pub status: StatusId,
+    /// An id like any other.
+    pub number: u64,
+}
+
+impl CommentId {
+    /// When it was made.
+    pub const fn time(self) -> Millis {
+        source::time_of(self.number)
+    }
+
+    /// The opaque form that clients see.
+    pub fn global(self) -> String {
+        encode_part(Kind::Comment, self.status.0, self.number)
+    }
+
+    /// The id behind an opaque one, if it is a comment's.
+    pub fn from_global(text: &str) -> Option<Self> {
+        let (status, number) = decode_part(Kind::Comment, text)?;
+        Some(Self { status: StatusId(status), number })
+    }
+}
+
+/// An ad's id: its campaign, and its own number, which is unique over everything and tells when it was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct AdId {
+    /// The campaign.
+    pub campaign: CampaignId,
+    /// An id like any other.
+    pub number: u64,
+}
+
+impl AdId {
+    /// The opaque form that clients see.
+    pub fn global(self) -> String {
+        encode_part(Kind::Ad, self.campaign.0, self.number)
+    }
+
+    /// The id behind an opaque one, if it is an ad's.
+    pub fn from_global(text: &str) -> Option<Self> {
+        let (campaign, number) = decode_part(Kind::Ad, text)?;
+        Some(Self { campaign: CampaignId(campaign), number })
+    }
+}
+
+/// The opaque form of an id that is kept with something else's.
+fn encode_part(kind: Kind, whole: u64, number: u64) -> String {
+    let mut bytes = [0; 16];
+    bytes[1..8].copy_from_slice(&whole.to_be_bytes()[1..]);
+    bytes[8..15].copy_from_slice(&number.to_be_bytes()[1..]);
+    bytes[0] = kind as u8;
+    bytes[15] = check(&bytes[..15]);
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// Both ids behind such a one.
+fn decode_part(kind: Kind, text: &str) -> Option<(u64, u64)> {
+    let (_, number) = parse(text).filter(|(found, _)| *found == kind)?;
+    let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+    let whole = number_of(bytes.get(1..8)?);
+    (1..=source::MAX).contains(&whole).then_some((whole, number))
+}
+
+/// The opaque form of an id.
+pub fn encode(kind: Kind, id: u64) -> String {
+    let mut bytes = [0; 9];
+    bytes[..8].copy_from_slice(&id.to_be_bytes());
+    bytes[0] = kind as u8;
+    bytes[8] = check(&bytes[..8]);
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// The opaque form of a place in a list: like an id, but of two numbers.
+pub fn encode_entry(list: u8, owner: u64, position: u64) -> String {
+    let mut bytes = [0; 17];
+    bytes[2..9].copy_from_slice(&owner.to_be_bytes()[1..]);
+    bytes[9..16].copy_from_slice(&position.to_be_bytes()[1..]);
+    bytes[0] = Kind::TimelineEntry as u8;
+    bytes[1] = list;
+    bytes[16] = check(&bytes[..16]);
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// What an opaque id names; a place in a list gives its position, a comment or an ad its number ([`CommentId::from_global`] and
+/// [`AdId::from_global`] give all of it).
+///
+/// # Errors
+/// `BAD_USER_INPUT` for what is no id.
+pub fn decode(text: &str) -> Result<(Kind, u64), Error> {
+    parse(text).ok_or_else(|| Error::BadUserInput(format!("`{}` is not an id.", text.chars().take(40).collect::<String>())))
+}
+
+fn parse(text: &str) -> Option<(Kind, u64)> {
+    let mut buffer = [0; 17];
+    let length = matches!(text.len(), 12 | 22 | 23).then(|| URL_SAFE_NO_PAD.decode_slice(text, &mut buffer))?.ok()?;
+    let (sum, bytes) = buffer[..length].split_last()?;
+    let kind = Kind::ALL.into_iter().find(|kind| *kind as u8 == bytes[0])?;
+    let id = number_of(&bytes[length - 8..]);
+    let fits = kind.length() == length && check(bytes) == *sum;
+    (fits && (1..=source::MAX).contains(&id)).then_some((kind, id))
+}
+
+/// The number in at most eight bytes, the largest first.
+fn number_of(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+/// One byte over the others (FNV-1a, folded).
+fn check(bytes: &[u8]) -> u8 {
+    let hash = bytes.iter().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
+    hash.to_le_bytes().into_iter().fold(0, |folded, byte| folded ^ byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_survive_the_round_trip_and_keep_their_kind() {
+        for id in [1, 42, source::MAX] {
+            assert_eq!(decode(&UserId(id).global()).expect("an id"), (Kind::User, id));
+            assert_eq!(StatusId::from_global(&StatusId(id).global()), Some(StatusId(id)));
+            assert_eq!(StatusId::from_global(&UserId(id).global()), None);
+            assert_eq!(decode(&encode_entry(b'h', 7, id)).expect("an entry"), (Kind::TimelineEntry, id));
+            let comment = CommentId { status: StatusId(source::MAX - id + 1), number: id };
+            assert_eq!(CommentId::from_global(&comment.global()), Some(comment));
+            assert_eq!(decode(&comment.global()).expect("a comment"), (Kind::Comment, id));
+            assert_eq!(CommentId::from_global(&StatusId(id).global()), None);
+        }
+        let ad = AdId { campaign: CampaignId(7), number: 9 };
+        assert_eq!((AdId::from_global(&ad.global()), CommentId::from_global(&ad.global())), (Some(ad), None));
+        assert_eq!(CommentId::from_global(&CommentId { status: StatusId(0), number: 1 }.global()), None, "under no status");
+    }
+
+    #[test]
+    fn what_is_no_id_is_refused() {
+        let mut altered = UserId(42).global();
+        altered.replace_range(6..7, if &altered[6..7] == "A" { "B" } else { "A" });
+        for text in
+            ["", "1", "user:42", altered.as_str(), &encode(Kind::User, 0), &encode(Kind::User, source::MAX + 1), "ééééééé"]
+        {
+            assert!(matches!(decode(text), Err(Error::BadUserInput(_))), "{text}");
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! What is counted, for Prometheus: requests, answers, Redis, background work, the process.
+//!
+//! It knows neither HTTP nor Redis; those who do call it. Every label has a bounded set of values whatever clients send: of the
+//! operations' names, which clients choose, the first [`OPERATIONS`] of a process are kept (`names`). Counting costs a few
+//! atomics and short locks, and allocates for a label that was not there before.
+
+mod ads;
+mod answers;
+mod edge;
+mod names;
+mod process;
+mod storage;
+mod text;
+
+pub use answers::RefusedAnswer;
+pub use edge::{ConnectionState, EdgeMeters};
+pub use storage::{Fault, StorageMeters};
+pub use text::to_prometheus;
+
+use crate::base::clock::Millis;
+use ads::AdMeters;
+use answers::AnswerMeters;
+use names::Names;
+use process::Process;
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Registry, Unit};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How many names of operations are kept apart; requests of further ones are counted under [`OTHER`].
+pub const OPERATIONS: usize = 200;
+/// How many outcomes are kept apart. They are our own codes, of which there are some two dozen.
+const OUTCOMES: usize = 64;
+/// The operation of requests whose name is not kept: too many, too long, or no name at all.
+pub const OTHER: &str = "other";
+/// The operation of requests that name none.
+pub const ANONYMOUS: &str = "anonymous";
+/// The operation of requests that were refused before it was known.
+pub const UNKNOWN: &str = "unknown";
+/// The outcome of requests without an error.
+pub const OK: &str = "ok";
+/// The outcome of a request that nobody waits for any more.
+pub const CANCELLED: &str = "CANCELLED";
+
+/// From half a millisecond to ten seconds, the deadline of a request.
+const SECONDS: [f64; 14] = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+
+/// The kind of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// It reads.
+    Query,
+    /// It changes something.
+    Mutation,
+    /// It goes on.
+    Subscription,
+    /// It was refused before that was known.
+    Unknown,
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [Self::Query, Self::Mutation, Self::Subscription, Self::Unknown];
+
+    /// Its name in labels and logs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Query => "query",
+            Self::Mutation => "mutation",
+            Self::Subscription => "subscription",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl EncodeLabelValue for Kind {
+    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> std::fmt::Result {
+        EncodeLabelValue::encode(&self.as_str(), encoder)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    operation: Arc<str>,
+    kind: Kind,
+    outcome: Arc<str>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct KindLabel {
+    kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StatusLabel {
+    status: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct TransportLabel {
+    transport: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct QueueLabel {
+    queue: &'static str,
+}
+
+/// What one application counts.
+pub struct Metrics {
+    registry: Registry,
+    operations: Names,
+    outcomes: Names,
+    requests: Family<RequestLabels, Counter>,
+    /// In the order of [`Kind::ALL`].
+    durations: [Histogram; 4],
+    answers: Family<StatusLabel, Counter>,
+    in_flight: Gauge,
+    connections: Gauge,
+    edge: EdgeMeters,
+    streams: Family<TransportLabel, Gauge>,
+    subscriptions: Family<TransportLabel, Gauge>,
+    filter_entries: Gauge,
+    filters_refused: Counter,
+    background: Gauge,
+    journal: Family<QueueLabel, Gauge>,
+    dead: Gauge,
+    hashes_waiting: Gauge,
+    hashes_running: Gauge,
+    settled_units: Counter,
+    debt_units: Counter,
+    answer_meters: AnswerMeters,
+    ad_meters: AdMeters,
+}
+
+impl Metrics {
+    /// Nothing counted yet, in a process that began at `began`; with what is counted of the storage.
+    pub fn new(storage: &StorageMeters, began: Millis) -> Self {
+        let durations = Family::<KindLabel, Histogram>::new_with_constructor(histogram as fn() -> Histogram);
+        let mut registry = Registry::default();
+        let mut metrics = Self {
+            edge: EdgeMeters::registered(registry.sub_registry_with_prefix("waxwing")),
+            registry,
+            operations: Names::new(OPERATIONS, &[OTHER, ANONYMOUS, UNKNOWN]),
+            outcomes: Names::new(OUTCOMES, &[OTHER, OK]),
+            requests: Family::default(),
+            durations: Kind::ALL.map(|kind| durations.get_or_create_owned(&KindLabel { kind })),
+            answers: Family::default(),
+            in_flight: Gauge::default(),
+            connections: Gauge::default(),
+            streams: Family::default(),
+            subscriptions: Family::default(),
+            filter_entries: Gauge::default(),
+            filters_refused: Counter::default(),
+            background: Gauge::default(),
+            journal: Family::default(),
+            dead: Gauge::default(),
+            hashes_waiting: Gauge::default(),
+            hashes_running: Gauge::default(),
+            settled_units: Counter::default(),
+            debt_units: Counter::default(),
+            answer_meters: AnswerMeters::default(),
+            ad_meters: AdMeters::default(),
+        };
+        metrics.register(durations, storage, began);
+        metrics
+    }
+
+    fn register(&mut self, durations: Family<KindLabel, Histogram, fn() -> Histogram>, storage: &StorageMeters, began: Millis) {
+        let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        self.registry.register("waxwing_build", "The running version", build);
+        let ours = self.registry.sub_registry_with_prefix("waxwing");
+        ours.register("requests", "GraphQL requests by operation, kind and outcome", self.requests.clone());
+        let help = "From the request's head to its answer, by kind of operation";
+        ours.register_with_unit("request_duration", help, Unit::Seconds, durations);
+        ours.register("http_responses", "HTTP answers by status", self.answers.clone());
+        ours.register(
+            "http_requests_in_flight",
+            "HTTP requests that are not answered yet, this one included",
+            self.in_flight.clone(),
+        );
+        ours.register("http_connections", "Connections that are open", self.connections.clone());
+        ours.register("live_streams", "Sockets (ws) and event streams (sse) that are open", self.streams.clone());
+        ours.register("live_subscriptions", "Subscriptions that are running, by what they came over", self.subscriptions.clone());
+        ours.register("live_filter_entries", "Entries of the filters of open subscriptions", self.filter_entries.clone());
+        let help = "Subscriptions that were refused since their account or address holds too many filter entries";
+        ours.register("live_filters_refused", help, self.filters_refused.clone());
+        ours.register("background_tasks", "Work that goes on after its answer, and mutations under way", self.background.clone());
+        let help = "Changes in the journal that are not settled yet, by queue, as this process has last seen it";
+        ours.register("journal_entries", help, self.journal.clone());
+        ours.register("journal_dead", "Changes that could not be settled, as this process has last seen it", self.dead.clone());
+        ours.register("password_hashes_waiting", "Passwords that wait to be hashed", self.hashes_waiting.clone());
+        ours.register("password_hashes_running", "Passwords that are being hashed", self.hashes_running.clone());
+        let help = "Tokens of the limit `requests` that were charged after the answer, for work beyond the estimate";
+        ours.register("settled_units", help, self.settled_units.clone());
+        ours.register("debt_units", "The part of them that was not in hand, and became a debt", self.debt_units.clone());
+        self.answer_meters.register(ours);
+        self.ad_meters.register(ours);
+        storage.register(ours);
+        self.registry.register_collector(Box::new(Process { began }));
+    }
+
+    /// One GraphQL request: what it was (no name for an anonymous one), what came of it (a code, [`OK`] without an error), and
+    /// how long it took.
+    pub fn request(&self, operation: Option<&str>, kind: Kind, outcome: &str, took: Duration) {
+        let operation = match (operation, kind) {
+            (None, Kind::Unknown) => UNKNOWN,
+            (None, _) => ANONYMOUS,
+            (Some(name), _) => name,
+        };
+        let (operation, outcome) = (self.operations.admit(operation), self.outcomes.admit(outcome));
+        self.requests.get_or_create(&RequestLabels { operation, kind, outcome }).inc();
+        self.durations[kind as usize].observe(took.as_secs_f64());
+    }
+
+    /// What the journal holds: entries of a queue, and those of either that were given up.
+    pub fn journal(&self, queue: &'static str, entries: u64, dead: u64) {
+        self.journal.get_or_create(&QueueLabel { queue }).set(entries.try_into().unwrap_or(i64::MAX));
+        self.dead.set(dead.try_into().unwrap_or(i64::MAX));
+    }
+
+    /// Work beyond an estimate was charged; so much of it became a debt.
+    pub fn settled(&self, units: u64, debt: u64) {
+        self.settled_units.inc_by(units);
+        self.debt_units.inc_by(debt);
+    }
+
+    /// One answer over HTTP.
+    pub fn answered(&self, status: u16) {
+        self.answers.get_or_create(&StatusLabel { status }).inc();
+    }
+
+    /// An answer that was not delivered.
+    pub fn refused_answer(&self, reason: RefusedAnswer) {
+        self.answer_meters.refused(reason);
+    }
+
+    /// Impressions of ads, which count or do not.
+    pub fn ad_impressions(&self, is_invalid: bool, count: usize) {
+        self.ad_meters.impressions(is_invalid, count);
+    }
+
+    /// A click on an ad: why it does not count, `None` where it does.
+    pub fn ad_click(&self, reason: Option<&'static str>) {
+        self.ad_meters.click(reason);
+    }
+
+    /// So many bytes of answers more that wait for their readers; fewer, where that is negative.
+    pub fn add_unread(&self, bytes: i64) {
+        self.answer_meters.unread.inc_by(bytes);
+    }
+
+    /// A request over HTTP that is under way until what this gives is dropped.
+    pub fn in_flight(&self) -> Held {
+        Held::new(&self.in_flight)
+    }
+
+    /// The meters of connections and bodies.
+    pub const fn edge(&self) -> &EdgeMeters {
+        &self.edge
+    }
+
+    /// A connection that is open until what this gives is dropped.
+    pub fn connection(&self) -> Held {
+        Held::new(&self.connections)
+    }
+
+    /// A socket or an event stream that is open until what this gives is dropped.
+    pub fn live_stream(&self, transport: &'static str) -> Held {
+        Held::new(&self.streams.get_or_create(&TransportLabel { transport }))
+    }
+
+    /// A subscription that runs until what this gives is dropped.
+    pub fn live_subscription(&self, transport: &'static str) -> Held {
+        Held::new(&self.subscriptions.get_or_create(&TransportLabel { transport }))
+    }
+
+    /// Entries of a subscription's filter, until what this gives is dropped.
+    pub fn filter_entries(&self, entries: usize) -> Held {
+        Held::many(&self.filter_entries, entries)
+    }
+
+    /// A subscription was refused for the entries of its filter.
+    pub fn filter_refused(&self) {
+        self.filters_refused.inc();
+    }
+
+    /// Everything in the text format of OpenMetrics, with what is under way at this moment.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn exposition(&self, background: usize, hashes_waiting: usize, hashes_running: usize) -> Result<String, std::fmt::Error> {
+        self.background.set(background as i64);
+        self.hashes_waiting.set(hashes_waiting as i64);
+        self.hashes_running.set(hashes_running as i64);
+        let mut text = String::new();
+        prometheus_client::encoding::text::encode(&mut text, &self.registry)?;
+        Ok(text)
+    }
+}
+
+fn histogram() -> Histogram {
+    Histogram::new(SECONDS)
+}
+
+/// One or more in a gauge, until it is dropped.
+pub struct Held(Gauge, i64);
+
+impl Held {
+    fn new(gauge: &Gauge) -> Self {
+        Self::many(gauge, 1)
+    }
+
+    fn many(gauge: &Gauge, count: usize) -> Self {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        gauge.inc_by(count);
+        Self(gauge.clone(), count)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.dec_by(self.1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names of all families that are registered, also of those that have no series yet. Only its text tells what a registry holds.
+    fn registered(registry: &Registry) -> Vec<String> {
+        let text = format!("{registry:?}");
+        let families = text.split("Descriptor { name: \"").skip(1).map(|rest| rest.split_once('"').expect("a name"));
+        let name = |(name, rest): (&str, &str)| {
+            let unit =
+                if rest.split('}').next().is_some_and(|rest| rest.contains("unit: Some(Seconds)")) { "_seconds" } else { "" };
+            format!("waxwing_{}{unit}", name.trim_start_matches("waxwing_"))
+        };
+        families.map(name).collect()
+    }
+
+    #[test]
+    fn a_request_is_counted_under_its_labels_and_in_its_histogram() {
+        let metrics = Metrics::new(&StorageMeters::default(), 1_500);
+        metrics.request(Some("Home"), Kind::Query, OK, Duration::from_millis(2));
+        metrics.request(Some("Home"), Kind::Query, OK, Duration::from_secs(11));
+        metrics.request(None, Kind::Mutation, "OUTCOME_UNKNOWN", Duration::ZERO);
+        metrics.request(None, Kind::Unknown, "BAD_REQUEST", Duration::ZERO);
+        metrics.answered(503);
+        metrics.journal("short", 7, 1);
+        let held = metrics.in_flight();
+        let text = metrics.exposition(3, 2, 1).expect("text");
+        for line in [
+            "waxwing_requests_total{operation=\"Home\",kind=\"query\",outcome=\"ok\"} 2",
+            "waxwing_requests_total{operation=\"anonymous\",kind=\"mutation\",outcome=\"OUTCOME_UNKNOWN\"} 1",
+            "waxwing_requests_total{operation=\"unknown\",kind=\"unknown\",outcome=\"BAD_REQUEST\"} 1",
+            "waxwing_request_duration_seconds_bucket{le=\"0.001\",kind=\"query\"} 0",
+            "waxwing_request_duration_seconds_bucket{le=\"0.0025\",kind=\"query\"} 1",
+            "waxwing_request_duration_seconds_bucket{le=\"10.0\",kind=\"query\"} 1",
+            "waxwing_request_duration_seconds_bucket{le=\"+Inf\",kind=\"query\"} 2",
+            "waxwing_request_duration_seconds_count{kind=\"subscription\"} 0",
+            "waxwing_http_responses_total{status=\"503\"} 1",
+            "waxwing_http_requests_in_flight 1",
+            "waxwing_background_tasks 3",
+            "waxwing_journal_entries{queue=\"short\"} 7",
+            "waxwing_journal_dead 1",
+            "waxwing_password_hashes_waiting 2",
+            "waxwing_password_hashes_running 1",
+            "process_start_time_seconds 1.5",
+            "# EOF",
+        ] {
+            assert!(text.lines().any(|other| other == line), "{line} is not in\n{text}");
+        }
+        drop(held);
+        // What is read when it is asked for stands in no registry.
+        let process = text.lines().filter_map(|line| line.strip_prefix("# TYPE process_")).map(|line| format!("process_{line}"));
+        let process = process.map(|line| line.split(' ').next().unwrap_or_default().to_owned());
+        let names: Vec<String> = registered(&metrics.registry).into_iter().chain(process).collect();
+        assert!(names.len() > 20, "{names:?}");
+        let readme = include_str!("../../../README.md");
+        let is_named = |name: &String| {
+            let told = |end: &&str| readme.contains(&format!("`{name}{end}`"));
+            ["", "_total", "_info"].iter().any(told)
+        };
+        assert_eq!(names.iter().filter(|name| !is_named(name)).collect::<Vec<_>>(), [""; 0], "not in README.md");
+        let known = |told: &str| {
+            names.iter().any(|name| [name.clone(), format!("{name}_total"), format!("{name}_info")].iter().any(|it| it == told))
+        };
+        let told = readme.split('`').filter(|word| word.starts_with("waxwing_") || word.starts_with("process_"));
+        assert_eq!(told.filter(|told| !known(told)).collect::<Vec<_>>(), [""; 0], "there is no such metric");
+        assert!(metrics.exposition(0, 0, 0).expect("text").contains("waxwing_http_requests_in_flight 0"));
+    }
+}

@@ -1,0 +1,17 @@
+//! Shared building blocks that know no domain: configuration, errors, ids, pages, limits, metrics.
+
+pub mod answer;
+pub mod audit;
+pub mod clock;
+pub mod config;
+pub mod deadline;
+pub mod error;
+pub mod ids;
+pub mod hashing_pool;
+pub mod loader;
+pub mod metrics;
+pub mod page;
+pub mod quota;
+pub mod request;
+pub mod text;
+pub mod viewer;

@@ -1,0 +1,422 @@
+//! Relay pages over lists that are ordered by id, newest first: arguments, cursors, and the loop that fills a page.
+//!
+//! Every list is a sorted set whose score is a unique id (of a status, a follow, a like), so a position names exactly one
+//! place, nothing ties, and paging neither repeats nor skips while others write. A page is filled in the four steps of the
+//! house: skeleton (ids), hydrate (loaders), rules (what this viewer may see), present; when the rules thin it out it is read on, so
+//! that a page is short only at the end of the list. The cursor connections specification of Relay, with `pageInfo` true in
+//! both directions.
+
+use crate::base::error::Error;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use siphasher::sip::SipHasher24;
+use std::future::Future;
+use std::hash::Hasher;
+use subtle::ConstantTimeEq;
+
+/// Entries of a page that does not say how many it wants.
+pub const DEFAULT: usize = 20;
+/// The most entries a page has.
+pub const MAX: usize = 100;
+/// The longest text that [`Cursors::seal`] makes of what we put in.
+const MAX_SEALED: usize = 4_096;
+
+/// Where something stands in a list: larger comes first. An id, as a rule; wider where a list is ordered by something else first.
+pub trait Position: Copy + Ord + Send + Sync {
+    /// A bound above every position.
+    const TOP: Self;
+    /// A bound below every position.
+    const BOTTOM: Self;
+    /// The next one above; of the top, itself.
+    fn above(self) -> Self;
+    /// The next one below; of the bottom, itself.
+    fn below(self) -> Self;
+}
+
+macro_rules! positions {
+    ($($kind:ty),*) => {$(
+        impl Position for $kind {
+            const TOP: Self = <$kind>::MAX;
+            const BOTTOM: Self = 0;
+            fn above(self) -> Self {
+                self.saturating_add(1)
+            }
+            fn below(self) -> Self {
+                self.saturating_sub(1)
+            }
+        }
+    )*};
+}
+
+positions!(u64, u128);
+
+/// One element of a list: what stands there and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Row<P = u64> {
+    /// The id of what stands there.
+    pub member: u64,
+    /// Its place: larger is newer.
+    pub position: P,
+}
+
+/// A part of a list to read: the places between two bounds, both exclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Window<P = u64> {
+    /// Places below this one.
+    pub below: P,
+    /// Places above this one.
+    pub above: P,
+    /// Whether to start at the newest.
+    pub newest_first: bool,
+    /// At most this many.
+    pub limit: usize,
+}
+
+/// Which list a cursor belongs to. A cursor of one is refused by every other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListId {
+    /// The kind of list, a letter of the domain's choice.
+    pub kind: u8,
+    /// Whose list.
+    pub owner: u64,
+}
+
+/// Makes and reads cursors: `base64url(8 bytes of position, 7 bytes of tag)`, the tag keyed and over list and position. Tags are compared in
+/// constant time.
+#[derive(Clone, Copy)]
+pub struct Cursors {
+    secret: [u8; 16],
+}
+
+impl Cursors {
+    /// Cursors under the deployment's secret.
+    pub const fn new(secret: [u8; 16]) -> Self {
+        Self { secret }
+    }
+
+    /// The deployment's secret, for what else is signed with it.
+    pub(crate) const fn secret(&self) -> [u8; 16] {
+        self.secret
+    }
+
+    /// Bytes as a text that only `list` takes back.
+    pub fn seal(&self, list: ListId, bytes: &[u8]) -> String {
+        URL_SAFE_NO_PAD.encode([&self.mark(list, bytes), bytes].concat())
+    }
+
+    /// The bytes of such a text; `None` for one that is forged or of another list.
+    pub fn open(&self, list: ListId, text: &str) -> Option<Vec<u8>> {
+        let bytes = (text.len() <= MAX_SEALED).then(|| URL_SAFE_NO_PAD.decode(text))?.ok()?;
+        let (mark, rest) = bytes.split_at_checked(7)?;
+        bool::from(mark.ct_eq(&self.mark(list, rest))).then(|| rest.to_vec())
+    }
+
+    fn mark(&self, list: ListId, bytes: &[u8]) -> [u8; 7] {
+        let mut hasher = SipHasher24::new_with_key(&self.secret);
+        hasher.write(b"sealed");
+        hasher.write_u8(list.kind);
+        hasher.write_u64(list.owner);
+        hasher.write(bytes);
+        first_seven(hasher.finish())
+    }
+
+    /// The cursor of a place. Twenty characters.
+    pub fn encode(&self, list: ListId, position: u64) -> String {
+        let mut bytes = [0; 15];
+        bytes[..8].copy_from_slice(&position.to_be_bytes());
+        bytes[8..].copy_from_slice(&self.tag(list, position));
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    /// The place that a cursor names in `list`; `None` for one that is forged or of another list. What is sealed behind a full stop is
+    /// another's to read, but must be of this list too.
+    pub fn decode(&self, list: ListId, cursor: &str) -> Option<u64> {
+        if let Some((cursor, sealed)) = cursor.split_once('.') {
+            self.open(list, sealed)?;
+            return self.decode(list, cursor);
+        }
+        let mut bytes = [0; 15];
+        let length = (cursor.len() == 20).then(|| URL_SAFE_NO_PAD.decode_slice(cursor, &mut bytes))?.ok()?;
+        let (position, tag) = bytes.split_at(8);
+        let position = u64::from_be_bytes(position.try_into().ok()?);
+        let is_ours = tag.ct_eq(&self.tag(list, position));
+        (length == 15 && is_ours.into()).then_some(position)
+    }
+
+    fn tag(&self, list: ListId, position: u64) -> [u8; 7] {
+        let mut hasher = SipHasher24::new_with_key(&self.secret);
+        hasher.write_u8(list.kind);
+        hasher.write_u64(list.owner);
+        hasher.write_u64(position);
+        first_seven(hasher.finish())
+    }
+}
+
+fn first_seven(hash: u64) -> [u8; 7] {
+    let [first @ .., _] = hash.to_be_bytes();
+    first
+}
+
+/// The four arguments of a connection, as a client sends them.
+#[derive(Clone, Debug, Default)]
+pub struct PageArgs {
+    /// How many from the newest end.
+    pub first: Option<i32>,
+    /// Only what is older than this cursor.
+    pub after: Option<String>,
+    /// How many from the oldest end.
+    pub last: Option<i32>,
+    /// Only what is newer than this cursor.
+    pub before: Option<String>,
+}
+
+/// A page that may be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageRequest<P = u64> {
+    /// 1 to [`MAX`].
+    pub size: usize,
+    /// Whether it was asked by `last`.
+    pub backward: bool,
+    /// The place of `after`.
+    pub after: Option<P>,
+    /// The place of `before`.
+    pub before: Option<P>,
+}
+
+impl PageArgs {
+    /// Checks the arguments against `list`.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT` naming the argument: a size outside 1 to 100, both sizes, a cursor that is not of this list.
+    pub fn check(&self, cursors: &Cursors, list: ListId) -> Result<PageRequest, Error> {
+        self.check_with(|text| cursors.decode(list, text))
+    }
+
+    /// The same for cursors of another form, which `decode` reads.
+    ///
+    /// # Errors
+    /// As [`Self::check`].
+    pub fn check_with<P>(&self, decode: impl Fn(&str) -> Option<P>) -> Result<PageRequest<P>, Error> {
+        if self.first.is_some() && self.last.is_some() {
+            return Err(Error::BadUserInput("`first` and `last` cannot be asked for together.".into()));
+        }
+        let size = |name: &str, asked: i32| match usize::try_from(asked) {
+            Ok(size @ 1..=MAX) => Ok(size),
+            _ => Err(Error::BadUserInput(format!("`{name}` is {asked}: a page has 1 to {MAX} entries."))),
+        };
+        let cursor = |name: &str, given: &Option<String>| match given {
+            None => Ok(None),
+            Some(text) => {
+                decode(text).map(Some).ok_or_else(|| Error::BadUserInput(format!("`{name}` is not a cursor of this list.")))
+            }
+        };
+        let first = self.first.map(|asked| size("first", asked)).transpose()?;
+        let last = self.last.map(|asked| size("last", asked)).transpose()?;
+        Ok(PageRequest {
+            size: first.or(last).unwrap_or(DEFAULT),
+            backward: last.is_some(),
+            after: cursor("after", &self.after)?,
+            before: cursor("before", &self.before)?,
+        })
+    }
+}
+
+/// A list that pages are read from.
+pub trait Listing<P = u64>: Sync {
+    /// What a visible row becomes.
+    type Item: Send;
+
+    /// The rows of each window, in the window's order: one round trip for all.
+    fn skeleton(&self, windows: &[Window<P>]) -> impl Future<Output = Result<Vec<Vec<Row<P>>>, Error>> + Send;
+
+    /// What this viewer may see of each row, in order: `None` for what is gone or hidden.
+    fn hydrate(&self, rows: &[Row<P>]) -> impl Future<Output = Result<Vec<Option<Self::Item>>, Error>> + Send;
+}
+
+/// A filled page, newest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page<T, P = u64> {
+    /// What is on it, with its place.
+    pub items: Vec<(P, T)>,
+    /// Whether something older than the page can be seen.
+    pub has_next: bool,
+    /// Whether something newer than the page can be seen.
+    pub has_previous: bool,
+}
+
+/// Reads a page. One skeleton and one hydration, and as many again as the rules thin it out.
+///
+/// # Errors
+/// Those of the list.
+pub async fn fill<P: Position, L: Listing<P>>(list: &L, request: PageRequest<P>) -> Result<Page<L::Item, P>, Error> {
+    let mut scans = Scan::<L::Item, P>::plan(request);
+    while scans.iter().any(Scan::is_open) {
+        let windows: Vec<Window<P>> = scans.iter().filter(|scan| scan.is_open()).map(|scan| scan.window).collect();
+        let found = list.skeleton(&windows).await?;
+        let rows: Vec<Row<P>> = found.iter().flatten().copied().collect();
+        let mut items = list.hydrate(&rows).await?.into_iter();
+        for (scan, rows) in scans.iter_mut().filter(|scan| scan.is_open()).zip(found) {
+            scan.take(&rows, &mut items);
+        }
+    }
+    let [main, newer, older] = scans;
+    Ok(main.into_page(request, newer.found(), older.found()))
+}
+
+/// A window that is read on until it has given enough.
+struct Scan<T, P> {
+    window: Window<P>,
+    want: usize,
+    got: Vec<(P, T)>,
+    exhausted: bool,
+}
+
+impl<T, P: Position> Scan<T, P> {
+    /// The page with one more, and where a bound hides it: the next place beyond the newer bound, and beyond the older.
+    fn plan(request: PageRequest<P>) -> [Self; 3] {
+        let (below, above) = (request.after.unwrap_or(P::TOP), request.before.unwrap_or(P::BOTTOM));
+        let main = Self::new(below, above, !request.backward, request.size + 1);
+        let newer = request.after.map_or_else(Self::closed, |after| Self::new(P::TOP, after.below(), false, 1));
+        let older = request.before.map_or_else(Self::closed, |before| Self::new(before.above(), P::BOTTOM, true, 1));
+        [main, newer, older]
+    }
+
+    fn new(below: P, above: P, newest_first: bool, want: usize) -> Self {
+        let window = Window { below, above, newest_first, limit: want };
+        Self { window, want, got: Vec::new(), exhausted: below <= above.above() }
+    }
+
+    fn closed() -> Self {
+        Self::new(P::BOTTOM, P::BOTTOM, true, 0)
+    }
+
+    fn is_open(&self) -> bool {
+        !self.exhausted && self.got.len() < self.want
+    }
+
+    fn found(&self) -> bool {
+        !self.got.is_empty()
+    }
+
+    /// Takes what became of its rows, and moves the window behind the last of them.
+    fn take(&mut self, rows: &[Row<P>], items: &mut impl Iterator<Item = Option<T>>) {
+        for row in rows {
+            if let Some(item) = items.next().flatten() {
+                self.got.push((row.position, item));
+            }
+        }
+        self.exhausted = rows.len() < self.window.limit;
+        if let Some(last) = rows.last() {
+            let bound = if self.window.newest_first { &mut self.window.below } else { &mut self.window.above };
+            *bound = last.position;
+        }
+        self.window.limit = (self.want.saturating_sub(self.got.len()) * 2).clamp(10, MAX);
+    }
+
+    fn into_page(mut self, request: PageRequest<P>, newer: bool, older: bool) -> Page<T, P> {
+        let more = self.got.len() > request.size;
+        self.got.truncate(request.size);
+        if request.backward {
+            self.got.reverse();
+            Page { items: self.got, has_next: older, has_previous: more || newer }
+        } else {
+            Page { items: self.got, has_next: more || older, has_previous: newer }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIST: ListId = ListId { kind: b'h', owner: 7 };
+
+    /// Positions 1 to `len`, of which every multiple of `hidden` is hidden.
+    struct Numbers {
+        len: u64,
+        hidden: u64,
+    }
+
+    impl Listing for Numbers {
+        type Item = u64;
+        async fn skeleton(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+            let rows = |window: &Window| {
+                let mut all: Vec<u64> = (1..=self.len).filter(|at| *at > window.above && *at < window.below).collect();
+                if window.newest_first {
+                    all.reverse();
+                }
+                all.into_iter().take(window.limit).map(|at| Row { member: at, position: at }).collect()
+            };
+            Ok(windows.iter().map(rows).collect())
+        }
+        async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<u64>>, Error> {
+            Ok(rows.iter().map(|row| (row.member % self.hidden != 0).then_some(row.member)).collect())
+        }
+    }
+
+    async fn page(
+        list: &Numbers,
+        size: usize,
+        backward: bool,
+        after: Option<u64>,
+        before: Option<u64>,
+    ) -> (Vec<u64>, bool, bool) {
+        let page = fill(list, PageRequest { size, backward, after, before }).await.expect("a page");
+        (page.items.into_iter().map(|(_, item)| item).collect(), page.has_previous, page.has_next)
+    }
+
+    #[tokio::test]
+    async fn pages_say_the_truth_in_both_directions() {
+        let list = Numbers { len: 10, hidden: 99 };
+        assert_eq!(page(&list, 3, false, None, None).await, (vec![10, 9, 8], false, true));
+        assert_eq!(page(&list, 3, false, Some(8), None).await, (vec![7, 6, 5], true, true));
+        assert_eq!(page(&list, 3, false, Some(4), None).await, (vec![3, 2, 1], true, false));
+        assert_eq!(page(&list, 3, false, Some(1), None).await, (vec![], true, false));
+        assert_eq!(page(&list, 3, true, None, None).await, (vec![3, 2, 1], true, false));
+        assert_eq!(page(&list, 3, true, None, Some(3)).await, (vec![6, 5, 4], true, true));
+        assert_eq!(page(&list, 3, true, None, Some(8)).await, (vec![10, 9], false, true));
+        assert_eq!(page(&list, 3, false, None, Some(8)).await, (vec![10, 9], false, true));
+        assert_eq!(page(&list, 3, true, Some(8), None).await, (vec![3, 2, 1], true, false));
+        assert_eq!(page(&list, 9, false, Some(8), Some(4)).await, (vec![7, 6, 5], true, true));
+        assert_eq!(page(&list, 9, false, Some(4), Some(8)).await, (vec![], true, true));
+        assert_eq!(page(&Numbers { len: 0, hidden: 99 }, 3, false, None, None).await, (vec![], false, false));
+    }
+
+    #[tokio::test]
+    async fn what_is_hidden_shortens_no_page_and_leaves_no_trace() {
+        let list = Numbers { len: 1000, hidden: 2 };
+        assert_eq!(page(&list, 100, false, Some(301), None).await.0.len(), 100);
+        assert_eq!(page(&list, 100, true, None, Some(301)).await.0.len(), 100);
+        // Only hidden ones are left beyond the page.
+        assert_eq!(page(&Numbers { len: 4, hidden: 4 }, 3, false, None, None).await, (vec![3, 2, 1], false, false));
+        assert_eq!(page(&Numbers { len: 300, hidden: 1 }, 3, false, Some(150), Some(20)).await, (vec![], false, false));
+    }
+
+    #[test]
+    fn a_cursor_fits_its_own_list_only() {
+        let cursors = Cursors::new([1; 16]);
+        let cursor = cursors.encode(LIST, 42);
+        assert_eq!(cursors.decode(LIST, &cursor), Some(42));
+        assert_eq!(cursors.decode(ListId { owner: 8, ..LIST }, &cursor), None);
+        assert_eq!(cursors.decode(ListId { kind: b'p', ..LIST }, &cursor), None);
+        assert_eq!(Cursors::new([2; 16]).decode(LIST, &cursor), None);
+        for forged in ["", "42", "AAAAAAAAAAAAAAAAAAAA", &cursor[..19], "ééééé ééééé"] {
+            assert_eq!(cursors.decode(LIST, forged), None, "{forged}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_checked_and_named() {
+        let cursors = Cursors::new([1; 16]);
+        let check = |first, last| PageArgs { first, last, ..PageArgs::default() }.check(&cursors, LIST);
+        assert_eq!(check(None, None).expect("the default").size, DEFAULT);
+        assert!(check(Some(100), None).is_ok_and(|page| !page.backward));
+        assert!(check(None, Some(1)).is_ok_and(|page| page.backward));
+        for (first, last, name) in
+            [(Some(0), None, "first"), (Some(101), None, "first"), (None, Some(-1), "last"), (Some(1), Some(1), "first")]
+        {
+            let error = check(first, last).expect_err("refused");
+            assert!(error.code() == "BAD_USER_INPUT" && error.to_string().contains(name), "{error}");
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! What is limited, and how much: the registry of limits, and the quota of each. Who counts, and where, is the domain `rates`.
+
+use crate::base::clock::{DAY, MINUTE, Millis};
+use std::fmt;
+use std::str::FromStr;
+
+/// One second in [`Millis`].
+const SECOND: Millis = 1_000;
+/// One hour in [`Millis`].
+const HOUR: Millis = 60 * MINUTE;
+/// The longest time in which a bucket fills.
+const MAX_WINDOW: Millis = 30 * DAY;
+/// The most that tokens times window may be. Buckets count in tokens × ms, in Lua's doubles: twice this is still exact.
+const MAX_PRODUCT: u64 = 1 << 52;
+
+/// How much of something is allowed: a bucket of `tokens`, full at first, which fills evenly so that an empty one is full after
+/// `window`. Written "300/3h": at most 300 at once, and on average 300 in three hours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quota {
+    tokens: u64,
+    window: Millis,
+}
+
+impl Quota {
+    /// What a full bucket holds; 1 at least.
+    pub const fn tokens(self) -> u64 {
+        self.tokens
+    }
+
+    /// How long an empty bucket takes to fill: whole seconds, one at least.
+    pub const fn window(self) -> Millis {
+        self.window
+    }
+
+    /// So many times as much in the same time, or as much as can be counted.
+    #[must_use]
+    pub const fn times(self, factor: u64) -> Self {
+        let (tokens, most) = (self.tokens.saturating_mul(factor), MAX_PRODUCT / self.window);
+        Self { tokens: if tokens < most { tokens } else { most }, window: self.window }
+    }
+
+    /// What comes back within `elapsed`, rounded down; no more than a full bucket holds.
+    pub const fn refill(self, elapsed: Millis) -> u64 {
+        // No overflow: both are bounded, and so is their product.
+        if elapsed >= self.window { self.tokens } else { elapsed * self.tokens / self.window }
+    }
+
+    /// What comes back within `elapsed`, rounded down; no more than two full buckets hold, which is what a debtor may lack.
+    pub const fn refill_of_debt(self, elapsed: Millis) -> u64 {
+        let most = 2 * self.window;
+        (if elapsed > most { most } else { elapsed }) * self.tokens / self.window
+    }
+
+    /// How long it takes until `tokens` have come back, rounded up; no longer than two windows.
+    pub const fn time_for_debt(self, tokens: u64) -> Millis {
+        let most = 2 * self.tokens;
+        ((if tokens > most { most } else { tokens }) * self.window).div_ceil(self.tokens)
+    }
+
+    /// How long it takes until `tokens` have come back, rounded up; no longer than a window.
+    pub const fn time_for(self, tokens: u64) -> Millis {
+        if tokens >= self.tokens { self.window } else { (tokens * self.window).div_ceil(self.tokens) }
+    }
+}
+
+/// Units that a window is written in, the longest first.
+const UNITS: [(char, Millis); 4] = [('d', DAY), ('h', HOUR), ('m', MINUTE), ('s', SECOND)];
+
+impl fmt::Display for Quota {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = UNITS.iter().find(|(_, unit)| self.window.is_multiple_of(*unit));
+        let (letter, unit) = unit.copied().unwrap_or(('s', SECOND));
+        write!(f, "{}/{}{letter}", self.tokens, self.window / unit)
+    }
+}
+
+impl FromStr for Quota {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let quota = parse(text).ok_or("write it as NUMBER/TIME: 300/3h, 10/15m, 500000/1s, 400/1d; at most 30 days")?;
+        if quota.tokens.checked_mul(quota.window).is_some_and(|product| product <= MAX_PRODUCT) {
+            Ok(quota)
+        } else {
+            Err("that many in that time cannot be counted exactly: take a shorter time".to_owned())
+        }
+    }
+}
+
+fn parse(text: &str) -> Option<Quota> {
+    let (tokens, window) = text.split_once('/')?;
+    let (count, unit) = window.split_at_checked(window.len().checked_sub(1)?)?;
+    let (_, unit) = UNITS.iter().find(|(letter, _)| unit.starts_with(*letter))?;
+    let window = number(count)?.checked_mul(*unit).filter(|window| *window <= MAX_WINDOW)?;
+    Some(Quota { tokens: number(tokens)?, window })
+}
+
+/// Digits, and not zero.
+fn number(text: &str) -> Option<u64> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|number| digits && *number > 0)
+}
+
+/// Whose bucket a limit charges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// The account that asks; for nobody, the address.
+    AccountOrAddress,
+    /// The account that asks.
+    Account,
+    /// The account that is tried, by its login, whether there is such an account or not.
+    Login,
+    /// The same account as it is tried from one address.
+    LoginAndAddress,
+    /// A device on which the account has logged in before, or a session of the account.
+    Device,
+    /// The client's address: one of IPv4, a /64 of IPv6.
+    Address,
+}
+
+/// Declares the registry: each limit with its name, whom it charges, its quota unless the operator says otherwise.
+macro_rules! limits {
+    ($($(#[$doc:meta])* $limit:ident = $name:literal by $by:ident, $tokens:literal / $window:expr;)*) => {
+        /// Something that is limited.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Limit { $($(#[$doc])* $limit,)* }
+
+        impl Limit {
+            /// All of them, in the order of their declaration.
+            pub const ALL: [Self; [$(Self::$limit),*].len()] = [$(Self::$limit),*];
+
+            /// Its name, as keys, errors and headers have it.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$limit => $name,)* }
+            }
+
+            /// Whose bucket it charges.
+            pub const fn by(self) -> By {
+                match self { $(Self::$limit => By::$by,)* }
+            }
+
+            /// Its quota unless the operator says otherwise.
+            pub const fn default_quota(self) -> Quota {
+                match self { $(Self::$limit => Quota { tokens: $tokens, window: $window },)* }
+            }
+        }
+    };
+}
+
+limits! {
+    /// Requests, each by its cost: the fields that its answer may have. A first screen costs some 600, so this is far above any
+    /// reader and below what keeps a server from its other clients.
+    Requests = "requests" by AccountOrAddress, 2_500_000 / 5 * SECOND;
+    /// Attempts to sign up, also those that meet a taken login: what one address may find out about logins.
+    SignUps = "sign-ups" by Address, 10 / HOUR;
+    /// Failed log-ins of one account from one address. A successful log-in gives the token back.
+    LogIns = "log-ins" by LoginAndAddress, 10 / 15 * MINUTE;
+    /// Failed log-ins from one address, over all accounts: three people of a household who mistype until they are refused.
+    LogInsFromAddress = "log-ins-from-address" by Address, 30 / 15 * MINUTE;
+    /// Failed log-ins of one account over all addresses, known devices excepted. One address fails 40 times an hour at most, so five
+    /// addresses together do not empty this bucket however long they go on; 4,800 guesses a day are the most that any number of them gets.
+    LogInsOfAccount = "log-ins-of-account" by Login, 200 / HOUR;
+    /// Failed log-ins on a device that has logged in to the account before, and wrong passwords at the account's deletion, which count by
+    /// session. Nobody else can use these tokens up.
+    LogInsOfDevice = "log-ins-of-device" by Device, 10 / 15 * MINUTE;
+    /// Posts. As Mastodon has it.
+    Posts = "posts" by Account, 300 / 3 * HOUR;
+    /// Follows and unfollows together. As Mastodon has it for follows.
+    Follows = "follows" by Account, 400 / DAY;
+    /// Likes and their taking back together: a person's longest evening, and no machine's.
+    Likes = "likes" by Account, 1_000 / HOUR;
+    /// Comments and their edits together: a heated evening, and no machine's.
+    Comments = "comments" by Account, 300 / HOUR;
+    /// Votes on comments and their taking back together: a long thread read to its end, twice an hour.
+    Votes = "votes" by Account, 2_000 / HOUR;
+    /// Changes of lists: made, renamed, deleted, somebody put on one or taken off. Two full lists in an hour, by hand or from a file.
+    Lists = "lists" by Account, 1_000 / HOUR;
+    /// Ads asked for and clicked, as one address does it: also a publisher's server that asks for all its visitors. 10,000 a second are more
+    /// than a server decides; only what would keep it from others is refused.
+    Ads = "ads" by Address, 100_000 / 10 * SECOND;
+    /// Changes of campaigns, ads and websites together: a large campaign set up by a program, and its bids turned over a few times.
+    Campaigns = "campaigns" by Account, 1_000 / HOUR;
+}
+
+impl Limit {
+    /// The limit of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|limit| limit.name() == name)
+    }
+}
+
+/// The quota of every limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rates([Quota; Limit::ALL.len()]);
+
+impl Rates {
+    /// The quotas that `of` names.
+    pub fn new(of: impl Fn(Limit) -> Quota) -> Self {
+        Self(Limit::ALL.map(of))
+    }
+
+    /// The quota of a limit.
+    pub const fn of(&self, limit: Limit) -> Quota {
+        self.0[limit as usize]
+    }
+}
+
+impl Default for Rates {
+    fn default() -> Self {
+        Self::new(Limit::default_quota)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quota(text: &str) -> Quota {
+        text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn a_quota_reads_as_it_is_written() {
+        for text in ["300/3h", "10/15m", "500000/1s", "400/1d", "1/30d", "90/61s", "1000/1h"] {
+            assert_eq!(quota(text).to_string(), text);
+        }
+        assert_eq!(quota("10/60m").to_string(), "10/1h");
+        assert_eq!((quota("10/15m").tokens(), quota("10/15m").window()), (10, 900_000));
+        let wrong =
+            ["", "/", "10", "10/", "/1h", "0/1h", "10/0h", "10/h", "+10/1h", "10/+1h", "1e3/1h", "10/1w", "10/1.5h", "10 / 1h"];
+        let huge =
+            ["10/31d", "18446744073709551616/1s", "10/18446744073709551615d", "2000000000/30d", "4503599627371/1s", "5/3é"];
+        for text in wrong.into_iter().chain(huge) {
+            assert!(text.parse::<Quota>().is_err(), "{text:?}");
+        }
+        assert_eq!(quota("4503599627370/1s").refill(999), 4_499_096_027_742);
+        assert_eq!(quota("10/1h").times(256).to_string(), "2560/1h");
+        assert_eq!(quota("4503599627/1s").times(u64::MAX).to_string().parse(), Ok(quota("4503599627370/1s")));
+    }
+
+    #[test]
+    fn refill_rounds_down_and_waiting_rounds_up_at_every_edge() {
+        for quota in ["1/1s", "3/1s", "7/30d", "1000/1s", "999983/61s", "4503599627370/1s", "1737/30d"].map(quota) {
+            let tokens = [0, 1, 2, quota.tokens() / 2, quota.tokens() - 1, quota.tokens()];
+            for tokens in tokens.into_iter().filter(|tokens| *tokens <= quota.tokens()) {
+                let wait = quota.time_for(tokens);
+                assert!(quota.refill(wait) >= tokens, "{quota}: {tokens} are there after {wait} ms");
+                assert!(
+                    wait == 0 || quota.refill(wait - 1) < tokens,
+                    "{quota}: {tokens} are not there sooner than after {wait} ms"
+                );
+            }
+            assert_eq!((quota.refill(u64::MAX), quota.time_for(u64::MAX)), (quota.tokens(), quota.window()));
+        }
+    }
+
+    #[test]
+    fn names_are_fit_for_keys_and_headers_and_no_two_the_same() {
+        for (at, limit) in Limit::ALL.into_iter().enumerate() {
+            assert!(limit.name().bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{}", limit.name());
+            assert_eq!((Limit::named(limit.name()), limit as usize), (Some(limit), at));
+            assert_eq!(limit.default_quota().to_string().parse(), Ok(limit.default_quota()), "a default that could not be set");
+        }
+        let rates = Rates::new(|limit| if limit == Limit::Posts { quota("1/1s") } else { limit.default_quota() });
+        assert_eq!((rates.of(Limit::Posts), rates.of(Limit::Likes)), (quota("1/1s"), Limit::Likes.default_quota()));
+    }
+}

@@ -1,0 +1,115 @@
+//! Applies remedies. Each looks at what is committed at that moment and makes the rest agree with it, so it may be applied twice, late, or
+//! beside servers.
+
+use crate::app::App;
+use crate::base::audit::Remedy;
+use crate::base::error::Error;
+use crate::base::ids::{SessionId, StatusId, UserId};
+use crate::domains::accounts::service as accounts;
+use crate::domains::ads::service as ads;
+use crate::domains::comments::service as comments;
+use crate::domains::lists::service as lists;
+use crate::domains::sessions::service as sessions;
+use crate::domains::statuses::service as statuses;
+use crate::domains::timelines::service as timelines;
+use crate::domains::users::service as users;
+use crate::platform::idempotency::service as idempotency;
+use crate::platform::journal::{Feed, Place};
+
+/// Applies one remedy, to its end.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`; internal for what cannot be read.
+pub(super) async fn apply(app: &App, remedy: &Remedy) -> Result<(), Error> {
+    if remedy.stage() <= 1 || matches!(remedy, Remedy::Recount { .. } | Remedy::SyncLast { .. } | Remedy::DeleteOrphan { .. }) {
+        return Box::pin(mend_key(app, remedy)).await;
+    }
+    Box::pin(settle(app, remedy)).await
+}
+
+/// What is wrong with a single key.
+async fn mend_key(app: &App, remedy: &Remedy) -> Result<(), Error> {
+    let db = app.db();
+    match remedy {
+        Remedy::SetExpiry { key, millis } => db.set_expiry(key, *millis).await,
+        Remedy::DeleteMistyped { key, kind } => db.delete_mistyped(key, kind).await,
+        Remedy::DeleteOrphan { key, owners } => db.delete_orphan(key, owners).await,
+        Remedy::Discard { key } => db.discard(key).await,
+        Remedy::SetField { key, field, found, value } => db.set_field(key, field, found.as_deref(), value.as_deref()).await,
+        Remedy::SetText { key, found, value } => db.set_text(key, found, value).await,
+        Remedy::RemoveMember { key, member } => db.remove_member(key, member).await,
+        Remedy::PlaceMember { key, member } => db.place_member(key, *member).await,
+        Remedy::RestampMember { key, member } => db.restamp_member(key, *member, app.next_id().await?).await,
+        Remedy::Recount { key, field, set } => db.recount(key, field, set).await,
+        Remedy::SyncLast { key, stream } => db.sync_last(key, stream).await,
+        Remedy::ClaimLogin { user } => users::claim_login(app, *user).await.map(drop),
+        Remedy::Unlist { owner, status } => statuses::unlist(app, *owner, *status).await,
+        Remedy::StripComment(id) => comments::strip(app, *id).await,
+        Remedy::SettleListOwner { owner, named, list, set, record } => {
+            // Which account has a list is the truth, the record follows.
+            if lists::is_of(app, *owner, *list).await? && !lists::is_of(app, *named, *list).await? {
+                return db.set_field(record, "uid", Some(&named.0.to_string()), Some(&owner.0.to_string())).await;
+            }
+            db.remove_member(set, list.0.to_string().as_bytes()).await
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What several keys say.
+async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
+    match remedy {
+        Remedy::ForgetInHome { owner, status } => timelines::forget_in(app, Feed::Home(*owner), *status).await,
+        Remedy::ForgetInList { list, status } => timelines::forget_in(app, Feed::List(*list), *status).await,
+        Remedy::ListSession { digest, user, id } => sessions::list_again(app, digest, *user, SessionId(*id)).await,
+        Remedy::TrimSessions(user) => sessions::trim(app, *user).await,
+        Remedy::SettleAnswers(account) => idempotency::settle(app, *account).await,
+        Remedy::SettleFollow { follower, followed } => {
+            timelines::settle_source(app, Feed::Home(*follower), *followed).await.map(drop)
+        }
+        Remedy::SettleMembership { list, user } => timelines::settle_source(app, Feed::List(*list), *user).await.map(drop),
+        Remedy::SettleLike { user, status } => statuses::settle_like(app, *user, *status).await,
+        Remedy::SettleStatus { author, status } => settle_status(app, *author, *status).await,
+        Remedy::ForgetLikes(status) => {
+            while !statuses::forget_likes_of(app, &[*status]).await?.is_empty() {}
+            Ok(())
+        }
+        Remedy::SettleList { owner, list } => timelines::list_again(app, *owner, *list).await,
+        Remedy::EndList { owner, list } => timelines::end_list(app, *owner, *list).await,
+        Remedy::ResetFeed { tag } => timelines::reset(app, *tag).await,
+        Remedy::SettleComment { author, comment } => comments::settle(app, *author, *comment).await,
+        Remedy::RecountVotes(id) => comments::count_votes(app, *id).await,
+        Remedy::PlaceComment(id) => comments::place(app, *id).await,
+        Remedy::RebuildThread(status) => comments::rebuild_thread(app, *status).await,
+        Remedy::ClearThread(status) => comments::clear_thread(app, *status).await,
+        Remedy::SettleCampaign { owner: Some(owner), campaign } => ads::settle_owned(app, *owner, *campaign).await,
+        Remedy::SettleCampaign { owner: None, campaign } => ads::settle(app, *campaign).await,
+        Remedy::SettleWebsite { owner, website } => ads::settle_website(app, *owner, *website).await.map(drop),
+        Remedy::Delist { key, member, campaign } => {
+            app.db().remove_member(key, member).await?;
+            ads::settle(app, *campaign).await
+        }
+        Remedy::PurgeAccount(user) => purge_account(app, *user).await,
+        _ => Ok(()),
+    }
+}
+
+async fn settle_status(app: &App, author: UserId, status: StatusId) -> Result<(), Error> {
+    let mut place = Some(Place::default());
+    while let Some(from) = place {
+        place = timelines::settle_status(app, author, status, from).await?;
+    }
+    Ok(())
+}
+
+/// Of an account that is there nothing is taken away. Its login is not known any more: who claims it is looked at with the claims.
+async fn purge_account(app: &App, user: UserId) -> Result<(), Error> {
+    let mut place = Some(Place::default());
+    while let Some(from) = place {
+        if users::is_there(app, user).await? {
+            return Ok(());
+        }
+        place = accounts::settle(app, user, "", from).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! `waxwing fsck --repair`: what it prints.
+
+use super::{cause, counted, progress};
+use crate::app::App;
+use crate::base::clock::{Clock, DAY};
+use crate::base::config::Config;
+use crate::cli::fsck::{self, RepairStep, Repaired, reason};
+use crate::cli::migrate;
+use crate::cli::migrations::{self, STEPS};
+use crate::db::Db;
+use anyhow::Context;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Findings that are printed of what is left. The others are counted.
+const SHOWN: usize = 1_000;
+
+#[derive(Args, Clone, Copy)]
+#[command(next_help_heading = "Repair")]
+pub(super) struct RepairOptions {
+    /// Settle what is found, and look again. Beside running servers too.
+    #[arg(long, conflicts_with = "account")]
+    pub(super) repair: bool,
+    /// With --repair: only tell what would be done first.
+    #[arg(long, requires = "repair")]
+    dry_run: bool,
+    /// With --repair: print every finding and every repair.
+    #[arg(long, requires = "repair")]
+    verbose: bool,
+    /// With --repair: as the servers have it. Default: 10000.
+    #[arg(long, value_name = "N", env = "WAXWING_STAR_FOLLOWERS", value_parser = clap::value_parser!(u64).range(10..=10_000_000))]
+    star_followers: Option<u64>,
+    /// With --repair: as the servers have it. Default: 30.
+    #[arg(long, value_name = "DAYS", env = "WAXWING_HOME_IDLE_DAYS", value_parser = clap::value_parser!(u64).range(1..=3_650))]
+    home_idle_days: Option<u64>,
+}
+
+impl RepairOptions {
+    fn config(self, home_window: Option<usize>) -> Config {
+        let config = Config::default();
+        Config {
+            home_window: home_window.unwrap_or(config.home_window),
+            star_followers: self.star_followers.unwrap_or(config.star_followers),
+            home_idle: self.home_idle_days.map_or(config.home_idle, |days| days * DAY),
+            // It trims no events: how many the servers keep is not known here.
+            events_kept: 100_000_000,
+            events_age: 365 * DAY,
+            ..config
+        }
+    }
+}
+
+/// Repairs a store and prints what was found, what was done and what is left; whether nothing is.
+pub(super) async fn run(db: &Db, home_window: Option<usize>, options: RepairOptions) -> anyhow::Result<bool> {
+    let size = db.size().await.map_err(cause)?;
+    let bar = progress(size);
+    let app = App::new(db.clone(), Clock::System, options.config(home_window));
+    if options.dry_run {
+        migrate::refuse_newer(&migrations::standing(db, STEPS).await.map_err(cause)?)?;
+    } else {
+        migrate::at_start(&app).await?;
+    }
+    let how = fsck::Options { home_window, ..fsck::Options::default() };
+    let repaired = fsck::repair(&app, how, options.dry_run, |step| show(&bar, size, options, &step)).await;
+    bar.finish_and_clear();
+    let repaired = repaired.map_err(cause).context("the repair could not be done to its end: start it again")?;
+    print(&repaired, options.dry_run);
+    Ok(repaired.left.is_empty())
+}
+
+fn show(bar: &ProgressBar, size: u64, options: RepairOptions, step: &RepairStep<'_>) {
+    match step {
+        RepairStep::Looking => restart(bar, size, "keys"),
+        RepairStep::Read(keys) => bar.set_position(*keys),
+        RepairStep::Repairing(count) => restart(bar, *count as u64, "repairs"),
+        RepairStep::Found(finding) if options.verbose || options.dry_run => bar.suspend(|| {
+            println!("{finding}");
+            if options.dry_run {
+                finding.remedies.iter().for_each(|remedy| println!("  would {}: {remedy:?}", remedy.name()));
+            }
+        }),
+        RepairStep::Found(_) => {}
+        RepairStep::Applied(remedy, failed) => {
+            bar.inc(1);
+            match failed {
+                Some(error) => bar.suspend(|| eprintln!("could not {}: {remedy:?}: {}", remedy.name(), said(error))),
+                None if options.verbose => bar.suspend(|| println!("{}: {remedy:?}", remedy.name())),
+                None => {}
+            }
+        }
+    }
+}
+
+fn said(error: &crate::base::error::Error) -> String {
+    match error {
+        crate::base::error::Error::Internal(cause) => format!("{cause:#}"),
+        error => error.to_string(),
+    }
+}
+
+fn restart(bar: &ProgressBar, length: u64, unit: &str) {
+    let style = ProgressStyle::with_template(&format!("{{pos:>10}} {unit} [{{bar:40}}] {{percent}}% {{elapsed}}"));
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
+    bar.set_length(length);
+    bar.set_position(0);
+}
+
+fn print(repaired: &Repaired, dry_run: bool) {
+    for (kind, count) in &repaired.found {
+        println!("found {}: {kind}", counted(*count as u64, "finding", "findings"));
+    }
+    let did = if dry_run { "would" } else { "did" };
+    for (remedy, count) in &repaired.done {
+        println!("{did} {}: {remedy}", counted(*count as u64, "repair", "repairs"));
+    }
+    for (remedy, count) in &repaired.failed {
+        println!("failed {}: {remedy}", counted(*count as u64, "repair", "repairs"));
+    }
+    let left = repaired.left.iter().filter(|finding| !dry_run || finding.remedies.is_empty());
+    for finding in left.take(SHOWN) {
+        println!("left {finding}: {}", reason(finding));
+    }
+    println!("{}", summary(repaired, dry_run));
+}
+
+fn summary(repaired: &Repaired, dry_run: bool) -> String {
+    let keys = counted(repaired.keys, "key", "keys");
+    let found = counted(repaired.findings() as u64, "finding", "findings");
+    match (repaired.findings(), repaired.left.len()) {
+        (0, _) => format!("{keys} read, nothing is broken."),
+        (..) if dry_run => format!("{keys} read, {found}, nothing was changed."),
+        (_, 0) => format!("{keys} read, {found}, all repaired."),
+        (_, left) => format!("{keys} read, {found}, {left} left."),
+    }
+}

@@ -1,0 +1,68 @@
+//! Whatever names an account: its own keys, and every member, field and value anywhere. After it was deleted there is none.
+
+use super::{Step, numbers, walk};
+use crate::app::App;
+use crate::base::audit::{Entry, Findings};
+use crate::base::error::Error;
+use crate::base::ids::UserId;
+use crate::db::look::Look;
+use crate::domains::users;
+
+/// Looks through the whole store for an account, and tells of each place; how many keys were read, and how many places there are. It only
+/// reads, and a key at a time is in memory at most in part.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn mentions(app: &App, id: UserId, mut tell: impl FnMut(Step<'_>)) -> Result<super::Report, Error> {
+    let mut findings = 0;
+    let keys = walk(app, async |page, keys| {
+        for finding in look_at(app, id, page).await? {
+            findings += 1;
+            tell(Step::Found(&finding));
+        }
+        tell(Step::Read(keys));
+        Ok(())
+    })
+    .await?;
+    Ok(super::Report { keys, findings })
+}
+
+async fn look_at(app: &App, id: UserId, keys: Vec<String>) -> Result<Vec<crate::base::audit::Finding>, Error> {
+    let look = Look::new(app.db().clone(), app.now(), users::user_key);
+    let mut found = Findings::default();
+    let (own, others): (Vec<String>, Vec<String>) = keys.into_iter().partition(|key| numbers(key).any(|number| number == id.0));
+    for key in own {
+        found.add(&key, "is the account's");
+    }
+    let entries = look.entries(others).await?;
+    let of = |kind: &str| entries.iter().filter(|entry| entry.kind == kind).map(|entry| entry.key.clone()).collect::<Vec<_>>();
+    let is_named = |text: &str| numbers(text).any(|number| number == id.0);
+    for key in look.holders(&of("zset"), id.0).await? {
+        found.add(&key, "the account is in it");
+    }
+    for (key, text) in look.texts(&of("string")).await? {
+        if is_named(&text) {
+            found.add(&key, "names the account");
+        }
+    }
+    look.fields(of("hash"), async |page| {
+        for (key, field, value) in page {
+            if is_named(&field) || is_named(&value) {
+                found.add(&key, format!("names the account at {field:?}"));
+            }
+        }
+        Ok(())
+    })
+    .await?;
+    look.streams(of("stream"), |key, text| {
+        if is_named(text) {
+            found.add(key, "names the account");
+        }
+    })
+    .await?;
+    let known = |entry: &&Entry| ["zset", "string", "hash", "stream"].contains(&entry.kind.as_str());
+    for entry in entries.iter().filter(|entry| !known(entry)) {
+        found.add(&entry.key, format!("is a {}, and was not looked into", entry.kind));
+    }
+    Ok(found.into_vec())
+}

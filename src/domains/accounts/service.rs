@@ -1,0 +1,108 @@
+//! The use cases of deleting an account.
+
+use crate::app::App;
+use crate::base::error::{Error, Outcome};
+use crate::base::ids::{SessionId, UserId};
+use crate::domains::ads::service as ads;
+use crate::domains::comments::service as comments;
+use crate::domains::graph::service as graph;
+use crate::domains::sessions::service as sessions;
+use crate::domains::statuses::service as statuses;
+use crate::domains::timelines::service as timelines;
+use crate::domains::users::service as users;
+use crate::platform::idempotency::service as idempotency;
+use crate::platform::journal::service as journal;
+use crate::platform::journal::{Place, Task, Ticket};
+use crate::platform::rates::service as rates;
+
+/// What goes, in this order; a stage's number is its place here.
+const STAGES: [&str; 11] = [
+    "sessions",
+    "followers",
+    "lists that it is on",
+    "comments",
+    "statuses",
+    "whom it follows",
+    "likes",
+    "its own lists",
+    "its home",
+    "its campaigns and websites",
+    "what was kept for its requests",
+];
+
+/// Deletes the account of whoever knows its password, as `session` asks. When this answers, no session of it is left, and nobody sees anything of it; the rest
+/// goes in the background.
+///
+/// # Errors
+/// As [`users::prove`].
+pub async fn delete(app: &App, id: UserId, password: &str, session: Option<SessionId>) -> Outcome<()> {
+    let user = users::prove(app, id, password, session).await?;
+    Ok(leave(app, id, &user.login).await?)
+}
+
+/// The same for whoever need prove nothing.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn leave(app: &App, id: UserId, login: &str) -> Result<(), Error> {
+    let (ticket, rest) = begin(app, id, login).await?;
+    ticket.rest(app, rest).await;
+    Ok(())
+}
+
+/// Deletes an account, asks nothing, and ends when nothing of it is left. `tell` hears what goes now.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: once the account is gone, whoever works on the journal does the rest.
+pub async fn delete_wholly(app: &App, id: UserId, login: &str, mut tell: impl FnMut(&'static str)) -> Result<(), Error> {
+    let (mut ticket, mut next) = begin(app, id, login).await?;
+    while let Some(place) = next {
+        tell(STAGES.get(usize::from(place.stage)).copied().unwrap_or_default());
+        ticket.renew(app, place).await?;
+        next = pass(app, id, login, place).await?;
+    }
+    ticket.done(app);
+    app.drain().await;
+    Ok(())
+}
+
+/// The journal, the commit, and what must go before anybody is answered.
+async fn begin(app: &App, id: UserId, login: &str) -> Result<(Ticket, Option<Place>), Error> {
+    let ticket = journal::begin_deletion(app, Task::Account { user: id, login: login.to_owned() }).await?;
+    users::remove(app, id, login).await?;
+    let mut next = settle(app, id, login, Place::default()).await?;
+    while let Some(place) = next.filter(|place| place.stage == 0) {
+        next = settle(app, id, login, place).await?;
+    }
+    Ok((ticket, next))
+}
+
+/// A pass over what is left of an account that is gone, a thousand keys at most, and where to go on; `None` at the end, and for an account
+/// that is there: nobody has deleted it.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle(app: &App, id: UserId, login: &str, place: Place) -> Result<Option<Place>, Error> {
+    if users::settle_login(app, id, login).await? {
+        return Ok(None);
+    }
+    pass(app, id, login, place).await
+}
+
+async fn pass(app: &App, id: UserId, login: &str, place: Place) -> Result<Option<Place>, Error> {
+    let more = match place.stage {
+        0 => sessions::purge(app, id).await?,
+        1 => timelines::purge_followers(app, id).await?,
+        2 => timelines::purge_memberships(app, id).await?,
+        3 => comments::purge_account(app, id).await?,
+        4 => statuses::purge(app, id, async |ids| comments::end(app, &ids).await).await?,
+        5 => graph::purge_following(app, id).await?,
+        6 => statuses::purge_likes(app, id).await?,
+        7 => timelines::purge_lists(app, id).await?,
+        8 => timelines::purge_home(app, id).await?,
+        9 => ads::purge(app, id).await?,
+        _ => idempotency::purge(app, id).await? | rates::purge(app, id, login).await?,
+    };
+    let stage = if more { place.stage } else { place.stage + 1 };
+    Ok((usize::from(stage) < STAGES.len()).then_some(Place { stage, ..Place::default() }))
+}

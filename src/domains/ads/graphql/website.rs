@@ -1,0 +1,193 @@
+//! Websites, as their owner sees and changes them.
+
+use super::super::model::{NewWebsite, Website};
+use super::super::service;
+use crate::base::error::Outcome;
+use crate::base::ids::{UserId, WebsiteId};
+use crate::base::page::PageArgs;
+use crate::base::request::Request;
+use crate::schema::{DateTime, List, PageInfo, Text, UserError, page_info, refuse, request};
+use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
+use std::sync::Arc;
+
+/// A website of the viewer.
+pub struct WebsiteObject(pub Arc<Website>);
+
+/// A website that shows ads. Only its owner sees it.
+#[Object(name = "Website")]
+impl WebsiteObject {
+    /// Its id.
+    pub async fn id(&self) -> ID {
+        self.0.id.global().into()
+    }
+
+    /// Its name: 1 to 100 characters, not unique.
+    async fn name(&self) -> Text<'_> {
+        Text(&self.0.name)
+    }
+
+    /// Where its pages come from: scheme, host, and port where that is not the scheme's own. It is told, and not compared with who asks: pages that
+    /// ask from a browser must be of an origin that the server allows.
+    async fn origin(&self) -> Text<'_> {
+        Text(&self.0.origin)
+    }
+
+    /// What its pages ask for ads with. Anybody who reads them can read it: it says which website asks, and gives no other right.
+    async fn key(&self, ctx: &Context<'_>) -> Result<String> {
+        Ok(service::key(&request(ctx)?.app, self.0.id).await?)
+    }
+
+    /// The secret with which the website's server requests ads; null if the website does not require one. If it does, requests without it get no ads.
+    async fn server_key(&self, ctx: &Context<'_>) -> Result<Option<String>> {
+        Ok(service::server_key(&request(ctx)?.app, &self.0).await?)
+    }
+
+    /// When it was registered.
+    async fn created_at(&self) -> DateTime {
+        DateTime(self.0.id.time())
+    }
+
+    /// Whether the operator holds its owner's websites back: they are shown nothing.
+    async fn is_suspended(&self) -> bool {
+        self.0.suspended
+    }
+}
+
+/// A page of the viewer's websites.
+pub(super) struct WebsiteConnection {
+    owner: UserId,
+    edges: Vec<WebsiteEdge>,
+    page_info: PageInfo,
+}
+
+/// A page of the viewer's websites.
+#[Object]
+impl WebsiteConnection {
+    /// The websites on this page, the newest first.
+    async fn edges(&self) -> List<&WebsiteEdge> {
+        self.edges.iter().collect()
+    }
+
+    /// Where the page stands in the list of them.
+    async fn page_info(&self) -> &PageInfo {
+        &self.page_info
+    }
+
+    /// How many there are in all: at most 100.
+    async fn total_count(&self, ctx: &Context<'_>) -> Result<u64> {
+        Ok(Box::pin(service::count_websites(&request(ctx)?.app, self.owner)).await?)
+    }
+}
+
+/// A website and its place.
+#[derive(SimpleObject)]
+struct WebsiteEdge {
+    /// Its place among the viewer's websites.
+    cursor: String,
+    /// The website.
+    node: WebsiteObject,
+}
+
+pub(super) async fn page_of_websites(ctx: &Context<'_>, args: PageArgs) -> Result<WebsiteConnection> {
+    let request = request(ctx)?;
+    let owner = request.viewer()?.user;
+    let page = service::websites(&request.app, &request.loaders(), owner, &args).await?;
+    let (cursors, list) = (request.app.cursors().await?, service::websites_id(owner));
+    let page_info = page_info(&page, &cursors, list);
+    let edge = |(place, found)| WebsiteEdge { cursor: cursors.encode(list, place), node: WebsiteObject(found) };
+    Ok(WebsiteConnection { owner, edges: page.items.into_iter().map(edge).collect(), page_info })
+}
+
+/// A website to register.
+#[derive(InputObject)]
+struct RegisterWebsiteInput {
+    /// 1 to 100 characters as a reader counts them. Several websites may have one name.
+    name: String,
+    /// Where its pages come from, such as `https://news.example`: http or https, without a path.
+    origin: String,
+    /// Whether requests for ads require the website's `serverKey`: for publishers whose server requests ads and can keep a secret. Default: false.
+    require_server_key: Option<bool>,
+    /// 1 to 64 visible ASCII characters of your choice. The same key within 24 hours gives the first answer again.
+    idempotency_key: Option<String>,
+}
+
+/// Which website.
+#[derive(InputObject)]
+struct RenewWebsiteServerKeyInput {
+    /// A website of the viewer.
+    website_id: ID,
+}
+
+/// What came of registering a website.
+#[derive(SimpleObject)]
+struct RegisterWebsitePayload {
+    /// The website; null when there are errors.
+    website: Option<WebsiteObject>,
+    /// What is wrong with the input; empty on success.
+    user_errors: Vec<UserError>,
+}
+
+/// Result of `renewWebsiteServerKey`.
+#[derive(SimpleObject)]
+struct RenewWebsiteServerKeyPayload {
+    /// The website with its new key; null when there are errors.
+    website: Option<WebsiteObject>,
+    /// What is wrong with the input; empty on success.
+    user_errors: Vec<UserError>,
+}
+
+/// What can be changed of websites.
+#[derive(Default)]
+pub struct WebsiteMutation;
+
+#[Object]
+impl WebsiteMutation {
+    /// Registers a website that is to show ads, of which one may have 100. Needs a session.
+    async fn register_website(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "The website.")] input: RegisterWebsiteInput,
+    ) -> Option<Result<RegisterWebsitePayload>> {
+        Some(Box::pin(register(ctx, input)).await)
+    }
+
+    /// Replaces the server key of a website, or creates it: from then on the website requires it. The previous key is invalid at once, so configure
+    /// the new one on your servers without delay. Needs a session.
+    async fn renew_website_server_key(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Which website.")] input: RenewWebsiteServerKeyInput,
+    ) -> Option<Result<RenewWebsiteServerKeyPayload>> {
+        Some(Box::pin(renew(ctx, &input.website_id)).await)
+    }
+}
+
+async fn register(ctx: &Context<'_>, input: RegisterWebsiteInput) -> Result<RegisterWebsitePayload> {
+    let request = request(ctx)?;
+    let viewer = request.viewer()?.user;
+    let RegisterWebsiteInput { name, origin, require_server_key, idempotency_key } = input;
+    let new = NewWebsite { name, origin, require_server_key: require_server_key.unwrap_or(false), idempotency_key };
+    let (made, user_errors) = refuse(service::register(&request.app, viewer, new).await)?;
+    Ok(RegisterWebsitePayload { website: as_it_is_now(request, made).await?, user_errors })
+}
+
+async fn renew(ctx: &Context<'_>, id: &str) -> Result<RenewWebsiteServerKeyPayload> {
+    let request = request(ctx)?;
+    let viewer = request.viewer()?.user;
+    let renewed: Outcome<WebsiteId> = async {
+        let id = WebsiteId::from_global(id).ok_or_else(service::no_website)?;
+        service::renew_server_key(&request.app, viewer, id).await?;
+        Ok(id)
+    }
+    .await;
+    let (renewed, user_errors) = refuse(renewed)?;
+    Ok(RenewWebsiteServerKeyPayload { website: as_it_is_now(request, renewed).await?, user_errors })
+}
+
+async fn as_it_is_now(request: &Request, id: Option<WebsiteId>) -> Result<Option<WebsiteObject>> {
+    request.forget();
+    match id {
+        Some(id) => Ok(request.loaders().websites.load(id).await?.map(WebsiteObject)),
+        None => Ok(None),
+    }
+}

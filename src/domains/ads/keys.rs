@@ -1,0 +1,280 @@
+//! Every key of this domain. A campaign's definition has its own tag, each of its shares another, a listing one of slot and keyword.
+
+use super::model::{Listing, SCHEDULES, Share, Slot, Visitor};
+use crate::base::audit;
+use crate::base::ids::{AdId, CampaignId, UserId, WebsiteId};
+
+/// What stands before the colon of each of them.
+pub const KINDS: [&str; 28] = [
+    "campaigns",
+    "websites",
+    "standing",
+    "campaign",
+    "frozen",
+    "keywords",
+    "ads",
+    "ad",
+    "listed",
+    "website",
+    "share",
+    "rank",
+    "offered",
+    "holds",
+    "seen",
+    "impression",
+    "clicked",
+    "recorded",
+    "tally",
+    "reach",
+    "reached",
+    "offers",
+    "capped",
+    "clicker",
+    "traffic",
+    "shown",
+    "schedule",
+    "signing",
+];
+
+/// ZSET, campaign → itself. At most [`super::model::MAX_CAMPAIGNS`], no time to live.
+pub(super) fn campaigns(owner: UserId) -> String {
+    format!("campaigns:{{{}}}", owner.0)
+}
+
+/// ZSET, website → itself. At most [`super::model::MAX_WEBSITES`], no time to live.
+pub(super) fn websites(owner: UserId) -> String {
+    format!("websites:{{{}}}", owner.0)
+}
+
+/// HASH `advertiser publisher`, each `1` where the account is suspended as one. No time to live.
+pub(super) fn standing(user: UserId) -> String {
+    format!("standing:{{{}}}", user.0)
+}
+
+/// HASH: the definition of a campaign, `id uid name budget daily pacing starts ends from cap per state suspended shares version made`, and the
+/// money of it that no share holds, `out day today`, and of each share `g0 b0 r0 q0` and so on: granted in all and before
+/// `day`, given back in all and of `day`. Money in billionths, times in ms; `pacing` is `EVEN`
+/// or `ASAP`, `state` is `on`, `paused` or `stopped`; `daily starts ends cap per suspended` only where there is one. No time to live.
+pub(super) fn campaign(id: CampaignId) -> String {
+    format!("campaign:{{{}}}", id.0)
+}
+
+/// STRING, what a change has it under: while it is there, the campaign's pool grants nothing. Two seconds.
+pub(super) fn frozen(id: CampaignId) -> String {
+    format!("frozen:{{{}}}", id.0)
+}
+
+/// ZSET, keyword as it is shown → id of its adding. At most [`super::model::MAX_KEYWORDS`], no time to live.
+pub(super) fn keywords(id: CampaignId) -> String {
+    format!("keywords:{{{}}}", id.0)
+}
+
+/// ZSET, ad → itself. At most [`super::model::MAX_ADS`], no time to live.
+pub(super) fn ads(id: CampaignId) -> String {
+    format!("ads:{{{}}}", id.0)
+}
+
+/// HASH `id slot snippet target pricing bid status`, the bid in billionths, `status` in place of `snippet target` in feeds: what an ad is.
+/// Never changes. No time to live, but for one that was removed: that has `removed`, when, and goes after [`super::model::REMOVED_FOR`].
+pub(super) fn ad(id: AdId) -> String {
+    format!("ad:{{{}}}:{}", id.campaign.0, id.number)
+}
+
+/// ZSET, listing where a campaign stands, or may stand → when it was last written there, ms. One a slot and keyword, and for a minute those where
+/// it stood before; no time to live.
+pub(super) fn listed(id: CampaignId) -> String {
+    format!("listed:{{{}}}", id.0)
+}
+
+/// HASH `id uid name origin off`, `off` is `1` where its owner is suspended; `key`, the version of its server key, where it requires one; and its
+/// traffic: `hour`, of hours since 1970, the impressions and clicks in it, `i c`, and their hourly means before it, `mi mc`. No time to live.
+pub(super) fn website(id: WebsiteId) -> String {
+    format!("website:{{{}}}", id.0)
+}
+
+/// HASH: a copy of what a decision must know of the campaign, `v off starts ends cap per`, of which `off` is `1` or `0` and the others are 0
+/// for none; the money that this share holds, `g r q day spent held used`, and its impressions, clicks, invalid clicks, invalid impressions, `i c x
+/// y`, and invalid clicks by reason, `x-REASON`, where there was any. No time to live.
+pub(super) fn share(share: Share) -> String {
+    format!("share:{{{share}}}")
+}
+
+/// ZSET, ad of a slot → its eCPM in millionths. At most [`super::model::MAX_ADS`], no time to live.
+pub(super) fn rank(share: Share, slot: Slot) -> String {
+    format!("rank:{{{share}}}:{}", slot.name())
+}
+
+/// HASH, ad → `CPM bid` or `CPC bid`, the bid in millionths; `ad:i`, `ad:c`, `ad:x`, `ad:y`, `ad:s`: its impressions, clicks, invalid clicks,
+/// invalid impressions, spend in billionths; `ad:x-REASON`: its invalid clicks by reason; `ad:l`: its impressions when it was last listed. At most
+/// [`super::model::AD_FIELDS`] an ad there ever was, no time to live.
+pub(super) fn offered(share: Share) -> String {
+    format!("offered:{{{share}}}")
+}
+
+/// ZSET, `impression.ad.price.day` → when the money that waits for its click comes back, ms. As many as such impressions in an hour.
+pub(super) fn holds(share: Share) -> String {
+    format!("holds:{{{share}}}")
+}
+
+/// STRING `until.count`: how often a visitor has seen the campaign. Time to live: the cap's.
+pub(super) fn seen(share: Share, visitor: Visitor) -> String {
+    format!("seen:{{{share}}}:{visitor}")
+}
+
+/// STRING: what a reservation or a click came to, should its answer be lost on the way. Time to live: [`super::model::ANSWER_KEPT`].
+pub(super) fn impression(share: Share, id: u64) -> String {
+    format!("impression:{{{share}}}:{id}")
+}
+
+/// SET of impressions of an hour that were clicked, where nothing is paid for it. Time to live: two hours.
+pub(super) fn clicked(share: Share, hour: u64) -> String {
+    format!("clicked:{{{share}}}:{hour}")
+}
+
+/// SET of what was recorded in ten minutes, 8 bytes each. Time to live: 25 minutes.
+pub(super) fn recorded(share: Share, span: u64) -> String {
+    format!("recorded:{{{share}}}:{span}")
+}
+
+/// HASH `i c s x y`, `x-REASON`, and the same for each ad behind `ad.`: impressions, clicks, spend, invalid clicks, invalid impressions, and invalid
+/// clicks by reason of a day. Time to live:
+/// [`super::model::DAYS_KEPT`].
+pub(super) fn tally(share: Share, day: u64) -> String {
+    format!("tally:{{{share}}}:{day}")
+}
+
+/// HyperLogLog of visitors. 12 KiB at most, no time to live.
+pub(super) fn reach(share: Share) -> String {
+    format!("reach:{{{share}}}")
+}
+
+/// HyperLogLog of the visitors of a day. 12 KiB at most; time to live: [`super::model::DAYS_KEPT`].
+pub(super) fn reached(share: Share, day: u64) -> String {
+    format!("reached:{{{share}}}:{day}")
+}
+
+/// ZSET, campaign (7 bytes) → the eCPM of its best ad in the slot that it can pay for, in millionths. No time to live.
+pub(super) fn offers(listing: &Listing) -> String {
+    format!("offers:{{{listing}}}")
+}
+
+/// ZSET, campaign → until when the visitor has seen enough of it, ms: what saves asking. At most [`super::model::MAX_CAPPED`]; time to
+/// live: the last of them.
+pub(super) fn capped(visitor: Visitor) -> String {
+    format!("capped:{{{visitor}}}")
+}
+
+/// STRING `until.count`: the clicks of a visitor in a minute. Time to live: as long.
+pub(super) fn clicker(visitor: Visitor) -> String {
+    format!("clicker:{{{visitor}}}")
+}
+
+/// STRING `until.count`: the clicks or impressions of an address in an hour, or its clicks on ads of one campaign. Time to live: as long.
+pub(super) fn traffic(origin: Visitor) -> String {
+    format!("traffic:{{{origin}}}")
+}
+
+/// STRING `until.count`: how many impressions of the campaign an address was shown in an hour. Time to live: as long.
+pub(super) fn shown(share: Share, origin: Visitor) -> String {
+    format!("shown:{{{share}}}:{origin}")
+}
+
+/// ZSET, campaign → when its listings are to be looked at again, ms. Every campaign that is not over; no time to live.
+pub(super) fn schedule(n: u64) -> String {
+    format!("schedule:{{{n}}}")
+}
+
+/// HASH `newest made`, and version → key: what impression tokens are signed with. The newest and the one before; no time to live.
+pub(super) const SIGNING: &str = "signing:{ads}";
+
+/// What a key of this domain is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Owned {
+    Campaigns(UserId),
+    Websites(UserId),
+    Standing(UserId),
+    Campaign(CampaignId),
+    Keywords(CampaignId),
+    Ads(CampaignId),
+    Ad(AdId),
+    Listed(CampaignId),
+    Website(WebsiteId),
+    Share(Share),
+    Rank(Share, Slot),
+    Offered(Share),
+    Holds(Share),
+    Seen(Share),
+    Impression(Share),
+    Clicked(Share),
+    Recorded(Share),
+    Tally(Share, u64),
+    Reach(Share),
+    Reached(Share, u64),
+    Offers(Listing),
+    Capped(Visitor),
+    Clicker(Visitor),
+    Traffic(Visitor),
+    Shown(Share),
+    Schedule(u64),
+    Signing,
+}
+
+/// What a key is about; `None` when it is not of this domain.
+pub(super) fn parse(key: &str) -> Option<Owned> {
+    if key == SIGNING {
+        return Some(Owned::Signing);
+    }
+    let (kind, rest) = key.split_once(':')?;
+    let rest = rest.strip_prefix('{')?;
+    let (tag, part) = match rest.split_once("}:") {
+        Some((tag, part)) => (tag, Some(part)),
+        None => (rest.strip_suffix('}')?, None),
+    };
+    match part {
+        Some(part) => parse_part(kind, tag, part),
+        None => parse_whole(kind, tag),
+    }
+}
+
+fn parse_whole(kind: &str, tag: &str) -> Option<Owned> {
+    let (user, campaign) = (|| audit::id(tag).map(UserId), || audit::id(tag).map(CampaignId));
+    match kind {
+        "campaigns" => user().map(Owned::Campaigns),
+        "websites" => user().map(Owned::Websites),
+        "standing" => user().map(Owned::Standing),
+        "campaign" => campaign().map(Owned::Campaign),
+        "keywords" => campaign().map(Owned::Keywords),
+        "ads" => campaign().map(Owned::Ads),
+        "listed" => campaign().map(Owned::Listed),
+        "website" => audit::id(tag).map(|id| Owned::Website(WebsiteId(id))),
+        "share" => Share::parse(tag).map(Owned::Share),
+        "offered" => Share::parse(tag).map(Owned::Offered),
+        "holds" => Share::parse(tag).map(Owned::Holds),
+        "reach" => Share::parse(tag).map(Owned::Reach),
+        "offers" => Listing::parse(tag).map(Owned::Offers),
+        "capped" => Visitor::parse(tag).map(Owned::Capped),
+        "clicker" => Visitor::parse(tag).map(Owned::Clicker),
+        "traffic" => Visitor::parse(tag).map(Owned::Traffic),
+        "schedule" => audit::number(tag).filter(|n| *n < SCHEDULES).map(Owned::Schedule),
+        _ => None,
+    }
+}
+
+fn parse_part(kind: &str, tag: &str, part: &str) -> Option<Owned> {
+    if kind == "ad" {
+        let campaign = CampaignId(audit::id(tag)?);
+        return audit::id(part).map(|number| Owned::Ad(AdId { campaign, number }));
+    }
+    let share = Share::parse(tag)?;
+    match kind {
+        "rank" => Slot::named(part).map(|slot| Owned::Rank(share, slot)),
+        "seen" => Visitor::parse(part).map(|_| Owned::Seen(share)),
+        "shown" => Visitor::parse(part).map(|_| Owned::Shown(share)),
+        "impression" => audit::id(part).map(|_| Owned::Impression(share)),
+        "clicked" => audit::number(part).map(|_| Owned::Clicked(share)),
+        "recorded" => audit::number(part).map(|_| Owned::Recorded(share)),
+        "tally" => audit::number(part).map(|day| Owned::Tally(share, day)),
+        "reached" => audit::number(part).map(|day| Owned::Reached(share, day)),
+        _ => None,
+    }
+}

@@ -1,0 +1,127 @@
+//! Money, and what ads are ordered by. All of it whole numbers.
+
+use super::Pricing;
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
+use std::fmt;
+
+/// The largest budget and bid, in whole units of the currency: whatever a campaign has or has spent stays below 2⁵³ billionths, exact in a
+/// double, which is what scripts count in. What has gone to and fro in all does not: that is a `Sum`.
+pub const MAX_MONEY: u64 = 9_000_000;
+
+/// What was granted or given back over a campaign's life, in billionths. It grows each time that the same money comes and goes.
+pub(in crate::domains::ads) type Sum = u128;
+
+const BILLION: u64 = 1_000_000_000;
+
+/// An amount, in billionths of the server's currency: what one impression costs at a CPM bid of a millionth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Money(pub u64);
+
+impl Money {
+    /// So many millionths: the smallest amount that goes in.
+    pub const fn millionths(millionths: u64) -> Self {
+        Self(millionths * 1_000)
+    }
+
+    /// The amount that somebody asks for.
+    ///
+    /// # Errors
+    /// A sentence, for what is not more than 0 and at most [`MAX_MONEY`], or has more than six decimals.
+    pub fn of(amount: Decimal) -> Result<Self, &'static str> {
+        let amount = amount.normalize();
+        if amount.scale() > 6 {
+            return Err("has at most 6 decimals");
+        }
+        if amount <= Decimal::ZERO || amount > Decimal::from(MAX_MONEY) {
+            return Err("is more than 0 and at most 9000000");
+        }
+        (amount * Decimal::from(BILLION)).to_u64().map(Self).ok_or("is no amount")
+    }
+
+    /// As a decimal number, exactly.
+    pub fn decimal(self) -> Decimal {
+        Decimal::from_i128_with_scale(i128::from(self.0), 9).normalize()
+    }
+
+    /// What is left of it after `other`: nothing, where that is more.
+    #[must_use]
+    pub const fn less(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+
+    /// As many millionths as it has, what is less cut off.
+    pub const fn in_millionths(self) -> u64 {
+        self.0 / 1_000
+    }
+}
+
+/// Exact, without zeros at the end.
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, rest) = (self.0 / BILLION, self.0 % BILLION);
+        if rest == 0 {
+            return write!(f, "{whole}");
+        }
+        let rest = format!("{rest:09}");
+        write!(f, "{whole}.{}", rest.trim_end_matches('0'))
+    }
+}
+
+/// What an ad is ordered by: what a thousand impressions of it bring, as far as one can tell, in millionths.
+pub type Ecpm = u64;
+
+/// The eCPM of an ad. Of one that pays for impressions, its bid. Of one that pays for clicks, the bid times a thousand times the share of its
+/// impressions that were clicked, as if there had been a hundred more with one click among them: a Beta(1, 99) prior, which holds a new
+/// ad at 1 % and weighs as much as a hundred impressions. Rounded down.
+pub fn ecpm(pricing: Pricing, bid: Money, impressions: u64, clicks: u64) -> Ecpm {
+    let bid = bid.in_millionths();
+    match pricing {
+        Pricing::Cpm => bid,
+        Pricing::Cpc => {
+            let (bid, clicks, shown) = (u128::from(bid), u128::from(clicks), u128::from(impressions));
+            // A click without an impression cannot be; what is over a click each counts as one each.
+            let clicks = (clicks + 1).min(shown + 100);
+            Ecpm::try_from(bid * 1_000 * clicks / (shown + 100)).unwrap_or(Ecpm::MAX)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_reads_exact_and_short() {
+        for (billionths, text) in
+            [(0, "0"), (1, "0.000000001"), (2_250_000_000, "2.25"), (10 * BILLION, "10"), (1_000_000_001, "1.000000001")]
+        {
+            assert_eq!(Money(billionths).to_string(), text);
+        }
+        assert!(Money::millionths(MAX_MONEY * 1_000_000).0 < 1 << 53);
+    }
+
+    #[test]
+    fn money_goes_in_with_six_decimals_at_most() {
+        let of = |text: &str| Money::of(text.parse().expect("a number"));
+        for (text, billionths) in [("0.000001", 1_000), ("2.2500000000", 2_250_000_000), ("9000000", MAX_MONEY * BILLION)] {
+            assert_eq!(of(text), Ok(Money(billionths)), "{text}");
+            assert_eq!(Money(billionths).decimal().to_string(), Money(billionths).to_string());
+        }
+        for text in ["0", "0.0", "-1", "-0.000001", "0.0000001", "1.0000001", "9000000.000001", "79228162514264337593543950335"] {
+            assert!(of(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn ecpm_begins_at_a_hundredth_and_learns() {
+        let bid = Money::millionths(500_000);
+        assert_eq!(ecpm(Pricing::Cpm, bid, 7, 7), 500_000);
+        assert_eq!(ecpm(Pricing::Cpc, bid, 0, 0), 5_000_000);
+        assert_eq!(ecpm(Pricing::Cpc, bid, 900, 0), 500_000);
+        assert_eq!(ecpm(Pricing::Cpc, bid, 900, 99), 50_000_000);
+        assert_eq!(ecpm(Pricing::Cpc, Money::millionths(1), 1, 0), 9, "rounded down");
+        assert!(ecpm(Pricing::Cpc, Money::millionths(MAX_MONEY * 1_000_000), 0, 0) < 1 << 53);
+        assert!(ecpm(Pricing::Cpc, Money::millionths(MAX_MONEY * 1_000_000), 1, 1_000) <= MAX_MONEY * 1_000_000 * 1_000);
+    }
+}

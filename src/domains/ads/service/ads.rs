@@ -1,0 +1,140 @@
+//! Adding ads to campaigns and taking them away.
+
+use super::super::model::{Ad, AdDraft, Creative, MAX_ADS, MAX_ADS_EVER, NewAd};
+use super::super::store::{self, AdAdded, KeptAd};
+use super::campaigns::{charge_change, owned, stopped};
+use super::{no_ad, no_campaign, settle};
+use crate::app::App;
+use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
+use crate::base::ids::{AdId, CampaignId, StatusId, UserId};
+use crate::base::page::{self, Listing, Page, PageArgs, Row, Window};
+use crate::base::request::Loaders;
+use crate::domains::statuses::service as statuses;
+use crate::platform::idempotency::{Keyed, service as idempotency};
+use crate::platform::journal::Task;
+use crate::platform::journal::service as journal;
+use std::sync::Arc;
+
+/// Adds an ad to a campaign of `owner`: from here on it can be chosen. A charge, a look, the journal, the commit, and settling the campaign; one
+/// script more with an idempotency key, one look more for a status.
+///
+/// With a key that was used in the last 24 hours the same ad comes back; `None` when it has been removed since.
+///
+/// # Errors
+/// A row for every mistake; `INVALID_INPUT` for a campaign that was stopped; `NOT_FOUND` for one or a status that is not there or not to be seen,
+/// `FORBIDDEN` for another's status;
+/// `LIMIT_REACHED` past 100 at once and 1,000 in all; `IDEMPOTENCY_MISMATCH`; `RATE_LIMITED`, also for a repetition.
+pub async fn create_ad(app: &App, loaders: &Loaders, owner: UserId, new: NewAd) -> Outcome<Option<AdId>> {
+    let key = new.idempotency_key.clone();
+    let draft = new.check().map_err(Refusal::User)?;
+    charge_change(app, owner).await?;
+    let campaign = owned(app, owner, draft.campaign).await?.campaign;
+    let fresh = app.next_id().await?;
+    let keyed = key.map(|key| Keyed::new("createAd", &key, &format!("{draft:?}")));
+    let number = match &keyed {
+        Some(keyed) => idempotency::remember(app, owner, keyed, fresh).await?,
+        None => fresh,
+    };
+    // What was asked for before comes back, though its campaign may have been stopped since.
+    let made = if campaign.stopped && number == fresh {
+        Err(stopped().into())
+    } else {
+        make(app, loaders, owner, draft, number, number == fresh).await
+    };
+    if let (Some(keyed), Err(Refusal::User(_))) = (&keyed, &made) {
+        idempotency::forget(app, owner, keyed, number).await?;
+    }
+    made
+}
+
+async fn make(app: &App, loaders: &Loaders, owner: UserId, draft: AdDraft, number: u64, is_new: bool) -> Outcome<Option<AdId>> {
+    // What was asked for before, may have lost its status since.
+    if let (Creative::Status(status), true) = (&draft.creative, is_new) {
+        may_promote(loaders, owner, *status).await?;
+    }
+    let AdDraft { campaign, slot, creative, pricing, bid } = draft;
+    let ad = Ad { id: AdId { campaign, number }, slot, creative, pricing, bid };
+    let ticket = journal::begin(app, Task::Campaign { owner, campaign }).await?;
+    let refused = match store::add_ad(app.db(), &ad).await? {
+        AdAdded::Stands => None,
+        AdAdded::Removed => {
+            ticket.done(app);
+            return Ok(None);
+        }
+        AdAdded::NoCampaign => Some(no_campaign()),
+        AdAdded::TooMany => Some(too_many(format!("A campaign has at most {MAX_ADS} ads at once. Remove one first."))),
+        AdAdded::TooManyEver => Some(too_many(format!("A campaign has at most {MAX_ADS_EVER} ads in its life. Make a new one."))),
+    };
+    if let Some(row) = refused {
+        ticket.done(app);
+        return Err(row.into());
+    }
+    settle::settle(app, campaign).await?;
+    ticket.done(app);
+    Ok(Some(ad.id))
+}
+
+async fn may_promote(loaders: &Loaders, owner: UserId, status: StatusId) -> Outcome<()> {
+    match statuses::shown(loaders, [status]).await?.pop().flatten() {
+        None => Err(statuses::not_found().into()),
+        Some(seen) if seen.status.author != owner => {
+            let message = "One promotes one's own statuses only.";
+            Err(UserError::new(UserErrorCode::Forbidden, message, &["statusId"]).into())
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+fn too_many(message: String) -> UserError {
+    UserError::new(UserErrorCode::LimitReached, message, &["campaignId"])
+}
+
+/// Takes an ad from a campaign of `owner`: from here on it is not chosen; where it was shown it can still be clicked. A charge, a look, the journal,
+/// the commit, and settling the campaign.
+///
+/// # Errors
+/// `NOT_FOUND`, also the second time; `RATE_LIMITED`.
+pub async fn remove_ad(app: &App, owner: UserId, id: AdId) -> Outcome<()> {
+    charge_change(app, owner).await?;
+    let found = store::load_ads(app.db(), &[id]).await?.pop().flatten();
+    if found.is_none_or(|it| it.owner != Some(owner) || it.removed) {
+        return Err(no_ad().into());
+    }
+    let ticket = journal::begin_deletion(app, Task::Campaign { owner, campaign: id.campaign }).await?;
+    let removed = store::remove_ad(app.db(), id, app.now()).await?;
+    settle::settle(app, id.campaign).await?;
+    ticket.done(app);
+    if removed { Ok(()) } else { Err(no_ad().into()) }
+}
+
+/// A page of a campaign's ads, newest first.
+///
+/// # Errors
+/// `BAD_USER_INPUT` for the page's arguments.
+pub async fn ads(app: &App, loaders: &Loaders, campaign: CampaignId, args: &PageArgs) -> Result<Page<Arc<KeptAd>>, Error> {
+    let request = args.check(&app.cursors().await?, ads_id(campaign))?;
+    page::fill(&Ads { loaders, campaign }, request).await
+}
+
+/// The list that a cursor of [`ads`] belongs to.
+pub const fn ads_id(campaign: CampaignId) -> page::ListId {
+    page::ListId { kind: b'a', owner: campaign.0 }
+}
+
+struct Ads<'a> {
+    loaders: &'a Loaders,
+    campaign: CampaignId,
+}
+
+impl Listing for Ads<'_> {
+    type Item = Arc<KeptAd>;
+
+    async fn skeleton(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+        let parts = self.loaders.ad_pages.load_many(windows.iter().map(|window| (self.campaign, *window))).await?;
+        Ok(parts.iter().map(|rows| rows.to_vec()).collect())
+    }
+
+    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<KeptAd>>>, Error> {
+        self.loaders.ads.load_many(rows.iter().map(|row| AdId { campaign: self.campaign, number: row.member })).await
+    }
+}

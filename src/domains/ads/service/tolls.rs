@@ -1,0 +1,20 @@
+//! What asking for ads and clicking costs an address, paid out of what the process has leased: no round trip for most.
+
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::quota::Limit;
+use crate::platform::rates::{Leases, Subject, Toll, service as rates};
+use std::net::IpAddr;
+
+/// What this process has in hand for ads.
+#[derive(Clone, Default)]
+struct Purse(Leases);
+
+/// Charges an address for a decision or a click; one that is not known pays nothing.
+pub(super) async fn pay(app: &App, address: Option<IpAddr>) -> Result<(), Error> {
+    let Purse(leases) = app.part::<Purse>();
+    match rates::pay_for(app, &leases, Limit::Ads, address.map(Subject::address), 1).await {
+        Toll::Due(_, wait) => Err(Error::rate_limited(Limit::Ads, wait)),
+        Toll::Free | Toll::Paid(_) => Ok(()),
+    }
+}

@@ -1,0 +1,313 @@
+//! Campaigns: their definitions, and whose they are.
+
+use super::super::keys;
+use super::super::model::{Campaign, Cap, MAX_ADS, MAX_KEYWORDS, Money, Pacing, Purse, Share};
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use crate::base::ids::{AdId, CampaignId, UserId};
+use crate::base::page::{Row, Window};
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode, ranges};
+use crate::domains::users::user_key;
+use redis::{Value, cmd};
+
+static ADD_OWNED: Script = Script::new(include_str!("../lua/add_owned.lua"));
+static WRITE_CAMPAIGN: Script = Script::new(include_str!("../lua/write_campaign.lua"));
+static CHANGE_CAMPAIGN: Script = Script::allow_oom(include_str!("../lua/change_campaign.lua"));
+
+/// What noting something with its owner came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::domains::ads) enum Held {
+    /// It is noted, since now or before.
+    Stands,
+    /// The owner's account is gone.
+    NoAccount,
+    /// One more is too many.
+    LimitReached,
+}
+
+/// Whose list it is: campaigns, or websites.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::domains::ads) enum Owned {
+    /// A campaign.
+    Campaign(CampaignId),
+    /// A website.
+    Website(crate::base::ids::WebsiteId),
+}
+
+impl Owned {
+    fn key(self, owner: UserId) -> String {
+        match self {
+            Self::Campaign(_) => keys::campaigns(owner),
+            Self::Website(_) => keys::websites(owner),
+        }
+    }
+
+    const fn id(self) -> u64 {
+        match self {
+            Self::Campaign(id) => id.0,
+            Self::Website(id) => id.0,
+        }
+    }
+}
+
+/// Notes a campaign or a website with its owner, who may have so many. One script on the owner's tag.
+pub(in crate::domains::ads) async fn note_owned(db: &Db, owner: UserId, what: Owned, most: usize) -> Result<Held, Error> {
+    let call = Call::new(&ADD_OWNED, [what.key(owner), user_key(owner)]).arg(what.id()).arg(most);
+    Ok(match db.call::<i64>(call).await? {
+        1 => Held::Stands,
+        0 => Held::NoAccount,
+        _ => Held::LimitReached,
+    })
+}
+
+/// Takes a campaign or a website from its owner. One command.
+pub(in crate::domains::ads) async fn forget_owned(db: &Db, owner: UserId, what: Owned) -> Result<(), Error> {
+    db.write_many(vec![cmd("ZREM").arg(what.key(owner)).arg(what.id()).take()]).await.map(drop)
+}
+
+/// Up to `limit` of an account's campaigns, whether the account is there or not, the newest below `below` first. One command.
+pub(in crate::domains::ads) async fn some_of(db: &Db, owner: UserId, below: u64, limit: usize) -> Result<Vec<CampaignId>, Error> {
+    let window = Window { below, above: 0, newest_first: true, limit };
+    let rows = ranges::read(db, &keys::campaigns(owner), &[window]).await?.pop().unwrap_or_default();
+    Ok(rows.into_iter().map(|row| CampaignId(row.member)).collect())
+}
+
+/// How many campaigns an account has. One command.
+pub(in crate::domains::ads) async fn count(db: &Db, owner: UserId) -> Result<u64, Error> {
+    db.read(cmd("ZCARD").arg(keys::campaigns(owner)).take()).await
+}
+
+/// Windows of an account's campaigns. One pipeline.
+pub(in crate::domains::ads) async fn campaigns_page(db: &Db, owner: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    ranges::read(db, &keys::campaigns(owner), windows).await
+}
+
+/// Writes what a campaign is, unless it is written: the truth of it. One script on its tag.
+pub(in crate::domains::ads) async fn write(db: &Db, campaign: &Campaign, keywords: &[(u64, String)]) -> Result<(), Error> {
+    let (fields, _) = fields_of(campaign);
+    let call = Call::new(&WRITE_CAMPAIGN, [keys::campaign(campaign.id), keys::keywords(campaign.id)]);
+    let own = [("id", campaign.id.0), ("uid", campaign.owner.0), ("shares", campaign.shares), ("version", 1)];
+    let call = call.arg(fields.len() + own.len()).arg(&fields[..]).arg(&own[..]);
+    db.call::<u64>(call.arg(keywords)).await.map(drop)
+}
+
+/// What a change came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::domains::ads) enum Changed {
+    /// It is done.
+    Done,
+    /// There is no such campaign.
+    NotThere,
+    /// It was changed meanwhile.
+    Overtaken,
+    /// Its shares hold more than the new budget.
+    OverBudget,
+}
+
+/// Makes a campaign what `new` is, if it is still of that version, and adds and removes keywords. One script on its tag.
+pub(in crate::domains::ads) async fn change(
+    db: &Db,
+    new: &Campaign,
+    frozen: Option<u64>,
+    add: &[(u64, String)],
+    remove: &[String],
+) -> Result<Changed, Error> {
+    let (fields, absent) = fields_of(new);
+    let keys = [keys::campaign(new.id), keys::keywords(new.id), keys::frozen(new.id)];
+    let under = frozen.map(|under| under.to_string()).unwrap_or_default();
+    let call = Call::new(&CHANGE_CAMPAIGN, keys).arg(new.version).arg(under);
+    let call = call.arg(2 * fields.len()).arg(absent.len()).arg(2 * add.len()).arg(remove.len());
+    Ok(match db.call::<i64>(call.arg(&fields[..]).arg(&absent[..]).arg(add).arg(remove)).await? {
+        1 => Changed::Done,
+        0 => Changed::NotThere,
+        -1 => Changed::Overtaken,
+        _ => Changed::OverBudget,
+    })
+}
+
+type Fields = Vec<(&'static str, String)>;
+
+/// What changes of a campaign: fields with their values, and those that it has not.
+fn fields_of(it: &Campaign) -> (Fields, Vec<&'static str>) {
+    let state = if it.stopped {
+        "stopped"
+    } else if it.paused {
+        "paused"
+    } else {
+        "on"
+    };
+    let pacing = if it.pacing == Pacing::Even { "EVEN" } else { "ASAP" };
+    let mut fields: Fields = [("name", it.name.clone()), ("state", state.to_owned()), ("pacing", pacing.to_owned())].into();
+    fields.extend([("budget", it.budget.0.to_string()), ("from", it.from().to_string())]);
+    let (impressions, seconds) = (it.cap.map(|cap| cap.impressions), it.cap.map(|cap| cap.per_seconds));
+    let suspended = it.suspended.then_some(1);
+    let mut absent = Vec::new();
+    let maybe = [("daily", it.daily.map(|daily| daily.0)), ("starts", it.starts), ("ends", it.ends), ("cap", impressions)];
+    for (name, value) in maybe.into_iter().chain([("per", seconds), ("suspended", suspended)]) {
+        match value {
+            Some(value) => fields.push((name, value.to_string())),
+            None => absent.push(name),
+        }
+    }
+    (fields, absent)
+}
+
+/// A campaign as it is kept.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// Its definition.
+    pub campaign: Campaign,
+    /// Its keywords, as they were written, the oldest first.
+    pub keywords: Vec<String>,
+    /// What its shares have.
+    pub purses: Vec<Purse>,
+}
+
+/// Campaigns by id, in their order; `None` for what is not there. Two pipelines: what it is, and what its shares have.
+pub(in crate::domains::ads) async fn load(db: &Db, ids: &[CampaignId]) -> Result<Vec<Option<Kept>>, Error> {
+    let commands = ids.iter().flat_map(|id| definition(*id)).collect();
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let found: Vec<Option<WithKeywords>> = ids.iter().map(|_| decode_definition(&mut replies)).collect::<Result<_, _>>()?;
+    let shares: Vec<(CampaignId, u64)> = found.iter().flatten().map(|(it, _)| (it.id, it.shares)).collect();
+    let mut purses = super::shares::purses_of(db, &shares).await?.into_iter();
+    let mut whole = |(campaign, keywords)| Kept { campaign, keywords, purses: purses.next().unwrap_or_default() };
+    Ok(found.into_iter().map(|it| it.map(&mut whole)).collect())
+}
+
+/// A definition, and what its shares have.
+pub(in crate::domains::ads) type Defined = (Campaign, Vec<Purse>);
+
+/// Definitions where it is known how many shares each has, which never changes; without keywords. One pipeline.
+pub(in crate::domains::ads) async fn load_known(db: &Db, campaigns: &[(CampaignId, u64)]) -> Result<Vec<Option<Defined>>, Error> {
+    let of_one = |(id, shares): &(CampaignId, u64)| {
+        let definition = cmd("HGETALL").arg(keys::campaign(*id)).take();
+        [definition].into_iter().chain(shares_of(*id, *shares).map(super::shares::purse_command))
+    };
+    let mut replies = db.read_many(campaigns.iter().flat_map(of_one).collect()).await?.into_iter();
+    let mut found = Vec::with_capacity(campaigns.len());
+    for (_, shares) in campaigns {
+        let campaign = decode_campaign(replies.next().unwrap_or_default())?;
+        let purses = (0..*shares).map(|_| super::shares::decode_purse(replies.next().unwrap_or_default()));
+        let purses = purses.collect::<Result<Vec<_>, _>>()?;
+        found.push(campaign.map(|campaign| (campaign, purses)));
+    }
+    Ok(found)
+}
+
+/// A definition and its keywords.
+type WithKeywords = (Campaign, Vec<String>);
+
+fn definition(id: CampaignId) -> [redis::Cmd; 2] {
+    [cmd("HGETALL").arg(keys::campaign(id)).take(), range(keys::keywords(id), MAX_KEYWORDS)]
+}
+
+fn decode_definition(replies: &mut impl Iterator<Item = Value>) -> Result<Option<WithKeywords>, Error> {
+    let mut reply = || replies.next().unwrap_or_default();
+    let (campaign, keywords) = (decode_campaign(reply())?, decode::one(reply())?);
+    Ok(campaign.map(|campaign| (campaign, keywords)))
+}
+
+/// The shares of a campaign.
+pub(in crate::domains::ads) fn shares_of(campaign: CampaignId, shares: u64) -> impl Iterator<Item = Share> {
+    (0..shares).map(move |n| Share { campaign, n })
+}
+
+fn range(key: String, most: usize) -> redis::Cmd {
+    cmd("ZRANGE").arg(key).arg(0).arg(most - 1).take()
+}
+
+/// A campaign with what else lies on its tag.
+#[derive(Clone, Debug)]
+pub(in crate::domains::ads) struct Whole {
+    /// Its definition.
+    pub campaign: Campaign,
+    /// Its keywords, as they were written.
+    pub keywords: Vec<String>,
+    /// Its ads.
+    pub ads: Vec<AdId>,
+    /// Where it stands or may stand, as the listings' tags say it, and when that was written; the oldest first.
+    pub listed: Vec<(String, Millis)>,
+}
+
+/// Everything on a campaign's tag; `None` when it is not there. One pipeline.
+pub(in crate::domains::ads) async fn read(db: &Db, id: CampaignId) -> Result<Option<Whole>, Error> {
+    let commands = vec![
+        cmd("HGETALL").arg(keys::campaign(id)).take(),
+        range(keys::keywords(id), MAX_KEYWORDS),
+        range(keys::ads(id), MAX_ADS),
+        range(keys::listed(id), super::listings::MAX_LISTED).arg("WITHSCORES").take(),
+    ];
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let campaign = decode_campaign(reply())?;
+    let (keywords, ads): (_, Vec<u64>) = (decode::one(reply())?, decode::one(reply())?);
+    let listed: Vec<(String, f64)> = decode::one(reply())?;
+    let listed = listed.into_iter().map(|(listing, at)| (listing, at as Millis)).collect();
+    let ads = ads.into_iter().map(|number| AdId { campaign: id, number }).collect();
+    Ok(campaign.map(|campaign| Whole { campaign, keywords, ads, listed }))
+}
+
+/// A campaign's keywords and ads. One pipeline.
+pub(in crate::domains::ads) async fn targeting(db: &Db, id: CampaignId) -> Result<(Vec<String>, Vec<AdId>), Error> {
+    let commands = vec![range(keys::keywords(id), MAX_KEYWORDS), range(keys::ads(id), MAX_ADS)];
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let (keywords, ads): (_, Vec<u64>) = (decode::one(reply())?, decode::one(reply())?);
+    Ok((keywords, ads.into_iter().map(|number| AdId { campaign: id, number }).collect()))
+}
+
+/// Whether a campaign is there, whoever's it is. One command.
+pub(in crate::domains::ads) async fn exists(db: &Db, id: CampaignId) -> Result<bool, Error> {
+    db.read(cmd("HEXISTS").arg(keys::campaign(id)).arg("id").take()).await
+}
+
+/// Takes away what lies on a campaign's tag: from here on it is gone. What ads were that were removed goes by itself. One command.
+pub(in crate::domains::ads) async fn erase_campaign(db: &Db, id: CampaignId, ads: &[AdId]) -> Result<(), Error> {
+    let mut own: Vec<String> = ads.iter().map(|ad| keys::ad(*ad)).collect();
+    own.extend([keys::ads(id), keys::keywords(id), keys::listed(id), keys::campaign(id)]);
+    db.write_many(vec![cmd("UNLINK").arg(own).take()]).await.map(drop)
+}
+
+/// A definition of its fields; `None` where there is none.
+fn decode_campaign(reply: Value) -> Result<Option<Campaign>, Error> {
+    let mut it = Campaign {
+        id: CampaignId(0),
+        owner: UserId(0),
+        name: String::new(),
+        budget: Money(0),
+        daily: None,
+        pacing: Pacing::Even,
+        starts: None,
+        ends: None,
+        cap: None,
+        paused: false,
+        stopped: false,
+        suspended: false,
+        shares: 1,
+        version: 0,
+    };
+    let (mut impressions, mut seconds) = (None, None);
+    decode::fields(reply, |name, value| {
+        match name {
+            "id" => it.id = CampaignId(value.number()?),
+            "uid" => it.owner = UserId(value.number()?),
+            "name" => it.name = value.0,
+            "budget" => it.budget = Money(value.number()?),
+            "daily" => it.daily = Some(Money(value.number()?)),
+            "pacing" => it.pacing = if value.0 == "ASAP" { Pacing::Asap } else { Pacing::Even },
+            "starts" => it.starts = Some(value.number()?),
+            "ends" => it.ends = Some(value.number()?),
+            "cap" => impressions = Some(value.number()?),
+            "per" => seconds = Some(value.number()?),
+            "state" => (it.paused, it.stopped) = (value.0 == "paused", value.0 == "stopped"),
+            "suspended" => it.suspended = value.0 == "1",
+            "shares" => it.shares = value.number()?,
+            "version" => it.version = value.number()?,
+            _ => {}
+        }
+        Ok(())
+    })?;
+    it.cap = impressions.zip(seconds).map(|(impressions, per_seconds)| Cap { impressions, per_seconds });
+    Ok((it.id.0 > 0 && it.owner.0 > 0).then_some(it))
+}

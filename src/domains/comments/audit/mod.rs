@@ -1,0 +1,151 @@
+//! The audit of comments: each stands in all orders of its thread, counts are what is there, and both sides of a comment agree.
+
+mod sides;
+mod thread;
+
+pub(super) use thread::{Mends, mends};
+
+use super::keys::{self, Owned};
+use super::model::{ERASED_FOR, MAX_ERASED, MAX_EVENTS, Order};
+use crate::base::audit::{Entry, Findings, Lives, Remedy};
+use crate::base::clock::MINUTE;
+use crate::base::error::Error;
+use crate::base::ids::StatusId;
+use crate::db::look::Look;
+use crate::domains::statuses::audit::{Standing, standings};
+use crate::domains::statuses::{status_key, status_of_key};
+use redis::cmd;
+use std::collections::HashMap;
+
+pub use super::keys::KINDS;
+
+/// For how long events are kept where nothing else is set.
+const LOG: Lives = Lives::For(60 * MINUTE);
+
+/// Whether a key is of this domain.
+pub fn owns(key: &str) -> bool {
+    keys::parse(key).is_some()
+}
+
+/// Comments, their votes, the orders of threads, logs, and what accounts have said. A thread at a time is in memory, some 200 bytes a comment.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+    let mut all = Vec::new();
+    for entry in entries {
+        let Some(owned) = keys::parse(&entry.key) else { continue };
+        let is_sound = match owned {
+            Owned::Comment(_) | Owned::Votes(_) => entry.is_a("hash", Lives::On, found),
+            Owned::Fallen(_) => entry.is_a("zset", Lives::On, found),
+            Owned::Thread(_) => entry.is_derived("hash", Lives::On, found),
+            Owned::Replies(..) | Owned::Commented(_) => entry.is_derived("zset", Lives::On, found),
+            Owned::Log(_) => entry.is_derived("stream", LOG, found),
+            Owned::Pending(_) => entry.is_derived("zset", LOG, found),
+            Owned::Erased(_) => entry.is_derived("zset", Lives::For(ERASED_FOR), found),
+        };
+        if is_sound {
+            all.push((owned, entry.key.as_str()));
+        }
+    }
+    let standings = check_statuses(look, &all, found).await?;
+    check_uncommented(look, entries, found).await?;
+    check_bounds(look, &all, found).await?;
+    check_fallen(look, &all, found).await?;
+    let there = |status: &StatusId| matches!(standings.get(status), Some(Standing::Of(_)));
+    let of = |owned: &Owned| status_of(*owned).is_none_or(|status| there(&status));
+    let sound: Vec<(Owned, &str)> = all.into_iter().filter(|(owned, _)| of(owned)).collect();
+    sides::check(look, &sound, found).await?;
+    for (owned, key) in &sound {
+        match owned {
+            Owned::Replies(status, Order::New) => thread::check(look, *status, found).await?,
+            Owned::Replies(status, _) => {
+                let new = keys::replies(*status, Order::New);
+                let beside = look.ask([new.as_str()], |key| cmd("EXISTS").arg(key).take()).await?;
+                if beside.read::<u64>(&new.as_str()) != Some(1) {
+                    found.mend(key, format!("{new} is not there beside it"), [Remedy::RebuildThread(*status)]);
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+const fn status_of(owned: Owned) -> Option<StatusId> {
+    match owned {
+        Owned::Comment(id) | Owned::Votes(id) => Some(id.status),
+        Owned::Replies(id, _) | Owned::Thread(id) | Owned::Log(id) => Some(id),
+        Owned::Pending(id) | Owned::Erased(id) | Owned::Fallen(id) => Some(id),
+        Owned::Commented(_) => None,
+    }
+}
+
+/// Nothing of a thread is there without its status, but for what goes just now.
+async fn check_statuses(look: &Look, all: &[(Owned, &str)], found: &mut Findings) -> Result<HashMap<StatusId, Standing>, Error> {
+    let standings = standings(look, all.iter().filter_map(|(owned, _)| status_of(*owned))).await?;
+    for (owned, key) in all {
+        if let Some(status) = status_of(*owned).filter(|status| standings.get(status) == Some(&Standing::Dead)) {
+            let orphan = Remedy::DeleteOrphan { key: (*key).to_owned(), owners: vec![status_key(status)] };
+            found.mend(key, "there is no such status", [Remedy::ClearThread(status), orphan]);
+        }
+    }
+    Ok(standings)
+}
+
+/// A status without a thread counts no comments. One with a thread is looked at with that.
+async fn check_uncommented(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+    let ids: Vec<StatusId> = entries.iter().filter_map(|entry| status_of_key(&entry.key)).collect();
+    let counts = look.ask(ids.iter().copied(), |id| cmd("HGET").arg(status_key(id)).arg("comments").take()).await?;
+    let counting: Vec<StatusId> =
+        ids.into_iter().filter(|id| counts.read::<Option<u64>>(id).flatten().is_some_and(|count| count > 0)).collect();
+    let new = |id| keys::replies(id, Order::New);
+    let threads = look.ask(counting.iter().copied(), |id| cmd("EXISTS").arg(new(id)).take()).await?;
+    for id in counting.iter().filter(|id| threads.read::<u64>(id) != Some(1)) {
+        found.mend(&status_key(*id), "counts comments, and there are none", [Remedy::RebuildThread(*id)]);
+    }
+    Ok(())
+}
+
+/// What was taken away with its branch is cleared away.
+async fn check_fallen(look: &Look, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
+    let of_fallen = |(owned, key): &(Owned, _)| if let Owned::Fallen(status) = owned { Some((*status, *key)) } else { None };
+    let fallen: Vec<(StatusId, &str)> = all.iter().filter_map(of_fallen).collect();
+    let range = |key: &str| cmd("ZRANGE").arg(key).arg(0).arg(99).arg("WITHSCORES").take();
+    let rows = look.ask(fallen.iter().map(|(_, key)| *key), range).await?;
+    for (status, key) in fallen {
+        for (number, removal) in rows.read::<Vec<(String, f64)>>(&key).unwrap_or_default() {
+            if !look.is_young(removal as u64) {
+                let what = format!("{number} was taken away, and what is below it is not cleared away");
+                found.mend(key, what, [Remedy::ClearThread(status)]);
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn check_bounds(look: &Look, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
+    let erased = all.iter().filter(|(owned, _)| matches!(owned, Owned::Erased(_))).map(|(_, key)| *key);
+    let sizes = look.ask(erased.clone(), |key| cmd("ZCARD").arg(key).take()).await?;
+    for key in erased {
+        if let Some(size) = sizes.read::<usize>(&key).filter(|size| *size > MAX_ERASED) {
+            found.add_with(key, format!("holds more than {MAX_ERASED}"), size.to_string());
+        }
+    }
+    for (owned, key) in all {
+        let Owned::Log(status) = owned else { continue };
+        let thread = keys::thread(*status);
+        let last = look.ask([thread.as_str()], |key| cmd("HGET").arg(key).arg("last").take()).await?;
+        let newest = look.ask([*key], |key| cmd("XREVRANGE").arg(key).arg("+").arg("-").arg("COUNT").arg(1).take()).await?;
+        let size = look.ask([*key], |key| cmd("XLEN").arg(key).take()).await?;
+        let newest: Vec<(String, Vec<String>)> = newest.read(key).unwrap_or_default();
+        if newest.first().map(|(id, _)| id) != last.read::<Option<String>>(&thread.as_str()).flatten().as_ref() {
+            let sync = Remedy::SyncLast { key: thread.clone(), stream: (*key).to_owned() };
+            found.mend(key, format!("its newest event is not the last in {thread}"), [sync]);
+        }
+        if let Some(size) = size.read::<usize>(key).filter(|size| *size > MAX_EVENTS) {
+            found.add_with(key, format!("holds more than {MAX_EVENTS}"), size.to_string());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,248 @@
+//! A thread as a whole: every comment in every order with exactly its key, and all counts. All is told of `replies:{sid}:new`, at which the
+//! thread is looked at again.
+
+mod mends;
+
+pub(in super::super) use mends::{Mends, mends};
+
+use super::super::keys;
+use super::super::model::{Comment, ID, Order, bytes_of, number_of};
+use super::super::store::decode_comment;
+use crate::base::audit::{Findings, Remedy};
+use crate::base::error::Error;
+use crate::base::ids::{CommentId, StatusId, UserId};
+use crate::db::look::Look;
+use crate::domains::statuses::status_key;
+use redis::cmd;
+use std::collections::{HashMap, HashSet};
+
+/// Comments that are read at once.
+const PAGE: usize = 1_000;
+/// How often a thread is read anew that changed while it was read.
+const AGAIN: usize = 5;
+
+/// A thread as it was at one moment.
+struct Thread {
+    status: StatusId,
+    /// Comments by number; `None` for what stands in the order and is not there. With the parent that the order says.
+    comments: HashMap<u64, (u64, Option<Comment>)>,
+    /// Those that were taken with their branches.
+    fallen: HashSet<u64>,
+    /// What the status counts.
+    counted: u64,
+}
+
+/// What should be counted of a comment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    replies: u64,
+    places: u64,
+    descendants: u64,
+    others: u64,
+}
+
+pub(super) async fn check(look: &Look, status: StatusId, found: &mut Findings) -> Result<(), Error> {
+    // Every change of what is counted is in the log: where that stood still, all was read as it was at one moment. Of a thread that never
+    // rests nothing can be said now.
+    for _ in 0..AGAIN {
+        let before = last(look, status).await?;
+        let thread = Thread::read(look, status).await?;
+        if last(look, status).await? == before {
+            thread.check_counts(found);
+            for order in [Order::Top, Order::Talk, Order::Split] {
+                thread.check_order(look, order, found).await?;
+            }
+            return thread.check_scores(look, found).await;
+        }
+    }
+    Ok(())
+}
+
+async fn last(look: &Look, status: StatusId) -> Result<Option<String>, Error> {
+    let last = look.ask([status], |id| cmd("HGET").arg(keys::thread(id)).arg("last").take()).await?;
+    Ok(last.read::<Option<String>>(&status).flatten())
+}
+
+/// The members of an order, a page at a time.
+async fn members(look: &Look, key: &str, mut visit: impl AsyncFnMut(Vec<Vec<u8>>) -> Result<(), Error>) -> Result<(), Error> {
+    let mut from = b"-".to_vec();
+    loop {
+        let range = |from: &[u8]| cmd("ZRANGE").arg(key).arg(from).arg("+").arg("BYLEX").arg("LIMIT").arg(0).arg(PAGE).take();
+        let page: Vec<Vec<u8>> = look.ask([from.as_slice()], range).await?.read(&from.as_slice()).unwrap_or_default();
+        let Some(last) = page.last() else { return Ok(()) };
+        let next = [b"(", last.as_slice()].concat();
+        visit(page).await?;
+        from = next;
+    }
+}
+
+impl Thread {
+    async fn read(look: &Look, status: StatusId) -> Result<Self, Error> {
+        let mut comments = HashMap::new();
+        members(look, &keys::replies(status, Order::New), async |page| {
+            let places: Vec<(u64, u64)> = page.iter().filter_map(|member| pair(member)).collect();
+            let id = |number| CommentId { status, number };
+            let fields = super::super::store::FIELDS;
+            let numbers = places.iter().map(|(_, number)| *number);
+            let found = look.ask(numbers, |number| cmd("HMGET").arg(keys::comment(id(number))).arg(&fields).take()).await?;
+            for (parent, number) in places {
+                let comment = found.read(&number).and_then(|values| decode_comment(id(number), values).ok().flatten());
+                comments.insert(number, (parent, comment));
+            }
+            Ok(())
+        })
+        .await?;
+        let fallen = look.ask([status], |id| cmd("ZRANGE").arg(keys::fallen(id)).arg(0).arg(99_999).take()).await?;
+        let fallen: Vec<u64> = fallen.read(&status).unwrap_or_default();
+        let counted = look.ask([status], |id| cmd("HGET").arg(status_key(id)).arg("comments").take()).await?;
+        Ok(Self {
+            status,
+            comments,
+            fallen: fallen.into_iter().collect(),
+            counted: counted.read::<Option<u64>>(&status).flatten().unwrap_or(0),
+        })
+    }
+
+    fn add(&self, found: &mut Findings, what: impl Into<String>) {
+        found.mend(&keys::replies(self.status, Order::New), what, [Remedy::RebuildThread(self.status)]);
+    }
+
+    fn get(&self, number: u64) -> Option<&Comment> {
+        self.comments.get(&number)?.1.as_ref()
+    }
+
+    fn check_counts(&self, found: &mut Findings) {
+        let mut counts: HashMap<u64, Counts> = HashMap::new();
+        let mut living = 0;
+        for (number, (parent, comment)) in &self.comments {
+            let Some(comment) = comment else {
+                self.add(found, format!("{number} in it is no comment"));
+                continue;
+            };
+            if comment.path.last().copied().unwrap_or(0) != *parent {
+                self.add(found, format!("{number} does not stand below the last of its path"));
+            }
+            let stands = comment.path.iter().all(|number| self.get(*number).is_some());
+            if !stands && !comment.path.iter().any(|number| self.fallen.contains(number)) {
+                self.add(found, format!("what is above {number} is not there"));
+            }
+            self.count(comment, stands, &mut counts);
+            living += u64::from(stands && comment.author.is_some());
+        }
+        for comment in self.comments.values().filter_map(|(_, comment)| comment.as_ref()) {
+            if comment.path.iter().all(|number| self.get(*number).is_some()) {
+                self.compare(comment, counts.get(&comment.id.number).copied().unwrap_or_default(), found);
+            }
+        }
+        if self.counted != living {
+            let what = format!("is not what {} counts", status_key(self.status));
+            let rebuild = [Remedy::RebuildThread(self.status)];
+            found.mend_with(&keys::replies(self.status, Order::New), what, format!("{living}, not {}", self.counted), rebuild);
+        }
+    }
+
+    /// Counts a comment where it is to be counted. What has fallen counts among the others above until it is cleared away.
+    fn count(&self, comment: &Comment, stands: bool, counts: &mut HashMap<u64, Counts>) {
+        let living = u64::from(comment.author.is_some());
+        if let Some(parent) = comment.path.last().filter(|_| stands) {
+            let parent = counts.entry(*parent).or_default();
+            (parent.places, parent.replies) = (parent.places + 1, parent.replies + living);
+        }
+        for above in comment.path.iter().filter_map(|number| self.get(*number)) {
+            let count = counts.entry(above.id.number).or_default();
+            count.descendants += if stands { living } else { 0 };
+            let by_other = |author: UserId| above.author.is_some_and(|it| it != author);
+            count.others += u64::from(comment.author.is_some_and(by_other));
+        }
+    }
+
+    fn compare(&self, comment: &Comment, mut is: Counts, found: &mut Findings) {
+        let number = comment.id.number;
+        let says =
+            Counts { replies: comment.replies, places: comment.places, descendants: comment.descendants, others: comment.others };
+        if comment.author.is_none() {
+            is.others = 0;
+            if is.places == 0 {
+                self.add(found, format!("{number} is deleted, and nothing stands below it"));
+            }
+        }
+        if says != is {
+            let (key, what) =
+                (keys::replies(self.status, Order::New), format!("what {number} counts is not what stands below it"));
+            found.mend_with(&key, what, format!("{says:?}, not {is:?}"), [Remedy::RebuildThread(self.status)]);
+        }
+    }
+
+    async fn check_order(&self, look: &Look, order: Order, found: &mut Findings) -> Result<(), Error> {
+        let key = keys::replies(self.status, order);
+        let mut seen: HashSet<u64> = HashSet::new();
+        let mut wrong = Vec::new();
+        members(look, &key, async |page| {
+            for member in page {
+                let number = member.get(ID + 4..).and_then(number_of);
+                let known = number.and_then(|number| Some((number, self.comments.get(&number)?)));
+                match known {
+                    Some((number, (parent, Some(comment)))) if is_at(&member, order, *parent, comment) => {
+                        seen.insert(number);
+                    }
+                    Some((number, (_, Some(_)))) => wrong.push(format!("{number} stands in {key} where it should not")),
+                    _ => wrong.push(format!("{} in {key} is no comment", number.unwrap_or(0))),
+                }
+            }
+            Ok(())
+        })
+        .await?;
+        wrong.extend(
+            self.comments
+                .keys()
+                .filter(|number| !seen.contains(number))
+                .map(|it| format!("{it} is not in {key}, or not where it should be")),
+        );
+        wrong.sort();
+        wrong.into_iter().for_each(|what| self.add(found, what));
+        Ok(())
+    }
+
+    /// Members stand by their bytes only where all scores are the same.
+    async fn check_scores(&self, look: &Look, found: &mut Findings) -> Result<(), Error> {
+        let keys = Order::ALL.map(|order| keys::replies(self.status, order));
+        let zeros = look.ask(keys.iter().map(String::as_str), |key| cmd("ZCOUNT").arg(key).arg(0).arg(0).take()).await?;
+        let sizes = look.ask(keys.iter().map(String::as_str), |key| cmd("ZCARD").arg(key).take()).await?;
+        for key in &keys {
+            if zeros.read::<u64>(&key.as_str()) != sizes.read::<u64>(&key.as_str()) {
+                self.add(found, format!("{key} has scores that are not 0"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Parent and comment of a member of `new`.
+fn pair(member: &[u8]) -> Option<(u64, u64)> {
+    let (parent, number) = member.split_at_checked(ID)?;
+    Some((number_of(parent)?, number_of(number)?))
+}
+
+/// The comment of a member of an order.
+fn place_of(order: Order, member: &[u8]) -> Option<u64> {
+    if order == Order::New { pair(member).map(|(_, number)| number) } else { member.get(ID + 4..).and_then(number_of) }
+}
+
+impl Order {
+    /// Whether a member is where a comment should stand, by what the comment says.
+    fn is_at(self, member: &[u8], comment: &Comment) -> bool {
+        let parent = comment.path.last().copied().unwrap_or(0);
+        match self {
+            Self::New => pair(member) == Some((parent, comment.id.number)),
+            order => is_at(member, order, parent, comment),
+        }
+    }
+}
+
+/// Whether a member is where its comment stands. Two machines may round a power differently, by one at most.
+fn is_at(member: &[u8], order: Order, parent: u64, comment: &Comment) -> bool {
+    let Some((at, rest)) = member.split_at_checked(ID) else { return false };
+    let Some(key) = rest.first_chunk::<4>().map(|key| u32::from_be_bytes(*key)) else { return false };
+    let slack = u32::from(order == Order::Split);
+    at == bytes_of(parent) && key.abs_diff(order.key(comment)) <= slack
+}

@@ -1,0 +1,94 @@
+//! Every key and channel of this domain. What belongs to a thread has its status's tag.
+
+use super::model::Order;
+use crate::base::audit;
+use crate::base::ids::{CommentId, StatusId, UserId};
+
+/// What stands before the colon of each of them.
+pub const KINDS: [&str; 9] = ["comment", "votes", "replies", "thread", "discussion", "pending", "erased", "fallen", "commented"];
+
+/// HASH `id uid message [edited path up down replies places descendants others gone told]`; what is not there is zero or empty. `path` holds
+/// the ids of those above, 7 bytes each. No time to live.
+pub(super) fn comment(id: CommentId) -> String {
+    format!("comment:{{{}}}:{}", id.status.0, id.number)
+}
+
+/// HASH, keyed hash of comment and voter (8 bytes) → `1` or `-1`. At most one an account there is; goes with the comment.
+pub(super) fn votes(id: CommentId) -> String {
+    format!("votes:{{{}}}:{}", id.status.0, id.number)
+}
+
+/// ZSET of a thread in one order; every score is 0, so that members stand by their bytes: parent (7), key (4, not in `new`), comment (7).
+pub(super) fn replies(status: StatusId, order: Order) -> String {
+    format!("replies:{{{}}}:{}", status.0, order.name())
+}
+
+/// HASH `last`: the newest event of the log. Goes with the status.
+pub(super) fn thread(status: StatusId) -> String {
+    format!("thread:{{{}}}", status.0)
+}
+
+/// STREAM, event → `k` kind, `c` comment, `n` how many were removed, `b` the event before. At most [`super::model::MAX_EVENTS`]; time to
+/// live: an hour from the last one, unless configured. Its channel has the same name.
+pub(super) fn log(status: StatusId) -> String {
+    format!("discussion:{{{}}}", status.0)
+}
+
+/// ZSET, comment → when it is to be told that it was voted on, ms. Time to live as the log's.
+pub(super) fn pending(status: StatusId) -> String {
+    format!("pending:{{{}}}", status.0)
+}
+
+/// ZSET, comment that has left the thread → when, ms. At most [`super::model::MAX_ERASED`], of the last 25 hours; time to live: as long.
+pub(super) fn erased(status: StatusId) -> String {
+    format!("erased:{{{}}}", status.0)
+}
+
+/// ZSET, comment that was taken away with all below it → the id of that removal. Those whose replies are still to be cleared away.
+pub(super) fn fallen(status: StatusId) -> String {
+    format!("fallen:{{{}}}", status.0)
+}
+
+/// ZSET, status (7 bytes) and comment (7 bytes) → the comment. At most [`super::model::MAX_COMMENTED`], no time to live.
+pub(super) fn commented(author: UserId) -> String {
+    format!("commented:{{{}}}", author.0)
+}
+
+/// What a key of this domain is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Owned {
+    Comment(CommentId),
+    Votes(CommentId),
+    Replies(StatusId, Order),
+    Thread(StatusId),
+    Log(StatusId),
+    Pending(StatusId),
+    Erased(StatusId),
+    Fallen(StatusId),
+    Commented(UserId),
+}
+
+/// What a key is about; `None` when it is not of this domain.
+pub(super) fn parse(key: &str) -> Option<Owned> {
+    let (kind, _) = key.split_once(':')?;
+    if let Some((owner, rest)) = key.split_once("}:") {
+        let status = StatusId(audit::id_in(&format!("{owner}}}"), kind)?);
+        let comment = || audit::id(rest).map(|number| CommentId { status, number });
+        return match kind {
+            "comment" => comment().map(Owned::Comment),
+            "votes" => comment().map(Owned::Votes),
+            "replies" => Order::ALL.into_iter().find(|order| order.name() == rest).map(|order| Owned::Replies(status, order)),
+            _ => None,
+        };
+    }
+    let status = || audit::id_in(key, kind).map(StatusId);
+    match kind {
+        "thread" => status().map(Owned::Thread),
+        "discussion" => status().map(Owned::Log),
+        "pending" => status().map(Owned::Pending),
+        "erased" => status().map(Owned::Erased),
+        "fallen" => status().map(Owned::Fallen),
+        "commented" => audit::id_in(key, kind).map(|id| Owned::Commented(UserId(id))),
+        _ => None,
+    }
+}

@@ -1,0 +1,182 @@
+//! Taking away a branch, a whole thread, or all that an account has said in threads. What many keys say goes in passes.
+
+use super::super::model::Comment;
+use super::super::store::{self, Changed};
+use super::{change, log, not_found};
+use crate::app::App;
+use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
+use crate::base::ids::{CommentId, StatusId, UserId};
+use crate::domains::statuses::service as statuses;
+use crate::platform::events::service as events;
+use crate::platform::journal::service::{self as journal, Parts};
+use crate::platform::journal::{Place, Task};
+use std::collections::HashSet;
+
+/// Comments that a pass takes away, with a few keys each.
+const PASS: usize = 200;
+/// Keys of what a pass changes; with what it only looks at they are a thousand.
+const KEYS: usize = 1_000 - PASS;
+/// Keys of a thread besides those of its comments.
+const OF_THREAD: usize = 11;
+/// Comments that as many keys belong to.
+const THREAD: usize = OF_THREAD / 2;
+/// Passes before anybody is answered.
+const PASSES: usize = 3;
+
+/// Takes a comment away with all below it. From the commit on nobody comes to any of it.
+pub(super) async fn remove(app: &App, by: UserId, comment: &Comment) -> Outcome<u64> {
+    let ticket = journal::begin_deletion(app, Task::Branch { author: comment.author, comment: comment.id }).await?;
+    let removed = store::remove_branch(app.db(), log(app), comment, by, app.next_id().await?).await?;
+    let Changed::Done(count) = removed else {
+        ticket.done(app);
+        return Err(match removed {
+            Changed::Forbidden => forbidden().into(),
+            _ => not_found("commentId").into(),
+        });
+    };
+    let sides: Vec<_> = comment.author.iter().map(|author| (*author, comment.id)).collect();
+    store::remove_commented(app.db(), &sides).await?;
+    // Not by what was known of it before the commit: somebody may have replied since.
+    let mut more = true;
+    for _ in 0..PASSES {
+        more = more && clear(app, comment.id.status).await?;
+    }
+    ticket.rest(app, more.then(Place::default)).await;
+    Ok(count)
+}
+
+fn forbidden() -> UserError {
+    let message = "Others have replied to it: only the status's author takes it away with its replies.";
+    UserError::new(UserErrorCode::Forbidden, message, &["commentId"])
+}
+
+/// Makes everything agree with whether a comment is there, of which the whole branch may have gone: a pass over what is below it; the
+/// place to go on from, `None` at the end.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle_branch(app: &App, author: Option<UserId>, id: CommentId) -> Result<Option<Place>, Error> {
+    if let Some(author) = author {
+        change::settle(app, author, id).await?;
+    }
+    settle_thread(app, id.status).await
+}
+
+/// A pass over a thread, of which branches may have gone, or all with its status; the place to go on from, `None` when nothing is left
+/// to do.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle_thread(app: &App, status: StatusId) -> Result<Option<Place>, Error> {
+    let there = statuses::exist(app, &[status]).await? == [true];
+    let more = if there { clear(app, status).await? } else { erase(app, status, PASS).await? == PASS };
+    Ok(more.then(Place::default))
+}
+
+/// Clears away up to two hundred comments that were taken with branches, from the top; whether there may be more. Their authors' sides first:
+/// whom it takes away cannot be found again.
+async fn clear(app: &App, status: StatusId) -> Result<bool, Error> {
+    let fallen = store::fallen(app.db(), status, PASS).await?;
+    if fallen.is_empty() {
+        return Ok(false);
+    }
+    let ids: Vec<CommentId> = fallen.iter().map(|(id, _)| *id).collect();
+    let each = PASS.div_ceil(ids.len());
+    let below = store::below(app.db(), &ids, each).await?;
+    let mut done: Vec<CommentId> = ids.iter().zip(&below).filter(|(_, below)| below.len() < each).map(|(id, _)| *id).collect();
+    let all: Vec<CommentId> = below.iter().flatten().copied().collect();
+    let removal_of = |((_, removal), below): (&(CommentId, u64), &Vec<CommentId>)| vec![*removal; below.len()];
+    let removals: Vec<u64> = fallen.iter().zip(&below).flat_map(removal_of).collect();
+    let found = store::load(app.db(), &all, store::NOBODY).await?;
+    let mut parts: Vec<(Comment, u64)> =
+        found.into_iter().zip(removals).filter_map(|(found, removal)| Some((found?.0, removal))).collect();
+    let fitting = fitting(parts.iter().map(|(part, _)| part));
+    if fitting < parts.len() {
+        parts.truncate(fitting);
+        done.clear();
+    }
+    let sides: Vec<_> = parts.iter().filter_map(|(part, _)| Some((part.author?, part.id))).collect();
+    let noted = begin_sides(app, &sides).await?;
+    store::remove_commented(app.db(), &sides).await?;
+    store::clear(app.db(), log(app), &parts).await?;
+    store::forget_fallen(app.db(), status, &done).await?;
+    noted.done(app);
+    Ok(true)
+}
+
+async fn begin_sides(app: &App, sides: &[(UserId, CommentId)]) -> Result<Parts, Error> {
+    journal::begin_parts(app, sides.iter().map(|(author, comment)| Task::Comment { author: *author, comment: *comment })).await
+}
+
+/// How many of these comments, from the first on, a pass has keys for: those of their threads and authors, their own, and those of the
+/// comments above.
+fn fitting<'a>(comments: impl Iterator<Item = &'a Comment>) -> usize {
+    let (mut threads, mut authors, mut above, mut count) = (HashSet::new(), HashSet::new(), HashSet::new(), 0);
+    for comment in comments {
+        threads.insert(comment.id.status);
+        authors.extend(comment.author);
+        above.extend(comment.ancestors());
+        if count > 0 && OF_THREAD * threads.len() + authors.len() + above.len() + 2 * (count + 1) > KEYS {
+            break;
+        }
+        count += 1;
+    }
+    count
+}
+
+/// Takes the threads of statuses away that are gone: what a pass takes of all together, and the rest in the background. One round trip where
+/// there are none.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn end(app: &App, ids: &[StatusId]) -> Result<(), Error> {
+    let there = store::exist(app.db(), ids).await?;
+    let ids: Vec<StatusId> = ids.iter().zip(there).filter(|(_, there)| *there).map(|(id, _)| *id).collect();
+    // Not where somebody was mistaken: a thread goes with its status.
+    let stands = statuses::exist(app, &ids).await?;
+    let mut room = PASS;
+    for id in ids.into_iter().zip(stands).filter(|(_, stands)| !stands).map(|(id, _)| id) {
+        // Whoever follows the thread hears that it has come to its end.
+        events::changed(app, id.0);
+        let taken = if room > 0 { erase(app, id, room).await? } else { 0 };
+        if taken == room {
+            journal::leave(app, Task::Thread { status: id }).await?;
+        }
+        room = room.saturating_sub(taken + THREAD);
+    }
+    Ok(())
+}
+
+/// Takes away up to `most` comments of a status that is gone, and the rest of its thread where those were fewer; how many.
+async fn erase(app: &App, status: StatusId, most: usize) -> Result<usize, Error> {
+    let found = store::any_of(app.db(), status, most).await?;
+    let ids: Vec<CommentId> = found.iter().map(|(id, _)| *id).collect();
+    let authors = store::authors(app.db(), &ids).await?;
+    let sides: Vec<_> = authors.into_iter().zip(&ids).filter_map(|(author, id)| Some((author?, *id))).collect();
+    let noted = begin_sides(app, &sides).await?;
+    store::remove_commented(app.db(), &sides).await?;
+    store::erase(app.db(), status, &found).await?;
+    if found.len() < most {
+        store::erase_thread(app.db(), status).await?;
+    }
+    noted.done(app);
+    Ok(found.len())
+}
+
+/// Deletes what an account that is gone has said in threads, up to a hundred comments, as their author would; whether there may be more.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn purge_account(app: &App, author: UserId) -> Result<bool, Error> {
+    let ids = store::commented(app.db(), author, PASS / 2).await?;
+    let found = store::load(app.db(), &ids, store::NOBODY).await?;
+    let own: Vec<&Comment> = found.iter().flatten().map(|(comment, _)| comment).filter(|it| it.author == Some(author)).collect();
+    let fitting = &own[..fitting(own.iter().copied())];
+    let later: HashSet<CommentId> = own[fitting.len()..].iter().map(|comment| comment.id).collect();
+    let sides: Vec<_> = ids.iter().filter(|id| !later.contains(id)).map(|id| (author, *id)).collect();
+    let noted = begin_sides(app, &sides).await?;
+    store::delete(app.db(), log(app), fitting, author).await?;
+    store::remove_commented(app.db(), &sides).await?;
+    noted.done(app);
+    Ok(ids.len() == PASS / 2 || !later.is_empty())
+}

@@ -1,0 +1,66 @@
+//! A level of a thread, page by page.
+
+use super::super::load::LevelKey;
+use super::super::model::Sort;
+use super::super::store::Level;
+use super::{Shown, shown};
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::ids::{CommentId, StatusId};
+use crate::base::page::{self, Cursors, ListId, Listing, Page, PageArgs, Row, Window};
+use crate::base::request::Loaders;
+
+/// A page of the direct replies of a comment, or of a status's own comments (`parent` is 0). Levels that are asked for together share
+/// their round trips: one for the skeletons, then those of [`shown`].
+///
+/// # Errors
+/// `BAD_USER_INPUT` for the page's arguments.
+pub async fn replies(
+    app: &App,
+    loaders: &Loaders,
+    status: StatusId,
+    parent: u64,
+    sort: Sort,
+    args: &PageArgs,
+) -> Result<Page<Shown, u128>, Error> {
+    let (cursors, list) = (app.cursors().await?, replies_id(status, parent, sort));
+    let request = args.check_with(|text| decode(&cursors, list, text))?;
+    page::fill(&Replies { loaders, status, parent, sort }, request).await
+}
+
+/// The list that a cursor of [`replies`] belongs to. Ids are unique over all kinds of things.
+pub const fn replies_id(status: StatusId, parent: u64, sort: Sort) -> ListId {
+    ListId { kind: sort.letter(), owner: if parent == 0 { status.0 } else { parent } }
+}
+
+/// The cursor of a place.
+pub fn encode(cursors: &Cursors, list: ListId, position: u128) -> String {
+    cursors.seal(list, &position.to_be_bytes())
+}
+
+fn decode(cursors: &Cursors, list: ListId, text: &str) -> Option<u128> {
+    Some(u128::from_be_bytes(cursors.open(list, text)?.try_into().ok()?))
+}
+
+struct Replies<'a> {
+    loaders: &'a Loaders,
+    status: StatusId,
+    parent: u64,
+    sort: Sort,
+}
+
+impl Listing<u128> for Replies<'_> {
+    type Item = Shown;
+
+    async fn skeleton(&self, windows: &[Window<u128>]) -> Result<Vec<Vec<Row<u128>>>, Error> {
+        let level = |window: &Window<u128>| {
+            LevelKey(Level { status: self.status, parent: self.parent, sort: self.sort, window: *window })
+        };
+        let found = self.loaders.levels.load_many(windows.iter().map(level)).await?;
+        Ok(found.into_iter().map(|rows| rows.to_vec()).collect())
+    }
+
+    async fn hydrate(&self, rows: &[Row<u128>]) -> Result<Vec<Option<Shown>>, Error> {
+        shown(self.loaders, rows.iter().map(|row| CommentId { status: self.status, number: row.member })).await
+    }
+}

@@ -1,0 +1,162 @@
+//! A whole thread in reading order: a comment before its replies, siblings in the order that was asked.
+
+use super::super::model::{MAX_DEPTH, Sort};
+use super::super::store::{self, Level, TreePlace};
+use super::{Shown, shown};
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::ids::{CommentId, StatusId};
+use crate::base::page::{Cursors, ListId, PageArgs, PageRequest, Position, Row, Window};
+use crate::base::request::Loaders;
+
+/// What of a thread is read.
+#[derive(Clone, Debug, Default)]
+pub struct TreeArgs {
+    /// How many comments: 1 to 100.
+    pub first: Option<i32>,
+    /// Only what comes after this cursor.
+    pub after: Option<String>,
+    /// The order of siblings.
+    pub sort: Sort,
+    /// How many levels; all if left out.
+    pub max_depth: Option<i32>,
+}
+
+/// A page of a thread.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// Comments in reading order, each with its cursor.
+    pub items: Vec<(String, Shown)>,
+    /// Whether anything comes after the page.
+    pub has_next: bool,
+    /// Whether anything comes before it.
+    pub has_previous: bool,
+}
+
+/// A page of a thread in reading order. A cursor holds the places of a comment and of those above it, as they were: what kept its place
+/// since comes once. One round trip for the order and those of [`shown`]; two more behind a cursor.
+///
+/// # Errors
+/// `BAD_USER_INPUT` for the page's arguments.
+pub async fn tree(app: &App, loaders: &Loaders, status: StatusId, args: &TreeArgs) -> Result<Tree, Error> {
+    let cursors = app.cursors().await?;
+    let list = ListId { kind: args.sort.letter() + 5, owner: status.0 };
+    let page = PageArgs { first: args.first, after: args.after.clone(), ..PageArgs::default() };
+    let PageRequest { size, after, .. } = page.check_with(|text| decode(&cursors, list, args.sort, text))?;
+    let walk = Walk { app, loaders, status, sort: args.sort, levels: levels(args.max_depth)? };
+    let begins = after.is_none();
+    let place = match after {
+        Some(positions) => Some(walk.resume(positions).await?),
+        None => None,
+    };
+    let mut items = walk.read(size + 1, place).await?;
+    let has_next = items.len() > size;
+    items.truncate(size);
+    let has_previous = !begins && walk.first().await? != items.first().map(|(_, shown)| shown.comment.id.number);
+    let cursor = |positions: Vec<u128>| encode(&cursors, list, args.sort, &positions);
+    let items = items.into_iter().map(|(positions, shown)| (cursor(positions), shown)).collect();
+    Ok(Tree { items, has_next, has_previous })
+}
+
+fn levels(asked: Option<i32>) -> Result<usize, Error> {
+    match asked.map(usize::try_from) {
+        None => Ok(MAX_DEPTH + 1),
+        Some(Ok(levels @ 1..)) => Ok(levels.min(MAX_DEPTH + 1)),
+        Some(_) => Err(Error::BadUserInput("`maxDepth` must be 1 or more.".into())),
+    }
+}
+
+/// As bytes: what a member has behind its parent's id, level by level.
+fn encode(cursors: &Cursors, list: ListId, sort: Sort, positions: &[u128]) -> String {
+    cursors.seal(list, &positions.iter().flat_map(|position| sort.bytes(*position)).collect::<Vec<u8>>())
+}
+
+fn decode(cursors: &Cursors, list: ListId, sort: Sort, text: &str) -> Option<Vec<u128>> {
+    let bytes = cursors.open(list, text)?;
+    let width = sort.bytes(0).len();
+    let positions: Vec<u128> = bytes.chunks(width).map_while(|bytes| Some(sort.read(bytes)?.0)).collect();
+    (positions.len() * width == bytes.len() && (1..=MAX_DEPTH + 1).contains(&positions.len())).then_some(positions)
+}
+
+struct Walk<'a> {
+    app: &'a App,
+    loaders: &'a Loaders,
+    status: StatusId,
+    sort: Sort,
+    levels: usize,
+}
+
+/// A comment that was read, with its place and the places of those above it.
+type Line = (Vec<u128>, Shown);
+
+impl Walk<'_> {
+    fn id(&self, position: u128) -> CommentId {
+        CommentId { status: self.status, number: self.sort.number(position) }
+    }
+
+    /// Where to go on from a cursor: beside the first comment of its path that is there no more, since all below went with it.
+    async fn resume(&self, mut positions: Vec<u128>) -> Result<TreePlace, Error> {
+        let whole = positions.len() <= self.levels;
+        positions.truncate(self.levels);
+        let there = self.loaders.comments.load_many(positions.iter().map(|position| self.id(*position))).await?;
+        let gone = there.iter().position(Option::is_none);
+        if let Some(at) = gone {
+            positions.truncate(at + 1);
+        }
+        Ok(TreePlace { positions, descends: whole && gone.is_none() })
+    }
+
+    /// Up to `limit` comments that may be shown, from a place on.
+    async fn read(&self, limit: usize, mut place: Option<TreePlace>) -> Result<Vec<Line>, Error> {
+        let mut lines: Vec<Line> = Vec::new();
+        while lines.len() < limit {
+            let want = limit - lines.len();
+            let found = store::tree(self.app.db(), self.status, self.sort, want, self.levels, place.as_ref()).await?;
+            let (ended, mut above) = (found.len() < want, place.take().map(|place| place.positions).unwrap_or_default());
+            let mut places: Vec<Vec<u128>> = Vec::with_capacity(found.len());
+            for (parent, row) in &found {
+                while above.last().is_some_and(|last| self.sort.number(*last) != *parent) {
+                    above.pop();
+                }
+                above.push(row.position);
+                places.push(above.clone());
+            }
+            let all = shown(self.loaders, found.iter().map(|(_, row)| self.id(row.position))).await?;
+            place = places.last().map(|positions| TreePlace { positions: positions.clone(), descends: true });
+            lines.extend(places.into_iter().zip(all).filter_map(|(positions, shown)| Some((positions, shown?))));
+            if ended {
+                break;
+            }
+        }
+        Ok(lines)
+    }
+
+    /// The first comment of all.
+    async fn first(&self) -> Result<Option<u64>, Error> {
+        let window = Window { below: u128::TOP, above: u128::BOTTOM, newest_first: true, limit: 1 };
+        let level = Level { status: self.status, parent: 0, sort: self.sort, window };
+        let rows: Vec<Row<u128>> = store::levels(self.app.db(), &[level]).await?.pop().unwrap_or_default();
+        Ok(rows.first().map(|row| row.member))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::ids::source;
+
+    #[test]
+    fn a_cursor_of_the_deepest_comment_is_read_as_it_was_written() {
+        let cursors = Cursors::new([7; 16]);
+        for sort in [Sort::Top, Sort::New, Sort::Old, Sort::Replies, Sort::Controversial] {
+            let list = ListId { kind: sort.letter() + 5, owner: 9 };
+            let key = if sort.bytes(0).len() == 7 { 0 } else { u32::MAX };
+            let positions: Vec<u128> = (0..=MAX_DEPTH as u64).map(|depth| sort.position(key, source::MAX - depth)).collect();
+            let cursor = encode(&cursors, list, sort, &positions);
+            assert!(cursor.len() < 1_000, "{}", cursor.len());
+            assert_eq!(decode(&cursors, list, sort, &cursor), Some(positions));
+            assert_eq!(decode(&cursors, ListId { owner: 8, ..list }, sort, &cursor), None);
+            assert_eq!(decode(&cursors, list, sort, &encode(&cursors, list, sort, &[])), None, "nowhere");
+        }
+    }
+}

@@ -1,0 +1,483 @@
+//! Comments in Redis.
+
+pub(super) mod mend;
+
+use super::keys;
+use super::model::{
+    Comment, ERASED_FOR, Event, EventId, Happened, ID, MAX_COMMENTED, MAX_ERASED, MAX_EVENTS, Order, Read, Sort, Vote, bytes_of,
+    number_of,
+};
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use crate::base::ids::{CommentId, StatusId, UserId, source};
+use crate::base::page::{Position, Row, Window};
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode};
+use crate::domains::statuses::{gone_key, status_key};
+use crate::domains::users::user_key;
+use redis::{Cmd, Value, cmd};
+
+/// What the scripts that change a thread share.
+const THREAD: &str = include_str!("lua/thread.lua");
+static ADD_COMMENT: Script = Script::after(THREAD, include_str!("lua/add_comment.lua"));
+static EDIT_COMMENT: Script = Script::after(THREAD, include_str!("lua/edit_comment.lua"));
+static VOTE_COMMENT: Script = Script::after(THREAD, include_str!("lua/vote_comment.lua"));
+static TELL_VOTES: Script = Script::allow_oom_after(THREAD, include_str!("lua/tell_votes.lua"));
+static DELETE_COMMENT: Script = Script::allow_oom_after(THREAD, include_str!("lua/delete_comment.lua"));
+static REMOVE_BRANCH: Script = Script::allow_oom_after(THREAD, include_str!("lua/remove_branch.lua"));
+static CLEAR_PART: Script = Script::allow_oom_after(THREAD, include_str!("lua/clear_part.lua"));
+static ADD_COMMENTED: Script = Script::allow_oom(include_str!("lua/add_commented.lua"));
+static WALK_TREE: Script = Script::new(include_str!("lua/walk_tree.lua"));
+
+/// How often it is told at most that votes on a comment have changed.
+const TOLD_EVERY: Millis = 1_000;
+
+/// As [`decode_comment`] takes them.
+pub(super) const FIELDS: [&str; 11] =
+    ["id", "uid", "message", "edited", "path", "up", "down", "replies", "places", "descendants", "others"];
+
+/// The channel of a thread's log.
+pub(super) fn channel(status: StatusId) -> String {
+    keys::log(status)
+}
+
+/// The thread of a channel.
+pub(super) fn thread_of(channel: &str) -> Option<StatusId> {
+    if let Some(keys::Owned::Log(status)) = keys::parse(channel) { Some(status) } else { None }
+}
+
+/// Who has no votes.
+pub(super) const NOBODY: Option<fn(CommentId) -> [u8; 8]> = None;
+
+/// Comments by id with what `voter` thinks of each, in their order; `None` for what is not there. One pipeline.
+pub(super) async fn load(
+    db: &Db,
+    ids: &[CommentId],
+    voter: Option<impl Fn(CommentId) -> [u8; 8]>,
+) -> Result<Vec<Option<(Comment, Vote)>>, Error> {
+    let mut commands: Vec<Cmd> = ids.iter().map(|id| cmd("HMGET").arg(keys::comment(*id)).arg(&FIELDS).take()).collect();
+    if let Some(voter) = &voter {
+        commands.extend(ids.iter().map(|id| cmd("HGET").arg(keys::votes(*id)).arg(&voter(*id)[..]).take()));
+    }
+    let mut replies = db.read_many(commands).await?;
+    let mut votes = replies.split_off(ids.len()).into_iter();
+    let one = |(id, reply): (&CommentId, Value)| {
+        let vote = votes.next().map(decode::one::<Option<i8>>).transpose()?.flatten().unwrap_or_default();
+        Ok(decode_comment(*id, decode::one(reply)?)?.map(|comment| (comment, Vote::of(vote))))
+    };
+    ids.iter().zip(replies).map(one).collect()
+}
+
+/// A comment of its fields; `None` where there is none.
+pub(super) fn decode_comment(id: CommentId, mut fields: Vec<Option<Vec<u8>>>) -> Result<Option<Comment>, Error> {
+    let mut text = |at: usize| {
+        let bytes = fields.get_mut(at).and_then(Option::take);
+        bytes.map(|bytes| String::from_utf8(bytes).map_err(|_| Error::corrupt("bytes instead of a text"))).transpose()
+    };
+    if text(0)?.is_none() {
+        return Ok(None);
+    }
+    let mut number = |at: usize| text(at)?.map(|text| text.parse::<u64>().map_err(Error::corrupt)).transpose();
+    let (author, edited_at) = (number(1)?.map(UserId), number(3)?);
+    let [up, down, replies, places, descendants, others] =
+        [5, 6, 7, 8, 9, 10].map(|at| number(at).map(Option::unwrap_or_default));
+    let message = text(2)?.unwrap_or_default();
+    let path = fields.get_mut(4).and_then(Option::take).unwrap_or_default();
+    Ok(Some(Comment {
+        id,
+        author,
+        message,
+        edited_at,
+        path: path.chunks(ID).map_while(number_of).collect(),
+        up: up?,
+        down: down?,
+        replies: replies?,
+        places: places?,
+        descendants: descendants?,
+        others: others?,
+    }))
+}
+
+/// What every change of a thread is told with.
+#[derive(Clone, Copy)]
+pub(super) struct Log {
+    pub(super) now: Millis,
+    pub(super) age: Millis,
+}
+
+/// A script over a comment and those above it.
+fn change(script: &'static Script, log: Log, id: CommentId, path: &[u64]) -> Call {
+    let status = id.status;
+    let of_thread = [status_key(status), gone_key(status), keys::thread(status), keys::log(status), keys::pending(status)];
+    let orders = Order::ALL.map(|order| keys::replies(status, order));
+    let own = [keys::erased(status), keys::fallen(status), keys::comment(id), keys::votes(id)];
+    let above = path.iter().map(|number| keys::comment(CommentId { status, number: *number }));
+    let keys: Vec<String> = of_thread.into_iter().chain(orders).chain(own).chain(above).collect();
+    Call::over(script, keys)
+        .arg(path.iter().flat_map(|number| bytes_of(*number)).collect::<Vec<u8>>())
+        .arg(&bytes_of(id.number)[..])
+        .arg(id.number)
+        .arg(log.now)
+        .arg(log.age)
+        .arg(MAX_EVENTS)
+}
+
+/// What adding a comment came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Added {
+    /// It is there, since now or before.
+    Stands,
+    /// What it is to stand under is not there.
+    NowhereToStand,
+    /// It was there, and was deleted.
+    Erased,
+}
+
+/// Adds a comment: the commit. One script on the status's tag.
+pub(super) async fn add(db: &Db, log: Log, comment: &Comment, author: UserId) -> Result<Added, Error> {
+    let call = change(&ADD_COMMENT, log, comment.id, &comment.path).arg(author.0).arg(&comment.message);
+    Ok(match db.call::<i64>(call).await? {
+        1 => Added::Stands,
+        0 => Added::NowhereToStand,
+        _ => Added::Erased,
+    })
+}
+
+/// What changing a comment came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Changed {
+    /// It is done: so many living comments have gone, where any do.
+    Done(u64),
+    NotThere,
+    Forbidden,
+}
+
+impl Changed {
+    const fn of(reply: i64) -> Self {
+        match reply {
+            0 => Self::NotThere,
+            -1 => Self::Forbidden,
+            count => Self::Done(count.unsigned_abs()),
+        }
+    }
+}
+
+/// Changes what a comment of `author` says. One script.
+pub(super) async fn edit(db: &Db, log: Log, comment: &Comment, author: UserId, message: &str) -> Result<Changed, Error> {
+    let call = change(&EDIT_COMMENT, log, comment.id, &comment.path).arg(author.0).arg(message);
+    db.call(call).await.map(Changed::of)
+}
+
+/// What a vote came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Voted {
+    Done,
+    /// It is to be told then, which nobody else knows yet.
+    ToTell(Millis),
+    NotThere,
+}
+
+/// Votes. One script.
+pub(super) async fn vote(db: &Db, log: Log, comment: &Comment, voter: [u8; 8], vote: Vote) -> Result<Voted, Error> {
+    let call = change(&VOTE_COMMENT, log, comment.id, &comment.path).arg(&voter[..]).arg(vote.number()).arg(TOLD_EVERY);
+    Ok(match db.call::<u64>(call).await? {
+        0 => Voted::NotThere,
+        1 => Voted::Done,
+        due => Voted::ToTell(due),
+    })
+}
+
+/// Up to `limit` comments of a thread of which it is due to tell that votes have changed. One command.
+pub(super) async fn due_votes(db: &Db, status: StatusId, now: Millis, limit: usize) -> Result<Vec<CommentId>, Error> {
+    let range =
+        cmd("ZRANGE").arg(keys::pending(status)).arg("-inf").arg(now).arg("BYSCORE").arg("LIMIT").arg(0).arg(limit).take();
+    let numbers: Vec<u64> = db.read(range).await?;
+    Ok(numbers.into_iter().map(|number| CommentId { status, number }).collect())
+}
+
+/// Tells of them. One pipeline of scripts.
+pub(super) async fn tell_votes(db: &Db, log: Log, ids: &[CommentId]) -> Result<(), Error> {
+    db.call_aside(ids.iter().map(|id| change(&TELL_VOTES, log, *id, &[])).collect()).await.map(drop)
+}
+
+/// Deletes comments of `author`, each by itself: the commit. One pipeline of scripts.
+pub(super) async fn delete(db: &Db, log: Log, comments: &[&Comment], author: UserId) -> Result<Vec<Changed>, Error> {
+    let call = |comment: &&Comment| {
+        let call = change(&DELETE_COMMENT, log, comment.id, &comment.path);
+        call.arg(ERASED_FOR).arg(MAX_ERASED).arg(author.0)
+    };
+    let replies = db.call_many(comments.iter().map(call).collect()).await?;
+    replies.into_iter().map(|reply| decode::one(reply).map(Changed::of)).collect()
+}
+
+/// Takes a comment away with all below it, if `by` may: the commit. `removal` is an id of its own. One script.
+pub(super) async fn remove_branch(db: &Db, log: Log, comment: &Comment, by: UserId, removal: u64) -> Result<Changed, Error> {
+    let call = change(&REMOVE_BRANCH, log, comment.id, &comment.path);
+    db.call(call.arg(ERASED_FOR).arg(MAX_ERASED).arg(by.0).arg(removal)).await.map(Changed::of)
+}
+
+/// Up to `limit` comments whose replies are to be cleared away, each with the removal that took it. One command.
+pub(super) async fn fallen(db: &Db, status: StatusId, limit: usize) -> Result<Vec<(CommentId, u64)>, Error> {
+    let reply = db.read(cmd("ZRANGE").arg(keys::fallen(status)).arg(0).arg(limit.max(1) - 1).arg("WITHSCORES").take()).await?;
+    let rows = decode::rows(reply)?;
+    Ok(rows.into_iter().map(|row| (CommentId { status, number: row.member }, row.position)).collect())
+}
+
+/// Clears comments away that were taken by removals. One pipeline of scripts.
+pub(super) async fn clear(db: &Db, log: Log, parts: &[(Comment, u64)]) -> Result<(), Error> {
+    let call = |(part, removal): &(Comment, u64)| change(&CLEAR_PART, log, part.id, &part.path).arg(*removal);
+    db.call_many(parts.iter().map(call).collect()).await.map(drop)
+}
+
+/// Nothing is left below comments of a thread that were taken away. One command; none costs nothing.
+pub(super) async fn forget_fallen(db: &Db, status: StatusId, ids: &[CommentId]) -> Result<(), Error> {
+    let numbers: Vec<u64> = ids.iter().map(|id| id.number).collect();
+    if numbers.is_empty() {
+        return Ok(());
+    }
+    db.write_many(vec![cmd("ZREM").arg(keys::fallen(status)).arg(numbers).take()]).await.map(drop)
+}
+
+/// Up to `each` direct replies of each of `ids`, whether those are there or not. One pipeline.
+pub(super) async fn below(db: &Db, ids: &[CommentId], each: usize) -> Result<Vec<Vec<CommentId>>, Error> {
+    let window = Window { below: u128::TOP, above: u128::BOTTOM, newest_first: true, limit: each };
+    let level = |id: &CommentId| Level { status: id.status, parent: id.number, sort: Sort::New, window };
+    let found = levels(db, &ids.iter().map(level).collect::<Vec<_>>()).await?;
+    let of =
+        |(id, rows): (&CommentId, Vec<Row<u128>>)| rows.into_iter().map(|row| CommentId { number: row.member, ..*id }).collect();
+    Ok(ids.iter().zip(found).map(of).collect())
+}
+
+/// Up to `limit` comments that stand anywhere in a thread. One command.
+pub(super) async fn any_of(db: &Db, status: StatusId, limit: usize) -> Result<Vec<(CommentId, Vec<u8>)>, Error> {
+    let range = cmd("ZRANGE").arg(keys::replies(status, Order::New)).arg(0).arg(limit.max(1) - 1).take();
+    let members: Vec<Vec<u8>> = db.read(range).await?;
+    let one = |member: Vec<u8>| {
+        let number = member.get(ID..).and_then(number_of)?;
+        Some((CommentId { status, number }, member))
+    };
+    Ok(members.into_iter().filter_map(one).collect())
+}
+
+/// Whether anything is left of a thread. One command.
+pub(super) async fn exist(db: &Db, ids: &[StatusId]) -> Result<Vec<bool>, Error> {
+    let commands = ids.iter().map(|id| cmd("EXISTS").arg(keys::thread(*id)).take()).collect();
+    db.read_many(commands).await?.into_iter().map(decode::one).collect()
+}
+
+/// Takes comments of a status that is gone away, as [`any_of`] gives them. What finds them goes last. Two pipelines.
+pub(super) async fn erase(db: &Db, status: StatusId, comments: &[(CommentId, Vec<u8>)]) -> Result<(), Error> {
+    let unlink = |(id, _): &(CommentId, Vec<u8>)| cmd("UNLINK").arg(keys::comment(*id)).arg(keys::votes(*id)).take();
+    db.write_many(comments.iter().map(unlink).collect()).await?;
+    let members: Vec<&[u8]> = comments.iter().map(|(_, member)| member.as_slice()).collect();
+    if members.is_empty() {
+        return Ok(());
+    }
+    let new = keys::replies(status, Order::New);
+    db.write_many(vec![cmd("ZREM").arg(new).arg(members).take()]).await.map(drop)
+}
+
+/// Takes away what is left of a thread without comments, whose status is gone. What says that something is left goes last. One pipeline on
+/// one tag.
+pub(super) async fn erase_thread(db: &Db, status: StatusId) -> Result<(), Error> {
+    let orders = Order::ALL.map(|order| keys::replies(status, order));
+    let rest = [keys::log(status), keys::pending(status), keys::erased(status), keys::fallen(status)];
+    let commands = [cmd("UNLINK").arg(&orders).arg(&rest).take(), cmd("UNLINK").arg(keys::thread(status)).take()];
+    db.write_many(commands.into()).await.map(drop)
+}
+
+/// What writing the author's side came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Noted {
+    Stands,
+    NoAccount,
+    LimitReached,
+}
+
+/// Writes the author's side of a comment. One script on the author's tag.
+pub(super) async fn add_commented(db: &Db, author: UserId, id: CommentId) -> Result<Noted, Error> {
+    let call = Call::new(&ADD_COMMENTED, [keys::commented(author), user_key(author)]).arg(side(id)).arg(id.number);
+    Ok(match db.call::<i64>(call.arg(MAX_COMMENTED)).await? {
+        1 => Noted::Stands,
+        0 => Noted::NoAccount,
+        _ => Noted::LimitReached,
+    })
+}
+
+/// Takes the authors' sides of comments away. One pipeline; none costs nothing.
+pub(super) async fn remove_commented(db: &Db, comments: &[(UserId, CommentId)]) -> Result<(), Error> {
+    let command = |(author, id): &(UserId, CommentId)| cmd("ZREM").arg(keys::commented(*author)).arg(side(*id)).take();
+    db.write_many(comments.iter().map(command).collect()).await.map(drop)
+}
+
+/// The newest comments of an account, at most `limit`. One command.
+pub(super) async fn commented(db: &Db, author: UserId, limit: usize) -> Result<Vec<CommentId>, Error> {
+    let range = cmd("ZRANGE").arg(keys::commented(author)).arg(0).arg(limit.max(1) - 1).arg("REV").take();
+    let members: Vec<Vec<u8>> = db.read(range).await?;
+    Ok(members.iter().filter_map(|member| of_side(member)).collect())
+}
+
+/// A comment in the author's side.
+pub(super) fn side(id: CommentId) -> Vec<u8> {
+    [bytes_of(id.status.0), bytes_of(id.number)].concat()
+}
+
+/// The other way.
+pub(super) fn of_side(member: &[u8]) -> Option<CommentId> {
+    let (status, number) = member.split_at_checked(ID)?;
+    let id = |bytes| number_of(bytes).filter(|number| (1..=source::MAX).contains(number));
+    Some(CommentId { status: StatusId(id(status)?), number: id(number)? })
+}
+
+/// Who wrote each of `ids`, in their order; nobody for what is deleted or not there. One pipeline.
+pub(super) async fn authors(db: &Db, ids: &[CommentId]) -> Result<Vec<Option<UserId>>, Error> {
+    let commands = ids.iter().map(|id| cmd("HGET").arg(keys::comment(*id)).arg("uid").take()).collect();
+    let author = |reply| Ok(decode::one::<Option<u64>>(reply)?.map(UserId));
+    db.read_many(commands).await?.into_iter().map(author).collect()
+}
+
+/// Who wrote a comment, if it and everything above it are there. One pipeline on one tag.
+pub(super) async fn standing(db: &Db, id: CommentId, path: &[u64]) -> Result<Option<UserId>, Error> {
+    let above = path.iter().map(|number| keys::comment(CommentId { number: *number, ..id }));
+    let exist = [status_key(id.status)].into_iter().chain(above).map(|key| cmd("EXISTS").arg(key).take());
+    let author = cmd("HGET").arg(keys::comment(id)).arg("uid").take();
+    let mut replies = db.read_many([author].into_iter().chain(exist).collect()).await?.into_iter();
+    let author: Option<u64> = decode::one(replies.next().unwrap_or_default())?;
+    let there: Vec<bool> = replies.map(decode::one).collect::<Result<_, _>>()?;
+    Ok(author.filter(|_| there.into_iter().all(|there| there)).map(UserId))
+}
+
+/// A part of one level of a thread, in one order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Level {
+    pub(super) status: StatusId,
+    /// The comment above; 0 for none.
+    pub(super) parent: u64,
+    pub(super) sort: Sort,
+    pub(super) window: Window<u128>,
+}
+
+/// Parts of levels, in their order. One pipeline.
+pub(super) async fn levels(db: &Db, levels: &[Level]) -> Result<Vec<Vec<Row<u128>>>, Error> {
+    let replies = db.read_many(levels.iter().map(level_command).collect()).await?;
+    levels.iter().zip(replies).map(|(level, reply)| rows(level.sort, decode::one(reply)?)).collect()
+}
+
+fn rows(sort: Sort, members: Vec<Vec<u8>>) -> Result<Vec<Row<u128>>, Error> {
+    let row = |member: &Vec<u8>| {
+        let found = member.get(ID..).and_then(|rest| sort.read(rest));
+        found.map(|(position, member)| Row { member, position }).ok_or_else(|| Error::corrupt("a place in a thread"))
+    };
+    members.iter().map(row).collect()
+}
+
+fn level_command(level: &Level) -> Cmd {
+    let Level { status, parent, sort, window } = *level;
+    let prefix = bytes_of(parent);
+    // The oldest first is the newest first from the other end.
+    let (high, low) = if sort == Sort::Old { (window.above, window.below) } else { (window.below, window.above) };
+    let bound = |position: u128, open: u128, end: [u8; ID]| match position == open {
+        true => [&b"("[..], &end].concat(),
+        false => [&b"("[..], &prefix, &sort.bytes(position)].concat(),
+    };
+    let (top, bottom) = if sort == Sort::Old { (u128::BOTTOM, u128::TOP) } else { (u128::TOP, u128::BOTTOM) };
+    let (high, low) = (bound(high, top, bytes_of(parent + 1)), bound(low, bottom, prefix));
+    let mut range = cmd("ZRANGE");
+    range.arg(keys::replies(status, sort.order()));
+    if window.newest_first == (sort == Sort::Old) {
+        range.arg(low).arg(high).arg("BYLEX");
+    } else {
+        range.arg(high).arg(low).arg("BYLEX").arg("REV");
+    }
+    range.arg("LIMIT").arg(0).arg(window.limit).take()
+}
+
+/// A place in a tree: where the last comment that was read stands, and where those above it did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct TreePlace {
+    /// Level by level, the top one first.
+    pub(super) positions: Vec<u128>,
+    /// Whether its replies come next; what comes beside it, otherwise.
+    pub(super) descends: bool,
+}
+
+/// What comes next in a tree: for each comment the one above it (0 for none), and where it stands. One script.
+pub(super) async fn tree(
+    db: &Db,
+    status: StatusId,
+    sort: Sort,
+    limit: usize,
+    levels: usize,
+    after: Option<&TreePlace>,
+) -> Result<Vec<(u64, Row<u128>)>, Error> {
+    let order = sort.order();
+    let mut call = Call::new(&WALK_TREE, [keys::replies(status, order)]);
+    call = call.arg(u8::from(sort != Sort::Old)).arg(order.width()).arg(limit).arg(levels);
+    call = call.arg(u8::from(after.is_none_or(|place| place.descends)));
+    for position in after.into_iter().flat_map(|place| &place.positions) {
+        call = call.arg(sort.bytes(*position));
+    }
+    // It changes nothing, so that it may have happened is no matter.
+    let mut replies = db.call_aside(vec![call]).await.map_err(|error| match error {
+        Error::OutcomeUnknown => Error::StorageUnavailable,
+        error => error,
+    })?;
+    let members: Vec<Vec<u8>> = decode::one(replies.pop().unwrap_or_default())?;
+    let parents: Vec<u64> = members.iter().map(|member| member.get(..ID).and_then(number_of).unwrap_or(0)).collect();
+    Ok(parents.into_iter().zip(rows(sort, members)?).collect())
+}
+
+/// The newest event of a thread, and how many living comments there are: the event is not newer than the count. One pipeline on one tag.
+pub(super) async fn position(db: &Db, status: StatusId) -> Result<(EventId, u64), Error> {
+    let last = cmd("HGET").arg(keys::thread(status)).arg("last").take();
+    let count = cmd("HGET").arg(status_key(status)).arg("comments").take();
+    let mut replies = db.read_many(vec![last, count]).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let last: Option<String> = decode::one(reply())?;
+    Ok((last.and_then(|last| last.parse().ok()).unwrap_or_default(), decode::one::<Option<u64>>(reply())?.unwrap_or(0)))
+}
+
+/// What comes after an event of a thread, at most `limit`. One pipeline on one tag.
+pub(super) async fn events(db: &Db, status: StatusId, after: EventId, limit: usize) -> Result<Read, Error> {
+    // In this order: what comes next can only be newer than the last one that was known.
+    let last = cmd("HGET").arg(keys::thread(status)).arg("last").take();
+    let range = cmd("XRANGE").arg(keys::log(status)).arg(format!("({after}")).arg("+").arg("COUNT").arg(limit).take();
+    let mut replies = db.read_many(vec![last, range]).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let last: Option<String> = decode::one(reply())?;
+    let entries: Vec<(String, Vec<String>)> = decode::one(reply())?;
+    let last: EventId = last.and_then(|last| last.parse().ok()).unwrap_or_default();
+    let events: Vec<Event> = entries.iter().filter_map(|(id, fields)| event_of(status, id, fields)).collect();
+    Ok(match events.first() {
+        Some(first) if first.before == after => Read::Events(events),
+        Some(first) if after < first.before => Read::Expired,
+        None if last == after => Read::Events(events),
+        None if after < last => Read::Expired,
+        _ => Read::Lost,
+    })
+}
+
+fn event_of(status: StatusId, id: &str, fields: &[String]) -> Option<Event> {
+    let [_, kind, _, comment, _, removed, _, before] = fields else { return None };
+    event(status, id, before, kind, comment, removed)
+}
+
+/// An event as it was published.
+pub(super) fn published(status: StatusId, message: &[u8]) -> Option<Event> {
+    let mut parts = std::str::from_utf8(message).ok()?.split(' ');
+    let mut part = || parts.next();
+    let (id, before, kind, comment, removed) = (part()?, part()?, part()?, part()?, part()?);
+    event(status, id, before, kind, comment, removed)
+}
+
+fn event(status: StatusId, id: &str, before: &str, kind: &str, comment: &str, removed: &str) -> Option<Event> {
+    let happened = match kind {
+        "a" => Happened::Added,
+        "e" => Happened::Edited,
+        "d" => Happened::Deleted(removed.parse().ok()?),
+        "v" => Happened::Voted,
+        _ => return None,
+    };
+    let comment = CommentId { status, number: comment.parse().ok()? };
+    Some(Event { id: id.parse().ok()?, before: before.parse().ok()?, comment, happened })
+}

@@ -1,0 +1,122 @@
+//! Repairs of threads: what follows from comments and votes is written again.
+
+use super::super::audit::Mends;
+use super::super::keys;
+use super::super::model::{Comment, ERASED_FOR, MAX_ERASED, Order, bytes_of};
+use super::{Log, THREAD, change};
+use crate::base::error::Error;
+use crate::base::ids::{CommentId, StatusId};
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode};
+use crate::domains::statuses::status_key;
+use redis::{Cmd, cmd};
+use std::collections::HashMap;
+
+static MEND_COMMENT: Script = Script::after(THREAD, include_str!("../lua/mend_comment.lua"));
+static LEAVE_COMMENT: Script = Script::after(THREAD, include_str!("../lua/leave_comment.lua"));
+static RESTORE_PARENT: Script = Script::after(THREAD, include_str!("../lua/restore_parent.lua"));
+static COUNT_VOTES: Script = Script::after(THREAD, include_str!("../lua/count_votes.lua"));
+static DROP_STRAY: Script = Script::new(include_str!("../lua/drop_stray.lua"));
+static SET_COMMENTS: Script = Script::new(include_str!("../lua/set_comments.lua"));
+static STRIP_COMMENT: Script = Script::new(include_str!("../lua/strip_comment.lua"));
+
+/// Votes that one script counts.
+const VOTES: u64 = 1_000;
+/// Votes that one page holds, where there are more.
+const PAGE: usize = 1_000;
+/// Leaves the counts of a comment as they are.
+const AS_COUNTED: &str = "-";
+
+/// Writes what is wrong in a thread, each part as long as that is so. Returns whether something is to be cleared away now. Pipelines of scripts, one
+/// script a comment.
+pub(in super::super) async fn mend(db: &Db, log: Log, status: StatusId, mends: &Mends, removal: u64) -> Result<bool, Error> {
+    let mut fallen = false;
+    // The top ones first: each stands under those above it.
+    for (id, path) in &mends.lost {
+        fallen |= db.call::<u64>(change(&RESTORE_PARENT, log, *id, path).arg(removal)).await? == 2;
+    }
+    let mut scores: Vec<Cmd> = Vec::new();
+    for (order, member) in &mends.scored {
+        scores.push(cmd("ZADD").arg(keys::replies(status, *order)).arg("XX").arg(0).arg(&member[..]).take());
+    }
+    for (order, member, id) in &mends.strays {
+        match id {
+            Some(id) => {
+                let keys = [keys::replies(status, *order), keys::comment(*id)];
+                db.call::<u64>(Call::new(&DROP_STRAY, keys).arg(&member[..])).await?;
+            }
+            None => scores.push(cmd("ZREM").arg(keys::replies(status, *order)).arg(&member[..]).take()),
+        }
+    }
+    db.write_many(scores).await?;
+    let leaves = mends.comments.iter().filter(|it| it.leaves);
+    let stay = mends.comments.iter().filter(|it| !it.leaves);
+    let mut calls: Vec<Call> = stay.map(|it| place_call(log, &it.comment, &mends.last, &it.counts, &it.wrong)).collect();
+    if let Some(living) = mends.living {
+        let keys = [status_key(status), keys::thread(status)];
+        calls.push(Call::new(&SET_COMMENTS, keys).arg(&mends.last).arg(living));
+    }
+    let leave = |it: &Comment| change(&LEAVE_COMMENT, log, it.id, &it.path).arg(ERASED_FOR).arg(MAX_ERASED).arg(&mends.last);
+    calls.extend(leaves.map(|it| leave(&it.comment)));
+    db.call_many(calls).await?;
+    Ok(fallen)
+}
+
+fn place_call(log: Log, comment: &Comment, last: &str, counts: &[u64; 4], wrong: &[(Order, Vec<u8>)]) -> Call {
+    let call = change(&MEND_COMMENT, log, comment.id, &comment.path).arg(last).arg(&counts[..]);
+    let at = |order: &Order| Order::ALL.iter().position(|it| it == order).unwrap_or(0) + 1;
+    wrong.iter().fold(call, |call, (order, member)| call.arg(at(order)).arg(&member[..]))
+}
+
+/// Puts a comment into all orders of its thread. One script.
+pub(in super::super) async fn place(db: &Db, log: Log, comment: &Comment) -> Result<(), Error> {
+    db.call::<i64>(place_call(log, comment, AS_COUNTED, &[0; 4], &[])).await.map(drop)
+}
+
+/// Takes away what a deleted comment says. One script.
+pub(in super::super) async fn strip(db: &Db, id: CommentId) -> Result<(), Error> {
+    db.call::<u64>(Call::new(&STRIP_COMMENT, [keys::comment(id)])).await.map(drop)
+}
+
+/// Sets what a comment counts to the votes on it. One script; more than a thousand votes are read in pages before.
+pub(in super::super) async fn count_votes(db: &Db, log: Log, id: CommentId, path: &[u64]) -> Result<(), Error> {
+    let call = |outside: [String; 4]| change(&COUNT_VOTES, log, id, path).arg(VOTES).arg(&outside[..]);
+    let none = [AS_COUNTED, "0", "0", "0"].map(str::to_owned);
+    if db.call::<i64>(call(none)).await? >= 0 {
+        return Ok(());
+    }
+    let (up, down): (Option<u64>, Option<u64>) = db.read(cmd("HMGET").arg(keys::comment(id)).arg(&["up", "down"]).take()).await?;
+    let sums = sum_votes(db, id).await?;
+    let outside = [sums.0, sums.1, up.unwrap_or(0), down.unwrap_or(0)].map(|count| count.to_string());
+    db.call::<i64>(call(outside)).await.map(drop)
+}
+
+/// What the votes on a comment come to. What is no vote is taken away.
+async fn sum_votes(db: &Db, id: CommentId) -> Result<(u64, u64), Error> {
+    let (mut votes, mut cursor) = (HashMap::new(), "0".to_owned());
+    loop {
+        let command = cmd("HSCAN").arg(keys::votes(id)).arg(&cursor).arg("COUNT").arg(PAGE).take();
+        let (next, flat): (String, Vec<Vec<u8>>) = db.read(command).await?;
+        let mut odd = Vec::new();
+        for pair in flat.chunks_exact(2) {
+            match &pair[1][..] {
+                b"1" => drop(votes.insert(pair[0].clone(), true)),
+                b"-1" => drop(votes.insert(pair[0].clone(), false)),
+                _ => odd.push(cmd("HDEL").arg(keys::votes(id)).arg(&pair[0][..]).take()),
+            }
+        }
+        db.write_many(odd).await?;
+        cursor = next;
+        if cursor == "0" {
+            break;
+        }
+    }
+    let up = votes.values().filter(|up| **up).count() as u64;
+    Ok((up, votes.len() as u64 - up))
+}
+
+/// The path of a comment, as far as it says one. One command.
+pub(in super::super) async fn path(db: &Db, id: CommentId) -> Result<Vec<u64>, Error> {
+    let path: Option<Vec<u8>> = decode::one(db.read(cmd("HGET").arg(keys::comment(id)).arg("path").take()).await?)?;
+    Ok(path.unwrap_or_default().chunks(bytes_of(0).len()).filter_map(super::number_of).collect())
+}

@@ -1,0 +1,141 @@
+//! The audit of follows: an edge stands on both sides with the same id, and accounts count what the sets hold.
+
+use super::keys;
+use super::model::{Direction, MAX_FOLLOWING};
+use crate::base::audit::{Entry, Findings, Lives, Remedy};
+use crate::base::error::Error;
+use crate::base::ids::UserId;
+use crate::db::look::{Count, Look, Part, Walk};
+use crate::domains::users::{user_key, user_of_key};
+use redis::cmd;
+
+pub use super::keys::KINDS;
+
+type Set = (Direction, UserId);
+
+/// Whether a key is of this domain.
+pub fn owns(key: &str) -> bool {
+    keys::parse(key).is_some() || keys::parse_left(key).is_some()
+}
+
+/// Both sides of follows, and the counts in accounts.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+    look.check_counts(entries.iter().filter_map(|entry| user_of_key(&entry.key)).flat_map(counts).collect(), found).await?;
+    check_left(look, entries, found).await?;
+    let mut sets = Vec::new();
+    for entry in entries {
+        let Some(set) = keys::parse(&entry.key) else { continue };
+        // Whom one follows is the truth, who follows one is derived from it.
+        let is_set = match set.0 {
+            Direction::Following => entry.is_a("zset", Lives::On, found),
+            Direction::Followers => entry.is_derived("zset", Lives::On, found),
+        };
+        if is_set {
+            sets.push((set, entry.key.clone()));
+        }
+    }
+    check_sets(look, sets.iter().map(|(set, _)| *set).collect(), found).await?;
+    let mut walk = Walk::over(look, sets, mend_edge, found).await?;
+    loop {
+        let parts = walk.next(look, found).await?;
+        if parts.is_empty() {
+            return Ok(());
+        }
+        check_edges(look, &parts, found).await?;
+    }
+}
+
+/// Whoever was left is forgotten within seconds: how long ago it was is not written down, so a look that comes again tells.
+async fn check_left(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+    let left: Vec<(UserId, &Entry)> = entries.iter().filter_map(|entry| Some((keys::parse_left(&entry.key)?, entry))).collect();
+    let strangers = look.strangers(left.iter().map(|(id, _)| *id)).await?;
+    for (id, entry) in left {
+        if entry.is_derived("zset", Lives::On, found) && strangers.contains(&id) {
+            let orphan = Remedy::DeleteOrphan { key: entry.key.clone(), owners: vec![user_key(id)] };
+            found.mend(&entry.key, "there is no such account", [orphan]);
+        }
+    }
+    Ok(())
+}
+
+/// The follow that an entry of a set is about.
+const fn follow_of((side, id): Set, other: UserId) -> Remedy {
+    match side {
+        Direction::Following => Remedy::SettleFollow { follower: id, followed: other },
+        Direction::Followers => Remedy::SettleFollow { follower: other, followed: id },
+    }
+}
+
+/// The follower's side gets a new id, the other side takes it over.
+fn mend_edge(set: Set, key: &str, member: u64) -> Vec<Remedy> {
+    let restamp = Remedy::RestampMember { key: key.to_owned(), member };
+    let restamp = (set.0 == Direction::Following).then_some(restamp);
+    restamp.into_iter().chain([follow_of(set, UserId(member))]).collect()
+}
+
+fn set_key((side, id): Set) -> String {
+    match side {
+        Direction::Following => keys::following(id),
+        Direction::Followers => keys::followers(id),
+    }
+}
+
+fn counts(id: UserId) -> [Count; 2] {
+    let side = |field, set| Count { key: user_key(id), field, set };
+    [side("following", keys::following(id)), side("followers", keys::followers(id))]
+}
+
+async fn check_sets(look: &Look, sets: Vec<Set>, found: &mut Findings) -> Result<(), Error> {
+    let strangers = look.strangers(sets.iter().map(|(_, id)| *id)).await?;
+    for set in sets.iter().filter(|(_, id)| strangers.contains(id)) {
+        found.mend(&set_key(*set), "there is no such account", [Remedy::PurgeAccount(set.1)]);
+    }
+    let bounded = || sets.iter().copied().filter(|(side, _)| *side == Direction::Following);
+    let sizes = look.ask(bounded(), |set| cmd("ZCARD").arg(set_key(set)).take()).await?;
+    for set in bounded() {
+        if let Some(size) = sizes.read::<usize>(&set).filter(|size| *size > MAX_FOLLOWING) {
+            found.add_with(&set_key(set), format!("holds more than {MAX_FOLLOWING}"), size.to_string());
+        }
+    }
+    Ok(())
+}
+
+async fn check_edges(look: &Look, parts: &[Part<Set>], found: &mut Findings) -> Result<(), Error> {
+    let others = || parts.iter().flat_map(|part| part.rows.iter().map(|row| UserId(row.member)));
+    let strangers = look.strangers(others()).await?;
+    let back = |part: &Part<Set>, other| match part.of {
+        (Direction::Following, id) => ((Direction::Followers, other), id),
+        (Direction::Followers, id) => ((Direction::Following, other), id),
+    };
+    let backs = parts.iter().flat_map(|part| part.rows.iter().map(|row| back(part, UserId(row.member))));
+    let scores = look.ask(backs, |(set, member)| cmd("ZSCORE").arg(set_key(set)).arg(member.0).take()).await?;
+    for part in parts {
+        for row in &part.rows {
+            let other = UserId(row.member);
+            let (set, member) = back(part, other);
+            let settle = follow_of(part.of, other);
+            match scores.score(&(set, member)) {
+                _ if other == part.of.1 => {
+                    let own = Remedy::RemoveMember { key: part.key.clone(), member: row.member.to_string().into_bytes() };
+                    found.mend(&part.key, "holds its own account", [own]);
+                }
+                _ if strangers.contains(&other) => found.mend(&part.key, format!("{} in it is no account", other.0), [settle]),
+                _ if look.is_young(row.position) => {}
+                None => {
+                    let what = format!("{} is in it, but {} has no {}", other.0, set_key(set), member.0);
+                    found.mend(&part.key, what, [settle]);
+                }
+                // Once is enough to tell it.
+                Some(score) if score != row.position && part.of.0 == Direction::Following => {
+                    let what = format!("{} is in it with another follow than in {}", other.0, set_key(set));
+                    found.mend_with(&part.key, what, format!("{} and {score}", row.position), [settle]);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! Follows in Redis.
+
+use super::keys;
+use super::model::{Audience, Direction, Edge, MAX_FOLLOWING, Reach};
+use crate::base::error::Error;
+use crate::base::ids::UserId;
+use crate::base::page::{Row, Window};
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode, ranges};
+use crate::domains::users::user_key;
+use redis::{Cmd, cmd};
+
+static ADD_FOLLOWING: Script = Script::new(include_str!("lua/add_following.lua"));
+static REMOVE_FOLLOWING: Script = Script::allow_oom(include_str!("lua/remove_following.lua"));
+static ADD_FOLLOWER: Script = Script::allow_oom(include_str!("lua/add_follower.lua"));
+static REMOVE_FOLLOWER: Script = Script::allow_oom(include_str!("lua/remove_follower.lua"));
+static FORGET_LEFT: Script = Script::new(include_str!("lua/forget_left.lua"));
+static SET_REACH: Script = Script::allow_oom(include_str!("lua/set_reach.lua"));
+
+/// What the follower's side of a follow came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Added {
+    /// This follow stands: the new one, or the one that stood already.
+    Stands(u64),
+    /// The follower's account is gone.
+    NoAccount,
+    /// One more is too many.
+    LimitReached,
+}
+
+/// The commit of a follow, on the follower's tag.
+pub(super) async fn add_following(db: &Db, a: UserId, b: UserId, follow: u64) -> Result<Added, Error> {
+    let call = Call::new(&ADD_FOLLOWING, [keys::following(a), user_key(a)]).arg(b.0).arg(follow).arg(MAX_FOLLOWING);
+    Ok(match db.call::<i64>(call).await? {
+        -1 => Added::NoAccount,
+        -2 => Added::LimitReached,
+        id => Added::Stands(id.unsigned_abs()),
+    })
+}
+
+/// The other side of a follow; `None` when that account is gone.
+pub(super) async fn add_follower(db: &Db, b: UserId, a: UserId, follow: u64) -> Result<Option<Audience>, Error> {
+    let call = Call::new(&ADD_FOLLOWER, [keys::followers(b), user_key(b)]).arg(a.0).arg(follow);
+    let audience = audience(db.call(call).await?)?;
+    Ok((audience.followers > 0).then_some(audience))
+}
+
+/// The commit of an unfollow, on the follower's tag; the follow that was removed.
+pub(super) async fn remove_following(db: &Db, a: UserId, b: UserId) -> Result<Option<u64>, Error> {
+    let keys = [keys::following(a), user_key(a), keys::left(a)];
+    let removed: u64 = db.call(Call::new(&REMOVE_FOLLOWING, keys).arg(b.0)).await?;
+    Ok((removed > 0).then_some(removed))
+}
+
+/// The other side of an unfollow.
+pub(super) async fn remove_follower(db: &Db, b: UserId, a: UserId) -> Result<Audience, Error> {
+    audience(db.call(Call::new(&REMOVE_FOLLOWER, [keys::followers(b), user_key(b)]).arg(a.0)).await?)
+}
+
+fn audience((followers, reach): (u64, String)) -> Result<Audience, Error> {
+    Ok(Audience { followers, reach: Reach::of(&reach)? })
+}
+
+/// How many follow `id`, and how statuses reach them. One pipeline.
+pub(super) async fn audience_of(db: &Db, id: UserId) -> Result<Audience, Error> {
+    let commands = vec![cmd("ZCARD").arg(keys::followers(id)).take(), cmd("HGET").arg(user_key(id)).arg("reach").take()];
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let (followers, reach): (u64, Option<String>) = (decode::one(reply())?, decode::one(reply())?);
+    audience((followers, reach.unwrap_or_default()))
+}
+
+/// The same of many, in their order, as far as the accounts are there. One pipeline.
+pub(super) async fn audiences(db: &Db, ids: &[UserId]) -> Result<Vec<Audience>, Error> {
+    let ask = |id: &UserId| cmd("HMGET").arg(user_key(*id)).arg(&["followers", "reach"]).take();
+    let replies = db.read_many(ids.iter().map(ask).collect()).await?.into_iter();
+    let fields = |reply| decode::one::<(Option<u64>, Option<String>)>(reply);
+    replies
+        .map(|reply| fields(reply).and_then(|(followers, reach)| audience((followers.unwrap_or(0), reach.unwrap_or_default()))))
+        .collect()
+}
+
+/// How statuses of `id` reach its followers, if that was `from`: `to` then, else as it is. One script.
+pub(super) async fn set_reach(db: &Db, id: UserId, from: Reach, to: Reach) -> Result<Reach, Error> {
+    Reach::of(&db.call::<String>(Call::new(&SET_REACH, [user_key(id)]).arg(from.text()).arg(to.text())).await?)
+}
+
+/// The follower's side of an edge. One pipeline on its tag.
+pub(super) async fn edge(db: &Db, a: UserId, b: UserId) -> Result<Edge, Error> {
+    let ask = |key: String| cmd("ZSCORE").arg(key).arg(b.0).take();
+    let commands = vec![cmd("EXISTS").arg(user_key(a)).take(), ask(keys::following(a)), ask(keys::left(a))];
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let there: bool = decode::one(reply())?;
+    let mut id = || decode::one::<Option<f64>>(reply()).map(|score| score.map(|score| score as u64));
+    // Whoever is gone follows nobody, also while that is being taken away.
+    Ok(Edge { follow: id()?.filter(|_| there), left: id()? })
+}
+
+/// Nothing of `b` is in a home any more since that follow was undone. One script.
+pub(super) async fn forget_left(db: &Db, a: UserId, b: UserId, undone: u64) -> Result<(), Error> {
+    db.call::<u64>(Call::new(&FORGET_LEFT, [keys::left(a)]).arg(b.0).arg(undone)).await.map(drop)
+}
+
+/// Takes the other sides of what `a` follows back. One pipeline of scripts.
+pub(super) async fn remove_followers(db: &Db, a: UserId, others: &[UserId]) -> Result<(), Error> {
+    let call = |b: &UserId| Call::new(&REMOVE_FOLLOWER, [keys::followers(*b), user_key(*b)]).arg(a.0);
+    db.call_many(others.iter().map(call).collect()).await.map(drop)
+}
+
+/// Forgets whom an account that is gone follows. One command; none costs nothing.
+pub(super) async fn forget_following(db: &Db, a: UserId, others: &[UserId]) -> Result<(), Error> {
+    if others.is_empty() {
+        return Ok(());
+    }
+    let members: Vec<u64> = others.iter().map(|other| other.0).collect();
+    db.write_many(vec![cmd("ZREM").arg(keys::following(a)).arg(members).take()]).await.map(drop)
+}
+
+/// Forgets whom an account that is gone has left. One command.
+pub(super) async fn erase_left(db: &Db, a: UserId) -> Result<(), Error> {
+    db.write_many(vec![cmd("UNLINK").arg(keys::left(a)).take()]).await.map(drop)
+}
+
+/// Whom `id` follows, all of them, and how often that has changed so far. One pipeline of two commands; at most 10,000 rows.
+pub(super) async fn sources(db: &Db, id: UserId) -> Result<(Vec<UserId>, u64), Error> {
+    let commands = vec![
+        cmd("HGET").arg(user_key(id)).arg("edges").take(),
+        cmd("ZRANGE").arg(keys::following(id)).arg(0).arg(MAX_FOLLOWING - 1).take(),
+    ];
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let (edges, ids): (Option<u64>, Vec<u64>) = (decode::one(reply())?, decode::one(reply())?);
+    Ok((ids.into_iter().map(UserId).collect(), edges.unwrap_or(0)))
+}
+
+/// How often those whom accounts follow have changed so far. One pipeline.
+pub(super) async fn changes(db: &Db, ids: &[UserId]) -> Result<Vec<u64>, Error> {
+    let replies = db.read_many(ids.iter().map(|id| cmd("HGET").arg(user_key(*id)).arg("edges").take()).collect()).await?;
+    replies.into_iter().map(|reply| Ok(decode::one::<Option<u64>>(reply)?.unwrap_or(0))).collect()
+}
+
+/// Windows of a list of people. One pipeline.
+pub(super) async fn people(db: &Db, id: UserId, side: Direction, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    let key = match side {
+        Direction::Followers => keys::followers(id),
+        Direction::Following => keys::following(id),
+    };
+    ranges::read(db, &key, windows).await
+}
+
+/// How `viewer` and each of `others` stand to each other: (follows, is followed). One pipeline of two ZMSCORE.
+pub(super) async fn relations(db: &Db, viewer: UserId, others: &[UserId]) -> Result<Vec<(bool, bool)>, Error> {
+    let members: Vec<u64> = others.iter().map(|other| other.0).collect();
+    let ask = |key: String| cmd("ZMSCORE").arg(key).arg(&members).take();
+    let mut replies = db.read_many(vec![ask(keys::following(viewer)), ask(keys::followers(viewer))]).await?.into_iter();
+    let mut side = || decode::one::<Vec<Option<f64>>>(replies.next().unwrap_or_default());
+    let (follows, followed) = (side()?, side()?);
+    Ok(follows.into_iter().zip(followed).map(|(out, back)| (out.is_some(), back.is_some())).collect())
+}
+
+/// Both sides of an edge as plain writes, for bulk loads that set the counts themselves.
+pub(super) struct EdgeCommands;
+
+impl EdgeCommands {
+    /// One side: `people` are pairs of an account and the follow's id.
+    pub(super) fn side(id: UserId, side: Direction, people: &[(UserId, u64)]) -> Cmd {
+        let mut command = cmd("ZADD");
+        command.arg(if side == Direction::Followers { keys::followers(id) } else { keys::following(id) });
+        for (other, follow) in people {
+            command.arg(*follow).arg(other.0);
+        }
+        command
+    }
+}

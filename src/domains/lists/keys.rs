@@ -1,0 +1,70 @@
+//! Every key of this domain. Those of a list stand on its own tag, and its timeline may too.
+
+use crate::base::audit;
+use crate::base::ids::{UserId, UserListId};
+
+/// What stands before the colon of each of them.
+pub const KINDS: [&str; 6] = ["lists", "dropped", "list", "members", "memberships", "removed"];
+
+/// ZSET, list id → itself: the lists of an account. At most [`super::MAX_LISTS`], no time to live.
+pub(super) fn lists(owner: UserId) -> String {
+    format!("lists:{{{}}}", owner.0)
+}
+
+/// ZSET, id of a deleted list → when, in ms since the epoch. At most [`super::model::MAX_DROPPED`]; time to live: 25 hours from the
+/// last deletion.
+pub(super) fn dropped(owner: UserId) -> String {
+    format!("dropped:{{{}}}", owner.0)
+}
+
+/// HASH `id uid name edges`, where `edges` counts every change of the members and never goes back. No time to live.
+pub fn list(id: UserListId) -> String {
+    format!("list:{{{}}}", id.0)
+}
+
+/// ZSET, user id → membership id. At most [`super::MAX_MEMBERS`]; goes with its list.
+pub fn members(id: UserListId) -> String {
+    format!("members:{{{}}}", id.0)
+}
+
+/// ZSET, user id → id of the removal: who was taken off a list and whose statuses may still stand in its timeline. Entries go when that
+/// has been swept, all of them with the list.
+pub fn removed(id: UserListId) -> String {
+    format!("removed:{{{}}}", id.0)
+}
+
+/// ZSET, list id → membership id: the lists that an account is on. At most one a list there is, no time to live.
+pub(super) fn memberships(user: UserId) -> String {
+    format!("memberships:{{{}}}", user.0)
+}
+
+/// What a key of this domain is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Owned {
+    Lists(UserId),
+    Dropped(UserId),
+    List(UserListId),
+    Members(UserListId),
+    Removed(UserListId),
+    Memberships(UserId),
+}
+
+/// The list that a key is the hash of.
+pub fn of_key(key: &str) -> Option<UserListId> {
+    audit::id_in(key, "list").map(UserListId)
+}
+
+/// What a key is about; `None` when it is not of this domain.
+pub(super) fn parse(key: &str) -> Option<Owned> {
+    let (kind, _) = key.split_once(':')?;
+    let id = || audit::id_in(key, kind);
+    Some(match kind {
+        "lists" => Owned::Lists(UserId(id()?)),
+        "dropped" => Owned::Dropped(UserId(id()?)),
+        "list" => Owned::List(UserListId(id()?)),
+        "members" => Owned::Members(UserListId(id()?)),
+        "removed" => Owned::Removed(UserListId(id()?)),
+        "memberships" => Owned::Memberships(UserId(id()?)),
+        _ => return None,
+    })
+}

@@ -1,0 +1,12 @@
+//! The domains, each with the same modules. A domain depends on those in lower layers only.
+
+pub mod users;
+pub mod sessions;
+pub mod graph;
+pub mod statuses;
+pub mod lists;
+pub mod comments;
+pub mod ads;
+pub mod timelines;
+pub mod streaming;
+pub mod accounts;

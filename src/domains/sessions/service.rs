@@ -1,0 +1,300 @@
+//! The use cases of sessions: begin, know again, list, end.
+
+use super::model::{self, MAX_SESSIONS, NewSession, Session, TOUCH_EVERY};
+use super::store;
+use crate::app::App;
+use crate::base::clock::MINUTE;
+use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
+use crate::base::ids::{SessionId, UserId};
+use crate::base::viewer::Viewer;
+use crate::db::{Assumed, Moment};
+use crate::domains::users::service as users;
+use crate::platform::events::service as events;
+use crate::platform::journal::Task;
+use crate::platform::journal::service::{self as journal, Parts};
+
+/// Begins a session. Two writes and a look; the oldest of more than 100 ends.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`; `UNAUTHENTICATED` when the account is gone.
+pub async fn begin(app: &App, user: UserId, agent: Option<&str>) -> Result<NewSession, Error> {
+    let (session, fresh) = new_session(app, user, agent).await?;
+    let noted = note(app, user, std::slice::from_ref(&session.digest), false).await?;
+    write(app, std::slice::from_ref(&session)).await?;
+    let listed = store::list(app.db(), user).await?;
+    if listed.iter().all(|(digest, _)| *digest != session.digest) {
+        // The account is gone, and took its sessions with it: this one may have come later.
+        store::end(app.db(), user, &[session.digest]).await?;
+        noted.done(app);
+        return Err(Error::Unauthenticated);
+    }
+    make_room(app, user, listed).await?;
+    noted.done(app);
+    Ok(fresh)
+}
+
+/// Notes, on a cluster, that sessions begin or end: a session and the list of its account are on two nodes.
+async fn note(app: &App, user: UserId, digests: &[String], ends: bool) -> Result<Parts, Error> {
+    journal::begin_parts(app, digests.iter().map(|digest| Task::Session { user, digest: digest.clone(), ends })).await
+}
+
+/// Makes the list of an account agree with whether a session is there; one that was ended ends. A look and a write, and both once more for one that
+/// was not ended: it may begin or end between them.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
+pub async fn settle(app: &App, user: UserId, digest: &str, ends: bool) -> Result<(), Error> {
+    let (digests, looks) = ([digest.to_owned()], if ends { 0 } else { 2 });
+    let mut is_gone = ends;
+    for _ in 0..looks {
+        match store::load(app.db(), app.db().moment(), &digests).await?.pop().flatten() {
+            Some(session) => {
+                let session = (session.digest.as_str(), session.user, session.id);
+                is_gone = !store::relist(app.db(), session, app.config().session_absolute).await?;
+            }
+            None => store::unlist(app.db(), user, &digests).await?,
+        }
+    }
+    if is_gone {
+        store::end(app.db(), user, &digests).await?;
+    }
+    events::changed(app, user.0);
+    Ok(())
+}
+
+/// Strikes out what is over the bound: those that have ended by themselves, then the oldest. Costs nothing while there is room.
+async fn make_room(app: &App, user: UserId, listed: Vec<(String, SessionId)>) -> Result<(), Error> {
+    if listed.len() <= MAX_SESSIONS {
+        return Ok(());
+    }
+    let living = live(app, app.db().moment(), listed.iter().map(|(digest, _)| digest.clone()).collect()).await?;
+    // Another request may be writing one right now: it is listed before it is there.
+    let is_young = |id: SessionId| app.now().saturating_sub(id.time()) < MINUTE;
+    let mut room = MAX_SESSIONS;
+    let stays = |digest: &str, id: SessionId| is_young(id) || living.iter().any(|session| session.digest == digest);
+    let over = listed.into_iter().filter(|(digest, id)| {
+        let stays = room > 0 && stays(digest, *id);
+        room -= usize::from(stays);
+        !stays
+    });
+    let over: Vec<String> = over.map(|(digest, _)| digest).collect();
+    let noted = note(app, user, &over, true).await?;
+    store::end(app.db(), user, &over).await?;
+    noted.done(app);
+    events::changed(app, user.0);
+    Ok(())
+}
+
+async fn write(app: &App, sessions: &[Session]) -> Result<(), Error> {
+    let config = app.config();
+    store::create(app.db(), sessions, config.session_idle.min(config.session_absolute), config.session_absolute).await
+}
+
+async fn new_session(app: &App, user: UserId, agent: Option<&str>) -> Result<(Session, NewSession), Error> {
+    let (id, token) = (SessionId(app.next_id().await?), model::new_token());
+    let agent = model::tidy_agent(agent.unwrap_or_default());
+    let session = Session { id, user, digest: model::digest(&token), seen: id.time(), agent };
+    Ok((session, NewSession { token, expires_at: id.time() + app.config().session_absolute, user }))
+}
+
+/// Begins a session for each of `users`, in bulk: for worlds that are loaded. Tokens in the users' order.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn begin_many(app: &App, users: &[UserId]) -> Result<Vec<String>, Error> {
+    let (mut sessions, mut tokens) = (Vec::with_capacity(users.len()), Vec::with_capacity(users.len()));
+    for user in users {
+        let (session, fresh) = new_session(app, *user, Some("waxwing demo")).await?;
+        sessions.push(session);
+        tokens.push(fresh.token);
+    }
+    write(app, &sessions).await?;
+    Ok(tokens)
+}
+
+/// Who a token proves; `None` for a token of no live session. One HGETALL, or none where it is near.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn viewer(app: &App, since: Moment, token: &str) -> Result<Option<Viewer>, Error> {
+    let Some(digest) = model::digest_of(token) else { return Ok(None) };
+    let Some(session) = live(app, since, vec![digest]).await?.pop() else { return Ok(None) };
+    touch(app, &session);
+    Ok(Some(viewer_of(&session)))
+}
+
+fn viewer_of(session: &Session) -> Viewer {
+    Viewer { user: session.user, session: session.id, digest: session.digest.clone() }
+}
+
+/// A viewer whose session was there when it was last heard of. Nothing may be told to them before [`Self::proves`], and only what reads may run: what
+/// that charges, and that it notes a feed as read, is the worst that can be done for a session that has just ended.
+pub struct Supposed {
+    since: Moment,
+    session: Session,
+    assumed: Assumed<Session>,
+}
+
+/// Who a token proves as far as is known without asking: reading on their behalf may begin. `None` where it must be asked.
+pub fn supposed(app: &App, since: Moment, token: &str) -> Option<Supposed> {
+    let (session, assumed) = store::assume(app.db(), &model::digest_of(token)?)?;
+    let lives = session.ends_at(app.config()) > app.now();
+    lives.then_some(Supposed { since, session, assumed })
+}
+
+impl Supposed {
+    /// Who it would be.
+    pub fn viewer(&self) -> Viewer {
+        viewer_of(&self.session)
+    }
+
+    /// Whether the session was there after the request had begun. Costs nothing where the request has had an answer and no word of a change;
+    /// else one HGETALL.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE`.
+    pub async fn proves(&self, app: &App) -> Result<bool, Error> {
+        let proves = app.db().was_so(self.since, &self.assumed) || lives(app, &self.viewer()).await?;
+        if proves {
+            touch(app, &self.session);
+        }
+        Ok(proves)
+    }
+}
+
+/// The sessions behind digests that live now.
+async fn live(app: &App, since: Moment, digests: Vec<String>) -> Result<Vec<Session>, Error> {
+    let now = app.now();
+    let found = store::load(app.db(), since, &digests).await?;
+    Ok(found.into_iter().flatten().filter(|session| session.ends_at(app.config()) > now).collect())
+}
+
+/// Whether a viewer's session lives still. One HGETALL.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn lives(app: &App, viewer: &Viewer) -> Result<bool, Error> {
+    Ok(!live(app, app.db().moment(), vec![viewer.digest.clone()]).await?.is_empty())
+}
+
+/// Notes the use behind the answer: a read never waits for a write, nor fails with it.
+fn touch(app: &App, session: &Session) {
+    let now = app.now();
+    if now.saturating_sub(session.seen) < TOUCH_EVERY {
+        return;
+    }
+    let (app_, used) = (app.clone(), Session { seen: now, ..session.clone() });
+    app.spawn(async move {
+        let lives = used.ends_at(app_.config()).saturating_sub(used.seen);
+        if let Err(error) = store::touch(app_.db(), &used.digest, used.seen, lives).await {
+            tracing::debug!(%error, "last-seen was not written");
+        }
+    });
+}
+
+/// An account's live sessions, newest first, at most 100. Two round trips.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn list(app: &App, user: UserId) -> Result<Vec<Session>, Error> {
+    let digests = store::list(app.db(), user).await?.into_iter().map(|(digest, _)| digest).collect();
+    let mut sessions = live(app, app.db().moment(), digests).await?;
+    sessions.truncate(MAX_SESSIONS);
+    Ok(sessions)
+}
+
+/// One live session of `user`, who alone may see it.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn one(app: &App, user: UserId, id: SessionId) -> Result<Option<Session>, Error> {
+    match store::find(app.db(), user, id).await? {
+        Some(digest) => Ok(live(app, app.db().moment(), vec![digest]).await?.pop()),
+        None => Ok(None),
+    }
+}
+
+/// Ends the viewer's own session.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn log_out(app: &App, viewer: &Viewer) -> Result<SessionId, Error> {
+    let noted = note(app, viewer.user, std::slice::from_ref(&viewer.digest), true).await?;
+    store::end(app.db(), viewer.user, std::slice::from_ref(&viewer.digest)).await?;
+    noted.done(app);
+    events::changed(app, viewer.user.0);
+    Ok(viewer.session)
+}
+
+/// Ends one session of the viewer. Device tokens stay.
+///
+/// # Errors
+/// `NOT_FOUND` for a session that is not the viewer's, or has ended.
+pub async fn end(app: &App, viewer: &Viewer, id: SessionId) -> Outcome<Vec<SessionId>> {
+    let session = one(app, viewer.user, id).await?.ok_or_else(not_found)?;
+    Ok(end_all(app, viewer.user, vec![session]).await?)
+}
+
+/// Ends all sessions of the viewer but the one that asks, and revokes all device tokens of the account. Gives the sessions that ended, newest
+/// first, and a new token for the device whose token is `device`.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: do it again.
+pub async fn end_others(app: &App, viewer: &Viewer, device: Option<&str>) -> Result<(Vec<SessionId>, Option<String>), Error> {
+    // First: should the rest fail, the sessions that are left show that it is to be done again.
+    let device = users::revoke_devices(app, viewer.user, device).await?;
+    let others = list(app, viewer.user).await?.into_iter().filter(|session| session.id != viewer.session).collect();
+    Ok((end_all(app, viewer.user, others).await?, device))
+}
+
+async fn end_all(app: &App, user: UserId, sessions: Vec<Session>) -> Result<Vec<SessionId>, Error> {
+    let digests: Vec<String> = sessions.iter().map(|session| session.digest.clone()).collect();
+    let noted = note(app, user, &digests, true).await?;
+    store::end(app.db(), user, &digests).await?;
+    noted.done(app);
+    events::changed(app, user.0);
+    Ok(sessions.into_iter().map(|session| session.id).collect())
+}
+
+/// Ends every session of an account that is gone: from the moment this answers no token of its proves anything. `true` says that there may
+/// be more.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn purge(app: &App, user: UserId) -> Result<bool, Error> {
+    let listed = store::list(app.db(), user).await?;
+    let digests: Vec<String> = listed.into_iter().map(|(digest, _)| digest).collect();
+    let noted = note(app, user, &digests, true).await?;
+    store::erase(app.db(), user, &digests).await?;
+    noted.done(app);
+    events::changed(app, user.0);
+    Ok(digests.len() > MAX_SESSIONS)
+}
+
+fn not_found() -> UserError {
+    UserError::new(UserErrorCode::NotFound, "There is no such session of yours.", &["sessionId"])
+}
+
+/// Lists a session under its account again, if it is there.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn list_again(app: &App, digest: &str, user: UserId, id: SessionId) -> Result<(), Error> {
+    store::list_again(app.db(), (digest, user, id), app.config().session_absolute).await
+}
+
+/// Takes ended sessions from an account's list, and ends the oldest past the limit, as a log-in would.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn trim(app: &App, user: UserId) -> Result<(), Error> {
+    if store::forget_ended(app.db(), user).await? <= MAX_SESSIONS {
+        return Ok(());
+    }
+    let listed = store::list(app.db(), user).await?;
+    let oldest: Vec<String> = listed.into_iter().skip(MAX_SESSIONS).map(|(digest, _)| digest).collect();
+    let noted = note(app, user, &oldest, true).await?;
+    store::erase(app.db(), user, &oldest).await?;
+    noted.done(app);
+    Ok(())
+}

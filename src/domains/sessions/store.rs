@@ -1,0 +1,140 @@
+//! Sessions in Redis.
+
+use super::keys;
+use super::model::{MAX_SESSIONS, Session, TOUCH_EVERY};
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use crate::base::ids::{SessionId, UserId};
+use crate::db::script::{Call, Script};
+use crate::db::{Assumed, Db, Moment, Weighed, decode};
+use crate::domains::users::user_key;
+use redis::{Cmd, Value, cmd};
+
+static CREATE_SESSION: Script = Script::allow_oom(include_str!("lua/create_session.lua"));
+static LIST_SESSION: Script = Script::allow_oom(include_str!("lua/list_session.lua"));
+static TOUCH_SESSION: Script = Script::allow_oom(include_str!("lua/touch_session.lua"));
+
+/// Sessions by digest, in their order; `None` for what is not there. One pipeline of HGETALL for those that are not near.
+pub(super) async fn load(db: &Db, since: Moment, digests: &[String]) -> Result<Vec<Option<Session>>, Error> {
+    let keys = digests.iter().map(|digest| keys::session(digest)).collect();
+    let (found, _) = db.near(since, keys, decode_session, |_| Vec::new()).await?;
+    Ok(found.into_iter().zip(digests).map(|(found, digest)| Some(session_of(&*found?, digest))).collect())
+}
+
+/// What is kept near of a session, to be looked up again before anything is told.
+pub(super) fn assume(db: &Db, digest: &str) -> Option<(Session, Assumed<Session>)> {
+    let assumed = db.assume(keys::session(digest))?;
+    Some((session_of(&assumed.value, digest), assumed))
+}
+
+impl Weighed for Session {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.agent.len()
+    }
+}
+
+/// What stands under a digest does not name it.
+fn session_of(found: &Session, digest: &str) -> Session {
+    Session { digest: digest.to_owned(), ..found.clone() }
+}
+
+fn decode_session(reply: Value) -> Result<Option<Session>, Error> {
+    let mut session = Session { id: SessionId(0), user: UserId(0), digest: String::new(), seen: 0, agent: String::new() };
+    decode::fields(reply, |name, value| {
+        match name {
+            "id" => session.id = SessionId(value.number()?),
+            "uid" => session.user = UserId(value.number()?),
+            "seen" => session.seen = value.number()?,
+            "agent" => session.agent = value.0,
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok((session.id.0 > 0 && session.user.0 > 0).then_some(session))
+}
+
+/// Writes new sessions, each to live for `idle` unless it is used and listed for `absolute`. One pipeline of scripts, two a session;
+/// the list comes first, since a listed session that is not there is passed over.
+pub(super) async fn create(db: &Db, sessions: &[Session], idle: Millis, absolute: Millis) -> Result<(), Error> {
+    let calls = sessions.iter().flat_map(|session| {
+        let list = Call::new(&LIST_SESSION, [keys::sessions(session.user), user_key(session.user)]);
+        let fields = ["id", &session.id.0.to_string(), "uid", &session.user.0.to_string()].map(str::to_owned);
+        let write = Call::new(&CREATE_SESSION, [keys::session(&session.digest)]).arg(idle).arg(&fields[..]);
+        [
+            list.arg(&session.digest).arg(session.id.0).arg(absolute),
+            write.arg("seen").arg(session.seen).arg("agent").arg(&session.agent),
+        ]
+    });
+    db.call_many(calls.collect()).await.map(drop)
+}
+
+/// Lists a session under its account; `false` when the account is gone. One script.
+pub(super) async fn relist(db: &Db, session: (&str, UserId, SessionId), absolute: Millis) -> Result<bool, Error> {
+    let (digest, user, id) = session;
+    let call = Call::new(&LIST_SESSION, [keys::sessions(user), user_key(user)]);
+    db.call(call.arg(digest).arg(id.0).arg(absolute)).await
+}
+
+/// Lists a session under its account if both are there. A look and a script.
+pub(super) async fn list_again(db: &Db, session: (&str, UserId, SessionId), absolute: Millis) -> Result<(), Error> {
+    if db.read::<bool>(cmd("EXISTS").arg(keys::session(session.0)).take()).await? {
+        relist(db, session, absolute).await?;
+    }
+    Ok(())
+}
+
+/// Takes from an account's list what is no session: up to a thousand of the oldest; how many it lists then. Three pipelines.
+pub(super) async fn forget_ended(db: &Db, user: UserId) -> Result<usize, Error> {
+    let key = keys::sessions(user);
+    let listed: Vec<String> = db.read(cmd("ZRANGE").arg(&key).arg(0).arg(999).take()).await?;
+    let there = listed.iter().map(|digest| cmd("EXISTS").arg(keys::session(digest)).take()).collect();
+    let there: Vec<bool> = db.read_many(there).await?.into_iter().map(decode::one).collect::<Result<_, _>>()?;
+    let ended: Vec<&String> = listed.iter().zip(there).filter(|(_, there)| !there).map(|(digest, _)| digest).collect();
+    if !ended.is_empty() {
+        db.write_many(vec![cmd("ZREM").arg(&key).arg(ended).take()]).await?;
+    }
+    db.read(cmd("ZCARD").arg(&key).take()).await
+}
+
+/// Takes sessions from an account's list. One command.
+pub(super) async fn unlist(db: &Db, user: UserId, digests: &[String]) -> Result<(), Error> {
+    db.write_many(vec![cmd("ZREM").arg(keys::sessions(user)).arg(digests).take()]).await.map(drop)
+}
+
+/// The digests and ids of an account's sessions, newest first: the listed ones, of which some may have ended.
+pub(super) async fn list(db: &Db, user: UserId) -> Result<Vec<(String, SessionId)>, Error> {
+    let command = cmd("ZRANGE").arg(keys::sessions(user)).arg(0).arg(2 * MAX_SESSIONS).arg("REV").arg("WITHSCORES").take();
+    let listed: Vec<(String, f64)> = db.read(command).await?;
+    Ok(listed.into_iter().map(|(digest, id)| (digest, SessionId(id as u64))).collect())
+}
+
+/// The digest of one session of an account.
+pub(super) async fn find(db: &Db, user: UserId, id: SessionId) -> Result<Option<String>, Error> {
+    let mut command = cmd("ZRANGE");
+    command.arg(keys::sessions(user)).arg(id.0).arg(id.0).arg("BYSCORE").arg("LIMIT").arg(0).arg(1);
+    let found: Vec<String> = db.read(command).await?;
+    Ok(found.into_iter().next())
+}
+
+/// Notes that a session was used, if it still is one and the last note is old enough. One script.
+pub(super) async fn touch(db: &Db, digest: &str, seen: Millis, lives: Millis) -> Result<bool, Error> {
+    db.call(Call::new(&TOUCH_SESSION, [keys::session(digest)]).arg(seen).arg(lives).arg(TOUCH_EVERY)).await
+}
+
+/// Ends sessions of an account: from the moment this answers they prove nothing.
+pub(super) async fn end(db: &Db, user: UserId, digests: &[String]) -> Result<(), Error> {
+    let mut commands: Vec<Cmd> = digests.iter().map(|digest| cmd("UNLINK").arg(keys::session(digest)).take()).collect();
+    if !commands.is_empty() {
+        commands.push(cmd("ZREM").arg(keys::sessions(user)).arg(digests).take());
+    }
+    db.write_many(commands).await.map(drop)
+}
+
+/// The same, so that what was cut off can be done again: what is listed no longer cannot be found. Two pipelines.
+pub(super) async fn erase(db: &Db, user: UserId, digests: &[String]) -> Result<(), Error> {
+    if digests.is_empty() {
+        return Ok(());
+    }
+    db.write_many(digests.iter().map(|digest| cmd("UNLINK").arg(keys::session(digest)).take()).collect()).await?;
+    db.write_many(vec![cmd("ZREM").arg(keys::sessions(user)).arg(digests).take()]).await.map(drop)
+}

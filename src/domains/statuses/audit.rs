@@ -1,0 +1,317 @@
+//! The audit of statuses: each is listed by its author, and counts are the sizes of the sets.
+
+use super::keys::{self, Owned};
+use super::model::{GONE_FOR, MAX_LIKED, MAX_STATUSES};
+use crate::base::audit::{self, Entry, Findings, LEASE, Lives, Remedy};
+use crate::base::error::Error;
+use crate::base::ids::{StatusId, UserId};
+use crate::base::page::{Row, Window};
+use crate::db::look::{Count, Look, Part, Walk};
+use crate::db::ranges;
+use crate::domains::users::{user_key, user_of_key};
+use redis::cmd;
+use std::collections::HashMap;
+
+pub use super::keys::KINDS;
+
+const FIELDS: [&str; 8] = ["id", "uid", "message", "posted", "likes", "comments", "lat", "lon"];
+
+/// Whether a key is of this domain.
+pub fn owns(key: &str) -> bool {
+    keys::parse(key).is_some()
+}
+
+/// Statuses with both sides of their likes, profiles, marks of deleted ones; and the counts of statuses in accounts.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+    let (mut statuses, mut gone, mut sets) = (Vec::new(), Vec::new(), Vec::new());
+    for entry in entries {
+        match keys::parse(&entry.key) {
+            Some(Owned::Status(id)) if entry.is_a("hash", Lives::On, found) => statuses.push(id),
+            Some(Owned::Gone(id)) if entry.is_a("string", Lives::For(GONE_FOR), found) => gone.push(id),
+            Some(Owned::Likers(id)) if entry.is_a("zset", Lives::On, found) => sets.push((Set::Likers(id), entry.key.clone())),
+            Some(Owned::Liked(id)) if entry.is_derived("zset", Lives::On, found) => {
+                sets.push((Set::Liked(id), entry.key.clone()))
+            }
+            Some(Owned::Profile(id)) if entry.is_derived("zset", Lives::On, found) => {
+                sets.push((Set::Profile(id), entry.key.clone()))
+            }
+            _ => {}
+        }
+    }
+    let posts = |id| Count { key: user_key(id), field: "posts", set: keys::profile(id) };
+    let likes = |id: &StatusId| Count { key: keys::status(*id), field: "likes", set: keys::likers(*id) };
+    let accounts = entries.iter().filter_map(|entry| user_of_key(&entry.key));
+    look.check_counts(accounts.map(posts).chain(statuses.iter().map(likes)).collect(), found).await?;
+    check_statuses(look, &statuses, found).await?;
+    check_gone(look, &gone, found).await?;
+    check_sets(look, sets, found).await
+}
+
+/// How a status stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It lives, and this is its author.
+    Of(UserId),
+    /// It is not there, but so young or so lately deleted that somebody may be in the middle of it.
+    Underway,
+    /// It is not there.
+    Dead,
+}
+
+/// How statuses stand. Two pipelines.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn standings(look: &Look, ids: impl Iterator<Item = StatusId>) -> Result<HashMap<StatusId, Standing>, Error> {
+    let ids: Vec<StatusId> = ids.collect();
+    let authors = look.ask(ids.iter().copied(), |id| cmd("HGET").arg(keys::status(id)).arg("uid").take()).await?;
+    let author = |id: &StatusId| authors.read::<Option<u64>>(id).flatten().map(UserId);
+    let lost = ids.iter().copied().filter(|id| author(id).is_none());
+    let marks = look.ask(lost, |id| cmd("PTTL").arg(keys::gone(id)).take()).await?;
+    let standing = |id: &StatusId| match author(id) {
+        Some(author) => Standing::Of(author),
+        None if look.is_young(id.0) => Standing::Underway,
+        None if marks.read::<i64>(id).is_some_and(|left| left > (GONE_FOR - LEASE) as i64) => Standing::Underway,
+        None => Standing::Dead,
+    };
+    Ok(ids.iter().map(|id| (*id, standing(id))).collect())
+}
+
+/// The newest statuses of authors, each in a window, as their profiles say; in the order of `asked`. One pipeline.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn newest_of(look: &Look, asked: &[(UserId, Window)]) -> Result<Vec<Vec<u64>>, Error> {
+    let rows = look.ask(asked.iter().copied(), |(author, window)| ranges::command(&keys::profile(author), &window)).await?;
+    let ids = |key| rows.read::<Vec<(u64, f64)>>(key).unwrap_or_default().into_iter().map(|(id, _)| id).collect();
+    Ok(asked.iter().map(ids).collect())
+}
+
+/// What a status says of itself, where that can be read.
+struct Claims {
+    id: StatusId,
+    author: Option<UserId>,
+}
+
+async fn check_statuses(look: &Look, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
+    let fields = look.ask(ids.iter().copied(), |id| cmd("HMGET").arg(keys::status(id)).arg(&FIELDS).take()).await?;
+    let claims: Vec<Claims> =
+        ids.iter().map(|id| check_fields(*id, &fields.read::<Vec<_>>(id).unwrap_or_default(), found)).collect();
+    let listings = || claims.iter().filter_map(|it| Some((it.id, it.author?)));
+    let listed = look.ask(listings(), |(id, author)| cmd("ZSCORE").arg(keys::profile(author)).arg(id.0).take()).await?;
+    let strangers = look.strangers(listings().map(|(_, author)| author)).await?;
+    for (id, author) in listings() {
+        // It is listed, or goes with its author.
+        let settle = [Remedy::SettleStatus { author, status: id }];
+        if strangers.contains(&author) {
+            let remedies = settle.iter().filter(|_| !look.is_young(id.0)).cloned();
+            found.mend(&keys::status(id), format!("its author {} does not exist", author.0), remedies);
+        }
+        if listed.score(&(id, author)).is_none() && !look.is_young(id.0) {
+            found.mend(&keys::status(id), format!("does not stand in {}", keys::profile(author)), settle);
+        }
+    }
+    Ok(())
+}
+
+fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -> Claims {
+    let key = keys::status(id);
+    let value = |name: &str| FIELDS.iter().position(|field| *field == name).and_then(|at| values.get(at)?.as_deref());
+    for name in &FIELDS[..6] {
+        let remedy = mend_field(id, name, value(name));
+        match value(name) {
+            None => found.mend(&key, format!("has no {name}"), remedy),
+            Some(text) if *name != "message" && audit::number(text).is_none() => {
+                found.mend_with(&key, format!("its {name} is no number"), format!("{text:?}"), remedy);
+            }
+            Some(text) if *name == "id" && text != id.0.to_string() => {
+                found.mend_with(&key, "has another id", text.to_owned(), remedy);
+            }
+            Some(_) => {}
+        }
+    }
+    let degrees = |name: &str| value(name).map(|text| text.parse::<f64>().is_ok_and(f64::is_finite));
+    if !matches!((degrees("lat"), degrees("lon")), (None, None) | (Some(true), Some(true))) {
+        found.add(&key, "its lat and lon are no place");
+    }
+    Claims { id, author: value("uid").and_then(audit::id).map(UserId) }
+}
+
+/// What a field must say, where that is known: an author and a message are not. Counts become numbers here, and are counted afterwards.
+fn mend_field(id: StatusId, field: &str, found: Option<&str>) -> Option<Remedy> {
+    let value = match field {
+        "id" => id.0.to_string(),
+        "posted" => id.time().to_string(),
+        "likes" | "comments" => "0".to_owned(),
+        _ => return None,
+    };
+    let found = found.map(str::to_owned);
+    Some(Remedy::SetField { key: keys::status(id), field: field.to_owned(), found, value: Some(value) })
+}
+
+async fn check_gone(look: &Look, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
+    let back = look.ask(ids.iter().copied(), |id| cmd("EXISTS").arg(keys::status(id)).take()).await?;
+    let marks = look.ask(ids.iter().copied(), |id| cmd("GETRANGE").arg(keys::gone(id)).arg(0).arg(20).take()).await?;
+    for id in ids {
+        if back.read::<u64>(id) == Some(1) {
+            found.add(&keys::gone(*id), format!("{} stands beside it", keys::status(*id)));
+        }
+        // It may have come to its end since its type was asked for.
+        let mark: Option<String> = marks.read(id);
+        if !matches!(mark.as_deref(), Some("1" | "")) {
+            let remedy = Remedy::SetText { key: keys::gone(*id), found: mark.unwrap_or_default(), value: "1".to_owned() };
+            found.mend(&keys::gone(*id), "is more than a mark", [remedy]);
+        }
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy)]
+enum Set {
+    Likers(StatusId),
+    Liked(UserId),
+    Profile(UserId),
+}
+
+async fn check_sets(look: &Look, sets: Vec<(Set, String)>, found: &mut Findings) -> Result<(), Error> {
+    check_owners(look, &sets, found).await?;
+    let mut walk = Walk::over(look, sets, mend_entry, found).await?;
+    loop {
+        let parts = walk.next(look, found).await?;
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let (profiles, likes): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| matches!(part.of, Set::Profile(_)));
+        check_likes(look, &likes, found).await?;
+        check_profiles(look, &profiles, found).await?;
+    }
+}
+
+async fn check_owners(look: &Look, sets: &[(Set, String)], found: &mut Findings) -> Result<(), Error> {
+    let users = sets.iter().filter_map(|(set, _)| set.owner());
+    let strangers = look.strangers(users).await?;
+    let liked = sets.iter().filter_map(|(set, _)| if let Set::Likers(id) = set { Some(*id) } else { None });
+    let standings = standings(look, liked).await?;
+    let sizes = look.ask(sets.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCARD").arg(key).take()).await?;
+    for (set, key) in sets {
+        if let Some(owner) = set.owner().filter(|owner| strangers.contains(owner)) {
+            found.mend(key, "there is no such account", [Remedy::PurgeAccount(owner)]);
+        }
+        // It outlives its status until those in it have forgotten that.
+        if let Set::Likers(id) = set
+            && standings.get(id) == Some(&Standing::Dead)
+        {
+            found.mend(key, "there is no such status", [Remedy::ForgetLikes(*id)]);
+        }
+        if let Some(size) = sizes.read::<usize>(&key.as_str()).filter(|size| *size > set.most()) {
+            found.add_with(key, format!("holds more than {}", set.most()), size.to_string());
+        }
+    }
+    Ok(())
+}
+
+impl Set {
+    /// Whose it is.
+    const fn owner(self) -> Option<UserId> {
+        match self {
+            Self::Likers(_) => None,
+            Self::Liked(id) | Self::Profile(id) => Some(id),
+        }
+    }
+
+    const fn most(self) -> usize {
+        match self {
+            Self::Likers(_) => usize::MAX,
+            Self::Liked(_) => MAX_LIKED,
+            Self::Profile(_) => MAX_STATUSES,
+        }
+    }
+}
+
+/// A status's likers are the truth of its likes: who likes it gets a new id there, the liker's side takes that over. A profile's places are its
+/// members.
+fn mend_entry(set: Set, key: &str, member: u64) -> Vec<Remedy> {
+    let restamp = Remedy::RestampMember { key: key.to_owned(), member };
+    match set {
+        Set::Likers(status) => vec![restamp, Remedy::SettleLike { user: UserId(member), status }],
+        Set::Liked(user) => vec![Remedy::SettleLike { user, status: StatusId(member) }],
+        Set::Profile(_) => vec![Remedy::PlaceMember { key: key.to_owned(), member }],
+    }
+}
+
+/// A like, from either side: the status, who likes it, and the like.
+const fn like_of(set: Set, row: &Row) -> Option<(StatusId, UserId)> {
+    match set {
+        Set::Likers(id) => Some((id, UserId(row.member))),
+        Set::Liked(user) => Some((StatusId(row.member), user)),
+        Set::Profile(_) => None,
+    }
+}
+
+/// A like stands on both sides with the same id, as long as its status is there.
+async fn check_likes(look: &Look, parts: &[Part<Set>], found: &mut Findings) -> Result<(), Error> {
+    let likes = || parts.iter().flat_map(|part| part.rows.iter().filter_map(|row| like_of(part.of, row)));
+    let strangers = look.strangers(likes().map(|(_, user)| user)).await?;
+    let standings = standings(look, likes().map(|(id, _)| id)).await?;
+    let likers = look.ask(likes(), |(id, user)| cmd("ZSCORE").arg(keys::likers(id)).arg(user.0).take()).await?;
+    let liked = look.ask(likes(), |(id, user)| cmd("ZSCORE").arg(keys::liked(user)).arg(id.0).take()).await?;
+    for part in parts {
+        for row in &part.rows {
+            let Some(like) = like_of(part.of, row) else { continue };
+            let (id, user) = like;
+            let of_status = matches!(part.of, Set::Likers(_));
+            let settle = [Remedy::SettleLike { user, status: id }];
+            if of_status && strangers.contains(&user) {
+                found.mend(&part.key, format!("{} in it is no account", user.0), settle);
+                continue;
+            }
+            let other = if of_status { liked.score(&like) } else { likers.score(&like) };
+            match standings.get(&id) {
+                _ if look.is_young(row.position) => {}
+                Some(Standing::Dead) if !of_status => found.mend(&part.key, format!("there is no status {}", id.0), settle),
+                Some(Standing::Of(_)) if other.is_none() => {
+                    let (key, member) = if of_status { (keys::liked(user), id.0) } else { (keys::likers(id), user.0) };
+                    found.mend(&part.key, format!("{} is in it, but {key} has no {member}", row.member), settle);
+                }
+                // Once is enough to tell it.
+                Some(Standing::Of(_)) if of_status && other != Some(row.position) => {
+                    let what = format!("{} is in it with another like than in {}", user.0, keys::liked(user));
+                    found.mend(&part.key, what, settle);
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn check_profiles(look: &Look, parts: &[Part<Set>], found: &mut Findings) -> Result<(), Error> {
+    let ids = parts.iter().flat_map(|part| part.rows.iter().map(|row| StatusId(row.member)));
+    let standings = standings(look, ids).await?;
+    for part in parts {
+        let Set::Profile(owner) = part.of else { continue };
+        for row in &part.rows {
+            let id = row.member;
+            if id != row.position {
+                let what = format!("status {id} does not stand at its own place");
+                let place = Remedy::PlaceMember { key: part.key.clone(), member: id };
+                found.mend_with(&part.key, what, row.position.to_string(), [place]);
+            }
+            match standings.get(&StatusId(id)) {
+                Some(Standing::Of(author)) if *author != owner => {
+                    let unlist = Remedy::Unlist { owner, status: StatusId(id) };
+                    found.mend(&part.key, format!("status {id} is by {}", author.0), [unlist]);
+                }
+                Some(Standing::Dead) => {
+                    let settle = Remedy::SettleStatus { author: owner, status: StatusId(id) };
+                    found.mend(&part.key, format!("there is no status {id}"), [settle]);
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,317 @@
+//! Statuses in GraphQL.
+
+use super::load::Seen;
+use super::model::{Draft, Location};
+use super::service;
+use crate::base::error::{Error, Outcome};
+use crate::base::ids::StatusId;
+use crate::base::page::PageArgs;
+use crate::base::request::Request;
+use crate::domains::comments::CommentThread;
+use crate::domains::timelines;
+use crate::domains::users::UserObject;
+use crate::schema::{DateTime, Json, List, PageInfo, Plain, SelectedField, Text, UserError, page_info, refuse, request};
+use async_graphql::{Context, ID, InputObject, Object, Result, ScalarType, SimpleObject};
+
+/// A status as the viewer sees it.
+pub struct StatusObject(pub Seen);
+
+/// A status: what somebody says to those who follow them.
+#[Object(name = "Status")]
+impl StatusObject {
+    /// Its id.
+    pub async fn id(&self) -> ID {
+        self.0.status.id.global().into()
+    }
+
+    /// What it says: plain text, 1 to 500 characters as a reader counts them.
+    async fn message(&self) -> Text<'_> {
+        Text(&self.0.status.message)
+    }
+
+    /// When it was posted.
+    async fn posted_at(&self) -> DateTime {
+        DateTime(self.0.status.posted_at)
+    }
+
+    /// Who posted it.
+    async fn author(&self, ctx: &Context<'_>) -> Result<UserObject> {
+        if let Some(author) = &self.0.author {
+            return Ok(UserObject(author.clone()));
+        }
+        let author = Box::pin(request(ctx)?.loaders().users.load(self.0.status.author)).await?;
+        Ok(author.map(UserObject).ok_or_else(|| Error::corrupt("a status without its author"))?)
+    }
+
+    /// How many like it.
+    async fn like_count(&self) -> u64 {
+        self.0.status.likes
+    }
+
+    /// How many living comments are under it.
+    async fn comment_count(&self) -> u64 {
+        self.0.status.comments
+    }
+
+    /// The comments under it.
+    async fn comment_thread(&self, ctx: &Context<'_>) -> Result<CommentThread> {
+        CommentThread::of(ctx, &self.0).await
+    }
+
+    /// Whether the viewer likes it. False for nobody.
+    async fn viewer_has_liked(&self) -> bool {
+        self.0.liked
+    }
+
+    /// Where it was posted from; null unless its author said so.
+    async fn location(&self) -> Option<LocationObject> {
+        let place = self.0.status.location?;
+        Some(LocationObject { latitude: place.latitude, longitude: place.longitude })
+    }
+
+    /// Those who like it, the newest like first.
+    async fn likers(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "How many from the newest: 1 to 100; 20 if left out.")] first: Option<i32>,
+        #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
+        #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
+        #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
+    ) -> Result<LikerConnection> {
+        Box::pin(self.page_of_likers(request(ctx)?, PageArgs { first, after, last, before })).await
+    }
+}
+
+impl Plain for StatusObject {
+    fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
+        let Seen { status, liked, author } = &self.0;
+        match field.name {
+            "id" => json.value(status.id.global()),
+            "message" => json.value(&status.message),
+            "postedAt" => json.value(DateTime(status.posted_at).to_value()),
+            "author" => json.object(&UserObject(author.clone()?), &field.of)?,
+            "likeCount" => json.value(status.likes),
+            "commentCount" => json.value(status.comments),
+            "viewerHasLiked" => json.value(liked),
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+impl StatusObject {
+    async fn page_of_likers(&self, request: &Request, args: PageArgs) -> Result<LikerConnection> {
+        let id = self.0.status.id;
+        let page = service::likers(&request.app, &request.loaders(), id, &args).await?;
+        let (cursors, list) = (request.app.cursors().await?, service::likers_id(id));
+        let page_info = page_info(&page, &cursors, list);
+        let edges = page.items.into_iter().map(|(place, user)| LikerEdge {
+            cursor: cursors.encode(list, place),
+            liked_at: DateTime(crate::base::ids::source::time_of(place)),
+            node: UserObject(user),
+        });
+        Ok(LikerConnection { edges: edges.collect(), page_info, total_count: self.0.status.likes })
+    }
+}
+
+/// A page of those who like a status.
+#[derive(SimpleObject)]
+pub struct LikerConnection {
+    /// The likes on this page, newest first.
+    edges: List<LikerEdge>,
+    /// Where the page stands in the list.
+    page_info: PageInfo,
+    /// How many there are in all.
+    total_count: u64,
+}
+
+/// A like.
+#[derive(SimpleObject)]
+struct LikerEdge {
+    /// Its place in the list.
+    cursor: String,
+    /// When it was given.
+    liked_at: DateTime,
+    /// Who gave it.
+    node: UserObject,
+}
+
+/// A place on the earth, in degrees.
+#[derive(SimpleObject)]
+#[graphql(name = "Location")]
+struct LocationObject {
+    /// -90 to 90, north is positive.
+    latitude: f64,
+    /// -180 to 180, east is positive.
+    longitude: f64,
+}
+
+/// A place on the earth, in degrees.
+#[derive(InputObject)]
+struct LocationInput {
+    /// -90 to 90, north is positive.
+    latitude: f64,
+    /// -180 to 180, east is positive.
+    longitude: f64,
+}
+
+/// What to post.
+#[derive(InputObject)]
+struct PostStatusInput {
+    /// 1 to 500 characters as a reader counts them; newlines are allowed.
+    message: String,
+    /// Where it is posted from, if everybody may know.
+    location: Option<LocationInput>,
+    /// 1 to 64 visible ASCII characters of your choice. The same key within 24 hours gives the first answer again.
+    idempotency_key: Option<String>,
+}
+
+/// Which status to delete.
+#[derive(InputObject)]
+struct DeleteStatusInput {
+    /// A status of the viewer.
+    status_id: ID,
+}
+
+/// Which status to like.
+#[derive(InputObject)]
+struct LikeStatusInput {
+    /// The status.
+    status_id: ID,
+}
+
+/// Which status to like no longer.
+#[derive(InputObject)]
+struct UnlikeStatusInput {
+    /// The status.
+    status_id: ID,
+}
+
+/// Declares a payload with a status.
+macro_rules! status_payload {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(SimpleObject)]
+        struct $name {
+            /// The status as it is now; null when there are errors.
+            status: Option<StatusObject>,
+            /// What is wrong with the input; empty on success.
+            user_errors: Vec<UserError>,
+        }
+    )*};
+}
+
+status_payload! {
+    /// What came of posting. A repeated request whose status has been deleted since has neither status nor errors.
+    PostStatusPayload;
+    /// What came of liking.
+    LikeStatusPayload;
+    /// What came of liking no longer.
+    UnlikeStatusPayload;
+}
+
+/// What came of deleting.
+#[derive(SimpleObject)]
+struct DeleteStatusPayload {
+    /// The status that is gone; null when there are errors.
+    deleted_status_id: Option<ID>,
+    /// What is wrong with the input; empty on success.
+    user_errors: Vec<UserError>,
+}
+
+/// What can be changed of statuses.
+#[derive(Default)]
+pub struct StatusMutation;
+
+#[Object]
+impl StatusMutation {
+    /// Posts a status: it is in the viewer's own timelines and in the homes of the first 1,000 followers when this answers.
+    /// Needs a session.
+    async fn post_status(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "What to post.")] input: PostStatusInput,
+    ) -> Option<Result<PostStatusPayload>> {
+        let posted = post(ctx, input).await;
+        Some(posted.map(|(status, user_errors)| PostStatusPayload { status, user_errors }))
+    }
+
+    /// Deletes a status of the viewer, for everybody and at once. Needs a session.
+    async fn delete_status(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Which status to delete.")] input: DeleteStatusInput,
+    ) -> Option<Result<DeleteStatusPayload>> {
+        Some(delete(ctx, input).await)
+    }
+
+    /// Likes a status. Doing it again changes nothing. Needs a session.
+    async fn like_status(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Which status to like.")] input: LikeStatusInput,
+    ) -> Option<Result<LikeStatusPayload>> {
+        let liked = like(ctx, &input.status_id, true).await;
+        Some(liked.map(|(status, user_errors)| LikeStatusPayload { status, user_errors }))
+    }
+
+    /// Takes a like back. Undoing what is not done changes nothing. Needs a session.
+    async fn unlike_status(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Which status to like no longer.")] input: UnlikeStatusInput,
+    ) -> Option<Result<UnlikeStatusPayload>> {
+        let unliked = like(ctx, &input.status_id, false).await;
+        Some(unliked.map(|(status, user_errors)| UnlikeStatusPayload { status, user_errors }))
+    }
+}
+
+async fn post(ctx: &Context<'_>, input: PostStatusInput) -> Result<(Option<StatusObject>, Vec<UserError>)> {
+    let request = request(ctx)?;
+    let viewer = request.viewer()?.user;
+    let location = input.location.map(|place| Location { latitude: place.latitude, longitude: place.longitude });
+    let draft = Draft { message: input.message, location, idempotency_key: input.idempotency_key };
+    let (posted, user_errors) = refuse(timelines::service::post(&request.app, viewer, draft).await)?;
+    request.forget();
+    Ok((load(request, posted.flatten()).await?, user_errors))
+}
+
+async fn delete(ctx: &Context<'_>, input: DeleteStatusInput) -> Result<DeleteStatusPayload> {
+    let request = request(ctx)?;
+    let viewer = request.viewer()?.user;
+    let deleted: Outcome<StatusId> = async {
+        let id = known(&input.status_id)?;
+        timelines::service::delete(&request.app, viewer, id).await?;
+        Ok(id)
+    }
+    .await;
+    let (deleted, user_errors) = refuse(deleted)?;
+    request.forget();
+    Ok(DeleteStatusPayload { deleted_status_id: deleted.map(|id| id.global().into()), user_errors })
+}
+
+async fn like(ctx: &Context<'_>, id: &str, on: bool) -> Result<(Option<StatusObject>, Vec<UserError>)> {
+    let request = request(ctx)?;
+    let viewer = request.viewer()?.user;
+    let liked: Outcome<StatusObject> = async {
+        let id = known(id)?;
+        service::like(&request.app, viewer, id, on).await?;
+        request.forget();
+        // What nobody is shown any more is not there; its likes go with it.
+        let seen = service::shown(&request.loaders(), [id]).await?.pop().flatten();
+        Ok(StatusObject(seen.ok_or_else(service::not_found)?))
+    }
+    .await;
+    refuse(liked)
+}
+
+fn known(id: &str) -> Outcome<StatusId> {
+    StatusId::from_global(id).ok_or_else(|| service::not_found().into())
+}
+
+async fn load(request: &Request, id: Option<StatusId>) -> Result<Option<StatusObject>> {
+    match id {
+        Some(id) => Ok(service::shown(&request.loaders(), [id]).await?.pop().flatten().map(StatusObject)),
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,61 @@
+//! Every key of this domain.
+
+use crate::base::audit;
+use crate::base::ids::{StatusId, UserId};
+
+/// What stands before the colon of each of them.
+pub const KINDS: [&str; 5] = ["status", "gone", "likers", "liked", "profile"];
+
+/// HASH `id uid message posted likes comments [lat lon]` (posted in ms since the epoch). No time to live.
+pub fn status(id: StatusId) -> String {
+    format!("status:{{{}}}", id.0)
+}
+
+/// STRING `1`: the mark of a deleted status, which does not tell whose it was. Time to live: 25 hours, longer than any step may be late.
+pub fn gone(id: StatusId) -> String {
+    format!("gone:{{{}}}", id.0)
+}
+
+/// ZSET, user id → like id. At most one an account there is. Outlives its status until all of them have forgotten it.
+pub(super) fn likers(id: StatusId) -> String {
+    format!("likers:{{{}}}", id.0)
+}
+
+/// ZSET, status id → like id: what somebody likes. At most [`super::model::MAX_LIKED`], no time to live.
+pub(super) fn liked(user: UserId) -> String {
+    format!("liked:{{{}}}", user.0)
+}
+
+/// ZSET, status id → itself. At most [`super::model::MAX_STATUSES`], no time to live.
+pub(super) fn profile(author: UserId) -> String {
+    format!("profile:{{{}}}", author.0)
+}
+
+/// What a key of this domain is about.
+#[derive(Clone, Copy)]
+pub(super) enum Owned {
+    Status(StatusId),
+    Gone(StatusId),
+    Likers(StatusId),
+    Liked(UserId),
+    Profile(UserId),
+}
+
+/// What a key is about; `None` when it is not of this domain.
+pub(super) fn parse(key: &str) -> Option<Owned> {
+    let (kind, _) = key.split_once(':')?;
+    let id = || audit::id_in(key, kind);
+    match kind {
+        "status" => id().map(|id| Owned::Status(StatusId(id))),
+        "gone" => id().map(|id| Owned::Gone(StatusId(id))),
+        "likers" => id().map(|id| Owned::Likers(StatusId(id))),
+        "liked" => id().map(|id| Owned::Liked(UserId(id))),
+        "profile" => id().map(|id| Owned::Profile(UserId(id))),
+        _ => None,
+    }
+}
+
+/// The status that a key is the hash of.
+pub fn of_key(key: &str) -> Option<StatusId> {
+    if let Some(Owned::Status(id)) = parse(key) { Some(id) } else { None }
+}

@@ -1,0 +1,326 @@
+//! Statuses in Redis.
+
+use super::keys;
+use super::model::{GONE_FOR, Location, MAX_LIKED, MAX_STATUSES, Status};
+use crate::base::error::Error;
+use crate::base::ids::{StatusId, UserId};
+use crate::base::page::{Row, Window};
+use crate::db::script::{Call, Script};
+use crate::db::{Db, Moment, Weighed, decode, ranges};
+use crate::domains::graph::{Audience, Reach};
+use crate::domains::users::user_key;
+use redis::{Cmd, Value, cmd};
+use std::sync::Arc;
+
+static CREATE_STATUS: Script = Script::new(include_str!("lua/create_status.lua"));
+static DELETE_STATUS: Script = Script::allow_oom(include_str!("lua/delete_status.lua"));
+static LIKE_STATUS: Script = Script::new(include_str!("lua/like_status.lua"));
+static ADD_LIKED: Script = Script::allow_oom(include_str!("lua/add_liked.lua"));
+static INDEX_STATUS: Script = Script::allow_oom(include_str!("lua/index_status.lua"));
+static UNINDEX_STATUS: Script = Script::allow_oom(include_str!("lua/unindex_status.lua"));
+
+/// Statuses by id with whether `viewer` likes each, in their order; `None` for what is not there. One pipeline for what is not near, and for
+/// likes where there are any.
+pub(super) async fn load(
+    db: &Db,
+    since: Moment,
+    ids: &[StatusId],
+    viewer: Option<UserId>,
+) -> Result<Vec<Option<(Arc<Status>, bool)>>, Error> {
+    let keys = ids.iter().map(|id| keys::status(*id)).collect();
+    let mut asked = Vec::new();
+    let likes = |near: &[Option<Arc<Status>>]| {
+        let Some(viewer) = viewer else { return Vec::new() };
+        asked = (0..ids.len()).filter(|at| !near[*at].as_deref().is_some_and(is_liked_by_nobody)).collect();
+        asked.iter().map(|at| cmd("ZSCORE").arg(keys::likers(ids[*at])).arg(viewer.0).take()).collect()
+    };
+    let (found, scores) = db.near(since, keys, decode_status, likes).await?;
+    let mut liked = vec![false; ids.len()];
+    for (at, score) in asked.into_iter().zip(scores) {
+        liked[at] = score != Value::Nil;
+    }
+    Ok(found.into_iter().zip(liked).map(|(status, liked)| status.map(|status| (status, liked))).collect())
+}
+
+/// Those of [`load`] where all of them are near, and `viewer` likes none of them for certain.
+pub(super) fn at_hand(db: &Db, since: Moment, ids: &[StatusId], viewer: Option<UserId>) -> Option<Vec<Arc<Status>>> {
+    db.at_hand(since, ids.iter().map(|id| keys::status(*id)), |status| viewer.is_none() || is_liked_by_nobody(status))
+}
+
+/// Whom nobody likes the viewer does not like.
+fn is_liked_by_nobody(status: &Status) -> bool {
+    status.likes == 0
+}
+
+impl Weighed for Status {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.message.len()
+    }
+}
+
+fn decode_status(reply: Value) -> Result<Option<Status>, Error> {
+    let (id, author) = (StatusId(0), UserId(0));
+    let mut status = Status { id, author, message: String::new(), posted_at: 0, likes: 0, comments: 0, location: None };
+    let (mut latitude, mut longitude) = (None, None);
+    decode::fields(reply, |name, value| {
+        match name {
+            "id" => status.id = StatusId(value.number()?),
+            "uid" => status.author = UserId(value.number()?),
+            "message" => status.message = value.0,
+            "posted" => status.posted_at = value.number()?,
+            "likes" => status.likes = value.number()?,
+            "comments" => status.comments = value.number()?,
+            "lat" => latitude = Some(value.number()?),
+            "lon" => longitude = Some(value.number()?),
+            _ => {}
+        }
+        Ok(())
+    })?;
+    status.location = latitude.zip(longitude).map(|(latitude, longitude)| Location { latitude, longitude });
+    Ok((status.id.0 > 0 && status.author.0 > 0).then_some(status))
+}
+
+/// Writes a status once; `false` when it was deleted since.
+pub(super) async fn create(db: &Db, status: &Status) -> Result<bool, Error> {
+    let mut call = Call::new(&CREATE_STATUS, [keys::status(status.id), keys::gone(status.id)]);
+    for (name, value) in hash_of(status) {
+        call = call.arg(name).arg(value);
+    }
+    db.call(call).await
+}
+
+fn hash_of(status: &Status) -> Vec<(&'static str, String)> {
+    let mut fields = vec![
+        ("id", status.id.0.to_string()),
+        ("uid", status.author.0.to_string()),
+        ("message", status.message.clone()),
+        ("posted", status.posted_at.to_string()),
+        ("likes", status.likes.to_string()),
+        ("comments", status.comments.to_string()),
+    ];
+    if let Some(place) = status.location {
+        fields.push(("lat", place.latitude.to_string()));
+        fields.push(("lon", place.longitude.to_string()));
+    }
+    fields
+}
+
+/// What a status was that is gone now.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Was {
+    pub message: String,
+    pub location: Option<Location>,
+}
+
+/// Takes a status of `author` away: the commit. What it was; `None` when there is none.
+pub(super) async fn delete(db: &Db, id: StatusId, author: UserId) -> Result<Option<Was>, Error> {
+    let mut was = db.call::<Vec<Option<String>>>(delete_call(id, author)).await?.into_iter();
+    let Some(message) = was.next() else { return Ok(None) };
+    let mut degrees = || was.next().flatten().and_then(|text| text.parse().ok());
+    let location = degrees().zip(degrees()).map(|(latitude, longitude)| Location { latitude, longitude });
+    Ok(Some(Was { message: message.unwrap_or_default(), location }))
+}
+
+fn delete_call(id: StatusId, author: UserId) -> Call {
+    Call::new(&DELETE_STATUS, [keys::status(id), keys::gone(id)]).arg(author.0).arg(GONE_FOR)
+}
+
+/// Takes statuses of `author` away; what is not there, or not theirs, is passed over. One pipeline of scripts.
+pub(super) async fn delete_many(db: &Db, author: UserId, ids: &[StatusId]) -> Result<(), Error> {
+    db.call_many(ids.iter().map(|id| delete_call(*id, author)).collect()).await.map(drop)
+}
+
+/// What listing a status in its author's profile came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Indexed {
+    /// It is listed, and the author has these followers by then.
+    Listed(Audience),
+    NoAccount,
+    LimitReached,
+}
+
+/// Lists a status in its author's profile.
+pub(super) async fn index(db: &Db, author: UserId, id: StatusId) -> Result<Indexed, Error> {
+    let call = Call::new(&INDEX_STATUS, [keys::profile(author), user_key(author)]).arg(id.0).arg(MAX_STATUSES);
+    let (listed, followers, reach): (i64, u64, String) = db.call(call).await?;
+    Ok(match listed {
+        1 => Indexed::Listed(Audience { followers, reach: Reach::of(&reach)? }),
+        0 => Indexed::NoAccount,
+        _ => Indexed::LimitReached,
+    })
+}
+
+/// Takes statuses out of their author's profile. One pipeline of scripts.
+pub(super) async fn unindex(db: &Db, author: UserId, ids: &[StatusId]) -> Result<(), Error> {
+    let call = |id: &StatusId| Call::new(&UNINDEX_STATUS, [keys::profile(author), user_key(author)]).arg(id.0);
+    db.call_many(ids.iter().map(call).collect()).await.map(drop)
+}
+
+/// What the status's side of a like says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Liked {
+    /// This like stands.
+    By(u64),
+    /// There is none.
+    No,
+    /// There is no such status.
+    NoStatus,
+}
+
+/// Sets or (with `None`) takes back a like: the commit, on the status's tag.
+pub(super) async fn like(db: &Db, id: StatusId, user: UserId, like: Option<u64>) -> Result<Liked, Error> {
+    Ok(match db.call::<i64>(like_call(id, user, like)).await? {
+        -1 => Liked::NoStatus,
+        0 => Liked::No,
+        like => Liked::By(like.unsigned_abs()),
+    })
+}
+
+fn like_call(id: StatusId, user: UserId, like: Option<u64>) -> Call {
+    Call::new(&LIKE_STATUS, [keys::status(id), keys::likers(id)]).arg(user.0).arg(like.unwrap_or(0))
+}
+
+/// The like that stands, as the status's side says; `None` for a status that is not there. One pipeline on its tag.
+pub(super) async fn standing_like(db: &Db, id: StatusId, user: UserId) -> Result<Option<u64>, Error> {
+    let score = cmd("ZSCORE").arg(keys::likers(id)).arg(user.0).take();
+    let mut replies = db.read_many(vec![score, cmd("EXISTS").arg(keys::status(id)).take()]).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let (score, there): (Option<f64>, bool) = (decode::one(reply())?, decode::one(reply())?);
+    Ok(score.filter(|_| there).map(|score| score as u64))
+}
+
+/// What writing the liker's side came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Noted {
+    Stands,
+    NoAccount,
+    LimitReached,
+}
+
+/// Writes the liker's side of a like. One script on the liker's tag.
+pub(super) async fn add_liked(db: &Db, user: UserId, id: StatusId, like: u64) -> Result<Noted, Error> {
+    let call = Call::new(&ADD_LIKED, [keys::liked(user), user_key(user)]).arg(id.0).arg(like).arg(MAX_LIKED);
+    Ok(match db.call::<i64>(call).await? {
+        1 => Noted::Stands,
+        0 => Noted::NoAccount,
+        _ => Noted::LimitReached,
+    })
+}
+
+/// Takes the likers' sides of likes away. One pipeline; none costs nothing.
+pub(super) async fn remove_liked(db: &Db, likes: &[(UserId, StatusId)]) -> Result<(), Error> {
+    let command = |(user, id): &(UserId, StatusId)| cmd("ZREM").arg(keys::liked(*user)).arg(id.0).take();
+    db.write_many(likes.iter().map(command).collect()).await.map(drop)
+}
+
+/// Up to `each` of those who like each of `ids`, if that is there no longer: what comes back to life never has any then. One pipeline.
+pub(super) async fn left_likers(db: &Db, ids: &[StatusId], each: usize) -> Result<Vec<(StatusId, Vec<UserId>)>, Error> {
+    let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: each };
+    // In this order: a status that is gone afterwards was gone before, or had no likes yet.
+    let commands = ids
+        .iter()
+        .flat_map(|id| [ranges::command(&keys::likers(*id), &window), cmd("EXISTS").arg(keys::status(*id)).take()])
+        .collect();
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        let rows = decode::rows(replies.next().unwrap_or_default())?;
+        let there: bool = decode::one(replies.next().unwrap_or_default())?;
+        let likers = if there { Vec::new() } else { rows.into_iter().map(|row| UserId(row.member)).collect() };
+        found.push((*id, likers));
+    }
+    Ok(found)
+}
+
+/// Takes likers away from statuses that are gone. One pipeline; none costs nothing.
+pub(super) async fn remove_likers(db: &Db, likers: &[(StatusId, Vec<UserId>)]) -> Result<(), Error> {
+    let some = likers.iter().filter(|(_, users)| !users.is_empty());
+    let members = |users: &[UserId]| users.iter().map(|user| user.0).collect::<Vec<_>>();
+    let command = |(id, users): &(StatusId, Vec<UserId>)| cmd("ZREM").arg(keys::likers(*id)).arg(members(users)).take();
+    db.write_many(some.map(command).collect()).await.map(drop)
+}
+
+/// Windows of what somebody likes. One pipeline.
+pub(super) async fn liked(db: &Db, user: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    ranges::read(db, &keys::liked(user), windows).await
+}
+
+/// Takes back what somebody likes. One pipeline of scripts; what is not there is passed over.
+pub(super) async fn unlike_many(db: &Db, user: UserId, ids: &[StatusId]) -> Result<(), Error> {
+    db.call_many(ids.iter().map(|id| like_call(*id, user, None)).collect()).await.map(drop)
+}
+
+/// Windows of who likes a status. One pipeline.
+pub(super) async fn likers(db: &Db, id: StatusId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    ranges::read(db, &keys::likers(id), windows).await
+}
+
+/// Windows of an author's statuses. One pipeline.
+pub(super) async fn profile(db: &Db, author: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    let windows: Vec<_> = windows.iter().map(|window| (author, *window)).collect();
+    profiles(db, &windows).await
+}
+
+/// Windows of several authors' statuses, in their order. One pipeline.
+pub(super) async fn profiles(db: &Db, windows: &[(UserId, Window)]) -> Result<Vec<Vec<Row>>, Error> {
+    let commands = windows.iter().map(|(author, window)| ranges::ids_command(&keys::profile(*author), window)).collect();
+    db.read_many(commands).await?.into_iter().map(decode::ids).collect()
+}
+
+/// Whose a status is; `None` when it is not there.
+pub(super) async fn author(db: &Db, id: StatusId) -> Result<Option<UserId>, Error> {
+    Ok(db.read::<Option<u64>>(cmd("HGET").arg(keys::status(id)).arg("uid").take()).await?.map(UserId))
+}
+
+/// Whose each of `ids` is, in their order. One pipeline; none costs nothing.
+pub(super) async fn authors(db: &Db, ids: &[StatusId]) -> Result<Vec<Option<UserId>>, Error> {
+    let commands = ids.iter().map(|id| cmd("HGET").arg(keys::status(*id)).arg("uid").take()).collect();
+    let author = |reply| Ok(decode::one::<Option<u64>>(reply)?.map(UserId));
+    db.read_many(commands).await?.into_iter().map(author).collect()
+}
+
+/// Which of `ids` are there, in their order. One pipeline; none costs nothing.
+pub(super) async fn exist(db: &Db, ids: &[StatusId]) -> Result<Vec<bool>, Error> {
+    let commands = ids.iter().map(|id| cmd("EXISTS").arg(keys::status(*id)).take()).collect();
+    db.read_many(commands).await?.into_iter().map(decode::one).collect()
+}
+
+/// Plain writes for bulk loads, which set the counts themselves.
+pub(super) struct BulkCommands;
+
+impl BulkCommands {
+    /// A status.
+    pub(super) fn status(status: &Status) -> Cmd {
+        let mut command = cmd("HSET");
+        command.arg(keys::status(status.id));
+        for (name, value) in hash_of(status) {
+            command.arg(name).arg(value);
+        }
+        command
+    }
+
+    /// Statuses of one author's profile.
+    pub(super) fn profile(author: UserId, ids: &[StatusId]) -> Cmd {
+        let mut command = cmd("ZADD");
+        command.arg(keys::profile(author));
+        for id in ids {
+            command.arg(id.0).arg(id.0);
+        }
+        command
+    }
+
+    /// What somebody likes, with the like's id: the other side of [`Self::likers`].
+    pub(super) fn liked(user: UserId, id: StatusId, like: u64) -> Cmd {
+        cmd("ZADD").arg(keys::liked(user)).arg(like).arg(id.0).take()
+    }
+
+    /// Who likes a status, with the likes' ids.
+    pub(super) fn likers(id: StatusId, likers: &[(UserId, u64)]) -> Cmd {
+        let mut command = cmd("ZADD");
+        command.arg(keys::likers(id));
+        for (user, like) in likers {
+            command.arg(*like).arg(user.0);
+        }
+        command
+    }
+}

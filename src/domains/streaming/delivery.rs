@@ -1,0 +1,397 @@
+//! Handing out: an event goes to those whom it concerns, and a gap to everybody, in steps between which the hub's lock is free.
+//!
+//! Only the hub's own task hands out, one thing after another. The position says from the first step on that the event was handed out: who
+//! joins between two steps has read it, or is told to. Whoever leaves is not in the next step.
+
+use super::hub::{Hub, Queue, State, SubscriberId};
+use super::index::{Key, STEP, Search};
+use super::model::GapReason;
+use super::occasion::Occasion;
+use crate::platform::events::{Event, EventId, Marker, Position};
+use std::ops::Bound::{Excluded, Included};
+use std::sync::Arc;
+use tokio::task::yield_now;
+
+/// An event on its way to those whom it concerns.
+pub(super) struct Delivery {
+    occasion: Arc<Occasion<Event, Position>>,
+    marker: Marker,
+    search: Search,
+    /// Interests that it concerns and that have not been served, in descending order; none while it is searched for them.
+    keys: Option<Vec<Key>>,
+    /// The last subscription that was served.
+    served: SubscriberId,
+    /// The last subscription that had joined.
+    last: u64,
+}
+
+impl Delivery {
+    /// Begins to hand out an event, unless that was done. `None` where that is all: nobody waits for it.
+    pub(super) fn begin(state: &mut State, event: Event) -> Option<Self> {
+        let (marker, position) = (state.marker?, state.position.as_mut()?);
+        if position.is_past(&event) {
+            return None;
+        }
+        position.pass(&event);
+        let mut search = Search::new(&marker, &event);
+        search.step(&state.index, &marker, &event);
+        if search.is_done() && search.found.is_empty() {
+            return None;
+        }
+        let occasion = Occasion::new(event, position.clone());
+        Some(Self { occasion, marker, search, keys: None, served: (0, 0), last: state.last })
+    }
+
+    /// The next step; `false` when none is left.
+    pub(super) fn step(&mut self, hub: &Hub) -> bool {
+        if !self.search.is_done() {
+            self.search.step(&hub.state().index, &self.marker, &self.occasion.event);
+            return true;
+        }
+        let keys = self.keys.get_or_insert_with(|| {
+            let mut keys = std::mem::take(&mut self.search.found);
+            keys.sort_unstable();
+            keys.dedup();
+            keys.reverse();
+            keys
+        });
+        let queues = next_queues(&hub.state(), keys, &mut self.served, self.last);
+        // Outside of the lock: whoever waits is woken.
+        queues.iter().for_each(|queue| queue.push(self.occasion.clone()));
+        !keys.is_empty()
+    }
+}
+
+/// The queues of those who wait for any of `keys` and were not served, at most [`STEP`].
+fn next_queues(state: &State, keys: &mut Vec<Key>, served: &mut SubscriberId, last: u64) -> Vec<Arc<Queue>> {
+    let (mut queues, mut left) = (Vec::new(), STEP);
+    while let Some(key) = keys.last().copied()
+        && left > 0
+    {
+        let behind = (*served).max((key, 0));
+        for (id, queue) in state.subscribers.range((Excluded(behind), Included((key, last)))).take(left) {
+            (*served, left) = (*id, left - 1);
+            queues.push(queue.clone());
+        }
+        if left > 0 {
+            keys.pop();
+            // An interest whose subscriptions have all left takes time too.
+            left -= 1;
+        }
+    }
+    queues
+}
+
+impl Hub {
+    async fn deliver(&self, delivery: Option<Delivery>) {
+        let Some(mut delivery) = delivery else { return };
+        while delivery.step(self) {
+            yield_now().await;
+        }
+    }
+
+    /// Hands out an event that was heard if it follows on `before`, which was; `false` when it does not, be it that something was missed, that
+    /// it was read already, or that the storage has lost events and begins again.
+    pub(super) async fn hand_out(&self, event: Event, before: EventId) -> bool {
+        let (delivery, is_fine) = {
+            let mut state = self.state();
+            let last = state.position.as_ref().and_then(|position| position.0.get(event.shard).copied());
+            let follows = last == Some(before);
+            (if follows { Delivery::begin(&mut state, event) } else { None }, follows || last.is_none())
+        };
+        self.deliver(delivery).await;
+        is_fine
+    }
+
+    /// Hands out events that were read; `false` when that was in another era.
+    pub(super) async fn hand_out_all(&self, events: Vec<Event>, era: u64) -> bool {
+        for (at, event) in events.into_iter().enumerate() {
+            if at % STEP == STEP - 1 {
+                yield_now().await;
+            }
+            let delivery = {
+                let mut state = self.state();
+                if state.era != era {
+                    return false;
+                }
+                Delivery::begin(&mut state, event)
+            };
+            self.deliver(delivery).await;
+        }
+        true
+    }
+
+    /// Something is missing up to this place, unless that was found in another era.
+    pub(super) async fn hand_out_gap(&self, reason: GapReason, place: Position, era: u64) {
+        let last = {
+            let mut state = self.state();
+            if state.era != era || state.position.is_none() {
+                return;
+            }
+            state.position = Some(place.clone());
+            state.last
+        };
+        let mut served = (0, 0);
+        loop {
+            let queues = all_queues(&self.state(), served);
+            let Some((id, _)) = queues.last() else { return };
+            served = *id;
+            // Whoever has joined since misses nothing.
+            let before = queues.iter().filter(|((_, number), _)| *number <= last);
+            before.for_each(|(_, queue)| queue.cut(reason, place.clone()));
+            yield_now().await;
+        }
+    }
+}
+
+/// The queues behind one, at most [`STEP`].
+fn all_queues(state: &State, behind: SubscriberId) -> Vec<(SubscriberId, Arc<Queue>)> {
+    let behind = (Excluded(behind), Included((Key::MAX, u64::MAX)));
+    state.subscribers.range(behind).take(STEP).map(|(id, queue)| (*id, queue.clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::filter::Filter;
+    use super::super::hub::Joined;
+    use super::super::indexer::Indexer;
+    use super::super::interest::Wanted;
+    use super::super::queue::Item;
+    use super::*;
+    use crate::base::ids::{StatusId, UserId};
+    use crate::platform::events::Kind;
+    use futures_util::FutureExt;
+    use rand::rngs::StdRng;
+    use rand::{Rng, SeedableRng};
+
+    const MARKER: Marker = Marker::of([7; 16]);
+    const SHARDS: usize = 2;
+
+    fn hub() -> Hub {
+        let hub = Hub::default();
+        hub.state().marker = Some(MARKER);
+        hub
+    }
+
+    fn begin() -> Position {
+        Position(vec![EventId::default(); SHARDS])
+    }
+
+    /// A filter for the statuses of the first so many authors, by a mark each in both of its lists.
+    fn follow(authors: u64) -> Filter {
+        let logins: Vec<String> = (1..=authors).map(|author| format!("u{author}")).collect();
+        Filter::follow(&MARKER, &logins, &(1..=authors).map(UserId).collect::<Vec<_>>())
+    }
+
+    fn settle(hub: &Hub) {
+        let indexer = Indexer::new(hub.clone());
+        while indexer.step() {}
+    }
+
+    fn join(hub: &Hub, filter: Filter) -> Joined {
+        let wanted = Wanted::Public(hub.interest(None, filter));
+        settle(hub);
+        hub.enter(&wanted, &begin()).expect("nothing was handed out")
+    }
+
+    /// A world whose parts go on one step at a time, in any order.
+    struct World {
+        hub: Hub,
+        /// All events, in their order.
+        log: Vec<Event>,
+        indexer: Indexer,
+        delivery: Option<Delivery>,
+        all: Vec<Subscription>,
+    }
+
+    /// A subscription as [`super::super::follower`] has it.
+    struct Subscription {
+        authors: u64,
+        wanted: Wanted,
+        joined: Option<Joined>,
+        place: Position,
+        /// What was told, and how much there was when it began.
+        told: Vec<EventId>,
+        from: usize,
+    }
+
+    impl World {
+        fn post(&mut self, random: &mut StdRng) {
+            let id = EventId { at: self.log.len() as u64 + 1, number: 0 };
+            let author = UserId(random.random_range(1..=700));
+            let (shard, marks) = (random.random_range(0..SHARDS), MARKER.status(author, "", None));
+            self.log.push(Event { shard, id, kind: Kind::Posted, status: StatusId(id.at), marks });
+        }
+
+        fn open(&mut self, authors: u64) {
+            let mut place = begin();
+            self.log.iter().for_each(|event| place.pass(event));
+            let wanted = Wanted::Public(self.hub.interest(None, follow(authors)));
+            let from = self.log.len();
+            self.all.push(Subscription { authors, wanted, joined: None, place, told: Vec::new(), from });
+        }
+
+        /// The next step of the hub's task: `false` when it has nothing to do.
+        fn listen(&mut self) -> bool {
+            if let Some(delivery) = &mut self.delivery {
+                if !delivery.step(&self.hub) {
+                    self.delivery = None;
+                }
+                return true;
+            }
+            let mut state = self.hub.state();
+            let Some(position) = state.position.clone() else { return false };
+            let Some(event) = self.log.iter().find(|event| !position.is_past(event)) else { return false };
+            self.delivery = Delivery::begin(&mut state, event.clone());
+            true
+        }
+
+        /// The next step of a subscription: `false` when it waits.
+        fn follow(&mut self, at: usize) -> bool {
+            let it = &mut self.all[at];
+            if let Some(joined) = &it.joined {
+                return match joined.queue.next().now_or_never() {
+                    Some(Item::Event(next)) => {
+                        if !it.place.is_past(&next.event) {
+                            it.told.push(next.event.id);
+                            it.place.join(&next.behind);
+                        }
+                        true
+                    }
+                    Some(_) => panic!("nothing was lost"),
+                    None => false,
+                };
+            }
+            let missed: Vec<&Event> = self.log.iter().filter(|event| !it.place.is_past(event)).collect();
+            if missed.is_empty() {
+                it.joined = self.hub.enter(&it.wanted, &it.place);
+                return it.joined.is_some();
+            }
+            for event in missed {
+                it.place.pass(event);
+                it.told.extend(it.wanted.wants(&MARKER, event).then_some(event.id));
+            }
+            true
+        }
+
+        fn check(&self, at: usize, seed: u64) {
+            let it = &self.all[at];
+            let authors: Vec<u64> = (1..=it.authors).map(|author| MARKER.author(UserId(author))).collect();
+            let wanted = self.log[it.from..].iter().filter(|event| authors.contains(&event.marks.author));
+            let mut told = it.told.clone();
+            // Shards have an order each.
+            told.sort_unstable();
+            assert_eq!(told, wanted.map(|event| event.id).collect::<Vec<_>>(), "seed {seed}, {} authors", it.authors);
+        }
+    }
+
+    #[test]
+    fn whoever_is_there_gets_each_event_once_however_joins_leaves_and_deliveries_interleave() {
+        for seed in 0..16 {
+            let mut random = StdRng::seed_from_u64(seed);
+            let hub = hub();
+            let indexer = Indexer::new(hub.clone());
+            let mut world = World { hub, log: Vec::new(), indexer, delivery: None, all: Vec::new() };
+            for _ in 0..600 {
+                match random.random_range(0..100) {
+                    0..4 => world.open([3, 300, 600][random.random_range(0..3)]),
+                    4..6 if !world.all.is_empty() => drop(world.all.swap_remove(random.random_range(0..world.all.len()))),
+                    6..20 => world.post(&mut random),
+                    20..40 => {
+                        world.listen();
+                    }
+                    40..55 => {
+                        world.indexer.step();
+                    }
+                    _ if !world.all.is_empty() => {
+                        world.follow(random.random_range(0..world.all.len()));
+                    }
+                    _ => {}
+                }
+            }
+            let mut works = true;
+            while works {
+                works = world.indexer.step() | world.listen();
+                works |= (0..world.all.len()).fold(false, |works, at| world.follow(at) | works);
+            }
+            assert!(world.log.len() > 40 && world.all.iter().any(|it| it.told.len() > 4), "seed {seed} shows nothing");
+            (0..world.all.len()).for_each(|at| world.check(at, seed));
+            world.all.clear();
+            settle(&world.hub);
+            assert!(world.hub.is_idle(), "seed {seed}: something is left");
+        }
+    }
+
+    #[test]
+    fn equal_filters_stand_in_the_index_once_and_leave_with_the_last() {
+        let hub = hub();
+        let [one, other, third] = [follow(600), follow(600), follow(300)].map(|filter| join(&hub, filter));
+        assert_eq!((one.id.0 == other.id.0, one.id.0 == third.id.0), (true, false));
+        assert_eq!(hub.state().interests.len(), 2);
+        drop(one);
+        settle(&hub);
+        assert_eq!(hub.state().interests.len(), 2);
+        let posted = Event {
+            shard: 0,
+            id: EventId { at: 1, number: 0 },
+            kind: Kind::Posted,
+            status: StatusId(1),
+            marks: MARKER.status(UserId(500), "", None),
+        };
+        let mut delivery = Delivery::begin(&mut hub.state(), posted).expect("it is wanted");
+        while delivery.step(&hub) {}
+        assert!(other.queue.next().now_or_never().is_some() && third.queue.next().now_or_never().is_none());
+        drop((other, third));
+        assert!(!hub.is_idle(), "the index changes behind the subscriptions' end");
+        settle(&hub);
+        assert!(hub.is_idle());
+    }
+
+    #[test]
+    fn an_event_goes_to_a_bounded_number_of_subscriptions_in_each_step() {
+        let hub = hub();
+        let all: Vec<Joined> = (0..3 * STEP).map(|_| join(&hub, follow(3))).collect();
+        let (id, marks) = (EventId { at: 1, number: 0 }, MARKER.status(UserId(2), "", None));
+        let posted = Event { shard: 0, id, kind: Kind::Posted, status: StatusId(1), marks };
+        let mut delivery = Delivery::begin(&mut hub.state(), posted).expect("it is wanted");
+        let (mut told, mut has_more) = (0, true);
+        while has_more {
+            has_more = delivery.step(&hub);
+            let now = all.iter().filter(|joined| joined.queue.next().now_or_never().is_some()).count();
+            assert!(now <= STEP, "{now} at once");
+            told += now;
+        }
+        assert_eq!(told, 3 * STEP);
+    }
+
+    #[test]
+    fn the_end_of_many_subscriptions_only_notes_what_is_to_be_removed() {
+        let hub = hub();
+        let all: Vec<Joined> = (0..50).map(|more| join(&hub, follow(300 + more))).collect();
+        drop(all);
+        assert_eq!(hub.state().changes.len(), 50, "removed by the indexer, not by whoever drops them");
+        let (indexer, mut steps) = (Indexer::new(hub.clone()), 0);
+        while indexer.step() {
+            steps += 1;
+        }
+        assert!(steps >= 50 * 600 / STEP, "in {steps} bounded steps");
+        assert!(hub.is_idle());
+    }
+
+    #[tokio::test]
+    async fn a_gap_is_told_to_those_who_were_there_and_to_nobody_who_joins_meanwhile() {
+        let hub = hub();
+        let all: Vec<Joined> = (0..3 * STEP).map(|_| join(&hub, follow(3))).collect();
+        let place = Position(vec![EventId { at: 9, number: 0 }; SHARDS]);
+        let mut gap = Box::pin(hub.hand_out_gap(GapReason::Lost, place.clone(), 1));
+        let told = |joined: &&Joined| matches!(joined.queue.next().now_or_never(), Some(Item::Gap(GapReason::Lost, _)));
+        assert!(gap.as_mut().now_or_never().is_none(), "it has several steps");
+        assert_eq!(all.iter().filter(told).count(), STEP, "in the first one");
+        let wanted = Wanted::Public(hub.interest(None, follow(3)));
+        assert!(hub.enter(&wanted, &begin()).is_none(), "what is missing is to be read first");
+        let late = hub.enter(&wanted, &place).expect("behind the gap");
+        gap.await;
+        assert_eq!(all.iter().filter(told).count(), 2 * STEP);
+        assert!(late.queue.next().now_or_never().is_none());
+    }
+}

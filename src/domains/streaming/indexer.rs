@@ -1,0 +1,162 @@
+//! Changes of the index. One task makes them in bounded steps, so that neither the hub's lock nor a thread of the runtime is held for as long as a
+//! large filter takes. Changes of one account or address are made in the order in which they were asked for; `turns` says whose come next. A
+//! subscription joins when its interest stands in the index; whoever leaves has left before what it waited for is removed.
+
+use super::change::{Change, Indexed};
+use super::hub::{Hub, State};
+use tokio::runtime::Handle;
+
+impl Hub {
+    /// Has a change made behind those that its owner asked for before. No more than this is done under the lock.
+    pub(super) fn enqueue(&self, state: &mut State, change: Change) -> Indexed {
+        let indexed = change.indexed();
+        state.changes.push(change);
+        // Without a runtime the process ends.
+        if !state.has_indexer
+            && let Ok(runtime) = Handle::try_current()
+        {
+            state.has_indexer = true;
+            runtime.spawn(Indexer::new(self.clone()).run());
+        }
+        indexed
+    }
+}
+
+/// Makes changes until none waits.
+pub(super) struct Indexer {
+    hub: Hub,
+}
+
+impl Indexer {
+    pub(super) const fn new(hub: Hub) -> Self {
+        Self { hub }
+    }
+
+    async fn run(self) {
+        while self.step() {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Makes the next part of what waits; `false` when nothing waits.
+    pub(super) fn step(&self) -> bool {
+        let mut change = match self.next() {
+            (Some(change), _) => change,
+            (None, more) => return more,
+        };
+        let (part, is_last) = change.take();
+        let mut state = self.hub.state();
+        change.make(part, is_last, &mut state.index);
+        if is_last {
+            drop(state);
+            change.finish();
+        } else {
+            state.changes.put_back(change);
+        }
+        true
+    }
+
+    fn next(&self) -> (Option<Change>, bool) {
+        let mut state = self.hub.state();
+        let State { changes, index, has_indexer, .. } = &mut *state;
+        let next = changes.next(index);
+        *has_indexer = next.1;
+        next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::filter::Filter;
+    use super::super::index::STEP;
+    use super::super::interest::FilterInterest;
+    use super::*;
+    use crate::base::ids::UserId;
+    use crate::platform::rates::Subject;
+    use std::sync::Arc;
+
+    const ADA: Option<Subject> = Some(Subject::Account(UserId(1)));
+    const BOB: Option<Subject> = Some(Subject::Account(UserId(2)));
+    /// Steps that adding a [`large`] filter takes.
+    const STEPS: usize = 5;
+
+    fn large(number: u64) -> Filter {
+        let from = number * 10_000;
+        Filter::Follow((from..from + (STEPS * STEP) as u64).collect(), Vec::new())
+    }
+
+    fn add_authors(hub: &Hub, owner: Option<Subject>, authors: u64) -> Indexed {
+        let mut state = hub.state();
+        let key = state.next_key();
+        hub.enqueue(&mut state, Change::add_authors(owner, key, (0..authors).collect()))
+    }
+
+    /// How many steps are taken until a change is made.
+    fn steps_until(hub: &Hub, indexed: &Indexed) -> usize {
+        let indexer = Indexer::new(hub.clone());
+        let steps = (1..).find(|_| !indexer.step() || *indexed.borrow());
+        assert!(*indexed.borrow(), "it is never made");
+        steps.unwrap_or_default()
+    }
+
+    /// Many filters of one client that wait.
+    fn many(hub: &Hub) -> Vec<Arc<FilterInterest>> {
+        (0..100).map(|number| hub.interest(ADA, large(number))).collect()
+    }
+
+    #[test]
+    fn sources_of_a_feed_are_indexed_before_filters_that_wait() {
+        let hub = Hub::default();
+        let filters = many(&hub);
+        Indexer::new(hub.clone()).step();
+        let feed = add_authors(&hub, BOB, 2 * STEP as u64);
+        assert_eq!(steps_until(&hub, &feed), 2);
+        drop(filters);
+    }
+
+    #[test]
+    fn a_client_does_not_wait_until_all_filters_of_another_are_indexed() {
+        let hub = Hub::default();
+        let filters = many(&hub);
+        let own = [hub.interest(BOB, large(200)), hub.interest(BOB, large(201))];
+        // One step of the other client goes before each of this one's.
+        assert_eq!(steps_until(&hub, &own[0].indexed()), 2 * STEPS);
+        assert_eq!(steps_until(&hub, &own[1].indexed()), 2 * STEPS, "behind one's own filters");
+        assert!(!*filters[99].indexed().borrow());
+    }
+
+    #[test]
+    fn owners_of_feeds_take_turns_too() {
+        let hub = Hub::default();
+        let waits: Vec<Indexed> = (0..100).map(|_| add_authors(&hub, ADA, (STEPS * STEP) as u64)).collect();
+        let own = add_authors(&hub, BOB, 1);
+        assert_eq!(steps_until(&hub, &own), 2);
+        drop(waits);
+    }
+
+    #[test]
+    fn a_filter_is_indexed_while_feeds_change_all_the_time() {
+        let hub = Hub::default();
+        let waits: Vec<Indexed> = (0..100).map(|_| add_authors(&hub, ADA, (STEPS * STEP) as u64)).collect();
+        let filter = hub.interest(BOB, large(0));
+        let steps = steps_until(&hub, &filter.indexed());
+        assert!(steps <= 9 * STEPS, "{steps}");
+        drop(waits);
+    }
+
+    #[test]
+    fn a_filter_that_ends_before_its_turn_is_neither_added_nor_removed() {
+        let hub = Hub::default();
+        drop(many(&hub));
+        assert_eq!(hub.state().changes.len(), 100, "nothing is noted for their end");
+        let indexer = Indexer::new(hub.clone());
+        assert!(!indexer.step(), "all are passed over in one step");
+        assert!(hub.is_idle());
+        // One that ends in the midst of it is removed.
+        let filter = hub.interest(ADA, large(0));
+        indexer.step();
+        drop(filter);
+        while indexer.step() {}
+        assert!(hub.is_idle());
+    }
+}

@@ -1,0 +1,150 @@
+//! The audit of feeds: they hold living statuses of their sources (a home of its owner too), no others, and all of them from their floor on
+//! (`complete`).
+
+mod complete;
+
+use super::keys::{self, Owned};
+use super::model::{SEGMENTS_KEPT, most};
+use super::store::{left as left_key, sources as sources_key};
+use crate::base::audit::{self, Entry, Findings, Lives, Remedy};
+use crate::base::error::Error;
+use crate::base::ids::{StatusId, UserId, UserListId};
+use crate::db::look::{Look, Part, Walk};
+use crate::domains::lists::{list_key, list_of_key};
+use crate::domains::statuses::audit::{Standing, standings};
+use crate::domains::users::{user_key, user_of_key};
+use crate::platform::journal::Feed;
+use redis::cmd;
+
+pub use super::keys::KINDS;
+
+/// Whether a key is of this domain.
+pub fn owns(key: &str) -> bool {
+    keys::parse(key).is_some()
+}
+
+/// Homes and what is kept beside them; their size too when the `window` is known.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn check(look: &Look, entries: &[Entry], window: Option<usize>, found: &mut Findings) -> Result<(), Error> {
+    let (mut feeds, mut states, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    for entry in entries {
+        match keys::parse(&entry.key) {
+            Some(Owned::Entries(feed)) if entry.is_derived("zset", Lives::On, found) => feeds.push((feed, entry.key.clone())),
+            Some(Owned::State(tag)) if entry.is_derived("hash", Lives::On, found) => states.push((tag, entry.key.clone())),
+            Some(Owned::Marked(tag)) if entry.is_derived("zset", Lives::On, found) => others.push((tag, entry.key.clone())),
+            Some(Owned::Segments(tag)) if entry.is_derived("hash", Lives::For(SEGMENTS_KEPT), found) => {
+                others.push((tag, entry.key.clone()));
+            }
+            _ => {}
+        }
+    }
+    let tagged = feeds.iter().map(|(feed, key)| (feed.tag(), key.clone()));
+    others.extend(tagged.chain(states.iter().cloned()));
+    check_owners(look, &others, found).await?;
+    check_sizes(look, &feeds, window, found).await?;
+    check_states(look, &states, found).await?;
+    let of_users = entries.iter().filter_map(|entry| user_of_key(&entry.key)).map(Feed::Home);
+    let of_lists = entries.iter().filter_map(|entry| list_of_key(&entry.key)).map(Feed::List);
+    complete::check(look, of_users.chain(of_lists).collect(), found).await?;
+    let mut walk = Walk::over(look, feeds, mend_entry, found).await?;
+    loop {
+        let parts = walk.next(look, found).await?;
+        if parts.is_empty() {
+            return Ok(());
+        }
+        check_entries(look, &parts, found).await?;
+    }
+}
+
+/// A feed's tag is the id of an account or of a list.
+async fn check_owners(look: &Look, of: &[(u64, String)], found: &mut Findings) -> Result<(), Error> {
+    let owners = |(tag, _): &(u64, String)| [user_key(UserId(*tag)), list_key(UserListId(*tag))];
+    let asked: Vec<[String; 2]> = of.iter().map(owners).collect();
+    let there = look.ask(asked.iter().flatten().map(String::as_str), |key| cmd("EXISTS").arg(key).take()).await?;
+    for ((_, key), owners) in of.iter().zip(&asked) {
+        if owners.iter().all(|owner| there.read::<u64>(&owner.as_str()) != Some(1)) {
+            let orphan = Remedy::DeleteOrphan { key: key.clone(), owners: owners.to_vec() };
+            found.mend(key, "there is no such account or list", [orphan]);
+        }
+    }
+    Ok(())
+}
+
+async fn check_sizes(look: &Look, feeds: &[(Feed, String)], window: Option<usize>, found: &mut Findings) -> Result<(), Error> {
+    let Some(most) = window.map(most) else { return Ok(()) };
+    let sizes = look.ask(feeds.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCARD").arg(key).take()).await?;
+    for (_, key) in feeds {
+        if let Some(size) = sizes.read::<usize>(&key.as_str()).filter(|size| *size > most) {
+            found.add_with(key, format!("holds more than {most}"), size.to_string());
+        }
+    }
+    Ok(())
+}
+
+async fn check_states(look: &Look, states: &[(u64, String)], found: &mut Findings) -> Result<(), Error> {
+    let ask = |key: &str| cmd("HMGET").arg(key).arg(&["floor", "seen", "is", "late"]).take();
+    let fields = look.ask(states.iter().map(|(_, key)| key.as_str()), ask).await?;
+    for (tag, key) in states {
+        let [floor, seen, is, late]: [Option<String>; 4] = fields.read(&key.as_str()).unwrap_or_default();
+        let is_number = |text: &Option<String>| text.as_deref().is_none_or(|text| audit::number(text).is_some());
+        if ![&floor, &seen, &late].into_iter().all(is_number) || !matches!(is.as_deref(), None | Some("dropped" | "opening")) {
+            found.mend(key, "its floor, seen, late or is cannot be read", [Remedy::ResetFeed { tag: *tag }]);
+        }
+    }
+    Ok(())
+}
+
+/// An entry's place is itself.
+fn mend_entry(_: Feed, key: &str, member: u64) -> Vec<Remedy> {
+    vec![Remedy::PlaceMember { key: key.to_owned(), member }]
+}
+
+const fn forget_in(feed: Feed, status: StatusId) -> Remedy {
+    match feed {
+        Feed::Home(owner) => Remedy::ForgetInHome { owner, status },
+        Feed::List(list) => Remedy::ForgetInList { list, status },
+    }
+}
+
+/// Whether an author is a source of a feed, and what the feed holds of that author.
+const fn settle_source(feed: Feed, source: UserId) -> Remedy {
+    match feed {
+        Feed::Home(follower) => Remedy::SettleFollow { follower, followed: source },
+        Feed::List(list) => Remedy::SettleMembership { list, user: source },
+    }
+}
+
+async fn check_entries(look: &Look, parts: &[Part<Feed>], found: &mut Findings) -> Result<(), Error> {
+    let ids = parts.iter().flat_map(|part| part.rows.iter().map(|row| StatusId(row.member)));
+    let standings = standings(look, ids).await?;
+    let mut foreign = Vec::new();
+    for part in parts {
+        for row in &part.rows {
+            if row.member != row.position {
+                let what = format!("status {} does not stand at its own place", row.member);
+                found.mend_with(&part.key, what, row.position.to_string(), mend_entry(part.of, &part.key, row.member));
+            }
+            match standings.get(&StatusId(row.member)) {
+                Some(Standing::Of(author)) if Feed::Home(*author) != part.of => foreign.push((part, row.member, *author)),
+                Some(Standing::Dead) => {
+                    let forget = forget_in(part.of, StatusId(row.member));
+                    found.mend(&part.key, format!("there is no status {}", row.member), [forget]);
+                }
+                _ => {}
+            }
+        }
+    }
+    let edges = || foreign.iter().map(|(part, _, author)| (part.of, *author));
+    let follows = look.ask(edges(), |(feed, author)| cmd("ZSCORE").arg(sources_key(feed)).arg(author.0).take()).await?;
+    // Whom the owner has just left is not shown; the journal sees to the sweeping.
+    let left = look.ask(edges(), |(feed, author)| cmd("ZSCORE").arg(left_key(feed)).arg(author.0).take()).await?;
+    for (part, status, author) in foreign {
+        if follows.score(&(part.of, author)).is_none() && left.score(&(part.of, author)).is_none() {
+            let what = format!("status {status} is by {}, who is no source of it", author.0);
+            found.mend(&part.key, what, [settle_source(part.of, author)]);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! Timelines in GraphQL.
+
+use super::service;
+use crate::base::ids::{self, UserId};
+use crate::base::page::{ListId, Page, PageArgs};
+use crate::base::request::Request;
+use crate::domains::ads::Promotion;
+use crate::domains::statuses::{self, Seen, StatusObject};
+use crate::platform::journal::Feed;
+use crate::schema::{Json, PageInfo, Plain, PlainList, SelectedField, page_info, request};
+use async_graphql::{Context, ID, Object, Result, SimpleObject};
+
+/// A timeline of somebody.
+pub enum Timeline {
+    /// What those one follows say, and oneself.
+    Home(UserId),
+    /// What one says oneself.
+    Profile(UserId),
+    /// What those on a list say; for its owner alone.
+    List(ids::UserListId),
+}
+
+/// The kind of list in the ids of promoted entries.
+const PROMOTED: u8 = b'a';
+
+/// Statuses, newest first.
+#[Object(name = "Timeline")]
+impl Timeline {
+    /// The place up to which this answer shows the timeline. What comes later is newer than this cursor: hand it in as `before`
+    /// with `last`, or of a home and a list as `after` of the subscription to its events. What the answer showed never comes again after it.
+    async fn sync_cursor(&self, ctx: &Context<'_>) -> Result<String> {
+        let request = request(ctx)?;
+        // First, as `entries` does: both must ask for the home in the same moment.
+        let cursors = request.app.cursors().await?;
+        let feed = match self {
+            Self::Home(owner) => Feed::Home(*owner),
+            Self::List(list) => Feed::List(*list),
+            Self::Profile(author) => {
+                let newest = statuses::service::newest(&request.app, *author).await?.map_or(0, |id| id.0);
+                return Ok(cursors.encode(self.list(), newest));
+            }
+        };
+        let (position, place) = service::head(&request.app, &request.loaders(), feed).await?;
+        Ok(cursors.encode(self.list(), position) + &place.encode(&cursors, self.list()))
+    }
+
+    /// The statuses in it, newest first. A page is short only at the end.
+    async fn entries(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "How many from the newest: 1 to 100; 20 if left out.")] first: Option<i32>,
+        #[graphql(desc = "Only what comes after (is older than) this cursor.")] after: Option<String>,
+        #[graphql(desc = "How many from the oldest, or next to `before`: 1 to 100.")] last: Option<i32>,
+        #[graphql(desc = "Only what comes before (is newer than) this cursor.")] before: Option<String>,
+    ) -> Result<TimelineEntryConnection> {
+        let args = PageArgs { first, after, last, before };
+        let request = request(ctx)?;
+        let loaders = request.loaders();
+        let unfinished = self.feed().map(|feed| loaders.feeds.fetcher().shown.begin(feed));
+        let page = match self {
+            // Read backwards, a page could not know what stands before it.
+            Self::Home(owner) if args.last.is_none() && selects_promotion(ctx) => {
+                Box::pin(self.promoted(request, *owner, args)).await
+            }
+            _ => Box::pin(self.connection(request, args)).await,
+        }?;
+        if let Some(unfinished) = unfinished {
+            unfinished.show(page.edges.0.iter().map(|edge| edge.node.seen.status.id));
+        }
+        Ok(page)
+    }
+}
+
+/// Whether the client knows promoted entries from others.
+fn selects_promotion(ctx: &Context<'_>) -> bool {
+    ctx.look_ahead().field("edges").field("node").field("promotion").exists()
+}
+
+impl Timeline {
+    /// The feed that it shows; `None` for a profile.
+    const fn feed(&self) -> Option<Feed> {
+        match self {
+            Self::Home(owner) => Some(Feed::Home(*owner)),
+            Self::List(list) => Some(Feed::List(*list)),
+            Self::Profile(_) => None,
+        }
+    }
+
+    const fn list(&self) -> ListId {
+        match self {
+            Self::Home(owner) => service::home_id(*owner),
+            Self::Profile(author) => statuses::service::profile_id(*author),
+            Self::List(list) => service::list_id(*list),
+        }
+    }
+
+    async fn connection(&self, request: &Request, args: PageArgs) -> Result<TimelineEntryConnection> {
+        let page = self.page(request, &args).await?;
+        let (cursors, list) = (request.app.cursors().await?, self.list());
+        let page_info = page_info(&page, &cursors, list);
+        let edge = |(position, seen): (u64, Seen)| TimelineEntryEdge {
+            cursor: cursors.encode(list, position),
+            node: TimelineEntry { list, position, seen, promotion: None },
+        };
+        Ok(TimelineEntryConnection { edges: PlainList(page.items.into_iter().map(edge).collect()), page_info })
+    }
+
+    /// A page of a home with promoted entries.
+    async fn promoted(&self, request: &Request, owner: UserId, args: PageArgs) -> Result<TimelineEntryConnection> {
+        let (page, woven) = service::promoted_home(&request.app, &request.loaders(), owner, &args).await?;
+        let (cursors, list) = (request.app.cursors().await?, self.list());
+        let edge = |it: service::Woven| TimelineEntryEdge {
+            cursor: service::encode_woven(&cursors, list, it.position, it.since),
+            node: TimelineEntry {
+                list,
+                position: it.position,
+                promotion: it.promoted.as_ref().map(Promotion::from),
+                seen: it.seen,
+            },
+        };
+        let edges: Vec<TimelineEntryEdge> = woven.into_iter().map(edge).collect();
+        let cursor = |edge: Option<&TimelineEntryEdge>| edge.map(|edge| edge.cursor.clone());
+        let (start, end) = (cursor(edges.first()), cursor(edges.last()));
+        let page_info = PageInfo::new(page.has_next, page.has_previous, start, end);
+        Ok(TimelineEntryConnection { edges: PlainList(edges), page_info })
+    }
+
+    async fn page(&self, request: &Request, args: &PageArgs) -> Result<Page<Seen>, crate::base::error::Error> {
+        let loaders = request.loaders();
+        match self {
+            Self::Home(owner) => service::home(&request.app, &loaders, *owner, args).await,
+            Self::Profile(author) => statuses::service::profile(&request.app, &loaders, *author, args).await,
+            Self::List(list) => service::list(&request.app, &loaders, *list, args).await,
+        }
+    }
+}
+
+/// A page of a timeline.
+#[derive(SimpleObject)]
+struct TimelineEntryConnection {
+    /// The entries on this page, newest first.
+    edges: PlainList<TimelineEntryEdge>,
+    /// Where the page stands in the timeline.
+    page_info: PageInfo,
+}
+
+/// An entry and its place.
+#[derive(SimpleObject)]
+struct TimelineEntryEdge {
+    /// Its place in the timeline.
+    cursor: String,
+    /// The entry.
+    node: TimelineEntry,
+}
+
+struct TimelineEntry {
+    list: ListId,
+    position: u64,
+    seen: Seen,
+    promotion: Option<Promotion>,
+}
+
+/// A status in a timeline.
+#[Object]
+impl TimelineEntry {
+    /// Its id, unique over all timelines. `node` does not find it again.
+    async fn id(&self) -> ID {
+        self.entry_id().into()
+    }
+
+    /// The status.
+    async fn status(&self) -> StatusObject {
+        StatusObject(self.seen.clone())
+    }
+
+    /// What tells that somebody pays for this entry; null for all others. Promoted entries come only to clients that select this, in homes that
+    /// are read with `first`: at most one in any ten in a row, never the first. Reading counts nothing: report what was seen with
+    /// `recordImpressions`.
+    async fn promotion(&self) -> Option<Promotion> {
+        self.promotion.clone()
+    }
+}
+
+impl TimelineEntry {
+    fn entry_id(&self) -> String {
+        // A promoted one stands where the one before it does.
+        let kind = if self.promotion.is_some() { PROMOTED } else { self.list.kind };
+        ids::encode_entry(kind, self.list.owner, self.position)
+    }
+}
+
+impl Plain for TimelineEntryEdge {
+    fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
+        match field.name {
+            "cursor" => json.value(&self.cursor),
+            "node" => json.object(&self.node, &field.of)?,
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+impl Plain for TimelineEntry {
+    fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
+        match (field.name, &self.promotion) {
+            ("id", _) => json.value(self.entry_id()),
+            ("status", _) => json.object(&StatusObject(self.seen.clone()), &field.of)?,
+            ("promotion", None) => json.value(()),
+            ("promotion", Some(promotion)) => json.object(promotion, &field.of)?,
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+/// What can be read of timelines.
+#[derive(Default)]
+pub struct TimelineQuery;
+
+#[Object]
+impl TimelineQuery {
+    /// The viewer's home: what they and those they follow say. Needs a session.
+    async fn home_timeline(&self, ctx: &Context<'_>) -> Option<Result<Timeline>> {
+        let owner = request(ctx).and_then(|request| Ok(request.viewer()?.user));
+        Some(owner.map(Timeline::Home))
+    }
+}

@@ -1,0 +1,141 @@
+//! The batch loader of parts of feeds, a service since feeds are put together from profiles: what the fields of one timeline ask for comes in one pipeline, and fits together.
+
+use super::read::{self, WindowsRead};
+use super::shown::ShownPages;
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::loader::Fetch;
+use crate::base::page::{Row, Window};
+use crate::platform::events::Position;
+use crate::platform::journal::Feed;
+
+/// A window of a feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FeedKey {
+    /// The feed.
+    pub feed: Feed,
+    /// The window.
+    pub window: Window,
+}
+
+/// A part of a feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FeedPart {
+    /// Its newest entry, or nothing.
+    Head(Feed),
+    /// A window of it.
+    Window(FeedKey),
+    /// Those whose statuses are not shown, although some may be among its entries still: a row each.
+    Left(Feed),
+}
+
+/// What a part came to.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// Its rows.
+    pub rows: Vec<Row>,
+    /// Of a head: where the events ended before anything of its batch was read.
+    pub position: Option<Position>,
+}
+
+/// Parts of feeds.
+pub struct FetchFeed {
+    app: App,
+    /// What the request shows of feeds.
+    pub(in crate::domains::timelines) shown: ShownPages,
+}
+
+impl FetchFeed {
+    /// For one request.
+    pub fn new(app: App) -> Self {
+        Self { app, shown: ShownPages::default() }
+    }
+}
+
+impl FeedPart {
+    const fn feed(self) -> Feed {
+        match self {
+            Self::Head(feed) | Self::Left(feed) => feed,
+            Self::Window(key) => key.feed,
+        }
+    }
+}
+
+impl Fetch for FetchFeed {
+    type Key = FeedPart;
+    type Value = Found;
+
+    async fn fetch(&self, parts: &[FeedPart]) -> Result<Vec<Found>, Error> {
+        let has_head = parts.iter().any(|part| matches!(part, FeedPart::Head(_)));
+        let newest = Window { below: u64::MAX, above: 0, newest_first: true, limit: 1 };
+        let mut feeds: Vec<Feed> = parts.iter().map(|part| part.feed()).collect();
+        feeds.sort_unstable();
+        feeds.dedup();
+        let window = |part: &FeedPart| match *part {
+            FeedPart::Head(feed) => Some(FeedKey { feed, window: newest }),
+            FeedPart::Window(key) => Some(key),
+            FeedPart::Left(_) => None,
+        };
+        let windows: Vec<FeedKey> = parts.iter().filter_map(window).collect();
+        let WindowsRead { left, rows, position } = read::windows(&self.app, &feeds, &windows, has_head).await?;
+        let mut rows = rows.into_iter();
+        let of_feed = |feed| feeds.iter().position(|it| *it == feed).and_then(|at| left.get(at).cloned()).unwrap_or_default();
+        let answer = |part: &FeedPart| match part {
+            FeedPart::Left(feed) => of_feed(*feed),
+            FeedPart::Head(_) | FeedPart::Window(_) => rows.next().unwrap_or_default(),
+        };
+        let mut found: Vec<Vec<Row>> = parts.iter().map(answer).collect();
+        let mut positions = vec![None; parts.len()];
+        for at in 0..parts.len() {
+            if let FeedPart::Head(feed) = parts[at] {
+                found[at] = agree(feed, parts, &found).into_iter().collect();
+                positions[at] = position.clone();
+            }
+        }
+        Ok(found.into_iter().zip(positions).map(|(rows, position)| Found { rows, position }).collect())
+    }
+}
+
+/// The head that fits what the same answer shows, whatever was posted between two commands of the pipeline: the top of its
+/// first page where it has one, else nothing older than any entry it shows.
+fn agree(feed: Feed, parts: &[FeedPart], found: &[Vec<Row>]) -> Option<Row> {
+    let shown = |part: &FeedPart| part.feed() == feed && !matches!(part, FeedPart::Left(_));
+    let same = || parts.iter().zip(found).filter(|(part, _)| shown(part));
+    let is_first = |window: Window| window.newest_first && window.below == u64::MAX && window.above == 0;
+    let is_first_page = |part: &FeedPart| matches!(part, FeedPart::Window(key) if is_first(key.window));
+    match same().find(|(part, _)| is_first_page(part)) {
+        Some((_, rows)) => rows.first().copied(),
+        None => same().flat_map(|(_, rows)| rows).max_by_key(|row| row.position).copied(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::ids::UserId;
+
+    const FEED: Feed = Feed::Home(UserId(1));
+
+    fn window(below: u64, newest_first: bool) -> FeedPart {
+        FeedPart::Window(FeedKey { feed: FEED, window: Window { below, above: 0, newest_first, limit: 2 } })
+    }
+
+    fn rows(positions: &[u64]) -> Vec<Row> {
+        positions.iter().map(|at| Row { member: *at, position: *at }).collect()
+    }
+
+    #[test]
+    fn a_head_never_claims_more_nor_less_than_the_answer_shows() {
+        let head = FeedPart::Head(FEED);
+        let at = |parts: &[FeedPart], found: &[Vec<Row>]| agree(FEED, parts, found).map(|row| row.position);
+        // A status came between the commands, before or after the page was read.
+        assert_eq!(at(&[head, window(u64::MAX, true)], &[rows(&[9]), rows(&[8, 7])]), Some(8));
+        assert_eq!(at(&[head, window(u64::MAX, true)], &[rows(&[8]), rows(&[9, 8])]), Some(9));
+        assert_eq!(at(&[head, window(u64::MAX, true)], &[rows(&[8]), rows(&[])]), None);
+        // Pages further down do not move it; what is newer than it does.
+        assert_eq!(at(&[head, window(5, true)], &[rows(&[9]), rows(&[4, 3])]), Some(9));
+        assert_eq!(at(&[head, window(u64::MAX, false)], &[rows(&[8]), rows(&[9])]), Some(9));
+        assert_eq!(at(&[head, FeedPart::Head(Feed::Home(UserId(2)))], &[rows(&[3]), rows(&[9])]), Some(3));
+        assert_eq!(at(&[head, FeedPart::Left(FEED)], &[rows(&[]), rows(&[7])]), None);
+    }
+}

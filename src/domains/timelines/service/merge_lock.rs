@@ -1,0 +1,60 @@
+//! Merges that are under way in this process: of many requests that need a merge of one feed, one makes it.
+
+use crate::platform::journal::Feed;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
+
+/// A lock for each feed that is being merged.
+#[derive(Clone, Default)]
+pub(super) struct MergeLocks(Arc<Mutex<HashMap<Feed, Weak<AsyncMutex<()>>>>>);
+
+/// The turn to merge a feed; it ends when this is dropped.
+pub(super) struct MergeTurn {
+    _guard: OwnedMutexGuard<()>,
+    /// Whether others merged the feed before, so that what is needed may be cached by now.
+    pub(super) has_waited: bool,
+}
+
+impl MergeLocks {
+    /// Waits until no other request merges `feed`.
+    pub(super) async fn turn(&self, feed: Feed) -> MergeTurn {
+        let lock = self.lock_of(feed);
+        match lock.clone().try_lock_owned() {
+            Ok(guard) => MergeTurn { _guard: guard, has_waited: false },
+            Err(_) => MergeTurn { _guard: lock.lock_owned().await, has_waited: true },
+        }
+    }
+
+    fn lock_of(&self, feed: Feed) -> Arc<AsyncMutex<()>> {
+        let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(lock) = locks.get(&feed).and_then(Weak::upgrade) {
+            return lock;
+        }
+        locks.retain(|_, lock| lock.strong_count() > 0);
+        let lock = Arc::new(AsyncMutex::new(()));
+        locks.insert(feed, Arc::downgrade(&lock));
+        lock
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::ids::UserId;
+    use futures_util::FutureExt;
+    use std::pin::pin;
+
+    #[tokio::test]
+    async fn one_feed_is_merged_once_at_a_time_and_others_beside_it() {
+        let (locks, feed, other) = (MergeLocks::default(), Feed::Home(UserId(1)), Feed::Home(UserId(2)));
+        let first = locks.turn(feed).await;
+        assert!(!first.has_waited && !locks.turn(other).await.has_waited);
+        let mut second = pin!(locks.turn(feed));
+        assert!(second.as_mut().now_or_never().is_none(), "the first is not done");
+        drop(first);
+        assert!(second.await.has_waited);
+        assert!(!locks.turn(feed).await.has_waited, "nobody merges it any more");
+        assert_eq!(locks.0.lock().expect("not poisoned").len(), 1, "locks that nobody holds are dropped");
+    }
+}

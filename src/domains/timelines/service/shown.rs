@@ -1,0 +1,102 @@
+//! What one request shows of feeds.
+//!
+//! A sync cursor promises that what the answer shows never comes again after it. Which statuses those are is known when every page beside it is filled: a
+//! page whose rules hide something is read on, later than the first part. So each page of a feed is announced when it begins, which all fields of a timeline
+//! do before any of them gets an answer, and the sync cursor waits for those that were.
+
+use crate::base::ids::StatusId;
+use crate::platform::journal::Feed;
+use std::pin::pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// The pages of feeds in one request.
+#[derive(Default)]
+pub(in crate::domains::timelines) struct ShownPages {
+    feeds: Mutex<Vec<FeedPages>>,
+    /// A page was finished.
+    news: Notify,
+}
+
+/// The pages of one feed.
+struct FeedPages {
+    feed: Feed,
+    unfinished: usize,
+    statuses: Vec<StatusId>,
+}
+
+/// A page that is being filled. It is finished when this is dropped, also if it failed.
+pub(in crate::domains::timelines) struct UnfinishedPage<'a> {
+    pages: &'a ShownPages,
+    feed: Feed,
+    statuses: Vec<StatusId>,
+}
+
+impl ShownPages {
+    fn feeds(&self) -> MutexGuard<'_, Vec<FeedPages>> {
+        self.feeds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Announces a page.
+    pub(in crate::domains::timelines) fn begin(&self, feed: Feed) -> UnfinishedPage<'_> {
+        let mut feeds = self.feeds();
+        match feeds.iter_mut().find(|it| it.feed == feed) {
+            Some(it) => it.unfinished += 1,
+            None => feeds.push(FeedPages { feed, unfinished: 1, statuses: Vec::new() }),
+        }
+        UnfinishedPage { pages: self, feed, statuses: Vec::new() }
+    }
+
+    /// What the pages of a feed show, once all that were announced are finished.
+    pub(super) async fn finished(&self, feed: Feed) -> Vec<StatusId> {
+        loop {
+            let mut news = pin!(self.news.notified());
+            news.as_mut().enable();
+            match self.feeds().iter().find(|it| it.feed == feed) {
+                None => return Vec::new(),
+                Some(it) if it.unfinished == 0 => return it.statuses.clone(),
+                Some(_) => {}
+            }
+            news.await;
+        }
+    }
+}
+
+impl UnfinishedPage<'_> {
+    /// Finishes the page: it shows these statuses.
+    pub(in crate::domains::timelines) fn show(mut self, statuses: impl Iterator<Item = StatusId>) {
+        self.statuses = statuses.collect();
+    }
+}
+
+impl Drop for UnfinishedPage<'_> {
+    fn drop(&mut self) {
+        if let Some(it) = self.pages.feeds().iter_mut().find(|it| it.feed == self.feed) {
+            it.unfinished -= 1;
+            it.statuses.append(&mut self.statuses);
+        }
+        self.pages.news.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::ids::UserId;
+    use futures_util::FutureExt;
+
+    #[tokio::test]
+    async fn it_waits_for_the_pages_of_a_feed_and_for_no_others() {
+        let (pages, home, other) = (ShownPages::default(), Feed::Home(UserId(1)), Feed::Home(UserId(2)));
+        assert_eq!(pages.finished(home).now_or_never(), Some(vec![]));
+        let (first, second, _others) = (pages.begin(home), pages.begin(home), pages.begin(other));
+        let mut finished = pin!(pages.finished(home));
+        assert!(finished.as_mut().now_or_never().is_none());
+        first.show([StatusId(7)].into_iter());
+        assert!(finished.as_mut().now_or_never().is_none());
+        // One that failed shows nothing, and nobody waits for it.
+        drop(second);
+        assert_eq!(finished.await, [StatusId(7)]);
+        assert!(pages.finished(other).now_or_never().is_none());
+    }
+}

@@ -1,0 +1,139 @@
+//! Attempts to prove a password, and the buckets that they are charged to.
+//!
+//! An attempt of a known device (one that brings a [device token](super::device), or a session of the account) is charged to a bucket of that
+//! device alone. Any other attempt is charged by account and address, by address, and by account over all addresses. So whoever guesses uses up
+//! their own tokens; the last of these buckets stops only those who guess from many addresses, and never a known device.
+
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::ids::UserId;
+use crate::base::quota::Limit;
+use crate::platform::rates::service::{charge, give_back};
+use crate::platform::rates::{Charge, Subject};
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// How many attempts of an account's known devices are under way at once in a process. One more is charged like an unknown device's too:
+/// otherwise an account with many device tokens could fill the queue for password hashes.
+const AT_ONCE: usize = 4;
+
+/// A device that has proven the password of an account before.
+pub(super) struct KnownDevice {
+    pub(super) account: UserId,
+    /// Whose bucket its attempts are charged to.
+    pub(super) bucket: Subject,
+}
+
+/// An attempt that has been charged, so that it may cost a hash.
+pub(super) struct Attempt {
+    charged: Vec<Charge>,
+    _slot: Option<Slot>,
+}
+
+impl Attempt {
+    /// Charges an attempt on the account with this login, whether there is one or not. Nothing was hashed before. One round trip for a known
+    /// device; two for others, so that only attempts that their own address allows reach the bucket which all addresses share. A known
+    /// device is always charged to its own bucket, so it never has more attempts than that one holds.
+    ///
+    /// # Errors
+    /// `RATE_LIMITED`, and nothing is charged; `STORAGE_UNAVAILABLE`.
+    pub(super) async fn begin(app: &App, login: &str, from: Option<IpAddr>, known: Option<KnownDevice>) -> Result<Self, Error> {
+        let mut charged: Vec<Charge> = known.iter().map(|known| (Limit::LogInsOfDevice, known.bucket)).collect();
+        if let Some(slot) = known.and_then(|known| app.part::<UnderWay>().take(known.account)) {
+            charge(app, &charged).await?;
+            return Ok(Self { charged, _slot: Some(slot) });
+        }
+        charged.push((Limit::LogIns, Subject::login_from(login, from)));
+        charged.extend(from.map(|from| (Limit::LogInsFromAddress, Subject::address(from))));
+        charge(app, &charged).await?;
+        let shared = (Limit::LogInsOfAccount, Subject::login(login));
+        if let Err(refused) = charge(app, &[shared]).await {
+            give_back(app, &charged).await;
+            return Err(refused);
+        }
+        charged.push(shared);
+        Ok(Self { charged, _slot: None })
+    }
+
+    /// Compares, and gives back what was charged where nothing could be compared: the queue for hashes was full, or the store did not answer.
+    /// Otherwise retries with the right password would use up the tokens of whoever makes them.
+    ///
+    /// # Errors
+    /// Those of `compared`.
+    pub(super) async fn unless_failed<T>(
+        self,
+        app: &App,
+        compared: impl Future<Output = Result<T, Error>>,
+    ) -> Result<(Self, T), Error> {
+        match compared.await {
+            Ok(done) => Ok((self, done)),
+            Err(error) => {
+                if matches!(error, Error::Overloaded | Error::StorageUnavailable) {
+                    give_back(app, &self.charged).await;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Gives back what an attempt with the right password was charged. One round trip.
+    pub(super) async fn succeed(self, app: &App) {
+        give_back(app, &self.charged).await;
+    }
+}
+
+/// How many attempts of known devices are under way, by account. Cheap to clone; clones are the same.
+#[derive(Clone, Default)]
+struct UnderWay(Arc<Mutex<HashMap<UserId, usize>>>);
+
+impl UnderWay {
+    fn take(&self, account: UserId) -> Option<Slot> {
+        let mut counts = self.counts();
+        let count = counts.entry(account).or_default();
+        (*count < AT_ONCE).then(|| {
+            *count += 1;
+            Slot { under_way: self.clone(), account }
+        })
+    }
+
+    fn counts(&self) -> MutexGuard<'_, HashMap<UserId, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One of the attempts that an account's known devices may have under way, until it is dropped.
+struct Slot {
+    under_way: UnderWay,
+    account: UserId,
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let mut counts = self.under_way.counts();
+        if let Some(count) = counts.get_mut(&self.account) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&self.account);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_has_four_attempts_of_known_devices_at_once() {
+        let under_way = UnderWay::default();
+        let mut slots: Vec<_> = (0..6).filter_map(|_| under_way.take(UserId(1))).collect();
+        assert_eq!(slots.len(), AT_ONCE);
+        assert!(under_way.take(UserId(2)).is_some(), "another account has its own");
+        slots.pop();
+        slots.extend(under_way.take(UserId(1)));
+        assert_eq!(slots.len(), AT_ONCE);
+        drop(slots);
+        assert!(under_way.counts().is_empty(), "nothing is kept of what has ended");
+    }
+}

@@ -1,0 +1,188 @@
+//! The audit of accounts: HASH, claim and password belong together.
+
+use super::keys::{self, Owned};
+use super::model::FREE_AFTER;
+use super::store::DEVICE_EPOCH;
+use crate::base::audit::{self, Entry, Findings, Lives, Remedy};
+use crate::base::error::Error;
+use crate::base::ids::{UserId, source};
+use crate::db::look::Look;
+use redis::cmd;
+
+pub use super::keys::KINDS;
+
+pub(super) const FIELDS: [&str; 8] = ["id", "login", "name", "bio", "signup", "followers", "following", "posts"];
+
+/// Whether a key is of this domain.
+pub fn owns(key: &str) -> bool {
+    keys::parse(key).is_some()
+}
+
+/// Accounts, claims of logins, passwords. Counts are checked where the sets are.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+    let (mut users, mut logins, mut freed, mut passwords) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for entry in entries {
+        match keys::parse(&entry.key) {
+            Some(Owned::User(id)) if entry.is_a("hash", Lives::On, found) => users.push(id),
+            Some(Owned::Logins) if entry.is_derived("hash", Lives::On, found) => logins.push(entry.key.clone()),
+            Some(Owned::Freed) if entry.is_a("string", Lives::For(FREE_AFTER), found) => {
+                freed.push((entry.key.as_str(), entry.ttl))
+            }
+            Some(Owned::Password(id)) if entry.is_a("string", Lives::On, found) => passwords.push(id),
+            _ => {}
+        }
+    }
+    check_users(look, &users, found).await?;
+    look.fields(logins, async |claims| check_claims(look, &claims, found).await).await?;
+    check_freed(look, &freed, found).await?;
+    check_passwords(look, &passwords, found).await
+}
+
+async fn check_freed(look: &Look, marks: &[(&str, i64)], found: &mut Findings) -> Result<(), Error> {
+    let times = look.ask(marks.iter().map(|(key, _)| *key), |key| cmd("GETRANGE").arg(key).arg(0).arg(20).take()).await?;
+    for (key, ttl) in marks {
+        let text: Option<String> = times.read(key);
+        if text.as_deref().and_then(audit::number).is_none() {
+            // It ends when the login is free.
+            let until = look.now() + u64::try_from(*ttl).unwrap_or(FREE_AFTER);
+            let found_text = text.unwrap_or_default();
+            let remedy = Remedy::SetText { key: (*key).to_owned(), found: found_text, value: until.to_string() };
+            found.mend(key, "does not say from when on the login is free", [remedy]);
+        }
+    }
+    Ok(())
+}
+
+async fn check_users(look: &Look, users: &[UserId], found: &mut Findings) -> Result<(), Error> {
+    let fields = |id| cmd("HMGET").arg(keys::user(id)).arg(&FIELDS).arg(DEVICE_EPOCH).take();
+    let fields = look.ask(users.iter().copied(), fields).await?;
+    let mut logins = Vec::new();
+    for id in users {
+        let values: Vec<Option<String>> = fields.read(id).unwrap_or_default();
+        check_fields(*id, &values, found);
+        check_device_epoch(look, *id, values.get(FIELDS.len()).cloned().flatten(), found);
+        if let Some(Some(login)) = values.get(1).filter(|_| !look.is_young(id.0)) {
+            logins.push((*id, login.to_ascii_lowercase()));
+        }
+    }
+    let claimed = logins.iter().map(|(_, login)| login.as_str());
+    let holders = look.ask(claimed, |login| cmd("HGET").arg(keys::logins(login)).arg(login).take()).await?;
+    let passwords = look.ask(logins.iter().map(|(id, _)| *id), |id| cmd("EXISTS").arg(keys::password(id)).take()).await?;
+    for (id, login) in &logins {
+        let holder: Option<String> = holders.read(&login.as_str());
+        if holder.as_deref().and_then(audit::id) != Some(id.0) {
+            let holder = holder.map_or_else(|| "nobody has it".to_owned(), |holder| format!("{holder} has it"));
+            let claim = Remedy::ClaimLogin { user: *id };
+            found.mend_with(&keys::user(*id), format!("does not hold its login {login:?}"), holder, [claim]);
+        }
+        if passwords.read::<u64>(id) != Some(1) {
+            found.add(&keys::user(*id), "has no password");
+        }
+    }
+    Ok(())
+}
+
+fn check_fields(id: UserId, values: &[Option<String>], found: &mut Findings) {
+    let key = keys::user(id);
+    for (at, name) in FIELDS.iter().enumerate() {
+        let is_number = !matches!(*name, "login" | "name" | "bio");
+        let value = values.get(at).and_then(Option::as_deref);
+        let remedy = mend_field(id, name, value);
+        match value {
+            None => found.mend(&key, format!("has no {name}"), remedy),
+            Some(value) if is_number && audit::number(value).is_none() => {
+                found.mend_with(&key, format!("its {name} is no number"), format!("{value:?}"), remedy);
+            }
+            Some(value) if *name == "id" && value != id.0.to_string() => {
+                found.mend_with(&key, "has another id", value.to_owned(), remedy);
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// Any other epoch revokes the device tokens, which is what an epoch that cannot be read may have been meant to do.
+fn check_device_epoch(look: &Look, id: UserId, epoch: Option<String>, found: &mut Findings) {
+    if let Some(epoch) = epoch.filter(|epoch| audit::number(epoch).is_none()) {
+        let (key, value) = (keys::user(id), Some(look.now().to_string()));
+        let remedy = Remedy::SetField { key: key.clone(), field: DEVICE_EPOCH.to_owned(), found: Some(epoch), value };
+        found.mend(&key, "its devices is no number", [remedy]);
+    }
+}
+
+/// What a field must say, where that is known. A login and a name are not. Without a bio an account reads as one with an empty bio. Counts become
+/// numbers here; where the sets are looked at they are counted.
+fn mend_field(id: UserId, field: &str, found: Option<&str>) -> Option<Remedy> {
+    let value = match field {
+        "id" => id.0.to_string(),
+        "signup" => source::time_of(id.0).to_string(),
+        "bio" => String::new(),
+        "followers" | "following" | "posts" => "0".to_owned(),
+        _ => return None,
+    };
+    let found = found.map(str::to_owned);
+    Some(Remedy::SetField { key: keys::user(id), field: field.to_owned(), found, value: Some(value) })
+}
+
+/// Claims as (key, login, id).
+async fn check_claims(look: &Look, claims: &[(String, String, String)], found: &mut Findings) -> Result<(), Error> {
+    let mut holders = Vec::new();
+    // Accounts say their logins: a claim that no account stands behind is deleted, the account claims its own.
+    let drop_claim = |key: &str, login: &str, id: &str| {
+        let found = Some(id.to_owned());
+        [Remedy::SetField { key: key.to_owned(), field: login.to_owned(), found, value: None }]
+    };
+    for (key, login, id) in claims {
+        if keys::logins(login) != *key {
+            let what = format!("the login {login:?} belongs into another shard");
+            found.mend(key, what, drop_claim(key, login, id));
+        }
+        match audit::id(id) {
+            None => {
+                let what = format!("the login {login:?} is claimed by what is no id");
+                found.mend_with(key, what, format!("{id:?}"), drop_claim(key, login, id));
+            }
+            Some(id) if look.is_young(id) => {}
+            Some(id) => holders.push((key, login, UserId(id))),
+        }
+    }
+    let ids = holders.iter().map(|(_, _, id)| *id);
+    let logins = look.ask(ids, |id| cmd("HMGET").arg(keys::user(id)).arg("id").arg("login").take()).await?;
+    for (key, login, id) in holders {
+        let (there, has): (Option<String>, Option<String>) = logins.read(&id).unwrap_or_default();
+        let id = id.0;
+        let remedy = drop_claim(key, login, &id.to_string());
+        match has {
+            None if there.is_none() => {
+                found.mend(key, format!("the login {login:?} is claimed by {id}, which is no account"), remedy);
+            }
+            Some(has) if has.to_ascii_lowercase() == *login => {}
+            // Of an account that does not say its login nothing is known.
+            None => found.add(key, format!("the login {login:?} is claimed by {id}, which has another")),
+            has => {
+                let what = format!("the login {login:?} is claimed by {id}, which has another");
+                found.mend_with(key, what, format!("{has:?}"), remedy);
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn check_passwords(look: &Look, ids: &[UserId], found: &mut Findings) -> Result<(), Error> {
+    let heads = look.ask(ids.iter().copied(), |id| cmd("GETRANGE").arg(keys::password(id)).arg(0).arg(9).take()).await?;
+    let strangers = look.strangers(ids.iter().copied().filter(|id| !look.is_young(id.0))).await?;
+    for id in ids {
+        if strangers.contains(id) {
+            let key = keys::password(*id);
+            let orphan = Remedy::DeleteOrphan { key: key.clone(), owners: vec![keys::user(*id)] };
+            found.mend(&key, "there is no such account", [orphan]);
+        }
+        if heads.read::<Vec<u8>>(id).as_deref() != Some(b"$argon2id$") {
+            found.add(&keys::password(*id), "is no argon2id hash");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,220 @@
+//! Accounts in GraphQL.
+
+use super::model::User;
+use super::service::{self, Change, NewAccount};
+use crate::base::page::PageArgs;
+use crate::domains::graph::{self, Direction, FollowConnection, Relation};
+use crate::domains::timelines::Timeline;
+use crate::schema::{DateTime, Json, Plain, SelectedField, Text, UserError, refuse, request};
+use async_graphql::{Context, ID, InputObject, MaybeUndefined, Object, Result, ScalarType, SimpleObject};
+use std::sync::Arc;
+
+/// An account.
+pub struct UserObject(pub Arc<User>);
+
+/// An account.
+#[Object(name = "User")]
+impl UserObject {
+    /// Its id.
+    pub async fn id(&self) -> ID {
+        self.0.id.global().into()
+    }
+
+    /// The login, as it was written at sign-up. Unique whatever the case.
+    async fn login(&self) -> &str {
+        &self.0.login
+    }
+
+    /// The name shown: 1 to 50 characters, not unique.
+    async fn name(&self) -> Text<'_> {
+        Text(&self.0.name)
+    }
+
+    /// What the account says of itself: at most 160 characters; empty for nothing.
+    async fn bio(&self) -> Text<'_> {
+        Text(&self.0.bio)
+    }
+
+    /// When it signed up.
+    async fn created_at(&self) -> DateTime {
+        DateTime(self.0.signed_up)
+    }
+
+    /// How many follow it.
+    async fn followers_count(&self) -> u64 {
+        self.0.followers
+    }
+
+    /// How many it follows.
+    async fn following_count(&self) -> u64 {
+        self.0.following
+    }
+
+    /// How many statuses it has.
+    async fn statuses_count(&self) -> u64 {
+        self.0.posts
+    }
+
+    /// Whether the viewer follows this account. False about oneself, and for nobody.
+    async fn viewer_is_following(&self, ctx: &Context<'_>) -> Result<bool> {
+        Ok(self.relation(ctx).await?.follows)
+    }
+
+    /// Whether this account follows the viewer. False about oneself, and for nobody.
+    async fn is_following_viewer(&self, ctx: &Context<'_>) -> Result<bool> {
+        Ok(self.relation(ctx).await?.is_followed)
+    }
+
+    /// Those who follow this account, the newest follow first.
+    async fn followers(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "How many from the newest: 1 to 100; 20 if left out.")] first: Option<i32>,
+        #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
+        #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
+        #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
+    ) -> Result<FollowConnection> {
+        Box::pin(self.people(ctx, Direction::Followers, PageArgs { first, after, last, before })).await
+    }
+
+    /// Those whom this account follows, the newest follow first.
+    async fn following(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "How many from the newest: 1 to 100; 20 if left out.")] first: Option<i32>,
+        #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
+        #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
+        #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
+    ) -> Result<FollowConnection> {
+        Box::pin(self.people(ctx, Direction::Following, PageArgs { first, after, last, before })).await
+    }
+
+    /// What this account has posted, newest first.
+    async fn profile_timeline(&self) -> Timeline {
+        Timeline::Profile(self.0.id)
+    }
+}
+
+impl Plain for UserObject {
+    fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
+        let user = &self.0;
+        match field.name {
+            "id" => json.value(user.id.global()),
+            "login" => json.value(&user.login),
+            "name" => json.value(&user.name),
+            "bio" => json.value(&user.bio),
+            "createdAt" => json.value(DateTime(user.signed_up).to_value()),
+            "followersCount" => json.value(user.followers),
+            "followingCount" => json.value(user.following),
+            "statusesCount" => json.value(user.posts),
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+// The bodies that wait are boxed by their callers: the library keeps the futures of all fields of an object in one place, sized for the
+// largest, so that a large one makes every sibling slow.
+impl UserObject {
+    async fn relation(&self, ctx: &Context<'_>) -> Result<Relation> {
+        Ok(Box::pin(request(ctx)?.loaders().relations.load(self.0.id)).await?)
+    }
+
+    async fn people(&self, ctx: &Context<'_>, side: Direction, args: PageArgs) -> Result<FollowConnection> {
+        let request = request(ctx)?;
+        let page = graph::service::people(&request.app, &request.loaders(), self.0.id, side, &args).await?;
+        let total = if side == Direction::Followers { self.0.followers } else { self.0.following };
+        FollowConnection::new(request, page, graph::service::list_id(self.0.id, side), total).await
+    }
+}
+
+/// What can be read of accounts.
+#[derive(Default)]
+pub struct UserQuery;
+
+#[Object]
+impl UserQuery {
+    /// The account that asks; null when nobody is logged in.
+    async fn viewer(&self, ctx: &Context<'_>) -> Option<Result<UserObject>> {
+        let found = async {
+            let request = request(ctx)?;
+            let Some(id) = request.viewer_id() else { return Ok(None) };
+            Ok(request.loaders().users.load(id).await?.map(UserObject))
+        };
+        found.await.transpose()
+    }
+
+    /// The account with this login, in any case; null when nobody has it.
+    async fn user(&self, ctx: &Context<'_>, #[graphql(desc = "A login.")] login: String) -> Option<Result<UserObject>> {
+        let found = async {
+            let request = request(ctx)?;
+            Ok(service::by_login(&request.app, &request.loaders(), &login).await?.map(UserObject))
+        };
+        found.await.transpose()
+    }
+}
+
+/// What an account is made of.
+#[derive(InputObject)]
+pub struct SignUpInput {
+    /// 1 to 30 letters A-Z, digits and underscores; unique whatever the case, kept as written.
+    pub login: String,
+    /// 1 to 50 characters as a reader counts them.
+    pub name: String,
+    /// 8 to 128 characters. Kept as a hash only.
+    pub password: String,
+}
+
+impl From<SignUpInput> for NewAccount {
+    fn from(input: SignUpInput) -> Self {
+        Self { login: input.login, name: input.name, password: input.password }
+    }
+}
+
+/// What is to change in the viewer's profile. What is left out stays.
+#[derive(InputObject)]
+struct UpdateProfileInput {
+    /// 1 to 50 characters as a reader counts them.
+    name: MaybeUndefined<String>,
+    /// At most 160 characters; null or empty clears it.
+    bio: MaybeUndefined<String>,
+}
+
+/// What became of the profile.
+#[derive(SimpleObject)]
+struct UpdateProfilePayload {
+    /// The account as it is now; null when there are errors.
+    user: Option<UserObject>,
+    /// What is wrong with the input; empty on success.
+    user_errors: Vec<UserError>,
+}
+
+/// What can be changed of accounts.
+#[derive(Default)]
+pub struct UserMutation;
+
+#[Object]
+impl UserMutation {
+    /// Changes the viewer's name or bio. Needs a session.
+    async fn update_profile(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "What is to change.")] input: UpdateProfileInput,
+    ) -> Option<Result<UpdateProfilePayload>> {
+        Some(update_profile(ctx, input).await)
+    }
+}
+
+async fn update_profile(ctx: &Context<'_>, input: UpdateProfileInput) -> Result<UpdateProfilePayload> {
+    let request = request(ctx)?;
+    let viewer = request.viewer()?;
+    let given = |value: MaybeUndefined<String>| match value {
+        MaybeUndefined::Undefined => None,
+        MaybeUndefined::Null => Some(String::new()),
+        MaybeUndefined::Value(text) => Some(text),
+    };
+    let change = Change { name: given(input.name), bio: given(input.bio) };
+    let (user, user_errors) = refuse(service::update_profile(&request.app, viewer.user, change).await)?;
+    request.forget();
+    Ok(UpdateProfilePayload { user: user.map(UserObject), user_errors })
+}

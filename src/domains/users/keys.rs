@@ -1,0 +1,67 @@
+//! Every key of this domain.
+
+use crate::base::audit;
+use crate::base::ids::UserId;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+
+/// What stands before the colon of each of them.
+pub const KINDS: [&str; 4] = ["user", "users", "freed", "password"];
+
+/// How many HASHes the logins are spread over. Fixed for ever: a login's shard must not move.
+const SHARDS: u32 = 4_096;
+
+/// HASH `id login name bio followers following posts signup` (signup in ms since the epoch), and `devices` once the account has revoked its
+/// device tokens (a random number that they are bound to). At most 9 fields, no time to live.
+pub fn user(id: UserId) -> String {
+    format!("user:{{{}}}", id.0)
+}
+
+/// HASH, login in lower case → id. One field an account, over [`SHARDS`] keys, no time to live.
+pub(super) fn logins(login: &str) -> String {
+    format!("users:{{{}}}", shard(login))
+}
+
+fn shard(login: &str) -> u32 {
+    login.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)) % SHARDS
+}
+
+/// STRING, when the login of a deleted account (in lower case; by its digest, so that nobody is named) can be claimed again, in ms since the
+/// epoch. Time to live: until then, [`super::model::FREE_AFTER`].
+pub(super) fn freed(login: &str) -> String {
+    let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(login)[..16]);
+    format!("freed:{{{}}}:{digest}", shard(login))
+}
+
+/// STRING, the argon2id hash in PHC form. One an account, no time to live.
+pub(super) fn password(id: UserId) -> String {
+    format!("password:{{{}}}", id.0)
+}
+
+/// What a key of this domain is about.
+pub(super) enum Owned {
+    User(UserId),
+    Logins,
+    Freed,
+    Password(UserId),
+}
+
+/// What a key is about; `None` when it is not of this domain.
+pub(super) fn parse(key: &str) -> Option<Owned> {
+    let is_shard = |tag: &str| audit::number(tag).is_some_and(|shard| shard < u64::from(SHARDS));
+    let is_freed = || {
+        let parts = key.strip_prefix("freed:{").and_then(|rest| rest.split_once("}:"));
+        parts.is_some_and(|(tag, digest)| is_shard(tag) && audit::is_digest(digest, 22))
+    };
+    user_of(key)
+        .map(Owned::User)
+        .or_else(|| audit::id_in(key, "password").map(|id| Owned::Password(UserId(id))))
+        .or_else(|| audit::tag_in(key, "users").filter(|tag| is_shard(tag)).map(|_| Owned::Logins))
+        .or_else(|| is_freed().then_some(Owned::Freed))
+}
+
+/// Whose key of [`user`] this is.
+pub fn user_of(key: &str) -> Option<UserId> {
+    audit::id_in(key, "user").map(UserId)
+}

@@ -1,0 +1,30 @@
+//! The batch loader of accounts.
+
+use super::model::User;
+use super::store;
+use crate::base::error::Error;
+use crate::base::ids::UserId;
+use crate::base::loader::Fetch;
+use crate::db::{Db, Moment};
+use std::sync::Arc;
+
+/// Accounts by id; `None` for what is not there.
+pub struct FetchUsers {
+    /// The store.
+    pub db: Db,
+    /// When the request began.
+    pub since: Moment,
+}
+
+impl Fetch for FetchUsers {
+    type Key = UserId;
+    type Value = Option<Arc<User>>;
+
+    fn at_hand(&self, keys: &[UserId]) -> Option<Vec<Self::Value>> {
+        store::at_hand(&self.db, self.since, keys)
+    }
+
+    async fn fetch(&self, keys: &[UserId]) -> Result<Vec<Self::Value>, Error> {
+        store::load(&self.db, self.since, keys).await
+    }
+}

@@ -1,0 +1,286 @@
+//! The use cases of accounts: sign up, prove who one is, change the profile.
+
+use super::attempt::{Attempt, KnownDevice};
+use super::device::{Device, DeviceTokens};
+use super::model::{self, AuthenticatedUser, Credentials, PasswordRecord, ProfileChange, Registration, User};
+use super::{password, store};
+use crate::app::App;
+use crate::base::clock::Millis;
+use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
+use crate::base::ids::{SessionId, UserId};
+use crate::base::quota::Limit;
+use crate::base::request::Loaders;
+use crate::platform::journal::Task;
+use crate::platform::journal::service as journal;
+use crate::platform::rates::Subject;
+use crate::platform::rates::service::charge;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+pub use super::model::{Credentials as LogIn, ProfileChange as Change, Registration as NewAccount};
+
+/// After this long a claim whose account never came is taken for abandoned: its process died in between.
+const ABANDONED_AFTER: Millis = 10_000;
+
+/// An account that is not there: no id was made in the first millisecond that there are ids for.
+const NOBODY: UserId = UserId(1);
+
+/// Creates an account for somebody at this address. Of many who want one login at once, in any case, exactly one gets it.
+///
+/// Costs a charge, a look, one claim, one pipeline and a look again, and one password hash; a taken login costs the charge and
+/// the first look only.
+///
+/// # Errors
+/// `LOGIN_TAKEN`, `INVALID_LOGIN`, `INVALID_NAME`, `INVALID_PASSWORD`, as many as apply; `RATE_LIMITED`; `OVERLOADED` when too many wait
+/// for a hash.
+pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>) -> Outcome<AuthenticatedUser> {
+    let registration = registration.check().map_err(Refusal::User)?;
+    charge(app, from.map(|from| (Limit::SignUps, Subject::address(from))).as_slice()).await?;
+    let (holder, free_from) = store::holder(app.db(), &registration.login).await?;
+    if free_from > app.now() {
+        return Err(taken().into());
+    }
+    if let Some(holder) = holder {
+        abandoned(app, holder).await?.ok_or_else(taken)?;
+    }
+    let tokens = DeviceTokens::of(app).await?;
+    let hash = password::hash(app, registration.password).await?;
+    let id = UserId(app.next_id().await?);
+    let noted = journal::begin_parts(app, [Task::Account { user: id, login: registration.login.clone() }]).await?;
+    if let Err(refusal) = claim(app, &registration.login, id).await {
+        if matches!(refusal, Refusal::User(_) | Refusal::Fatal(Error::StorageFull)) {
+            noted.done(app);
+        }
+        return Err(refusal);
+    }
+    let user = new_user(id, registration.login, registration.name, id.time());
+    store::create(app.db(), &user, &hash).await?;
+    // Whoever stalled for longer than the lease may have lost the claim to somebody else meanwhile.
+    if store::find(app.db(), &user.login).await? != Some(id) {
+        store::remove(app.db(), id).await?;
+        noted.done(app);
+        return Err(taken().into());
+    }
+    noted.done(app);
+    let device_token = tokens.issue(id, &PasswordRecord { hash, device_epoch: String::new() }, None, app.now());
+    Ok(AuthenticatedUser { user: user.into(), device_token })
+}
+
+async fn claim(app: &App, login: &str, id: UserId) -> Outcome<()> {
+    let holder = store::claim(app.db(), login, id, None, app.now()).await?.ok_or_else(taken)?;
+    if holder == id {
+        return Ok(());
+    }
+    let gone = abandoned(app, holder).await?.ok_or_else(taken)?;
+    if store::claim(app.db(), login, id, Some(gone), app.now()).await? == Some(id) { Ok(()) } else { Err(taken().into()) }
+}
+
+/// `holder`, if it claimed a login and died before it wrote the account.
+async fn abandoned(app: &App, holder: UserId) -> Result<Option<UserId>, Error> {
+    let old = app.now().saturating_sub(holder.time()) > ABANDONED_AFTER;
+    Ok((old && store::one(app.db(), holder).await?.is_none()).then_some(holder))
+}
+
+fn taken() -> UserError {
+    UserError::new(UserErrorCode::LoginTaken, "This login is taken. Try another.", &["login"])
+}
+
+fn new_user(id: UserId, login: String, name: String, signed_up: Millis) -> User {
+    User { id, login, name, bio: String::new(), signed_up, followers: 0, following: 0, posts: 0 }
+}
+
+/// The account that a login and a password prove. An unknown login gives the same answer as a wrong password for the same work: two
+/// looks and one hash (what cannot be a login is looked for nowhere: that it is nobody's is no secret), and is charged alike. A
+/// token is taken before anything is compared and given back when it was right, so that of many guesses at once no more are looked at
+/// than there are tokens. A device token that is not valid, or of another account, counts as none.
+///
+/// # Errors
+/// `WRONG_CREDENTIALS`; `RATE_LIMITED`; `OVERLOADED` when too many wait to be proven.
+pub async fn authenticate(app: &App, given: Credentials<'_>, from: Option<IpAddr>) -> Outcome<AuthenticatedUser> {
+    let (device, early) = recognize(app, given).await?;
+    let bucket = |device: &Device| KnownDevice { account: device.account, bucket: Subject::device(device.account, device.id) };
+    let attempt = Attempt::begin(app, given.login, from, device.as_ref().map(bucket)).await?;
+    let compared = async {
+        let stored = match early {
+            Some(stored) => stored,
+            None => find_stored(app, given.login).await?,
+        };
+        // What cannot be a password is nobody's: nothing is compared in its place, which takes as long.
+        let tried = model::password(given.password).unwrap_or_default();
+        let hash = stored.password.as_ref().map(|password| password.hash.clone());
+        Ok((password::verify(app, tried, hash).await?, stored))
+    };
+    let (attempt, (right, stored)) = attempt.unless_failed(app, compared).await?;
+    let (true, Stored { id: Some(id), password: Some(password) }) = (right, stored) else { return Err(wrong_credentials()) };
+    let user = store::one(app.db(), id).await?.ok_or_else(wrong_credentials)?;
+    attempt.succeed(app).await;
+    let device_token = DeviceTokens::of(app).await?.issue(id, &password, device, app.now());
+    Ok(AuthenticatedUser { user, device_token })
+}
+
+/// What the store has of a login.
+struct Stored {
+    /// The account, if there is one.
+    id: Option<UserId>,
+    /// Its password.
+    password: Option<PasswordRecord>,
+}
+
+/// Looks a login up. Two round trips whether there is such an account or not.
+async fn find_stored(app: &App, login: &str) -> Result<Stored, Error> {
+    if !model::is_login(login) {
+        return Ok(Stored { id: None, password: None });
+    }
+    let id = store::find(app.db(), login).await?;
+    Ok(Stored { id, password: store::password_record(app.db(), id.unwrap_or(NOBODY)).await? })
+}
+
+/// The device that logs in, if the account knows it, and what was looked up to find that out: nothing for who brings no token of ours.
+async fn recognize(app: &App, given: Credentials<'_>) -> Result<(Option<Device>, Option<Stored>), Error> {
+    let Some(token) = given.device_token else { return Ok((None, None)) };
+    let tokens = DeviceTokens::of(app).await?;
+    let Some(device) = tokens.open(token, app.now()) else { return Ok((None, None)) };
+    let stored = find_stored(app, given.login).await?;
+    let is_known =
+        matches!(&stored, Stored { id: Some(id), password: Some(password) } if tokens.is_known(&device, *id, password));
+    Ok((is_known.then_some(device), Some(stored)))
+}
+
+fn wrong_credentials() -> Refusal {
+    UserError::new(UserErrorCode::WrongCredentials, "The login or the password is wrong.", &[]).into()
+}
+
+/// The account `id`, whose password this is: for what a session is not proof enough. A wrong one is charged like a failed log-in on a known
+/// device, by `session`; without one, like any other.
+///
+/// # Errors
+/// `WRONG_CREDENTIALS` at `password`; `UNAUTHENTICATED` when the account is gone; `RATE_LIMITED`; `OVERLOADED`.
+pub async fn prove(app: &App, id: UserId, password: &str, session: Option<SessionId>) -> Outcome<Arc<User>> {
+    let user = store::one(app.db(), id).await?.ok_or(Error::Unauthenticated)?;
+    let known = session.map(|session| KnownDevice { account: id, bucket: Subject::session(id, session) });
+    let attempt = Attempt::begin(app, &user.login, None, known).await?;
+    let compared = async {
+        let hash = store::password(app.db(), id).await?;
+        password::verify(app, model::password(password).unwrap_or_default(), hash).await
+    };
+    let (attempt, is_right) = attempt.unless_failed(app, compared).await?;
+    if !is_right {
+        return Err(UserError::new(UserErrorCode::WrongCredentials, "The password is wrong.", &["password"]).into());
+    }
+    attempt.succeed(app).await;
+    Ok(user)
+}
+
+/// Revokes every device token of an account. A device that sends its own token, `keep`, gets a new one: it stays the same device, with the same
+/// bucket for failed log-ins, so that nobody wins guesses by this. One pipeline and one script.
+///
+/// # Errors
+/// `UNAUTHENTICATED` when the account is gone; `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn revoke_devices(app: &App, id: UserId, keep: Option<&str>) -> Result<Option<String>, Error> {
+    let tokens = DeviceTokens::of(app).await?;
+    let before = store::password_record(app.db(), id).await?.ok_or(Error::Unauthenticated)?;
+    let kept = keep.and_then(|token| tokens.open(token, app.now())).filter(|device| tokens.is_known(device, id, &before));
+    let after = PasswordRecord { device_epoch: rand::random::<u32>().to_string(), ..before };
+    store::set_device_epoch(app.db(), id, &after.device_epoch).await?;
+    Ok(kept.map(|device| tokens.issue(id, &after, Some(device), app.now())))
+}
+
+/// Takes an account away: the commit. From here on nobody sees it, it cannot log in, and no step adds anything to it, since each asks whether
+/// it is there. Its login is withheld first, for 30 days: whoever found a claim without an account would take it for abandoned. Two writes.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn remove(app: &App, id: UserId, login: &str) -> Result<(), Error> {
+    store::withhold(app.db(), login, app.now()).await?;
+    store::remove(app.db(), id).await
+}
+
+/// Makes the login agree with whether its account is there, and returns that. A look and one write, or two. An account whose claim of its login is lost
+/// claims it again; one whose login somebody else has claimed meanwhile is removed, since nobody could log in to it.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle_login(app: &App, id: UserId, login: &str) -> Result<bool, Error> {
+    if store::exists(app.db(), id).await? {
+        store::give_free(app.db(), login).await?;
+        if store::claim(app.db(), login, id, None, app.now()).await? == Some(id) {
+            return Ok(true);
+        }
+        store::remove(app.db(), id).await?;
+    }
+    store::release(app.db(), login, id).await?;
+    Ok(false)
+}
+
+/// Makes the login of an account its own again, where nobody else's account has it; whether the account holds it now. Three looks and a script.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn claim_login(app: &App, id: UserId) -> Result<bool, Error> {
+    let Some(user) = store::one(app.db(), id).await?.filter(|user| !user.login.is_empty()) else { return Ok(false) };
+    let (holder, _) = store::holder(app.db(), &user.login).await?;
+    if let Some(other) = holder.filter(|other| *other != id) {
+        let other = store::one(app.db(), other).await?;
+        if other.is_some_and(|other| other.login.eq_ignore_ascii_case(&user.login)) {
+            return Ok(false);
+        }
+    }
+    Ok(store::claim(app.db(), &user.login, id, holder, app.now()).await? == Some(id))
+}
+
+/// Whether an account is there. One command.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn is_there(app: &App, id: UserId) -> Result<bool, Error> {
+    store::exists(app.db(), id).await
+}
+
+/// Changes the profile of `id` and returns it.
+///
+/// # Errors
+/// `INVALID_NAME`, `INVALID_BIO`; `NOT_FOUND` when the account is gone.
+pub async fn update_profile(app: &App, id: UserId, change: ProfileChange) -> Outcome<Arc<User>> {
+    let change = change.check().map_err(Refusal::User)?;
+    store::update(app.db(), id, change.name.as_deref(), change.bio.as_deref()).await?;
+    let user = store::one(app.db(), id).await?;
+    user.ok_or_else(|| UserError::new(UserErrorCode::NotFound, "This account is gone.", &[]).into())
+}
+
+/// The accounts that have these logins, in any case; nobody for a login that nobody has. A round trip for every 500 logins, none for what
+/// cannot be a login.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn find_by_logins(app: &App, logins: &[String]) -> Result<Vec<UserId>, Error> {
+    let logins = logins.iter().filter(|login| model::is_login(login)).map(|login| login.to_ascii_lowercase());
+    store::find_many(app.db(), &logins.collect()).await
+}
+
+/// The account with this login, in any case. One HGET and one batched HGETALL; none for what cannot be a login.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn by_login(app: &App, loaders: &Loaders, login: &str) -> Result<Option<Arc<User>>, Error> {
+    if !model::is_login(login) {
+        return Ok(None);
+    }
+    match store::find(app.db(), login).await? {
+        Some(id) => loaders.users.load(id).await,
+        None => Ok(None),
+    }
+}
+
+/// Writes accounts in bulk, all with one password: for worlds that are loaded into an empty store. Doing it again changes nothing
+/// but the password's salt.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: load again.
+pub async fn import(app: &App, users: &[User], password: &str) -> Result<(), Error> {
+    let hash = password::hash(app, password.to_owned()).await?;
+    let commands = users.iter().flat_map(|user| {
+        let (set_password, set_user) = store::create_commands(user, &hash);
+        [set_password, set_user, store::claim_command(&user.login, user.id)]
+    });
+    app.db().write_many(commands.collect()).await.map(drop)
+}

@@ -1,0 +1,236 @@
+//! Accounts in Redis.
+
+use super::keys;
+use super::model::{FREE_AFTER, PasswordRecord, User};
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use crate::base::ids::UserId;
+use crate::db::script::{Call, Script};
+use crate::db::{Db, Moment, Weighed, decode};
+use redis::{Value, cmd};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+static CREATE_USER: Script = Script::new(include_str!("lua/create_user.lua"));
+static CLAIM_LOGIN: Script = Script::new(include_str!("lua/claim_login.lua"));
+static RELEASE_LOGIN: Script = Script::new(include_str!("lua/release_login.lua"));
+static UPDATE_USER: Script = Script::new(include_str!("lua/update_user.lua"));
+/// The same where nothing grows: whoever lost a device revokes its tokens in a full store, too.
+static REVOKE_DEVICES: Script = Script::allow_oom(include_str!("lua/update_user.lua"));
+
+/// The field of an account's HASH that holds its device epoch. Not part of [`User`]: only log-ins read it.
+pub(super) const DEVICE_EPOCH: &str = "devices";
+
+/// Accounts by id, in their order; `None` for what is not there. One pipeline of HGETALL for those that are not near.
+pub(super) async fn load(db: &Db, since: Moment, ids: &[UserId]) -> Result<Vec<Option<Arc<User>>>, Error> {
+    let keys = ids.iter().map(|id| keys::user(*id)).collect();
+    Ok(db.near(since, keys, decode_user, |_| Vec::new()).await?.0)
+}
+
+/// Those of [`load`], where all of them are near.
+pub(super) fn at_hand(db: &Db, since: Moment, ids: &[UserId]) -> Option<Vec<Option<Arc<User>>>> {
+    Some(db.at_hand(since, ids.iter().map(|id| keys::user(*id)), |_| true)?.into_iter().map(Some).collect())
+}
+
+/// An account as it is now; `None` when it is not there. One HGETALL.
+pub(super) async fn one(db: &Db, id: UserId) -> Result<Option<Arc<User>>, Error> {
+    Ok(load(db, db.moment(), &[id]).await?.pop().flatten())
+}
+
+impl Weighed for User {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.login.len() + self.name.len() + self.bio.len()
+    }
+}
+
+fn decode_user(reply: Value) -> Result<Option<User>, Error> {
+    let empty = String::new;
+    let mut user =
+        User { id: UserId(0), login: empty(), name: empty(), bio: empty(), signed_up: 0, followers: 0, following: 0, posts: 0 };
+    let any = decode::fields(reply, |name, value| {
+        match name {
+            "id" => user.id = UserId(value.number()?),
+            "login" => user.login = value.0,
+            "name" => user.name = value.0,
+            "bio" => user.bio = value.0,
+            "signup" => user.signed_up = value.number()?,
+            "followers" => user.followers = value.number()?,
+            "following" => user.following = value.number()?,
+            "posts" => user.posts = value.number()?,
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok((any && user.id.0 > 0).then_some(user))
+}
+
+/// The account that holds a login, in any case. One HGET. It may be one that is still being created.
+pub(super) async fn find(db: &Db, login: &str) -> Result<Option<UserId>, Error> {
+    let login = login.to_ascii_lowercase();
+    let id: Option<u64> = db.read(cmd("HGET").arg(keys::logins(&login)).arg(&login).take()).await?;
+    Ok(id.map(UserId))
+}
+
+/// Logins that are looked up in one pipeline.
+const LOGINS: usize = 500;
+
+/// The accounts that hold these logins, which are in lower case; nobody for one that nobody holds. A pipeline for every [`LOGINS`] of them, one behind
+/// the other: what others ask goes in between.
+pub(super) async fn find_many(db: &Db, logins: &BTreeSet<String>) -> Result<Vec<UserId>, Error> {
+    let mut found = Vec::new();
+    let logins: Vec<&String> = logins.iter().collect();
+    for some in logins.chunks(LOGINS) {
+        let commands = some.iter().map(|login| cmd("HGET").arg(keys::logins(login)).arg(login).take());
+        for reply in db.read_many(commands.collect()).await? {
+            found.extend(decode::one::<Option<u64>>(reply)?.map(UserId));
+        }
+    }
+    Ok(found)
+}
+
+/// Who holds a login, and until when nobody can claim it since it was a deleted account's. One pipeline.
+pub(super) async fn holder(db: &Db, login: &str) -> Result<(Option<UserId>, Millis), Error> {
+    let login = login.to_ascii_lowercase();
+    let commands = vec![cmd("HGET").arg(keys::logins(&login)).arg(&login).take(), cmd("GET").arg(keys::freed(&login)).take()];
+    let mut replies = db.read_many(commands).await?.into_iter();
+    let mut number = || decode::one::<Option<u64>>(replies.next().unwrap_or_default());
+    Ok((number()?.map(UserId), number()?.unwrap_or(0)))
+}
+
+/// Claims a login for `id`, if it is free or `abandoned` holds it; says who holds it now, `None` for nobody while it is a deleted account's
+/// still. One script.
+pub(super) async fn claim(
+    db: &Db,
+    login: &str,
+    id: UserId,
+    abandoned: Option<UserId>,
+    now: Millis,
+) -> Result<Option<UserId>, Error> {
+    let login = login.to_ascii_lowercase();
+    let call = Call::new(&CLAIM_LOGIN, [keys::logins(&login), keys::freed(&login)]).arg(&login).arg(id.0);
+    let holder: u64 = db.call(call.arg(abandoned.map_or(0, |id| id.0)).arg(now)).await?;
+    Ok((holder > 0).then_some(UserId(holder)))
+}
+
+/// Has nobody claim a login before its time. One command.
+pub(super) async fn withhold(db: &Db, login: &str, now: Millis) -> Result<(), Error> {
+    let key = keys::freed(&login.to_ascii_lowercase());
+    let withhold = cmd("SET").arg(key).arg(now + FREE_AFTER).arg("PX").arg(FREE_AFTER).take();
+    db.write_many_allow_oom(vec![withhold]).await.map(drop)
+}
+
+/// Takes [`withhold`] back. One command.
+pub(super) async fn give_free(db: &Db, login: &str) -> Result<(), Error> {
+    db.write_many(vec![cmd("UNLINK").arg(keys::freed(&login.to_ascii_lowercase())).take()]).await.map(drop)
+}
+
+/// Takes a login from an account that is gone. One script.
+pub(super) async fn release(db: &Db, login: &str, id: UserId) -> Result<(), Error> {
+    let login = login.to_ascii_lowercase();
+    let call = Call::new(&RELEASE_LOGIN, [keys::logins(&login)]).arg(&login).arg(id.0);
+    db.call::<u64>(call).await.map(drop)
+}
+
+/// Whether an account is there. One command.
+pub(super) async fn exists(db: &Db, id: UserId) -> Result<bool, Error> {
+    db.read(cmd("EXISTS").arg(keys::user(id)).take()).await
+}
+
+/// Writes a new account and its password hash. One script; doing it again changes nothing.
+pub(super) async fn create(db: &Db, user: &User, password: &str) -> Result<(), Error> {
+    let call = Call::new(&CREATE_USER, [keys::password(user.id), keys::user(user.id)]).arg(password).arg(&fields(user)[..]);
+    db.call::<u64>(call).await.map(drop)
+}
+
+/// The password first: an account is there once its HASH is.
+pub(super) fn create_commands(user: &User, password: &str) -> (redis::Cmd, redis::Cmd) {
+    let set_password = cmd("SET").arg(keys::password(user.id)).arg(password).take();
+    let set_user = cmd("HSET").arg(keys::user(user.id)).arg(&fields(user)[..]).take();
+    (set_password, set_user)
+}
+
+/// What an account's HASH holds at first.
+fn fields(user: &User) -> [(&'static str, String); 8] {
+    [
+        ("id", user.id.0.to_string()),
+        ("login", user.login.clone()),
+        ("name", user.name.clone()),
+        ("bio", user.bio.clone()),
+        ("followers", user.followers.to_string()),
+        ("following", user.following.to_string()),
+        ("posts", user.posts.to_string()),
+        ("signup", user.signed_up.to_string()),
+    ]
+}
+
+/// The claim of a new login as a plain write, for bulk loads into an empty store.
+pub(super) fn claim_command(login: &str, id: UserId) -> redis::Cmd {
+    let login = login.to_ascii_lowercase();
+    cmd("HSETNX").arg(keys::logins(&login)).arg(&login).arg(id.0).take()
+}
+
+/// Takes an account and its password away, both at once. One command on one tag.
+pub(super) async fn remove(db: &Db, id: UserId) -> Result<(), Error> {
+    let keys = [keys::user(id), keys::password(id)];
+    db.write_many(vec![cmd("UNLINK").arg(&keys).take()]).await.map(drop)
+}
+
+/// Changes name and bio where given; `false` when there is no such account. One script.
+pub(super) async fn update(db: &Db, id: UserId, name: Option<&str>, bio: Option<&str>) -> Result<bool, Error> {
+    let mut call = Call::new(&UPDATE_USER, [keys::user(id)]);
+    for (field, value) in [("name", name), ("bio", bio)] {
+        if let Some(value) = value {
+            call = call.arg(field).arg(value);
+        }
+    }
+    db.call(call).await
+}
+
+/// Sets the device epoch of an account, which revokes its device tokens; `false` when there is no such account. One script.
+pub(super) async fn set_device_epoch(db: &Db, id: UserId, epoch: &str) -> Result<bool, Error> {
+    db.call(Call::new(&REVOKE_DEVICES, [keys::user(id)]).arg(DEVICE_EPOCH).arg(epoch)).await
+}
+
+/// The password hash of an account, and its device epoch. One pipeline.
+pub(super) async fn password_record(db: &Db, id: UserId) -> Result<Option<PasswordRecord>, Error> {
+    let get_epoch = cmd("HGET").arg(keys::user(id)).arg(DEVICE_EPOCH).take();
+    let mut replies = db.read_many(vec![cmd("GET").arg(keys::password(id)).take(), get_epoch]).await?.into_iter();
+    let mut text = || decode::one::<Option<String>>(replies.next().unwrap_or_default());
+    let (hash, epoch) = (text()?, text()?);
+    Ok(hash.map(|hash| PasswordRecord { hash, device_epoch: epoch.unwrap_or_default() }))
+}
+
+/// The password hash of an account.
+pub(super) async fn password(db: &Db, id: UserId) -> Result<Option<String>, Error> {
+    db.read(cmd("GET").arg(keys::password(id)).take()).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::audit;
+    use super::*;
+
+    /// No field has its default here: a field that is forgotten in one of the three places would read as if it were there.
+    #[test]
+    fn every_field_of_an_account_is_written_read_and_audited() {
+        let text = String::from;
+        let names = (text("login"), text("name"), text("bio"));
+        let user = User {
+            id: UserId(1),
+            login: names.0,
+            name: names.1,
+            bio: names.2,
+            signed_up: 2,
+            followers: 3,
+            following: 4,
+            posts: 5,
+        };
+        let (mut written, mut audited) = (fields(&user).map(|(name, _)| name).to_vec(), audit::FIELDS.to_vec());
+        written.sort_unstable();
+        audited.sort_unstable();
+        assert_eq!(written, audited);
+        let bulk = |text: &str| Value::BulkString(text.as_bytes().to_vec());
+        let reply = fields(&user).iter().map(|(name, value)| (bulk(name), bulk(value))).collect();
+        assert_eq!(decode_user(Value::Map(reply)).expect("it is read"), Some(user));
+    }
+}

@@ -1,0 +1,197 @@
+//! What a filter asks of a status, as keyed hashes.
+
+use crate::base::ids::UserId;
+use caseless::Caseless;
+use serde::{Deserialize, Serialize};
+use siphasher::sip::SipHasher24;
+use std::collections::BTreeSet;
+use std::hash::Hasher;
+use unicode_normalization::UnicodeNormalization;
+use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
+
+/// The places on the ring of samples.
+pub const RING: u64 = 10_000;
+
+/// A status as filters see it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Marks {
+    /// Its author.
+    pub author: u64,
+    /// Its words, its tags with their `#`, its mentions with their `@`; sorted.
+    pub words: Vec<u32>,
+    /// Its latitude and longitude.
+    pub place: Option<(f64, f64)>,
+}
+
+impl Marks {
+    /// Whether all of `words` stand in it.
+    pub fn has_all(&self, words: &[u32]) -> bool {
+        words.iter().all(|word| self.words.binary_search(word).is_ok())
+    }
+
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        postcard::to_allocvec(self).unwrap_or_default()
+    }
+
+    pub(super) fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        postcard::from_bytes(bytes).ok()
+    }
+}
+
+/// Makes marks, under the deployment's secret.
+#[derive(Clone, Copy)]
+pub struct Marker {
+    pub(super) secret: [u8; 16],
+}
+
+impl Marker {
+    /// The marks of a status.
+    pub fn status(&self, author: UserId, message: &str, place: Option<(f64, f64)>) -> Marks {
+        Marks { author: self.author(author), words: self.words(message), place }
+    }
+
+    /// The mark of an author.
+    pub fn author(&self, author: UserId) -> u64 {
+        self.hash(b'a', &author.0.to_be_bytes())
+    }
+
+    /// The mark of a mention of a login.
+    pub fn mention(&self, login: &str) -> u32 {
+        self.word(&format!("@{}", fold(login)))
+    }
+
+    /// The marks of all words in a text, sorted, each once. Of `#tag` the word and the tag, of `@login` the word and the mention.
+    pub fn words(&self, text: &str) -> Vec<u32> {
+        let all: BTreeSet<u32> = tokens(text).iter().flat_map(|token| token.as_said()).map(|word| self.word(&word)).collect();
+        all.into_iter().collect()
+    }
+
+    /// The marks of the words that a phrase asks for, sorted, each once: `#tag` asks for the tag, `tag` for the word.
+    pub fn phrase(&self, text: &str) -> Vec<u32> {
+        let all: BTreeSet<u32> = tokens(text).iter().map(|token| self.word(&token.as_asked())).collect();
+        all.into_iter().collect()
+    }
+
+    /// Where a status stands on the ring of samples, 0 to 9,999.
+    pub fn place_on_ring(&self, status: u64) -> u64 {
+        self.hash(b's', &status.to_be_bytes()) % RING
+    }
+
+    /// Where the samples of a name begin on it: one of so many ten thousandths has the statuses that stand in as many places from there on.
+    pub fn start_on_ring(&self, identifier: &str) -> u64 {
+        self.hash(b'i', identifier.as_bytes()) % RING
+    }
+
+    fn word(&self, word: &str) -> u32 {
+        (self.hash(b'w', word.as_bytes()) >> 32) as u32
+    }
+
+    fn hash(&self, what: u8, bytes: &[u8]) -> u64 {
+        let mut hasher = SipHasher24::new_with_key(&self.secret);
+        hasher.write_u8(what);
+        hasher.write(bytes);
+        hasher.finish()
+    }
+}
+
+/// A word, with the sign that makes it a tag or a mention.
+#[derive(Debug, PartialEq)]
+struct Token {
+    sign: Option<char>,
+    word: String,
+}
+
+impl Token {
+    fn as_said(&self) -> impl Iterator<Item = String> {
+        [Some(self.word.clone()), self.sign.map(|sign| format!("{sign}{}", self.word))].into_iter().flatten()
+    }
+
+    fn as_asked(&self) -> String {
+        self.sign.map_or_else(|| self.word.clone(), |sign| format!("{sign}{}", self.word))
+    }
+}
+
+/// The words of a text, case folded. Letters, digits, marks and `_` make a word, everything else parts words; a `#` or `@` that follows
+/// on no word and that a word follows belongs to it.
+fn tokens(text: &str) -> Vec<Token> {
+    let (mut found, mut word, mut sign, mut before) = (Vec::new(), String::new(), None, ' ');
+    for character in text.nfc().chain(std::iter::once(' ')) {
+        if is_of_words(character) {
+            word.push(character);
+        } else {
+            if !word.is_empty() {
+                found.push(Token { sign: sign.take(), word: fold(&std::mem::take(&mut word)) });
+            }
+            sign = (matches!(character, '#' | '@') && !is_of_words(before)).then_some(character);
+        }
+        before = character;
+    }
+    found
+}
+
+fn is_of_words(character: char) -> bool {
+    let of_words = [GeneralCategoryGroup::Letter, GeneralCategoryGroup::Mark, GeneralCategoryGroup::Number];
+    character == '_' || of_words.contains(&character.general_category_group())
+}
+
+fn fold(text: &str) -> String {
+    text.chars().default_case_fold().nfc().collect()
+}
+
+#[cfg(test)]
+impl Marker {
+    /// One with this secret.
+    pub(crate) const fn of(secret: [u8; 16]) -> Self {
+        Self { secret }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MARKER: Marker = Marker { secret: [7; 16] };
+
+    fn fits(phrase: &str, message: &str) -> bool {
+        MARKER.status(UserId(1), message, None).has_all(&MARKER.phrase(phrase))
+    }
+
+    #[test]
+    fn phrases_find_words_tags_and_mentions() {
+        for (phrase, message, expected) in [
+            ("redis rust", "Rust, and then REDIS!", true),
+            ("redis rust", "Rust and redisearch", false),
+            ("rust", "#Rust", true),
+            ("#rust", "rust", false),
+            ("#rust", "learn #RUST now", true),
+            ("#rust", "a#rust", false),
+            ("@ada", "thanks @Ada!", true),
+            ("@ada", "ada@home", false),
+            ("ada", "thanks @ada", true),
+            ("strasse", "Hauptstraße", false),
+            ("STRASSE", "die Straße", true),
+            ("don't", "t don", true),
+            ("snake_case", "snake_case", true),
+            ("snake", "snake_case", false),
+            ("caf\u{e9}", "CAFE\u{301}", true),
+            ("हिन्दी", "यह हिन्दी है", true),
+            ("2024", "in 2024.", true),
+        ] {
+            assert_eq!(fits(phrase, message), expected, "{phrase:?} in {message:?}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_word_asks_for_nothing() {
+        for phrase in ["", " ", "#", "@ !", "👍"] {
+            assert!(MARKER.phrase(phrase).is_empty(), "{phrase:?}");
+        }
+    }
+
+    #[test]
+    fn marks_come_back_from_their_bytes() {
+        let marks = MARKER.status(UserId(5), "Some words #here", Some((1.5, -170.25)));
+        assert_eq!(Marks::of_bytes(&marks.to_bytes()), Some(marks));
+        assert_eq!(Marks::of_bytes(b""), None);
+    }
+}

@@ -1,0 +1,117 @@
+//! Pages of the logs that this process has read lately, so that many replays of one stretch read and decode it once.
+//!
+//! What follows an event in a log never changes, so a full page can be cached without an end. For replays from different cursors to meet, a page
+//! ends at an *anchor*, which its id tells, where it has one, and is cached where it begins at one: the first page of a replay is read, and of the others only
+//! those that nobody has read lately.
+
+use super::model::{Event, EventId, Read};
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use std::sync::Arc;
+
+/// How much is cached, in bytes.
+const CAPACITY: u64 = 8 << 20;
+/// What a page takes as a rule, in bytes.
+const USUAL: u64 = 64 << 10;
+/// How many anchors a full page has on average.
+const ANCHORS: u64 = 4;
+
+/// A page: its shard, the event that it follows, and how many events it may have.
+type PageKey = (usize, EventId, usize);
+
+/// The pages that are cached, in a process.
+#[derive(Clone)]
+pub(super) struct Pages(Arc<Cache<PageKey, Arc<Vec<Event>>, Weight>>);
+
+#[derive(Clone)]
+struct Weight;
+
+impl Weighter<PageKey, Arc<Vec<Event>>> for Weight {
+    fn weight(&self, _: &PageKey, events: &Arc<Vec<Event>>) -> u64 {
+        events.iter().map(|event| (size_of::<Event>() + size_of_val(&event.marks.words[..])) as u64).sum()
+    }
+}
+
+impl Default for Pages {
+    fn default() -> Self {
+        Self(Arc::new(Cache::with_weighter((CAPACITY / USUAL) as usize, CAPACITY, Weight)))
+    }
+}
+
+impl Pages {
+    /// The page of up to `limit` events behind `last`, where it is cached.
+    pub(super) fn get(&self, shard: usize, last: EventId, limit: usize) -> Option<Vec<Event>> {
+        self.0.get(&(shard, last, limit)).map(|events| events.to_vec())
+    }
+
+    /// Ends what was read behind `last` at its last anchor, if it is full and has one, and caches it where it begins at one.
+    pub(super) fn keep(&self, shard: usize, last: EventId, limit: usize, mut read: Read) -> Read {
+        let Read::Events(events) = &mut read else { return read };
+        // At the end of the log more may follow.
+        if events.len() < limit {
+            return read;
+        }
+        if let Some(at) = events.iter().rposition(|event| is_anchor(event.id, limit)) {
+            events.truncate(at + 1);
+        }
+        if is_anchor(last, limit) {
+            self.0.insert((shard, last, limit), Arc::new(events.clone()));
+        }
+        read
+    }
+}
+
+fn is_anchor(id: EventId, limit: usize) -> bool {
+    mix(id.at.wrapping_add(mix(id.number))).is_multiple_of((limit as u64 / ANCHORS).max(1))
+}
+
+/// The last steps of SplitMix64: anchors at regular distances would keep replays apart that begin between them.
+const fn mix(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::marks::Marks;
+    use super::super::model::Kind;
+    use super::*;
+    use crate::base::ids::StatusId;
+
+    const LIMIT: usize = 40;
+
+    fn event(at: u64) -> Event {
+        let id = EventId { at, number: 0 };
+        Event { shard: 0, id, kind: Kind::Posted, status: StatusId(at), marks: Marks::default() }
+    }
+
+    /// All of a log of events 1 to 1,000 behind an event, and how many pages of it were not cached.
+    fn replay(pages: &Pages, mut last: u64) -> (Vec<u64>, usize) {
+        let (mut all, mut read) = (Vec::new(), 0);
+        loop {
+            let id = EventId { at: last, number: 0 };
+            let page = pages.get(0, id, LIMIT).unwrap_or_else(|| {
+                read += 1;
+                let found = (last + 1..=1_000).take(LIMIT).map(event).collect();
+                let Read::Events(events) = pages.keep(0, id, LIMIT, Read::Events(found)) else { panic!("events") };
+                events
+            });
+            let Some(end) = page.last() else { return (all, read) };
+            last = end.id.at;
+            all.extend(page.iter().map(|event| event.id.at));
+        }
+    }
+
+    #[test]
+    fn replays_from_any_cursor_meet_and_lack_nothing() {
+        let pages = Pages::default();
+        assert!(replay(&pages, 0).1 > 1_000 / LIMIT);
+        for last in [0, 3, 77, 100, 500] {
+            let (all, read) = replay(&pages, last);
+            assert_eq!(all, (last + 1..=1_000).collect::<Vec<_>>(), "behind {last}");
+            // The first page, the last one, and that nothing follows it; one or two more until it meets an anchor.
+            assert!(read <= 5, "{read} pages behind {last}");
+        }
+    }
+}

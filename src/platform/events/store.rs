@@ -1,0 +1,187 @@
+//! Events in Redis.
+
+use super::keys;
+use super::marks::Marks;
+use super::model::{Event, EventId, Kind, Position, Read, SHARDS};
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use crate::base::ids::{StatusId, UserId};
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode};
+use redis::{Cmd, Value, cmd};
+
+static APPEND_EVENT: Script = Script::allow_oom(include_str!("lua/append_event.lua"));
+static TELL_CHANGE: Script = Script::new(include_str!("lua/tell_change.lua"));
+
+/// Statuses that are looked up with one command.
+const LOOKED_UP: usize = 1_000;
+
+/// The channel of a shard.
+pub(super) fn stream_channel(shard: usize) -> String {
+    keys::stream(shard)
+}
+
+/// The channel of the changes of an account or a list.
+pub(super) fn changes_channel(id: u64) -> String {
+    keys::changes(id)
+}
+
+/// The shard of a stream's channel.
+pub(super) fn shard_of(channel: &str) -> Option<usize> {
+    keys::shard_of_channel(channel)
+}
+
+/// The account or list of a channel of changes.
+pub(super) fn owner_of(channel: &str) -> Option<u64> {
+    keys::owner_of_channel(channel)
+}
+
+/// How many shards there are.
+pub(super) fn shards(db: &Db) -> usize {
+    if db.is_cluster() { SHARDS } else { 1 }
+}
+
+/// The shard of an author's statuses: what one says is told in one order. Ids end in zeros, as a rule, so they are mixed first.
+fn shard_of_author(db: &Db, author: UserId) -> usize {
+    let mixed = author.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    (mixed % shards(db) as u64) as usize
+}
+
+/// What is to be appended.
+pub(super) struct Append {
+    pub author: UserId,
+    pub status: StatusId,
+    /// As the script calls it.
+    pub kind: &'static str,
+    pub marks: Marks,
+}
+
+/// How much is kept of a shard.
+#[derive(Clone, Copy)]
+pub(super) struct Keep {
+    pub now: Millis,
+    pub most: usize,
+    pub since: Millis,
+}
+
+/// Notes events, each once. One pipeline of scripts.
+pub(super) async fn append(db: &Db, appends: &[Append], keep: Keep) -> Result<(), Error> {
+    let call = |it: &Append| {
+        let shard = shard_of_author(db, it.author);
+        Call::new(&APPEND_EVENT, [keys::stream(shard), keys::told(shard)])
+            .arg(keep.now)
+            .arg(it.kind)
+            .arg(it.status.0)
+            .arg(it.marks.to_bytes())
+            .arg(keep.most.div_ceil(shards(db)))
+            .arg(keep.since)
+            .arg(it.status.time())
+    };
+    db.call_many(appends.iter().map(call).collect()).await.map(drop)
+}
+
+/// Tells that the surroundings of an account or a list have changed.
+pub(super) async fn tell_change(db: &Db, id: u64) -> Result<(), Error> {
+    db.call_aside(vec![Call::new(&TELL_CHANGE, [keys::changes(id)])]).await.map(drop)
+}
+
+/// The newest event of each shard. One pipeline.
+pub(crate) async fn position(db: &Db) -> Result<Position, Error> {
+    position_of(db.read_many(position_commands(db)).await?)
+}
+
+/// What asks for the newest event of each shard, to stand at the head of a pipeline.
+pub(crate) fn position_commands(db: &Db) -> Vec<Cmd> {
+    (0..shards(db)).map(|shard| cmd("HGET").arg(keys::told(shard)).arg("last").take()).collect()
+}
+
+/// What these commands answer.
+pub(crate) fn position_of(replies: impl IntoIterator<Item = Value>) -> Result<Position, Error> {
+    replies.into_iter().map(|reply| Ok(id(decode::one(reply)?))).collect::<Result<_, Error>>().map(Position)
+}
+
+/// Those of `statuses` that may be told behind `position`: they were told there, or were not told so far and can be. One pipeline of a command a shard
+/// and thousand statuses.
+pub(super) async fn still_to_tell(db: &Db, position: &Position, statuses: &[u64]) -> Result<Vec<u64>, Error> {
+    let mut still = Vec::new();
+    for some in statuses.chunks(LOOKED_UP) {
+        let fields: Vec<String> = some.iter().map(|status| format!("p{status}")).collect();
+        let ask = |shard| cmd("HMGET").arg(keys::told(shard)).arg("dropped").arg(&fields).take();
+        let replies = db.read_many((0..shards(db)).map(ask).collect()).await?;
+        let told: Vec<Vec<Option<String>>> = replies.into_iter().map(decode::one).collect::<Result<_, _>>()?;
+        // What was dropped from every shard is newer than a status that nobody is told of any more: see the script.
+        let dropped = told.iter().map(|shard| id(shard.first().cloned().flatten()).at).min().unwrap_or(0);
+        for (at, status) in some.iter().enumerate() {
+            let mut events = told.iter().enumerate().filter_map(|(shard, told)| Some((shard, told.get(at + 1)?.clone()?)));
+            let is_to_come = match events.next() {
+                Some((shard, event)) => position.0.get(shard).is_none_or(|last| id(Some(event)) > *last),
+                None => dropped <= StatusId(*status).time(),
+            };
+            if is_to_come {
+                still.push(*status);
+            }
+        }
+    }
+    Ok(still)
+}
+
+fn id(text: Option<String>) -> EventId {
+    text.and_then(|text| text.parse().ok()).unwrap_or_default()
+}
+
+/// What comes next in shards after these events, up to `limit` events each. One pipeline; none costs nothing.
+pub(super) async fn read(db: &Db, after: &[(usize, EventId)], limit: usize) -> Result<Vec<Read>, Error> {
+    let of = |(shard, last): &(usize, EventId)| {
+        // From the place itself on: that it is there says that nothing was lost.
+        let from = if *last == EventId::default() { "-".to_owned() } else { last.to_string() };
+        let range = cmd("XRANGE").arg(keys::stream(*shard)).arg(from).arg("+").arg("COUNT").arg(limit + 1).take();
+        [range, cmd("HMGET").arg(keys::told(*shard)).arg("dropped").arg("last").take()]
+    };
+    let mut replies = db.read_many(after.iter().flat_map(of).collect()).await?.into_iter();
+    let mut found = Vec::new();
+    for (shard, last) in after {
+        let (entries, told) = (replies.next().unwrap_or_default(), replies.next().unwrap_or_default());
+        let (dropped, newest): (Option<String>, Option<String>) = decode::one(told)?;
+        found.push(judge(*shard, *last, decode::one(entries)?, id(dropped), id(newest)));
+    }
+    Ok(found)
+}
+
+type Entry = (String, Vec<Vec<u8>>);
+
+fn judge(shard: usize, last: EventId, entries: Vec<Entry>, dropped: EventId, newest: EventId) -> Read {
+    let mut events: Vec<Event> = entries.into_iter().filter_map(|entry| event_of(shard, entry)).collect();
+    match events.first() {
+        Some(first) if first.id == last => drop(events.remove(0)),
+        _ if last == dropped => {}
+        // All of it was lost, and there is nothing that this place lacks.
+        None if last == newest => {}
+        _ if last < dropped => return Read::Expired,
+        _ => return Read::Lost,
+    }
+    Read::Events(events)
+}
+
+fn event_of(shard: usize, (id, fields): Entry) -> Option<Event> {
+    let [_, kind, _, status, _, marks] = &fields[..] else { return None };
+    event(shard, &id, std::str::from_utf8(kind).ok()?, std::str::from_utf8(status).ok()?, marks)
+}
+
+/// An event as it was published, and the id of the one before it.
+pub(super) fn published(shard: usize, message: &[u8]) -> Option<(Event, EventId)> {
+    let mut parts = message.splitn(5, |byte| *byte == b' ');
+    let mut text = || parts.next().and_then(|part| std::str::from_utf8(part).ok());
+    let (id, before, kind, status) = (text()?, text()?, text()?, text()?);
+    Some((event(shard, id, kind, status, parts.next()?)?, before.parse().ok()?))
+}
+
+fn event(shard: usize, id: &str, kind: &str, status: &str, marks: &[u8]) -> Option<Event> {
+    let kind = match kind {
+        "p" => Kind::Posted,
+        "d" => Kind::Deleted,
+        _ => return None,
+    };
+    // A deletion of which nothing is known any more goes to nobody by its marks.
+    let marks = Marks::of_bytes(marks).unwrap_or_default();
+    Some(Event { shard, id: id.parse().ok()?, kind, status: StatusId(status.parse().ok()?), marks })
+}

@@ -1,0 +1,85 @@
+//! What was made under clients' keys, in Redis.
+
+use super::keys;
+use super::model::{Keyed, MAX_KEYS, REMEMBER_FOR};
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use crate::base::ids::UserId;
+use crate::db::Db;
+use crate::db::script::{Call, Script};
+use crate::domains::users::user_key;
+use redis::cmd;
+
+static REMEMBER_ANSWER: Script = Script::new(include_str!("lua/remember_answer.lua"));
+static FORGET_ANSWER: Script = Script::new(include_str!("lua/forget_answer.lua"));
+static MEND_ANSWER: Script = Script::new(include_str!("lua/mend_answer.lua"));
+
+/// Answers that are looked at together.
+const PAGE: usize = 1_000;
+
+/// Ties a key to `id`, unless it is tied already; what it is tied to: a fingerprint and an id. `None` when the account is gone. One script.
+pub(super) async fn remember(
+    db: &Db,
+    account: UserId,
+    keyed: &Keyed,
+    id: u64,
+    now: Millis,
+) -> Result<Option<(String, u64)>, Error> {
+    let keys = [keys::answers(account), keys::times(account), user_key(account)];
+    let call = Call::new(&REMEMBER_ANSWER, keys).arg(&keyed.digest).arg(tied(keyed, id));
+    let tied: String = db.call(call.arg(now).arg(REMEMBER_FOR).arg(MAX_KEYS)).await?;
+    if tied.is_empty() {
+        return Ok(None);
+    }
+    let (fingerprint, id) = tied.split_once(' ').ok_or_else(|| Error::corrupt("an idempotency record"))?;
+    Ok(Some((fingerprint.to_owned(), id.parse().map_err(Error::corrupt)?)))
+}
+
+/// Forgets a key that is tied to this very input and `id`. One script.
+pub(super) async fn forget(db: &Db, account: UserId, keyed: &Keyed, id: u64) -> Result<(), Error> {
+    let call = Call::new(&FORGET_ANSWER, [keys::answers(account), keys::times(account)]);
+    db.call::<u64>(call.arg(&keyed.digest).arg(tied(keyed, id))).await.map(drop)
+}
+
+/// Forgets every key of an account. One command.
+pub(super) async fn erase(db: &Db, account: UserId) -> Result<(), Error> {
+    let keys = [keys::answers(account), keys::times(account)];
+    db.write_many(vec![cmd("UNLINK").arg(&keys).take()]).await.map(drop)
+}
+
+/// Makes both keys of an account hold the same, and nothing that cannot be read; what is over the limit goes, the oldest first. A script for each
+/// that disagrees, pages of a thousand.
+pub(super) async fn mend(db: &Db, account: UserId, now: Millis) -> Result<(), Error> {
+    let (answers, times) = (keys::answers(account), keys::times(account));
+    let mend = |digests: Vec<Vec<u8>>| {
+        let keys = || [keys::answers(account), keys::times(account)];
+        digests.into_iter().map(|it| Call::new(&MEND_ANSWER, keys()).arg(it).arg(now).arg(REMEMBER_FOR)).collect::<Vec<_>>()
+    };
+    let mut cursor = "0".to_owned();
+    loop {
+        let (next, flat): (String, Vec<Vec<u8>>) =
+            db.read(cmd("HSCAN").arg(&answers).arg(&cursor).arg("COUNT").arg(PAGE).take()).await?;
+        db.call_many(mend(flat.chunks_exact(2).map(|pair| pair[0].clone()).collect())).await?;
+        cursor = next;
+        if cursor == "0" {
+            break;
+        }
+    }
+    // The newest first: what is taken away moves none of those that come next.
+    let size: usize = db.read(cmd("ZCARD").arg(&times).take()).await?;
+    for from in (0..size).step_by(PAGE).collect::<Vec<_>>().into_iter().rev() {
+        let page = cmd("ZRANGE").arg(&times).arg(from).arg(from + PAGE - 1).take();
+        db.call_many(mend(db.read(page).await?)).await?;
+    }
+    let over = db.read::<usize>(cmd("ZCARD").arg(&times).take()).await?.saturating_sub(MAX_KEYS).min(PAGE);
+    if over > 0 {
+        let oldest: Vec<Vec<u8>> = db.read(cmd("ZRANGE").arg(&times).arg(0).arg(over - 1).take()).await?;
+        let commands = vec![cmd("HDEL").arg(&answers).arg(&oldest).take(), cmd("ZREM").arg(&times).arg(&oldest).take()];
+        db.write_many(commands).await?;
+    }
+    Ok(())
+}
+
+fn tied(keyed: &Keyed, id: u64) -> String {
+    format!("{} {id}", keyed.fingerprint)
+}

@@ -1,0 +1,58 @@
+//! Every key of this domain.
+
+use super::model::{Queue, SHARDS};
+use crate::base::audit;
+use crate::db::spread;
+
+/// What stands before the colon of each of them.
+pub const KINDS: [&str; 5] = ["journal", "due", "dead", "settled", "copies"];
+
+/// HASH, entry id → `claims tries place task`; on a cluster `claims tries place copies task`. At most [`super::model::MAX_ENTRIES`], no time to live.
+pub(super) fn journal(shard: u64) -> String {
+    format!("journal:{{{shard}}}")
+}
+
+/// ZSET, entry id → when it is anybody's, in ms since the epoch. Holds the journal's entries.
+pub(super) fn due(shard: u64, queue: Queue) -> String {
+    format!("due:{{{shard}}}:{}", queue.name())
+}
+
+/// HASH, entry id → `error, newline, claims tries place task`. At most [`super::model::MAX_DEAD`], no time to live.
+pub(super) fn dead(shard: u64) -> String {
+    format!("dead:{{{shard}}}")
+}
+
+/// ZSET, entry id → when it was settled, in ms since the epoch. Of entries of the journal, which are kept for [`super::model::KEEP`]; on a
+/// cluster only.
+pub(super) fn settled(shard: u64) -> String {
+    format!("settled:{{{shard}}}")
+}
+
+/// HASH, entry id → record, as in the journal. Copies of entries whose journal is on another node; on a cluster only. `tag` is one of
+/// [`spread::tags`]. At most [`super::model::MAX_ENTRIES`], no time to live: a copy goes with its entry.
+pub(super) fn copies(tag: u64) -> String {
+    format!("copies:{{{tag}}}")
+}
+
+/// What a key of this domain is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owned {
+    Journal(u64),
+    Due(u64),
+    Dead(u64),
+    Settled(u64),
+    Copies(u64),
+}
+
+/// What a key is; `None` when it is not of this domain.
+pub(super) fn parse(key: &str) -> Option<Owned> {
+    let shard = |tag: &str| audit::number(tag).filter(|shard| *shard < SHARDS);
+    if let Some((key, queue)) = key.split_once("}:") {
+        let known = Queue::ALL.iter().any(|it| it.name() == queue);
+        return shard(key.strip_prefix("due:{")?).filter(|_| known).map(Owned::Due);
+    }
+    let tagged = |kind| audit::tag_in(key, kind).and_then(shard);
+    let spread = || audit::tag_in(key, "copies").and_then(audit::number).filter(|tag| spread::tags().contains(tag));
+    let journal = tagged("journal").map(Owned::Journal).or_else(|| tagged("dead").map(Owned::Dead));
+    journal.or_else(|| tagged("settled").map(Owned::Settled)).or_else(|| spread().map(Owned::Copies))
+}

@@ -1,0 +1,6 @@
+//! What every domain builds on: the journal of changes, the event log, rate limits and idempotency keys.
+
+pub mod journal;
+pub mod events;
+pub mod rates;
+pub mod idempotency;

@@ -1,0 +1,44 @@
+//! The audit of buckets: each ends when it is full.
+
+use super::keys;
+pub use super::keys::KINDS;
+use crate::base::audit::{self, Entry, Findings, Lives, Remedy};
+use crate::base::clock::DAY;
+use crate::base::error::Error;
+use crate::db::look::Look;
+use redis::cmd;
+
+const FIELDS: [&str; 3] = ["owed", "at", "window"];
+
+/// Whether a key is of this domain.
+pub fn owns(key: &str) -> bool {
+    keys::parse(key).is_some()
+}
+
+/// Buckets. What a full one holds is a server's setting, so how much may be owed is not known here.
+///
+/// # Errors
+/// As [`crate::db::Db::read_many`].
+pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+    let ours = entries.iter().filter(|entry| owns(&entry.key));
+    let buckets: Vec<&Entry> = ours.filter(|entry| entry.is_derived("hash", Lives::For(DAY), found)).collect();
+    let keys = buckets.iter().map(|entry| entry.key.as_str());
+    let fields = look.ask(keys, |key| cmd("HMGET").arg(key).arg(&FIELDS).take()).await?;
+    for Entry { key, ttl, .. } in buckets {
+        let values: [Option<String>; 3] = fields.read(&key.as_str()).unwrap_or_default();
+        // It may have come to its end since its type was asked for.
+        if values.iter().all(Option::is_none) {
+            continue;
+        }
+        // A bucket that is gone is a full one.
+        let discard = [Remedy::Discard { key: key.clone() }];
+        match values.map(|value| value.as_deref().and_then(audit::number)) {
+            [Some(1..), Some(_), Some(window @ 1..)] if *ttl > 2 * window as i64 => {
+                found.mend_with(key, "lives longer than twice its window", format!("{ttl} ms"), discard);
+            }
+            [Some(1..), Some(_), Some(1..)] => {}
+            _ => found.mend(key, "its owed, at or window is no number", discard),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,235 @@
+//! Whose buckets there are, and what asking one comes to.
+
+use crate::base::clock::Millis;
+use crate::base::ids::{SessionId, UserId};
+use crate::base::quota::{Limit, Quota};
+use crate::db::Work;
+use sha2::{Digest, Sha256};
+use std::net::{IpAddr, Ipv6Addr};
+
+/// Whose bucket it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Subject {
+    /// An account.
+    Account(UserId),
+    /// Whoever shares an address.
+    Address(Network),
+    /// Whoever shares a /48 of IPv6, by its first network.
+    Site(Network),
+    /// An account that is tried, by the digest of its login. There need not be such an account.
+    Login([u8; 16]),
+    /// An account that is tried from one network, by the digest of its login and the network.
+    LoginFrom([u8; 16]),
+    /// A device that is known to an account, by the digest of both.
+    Device([u8; 16]),
+}
+
+/// What counts as one address: one of IPv4, a /64 of IPv6, since that is what one customer gets at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Network(IpAddr);
+
+/// A token of this limit, out of this subject's bucket.
+pub type Charge = (Limit, Subject);
+
+impl Network {
+    /// The network of an address.
+    pub const fn of(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            IpAddr::V6(v6) => Self(IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64))),
+            v4 => Self(v4),
+        }
+    }
+
+    /// Its first address.
+    pub const fn first(self) -> IpAddr {
+        self.0
+    }
+
+    /// The first network of its /48; `None` for IPv4, where one address is one customer's as a rule.
+    pub const fn site(self) -> Option<Self> {
+        match self.0 {
+            IpAddr::V6(v6) => Some(Self(IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 80 << 80)))),
+            IpAddr::V4(_) => None,
+        }
+    }
+}
+
+impl Subject {
+    /// Whoever shares this address.
+    pub const fn address(address: IpAddr) -> Self {
+        Self::Address(Network::of(address))
+    }
+
+    /// Whoever has this login, in any case, if anybody has it. Any text will do.
+    pub fn login(login: &str) -> Self {
+        Self::Login(half_digest(&[login.to_ascii_lowercase().as_bytes()]))
+    }
+
+    /// The same account as it is tried from `address`; from an unknown address, all such attempts together.
+    pub fn login_from(login: &str, address: Option<IpAddr>) -> Self {
+        let network = address.map_or_else(String::new, |address| Network::of(address).first().to_string());
+        // An address has no NUL, so no two pairs of network and login give the same bytes.
+        Self::LoginFrom(half_digest(&[network.as_bytes(), b"\0", login.to_ascii_lowercase().as_bytes()]))
+    }
+
+    /// The device of this id, as `account` knows it.
+    pub fn device(account: UserId, id: u64) -> Self {
+        Self::Device(half_digest(&[b"device", &account.0.to_be_bytes(), &id.to_be_bytes()]))
+    }
+
+    /// A session of `account`: it was begun with the password, so the session's device is known.
+    pub fn session(account: UserId, id: SessionId) -> Self {
+        Self::Device(half_digest(&[b"session", &account.0.to_be_bytes(), &id.0.to_be_bytes()]))
+    }
+
+    /// Whoever asks: the account, or the address for nobody; `None` when that is not known either.
+    pub fn asking(viewer: Option<UserId>, address: Option<IpAddr>) -> Option<Self> {
+        viewer.map(Self::Account).or(address.map(Self::address))
+    }
+}
+
+/// The first half of a SHA-256.
+fn half_digest(parts: &[&[u8]]) -> [u8; 16] {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update(part);
+    }
+    let mut half = [0; 16];
+    half.copy_from_slice(&hasher.finalize()[..16]);
+    half
+}
+
+/// What a bucket gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// How many tokens were taken: 0 when there were too few.
+    pub taken: u64,
+    /// Whole tokens that are left; negative in debt.
+    pub left: i64,
+    /// After how long there will be enough; 0 when there were.
+    pub wait: Millis,
+}
+
+/// What somebody has left of a quota, as far as this process knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowance {
+    /// The quota.
+    pub quota: Quota,
+    /// Tokens left.
+    pub left: u64,
+    /// Tokens that are owed beyond an empty bucket, for work that was done.
+    pub debt: u64,
+}
+
+impl Allowance {
+    /// How long it takes until nothing is missing.
+    pub const fn full_after(self) -> Millis {
+        self.quota.time_for_debt(self.quota.tokens().saturating_sub(self.left).saturating_add(self.debt))
+    }
+}
+
+/// Values that count as one unit of work.
+const VALUES_PER_UNIT: u64 = 8;
+/// Bytes that count as one unit of work.
+const BYTES_PER_UNIT: u64 = 512;
+/// The work that every operation may do whatever its estimate is: less than twenty times the least estimate. The smallest documents read
+/// two or three objects at a cost of one or two.
+pub const FREE_UNITS: u64 = 8;
+
+/// Tokens for each unit of work beyond the estimate. A unit takes some 8 µs of the server and of Redis together, and a token of an estimate stands for less than
+/// half a microsecond (`make bench-work`): at this price the work of one account beyond its estimates keeps half a core busy at most.
+pub const BEYOND_ESTIMATE: u64 = 8;
+
+/// Work in the unit of estimates: a command is one, and so are eight values or 512 bytes of what it answers. By this scale a first screen
+/// does less work than its estimate pays for even if it finds nothing cached.
+pub const fn units(work: Work) -> u64 {
+    work.commands + work.values / VALUES_PER_UNIT + work.bytes / BYTES_PER_UNIT
+}
+
+/// What an operation has cost so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settlement {
+    /// The units of work that it has done.
+    pub worked: u64,
+    /// Tokens that were charged: its estimate, and the work beyond it.
+    pub charged: u64,
+    /// What its payer has left, where somebody pays.
+    pub allowance: Option<Allowance>,
+}
+
+/// What a request came to when it was charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Toll {
+    /// It was not: there is no limit, nobody to charge, or no Redis that can be asked.
+    Free,
+    /// It was paid for.
+    Paid(Allowance),
+    /// It cannot be paid for before this long.
+    Due(Allowance, Millis),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn network(text: &str) -> String {
+        Network::of(text.parse().expect("an address")).first().to_string()
+    }
+
+    #[test]
+    fn an_address_counts_as_what_one_customer_has() {
+        assert_eq!(network("203.0.113.7"), "203.0.113.7");
+        assert_eq!(network("::ffff:203.0.113.7"), "203.0.113.7", "the same client over a socket for both");
+        assert_eq!(network("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+        assert_eq!(network("2001:db8:1:2:ffff:ffff:ffff:ffff"), network("2001:db8:1:2::"));
+        assert_ne!(network("2001:db8:1:3::"), network("2001:db8:1:2::"));
+        assert_eq!(network("::1"), "::");
+        let site = |text: &str| Network::of(text.parse().expect("an address")).site().map(|site| site.first().to_string());
+        assert_eq!(site("2001:db8:1:2:3:4:5:6").as_deref(), Some("2001:db8:1::"));
+        assert_eq!(site("203.0.113.7"), None);
+    }
+
+    #[test]
+    fn commands_values_and_bytes_are_work() {
+        let of = |commands, values, bytes| units(Work { commands, values, bytes });
+        assert_eq!([of(3, 0, 0), of(0, 24, 0), of(0, 0, 1_536)], [3, 3, 3]);
+        assert_eq!([of(0, 7, 511), of(1, 15, 1_023), of(100, 800, 51_200)], [0, 3, 300]);
+    }
+
+    #[test]
+    fn a_login_is_one_subject_in_any_case() {
+        assert_eq!(Subject::login("Ada"), Subject::login("aDA"));
+        assert_ne!(Subject::login("ada"), Subject::login("ada "));
+        assert!(matches!(Subject::login("} no login at all {\0"), Subject::Login(_)));
+    }
+
+    #[test]
+    fn an_account_that_is_tried_from_one_network_is_one_subject() {
+        let from = |login, address: &str| Subject::login_from(login, Some(address.parse().expect("an address")));
+        assert_eq!(from("Ada", "192.0.2.1"), from("aDA", "::ffff:192.0.2.1"));
+        assert_eq!(from("ada", "2001:db8:1:2::3"), from("ada", "2001:db8:1:2:ffff::"), "a /64 is one client");
+        let all = [
+            from("ada", "192.0.2.1"),
+            from("ada", "192.0.2.2"),
+            from("bob", "192.0.2.1"),
+            from("ada", "2001:db8:1:2::"),
+            from("ada", "2001:db8:1:3::"),
+            Subject::login_from("ada", None),
+            Subject::login("ada"),
+            Subject::device(UserId(1), 2),
+            Subject::device(UserId(2), 1),
+            Subject::session(UserId(1), SessionId(2)),
+        ];
+        for (at, subject) in all.iter().enumerate() {
+            assert!(!all[..at].contains(subject), "{at}");
+        }
+    }
+
+    #[test]
+    fn an_account_is_charged_before_its_address() {
+        let (user, address) = (UserId(7), IpAddr::from([127, 0, 0, 1]));
+        assert_eq!(Subject::asking(Some(user), Some(address)), Some(Subject::Account(user)));
+        assert_eq!(Subject::asking(None, Some(address)), Some(Subject::address(address)));
+        assert_eq!(Subject::asking(None, None), None);
+    }
+}
