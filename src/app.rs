@@ -3,7 +3,7 @@
 use crate::base::clock::{Clock, Millis};
 use crate::base::config::Config;
 use crate::base::error::Error;
-use crate::base::hashing_pool::Lane;
+use crate::base::hashing_pool::HashingPool;
 use crate::base::ids::source::Ids;
 use crate::base::metrics::Metrics;
 use crate::base::page::Cursors;
@@ -30,7 +30,7 @@ struct Inner {
     config: Config,
     ids: Ids,
     cursors: OnceCell<Cursors>,
-    hashing: Lane,
+    hashing: HashingPool,
     background: TaskTracker,
     waking: Notify,
     metrics: Metrics,
@@ -40,7 +40,7 @@ struct Inner {
 impl App {
     /// An application over `db`. Asks nothing of Redis yet.
     pub fn new(db: Db, clock: Clock, config: Config) -> Self {
-        let hashing = Lane::new(config.hashes_at_once.max(1), HASHES_WAITING);
+        let hashing = HashingPool::new(config.hashes_at_once.max(1), HASHES_WAITING);
         let (ids, cursors, background) = (Ids::default(), OnceCell::new(), TaskTracker::new());
         let metrics = Metrics::new(db.meters(), clock.now());
         let waking = Notify::new();
@@ -99,7 +99,7 @@ impl App {
     }
 
     /// Where passwords are hashed: only so many at once, so that a flood of log-ins leaves the cores to the others.
-    pub fn hashing(&self) -> &Lane {
+    pub fn hashing(&self) -> &HashingPool {
         &self.0.hashing
     }
 

@@ -93,7 +93,7 @@ impl Findings {
 
 /// Whether keys of a kind go by themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lives {
+pub enum Expiry {
     /// No time to live.
     On,
     /// A time to live, always: this long, or as long as the longest of its kind.
@@ -114,16 +114,16 @@ pub struct Entry {
 impl Entry {
     /// Whether the key is of its documented type, so that it can be looked into; tells when it is not, and when its time to live is not
     /// as documented. What a key of a wrong type replaced cannot be known: a person must decide.
-    pub fn is_a(&self, kind: &'static str, lives: Lives, found: &mut Findings) -> bool {
+    pub fn is_a(&self, kind: &'static str, lives: Expiry, found: &mut Findings) -> bool {
         self.is(kind, lives, false, found)
     }
 
     /// The same for a key whose content follows from other keys: one of a wrong type can be deleted and written again.
-    pub fn is_derived(&self, kind: &'static str, lives: Lives, found: &mut Findings) -> bool {
+    pub fn is_derived(&self, kind: &'static str, lives: Expiry, found: &mut Findings) -> bool {
         self.is(kind, lives, true, found)
     }
 
-    fn is(&self, kind: &'static str, lives: Lives, derived: bool, found: &mut Findings) -> bool {
+    fn is(&self, kind: &'static str, lives: Expiry, derived: bool, found: &mut Findings) -> bool {
         let key = || self.key.clone();
         if self.kind != kind {
             let remedy = derived.then(|| Remedy::DeleteMistyped { key: key(), kind });
@@ -131,11 +131,11 @@ impl Entry {
             return false;
         }
         match lives {
-            Lives::On if self.ttl >= 0 => {
+            Expiry::On if self.ttl >= 0 => {
                 let remedy = Remedy::SetExpiry { key: key(), millis: None };
                 found.mend_with(&self.key, "should have no time to live", format!("{} ms", self.ttl), [remedy]);
             }
-            Lives::For(millis) if self.ttl < 0 => {
+            Expiry::For(millis) if self.ttl < 0 => {
                 found.mend(&self.key, "has no time to live", [Remedy::SetExpiry { key: key(), millis: Some(millis) }]);
             }
             _ => {}

@@ -12,7 +12,7 @@ use tokio::sync::{Semaphore, oneshot};
 type Job = Box<dyn FnOnce() + Send>;
 
 /// Threads with a line before them. The threads start with the first work, and end with the lane.
-pub struct Lane {
+pub struct HashingPool {
     /// As many as may work or wait.
     places: Arc<Semaphore>,
     /// As many as there are threads.
@@ -23,7 +23,7 @@ pub struct Lane {
     begun: AtomicU64,
 }
 
-impl Lane {
+impl HashingPool {
     /// A lane on which `threads` work at once, while as many as `line` wait.
     pub fn new(threads: usize, line: usize) -> Self {
         let capacity = threads + line;
@@ -122,7 +122,7 @@ mod tests {
     use tokio::task::JoinHandle;
 
     /// Work that lasts until it is let go.
-    fn blocker(lane: &Arc<Lane>) -> (JoinHandle<Result<(), Error>>, Starter<()>) {
+    fn blocker(lane: &Arc<HashingPool>) -> (JoinHandle<Result<(), Error>>, Starter<()>) {
         let (go, wait) = channel();
         let lane = lane.clone();
         (tokio::spawn(async move { lane.run(move || wait.recv().unwrap_or(())).await }), go)
@@ -137,7 +137,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_line_has_an_end_and_moves_on() {
-        let lane = Arc::new(Lane::new(2, 3));
+        let lane = Arc::new(HashingPool::new(2, 3));
         let all: Vec<_> = (0..5).map(|_| blocker(&lane)).collect();
         until(|| lane.occupied() == 5).await;
         assert_eq!(lane.begun(), 2, "two at once");
@@ -155,7 +155,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_stops_waiting_leaves_the_line_and_who_has_begun_keeps_its_thread() {
-        let lane = Arc::new(Lane::new(1, 1));
+        let lane = Arc::new(HashingPool::new(1, 1));
         let (working, go) = blocker(&lane);
         until(|| lane.begun() == 1).await;
         let (waiting, _never) = blocker(&lane);
@@ -175,7 +175,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_is_told_and_ends_no_thread() {
-        let lane = Lane::new(1, 0);
+        let lane = HashingPool::new(1, 0);
         for _ in 0..3 {
             let panicked = lane.run(|| std::panic::resume_unwind(Box::new("x"))).await;
             assert!(matches!(panicked, Err::<(), _>(Error::Internal(_))), "{panicked:?}");
@@ -188,7 +188,7 @@ mod tests {
     async fn the_work_is_behind_the_requests() {
         use rustix::process::getpriority_process;
         let ours = getpriority_process(None).expect("a priority");
-        let lane = Lane::new(1, 0);
+        let lane = HashingPool::new(1, 0);
         let of_work = lane.run(|| getpriority_process(None)).await.expect("it was done").expect("a priority");
         assert_eq!(of_work, (ours + 10).min(19));
         assert_eq!(getpriority_process(None).expect("a priority"), ours, "of that thread alone");
@@ -196,7 +196,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_threads_end_with_the_lane() {
-        let lane = Lane::new(1, 0);
+        let lane = HashingPool::new(1, 0);
         let (held, gone) = sync_channel::<()>(0);
         thread_local!(static HELD: std::cell::RefCell<Option<std::sync::mpsc::SyncSender<()>>> = const { std::cell::RefCell::new(None) });
         lane.run(move || HELD.with(|cell| *cell.borrow_mut() = Some(held))).await.expect("it was done");

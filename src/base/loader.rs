@@ -23,7 +23,7 @@ pub trait Fetch: Send + Sync + 'static {
 
     /// The values of `keys`, as many and in their order, where none of them has to be asked for or waited for. They take no part in a batch then,
     /// which is most of what a batch of what is near would cost.
-    fn at_hand(&self, _keys: &[Self::Key]) -> Option<Vec<Self::Value>> {
+    fn get_cached(&self, _keys: &[Self::Key]) -> Option<Vec<Self::Value>> {
         None
     }
 
@@ -43,7 +43,7 @@ pub struct Loader<F: Fetch> {
     batches: OnceLock<Batches<F>>,
 }
 
-type Batches<F> = Cached<Plain<<F as Fetch>::Key>, Loaded<F>, Batch<F>>;
+type Batches<F> = Cached<OpaqueKey<<F as Fetch>::Key>, Loaded<F>, Batch<F>>;
 
 struct Fetching<F: Fetch> {
     fetch: F,
@@ -58,9 +58,9 @@ type Loaded<F> = Result<<F as Fetch>::Value, Error>;
 
 /// A key that says nothing of itself: the crate writes the error of a lost key for every one that it finds, which was a tenth of a loader's cost.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Plain<K>(K);
+struct OpaqueKey<K>(K);
 
-impl<K> Debug for Plain<K> {
+impl<K> Debug for OpaqueKey<K> {
     fn fmt(&self, _: &mut Formatter<'_>) -> fmt::Result {
         Ok(())
     }
@@ -92,12 +92,12 @@ impl<F: Fetch> Loader<F> {
     }
 
     /// What is at hand of keys of which none was fetched.
-    fn at_hand(&self, keys: &[F::Key]) -> Option<Vec<F::Value>> {
+    fn get_cached(&self, keys: &[F::Key]) -> Option<Vec<F::Value>> {
         let is_fresh = || {
             let fetched = self.fetching.fetched.lock().unwrap_or_else(PoisonError::into_inner);
             keys.iter().all(|key| !fetched.contains(key))
         };
-        (self.batches.get().is_none() || is_fresh()).then(|| self.fetching.fetch.at_hand(keys))?
+        (self.batches.get().is_none() || is_fresh()).then(|| self.fetching.fetch.get_cached(keys))?
     }
 
     /// The value of one key.
@@ -105,10 +105,10 @@ impl<F: Fetch> Loader<F> {
     /// # Errors
     /// Those of the fetch, the same to all who waited for it.
     pub async fn load(&self, key: F::Key) -> Result<F::Value, Error> {
-        if let Some(value) = self.at_hand(std::slice::from_ref(&key)).and_then(|mut values| values.pop()) {
+        if let Some(value) = self.get_cached(std::slice::from_ref(&key)).and_then(|mut values| values.pop()) {
             return Ok(value);
         }
-        self.batches().try_load(Plain(key)).await.map_err(Error::internal)?
+        self.batches().try_load(OpaqueKey(key)).await.map_err(Error::internal)?
     }
 
     /// The values of `keys`, in their order.
@@ -120,10 +120,10 @@ impl<F: Fetch> Loader<F> {
         if keys.is_empty() {
             return Ok(Vec::new());
         }
-        if let Some(values) = self.at_hand(&keys) {
+        if let Some(values) = self.get_cached(&keys) {
             return Ok(values);
         }
-        let keys: Vec<Plain<F::Key>> = keys.into_iter().map(Plain).collect();
+        let keys: Vec<OpaqueKey<F::Key>> = keys.into_iter().map(OpaqueKey).collect();
         let found = self.batches().try_load_many(keys.clone()).await.map_err(Error::internal)?;
         keys.iter().map(|key| found.get(key).cloned().unwrap_or_else(|| Err(Error::corrupt("a loader lost a key")))).collect()
     }
@@ -132,8 +132,8 @@ impl<F: Fetch> Loader<F> {
 /// The crate's side: a map, in which an error stands under every key of its batch.
 struct Batch<F: Fetch>(Arc<Fetching<F>>);
 
-impl<F: Fetch> BatchFn<Plain<F::Key>, Loaded<F>> for Batch<F> {
-    async fn load(&mut self, keys: &[Plain<F::Key>]) -> HashMap<Plain<F::Key>, Loaded<F>> {
+impl<F: Fetch> BatchFn<OpaqueKey<F::Key>, Loaded<F>> for Batch<F> {
+    async fn load(&mut self, keys: &[OpaqueKey<F::Key>]) -> HashMap<OpaqueKey<F::Key>, Loaded<F>> {
         let wanted: Vec<F::Key> = keys.iter().map(|key| key.0.clone()).collect();
         self.0.fetched.lock().unwrap_or_else(PoisonError::into_inner).extend(wanted.iter().cloned());
         let fetched = self.0.fetch.fetch(&wanted).await.and_then(|values| {
@@ -165,7 +165,7 @@ mod tests {
         type Key = u8;
         type Value = u32;
 
-        fn at_hand(&self, keys: &[u8]) -> Option<Vec<u32>> {
+        fn get_cached(&self, keys: &[u8]) -> Option<Vec<u32>> {
             let now = self.now.load(Ordering::Relaxed);
             (self.near.load(Ordering::Relaxed) == now).then(|| vec![now; keys.len()])
         }

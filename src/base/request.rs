@@ -6,7 +6,7 @@ use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::base::loader::Loader;
 use crate::base::viewer::Viewer;
-use crate::db::Moment;
+use crate::db::ReadBarrier;
 use crate::domains::ads::FetchAdPages;
 use crate::domains::ads::FetchAds;
 use crate::domains::ads::FetchAdsOf;
@@ -77,12 +77,18 @@ pub struct Request {
 impl Request {
     /// A request of `viewer`, with nothing loaded, that begins now.
     pub fn new(app: App, viewer: Option<Viewer>, user_agent: Option<String>, address: Option<IpAddr>) -> Self {
-        let since = app.db().moment();
+        let since = app.db().read_barrier();
         Self::begun(app, since, viewer, user_agent, address)
     }
 
     /// The same of one that has begun already: that its session was read counts as an answer.
-    pub fn begun(app: App, since: Moment, viewer: Option<Viewer>, user_agent: Option<String>, address: Option<IpAddr>) -> Self {
+    pub fn begun(
+        app: App,
+        since: ReadBarrier,
+        viewer: Option<Viewer>,
+        user_agent: Option<String>,
+        address: Option<IpAddr>,
+    ) -> Self {
         let size = Arc::new(AnswerSize::new(app.config().answer_bytes));
         let loaders = Arc::new(RwLock::new(Arc::new(Self::empty(&app, since, viewer.as_ref(), &size))));
         Self { app, viewer, user_agent, address, loaders, size }
@@ -96,7 +102,7 @@ impl Request {
     /// Forgets what was loaded: called after every change, so that the answer shows it, and before every event of a subscription.
     pub fn forget(&self) {
         self.size.unload();
-        let empty = Arc::new(Self::empty(&self.app, self.app.db().moment(), self.viewer.as_ref(), &self.size));
+        let empty = Arc::new(Self::empty(&self.app, self.app.db().read_barrier(), self.viewer.as_ref(), &self.size));
         *self.loaders.write().unwrap_or_else(PoisonError::into_inner) = empty;
     }
 
@@ -118,7 +124,7 @@ impl Request {
         self.viewer.as_ref().map(|viewer| viewer.user)
     }
 
-    fn empty(app: &App, since: Moment, viewer: Option<&Viewer>, size: &Arc<AnswerSize>) -> Loaders {
+    fn empty(app: &App, since: ReadBarrier, viewer: Option<&Viewer>, size: &Arc<AnswerSize>) -> Loaders {
         let (db, viewer) = (app.db(), viewer.map(|viewer| viewer.user));
         Loaders {
             users: Loader::new(FetchUsers { db: db.clone(), since }),

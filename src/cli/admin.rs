@@ -143,7 +143,7 @@ async fn delete_account(app: &App, login: &str) -> anyhow::Result<()> {
             last = what;
         }
     };
-    accounts::delete_wholly(app, user.id, &user.login, tell).await?;
+    accounts::purge(app, user.id, &user.login, tell).await?;
     if app.db().is_cluster() {
         // The journal keeps for a while what was settled, and that names the account.
         eprintln!("taking away: entries of the journal");

@@ -83,7 +83,7 @@ pub(super) async fn run(options: Options) -> anyhow::Result<()> {
     drop(free);
     let stop = server::on_signal().context("signals cannot be listened to")?;
     let connections = std::thread::available_parallelism().map_or(2, usize::from);
-    let timing = Timing { connections, near: options.near_cache_mib << 20, ..Timing::default() };
+    let timing = Timing { connections, client_cache: options.near_cache_mib << 20, ..Timing::default() };
     let Some(storage) = stop.run_until_cancelled(Storage::open(&options.storage, timing)).await.transpose()? else {
         return Ok(());
     };

@@ -8,7 +8,7 @@ use crate::base::config::Config;
 use crate::base::ids::source;
 use crate::db::Timing;
 use crate::platform::journal::service as journal;
-use crate::platform::journal::{Burial, Entry, Queue};
+use crate::platform::journal::{DeadLetter, Entry, Queue};
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
@@ -75,7 +75,7 @@ async fn list(app: &App) -> anyhow::Result<ExitCode> {
         }
     }
     let dead = journal::dead(app).await?;
-    for Burial { entry, error } in &dead {
+    for DeadLetter { entry, error } in &dead {
         println!("{}", line(entry, "dead", now, error));
     }
     if !any && dead.is_empty() {

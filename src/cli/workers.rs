@@ -138,7 +138,7 @@ pub async fn drain(app: &App) -> Result<(), Error> {
 /// Works on an entry until it is settled, has failed, or has had its turn.
 async fn work(app: &App, mut entry: Entry) {
     let done = async {
-        if journal::bury_the_hopeless(app, &entry).await? {
+        if journal::move_to_dead_letters(app, &entry).await? {
             return Ok(());
         }
         journal::take_up(app, &mut entry).await?;

@@ -1,9 +1,9 @@
 //! The audit of what processes keep for themselves.
 
+use super::audit_reader::AuditReader;
 use super::keys::{self, Owned};
-use super::look::Look;
 use super::settings::STAR_FOLLOWERS;
-use crate::base::audit::{self, Entry, Findings, LEASE, Lives, Remedy};
+use crate::base::audit::{self, Entry, Expiry, Findings, LEASE, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::source::WORKERS;
 use redis::cmd;
@@ -19,14 +19,14 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`super::Db::read_many`].
-pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
     for entry in entries {
         match keys::parse(&entry.key) {
             Some(Owned::Worker(number)) => worker(look, entry, number, found).await?,
-            Some(Owned::Secret) => secret(look, &entry.key, entry.is_a("string", Lives::On, found), found).await?,
-            Some(Owned::Settings) => settings(look, &entry.key, entry.is_a("hash", Lives::On, found), found).await?,
-            Some(Owned::World) => world(look, &entry.key, entry.is_a("hash", Lives::On, found), found).await?,
-            Some(Owned::Version) => version(look, &entry.key, entry.is_a("hash", Lives::On, found), found).await?,
+            Some(Owned::Secret) => secret(look, &entry.key, entry.is_a("string", Expiry::On, found), found).await?,
+            Some(Owned::Settings) => settings(look, &entry.key, entry.is_a("hash", Expiry::On, found), found).await?,
+            Some(Owned::World) => world(look, &entry.key, entry.is_a("hash", Expiry::On, found), found).await?,
+            Some(Owned::Version) => version(look, &entry.key, entry.is_a("hash", Expiry::On, found), found).await?,
             None => {}
         }
     }
@@ -34,11 +34,11 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
 }
 
 /// There are 64 at most, so that each may cost a round trip.
-async fn worker(look: &Look, entry: &Entry, number: u64, found: &mut Findings) -> Result<(), Error> {
+async fn worker(look: &AuditReader, entry: &Entry, number: u64, found: &mut Findings) -> Result<(), Error> {
     if number >= WORKERS {
         let discard = Remedy::Discard { key: entry.key.clone() };
         found.mend(&entry.key, format!("worker numbers end at {}", WORKERS - 1), [discard]);
-    } else if entry.is_a("string", Lives::On, found) {
+    } else if entry.is_a("string", Expiry::On, found) {
         let held = look.ask([entry.key.as_str()], |key| cmd("GETRANGE").arg(key).arg(0).arg(30).take()).await?;
         let held: Option<String> = held.read(&entry.key.as_str());
         if held.as_deref().and_then(audit::number).is_none() {
@@ -51,14 +51,14 @@ async fn worker(look: &Look, entry: &Entry, number: u64, found: &mut Findings) -
     Ok(())
 }
 
-async fn secret(look: &Look, key: &str, readable: bool, found: &mut Findings) -> Result<(), Error> {
+async fn secret(look: &AuditReader, key: &str, readable: bool, found: &mut Findings) -> Result<(), Error> {
     if readable && look.ask([key], |key| cmd("STRLEN").arg(key).take()).await?.read::<u64>(&key) != Some(16) {
         found.add(key, "is not 16 bytes long");
     }
     Ok(())
 }
 
-async fn version(look: &Look, key: &str, readable: bool, found: &mut Findings) -> Result<(), Error> {
+async fn version(look: &AuditReader, key: &str, readable: bool, found: &mut Findings) -> Result<(), Error> {
     if readable {
         let fields = look.ask([key], |key| cmd("HMGET").arg(key).arg(&["version", "step", "place", "by"]).take()).await?;
         match fields.read::<(u64, u64, String, String)>(&key) {
@@ -70,7 +70,7 @@ async fn version(look: &Look, key: &str, readable: bool, found: &mut Findings) -
     Ok(())
 }
 
-async fn settings(look: &Look, key: &str, readable: bool, found: &mut Findings) -> Result<(), Error> {
+async fn settings(look: &AuditReader, key: &str, readable: bool, found: &mut Findings) -> Result<(), Error> {
     if readable {
         let held = look.ask([key], |key| cmd("HGET").arg(key).arg(STAR_FOLLOWERS).take()).await?.read::<String>(&key);
         if let Some(held) = held.filter(|held| audit::number(held).is_none()) {
@@ -83,7 +83,7 @@ async fn settings(look: &Look, key: &str, readable: bool, found: &mut Findings) 
     Ok(())
 }
 
-async fn world(look: &Look, key: &str, readable: bool, found: &mut Findings) -> Result<(), Error> {
+async fn world(look: &AuditReader, key: &str, readable: bool, found: &mut Findings) -> Result<(), Error> {
     if !readable {
         return Ok(());
     }

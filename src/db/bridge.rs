@@ -30,7 +30,7 @@ const AGAIN: (Duration, Duration) = (Duration::from_millis(50), Duration::from_s
 
 /// What a bridge hears.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum PubSubMessage {
     /// From now on everything that is published on this channel is heard; `anew` says that something may have been missed.
     Listening {
         /// Which channel.
@@ -58,7 +58,7 @@ pub struct Bridge(mpsc::UnboundedSender<Wish>);
 
 impl Bridge {
     /// A bridge, and what it hears.
-    pub fn open(db: Db) -> (Self, mpsc::Receiver<Heard>) {
+    pub fn open(db: Db) -> (Self, mpsc::Receiver<PubSubMessage>) {
         let (wishes, wished) = mpsc::unbounded_channel();
         let (heard, hears) = mpsc::channel(HEARD);
         let (sender, pushes) = mpsc::channel(WAITING);
@@ -109,7 +109,7 @@ type Pushed = (u64, PushInfo);
 
 struct Listening {
     db: Db,
-    heard: mpsc::Sender<Heard>,
+    heard: mpsc::Sender<PubSubMessage>,
     pushes: mpsc::Receiver<Pushed>,
     sender: mpsc::Sender<Pushed>,
     channels: HashMap<String, Channel>,
@@ -189,7 +189,7 @@ impl Listening {
                 let payload = data.next().and_then(|it| Vec::<u8>::from_redis_value(it).ok());
                 match channel.zip(payload) {
                     Some((channel, payload)) if self.channels.contains_key(&channel) => {
-                        self.heard.send(Heard::Message { channel, payload }).await.is_ok()
+                        self.heard.send(PubSubMessage::Message { channel, payload }).await.is_ok()
                     }
                     _ => true,
                 }
@@ -256,7 +256,7 @@ impl Listening {
                         let Some(it) = self.channels.get_mut(&channel) else { continue };
                         it.on = Some(number);
                         let anew = std::mem::replace(&mut it.before, true);
-                        if self.heard.send(Heard::Listening { channel, anew }).await.is_err() {
+                        if self.heard.send(PubSubMessage::Listening { channel, anew }).await.is_err() {
                             return false;
                         }
                     }

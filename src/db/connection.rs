@@ -1,8 +1,8 @@
 //! Where commands go, to a single server or into a cluster; and what a Redis error means to us.
 
+use super::client_cache::ClientCache;
 use super::cluster::Cluster;
 use super::link::Links;
-use super::near::Near;
 use super::{Target, pipeline_of};
 use crate::base::error::Error;
 use crate::base::metrics::{Fault, StorageMeters};
@@ -45,7 +45,7 @@ pub struct Timing {
     /// Connections to a single server.
     pub connections: usize,
     /// How many bytes are kept near of what is read of a single server at most; 0 for nothing.
-    pub near: u64,
+    pub client_cache: u64,
 }
 
 impl Default for Timing {
@@ -54,7 +54,7 @@ impl Default for Timing {
     /// slow disk (`appendfsync everysec`): with connecting, which a cluster counts too, less than two seconds.
     fn default() -> Self {
         let [connect, response, write, charge] = [300, 600, 1_600, 200].map(Duration::from_millis);
-        Self { connect, response, write, charge, connections: 2, near: NEAR }
+        Self { connect, response, write, charge, connections: 2, client_cache: NEAR }
     }
 }
 
@@ -62,7 +62,7 @@ impl Timing {
     /// For bulk work that no client waits for: patient, and wide pipelines may take their time.
     pub fn patient() -> Self {
         let [connect, response, write, charge] = [2, 30, 30, 30].map(Duration::from_secs);
-        Self { connect, response, write, charge, connections: 2, near: 0 }
+        Self { connect, response, write, charge, connections: 2, client_cache: 0 }
     }
 
     /// How long an answer may take.
@@ -79,7 +79,7 @@ pub(super) struct Topology {
     nodes: Nodes,
     meters: Arc<StorageMeters>,
     /// What is kept of a single server.
-    near: Option<Arc<Near>>,
+    client_cache: Option<Arc<ClientCache>>,
 }
 
 enum Nodes {
@@ -90,16 +90,17 @@ enum Nodes {
 impl Topology {
     pub(super) fn open(target: &Target, timing: Timing, meters: Arc<StorageMeters>) -> Result<Self, RedisError> {
         let single = matches!(target, Target::Single(_));
-        let near = (single && timing.near > 0).then(|| Near::new(timing.near, timing.connections.max(1)));
+        let client_cache =
+            (single && timing.client_cache > 0).then(|| ClientCache::new(timing.client_cache, timing.connections.max(1)));
         let nodes = match target {
-            Target::Single(server) => Nodes::Single(Links::new((**server).clone(), timing, &meters, near.as_ref())?),
+            Target::Single(server) => Nodes::Single(Links::new((**server).clone(), timing, &meters, client_cache.as_ref())?),
             Target::Cluster(seeds) => Nodes::Cluster(Cluster::open(seeds, timing, &meters)?),
         };
-        Ok(Self { nodes, meters, near })
+        Ok(Self { nodes, meters, client_cache })
     }
 
-    pub(super) fn near(&self) -> Option<&Near> {
-        self.near.as_deref()
+    pub(super) fn client_cache(&self) -> Option<&ClientCache> {
+        self.client_cache.as_deref()
     }
 
     /// Which link to a single server this thread's commands go over.

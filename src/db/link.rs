@@ -5,8 +5,8 @@
 //! attempt answers for the next 50 ms, so that a dead Redis costs nobody a queue.
 
 use super::Timing;
+use super::client_cache::ClientCache;
 use super::connection::{Access, classify};
-use super::near::Near;
 use crate::base::deadline::within;
 use crate::base::error::Error;
 use crate::base::metrics::{Fault, StorageMeters};
@@ -43,10 +43,16 @@ impl Links {
         server: ConnectionInfo,
         timing: Timing,
         meters: &Arc<StorageMeters>,
-        near: Option<&Arc<Near>>,
+        client_cache: Option<&Arc<ClientCache>>,
     ) -> Result<Self, RedisError> {
         let client = Client::open(server)?;
-        let way = Way { client, timing, meters: meters.clone(), near: near.cloned(), login_refused: AtomicBool::new(false) };
+        let way = Way {
+            client,
+            timing,
+            meters: meters.clone(),
+            client_cache: client_cache.cloned(),
+            login_refused: AtomicBool::new(false),
+        };
         let way = Arc::new(way);
         Ok(Self((0..timing.connections.max(1)).map(|_| Link::new(way.clone())).collect()))
     }
@@ -83,7 +89,7 @@ struct Way {
     timing: Timing,
     meters: Arc<StorageMeters>,
     /// What is told of writes that the server tells of.
-    near: Option<Arc<Near>>,
+    client_cache: Option<Arc<ClientCache>>,
     /// The server has refused our credentials, and that has been logged.
     login_refused: AtomicBool,
 }
@@ -158,11 +164,11 @@ impl Way {
     /// Connects, and puts the connection in its place.
     async fn connect(&self, place: &Arc<RwLock<Current>>) -> Result<(u64, MultiplexedConnection), Failure> {
         let generation = place.read().unwrap_or_else(PoisonError::into_inner).generation + 1;
-        let (current, near) = (Arc::downgrade(place), self.near.clone());
+        let (current, client_cache) = (Arc::downgrade(place), self.client_cache.clone());
         let config = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None).set_push_sender(
             move |push: redis::PushInfo| {
-                if let Some(near) = &near {
-                    near.hear(&push);
+                if let Some(client_cache) = &client_cache {
+                    client_cache.hear(&push);
                 }
                 if let (PushKind::Disconnection, Some(current)) = (push.kind, current.upgrade()) {
                     empty(&current, generation);
@@ -177,8 +183,8 @@ impl Way {
             .map_err(|_| unreachable(&self.meters, &"no answer in time"))?
             .map_err(|error| self.failed(&error))?;
         self.login_refused.store(false, Ordering::Relaxed);
-        if let Some(near) = &self.near {
-            self.listen(near, connection.clone()).await?;
+        if let Some(client_cache) = &self.client_cache {
+            self.listen(client_cache, connection.clone()).await?;
         }
         let mut current = place.write().unwrap_or_else(PoisonError::into_inner);
         *current = Current { generation, connection: Some(connection.clone()) };
@@ -198,12 +204,12 @@ impl Way {
     }
 
     /// Has the server tell of writes. One that will not is read every time; of one that is busy, or has not answered, nobody knows.
-    async fn listen(&self, near: &Near, mut connection: MultiplexedConnection) -> Result<(), Failure> {
+    async fn listen(&self, client_cache: &ClientCache, mut connection: MultiplexedConnection) -> Result<(), Failure> {
         // What the server says against a command comes as its answer.
-        let answered = within(self.timing.response, connection.send_packed_command(&Near::listen())).await;
+        let answered = within(self.timing.response, connection.send_packed_command(&ClientCache::listen())).await;
         match answered.unwrap_or_else(|_| Err(timed_out())).and_then(Value::extract_error) {
-            Ok(_) => near.forget_all(),
-            Err(error) if error.code().is_some_and(|code| code != "BUSY") => near.is_deaf(&error),
+            Ok(_) => client_cache.forget_all(),
+            Err(error) if error.code().is_some_and(|code| code != "BUSY") => client_cache.is_deaf(&error),
             Err(error) => return Err(unreachable(&self.meters, &error)),
         }
         Ok(())

@@ -13,10 +13,10 @@ pub mod decode;
 pub mod embedded;
 mod generation;
 pub mod inspect;
-pub mod near;
+pub mod client_cache;
 mod keys;
 mod link;
-pub mod look;
+pub mod audit_reader;
 pub mod mend;
 mod meter;
 mod outcome;
@@ -33,10 +33,10 @@ pub mod world;
 
 use crate::base::error::Error;
 use crate::base::metrics::StorageMeters;
+pub use client_cache::{EstimatedSize, ReadBarrier, Speculative};
 pub use connection::Timing;
 use connection::{Access, Topology};
 pub use meter::{Meter, Work};
-pub use near::{Assumed, Moment, Weighed};
 pub use outcome::noting_writes;
 use outcome::{Failed, noted};
 use redis::{Cmd, FromRedisValue, Pipeline, RedisError, Value};
@@ -137,8 +137,8 @@ impl Db {
     }
 
     /// When one begins to ask: what is kept near may be given to them who have had an answer since.
-    pub fn moment(&self) -> Moment {
-        self.topology.near().map_or_else(Moment::default, near::Near::moment)
+    pub fn read_barrier(&self) -> ReadBarrier {
+        self.topology.client_cache().map_or_else(ReadBarrier::default, client_cache::ClientCache::read_barrier)
     }
 
     /// What keys hold, each for itself: what is kept near, and the rest read and decoded, `None` for what is not there; and beside it what
@@ -146,69 +146,70 @@ impl Db {
     ///
     /// # Errors
     /// As [`Self::read_many`], and those of decoding.
-    pub async fn near<T: Weighed + Send + Sync + 'static>(
+    pub async fn read_cached<T: EstimatedSize + Send + Sync + 'static>(
         &self,
-        since: Moment,
+        since: ReadBarrier,
         keys: Vec<String>,
         decode: fn(Value) -> Result<Option<T>, Error>,
         beside: impl FnOnce(&[Option<Arc<T>>]) -> Vec<Cmd>,
     ) -> Result<(Vec<Option<Arc<T>>>, Vec<Value>), Error> {
-        let near = self.heard(since, &keys).await;
-        let mut found: Vec<Option<Arc<T>>> = keys.iter().map(|key| near.and_then(|near| near.get(key))).collect();
+        let client_cache = self.heard(since, &keys).await;
+        let mut found: Vec<Option<Arc<T>>> =
+            keys.iter().map(|key| client_cache.and_then(|client_cache| client_cache.get(key))).collect();
         let missing: Vec<usize> = (0..keys.len()).filter(|at| found[*at].is_none()).collect();
-        let near = self.topology.near();
-        let stands: Vec<_> = missing.iter().map(|at| near.map(|near| near.stand(&keys[*at]))).collect();
+        let client_cache = self.topology.client_cache();
+        let stands: Vec<_> = missing.iter().map(|at| client_cache.map(|client_cache| client_cache.stand(&keys[*at]))).collect();
         let mut commands: Vec<Cmd> = missing.iter().map(|at| redis::cmd("HGETALL").arg(&keys[*at]).take()).collect();
         commands.extend(beside(&found));
         let mut replies = self.read_many(commands).await?;
         let others = replies.split_off(missing.len());
         for ((at, stand), reply) in missing.into_iter().zip(stands).zip(replies) {
             found[at] = decode(reply)?.map(Arc::new);
-            if let (Some(near), Some(stand), Some(value)) = (near, stand, &found[at]) {
-                near.keep(&keys[at], stand, value.clone());
+            if let (Some(client_cache), Some(stand), Some(value)) = (client_cache, stand, &found[at]) {
+                client_cache.keep(&keys[at], stand, value.clone());
             }
         }
         Ok((found, others))
     }
 
     /// What keys hold, in their order, where all of it is near, fits, and is for those who began then: nothing is asked or waited for.
-    pub fn at_hand<T: Send + Sync + 'static>(
+    pub fn get_cached<T: Send + Sync + 'static>(
         &self,
-        since: Moment,
+        since: ReadBarrier,
         mut keys: impl ExactSizeIterator<Item = String>,
         fits: impl Fn(&T) -> bool,
     ) -> Option<Vec<Arc<T>>> {
-        let near = self.topology.near().filter(|near| near.has_heard(since))?;
+        let client_cache = self.topology.client_cache().filter(|client_cache| client_cache.has_heard(since))?;
         keys.try_fold(Vec::with_capacity(keys.len()), |mut found, key| {
-            found.push(near.get(&key).filter(|value| fits(value))?);
+            found.push(client_cache.get(&key).filter(|value| fits(value))?);
             Some(found)
         })
     }
 
     /// What is near, if it is for those who began then. Where it holds all of the keys, whatever else is on its way may be waited for: the same
     /// request sends other things as a rule.
-    async fn heard(&self, since: Moment, keys: &[String]) -> Option<&near::Near> {
-        let near = self.topology.near()?;
-        if !near.has_heard(since) {
-            if keys.is_empty() || !keys.iter().all(|key| near.holds(key)) {
+    async fn heard(&self, since: ReadBarrier, keys: &[String]) -> Option<&client_cache::ClientCache> {
+        let client_cache = self.topology.client_cache()?;
+        if !client_cache.has_heard(since) {
+            if keys.is_empty() || !keys.iter().all(|key| client_cache.holds(key)) {
                 return None;
             }
             // What is about to send something has its turn.
             tokio::task::yield_now().await;
             // It may be a stranger's who does not look whether it has come: whoever has waited for long asks by themselves.
-            let _ = tokio::time::timeout(OVERHEAR, near.hears(since, self.topology.link())).await;
+            let _ = tokio::time::timeout(OVERHEAR, client_cache.hears(since, self.topology.link())).await;
         }
-        near.has_heard(since).then_some(near)
+        client_cache.has_heard(since).then_some(client_cache)
     }
 
     /// What is kept near of a key, for those who ask [`Self::was_so`] before they tell anybody of it.
-    pub fn assume<T: Send + Sync + 'static>(&self, key: String) -> Option<Assumed<T>> {
-        self.topology.near()?.assume(key)
+    pub fn assume<T: Send + Sync + 'static>(&self, key: String) -> Option<Speculative<T>> {
+        self.topology.client_cache()?.assume(key)
     }
 
     /// Whether what was assumed was so after `since`. `false` where that is not known.
-    pub fn was_so<T>(&self, since: Moment, assumed: &Assumed<T>) -> bool {
-        self.topology.near().is_some_and(|near| near.was_so(since, assumed))
+    pub fn was_so<T>(&self, since: ReadBarrier, assumed: &Speculative<T>) -> bool {
+        self.topology.client_cache().is_some_and(|client_cache| client_cache.was_so(since, assumed))
     }
 
     /// As [`Self::read_many`], but the reply that a key is of another type, or not ours to read, stays in its place: for audits, which
@@ -356,7 +357,7 @@ impl Db {
         while !commands.is_empty() {
             let rest = commands.split_off(commands.len().min(PIPELINE));
             let _one = InFlight::begin(&self.in_flight)?;
-            let sent = self.topology.near().map(|near| near.sends(self.topology.link()));
+            let sent = self.topology.client_cache().map(|client_cache| client_cache.sends(self.topology.link()));
             meter::sent(commands.len());
             // In a box: it is large, and every future that reads would hold it.
             let answers = self.timed(Box::pin(self.topology.send(commands, access))).await?;

@@ -27,13 +27,13 @@ pub use json::{Json, json};
 pub use node::Node;
 pub use operation::operation_name;
 pub use page::{PageInfo, page_info};
-pub use plain::{Plain, PlainList, Selected, SelectedField};
+pub use plain::{DirectSerialize, DirectSerializeList, Selected, SelectedField};
 pub use render::{Rendered, renderers};
 pub use resume::resume;
 pub use scalars::{Date, DateTime, Decimal};
 pub use sized::{List, Text, Texts};
 pub use subscribe::{subscribe, subscribe_holding};
-pub use valid::Valid;
+pub use valid::ValidationCache;
 
 use crate::domains::accounts::AccountMutation;
 use crate::domains::ads::{AdMutation, AdQuery, ExplainQuery, RecordMutation, ServeMutation, WebsiteMutation};

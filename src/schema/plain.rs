@@ -14,15 +14,15 @@ use async_graphql::{ContextSelectionSet, Name, OutputType, Positioned, QueryPath
 use std::collections::HashMap;
 
 /// An object that can write fields that wait for nothing.
-pub trait Plain: OutputType {
+pub trait DirectSerialize: OutputType {
     /// Writes what a field says, just as its resolver says it: a test compares them. `None` for a field that waits for something, or has arguments.
     fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()>;
 }
 
 /// A list of such objects.
-pub struct PlainList<T>(pub Vec<T>);
+pub struct DirectSerializeList<T>(pub Vec<T>);
 
-impl<T: Plain> PlainList<T> {
+impl<T: DirectSerialize> DirectSerializeList<T> {
     /// The list as JSON; `None` where anything that is asked of it waits. It is not written further than its answer may be long.
     fn written(&self, ctx: &ContextSelectionSet<'_>) -> Option<Json> {
         // What is selected twice the library resolves twice and merges then, which it cannot do with a text.
@@ -44,7 +44,7 @@ impl<T: Plain> PlainList<T> {
     }
 }
 
-impl<T: Plain> OutputType for PlainList<T> {
+impl<T: DirectSerialize> OutputType for DirectSerializeList<T> {
     typed_as!(Vec<T>);
 
     async fn resolve(&self, ctx: &ContextSelectionSet<'_>, field: &Positioned<Field>) -> ServerResult<Value> {
@@ -63,7 +63,7 @@ impl<T: Plain> OutputType for PlainList<T> {
 
 impl Json {
     /// Writes the fields of an object that were selected.
-    pub fn object<T: Plain>(&mut self, object: &T, selected: &Selected<'_>) -> Option<()> {
+    pub fn object<T: DirectSerialize>(&mut self, object: &T, selected: &Selected<'_>) -> Option<()> {
         for field in &selected.0 {
             self.raw(&field.before);
             match field.name {

@@ -2,7 +2,7 @@
 //! once for all of them.
 
 use super::execute::{panicked, settle, too_large_event};
-use super::shape::Shape;
+use super::shape::RenderKey;
 use crate::app::App;
 use crate::base::metrics::RefusedAnswer;
 use crate::base::request::Request;
@@ -91,7 +91,7 @@ fn weight_of(value: &Value) -> usize {
 /// The renderers of a process. Cheap to clone; clones are the same.
 #[derive(Clone)]
 pub(super) struct Renderers {
-    known: Arc<Mutex<HashMap<Shape, Weak<Renderer>>>>,
+    known: Arc<Mutex<HashMap<RenderKey, Weak<Renderer>>>>,
     idle: Arc<Cache<u64, Arc<Mutex<Vec<Run>>>>>,
     answers: Arc<Cache<Key, Answer, Weight>>,
     last: Arc<AtomicU64>,
@@ -105,12 +105,12 @@ impl Default for Renderers {
 }
 
 impl Renderers {
-    fn known(&self) -> MutexGuard<'_, HashMap<Shape, Weak<Renderer>>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<RenderKey, Weak<Renderer>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The renderer for all who ask so; `open` begins a run of what they ask.
-    pub(super) fn get(&self, shape: Shape, context: &Request, open: Open) -> Arc<Renderer> {
+    pub(super) fn get(&self, shape: RenderKey, context: &Request, open: Open) -> Arc<Renderer> {
         let mut known = self.known();
         if let Some(renderer) = known.get(&shape).and_then(Weak::upgrade) {
             return renderer;
@@ -138,7 +138,7 @@ pub(super) type Open = Box<dyn Fn(Request, Rendering) -> BoxStream<'static, Resp
 pub(super) struct Renderer {
     number: u64,
     context: Request,
-    shape: Shape,
+    shape: RenderKey,
     open: Open,
     all: Renderers,
 }
@@ -254,7 +254,7 @@ mod tests {
         let db = Db::open(&nowhere, Timing::default()).await.expect("an address");
         let context = Request::new(App::new(db, Clock::System, Config::default()), None, None, None);
         let mut request = async_graphql::Request::new("subscription { homeTimelineEvents { cursor } }");
-        let shape = Shape::of(&mut request, &context).expect("a subscription");
+        let shape = RenderKey::of(&mut request, &context).expect("a subscription");
         let open: Open = Box::new(move |_, rendering| {
             let is_first = begun.fetch_add(1, Ordering::Relaxed) == 0;
             // What it is handed behind its end is taken, and never answered.

@@ -47,7 +47,7 @@ const SAME_FOR_ALL: [&str; 32] = [
 
 /// How events are asked for. Two subscriptions of one shape get the same answer to the same event at the same place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Shape {
+pub(super) struct RenderKey {
     query: String,
     operation: Option<String>,
     /// The variables that its selections use, as JSON.
@@ -56,7 +56,7 @@ pub(super) struct Shape {
     pub(super) viewer: Option<UserId>,
 }
 
-impl Shape {
+impl RenderKey {
     /// That of a subscription that has passed the checks; `None` for what is none.
     pub(super) fn of(request: &mut async_graphql::Request, context: &Request) -> Option<Self> {
         let (query, operation) = (request.query.clone(), request.operation_name.clone());

@@ -5,7 +5,7 @@
 
 use super::execute::{panicked, settle};
 use super::render::{Open, Rendered, Renderer, Renderers};
-use super::shape::Shape;
+use super::shape::RenderKey;
 use crate::base::request::Request;
 use crate::domains::streaming::{Beginning, Follower};
 use async_graphql::{ObjectType, Response, Schema, SubscriptionType, Value};
@@ -41,7 +41,7 @@ where
     M: ObjectType + 'static,
     S: SubscriptionType + 'static,
 {
-    let Some(shape) = Shape::of(&mut request, &context) else {
+    let Some(shape) = RenderKey::of(&mut request, &context) else {
         return each(schema.execute_stream(request.data(context.clone())), context).map(Rendered::new).boxed();
     };
     let open = open(schema, &mut request);

@@ -36,17 +36,17 @@ impl Weighter<String, CheckedQuery> for Length {
 
 /// Those that a server knows. Cheap to clone; clones are the same.
 #[derive(Clone)]
-pub struct Valid {
+pub struct ValidationCache {
     known: Arc<Cache<String, CheckedQuery, Length>>,
 }
 
-impl Default for Valid {
+impl Default for ValidationCache {
     fn default() -> Self {
         Self { known: Arc::new(Cache::with_weighter(KEPT, KEPT_BYTES, Length)) }
     }
 }
 
-impl Valid {
+impl ValidationCache {
     /// What of a request decides what comes of the checks; `None` for one that is not kept.
     pub fn key(request: &Request) -> Option<String> {
         let mut key = serde_json::to_string(&(&request.operation_name, &request.variables)).ok()?;

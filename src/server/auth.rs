@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::request::Request;
-use crate::domains::sessions::{self, Supposed};
+use crate::domains::sessions::{self, UnverifiedViewer};
 use axum::http::{HeaderMap, HeaderValue, header};
 use std::net::IpAddr;
 
@@ -13,7 +13,7 @@ use std::net::IpAddr;
 /// # Errors
 /// [`Error::InvalidToken`] when it names no live session: the request is not run as nobody's.
 pub(super) async fn context(app: &App, headers: &HeaderMap, address: Option<IpAddr>) -> Result<Request, Error> {
-    let since = app.db().moment();
+    let since = app.db().read_barrier();
     let viewer = match headers.get(header::AUTHORIZATION) {
         None => None,
         Some(value) => {
@@ -26,8 +26,8 @@ pub(super) async fn context(app: &App, headers: &HeaderMap, address: Option<IpAd
 
 /// The same for what only reads, where the session is near: it may be run, but whether the session proves who asks is known afterwards only,
 /// by what was heard meanwhile. So it costs no round trip of its own.
-pub(super) fn supposed(app: &App, headers: &HeaderMap, address: Option<IpAddr>) -> Option<(Request, Supposed)> {
-    let since = app.db().moment();
+pub(super) fn supposed(app: &App, headers: &HeaderMap, address: Option<IpAddr>) -> Option<(Request, UnverifiedViewer)> {
+    let since = app.db().read_barrier();
     let supposed = sessions::service::supposed(app, since, token(headers.get(header::AUTHORIZATION)?)?)?;
     let viewer = Some(supposed.viewer());
     Some((Request::begun(app.clone(), since, viewer, agent(headers), address), supposed))

@@ -5,7 +5,7 @@ use super::asked::{self, Asked, Parameters};
 use super::live::Running;
 use super::logging::RequestId;
 use super::media::{self, Media};
-use super::operation::{self, Operation, Unfit};
+use super::operation::{self, Operation, OperationError};
 use super::overload::Taken;
 use super::response::{self, Executed, Refusal};
 use super::sse::reserved::{self, Wanted};
@@ -133,15 +133,15 @@ impl Call<'_> {
         };
         match answered.await {
             Ok(response) => response,
-            Err(Unfit::Refused(refusal)) if refusal.status == StatusCode::OK && self.tells_by_events() => {
+            Err(OperationError::Refused(refusal)) if refusal.status == StatusCode::OK && self.tells_by_events() => {
                 sse::errors(refusal.errors().to_string())
             }
-            Err(Unfit::Refused(refusal)) => refusal.answer(self.media),
-            Err(Unfit::Answered(refused)) if self.tells_by_events() => {
+            Err(OperationError::Refused(refusal)) => refusal.answer(self.media),
+            Err(OperationError::Answered(refused)) if self.tells_by_events() => {
                 facts::executed(&refused);
                 sse::errors(Executed::of(self.id, *refused).errors())
             }
-            Err(Unfit::Answered(refused)) => response::executed(self.media, self.id, *refused),
+            Err(OperationError::Answered(refused)) => response::executed(self.media, self.id, *refused),
         }
     }
 
@@ -157,7 +157,7 @@ impl Call<'_> {
     }
 
     /// Finds the document and checks it.
-    fn operation(&self, asked: Asked) -> Result<Operation, Unfit> {
+    fn operation(&self, asked: Asked) -> Result<Operation, OperationError> {
         let operation = Operation::of(self.state, asked)?;
         facts::operation(operation.checked.kind, operation.name.clone());
         if self.is_get && operation.checked.kind == OperationType::Mutation {
@@ -169,7 +169,7 @@ impl Call<'_> {
 
     /// Answers by a stream of events what wants one: a subscription, and anything where nothing else is taken. Or by the stream that was
     /// reserved for it.
-    async fn stream(&self, asked: Asked) -> Result<Response, Unfit> {
+    async fn stream(&self, asked: Asked) -> Result<Response, OperationError> {
         let wanted = self.token.as_deref().map(|token| Wanted::of(self.state, token, &asked)).transpose()?;
         let mut operation = self.operation(asked)?;
         if wanted.is_none() && !self.form.only_events && !operation.subscribes() {
@@ -177,7 +177,7 @@ impl Call<'_> {
             return self.run(operation).await;
         }
         // A page can open a stream by GET without the browser's asking anybody; for what comes by POST it asks.
-        if self.is_get && !origin::is_welcome(self.headers, &self.state.edge.cors_origins) {
+        if self.is_get && !origin::is_allowed(self.headers, &self.state.edge.cors_origins) {
             return Err(origin::not_welcome().into());
         }
         if let Some(cursor) = self.headers.get(sse::LAST_EVENT_ID).and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty()) {
@@ -200,7 +200,7 @@ impl Call<'_> {
     }
 
     /// Finds out who asks, and executes. A query may be executed for whom it seems to be, which is found out behind it.
-    async fn run(&self, operation: Operation) -> Result<Response, Unfit> {
+    async fn run(&self, operation: Operation) -> Result<Response, OperationError> {
         match operation.checked.kind {
             OperationType::Subscription if operation.subscribes() => Err(operation::needs_a_stream().into()),
             OperationType::Subscription | OperationType::Mutation => Ok(self.run_as(operation, self.who().await?, false).await),
@@ -208,7 +208,7 @@ impl Call<'_> {
                 None => Ok(self.run_as(operation, self.who().await?, false).await),
                 Some((context, supposed)) => {
                     let response = self.run_as(operation, context, true).await;
-                    let proves = self.in_time(supposed.proves(&self.state.app)).await?;
+                    let proves = self.in_time(supposed.verify(&self.state.app)).await?;
                     if proves { Ok(response) } else { Err(Refusal::from(&Error::InvalidToken).into()) }
                 }
             },

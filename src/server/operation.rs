@@ -12,7 +12,7 @@ use crate::base::metrics::RefusedAnswer;
 use crate::base::request;
 use crate::db::Work;
 use crate::platform::rates::{Bill, Subject};
-use crate::schema::{self, CheckError, Checked, Rendered, Valid};
+use crate::schema::{self, CheckError, Checked, Rendered, ValidationCache};
 use async_graphql::parser::types::OperationType;
 use async_graphql::{Request, Response};
 use axum::http::StatusCode;
@@ -36,20 +36,20 @@ pub(super) struct Operation {
 }
 
 /// Why nothing runs.
-pub(super) enum Unfit {
+pub(super) enum OperationError {
     /// There is no document.
     Refused(Refusal),
     /// The document has not passed.
     Answered(Box<Response>),
 }
 
-impl From<Refusal> for Unfit {
+impl From<Refusal> for OperationError {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
     }
 }
 
-impl Unfit {
+impl OperationError {
     /// The code that says why.
     pub(super) fn outcome(&self) -> Cow<'static, str> {
         match self {
@@ -61,16 +61,16 @@ impl Unfit {
 
 impl Operation {
     /// Finds the document and checks it. Asks Redis nothing.
-    pub(super) fn of(state: &State, mut asked: Asked) -> Result<Self, Unfit> {
+    pub(super) fn of(state: &State, mut asked: Asked) -> Result<Self, OperationError> {
         let Found { query, keep_as } = state.edge.documents.find(&mut asked)?;
         let mut request = request_of(query, asked);
-        let key = Valid::key(&request);
+        let key = ValidationCache::key(&request);
         let (checked, refusal) = match key.as_deref().and_then(|key| state.valid.ready(key, &mut request)) {
             Some(checked) => (checked, None),
             None => match check(state, key, &mut request) {
                 Ok(checked) => (checked, None),
                 Err(CheckError::Invalid(checked, refusal)) => (checked, Some(refusal)),
-                Err(CheckError::Unmeasured(response)) => return Err(Unfit::Answered(response)),
+                Err(CheckError::CostError(response)) => return Err(OperationError::Answered(response)),
             },
         };
         let name = schema::operation_name(&mut request);

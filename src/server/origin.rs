@@ -19,7 +19,7 @@ pub(super) fn may_be_foreign(headers: &HeaderMap) -> bool {
 
 /// Whether the page that opens a socket or an event stream may: browsers ask no server beforehand. It is one of our own, one whose origin is allowed, or
 /// no page at all.
-pub(super) fn is_welcome(headers: &HeaderMap, allowed: &[Origin]) -> bool {
+pub(super) fn is_allowed(headers: &HeaderMap, allowed: &[Origin]) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else { return true };
     let is_own = headers.get("sec-fetch-site").is_some_and(|site| site == "same-origin");
     is_own || is_host(origin, headers) || allowed.iter().any(|allowed| allowed.is_any() || allowed.0 == *origin)

@@ -19,7 +19,7 @@ const LONG: usize = 5_000;
 
 /// The room that there is.
 #[derive(Clone)]
-pub(super) struct Room {
+pub(super) struct ConcurrencyLimit {
     requests: Arc<Semaphore>,
     /// Subscriptions that start.
     starts: Arc<Semaphore>,
@@ -35,7 +35,7 @@ pub(super) struct WorkPermit {
 /// A permit, where one was acquired.
 pub(super) type Taken = Option<WorkPermit>;
 
-impl Room {
+impl ConcurrencyLimit {
     pub(super) fn new(config: &EdgeConfig) -> Self {
         let [requests, starts] = [(); 2].map(|()| Arc::new(Semaphore::new(config.max_requests)));
         Self { requests, starts, long_operations: Queues::default() }

@@ -7,7 +7,7 @@ use super::response::Refusal;
 use crate::base::error::Error;
 use crate::base::quota::Limit;
 use crate::base::request::Request;
-use crate::platform::rates::{Allowance, Bill, Subject, Toll, service};
+use crate::platform::rates::{Allowance, Bill, RateLimitDecision, Subject, service};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
 use std::sync::Arc;
@@ -29,13 +29,13 @@ pub(super) async fn charged<F: Future<Output = Result<Response, Refusal>>>(
     answer: impl FnOnce(Arc<Bill>) -> F,
 ) -> Response {
     let (toll, bill) = service::open_bill(&state.app, &state.leases, payer, cost).await;
-    if let Toll::Due(allowance, wait) = toll {
+    if let RateLimitDecision::Due(allowance, wait) = toll {
         return told(Refusal::from(&Error::rate_limited(Limit::Requests, wait)).answer(media), allowance);
     }
     let bill = Arc::new(bill);
     let response = answer(bill.clone()).await.unwrap_or_else(|refusal| refusal.answer(media));
     match (toll, bill.settle().allowance) {
-        (_, Some(allowance)) | (Toll::Paid(allowance), None) => told(response, allowance),
+        (_, Some(allowance)) | (RateLimitDecision::Paid(allowance), None) => told(response, allowance),
         _ => response,
     }
 }

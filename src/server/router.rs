@@ -3,13 +3,13 @@
 use super::bodies::Bodies;
 use super::config::{EdgeConfig, Origin};
 use super::live::Live;
-use super::overload::Room;
+use super::overload::ConcurrencyLimit;
 use super::sse::{self, Reservations, reserved};
 use super::unread::UnreadAnswers;
 use super::{DemoLogin, Traces, click, graphql, health, logging, metrics, playground};
 use crate::app::App;
 use crate::platform::rates::Leases;
-use crate::schema::{Schema, Valid};
+use crate::schema::{Schema, ValidationCache};
 use axum::Router;
 use axum::http::{HeaderName, Method, StatusCode, header};
 use axum::middleware::from_fn_with_state;
@@ -34,7 +34,7 @@ pub struct State {
     /// The schema.
     pub schema: Schema,
     /// The queries that it has found valid.
-    pub valid: Valid,
+    pub valid: ValidationCache,
     /// The settings of the edge.
     pub edge: Arc<EdgeConfig>,
     /// A login that the playground offers, when this is a demo.
@@ -45,7 +45,7 @@ pub struct State {
     pub metrics_apart: bool,
     /// Where the spans of requests go, if anywhere.
     pub traces: Option<Traces>,
-    pub(super) room: Room,
+    pub(super) room: ConcurrencyLimit,
     pub(super) bodies: Bodies,
     pub(super) live: Live,
     pub(super) unread: UnreadAnswers,
@@ -57,12 +57,12 @@ impl State {
     pub fn new(app: App, edge: EdgeConfig) -> Self {
         let schema = crate::schema::build();
         let bodies = Bodies::new(&edge, app.metrics().edge());
-        let (room, unread, edge) = (Room::new(&edge), UnreadAnswers::new(app.clone(), &edge), Arc::new(edge));
+        let (room, unread, edge) = (ConcurrencyLimit::new(&edge), UnreadAnswers::new(app.clone(), &edge), Arc::new(edge));
         let (leases, live, reservations) = (Leases::default(), Live::default(), Reservations::default());
         Self {
             app,
             schema,
-            valid: Valid::default(),
+            valid: ValidationCache::default(),
             room,
             bodies,
             unread,

@@ -12,7 +12,7 @@ use waxwing::cli::workers;
 use waxwing::db::{Db, Timing};
 use waxwing::domains::accounts::service as accounts;
 use waxwing::domains::ads::{NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads};
-use waxwing::domains::comments::{self, Sort, Under, Vote, service as says};
+use waxwing::domains::comments::{self, ParentRef, Sort, Vote, service as says};
 use waxwing::domains::graph::service as graph;
 use waxwing::domains::lists::{NewList, service as lists};
 use waxwing::domains::statuses::{Draft, service as statuses};
@@ -82,11 +82,11 @@ fn loaders(app: &App) -> Arc<waxwing::base::request::Loaders> {
 
 /// Three comments, each a reply to the one before, and two votes.
 async fn thread(app: &App, status: StatusId, people: &[Actor]) -> Vec<CommentId> {
-    let (mut under, mut all) = (Under::Status(status), Vec::new());
+    let (mut under, mut all) = (ParentRef::Status(status), Vec::new());
     for (author, message) in [(1, "a"), (2, "b"), (3, "c")] {
         let draft = comments::Draft { under, message: message.into(), idempotency_key: None };
         let id = says::add(app, &loaders(app), people[author].user_id(), draft).await.expect("a comment").expect("it is new");
-        (under, all) = (Under::Comment(id), [all, vec![id]].concat());
+        (under, all) = (ParentRef::Comment(id), [all, vec![id]].concat());
     }
     for (who, comment) in [(3, all[0]), (1, all[1])] {
         says::vote(app, &loaders(app), people[who].user_id(), comment, Vote::Up).await.expect("a vote");
@@ -172,10 +172,11 @@ impl World {
             }
             let other = timelines::post(&app.app, fans[0].user_id(), draft(None)).await.expect("a status").expect("it is new");
             let draft = |under| comments::Draft { under, message: "x".into(), idempotency_key: Some("c".into()) };
-            let held =
-                says::add(&app.app, &loaders(&app.app), first.user_id(), draft(Under::Status(other))).await.expect("a comment");
+            let held = says::add(&app.app, &loaders(&app.app), first.user_id(), draft(ParentRef::Status(other)))
+                .await
+                .expect("a comment");
             let held = held.expect("it is new");
-            let reply = draft(Under::Comment(held));
+            let reply = draft(ParentRef::Comment(held));
             says::add(&app.app, &loaders(&app.app), fans[1].user_id(), reply).await.expect("a reply");
             says::vote(&app.app, &loaders(&app.app), first.user_id(), held, Vote::Up).await.expect("a vote");
             advertise(&app.app, first.user_id()).await;
@@ -217,7 +218,7 @@ impl World {
         let loaders = loaders(app);
         match change {
             Change::Comment => {
-                let under = Under::Comment(self.comments[1]);
+                let under = ParentRef::Comment(self.comments[1]);
                 let draft = comments::Draft { under, message: "new".into(), idempotency_key: Some("once".into()) };
                 says::add(app, &loaders, id(4), draft).await?;
             }

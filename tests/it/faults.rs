@@ -61,7 +61,7 @@ impl Through {
 
 /// One that never gives up by itself, so that a test sees what else ends a wait.
 fn patient() -> Timing {
-    Timing { response: 3 * HANGS, near: 0, ..Timing::default() }
+    Timing { response: 3 * HANGS, client_cache: 0, ..Timing::default() }
 }
 
 const READ: &str = "{ user(login: \"ada\") { login } }";

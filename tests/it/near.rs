@@ -16,7 +16,7 @@ use waxwing::base::config::Config;
 use waxwing::base::error::Error;
 use waxwing::base::ids::UserId;
 use waxwing::base::request::Request;
-use waxwing::db::{Db, Timing, Weighed, decode};
+use waxwing::db::{Db, EstimatedSize, Timing, decode};
 use waxwing::domains::users::service;
 
 const HOME: &str =
@@ -59,7 +59,7 @@ async fn home(reader: &Actor) -> Vec<Value> {
 
 #[tokio::test]
 async fn a_home_that_was_read_costs_the_skeleton() {
-    let redis = Arc::new(RedisServer::alone(Alone::Near));
+    let redis = Arc::new(RedisServer::alone(Alone::ClientCache));
     let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
     let [ada, bob, cyd] = app.users(["ada", "bob", "cyd"]).await;
     bob.follow(&ada).await;
@@ -231,7 +231,7 @@ async fn after_a_cut_everything_is_read_again() {
 #[derive(Debug, PartialEq)]
 struct Text(String);
 
-impl Weighed for Text {
+impl EstimatedSize for Text {
     fn bytes(&self) -> usize {
         self.0.len()
     }
@@ -250,9 +250,9 @@ fn text(reply: redis::Value) -> Result<Option<Text>, Error> {
 
 /// What a request does that reads one key: it begins, has an answer to a command of its own, and reads.
 async fn ask(db: Db, key: String) -> Result<Option<u64>, Error> {
-    let since = db.moment();
+    let since = db.read_barrier();
     db.read::<bool>(redis::cmd("EXISTS").arg("user:{9}").take()).await?;
-    let found = db.near(since, vec![key], text, |_| Vec::new()).await?.0.pop().flatten();
+    let found = db.read_cached(since, vec![key], text, |_| Vec::new()).await?.0.pop().flatten();
     Ok(found.map(|text| text.0.parse().expect("a number")))
 }
 
@@ -374,14 +374,14 @@ async fn what_one_connection_has_not_told_of_another_has() {
 async fn who_has_had_no_answer_is_given_nothing() {
     let two = Two::start().await;
     assert_eq!(two.read(&two.slow).await, Some(0));
-    let since = two.db.moment();
+    let since = two.db.read_barrier();
     two.proxy.set_after(b"user:{9}", Flow::PassOnly(0));
     let waits = two.asks(&two.slow);
     while two.proxy.lies_in_wait() {
         tokio::task::yield_now().await;
     }
     let db = two.db.clone();
-    let read = two.quick.begin(async move { db.near(since, vec![KEY.into()], text, |_| Vec::new()).await });
+    let read = two.quick.begin(async move { db.read_cached(since, vec![KEY.into()], text, |_| Vec::new()).await });
     let found = read.await.expect("no panic").expect("an answer").0;
     assert_eq!((found, two.reads()), (vec![Some(Arc::new(Text("0".into())))], 2), "it was read again");
     two.proxy.set(Flow::Pass, Flow::Pass);
@@ -391,16 +391,16 @@ async fn who_has_had_no_answer_is_given_nothing() {
 /// What is on its way is waited for, but not for ever: it may be somebody's who does not look whether it has come.
 #[tokio::test]
 async fn nobody_waits_for_those_who_do_not_look() {
-    let redis = RedisServer::alone(Alone::Near);
+    let redis = RedisServer::alone(Alone::ClientCache);
     let db = Db::open(&redis.target(), CALM).await.expect("a store");
     redis.run::<u64>(&["HSET", KEY, "name", "1"]);
     for _ in 0..2 {
         assert_eq!(ask(db.clone(), KEY.into()).await.expect("an answer"), Some(1));
     }
-    let since = db.moment();
+    let since = db.read_barrier();
     let mut sent = pin!(db.read::<Option<String>>(redis::cmd("GET").arg("user:{8}").take()));
     assert!(sent.as_mut().now_or_never().is_none());
-    let asked = tokio::time::timeout(Duration::from_secs(10), db.near(since, vec![KEY.into()], text, |_| Vec::new()));
+    let asked = tokio::time::timeout(Duration::from_secs(10), db.read_cached(since, vec![KEY.into()], text, |_| Vec::new()));
     assert_eq!(asked.await.expect("in time").expect("an answer").0, [Some(Arc::new(Text("1".into())))]);
     assert_eq!(sent.await.expect("an answer"), None);
     assert_eq!(redis.calls()["hgetall"], 2, "it was near, and was read nevertheless");
@@ -454,7 +454,7 @@ async fn after_a_connection_that_fell_silent_everything_is_read_again() {
 
 #[tokio::test]
 async fn what_is_gone_is_gone_and_what_comes_back_is_seen() {
-    let redis = RedisServer::alone(Alone::Near);
+    let redis = RedisServer::alone(Alone::ClientCache);
     let db = Db::open(&redis.target(), CALM).await.expect("a store");
     for taken in [&["FLUSHALL"][..], &["UNLINK", KEY], &["FLUSHDB"], &["RENAME", KEY, "user:{3}"], &["PEXPIRE", KEY, "0"]] {
         for _ in 0..2 {
@@ -481,9 +481,9 @@ async fn reads_of_two(redis: &RedisServer, db: &Db) -> u64 {
 
 #[tokio::test]
 async fn nothing_is_kept_on_a_cluster_nor_where_nothing_may_be() {
-    let alone = RedisServer::alone(Alone::Near);
+    let alone = RedisServer::alone(Alone::ClientCache);
     for (near, reads, asks_to_be_told) in [(0, 2, false), (1 << 20, 1, true)] {
-        let db = Db::open(&alone.target(), Timing { near, ..CALM }).await.expect("a store");
+        let db = Db::open(&alone.target(), Timing { client_cache: near, ..CALM }).await.expect("a store");
         assert_eq!(reads_of_two(&alone, &db).await, reads, "{near} bytes");
         assert_eq!(alone.calls().contains_key("client|tracking"), asks_to_be_told, "{near} bytes");
     }
@@ -515,17 +515,17 @@ async fn where_redis_does_not_tell_everything_is_read_each_time() {
     }
     assert_eq!(redis.calls()["hgetall"], 6);
     // The same where nobody hears.
-    let deaf = Db::open(&url.parse().expect("a URL"), CALM).await.expect("a store");
+    let tracking_disabled = Db::open(&url.parse().expect("a URL"), CALM).await.expect("a store");
     for round in 4..7 {
         redis.run::<u64>(&["HSET", KEY, "name", &round.to_string()]);
-        assert_eq!(self::ask(deaf.clone(), KEY.into()).await.expect("an answer"), Some(round));
+        assert_eq!(self::ask(tracking_disabled.clone(), KEY.into()).await.expect("an answer"), Some(round));
     }
 }
 
 /// That Redis was busy when somebody connected does not mean that it never tells.
 #[tokio::test]
 async fn one_who_came_while_redis_was_busy_is_told_afterwards() {
-    let redis = RedisServer::alone_with(Alone::Near, &["--appendonly", "no", "--busy-reply-threshold", "1"]);
+    let redis = RedisServer::alone_with(Alone::ClientCache, &["--appendonly", "no", "--busy-reply-threshold", "1"]);
     let db = Db::open(&redis.target(), CALM).await.expect("a store");
     let script = std::thread::spawn({
         let url = redis.operator_url();
@@ -555,7 +555,7 @@ async fn one_who_came_while_redis_was_busy_is_told_afterwards() {
 #[tokio::test]
 async fn the_server_s_option_turns_it_off() {
     for (mib, is_told) in [("0", false), ("1", true)] {
-        let redis = RedisServer::alone(Alone::Near);
+        let redis = RedisServer::alone(Alone::ClientCache);
         let options = ["serve", "--listen", "127.0.0.1:0", "--redis", &redis.url(), "--near-cache-mib", mib];
         let _server = Process::start(&mut waxwing(&options));
         let clients: String = redis.run(&["CLIENT", "LIST", "TYPE", "normal"]);
@@ -568,9 +568,9 @@ async fn the_server_s_option_turns_it_off() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_is_given_less_than_anybody_was_told() {
     const KEYS: usize = 40;
-    let redis = RedisServer::alone(Alone::Near);
+    let redis = RedisServer::alone(Alone::ClientCache);
     // Room for half of them.
-    let db = Db::open(&redis.target(), Timing { near: 3_000, ..CALM }).await.expect("a store");
+    let db = Db::open(&redis.target(), Timing { client_cache: 3_000, ..CALM }).await.expect("a store");
     let told: Arc<Vec<AtomicU64>> = Arc::new((0..KEYS).map(|_| AtomicU64::new(0)).collect());
     let over = Arc::new(AtomicBool::new(false));
     let key = |at: usize| format!("user:{{{at}}}");

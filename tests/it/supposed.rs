@@ -24,7 +24,7 @@ async fn is_refused(actor: &Actor, query: &str) -> bool {
 
 #[tokio::test]
 async fn one_that_is_near_costs_nothing() {
-    let redis = Arc::new(RedisServer::alone(Alone::Near));
+    let redis = Arc::new(RedisServer::alone(Alone::ClientCache));
     let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
     let ada = app.user("ada").await;
     ada.post("x").await;

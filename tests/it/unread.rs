@@ -95,12 +95,12 @@ async fn what_waits_for_a_slow_reader_takes_no_room_to_work_from_others() {
     let live = LiveConfig { write_timeout: 10 * PATIENCE, ..LiveConfig::default() };
     let app = with(EdgeConfig { max_requests: 4, stall_timeout: 10 * PATIENCE, live, ..EdgeConfig::default() }).await;
     let length = Answer::of(app.post().json(&json!({ "query": long() }))).await.text.len();
-    let mut deaf = Vec::new();
+    let mut tracking_disabled = Vec::new();
     for at in 0..4_u64 {
         let mut socket = socket(&app, "192.0.2.1").await;
         socket.subscribe("a", &long()).await;
         until(&app, "waxwing_unread_bytes", |bytes| bytes >= (at + 1) * length as u64).await;
-        deaf.push(socket);
+        tracking_disabled.push(socket);
     }
     let mut unread = Vec::new();
     for media in ["application/json", "text/event-stream"].repeat(4) {
@@ -112,7 +112,7 @@ async fn what_waits_for_a_slow_reader_takes_no_room_to_work_from_others() {
         assert_eq!(other.answer("b", "{ __typename }").await["data"]["__typename"], "Query");
     }
     // Whoever reads in the end has lost nothing.
-    for socket in &mut deaf {
+    for socket in &mut tracking_disabled {
         assert_eq!(socket.next().await["payload"].to_string().len(), length);
         assert_eq!(socket.next().await["type"], "complete");
     }

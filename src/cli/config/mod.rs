@@ -69,11 +69,11 @@ pub(super) struct Configured {
 pub(super) fn read(command: Command, line: Vec<OsString>) -> anyhow::Result<Configured> {
     // A wrong command line is told when it is parsed for good; a help text shows the defaults that are built in.
     let early = command.clone().ignore_errors(true).try_get_matches_from(&line).ok();
-    let at_hand = early.as_ref().and_then(ArgMatches::subcommand).map_or(SERVE, |(name, _)| name).to_owned();
-    let path = early.as_ref().and_then(named).filter(|_| at_hand != COMMAND);
+    let get_cached = early.as_ref().and_then(ArgMatches::subcommand).map_or(SERVE, |(name, _)| name).to_owned();
+    let path = early.as_ref().and_then(named).filter(|_| get_cached != COMMAND);
     let Some(path) = path else { return Ok(Configured { matches: matches_of(command, line), warnings: Vec::new() }) };
     let (command, warnings) = File::read(&path)
-        .and_then(|file| layered(command, &file, &at_hand))
+        .and_then(|file| layered(command, &file, &get_cached))
         .map_err(|wrong| anyhow::anyhow!(wrong.join("\n  ")))?;
     Ok(Configured { matches: matches_of(command, line), warnings })
 }
@@ -90,14 +90,14 @@ fn named(matches: &ArgMatches) -> Option<PathBuf> {
 }
 
 /// The same command line over what a file sets, and what to warn of.
-fn layered(command: Command, file: &File, at_hand: &str) -> Result<(Command, Vec<String>), Vec<String>> {
+fn layered(command: Command, file: &File, get_cached: &str) -> Result<(Command, Vec<String>), Vec<String>> {
     let known = Known::of(&command);
     let (mut command, mut wrong, mut warnings) = (command, Vec::new(), Vec::new());
     for setting in &file.settings {
         let place = format!("{}:{}", file.path.display(), setting.line);
-        match known.words(&setting.key, &setting.value, at_hand) {
+        match known.words(&setting.key, &setting.value, get_cached) {
             Ok(words) => {
-                if file.open_to_others && holds_secret(&known, &setting.key, &words, at_hand) {
+                if file.open_to_others && holds_secret(&known, &setting.key, &words, get_cached) {
                     warnings.push(format!("{place}: `{}` is secret, and every user may read this file", setting.key));
                 }
                 command = with_default(command, &setting.key, &words);
@@ -118,8 +118,8 @@ fn with_default(command: Command, key: &str, words: &[String]) -> Command {
 }
 
 /// A URL without credentials is an address and no secret.
-fn holds_secret(known: &Known, key: &str, words: &[String], at_hand: &str) -> bool {
-    let hidden = known.definition(key, at_hand).is_some_and(|(_, option)| options::is_secret(option));
+fn holds_secret(known: &Known, key: &str, words: &[String], get_cached: &str) -> bool {
+    let hidden = known.definition(key, get_cached).is_some_and(|(_, option)| options::is_secret(option));
     hidden && words.iter().any(|word| word.contains('@') || !word.contains(':'))
 }
 

@@ -42,23 +42,24 @@ impl Options {
     ///
     /// # Errors
     /// A sentence on what is wrong and what would fit.
-    pub(super) fn words(&self, key: &str, value: &Value, at_hand: &str) -> Result<Vec<String>, String> {
+    pub(super) fn words(&self, key: &str, value: &Value, get_cached: &str) -> Result<Vec<String>, String> {
         if matches!(value, Value::Other("a table")) {
             return Err(format!("`{key}` is a table: every option stands for itself, at the top of the file"));
         }
-        let (command, option) = self.definition(key, at_hand).ok_or_else(|| self.unknown(key))?;
+        let (command, option) = self.definition(key, get_cached).ok_or_else(|| self.unknown(key))?;
         let words = words(option, value)
             .map_err(|expected| format!("`{key}` is {}, where {expected} is expected{}", value.kind(), example(option)))?;
         if !is_switch(option) {
-            self.probe(command.unwrap_or(at_hand), option, &words).map_err(|why| format!("`{key}`: {why}{}", example(option)))?;
+            self.probe(command.unwrap_or(get_cached), option, &words)
+                .map_err(|why| format!("`{key}`: {why}{}", example(option)))?;
         }
         Ok(words)
     }
 
     /// The option of this name, that of the command at hand before others.
-    pub(super) fn definition(&self, key: &str, at_hand: &str) -> Option<(Option<&str>, &Arg)> {
+    pub(super) fn definition(&self, key: &str, get_cached: &str) -> Option<(Option<&str>, &Arg)> {
         let named = || self.all().filter(|(_, option)| option.get_long() == Some(key));
-        named().find(|(command, _)| command.is_none_or(|name| name == at_hand)).or_else(|| named().next())
+        named().find(|(command, _)| command.is_none_or(|name| name == get_cached)).or_else(|| named().next())
     }
 
     fn unknown(&self, key: &str) -> String {

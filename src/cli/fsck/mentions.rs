@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::base::audit::{Entry, Findings};
 use crate::base::error::Error;
 use crate::base::ids::UserId;
-use crate::db::look::Look;
+use crate::db::audit_reader::AuditReader;
 use crate::domains::users;
 
 /// Looks through the whole store for an account, and tells of each place; how many keys were read, and how many places there are. It only
@@ -28,7 +28,7 @@ pub async fn mentions(app: &App, id: UserId, mut tell: impl FnMut(Step<'_>)) -> 
 }
 
 async fn look_at(app: &App, id: UserId, keys: Vec<String>) -> Result<Vec<crate::base::audit::Finding>, Error> {
-    let look = Look::new(app.db().clone(), app.now(), users::user_key);
+    let look = AuditReader::new(app.db().clone(), app.now(), users::user_key);
     let mut found = Findings::default();
     let (own, others): (Vec<String>, Vec<String>) = keys.into_iter().partition(|key| numbers(key).any(|number| number == id.0));
     for key in own {

@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::base::audit::{Finding, Findings};
 use crate::base::error::Error;
 use crate::db;
-use crate::db::look::Look;
+use crate::db::audit_reader::AuditReader;
 use crate::domains::{ads, comments, graph, lists, sessions, statuses, timelines, users};
 use crate::platform::journal::service as journal_service;
 use crate::platform::journal::{Queue, Task};
@@ -115,7 +115,7 @@ struct Fsck<'a> {
 impl Fsck<'_> {
     /// Shows keys to all domains: each picks those that it knows something about.
     async fn look(&self, keys: Vec<String>) -> Result<Vec<Finding>, Error> {
-        let look = Look::new(self.app.db().clone(), self.app.now(), users::user_key);
+        let look = AuditReader::new(self.app.db().clone(), self.app.now(), users::user_key);
         let mut found = Findings::default();
         // What is no text cannot be asked for by the name it came with.
         let (odd, keys): (Vec<_>, Vec<_>) = keys.into_iter().partition(|key| key.contains(char::REPLACEMENT_CHARACTER));

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 
 use super::lock::Locks;
 use super::log::{self, Tail};
-use super::orphan::{self, Leash};
+use super::orphan::{self, ParentDeathGuard};
 use super::socket::Socket;
 use super::{EmbeddedError, aof};
 
@@ -144,7 +144,7 @@ struct Worker {
 /// One life of Redis.
 struct Life {
     child: Child,
-    _leash: Leash,
+    _leash: ParentDeathGuard,
     log: JoinHandle<()>,
 }
 

@@ -54,7 +54,7 @@ pub async fn leave(app: &App, id: UserId, login: &str) -> Result<(), Error> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: once the account is gone, whoever works on the journal does the rest.
-pub async fn delete_wholly(app: &App, id: UserId, login: &str, mut tell: impl FnMut(&'static str)) -> Result<(), Error> {
+pub async fn purge(app: &App, id: UserId, login: &str, mut tell: impl FnMut(&'static str)) -> Result<(), Error> {
     let (mut ticket, mut next) = begin(app, id, login).await?;
     while let Some(place) = next {
         tell(STAGES.get(usize::from(place.stage)).copied().unwrap_or_default());

@@ -1,6 +1,6 @@
 //! Comments in GraphQL.
 
-use super::model::{self, Draft, Under};
+use super::model::{self, Draft, ParentRef};
 use super::service::{self, Shown, TreeArgs};
 use crate::base::error::{Outcome, UserError as Row, UserErrorCode};
 use crate::base::ids::{CommentId, StatusId, UserId};
@@ -402,10 +402,10 @@ async fn add(ctx: &Context<'_>, input: AddCommentInput) -> Result<Commented> {
     Ok((load(request, added.flatten()).await?, user_errors))
 }
 
-fn under(status: Option<&str>, parent: Option<&str>) -> Outcome<Under> {
+fn under(status: Option<&str>, parent: Option<&str>) -> Outcome<ParentRef> {
     match (status, parent) {
-        (Some(id), None) => Ok(Under::Status(StatusId::from_global(id).ok_or_else(statuses::service::not_found)?)),
-        (None, Some(id)) => Ok(Under::Comment(known(id, "parentId")?)),
+        (Some(id), None) => Ok(ParentRef::Status(StatusId::from_global(id).ok_or_else(statuses::service::not_found)?)),
+        (None, Some(id)) => Ok(ParentRef::Comment(known(id, "parentId")?)),
         _ => Err(Row::new(UserErrorCode::InvalidInput, "Give exactly one of `statusId` and `parentId`.", &[]).into()),
     }
 }

@@ -55,5 +55,7 @@ mod store;
 
 pub use graphql::{CommentConnection, CommentMutation, CommentObject, CommentThread};
 pub use load::{FetchComments, FetchLevels, Seen};
-pub use model::{Comment, Draft, Event, EventId, Happened, MAX_DEPTH, MESSAGE_BYTES, Read, Sort, Under, Vote, controversy};
+pub use model::{
+    Comment, CommentEventKind, Draft, Event, EventId, MAX_DEPTH, MESSAGE_BYTES, ParentRef, Read, Sort, Vote, controversy,
+};
 pub use service::Shown;

@@ -121,7 +121,7 @@ impl Vote {
 
 /// What a comment is to stand under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Under {
+pub enum ParentRef {
     /// A status, directly.
     Status(StatusId),
     /// Another comment.
@@ -132,7 +132,7 @@ pub enum Under {
 #[derive(Clone, Debug)]
 pub struct Draft {
     /// Where.
-    pub under: Under,
+    pub under: ParentRef,
     /// The text.
     pub message: String,
     /// A key under which a repeated request is known again.
@@ -303,7 +303,7 @@ pub struct EventId {
 
 /// What has happened to a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Happened {
+pub enum CommentEventKind {
     /// It was added.
     Added,
     /// Its text was changed.
@@ -324,7 +324,7 @@ pub struct Event {
     /// To what.
     pub comment: CommentId,
     /// What.
-    pub happened: Happened,
+    pub happened: CommentEventKind,
 }
 
 /// What reading a log on from a place has come to.

@@ -4,8 +4,8 @@ pub(super) mod mend;
 
 use super::keys;
 use super::model::{
-    Comment, ERASED_FOR, Event, EventId, Happened, ID, MAX_COMMENTED, MAX_ERASED, MAX_EVENTS, Order, Read, Sort, Vote, bytes_of,
-    number_of,
+    Comment, CommentEventKind, ERASED_FOR, Event, EventId, ID, MAX_COMMENTED, MAX_ERASED, MAX_EVENTS, Order, Read, Sort, Vote,
+    bytes_of, number_of,
 };
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -288,19 +288,19 @@ pub(super) async fn erase_thread(db: &Db, status: StatusId) -> Result<(), Error>
 
 /// What writing the author's side came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Noted {
+pub(super) enum AuthorIndexResult {
     Stands,
     NoAccount,
     LimitReached,
 }
 
 /// Writes the author's side of a comment. One script on the author's tag.
-pub(super) async fn add_commented(db: &Db, author: UserId, id: CommentId) -> Result<Noted, Error> {
+pub(super) async fn add_commented(db: &Db, author: UserId, id: CommentId) -> Result<AuthorIndexResult, Error> {
     let call = Call::new(&ADD_COMMENTED, [keys::commented(author), user_key(author)]).arg(side(id)).arg(id.number);
     Ok(match db.call::<i64>(call.arg(MAX_COMMENTED)).await? {
-        1 => Noted::Stands,
-        0 => Noted::NoAccount,
-        _ => Noted::LimitReached,
+        1 => AuthorIndexResult::Stands,
+        0 => AuthorIndexResult::NoAccount,
+        _ => AuthorIndexResult::LimitReached,
     })
 }
 
@@ -472,10 +472,10 @@ pub(super) fn published(status: StatusId, message: &[u8]) -> Option<Event> {
 
 fn event(status: StatusId, id: &str, before: &str, kind: &str, comment: &str, removed: &str) -> Option<Event> {
     let happened = match kind {
-        "a" => Happened::Added,
-        "e" => Happened::Edited,
-        "d" => Happened::Deleted(removed.parse().ok()?),
-        "v" => Happened::Voted,
+        "a" => CommentEventKind::Added,
+        "e" => CommentEventKind::Edited,
+        "d" => CommentEventKind::Deleted(removed.parse().ok()?),
+        "v" => CommentEventKind::Voted,
         _ => return None,
     };
     let comment = CommentId { status, number: comment.parse().ok()? };

@@ -2,10 +2,10 @@
 
 use super::keys;
 use super::model::{Direction, MAX_FOLLOWING};
-use crate::base::audit::{Entry, Findings, Lives, Remedy};
+use crate::base::audit::{Entry, Expiry, Findings, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::UserId;
-use crate::db::look::{Count, Look, Part, Walk};
+use crate::db::audit_reader::{AuditReader, Count, Part, Walk};
 use crate::domains::users::{user_key, user_of_key};
 use redis::cmd;
 
@@ -22,7 +22,7 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
     look.check_counts(entries.iter().filter_map(|entry| user_of_key(&entry.key)).flat_map(counts).collect(), found).await?;
     check_left(look, entries, found).await?;
     let mut sets = Vec::new();
@@ -30,8 +30,8 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
         let Some(set) = keys::parse(&entry.key) else { continue };
         // Whom one follows is the truth, who follows one is derived from it.
         let is_set = match set.0 {
-            Direction::Following => entry.is_a("zset", Lives::On, found),
-            Direction::Followers => entry.is_derived("zset", Lives::On, found),
+            Direction::Following => entry.is_a("zset", Expiry::On, found),
+            Direction::Followers => entry.is_derived("zset", Expiry::On, found),
         };
         if is_set {
             sets.push((set, entry.key.clone()));
@@ -49,11 +49,11 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
 }
 
 /// Whoever was left is forgotten within seconds: how long ago it was is not written down, so a look that comes again tells.
-async fn check_left(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+async fn check_left(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
     let left: Vec<(UserId, &Entry)> = entries.iter().filter_map(|entry| Some((keys::parse_left(&entry.key)?, entry))).collect();
     let strangers = look.strangers(left.iter().map(|(id, _)| *id)).await?;
     for (id, entry) in left {
-        if entry.is_derived("zset", Lives::On, found) && strangers.contains(&id) {
+        if entry.is_derived("zset", Expiry::On, found) && strangers.contains(&id) {
             let orphan = Remedy::DeleteOrphan { key: entry.key.clone(), owners: vec![user_key(id)] };
             found.mend(&entry.key, "there is no such account", [orphan]);
         }
@@ -88,7 +88,7 @@ fn counts(id: UserId) -> [Count; 2] {
     [side("following", keys::following(id)), side("followers", keys::followers(id))]
 }
 
-async fn check_sets(look: &Look, sets: Vec<Set>, found: &mut Findings) -> Result<(), Error> {
+async fn check_sets(look: &AuditReader, sets: Vec<Set>, found: &mut Findings) -> Result<(), Error> {
     let strangers = look.strangers(sets.iter().map(|(_, id)| *id)).await?;
     for set in sets.iter().filter(|(_, id)| strangers.contains(id)) {
         found.mend(&set_key(*set), "there is no such account", [Remedy::PurgeAccount(set.1)]);
@@ -103,7 +103,7 @@ async fn check_sets(look: &Look, sets: Vec<Set>, found: &mut Findings) -> Result
     Ok(())
 }
 
-async fn check_edges(look: &Look, parts: &[Part<Set>], found: &mut Findings) -> Result<(), Error> {
+async fn check_edges(look: &AuditReader, parts: &[Part<Set>], found: &mut Findings) -> Result<(), Error> {
     let others = || parts.iter().flat_map(|part| part.rows.iter().map(|row| UserId(row.member)));
     let strangers = look.strangers(others()).await?;
     let back = |part: &Part<Set>, other| match part.of {

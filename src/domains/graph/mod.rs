@@ -25,4 +25,4 @@ mod store;
 pub use graphql::{FollowConnection, FollowEdge, GraphMutation};
 pub use keys::{following as following_key, left as left_key};
 pub use load::{FetchRelations, Relation};
-pub use model::{Audience, Direction, Edge, MAX_FOLLOWING, Reach};
+pub use model::{Audience, Direction, Edge, FanoutMode, MAX_FOLLOWING};

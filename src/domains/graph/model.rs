@@ -10,7 +10,7 @@ pub const MAX_FOLLOWING: usize = 10_000;
 /// Between the two ways lies a crossing, which takes a walk over all followers; it has an id of its own, so that whoever comes back to
 /// one that is over knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum FanoutMode {
     /// They are pushed.
     Pushed,
     /// They are pushed still; followers are being marked.
@@ -21,7 +21,7 @@ pub enum Reach {
     Falling(u64),
 }
 
-impl Reach {
+impl FanoutMode {
     /// As it is stored.
     pub(super) fn text(self) -> String {
         match self {
@@ -66,7 +66,7 @@ pub struct Audience {
     /// How many follow.
     pub followers: u64,
     /// How statuses reach them.
-    pub reach: Reach,
+    pub reach: FanoutMode,
 }
 
 /// The follower's side of an edge.

@@ -1,6 +1,6 @@
 //! The use cases of follows. What a follow does to a home is the timelines' part, one floor up.
 
-use super::model::{Audience, Direction, Edge, Reach};
+use super::model::{Audience, Direction, Edge, FanoutMode};
 use super::store::{self, Added, EdgeCommands};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
@@ -118,7 +118,7 @@ pub async fn audiences(app: &App, ids: &[UserId]) -> Result<Vec<Audience>, Error
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn set_reach(app: &App, id: UserId, from: Reach, to: Reach) -> Result<Reach, Error> {
+pub async fn set_reach(app: &App, id: UserId, from: FanoutMode, to: FanoutMode) -> Result<FanoutMode, Error> {
     store::set_reach(app.db(), id, from, to).await
 }
 

@@ -1,7 +1,7 @@
 //! Follows in Redis.
 
 use super::keys;
-use super::model::{Audience, Direction, Edge, MAX_FOLLOWING, Reach};
+use super::model::{Audience, Direction, Edge, FanoutMode, MAX_FOLLOWING};
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::base::page::{Row, Window};
@@ -58,7 +58,7 @@ pub(super) async fn remove_follower(db: &Db, b: UserId, a: UserId) -> Result<Aud
 }
 
 fn audience((followers, reach): (u64, String)) -> Result<Audience, Error> {
-    Ok(Audience { followers, reach: Reach::of(&reach)? })
+    Ok(Audience { followers, reach: FanoutMode::of(&reach)? })
 }
 
 /// How many follow `id`, and how statuses reach them. One pipeline.
@@ -81,8 +81,8 @@ pub(super) async fn audiences(db: &Db, ids: &[UserId]) -> Result<Vec<Audience>, 
 }
 
 /// How statuses of `id` reach its followers, if that was `from`: `to` then, else as it is. One script.
-pub(super) async fn set_reach(db: &Db, id: UserId, from: Reach, to: Reach) -> Result<Reach, Error> {
-    Reach::of(&db.call::<String>(Call::new(&SET_REACH, [user_key(id)]).arg(from.text()).arg(to.text())).await?)
+pub(super) async fn set_reach(db: &Db, id: UserId, from: FanoutMode, to: FanoutMode) -> Result<FanoutMode, Error> {
+    FanoutMode::of(&db.call::<String>(Call::new(&SET_REACH, [user_key(id)]).arg(from.text()).arg(to.text())).await?)
 }
 
 /// The follower's side of an edge. One pipeline on its tag.

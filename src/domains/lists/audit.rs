@@ -2,12 +2,12 @@
 
 use super::keys::{self, Owned};
 use super::model::{DROPPED_FOR, MAX_DROPPED, MAX_LISTS, MAX_MEMBERS};
-use crate::base::audit::{self, Entry, Findings, Lives, Remedy};
+use crate::base::audit::{self, Entry, Expiry, Findings, Remedy};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{UserId, UserListId};
 use crate::base::page::Row;
-use crate::db::look::{Answers, Look, Part, Walk};
+use crate::db::audit_reader::{Answers, AuditReader, Part, Walk};
 use crate::domains::users::user_key;
 use redis::cmd;
 
@@ -24,22 +24,22 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
     let (mut lists, mut sets, mut dropped) = (Vec::new(), Vec::new(), Vec::new());
     for entry in entries {
         match keys::parse(&entry.key) {
-            Some(Owned::List(id)) if entry.is_a("hash", Lives::On, found) => lists.push(id),
+            Some(Owned::List(id)) if entry.is_a("hash", Expiry::On, found) => lists.push(id),
             Some(Owned::List(_)) | None => {}
-            Some(Owned::Dropped(_)) if entry.is_derived("zset", Lives::For(DROPPED_FOR), found) => {
+            Some(Owned::Dropped(_)) if entry.is_derived("zset", Expiry::For(DROPPED_FOR), found) => {
                 dropped.push(entry.key.as_str())
             }
             Some(Owned::Dropped(_)) => {}
             Some(set @ (Owned::Memberships(_) | Owned::Removed(_))) => {
-                if entry.is_derived("zset", Lives::On, found) {
+                if entry.is_derived("zset", Expiry::On, found) {
                     sets.push((set, entry.key.clone()));
                 }
             }
-            Some(set) if entry.is_a("zset", Lives::On, found) => sets.push((set, entry.key.clone())),
+            Some(set) if entry.is_a("zset", Expiry::On, found) => sets.push((set, entry.key.clone())),
             Some(_) => {}
         }
     }
@@ -56,7 +56,7 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
     }
 }
 
-async fn check_lists(look: &Look, ids: &[UserListId], found: &mut Findings) -> Result<(), Error> {
+async fn check_lists(look: &AuditReader, ids: &[UserListId], found: &mut Findings) -> Result<(), Error> {
     let fields = look.ask(ids.iter().copied(), |id| cmd("HMGET").arg(keys::list(id)).arg(&FIELDS).take()).await?;
     let mut owners = Vec::new();
     for id in ids {
@@ -107,7 +107,7 @@ fn mend_field(id: UserListId, field: &str, found: Option<String>, now: Millis) -
     Some(Remedy::SetField { key: keys::list(id), field: field.to_owned(), found, value: Some(value) })
 }
 
-async fn check_dropped(look: &Look, dropped: &[&str], found: &mut Findings) -> Result<(), Error> {
+async fn check_dropped(look: &AuditReader, dropped: &[&str], found: &mut Findings) -> Result<(), Error> {
     let sizes = look.ask(dropped.iter().copied(), |key| cmd("ZCARD").arg(key).take()).await?;
     for key in dropped {
         if let Some(size) = sizes.read::<usize>(key).filter(|size| *size > MAX_DROPPED) {
@@ -127,7 +127,7 @@ fn owner_of(set: Owned) -> (String, &'static str, usize) {
     }
 }
 
-async fn check_owners(look: &Look, sets: &[(Owned, String)], found: &mut Findings) -> Result<(), Error> {
+async fn check_owners(look: &AuditReader, sets: &[(Owned, String)], found: &mut Findings) -> Result<(), Error> {
     let owners: Vec<_> = sets.iter().map(|(set, _)| owner_of(*set)).collect();
     let there = look.ask(owners.iter().map(|(owner, ..)| owner.as_str()), |key| cmd("EXISTS").arg(key).take()).await?;
     let sizes = look.ask(sets.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCARD").arg(key).take()).await?;
@@ -165,7 +165,7 @@ fn mend_entry(set: Owned, key: &str, member: u64) -> Vec<Remedy> {
     }
 }
 
-async fn check_entries(look: &Look, parts: &[Part<Owned>], found: &mut Findings) -> Result<(), Error> {
+async fn check_entries(look: &AuditReader, parts: &[Part<Owned>], found: &mut Findings) -> Result<(), Error> {
     let rows = || parts.iter().flat_map(|part| part.rows.iter().map(|row| (part.of, row)));
     let people = rows().filter(|(set, _)| matches!(set, Owned::Members(_))).map(|(_, row)| UserId(row.member));
     let strangers = look.strangers(people).await?;
@@ -193,7 +193,14 @@ async fn check_entries(look: &Look, parts: &[Part<Owned>], found: &mut Findings)
     Ok(())
 }
 
-fn check_listed(look: &Look, part: &Part<Owned>, row: &Row, owner: UserId, owners: &Answers<UserListId>, found: &mut Findings) {
+fn check_listed(
+    look: &AuditReader,
+    part: &Part<Owned>,
+    row: &Row,
+    owner: UserId,
+    owners: &Answers<UserListId>,
+    found: &mut Findings,
+) {
     if row.member != row.position {
         let place = Remedy::PlaceMember { key: part.key.clone(), member: row.member };
         let what = format!("list {} does not stand at its own place", row.member);
@@ -233,7 +240,7 @@ fn side_key(side: Owned) -> String {
     }
 }
 
-fn check_side(look: &Look, part: &Part<Owned>, row: &Row, sides: &Answers<Side>, found: &mut Findings) {
+fn check_side(look: &AuditReader, part: &Part<Owned>, row: &Row, sides: &Answers<Side>, found: &mut Findings) {
     let Some((side, member)) = other_side(part.of, row).filter(|_| !look.is_young(row.position)) else { return };
     let settle = match part.of {
         Owned::Memberships(user) => Remedy::SettleMembership { list: UserListId(row.member), user },

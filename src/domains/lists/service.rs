@@ -4,7 +4,7 @@
 //! entry of the journal is written before the commit and struck out after the settling.
 
 use super::model::{MAX_LISTS, MAX_MEMBERS, NewList, UserList, name};
-use super::store::{self, Added, Given, Taken};
+use super::store::{self, Added, CreateListResult, Taken};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{UserId, UserListId};
@@ -37,13 +37,13 @@ pub async fn create(app: &App, owner: UserId, new: NewList) -> Outcome<Option<Us
     }
     let ticket = journal::begin(app, Task::List { owner, list: id, name: new.name.clone() }).await?;
     match store::add_list(app.db(), owner, id).await? {
-        Given::Stands => {
+        CreateListResult::Stands => {
             store::write_list(app.db(), owner, id, &new.name).await?;
             let stands = agree_on_list(app, owner, id, &new.name, Some(true)).await?;
             ticket.done(app);
             Ok(stands.then_some(id))
         }
-        Given::Dropped => {
+        CreateListResult::Dropped => {
             ticket.done(app);
             Ok(None)
         }
@@ -52,7 +52,7 @@ pub async fn create(app: &App, owner: UserId, new: NewList) -> Outcome<Option<Us
             if let Some(keyed) = &keyed {
                 idempotency::forget(app, owner, keyed, id.0).await?;
             }
-            Err(if refused == Given::NoAccount { Error::Unauthenticated.into() } else { too_many_lists().into() })
+            Err(if refused == CreateListResult::NoAccount { Error::Unauthenticated.into() } else { too_many_lists().into() })
         }
     }
 }
@@ -228,9 +228,9 @@ pub async fn list_again(app: &App, owner: UserId, id: UserListId) -> Result<Reli
         return Ok(Relisted::Stands);
     }
     Ok(match store::add_list(app.db(), owner, id).await? {
-        Given::Stands => Relisted::Stands,
-        Given::LimitReached => Relisted::NoRoom,
-        Given::Dropped | Given::NoAccount => Relisted::Gone,
+        CreateListResult::Stands => Relisted::Stands,
+        CreateListResult::LimitReached => Relisted::NoRoom,
+        CreateListResult::Dropped | CreateListResult::NoAccount => Relisted::Gone,
     })
 }
 

@@ -53,7 +53,7 @@ fn decode_list(reply: Value) -> Result<Option<UserList>, Error> {
 
 /// What giving an account a list came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Given {
+pub(super) enum CreateListResult {
     /// It is there, since now or before.
     Stands,
     /// It was there, and was deleted.
@@ -65,13 +65,13 @@ pub(super) enum Given {
 }
 
 /// Gives an account a list: the truth of it. One script on the owner's tag.
-pub(super) async fn add_list(db: &Db, owner: UserId, id: UserListId) -> Result<Given, Error> {
+pub(super) async fn add_list(db: &Db, owner: UserId, id: UserListId) -> Result<CreateListResult, Error> {
     let keys = [keys::lists(owner), user_key(owner), keys::dropped(owner)];
     Ok(match db.call::<i64>(Call::new(&ADD_LIST, keys).arg(id.0).arg(MAX_LISTS)).await? {
-        1 => Given::Stands,
-        0 => Given::NoAccount,
-        -1 => Given::LimitReached,
-        _ => Given::Dropped,
+        1 => CreateListResult::Stands,
+        0 => CreateListResult::NoAccount,
+        -1 => CreateListResult::LimitReached,
+        _ => CreateListResult::Dropped,
     })
 }
 

@@ -2,19 +2,19 @@
 
 use super::keys::{self, Owned};
 use super::model::MAX_SESSIONS;
-use crate::base::audit::{self, Entry, Findings, Lives, Remedy};
+use crate::base::audit::{self, Entry, Expiry, Findings, Remedy};
 use crate::base::clock::DAY;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
-use crate::db::look::Look;
+use crate::db::audit_reader::AuditReader;
 use crate::domains::users::user_key;
 use redis::cmd;
 
 pub use super::keys::KINDS;
 
 /// For how long a session and a list of sessions live that have no end: as long as servers do where nothing else is set.
-const IDLE: Lives = Lives::For(30 * DAY);
-const ABSOLUTE: Lives = Lives::For(90 * DAY);
+const IDLE: Expiry = Expiry::For(30 * DAY);
+const ABSOLUTE: Expiry = Expiry::For(90 * DAY);
 
 const FIELDS: [&str; 4] = ["id", "uid", "seen", "agent"];
 
@@ -27,7 +27,7 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
     let (mut sessions, mut lists) = (Vec::new(), Vec::new());
     for entry in entries {
         match keys::parse(&entry.key) {
@@ -40,7 +40,7 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
     check_lists(look, &lists, found).await
 }
 
-async fn check_sessions(look: &Look, digests: &[&str], found: &mut Findings) -> Result<(), Error> {
+async fn check_sessions(look: &AuditReader, digests: &[&str], found: &mut Findings) -> Result<(), Error> {
     let fields = look.ask(digests.iter().copied(), |digest| cmd("HMGET").arg(keys::session(digest)).arg(&FIELDS).take()).await?;
     let mut sessions = Vec::new();
     for digest in digests {
@@ -72,7 +72,7 @@ async fn check_sessions(look: &Look, digests: &[&str], found: &mut Findings) -> 
 }
 
 /// Sessions as (digest, account, id).
-async fn check_owners(look: &Look, sessions: &[(&str, UserId, u64)], found: &mut Findings) -> Result<(), Error> {
+async fn check_owners(look: &AuditReader, sessions: &[(&str, UserId, u64)], found: &mut Findings) -> Result<(), Error> {
     let pairs = sessions.iter().map(|(digest, user, _)| (*digest, *user));
     let listed = look.ask(pairs, |(digest, user)| cmd("ZSCORE").arg(keys::sessions(user)).arg(digest).take()).await?;
     let strangers = look.strangers(sessions.iter().map(|(_, user, _)| *user)).await?;
@@ -92,7 +92,7 @@ async fn check_owners(look: &Look, sessions: &[(&str, UserId, u64)], found: &mut
     Ok(())
 }
 
-async fn check_lists(look: &Look, users: &[UserId], found: &mut Findings) -> Result<(), Error> {
+async fn check_lists(look: &AuditReader, users: &[UserId], found: &mut Findings) -> Result<(), Error> {
     let sizes = look.ask(users.iter().copied(), |user| cmd("ZCARD").arg(keys::sessions(user)).take()).await?;
     let strangers = look.strangers(users.iter().copied()).await?;
     for user in users {

@@ -21,4 +21,4 @@ pub use graphql::{SessionMutation, SessionObject, SessionQuery};
 #[doc(hidden)] // The fuzzer reaches it.
 pub use model::digest_of;
 pub use model::{NewSession, Session};
-pub use service::Supposed;
+pub use service::UnverifiedViewer;

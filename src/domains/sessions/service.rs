@@ -7,7 +7,7 @@ use crate::base::clock::MINUTE;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::{SessionId, UserId};
 use crate::base::viewer::Viewer;
-use crate::db::{Assumed, Moment};
+use crate::db::{ReadBarrier, Speculative};
 use crate::domains::users::service as users;
 use crate::platform::events::service as events;
 use crate::platform::journal::Task;
@@ -47,7 +47,7 @@ pub async fn settle(app: &App, user: UserId, digest: &str, ends: bool) -> Result
     let (digests, looks) = ([digest.to_owned()], if ends { 0 } else { 2 });
     let mut is_gone = ends;
     for _ in 0..looks {
-        match store::load(app.db(), app.db().moment(), &digests).await?.pop().flatten() {
+        match store::load(app.db(), app.db().read_barrier(), &digests).await?.pop().flatten() {
             Some(session) => {
                 let session = (session.digest.as_str(), session.user, session.id);
                 is_gone = !store::relist(app.db(), session, app.config().session_absolute).await?;
@@ -67,7 +67,7 @@ async fn make_room(app: &App, user: UserId, listed: Vec<(String, SessionId)>) ->
     if listed.len() <= MAX_SESSIONS {
         return Ok(());
     }
-    let living = live(app, app.db().moment(), listed.iter().map(|(digest, _)| digest.clone()).collect()).await?;
+    let living = live(app, app.db().read_barrier(), listed.iter().map(|(digest, _)| digest.clone()).collect()).await?;
     // Another request may be writing one right now: it is listed before it is there.
     let is_young = |id: SessionId| app.now().saturating_sub(id.time()) < MINUTE;
     let mut room = MAX_SESSIONS;
@@ -116,7 +116,7 @@ pub async fn begin_many(app: &App, users: &[UserId]) -> Result<Vec<String>, Erro
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn viewer(app: &App, since: Moment, token: &str) -> Result<Option<Viewer>, Error> {
+pub async fn viewer(app: &App, since: ReadBarrier, token: &str) -> Result<Option<Viewer>, Error> {
     let Some(digest) = model::digest_of(token) else { return Ok(None) };
     let Some(session) = live(app, since, vec![digest]).await?.pop() else { return Ok(None) };
     touch(app, &session);
@@ -127,22 +127,22 @@ fn viewer_of(session: &Session) -> Viewer {
     Viewer { user: session.user, session: session.id, digest: session.digest.clone() }
 }
 
-/// A viewer whose session was there when it was last heard of. Nothing may be told to them before [`Self::proves`], and only what reads may run: what
+/// A viewer whose session was there when it was last heard of. Nothing may be told to them before [`Self::verify`], and only what reads may run: what
 /// that charges, and that it notes a feed as read, is the worst that can be done for a session that has just ended.
-pub struct Supposed {
-    since: Moment,
+pub struct UnverifiedViewer {
+    since: ReadBarrier,
     session: Session,
-    assumed: Assumed<Session>,
+    assumed: Speculative<Session>,
 }
 
 /// Who a token proves as far as is known without asking: reading on their behalf may begin. `None` where it must be asked.
-pub fn supposed(app: &App, since: Moment, token: &str) -> Option<Supposed> {
+pub fn supposed(app: &App, since: ReadBarrier, token: &str) -> Option<UnverifiedViewer> {
     let (session, assumed) = store::assume(app.db(), &model::digest_of(token)?)?;
     let lives = session.ends_at(app.config()) > app.now();
-    lives.then_some(Supposed { since, session, assumed })
+    lives.then_some(UnverifiedViewer { since, session, assumed })
 }
 
-impl Supposed {
+impl UnverifiedViewer {
     /// Who it would be.
     pub fn viewer(&self) -> Viewer {
         viewer_of(&self.session)
@@ -153,17 +153,17 @@ impl Supposed {
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
-    pub async fn proves(&self, app: &App) -> Result<bool, Error> {
-        let proves = app.db().was_so(self.since, &self.assumed) || lives(app, &self.viewer()).await?;
-        if proves {
+    pub async fn verify(&self, app: &App) -> Result<bool, Error> {
+        let verify = app.db().was_so(self.since, &self.assumed) || lives(app, &self.viewer()).await?;
+        if verify {
             touch(app, &self.session);
         }
-        Ok(proves)
+        Ok(verify)
     }
 }
 
 /// The sessions behind digests that live now.
-async fn live(app: &App, since: Moment, digests: Vec<String>) -> Result<Vec<Session>, Error> {
+async fn live(app: &App, since: ReadBarrier, digests: Vec<String>) -> Result<Vec<Session>, Error> {
     let now = app.now();
     let found = store::load(app.db(), since, &digests).await?;
     Ok(found.into_iter().flatten().filter(|session| session.ends_at(app.config()) > now).collect())
@@ -174,7 +174,7 @@ async fn live(app: &App, since: Moment, digests: Vec<String>) -> Result<Vec<Sess
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn lives(app: &App, viewer: &Viewer) -> Result<bool, Error> {
-    Ok(!live(app, app.db().moment(), vec![viewer.digest.clone()]).await?.is_empty())
+    Ok(!live(app, app.db().read_barrier(), vec![viewer.digest.clone()]).await?.is_empty())
 }
 
 /// Notes the use behind the answer: a read never waits for a write, nor fails with it.
@@ -198,7 +198,7 @@ fn touch(app: &App, session: &Session) {
 /// `STORAGE_UNAVAILABLE`.
 pub async fn list(app: &App, user: UserId) -> Result<Vec<Session>, Error> {
     let digests = store::list(app.db(), user).await?.into_iter().map(|(digest, _)| digest).collect();
-    let mut sessions = live(app, app.db().moment(), digests).await?;
+    let mut sessions = live(app, app.db().read_barrier(), digests).await?;
     sessions.truncate(MAX_SESSIONS);
     Ok(sessions)
 }
@@ -209,7 +209,7 @@ pub async fn list(app: &App, user: UserId) -> Result<Vec<Session>, Error> {
 /// `STORAGE_UNAVAILABLE`.
 pub async fn one(app: &App, user: UserId, id: SessionId) -> Result<Option<Session>, Error> {
     match store::find(app.db(), user, id).await? {
-        Some(digest) => Ok(live(app, app.db().moment(), vec![digest]).await?.pop()),
+        Some(digest) => Ok(live(app, app.db().read_barrier(), vec![digest]).await?.pop()),
         None => Ok(None),
     }
 }

@@ -6,7 +6,7 @@ use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{SessionId, UserId};
 use crate::db::script::{Call, Script};
-use crate::db::{Assumed, Db, Moment, Weighed, decode};
+use crate::db::{Db, EstimatedSize, ReadBarrier, Speculative, decode};
 use crate::domains::users::user_key;
 use redis::{Cmd, Value, cmd};
 
@@ -15,19 +15,19 @@ static LIST_SESSION: Script = Script::allow_oom(include_str!("lua/list_session.l
 static TOUCH_SESSION: Script = Script::allow_oom(include_str!("lua/touch_session.lua"));
 
 /// Sessions by digest, in their order; `None` for what is not there. One pipeline of HGETALL for those that are not near.
-pub(super) async fn load(db: &Db, since: Moment, digests: &[String]) -> Result<Vec<Option<Session>>, Error> {
+pub(super) async fn load(db: &Db, since: ReadBarrier, digests: &[String]) -> Result<Vec<Option<Session>>, Error> {
     let keys = digests.iter().map(|digest| keys::session(digest)).collect();
-    let (found, _) = db.near(since, keys, decode_session, |_| Vec::new()).await?;
+    let (found, _) = db.read_cached(since, keys, decode_session, |_| Vec::new()).await?;
     Ok(found.into_iter().zip(digests).map(|(found, digest)| Some(session_of(&*found?, digest))).collect())
 }
 
 /// What is kept near of a session, to be looked up again before anything is told.
-pub(super) fn assume(db: &Db, digest: &str) -> Option<(Session, Assumed<Session>)> {
+pub(super) fn assume(db: &Db, digest: &str) -> Option<(Session, Speculative<Session>)> {
     let assumed = db.assume(keys::session(digest))?;
     Some((session_of(&assumed.value, digest), assumed))
 }
 
-impl Weighed for Session {
+impl EstimatedSize for Session {
     fn bytes(&self) -> usize {
         size_of::<Self>() + self.agent.len()
     }

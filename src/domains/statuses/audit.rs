@@ -2,11 +2,11 @@
 
 use super::keys::{self, Owned};
 use super::model::{GONE_FOR, MAX_LIKED, MAX_STATUSES};
-use crate::base::audit::{self, Entry, Findings, LEASE, Lives, Remedy};
+use crate::base::audit::{self, Entry, Expiry, Findings, LEASE, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
 use crate::base::page::{Row, Window};
-use crate::db::look::{Count, Look, Part, Walk};
+use crate::db::audit_reader::{AuditReader, Count, Part, Walk};
 use crate::db::ranges;
 use crate::domains::users::{user_key, user_of_key};
 use redis::cmd;
@@ -25,17 +25,17 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
     let (mut statuses, mut gone, mut sets) = (Vec::new(), Vec::new(), Vec::new());
     for entry in entries {
         match keys::parse(&entry.key) {
-            Some(Owned::Status(id)) if entry.is_a("hash", Lives::On, found) => statuses.push(id),
-            Some(Owned::Gone(id)) if entry.is_a("string", Lives::For(GONE_FOR), found) => gone.push(id),
-            Some(Owned::Likers(id)) if entry.is_a("zset", Lives::On, found) => sets.push((Set::Likers(id), entry.key.clone())),
-            Some(Owned::Liked(id)) if entry.is_derived("zset", Lives::On, found) => {
+            Some(Owned::Status(id)) if entry.is_a("hash", Expiry::On, found) => statuses.push(id),
+            Some(Owned::Gone(id)) if entry.is_a("string", Expiry::For(GONE_FOR), found) => gone.push(id),
+            Some(Owned::Likers(id)) if entry.is_a("zset", Expiry::On, found) => sets.push((Set::Likers(id), entry.key.clone())),
+            Some(Owned::Liked(id)) if entry.is_derived("zset", Expiry::On, found) => {
                 sets.push((Set::Liked(id), entry.key.clone()))
             }
-            Some(Owned::Profile(id)) if entry.is_derived("zset", Lives::On, found) => {
+            Some(Owned::Profile(id)) if entry.is_derived("zset", Expiry::On, found) => {
                 sets.push((Set::Profile(id), entry.key.clone()))
             }
             _ => {}
@@ -65,7 +65,7 @@ pub enum Standing {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn standings(look: &Look, ids: impl Iterator<Item = StatusId>) -> Result<HashMap<StatusId, Standing>, Error> {
+pub async fn standings(look: &AuditReader, ids: impl Iterator<Item = StatusId>) -> Result<HashMap<StatusId, Standing>, Error> {
     let ids: Vec<StatusId> = ids.collect();
     let authors = look.ask(ids.iter().copied(), |id| cmd("HGET").arg(keys::status(id)).arg("uid").take()).await?;
     let author = |id: &StatusId| authors.read::<Option<u64>>(id).flatten().map(UserId);
@@ -84,7 +84,7 @@ pub async fn standings(look: &Look, ids: impl Iterator<Item = StatusId>) -> Resu
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn newest_of(look: &Look, asked: &[(UserId, Window)]) -> Result<Vec<Vec<u64>>, Error> {
+pub async fn newest_of(look: &AuditReader, asked: &[(UserId, Window)]) -> Result<Vec<Vec<u64>>, Error> {
     let rows = look.ask(asked.iter().copied(), |(author, window)| ranges::command(&keys::profile(author), &window)).await?;
     let ids = |key| rows.read::<Vec<(u64, f64)>>(key).unwrap_or_default().into_iter().map(|(id, _)| id).collect();
     Ok(asked.iter().map(ids).collect())
@@ -96,7 +96,7 @@ struct Claims {
     author: Option<UserId>,
 }
 
-async fn check_statuses(look: &Look, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
+async fn check_statuses(look: &AuditReader, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
     let fields = look.ask(ids.iter().copied(), |id| cmd("HMGET").arg(keys::status(id)).arg(&FIELDS).take()).await?;
     let claims: Vec<Claims> =
         ids.iter().map(|id| check_fields(*id, &fields.read::<Vec<_>>(id).unwrap_or_default(), found)).collect();
@@ -152,7 +152,7 @@ fn mend_field(id: StatusId, field: &str, found: Option<&str>) -> Option<Remedy> 
     Some(Remedy::SetField { key: keys::status(id), field: field.to_owned(), found, value: Some(value) })
 }
 
-async fn check_gone(look: &Look, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
+async fn check_gone(look: &AuditReader, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
     let back = look.ask(ids.iter().copied(), |id| cmd("EXISTS").arg(keys::status(id)).take()).await?;
     let marks = look.ask(ids.iter().copied(), |id| cmd("GETRANGE").arg(keys::gone(id)).arg(0).arg(20).take()).await?;
     for id in ids {
@@ -176,7 +176,7 @@ enum Set {
     Profile(UserId),
 }
 
-async fn check_sets(look: &Look, sets: Vec<(Set, String)>, found: &mut Findings) -> Result<(), Error> {
+async fn check_sets(look: &AuditReader, sets: Vec<(Set, String)>, found: &mut Findings) -> Result<(), Error> {
     check_owners(look, &sets, found).await?;
     let mut walk = Walk::over(look, sets, mend_entry, found).await?;
     loop {
@@ -190,7 +190,7 @@ async fn check_sets(look: &Look, sets: Vec<(Set, String)>, found: &mut Findings)
     }
 }
 
-async fn check_owners(look: &Look, sets: &[(Set, String)], found: &mut Findings) -> Result<(), Error> {
+async fn check_owners(look: &AuditReader, sets: &[(Set, String)], found: &mut Findings) -> Result<(), Error> {
     let users = sets.iter().filter_map(|(set, _)| set.owner());
     let strangers = look.strangers(users).await?;
     let liked = sets.iter().filter_map(|(set, _)| if let Set::Likers(id) = set { Some(*id) } else { None });
@@ -252,7 +252,7 @@ const fn like_of(set: Set, row: &Row) -> Option<(StatusId, UserId)> {
 }
 
 /// A like stands on both sides with the same id, as long as its status is there.
-async fn check_likes(look: &Look, parts: &[Part<Set>], found: &mut Findings) -> Result<(), Error> {
+async fn check_likes(look: &AuditReader, parts: &[Part<Set>], found: &mut Findings) -> Result<(), Error> {
     let likes = || parts.iter().flat_map(|part| part.rows.iter().filter_map(|row| like_of(part.of, row)));
     let strangers = look.strangers(likes().map(|(_, user)| user)).await?;
     let standings = standings(look, likes().map(|(id, _)| id)).await?;
@@ -288,7 +288,7 @@ async fn check_likes(look: &Look, parts: &[Part<Set>], found: &mut Findings) -> 
     Ok(())
 }
 
-async fn check_profiles(look: &Look, parts: &[Part<Set>], found: &mut Findings) -> Result<(), Error> {
+async fn check_profiles(look: &AuditReader, parts: &[Part<Set>], found: &mut Findings) -> Result<(), Error> {
     let ids = parts.iter().flat_map(|part| part.rows.iter().map(|row| StatusId(row.member)));
     let standings = standings(look, ids).await?;
     for part in parts {

@@ -10,7 +10,9 @@ use crate::base::request::Request;
 use crate::domains::comments::CommentThread;
 use crate::domains::timelines;
 use crate::domains::users::UserObject;
-use crate::schema::{DateTime, Json, List, PageInfo, Plain, SelectedField, Text, UserError, page_info, refuse, request};
+use crate::schema::{
+    DateTime, DirectSerialize, Json, List, PageInfo, SelectedField, Text, UserError, page_info, refuse, request,
+};
 use async_graphql::{Context, ID, InputObject, Object, Result, ScalarType, SimpleObject};
 
 /// A status as the viewer sees it.
@@ -82,7 +84,7 @@ impl StatusObject {
     }
 }
 
-impl Plain for StatusObject {
+impl DirectSerialize for StatusObject {
     fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
         let Seen { status, liked, author } = &self.0;
         match field.name {

@@ -5,7 +5,7 @@ use super::store;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
 use crate::base::loader::Fetch;
-use crate::db::{Db, Moment};
+use crate::db::{Db, ReadBarrier};
 use crate::domains::users::User;
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub struct FetchStatuses {
     /// The store.
     pub db: Db,
     /// When the request began.
-    pub since: Moment,
+    pub since: ReadBarrier,
     /// Who asks.
     pub viewer: Option<UserId>,
 }
@@ -34,8 +34,8 @@ impl Fetch for FetchStatuses {
     type Key = StatusId;
     type Value = Option<Seen>;
 
-    fn at_hand(&self, keys: &[StatusId]) -> Option<Vec<Option<Seen>>> {
-        let found = store::at_hand(&self.db, self.since, keys, self.viewer)?;
+    fn get_cached(&self, keys: &[StatusId]) -> Option<Vec<Option<Seen>>> {
+        let found = store::get_cached(&self.db, self.since, keys, self.viewer)?;
         Some(found.into_iter().map(|status| Some(Seen { status, liked: false, author: None })).collect())
     }
 

@@ -9,7 +9,7 @@ use crate::base::ids::{StatusId, UserId};
 use crate::base::page::{self, ListId, Listing, Page, PageArgs, Row, Window};
 use crate::base::quota::Limit;
 use crate::base::request::Loaders;
-use crate::domains::graph::{Audience, Reach};
+use crate::domains::graph::{Audience, FanoutMode};
 use crate::domains::users::User;
 use crate::platform::events::Marks;
 use crate::platform::events::service as events;
@@ -86,7 +86,7 @@ pub async fn create(app: &App, author: UserId, draft: Draft) -> Outcome<Option<P
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
     /// It is there, and reaches the author's followers in this way.
-    There(Reach),
+    There(FanoutMode),
     /// It is not there, or no longer.
     Gone,
     /// It is there, and somebody else's.
@@ -162,7 +162,7 @@ pub async fn tell(app: &App, author: UserId, id: StatusId, known: Option<Marks>)
     }
     let marks = match known {
         Some(marks) => marks,
-        None => match store::load(app.db(), app.db().moment(), &[id], None).await?.pop().flatten() {
+        None => match store::load(app.db(), app.db().read_barrier(), &[id], None).await?.pop().flatten() {
             Some((status, _)) => marks(app, author, &status.message, status.location).await?,
             None => return Ok(()),
         },

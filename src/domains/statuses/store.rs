@@ -6,8 +6,8 @@ use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
 use crate::base::page::{Row, Window};
 use crate::db::script::{Call, Script};
-use crate::db::{Db, Moment, Weighed, decode, ranges};
-use crate::domains::graph::{Audience, Reach};
+use crate::db::{Db, EstimatedSize, ReadBarrier, decode, ranges};
+use crate::domains::graph::{Audience, FanoutMode};
 use crate::domains::users::user_key;
 use redis::{Cmd, Value, cmd};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ static UNINDEX_STATUS: Script = Script::allow_oom(include_str!("lua/unindex_stat
 /// likes where there are any.
 pub(super) async fn load(
     db: &Db,
-    since: Moment,
+    since: ReadBarrier,
     ids: &[StatusId],
     viewer: Option<UserId>,
 ) -> Result<Vec<Option<(Arc<Status>, bool)>>, Error> {
@@ -34,7 +34,7 @@ pub(super) async fn load(
         asked = (0..ids.len()).filter(|at| !near[*at].as_deref().is_some_and(is_liked_by_nobody)).collect();
         asked.iter().map(|at| cmd("ZSCORE").arg(keys::likers(ids[*at])).arg(viewer.0).take()).collect()
     };
-    let (found, scores) = db.near(since, keys, decode_status, likes).await?;
+    let (found, scores) = db.read_cached(since, keys, decode_status, likes).await?;
     let mut liked = vec![false; ids.len()];
     for (at, score) in asked.into_iter().zip(scores) {
         liked[at] = score != Value::Nil;
@@ -43,8 +43,8 @@ pub(super) async fn load(
 }
 
 /// Those of [`load`] where all of them are near, and `viewer` likes none of them for certain.
-pub(super) fn at_hand(db: &Db, since: Moment, ids: &[StatusId], viewer: Option<UserId>) -> Option<Vec<Arc<Status>>> {
-    db.at_hand(since, ids.iter().map(|id| keys::status(*id)), |status| viewer.is_none() || is_liked_by_nobody(status))
+pub(super) fn get_cached(db: &Db, since: ReadBarrier, ids: &[StatusId], viewer: Option<UserId>) -> Option<Vec<Arc<Status>>> {
+    db.get_cached(since, ids.iter().map(|id| keys::status(*id)), |status| viewer.is_none() || is_liked_by_nobody(status))
 }
 
 /// Whom nobody likes the viewer does not like.
@@ -52,7 +52,7 @@ fn is_liked_by_nobody(status: &Status) -> bool {
     status.likes == 0
 }
 
-impl Weighed for Status {
+impl EstimatedSize for Status {
     fn bytes(&self) -> usize {
         size_of::<Self>() + self.message.len()
     }
@@ -107,18 +107,18 @@ fn hash_of(status: &Status) -> Vec<(&'static str, String)> {
 
 /// What a status was that is gone now.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Was {
+pub(super) struct DeletedStatus {
     pub message: String,
     pub location: Option<Location>,
 }
 
 /// Takes a status of `author` away: the commit. What it was; `None` when there is none.
-pub(super) async fn delete(db: &Db, id: StatusId, author: UserId) -> Result<Option<Was>, Error> {
+pub(super) async fn delete(db: &Db, id: StatusId, author: UserId) -> Result<Option<DeletedStatus>, Error> {
     let mut was = db.call::<Vec<Option<String>>>(delete_call(id, author)).await?.into_iter();
     let Some(message) = was.next() else { return Ok(None) };
     let mut degrees = || was.next().flatten().and_then(|text| text.parse().ok());
     let location = degrees().zip(degrees()).map(|(latitude, longitude)| Location { latitude, longitude });
-    Ok(Some(Was { message: message.unwrap_or_default(), location }))
+    Ok(Some(DeletedStatus { message: message.unwrap_or_default(), location }))
 }
 
 fn delete_call(id: StatusId, author: UserId) -> Call {
@@ -144,7 +144,7 @@ pub(super) async fn index(db: &Db, author: UserId, id: StatusId) -> Result<Index
     let call = Call::new(&INDEX_STATUS, [keys::profile(author), user_key(author)]).arg(id.0).arg(MAX_STATUSES);
     let (listed, followers, reach): (i64, u64, String) = db.call(call).await?;
     Ok(match listed {
-        1 => Indexed::Listed(Audience { followers, reach: Reach::of(&reach)? }),
+        1 => Indexed::Listed(Audience { followers, reach: FanoutMode::of(&reach)? }),
         0 => Indexed::NoAccount,
         _ => Indexed::LimitReached,
     })

@@ -43,7 +43,7 @@ impl Follower {
 }
 
 /// An event on its way, and the place behind it.
-type Happened = Occasion<Event, Position>;
+type StatusEnvelope = Occasion<Event, Position>;
 
 /// On its way through the events of statuses.
 pub struct StatusFollower {
@@ -57,14 +57,14 @@ pub struct StatusFollower {
     pub(super) place: Place,
     pub(super) joined: Option<Joined>,
     /// What is not told yet.
-    pub(super) read: VecDeque<Arc<Happened>>,
+    pub(super) read: VecDeque<Arc<StatusEnvelope>>,
 }
 
 impl Course for StatusFollower {
     type Event = Event;
     type Place = Position;
 
-    fn read(&mut self) -> &mut VecDeque<Arc<Happened>> {
+    fn read(&mut self) -> &mut VecDeque<Arc<StatusEnvelope>> {
         &mut self.read
     }
 
@@ -76,7 +76,7 @@ impl Course for StatusFollower {
         self.place.position.is_past(event)
     }
 
-    fn pass(&mut self, next: &Happened) -> Option<Told> {
+    fn pass(&mut self, next: &StatusEnvelope) -> Option<Told> {
         let what = self.tell(&next.event);
         // What was read by itself may be further on in other shards.
         self.place.position.join(&next.behind);
@@ -127,7 +127,7 @@ impl Course for StatusFollower {
 }
 
 impl StatusFollower {
-    fn told(&self, what: What, of: Option<&Happened>) -> Told {
+    fn told(&self, what: What, of: Option<&StatusEnvelope>) -> Told {
         let cursor = self.place.encode(&self.cursors, self.list);
         Told { cursor, what, author: of.map(|it| it.event.marks.author), occasion: of.map(|it| it.number) }
     }

@@ -6,7 +6,7 @@ use super::run::{Beginning, Rendering};
 use super::service;
 use crate::base::error::Error;
 use crate::base::ids;
-use crate::domains::comments::{CommentObject, Happened};
+use crate::domains::comments::{CommentEventKind, CommentObject};
 use crate::domains::statuses::StatusObject;
 use crate::schema::request;
 use async_graphql::{Context, Enum, ID, InputObject, Interface, Object, Result, Subscription};
@@ -178,8 +178,8 @@ impl CommentDeleted {
 impl CommentEvent {
     fn of(Shown { cursor, what }: Shown) -> Option<Self> {
         match what {
-            ShownAs::Comment(it, Happened::Edited) => Some(Self::CommentEdited(CommentEdited(cursor, CommentObject(it)))),
-            ShownAs::Comment(it, Happened::Voted) => Some(Self::CommentVoted(CommentVoted(cursor, CommentObject(it)))),
+            ShownAs::Comment(it, CommentEventKind::Edited) => Some(Self::CommentEdited(CommentEdited(cursor, CommentObject(it)))),
+            ShownAs::Comment(it, CommentEventKind::Voted) => Some(Self::CommentVoted(CommentVoted(cursor, CommentObject(it)))),
             ShownAs::Comment(it, _) => Some(Self::CommentAdded(CommentAdded(cursor, CommentObject(it)))),
             ShownAs::CommentDeleted(id, removed) => Some(Self::CommentDeleted(CommentDeleted(cursor, id, removed))),
             ShownAs::Gap(reason) => Some(Self::StreamGap(StreamGap(cursor, reason))),

@@ -6,9 +6,9 @@ use super::hub::Hub;
 use super::model::GapReason;
 use crate::app::App;
 use crate::base::error::Error;
-use crate::db::bridge::Heard as PubSubMessage;
+use crate::db::bridge::PubSubMessage;
 use crate::domains::timelines::service as timelines;
-use crate::platform::events::service::{self as events, Heard};
+use crate::platform::events::service::{self as events, PubSubEvent};
 use crate::platform::events::{Marker, Read};
 use crate::platform::journal::Feed;
 use futures_util::future::try_join_all;
@@ -86,12 +86,12 @@ impl Listener {
         };
         self.hub.state().said_on(&channel);
         match payload.map(|payload| events::heard(&channel, &payload)) {
-            Some(Some(Heard::Event(event, before))) => {
+            Some(Some(PubSubEvent::Event(event, before))) => {
                 if !self.hub.hand_out(event, before).await {
                     self.behind = Some(self.behind.unwrap_or_else(Instant::now));
                 }
             }
-            Some(Some(Heard::Change(id))) => drop(self.stale_feeds.insert(id)),
+            Some(Some(PubSubEvent::Change(id))) => drop(self.stale_feeds.insert(id)),
             // Only an event has content. On the other channels that somebody watches (a thread's) the message itself is the news.
             Some(None) if events::shard_of(&channel).is_none() => {}
             Some(None) => {
@@ -110,7 +110,7 @@ impl Listener {
                 // Changes were not heard of either.
                 self.sweep = Some(0);
             }
-            (None, Some(Heard::Change(id))) => drop(self.stale_feeds.insert(id)),
+            (None, Some(PubSubEvent::Change(id))) => drop(self.stale_feeds.insert(id)),
             _ => {}
         }
     }

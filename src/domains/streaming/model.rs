@@ -1,7 +1,7 @@
 //! What is asked for and what is told: plain types.
 
 use crate::base::ids::{CommentId, StatusId};
-use crate::domains::comments::{self, Happened};
+use crate::domains::comments::{self, CommentEventKind};
 use crate::domains::statuses::Seen;
 
 /// Something that happened, as it is told to one subscription.
@@ -25,7 +25,7 @@ pub enum What {
     /// A status was deleted.
     Deleted(StatusId),
     /// Something has happened to a comment.
-    Comment(CommentId, Happened),
+    Comment(CommentId, CommentEventKind),
     /// Something may be missing before this.
     Gap(GapReason),
 }
@@ -40,7 +40,7 @@ pub(crate) struct Shown {
 pub(crate) enum ShownAs {
     Posted(Seen),
     Deleted(StatusId),
-    Comment(comments::Shown, Happened),
+    Comment(comments::Shown, CommentEventKind),
     CommentDeleted(CommentId, u64),
     Gap(GapReason),
 }

@@ -198,7 +198,7 @@ mod tests {
     use crate::base::config::Config;
     use crate::base::ids::CommentId;
     use crate::db::{Db, Target, Timing};
-    use crate::domains::comments::Happened;
+    use crate::domains::comments::CommentEventKind;
     use futures_util::FutureExt;
 
     const STATUS: StatusId = StatusId(1);
@@ -223,7 +223,7 @@ mod tests {
         let seats: Vec<Seat> = (0..2 * STEP + 1).filter_map(|_| join(&reading, begin)).collect();
         let id = EventId { at: 1, number: 0 };
         let comment = CommentId { status: STATUS, number: 2 };
-        let mut handing = Box::pin(reading.hand_out(Event { id, before: begin, comment, happened: Happened::Added }));
+        let mut handing = Box::pin(reading.hand_out(Event { id, before: begin, comment, happened: CommentEventKind::Added }));
         let told = |seat: &&Seat| matches!(seat.queue.next().now_or_never(), Some(Item::Event(_)));
         for step in 1..=2 {
             assert!(handing.as_mut().now_or_never().is_none(), "it has more steps than {step}");

@@ -14,7 +14,7 @@ use crate::base::ids::{StatusId, UserListId};
 use crate::base::page::ListId;
 use crate::base::request::Request;
 use crate::base::viewer::Viewer;
-use crate::domains::comments::Happened;
+use crate::domains::comments::CommentEventKind;
 use crate::domains::comments::service as comments;
 use crate::domains::lists::service as lists;
 use crate::domains::sessions::service as sessions;
@@ -152,7 +152,7 @@ async fn look(request: &Request, what: What) -> Result<Option<ShownAs>, Error> {
         What::Gap(reason) => Some(ShownAs::Gap(reason)),
         What::Deleted(id) => Some(ShownAs::Deleted(id)),
         What::Posted(id) => statuses::shown(&loaders, [id]).await?.pop().flatten().map(ShownAs::Posted),
-        What::Comment(id, Happened::Deleted(removed)) => {
+        What::Comment(id, CommentEventKind::Deleted(removed)) => {
             let status = statuses::shown(&loaders, [id.status]).await?.pop().flatten();
             status.map(|_| ShownAs::CommentDeleted(id, removed))
         }

@@ -7,7 +7,7 @@ use crate::base::request::Request;
 use crate::domains::ads::Promotion;
 use crate::domains::statuses::{self, Seen, StatusObject};
 use crate::platform::journal::Feed;
-use crate::schema::{Json, PageInfo, Plain, PlainList, SelectedField, page_info, request};
+use crate::schema::{DirectSerialize, DirectSerializeList, Json, PageInfo, SelectedField, page_info, request};
 use async_graphql::{Context, ID, Object, Result, SimpleObject};
 
 /// A timeline of somebody.
@@ -102,14 +102,14 @@ impl Timeline {
             cursor: cursors.encode(list, position),
             node: TimelineEntry { list, position, seen, promotion: None },
         };
-        Ok(TimelineEntryConnection { edges: PlainList(page.items.into_iter().map(edge).collect()), page_info })
+        Ok(TimelineEntryConnection { edges: DirectSerializeList(page.items.into_iter().map(edge).collect()), page_info })
     }
 
     /// A page of a home with promoted entries.
     async fn promoted(&self, request: &Request, owner: UserId, args: PageArgs) -> Result<TimelineEntryConnection> {
         let (page, woven) = service::promoted_home(&request.app, &request.loaders(), owner, &args).await?;
         let (cursors, list) = (request.app.cursors().await?, self.list());
-        let edge = |it: service::Woven| TimelineEntryEdge {
+        let edge = |it: service::HomeEntry| TimelineEntryEdge {
             cursor: service::encode_woven(&cursors, list, it.position, it.since),
             node: TimelineEntry {
                 list,
@@ -122,7 +122,7 @@ impl Timeline {
         let cursor = |edge: Option<&TimelineEntryEdge>| edge.map(|edge| edge.cursor.clone());
         let (start, end) = (cursor(edges.first()), cursor(edges.last()));
         let page_info = PageInfo::new(page.has_next, page.has_previous, start, end);
-        Ok(TimelineEntryConnection { edges: PlainList(edges), page_info })
+        Ok(TimelineEntryConnection { edges: DirectSerializeList(edges), page_info })
     }
 
     async fn page(&self, request: &Request, args: &PageArgs) -> Result<Page<Seen>, crate::base::error::Error> {
@@ -139,7 +139,7 @@ impl Timeline {
 #[derive(SimpleObject)]
 struct TimelineEntryConnection {
     /// The entries on this page, newest first.
-    edges: PlainList<TimelineEntryEdge>,
+    edges: DirectSerializeList<TimelineEntryEdge>,
     /// Where the page stands in the timeline.
     page_info: PageInfo,
 }
@@ -189,7 +189,7 @@ impl TimelineEntry {
     }
 }
 
-impl Plain for TimelineEntryEdge {
+impl DirectSerialize for TimelineEntryEdge {
     fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
         match field.name {
             "cursor" => json.value(&self.cursor),
@@ -200,7 +200,7 @@ impl Plain for TimelineEntryEdge {
     }
 }
 
-impl Plain for TimelineEntry {
+impl DirectSerialize for TimelineEntry {
     fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
         match (field.name, &self.promotion) {
             ("id", _) => json.value(self.entry_id()),

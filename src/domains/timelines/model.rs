@@ -58,7 +58,7 @@ impl State {
 
 /// What a feed is besides its entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Glance {
+pub(super) struct FeedMetadata {
     /// How its entries are to be read.
     pub(super) state: State,
     /// Whose statuses are merged when it is read.

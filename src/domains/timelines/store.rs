@@ -1,7 +1,7 @@
 //! Feeds in Redis.
 
 use super::keys;
-use super::model::{Glance, MAX_SEGMENTS, MergeVersion, SEGMENTS_KEPT, Segment, SegmentKey, State, most};
+use super::model::{FeedMetadata, MAX_SEGMENTS, MergeVersion, SEGMENTS_KEPT, Segment, SegmentKey, State, most};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId, source};
@@ -54,7 +54,7 @@ pub(super) fn owner(feed: Feed) -> String {
 /// What [`read`] finds.
 pub(super) struct FeedsRead {
     /// What each of the feeds is besides its entries.
-    pub(super) glances: Vec<Glance>,
+    pub(super) glances: Vec<FeedMetadata>,
     /// The windows, in their order.
     pub(super) rows: Vec<Vec<Row>>,
     /// Where the events ended before anything of this was read, where that was asked for.
@@ -83,7 +83,7 @@ pub(super) async fn read(db: &Db, feeds: &[Feed], windows: &[(Feed, Window)], wi
     let mut reply = || replies.next().unwrap_or_default();
     let mut glances = Vec::with_capacity(feeds.len());
     for _ in feeds {
-        glances.push(Glance { marked: users(reply())?, left: users(reply())?, ..Glance::default() });
+        glances.push(FeedMetadata { marked: users(reply())?, left: users(reply())?, ..FeedMetadata::default() });
     }
     for glance in &mut glances {
         glance.state = state_of(reply())?;

@@ -3,10 +3,10 @@
 use super::keys::{self, Owned};
 use super::model::FREE_AFTER;
 use super::store::DEVICE_EPOCH;
-use crate::base::audit::{self, Entry, Findings, Lives, Remedy};
+use crate::base::audit::{self, Entry, Expiry, Findings, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{UserId, source};
-use crate::db::look::Look;
+use crate::db::audit_reader::AuditReader;
 use redis::cmd;
 
 pub use super::keys::KINDS;
@@ -22,16 +22,16 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
     let (mut users, mut logins, mut freed, mut passwords) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for entry in entries {
         match keys::parse(&entry.key) {
-            Some(Owned::User(id)) if entry.is_a("hash", Lives::On, found) => users.push(id),
-            Some(Owned::Logins) if entry.is_derived("hash", Lives::On, found) => logins.push(entry.key.clone()),
-            Some(Owned::Freed) if entry.is_a("string", Lives::For(FREE_AFTER), found) => {
+            Some(Owned::User(id)) if entry.is_a("hash", Expiry::On, found) => users.push(id),
+            Some(Owned::Logins) if entry.is_derived("hash", Expiry::On, found) => logins.push(entry.key.clone()),
+            Some(Owned::Freed) if entry.is_a("string", Expiry::For(FREE_AFTER), found) => {
                 freed.push((entry.key.as_str(), entry.ttl))
             }
-            Some(Owned::Password(id)) if entry.is_a("string", Lives::On, found) => passwords.push(id),
+            Some(Owned::Password(id)) if entry.is_a("string", Expiry::On, found) => passwords.push(id),
             _ => {}
         }
     }
@@ -41,7 +41,7 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
     check_passwords(look, &passwords, found).await
 }
 
-async fn check_freed(look: &Look, marks: &[(&str, i64)], found: &mut Findings) -> Result<(), Error> {
+async fn check_freed(look: &AuditReader, marks: &[(&str, i64)], found: &mut Findings) -> Result<(), Error> {
     let times = look.ask(marks.iter().map(|(key, _)| *key), |key| cmd("GETRANGE").arg(key).arg(0).arg(20).take()).await?;
     for (key, ttl) in marks {
         let text: Option<String> = times.read(key);
@@ -56,7 +56,7 @@ async fn check_freed(look: &Look, marks: &[(&str, i64)], found: &mut Findings) -
     Ok(())
 }
 
-async fn check_users(look: &Look, users: &[UserId], found: &mut Findings) -> Result<(), Error> {
+async fn check_users(look: &AuditReader, users: &[UserId], found: &mut Findings) -> Result<(), Error> {
     let fields = |id| cmd("HMGET").arg(keys::user(id)).arg(&FIELDS).arg(DEVICE_EPOCH).take();
     let fields = look.ask(users.iter().copied(), fields).await?;
     let mut logins = Vec::new();
@@ -105,7 +105,7 @@ fn check_fields(id: UserId, values: &[Option<String>], found: &mut Findings) {
 }
 
 /// Any other epoch revokes the device tokens, which is what an epoch that cannot be read may have been meant to do.
-fn check_device_epoch(look: &Look, id: UserId, epoch: Option<String>, found: &mut Findings) {
+fn check_device_epoch(look: &AuditReader, id: UserId, epoch: Option<String>, found: &mut Findings) {
     if let Some(epoch) = epoch.filter(|epoch| audit::number(epoch).is_none()) {
         let (key, value) = (keys::user(id), Some(look.now().to_string()));
         let remedy = Remedy::SetField { key: key.clone(), field: DEVICE_EPOCH.to_owned(), found: Some(epoch), value };
@@ -128,7 +128,7 @@ fn mend_field(id: UserId, field: &str, found: Option<&str>) -> Option<Remedy> {
 }
 
 /// Claims as (key, login, id).
-async fn check_claims(look: &Look, claims: &[(String, String, String)], found: &mut Findings) -> Result<(), Error> {
+async fn check_claims(look: &AuditReader, claims: &[(String, String, String)], found: &mut Findings) -> Result<(), Error> {
     let mut holders = Vec::new();
     // Accounts say their logins: a claim that no account stands behind is deleted, the account claims its own.
     let drop_claim = |key: &str, login: &str, id: &str| {
@@ -171,7 +171,7 @@ async fn check_claims(look: &Look, claims: &[(String, String, String)], found: &
     Ok(())
 }
 
-async fn check_passwords(look: &Look, ids: &[UserId], found: &mut Findings) -> Result<(), Error> {
+async fn check_passwords(look: &AuditReader, ids: &[UserId], found: &mut Findings) -> Result<(), Error> {
     let heads = look.ask(ids.iter().copied(), |id| cmd("GETRANGE").arg(keys::password(id)).arg(0).arg(9).take()).await?;
     let strangers = look.strangers(ids.iter().copied().filter(|id| !look.is_young(id.0))).await?;
     for id in ids {

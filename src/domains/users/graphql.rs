@@ -5,7 +5,7 @@ use super::service::{self, Change, NewAccount};
 use crate::base::page::PageArgs;
 use crate::domains::graph::{self, Direction, FollowConnection, Relation};
 use crate::domains::timelines::Timeline;
-use crate::schema::{DateTime, Json, Plain, SelectedField, Text, UserError, refuse, request};
+use crate::schema::{DateTime, DirectSerialize, Json, SelectedField, Text, UserError, refuse, request};
 use async_graphql::{Context, ID, InputObject, MaybeUndefined, Object, Result, ScalarType, SimpleObject};
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ impl UserObject {
     }
 }
 
-impl Plain for UserObject {
+impl DirectSerialize for UserObject {
     fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
         let user = &self.0;
         match field.name {

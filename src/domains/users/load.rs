@@ -5,7 +5,7 @@ use super::store;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::base::loader::Fetch;
-use crate::db::{Db, Moment};
+use crate::db::{Db, ReadBarrier};
 use std::sync::Arc;
 
 /// Accounts by id; `None` for what is not there.
@@ -13,15 +13,15 @@ pub struct FetchUsers {
     /// The store.
     pub db: Db,
     /// When the request began.
-    pub since: Moment,
+    pub since: ReadBarrier,
 }
 
 impl Fetch for FetchUsers {
     type Key = UserId;
     type Value = Option<Arc<User>>;
 
-    fn at_hand(&self, keys: &[UserId]) -> Option<Vec<Self::Value>> {
-        store::at_hand(&self.db, self.since, keys)
+    fn get_cached(&self, keys: &[UserId]) -> Option<Vec<Self::Value>> {
+        store::get_cached(&self.db, self.since, keys)
     }
 
     async fn fetch(&self, keys: &[UserId]) -> Result<Vec<Self::Value>, Error> {

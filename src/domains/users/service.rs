@@ -191,7 +191,7 @@ pub async fn revoke_devices(app: &App, id: UserId, keep: Option<&str>) -> Result
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn remove(app: &App, id: UserId, login: &str) -> Result<(), Error> {
-    store::withhold(app.db(), login, app.now()).await?;
+    store::reserve_login(app.db(), login, app.now()).await?;
     store::remove(app.db(), id).await
 }
 
@@ -202,7 +202,7 @@ pub async fn remove(app: &App, id: UserId, login: &str) -> Result<(), Error> {
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle_login(app: &App, id: UserId, login: &str) -> Result<bool, Error> {
     if store::exists(app.db(), id).await? {
-        store::give_free(app.db(), login).await?;
+        store::unreserve_login(app.db(), login).await?;
         if store::claim(app.db(), login, id, None, app.now()).await? == Some(id) {
             return Ok(true);
         }

@@ -6,7 +6,7 @@ use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::db::script::{Call, Script};
-use crate::db::{Db, Moment, Weighed, decode};
+use crate::db::{Db, EstimatedSize, ReadBarrier, decode};
 use redis::{Value, cmd};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,22 +22,22 @@ static REVOKE_DEVICES: Script = Script::allow_oom(include_str!("lua/update_user.
 pub(super) const DEVICE_EPOCH: &str = "devices";
 
 /// Accounts by id, in their order; `None` for what is not there. One pipeline of HGETALL for those that are not near.
-pub(super) async fn load(db: &Db, since: Moment, ids: &[UserId]) -> Result<Vec<Option<Arc<User>>>, Error> {
+pub(super) async fn load(db: &Db, since: ReadBarrier, ids: &[UserId]) -> Result<Vec<Option<Arc<User>>>, Error> {
     let keys = ids.iter().map(|id| keys::user(*id)).collect();
-    Ok(db.near(since, keys, decode_user, |_| Vec::new()).await?.0)
+    Ok(db.read_cached(since, keys, decode_user, |_| Vec::new()).await?.0)
 }
 
 /// Those of [`load`], where all of them are near.
-pub(super) fn at_hand(db: &Db, since: Moment, ids: &[UserId]) -> Option<Vec<Option<Arc<User>>>> {
-    Some(db.at_hand(since, ids.iter().map(|id| keys::user(*id)), |_| true)?.into_iter().map(Some).collect())
+pub(super) fn get_cached(db: &Db, since: ReadBarrier, ids: &[UserId]) -> Option<Vec<Option<Arc<User>>>> {
+    Some(db.get_cached(since, ids.iter().map(|id| keys::user(*id)), |_| true)?.into_iter().map(Some).collect())
 }
 
 /// An account as it is now; `None` when it is not there. One HGETALL.
 pub(super) async fn one(db: &Db, id: UserId) -> Result<Option<Arc<User>>, Error> {
-    Ok(load(db, db.moment(), &[id]).await?.pop().flatten())
+    Ok(load(db, db.read_barrier(), &[id]).await?.pop().flatten())
 }
 
-impl Weighed for User {
+impl EstimatedSize for User {
     fn bytes(&self) -> usize {
         size_of::<Self>() + self.login.len() + self.name.len() + self.bio.len()
     }
@@ -113,14 +113,14 @@ pub(super) async fn claim(
 }
 
 /// Has nobody claim a login before its time. One command.
-pub(super) async fn withhold(db: &Db, login: &str, now: Millis) -> Result<(), Error> {
+pub(super) async fn reserve_login(db: &Db, login: &str, now: Millis) -> Result<(), Error> {
     let key = keys::freed(&login.to_ascii_lowercase());
-    let withhold = cmd("SET").arg(key).arg(now + FREE_AFTER).arg("PX").arg(FREE_AFTER).take();
-    db.write_many_allow_oom(vec![withhold]).await.map(drop)
+    let reserve_login = cmd("SET").arg(key).arg(now + FREE_AFTER).arg("PX").arg(FREE_AFTER).take();
+    db.write_many_allow_oom(vec![reserve_login]).await.map(drop)
 }
 
-/// Takes [`withhold`] back. One command.
-pub(super) async fn give_free(db: &Db, login: &str) -> Result<(), Error> {
+/// Takes [`reserve_login`] back. One command.
+pub(super) async fn unreserve_login(db: &Db, login: &str) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(keys::freed(&login.to_ascii_lowercase())).take()]).await.map(drop)
 }
 

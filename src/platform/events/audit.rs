@@ -1,9 +1,9 @@
 //! The audit of events: what is told and what says so belong together.
 
 use super::keys::{self, Owned};
-use crate::base::audit::{Entry, Findings, Lives, Remedy};
+use crate::base::audit::{Entry, Expiry, Findings, Remedy};
 use crate::base::error::Error;
-use crate::db::look::Look;
+use crate::db::audit_reader::AuditReader;
 use redis::cmd;
 
 pub use super::keys::KINDS;
@@ -17,19 +17,19 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
     for entry in entries {
         match keys::parse(&entry.key) {
-            Some(Owned::Stream(shard)) if entry.is_a("stream", Lives::On, found) => check_shard(look, shard, found).await?,
+            Some(Owned::Stream(shard)) if entry.is_a("stream", Expiry::On, found) => check_shard(look, shard, found).await?,
             Some(Owned::Changes) => found.add(&entry.key, "is the name of a channel: nothing is kept under it"),
-            Some(Owned::Told(_)) => drop(entry.is_a("hash", Lives::On, found)),
+            Some(Owned::Told(_)) => drop(entry.is_a("hash", Expiry::On, found)),
             _ => {}
         }
     }
     Ok(())
 }
 
-async fn check_shard(look: &Look, shard: usize, found: &mut Findings) -> Result<(), Error> {
+async fn check_shard(look: &AuditReader, shard: usize, found: &mut Findings) -> Result<(), Error> {
     let (stream, told) = (keys::stream(shard), keys::told(shard));
     let newest =
         look.ask([stream.as_str()], |key| cmd("XREVRANGE").arg(key).arg("+").arg("-").arg("COUNT").arg(1).take()).await?;

@@ -157,7 +157,7 @@ pub fn shard_of(channel: &str) -> Option<usize> {
 
 /// What was heard on a channel.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Heard {
+pub enum PubSubEvent {
     /// An event, and the id of the one before it in its shard.
     Event(Event, EventId),
     /// The surroundings of an account or a list have changed.
@@ -165,9 +165,9 @@ pub enum Heard {
 }
 
 /// What a message on a channel says; `None` for what is not ours.
-pub fn heard(channel: &str, message: &[u8]) -> Option<Heard> {
+pub fn heard(channel: &str, message: &[u8]) -> Option<PubSubEvent> {
     if let Some(shard) = store::shard_of(channel) {
-        return store::published(shard, message).map(|(event, before)| Heard::Event(event, before));
+        return store::published(shard, message).map(|(event, before)| PubSubEvent::Event(event, before));
     }
-    store::owner_of(channel).map(Heard::Change)
+    store::owner_of(channel).map(PubSubEvent::Change)
 }

@@ -2,10 +2,10 @@
 
 use super::keys::{self, Owned};
 use super::model::{DIGEST, MAX_KEYS, REMEMBER_FOR};
-use crate::base::audit::{self, Entry, Findings, Lives, Remedy};
+use crate::base::audit::{self, Entry, Expiry, Findings, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::UserId;
-use crate::db::look::Look;
+use crate::db::audit_reader::AuditReader;
 use redis::cmd;
 use std::collections::HashSet;
 
@@ -20,15 +20,15 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
     let (mut answers, mut accounts) = (Vec::new(), HashSet::new());
     for entry in entries {
         match keys::parse(&entry.key) {
-            Some(Owned::Answers(account)) if entry.is_derived("hash", Lives::For(REMEMBER_FOR), found) => {
+            Some(Owned::Answers(account)) if entry.is_derived("hash", Expiry::For(REMEMBER_FOR), found) => {
                 answers.push(entry.key.clone());
                 accounts.insert(account);
             }
-            Some(Owned::Times(account)) if entry.is_derived("zset", Lives::For(REMEMBER_FOR), found) => {
+            Some(Owned::Times(account)) if entry.is_derived("zset", Expiry::For(REMEMBER_FOR), found) => {
                 accounts.insert(account);
             }
             _ => {}
@@ -38,7 +38,7 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
     look.fields(answers, async |page| check_answers(look, page, found).await).await
 }
 
-async fn check_sizes(look: &Look, accounts: HashSet<UserId>, found: &mut Findings) -> Result<(), Error> {
+async fn check_sizes(look: &AuditReader, accounts: HashSet<UserId>, found: &mut Findings) -> Result<(), Error> {
     let answers = look.ask(accounts.iter().copied(), |id| cmd("HLEN").arg(keys::answers(id)).take()).await?;
     let times = look.ask(accounts.iter().copied(), |id| cmd("ZCARD").arg(keys::times(id)).take()).await?;
     let strangers = look.strangers(accounts.iter().copied()).await?;
@@ -65,7 +65,7 @@ async fn check_sizes(look: &Look, accounts: HashSet<UserId>, found: &mut Finding
     Ok(())
 }
 
-async fn check_answers(look: &Look, page: Vec<(String, String, String)>, found: &mut Findings) -> Result<(), Error> {
+async fn check_answers(look: &AuditReader, page: Vec<(String, String, String)>, found: &mut Findings) -> Result<(), Error> {
     let rows: Vec<_> = page.iter().filter_map(|(key, digest, _)| Some((account_of(key)?, digest.as_str()))).collect();
     let times = look.ask(rows, |(id, digest)| cmd("ZSCORE").arg(keys::times(id)).arg(digest).take()).await?;
     for (key, digest, value) in &page {

@@ -2,10 +2,10 @@
 
 use super::keys::{self, Owned};
 use super::model::{Entry as Job, LEASE, Queue};
-use crate::base::audit::{self, Entry, Findings, Lives, Remedy};
+use crate::base::audit::{self, Entry, Expiry, Findings, Remedy};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
-use crate::db::look::Look;
+use crate::db::audit_reader::AuditReader;
 use redis::cmd;
 use std::collections::HashMap;
 
@@ -23,21 +23,21 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
     for entry in entries {
         match keys::parse(&entry.key) {
-            Some(Owned::Journal(shard)) if entry.is_a("hash", Lives::On, found) => check_shard(look, shard, found).await?,
-            Some(Owned::Due(_)) => drop(entry.is_derived("zset", Lives::On, found)),
-            Some(Owned::Dead(_)) if entry.is_a("hash", Lives::On, found) => check_dead(look, &entry.key, found).await?,
-            Some(Owned::Settled(_)) => drop(entry.is_derived("zset", Lives::On, found)),
-            Some(Owned::Copies(_)) if entry.is_a("hash", Lives::On, found) => check_copies(look, &entry.key, found).await?,
+            Some(Owned::Journal(shard)) if entry.is_a("hash", Expiry::On, found) => check_shard(look, shard, found).await?,
+            Some(Owned::Due(_)) => drop(entry.is_derived("zset", Expiry::On, found)),
+            Some(Owned::Dead(_)) if entry.is_a("hash", Expiry::On, found) => check_dead(look, &entry.key, found).await?,
+            Some(Owned::Settled(_)) => drop(entry.is_derived("zset", Expiry::On, found)),
+            Some(Owned::Copies(_)) if entry.is_a("hash", Expiry::On, found) => check_copies(look, &entry.key, found).await?,
             _ => {}
         }
     }
     Ok(())
 }
 
-async fn check_shard(look: &Look, shard: u64, found: &mut Findings) -> Result<(), Error> {
+async fn check_shard(look: &AuditReader, shard: u64, found: &mut Findings) -> Result<(), Error> {
     let mut due: HashMap<String, Millis> = HashMap::new();
     for queue in Queue::ALL {
         due.extend(times(look, &keys::due(shard, queue)).await?);
@@ -67,14 +67,14 @@ async fn check_shard(look: &Look, shard: u64, found: &mut Findings) -> Result<()
 }
 
 /// What a zset holds, with times as scores.
-async fn times(look: &Look, key: &str) -> Result<impl Iterator<Item = (String, Millis)>, Error> {
+async fn times(look: &AuditReader, key: &str) -> Result<impl Iterator<Item = (String, Millis)>, Error> {
     let range = |key: &str| cmd("ZRANGE").arg(key).arg(0).arg(super::model::MAX_ENTRIES - 1).arg("WITHSCORES").take();
     let rows: Vec<(String, f64)> = look.ask([key], range).await?.read(&key).unwrap_or_default();
     Ok(rows.into_iter().map(|(id, at)| (id, at as Millis)))
 }
 
 /// A copy goes with its entry, or the entry is made of it again within a minute.
-async fn check_copies(look: &Look, key: &str, found: &mut Findings) -> Result<(), Error> {
+async fn check_copies(look: &AuditReader, key: &str, found: &mut Findings) -> Result<(), Error> {
     look.fields(vec![key.to_owned()], async |page| {
         let ids: Vec<u64> = page.iter().filter_map(|(_, id, _)| audit::id(id)).collect();
         let journal = |id| cmd("HEXISTS").arg(keys::journal(super::model::shard_of(id))).arg(id).take();
@@ -95,7 +95,7 @@ async fn check_copies(look: &Look, key: &str, found: &mut Findings) -> Result<()
     .await
 }
 
-async fn check_dead(look: &Look, key: &str, found: &mut Findings) -> Result<(), Error> {
+async fn check_dead(look: &AuditReader, key: &str, found: &mut Findings) -> Result<(), Error> {
     look.fields(vec![key.to_owned()], async |page| {
         for (key, id, text) in page {
             found.add_with(&key, format!("entry {id} could not be settled: see `waxwing tasks`"), text.replace('\n', " "));

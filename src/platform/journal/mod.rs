@@ -66,5 +66,5 @@ mod model;
 pub mod service;
 mod store;
 
-pub use model::{Burial, Copies, Entry, Feed, KEEP, LEASE, Place, Queue, Task};
+pub use model::{Copies, DeadLetter, Entry, Feed, KEEP, LEASE, Place, Queue, Task};
 pub use service::Ticket;

@@ -187,7 +187,7 @@ pub struct Entry {
 
 /// An entry among the dead.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Burial {
+pub struct DeadLetter {
     /// The entry.
     pub entry: Entry,
     /// Why it could not be settled.

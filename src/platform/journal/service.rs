@@ -1,6 +1,6 @@
 //! Writing, taking over, striking out; what is kept on a cluster is looked after in `keep`. What settles each task stands one floor above everything, in [`crate::cli::workers`].
 
-use super::model::{Burial, Entry, LEASE, MAX_CLAIMS, MAX_TRIES, Place, Queue, Task};
+use super::model::{DeadLetter, Entry, LEASE, MAX_CLAIMS, MAX_TRIES, Place, Queue, Task};
 use super::store;
 use crate::app::App;
 use crate::base::clock::Millis;
@@ -244,7 +244,7 @@ pub async fn fail(app: &App, mut entry: Entry, error: &Error) -> Result<(), Erro
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn bury_the_hopeless(app: &App, entry: &Entry) -> Result<bool, Error> {
+pub async fn move_to_dead_letters(app: &App, entry: &Entry) -> Result<bool, Error> {
     if entry.claims <= MAX_CLAIMS {
         return Ok(false);
     }
@@ -291,7 +291,7 @@ pub async fn entries(app: &App, queue: Queue, most: usize) -> Result<Vec<(Entry,
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn dead(app: &App) -> Result<Vec<Burial>, Error> {
+pub async fn dead(app: &App) -> Result<Vec<DeadLetter>, Error> {
     store::dead(app.db()).await
 }
 

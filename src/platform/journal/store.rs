@@ -1,7 +1,7 @@
 //! The journal in Redis.
 
 use super::keys;
-use super::model::{Burial, Copies, Entry, MAX_DEAD, MAX_ENTRIES, Queue, SHARDS, Task, shard_of};
+use super::model::{Copies, DeadLetter, Entry, MAX_DEAD, MAX_ENTRIES, Queue, SHARDS, Task, shard_of};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::db::script::{Call, Script};
@@ -271,7 +271,7 @@ pub(super) async fn entries(db: &Db, queue: Queue, most: usize) -> Result<Vec<(E
 }
 
 /// The dead. One pipeline: there are few of them, or something is very wrong.
-pub(super) async fn dead(db: &Db) -> Result<Vec<Burial>, Error> {
+pub(super) async fn dead(db: &Db) -> Result<Vec<DeadLetter>, Error> {
     let commands = (0..SHARDS).map(|shard| cmd("HGETALL").arg(keys::dead(shard)).take()).collect();
     let mut all = Vec::new();
     for reply in db.read_many(commands).await? {
@@ -281,9 +281,9 @@ pub(super) async fn dead(db: &Db) -> Result<Vec<Burial>, Error> {
     Ok(all)
 }
 
-fn burial(id: u64, text: &str) -> Option<Burial> {
+fn burial(id: u64, text: &str) -> Option<DeadLetter> {
     let (error, record) = text.rsplit_once('\n')?;
-    Some(Burial { entry: Entry::of(id, record)?, error: error.to_owned() })
+    Some(DeadLetter { entry: Entry::of(id, record)?, error: error.to_owned() })
 }
 
 /// Forgets one of the dead; `false` when it is not among them. On a cluster copies of it that are left go before, wherever they are: another try that did

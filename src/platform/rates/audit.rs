@@ -2,10 +2,10 @@
 
 use super::keys;
 pub use super::keys::KINDS;
-use crate::base::audit::{self, Entry, Findings, Lives, Remedy};
+use crate::base::audit::{self, Entry, Expiry, Findings, Remedy};
 use crate::base::clock::DAY;
 use crate::base::error::Error;
-use crate::db::look::Look;
+use crate::db::audit_reader::AuditReader;
 use redis::cmd;
 
 const FIELDS: [&str; 3] = ["owed", "at", "window"];
@@ -19,9 +19,9 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
     let ours = entries.iter().filter(|entry| owns(&entry.key));
-    let buckets: Vec<&Entry> = ours.filter(|entry| entry.is_derived("hash", Lives::For(DAY), found)).collect();
+    let buckets: Vec<&Entry> = ours.filter(|entry| entry.is_derived("hash", Expiry::For(DAY), found)).collect();
     let keys = buckets.iter().map(|entry| entry.key.as_str());
     let fields = look.ask(keys, |key| cmd("HMGET").arg(key).arg(&FIELDS).take()).await?;
     for Entry { key, ttl, .. } in buckets {

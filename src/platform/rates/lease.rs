@@ -1,6 +1,6 @@
 //! What a process has in hand of its clients' buckets, so that most requests are charged without a round trip.
 
-use super::model::{Allowance, Subject, Taken, Toll};
+use super::model::{Allowance, RateLimitDecision, Subject, Taken};
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::quota::Quota;
 use quick_cache::sync::Cache;
@@ -91,7 +91,7 @@ pub(super) struct Need {
 impl Lease {
     /// Spends what is in hand, or refuses what cannot be there; `None` when the bucket has to be asked, as it has where a debt is not written
     /// yet.
-    pub(super) fn spend(&self, cost: u64, quota: Quota, now: Millis) -> Option<Toll> {
+    pub(super) fn spend(&self, cost: u64, quota: Quota, now: Millis) -> Option<RateLimitDecision> {
         let mut book = self.book();
         book.pay_debt(quota, now);
         if book.debt > 0 {
@@ -100,7 +100,7 @@ impl Lease {
         let known = book.known.as_mut().filter(|known| known.is_fresh(quota, now))?;
         if known.held >= cost {
             known.held -= cost;
-            return Some(Toll::Paid(known.allowance(quota, now)));
+            return Some(RateLimitDecision::Paid(known.allowance(quota, now)));
         }
         let missing = cost - known.held;
         if known.in_bucket(quota, now) >= missing as i64 {
@@ -109,7 +109,7 @@ impl Lease {
         // Others only take, so that much is not there yet.
         let short = u64::try_from(missing as i64 - known.left).unwrap_or(0);
         let wait = quota.time_for_debt(short).saturating_sub(now - known.at);
-        Some(Toll::Due(known.allowance(quota, now), wait.max(1)))
+        Some(RateLimitDecision::Due(known.allowance(quota, now), wait.max(1)))
     }
 
     /// Charges work that was done already: out of what is in hand, and as a debt beyond it, of a full bucket at most. Gives how much became a
@@ -158,13 +158,13 @@ impl Lease {
     }
 
     /// Takes in what the bucket gave, and pays.
-    pub(super) fn settle(&self, need: Need, answer: Taken, quota: Quota, now: Millis) -> Toll {
+    pub(super) fn settle(&self, need: Need, answer: Taken, quota: Quota, now: Millis) -> RateLimitDecision {
         let (sum, paid) = (need.in_hand + answer.taken, answer.taken >= need.least);
         let held = if paid { sum - need.cost } else { sum };
         let known = Known { held, left: answer.left, at: now };
         self.book().known = Some(known);
         let allowance = known.allowance(quota, now);
-        if paid { Toll::Paid(allowance) } else { Toll::Due(allowance, answer.wait) }
+        if paid { RateLimitDecision::Paid(allowance) } else { RateLimitDecision::Due(allowance, answer.wait) }
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
@@ -244,16 +244,16 @@ mod tests {
         "1000/100s".parse().expect("a quota")
     }
 
-    fn due(toll: Option<Toll>) -> Option<Millis> {
+    fn due(toll: Option<RateLimitDecision>) -> Option<Millis> {
         match toll {
-            Some(Toll::Due(_, wait)) => Some(wait),
+            Some(RateLimitDecision::Due(_, wait)) => Some(wait),
             other => panic!("not refused: {other:?}"),
         }
     }
 
-    fn paid(toll: Option<Toll>) -> u64 {
+    fn paid(toll: Option<RateLimitDecision>) -> u64 {
         match toll {
-            Some(Toll::Paid(allowance)) => allowance.left,
+            Some(RateLimitDecision::Paid(allowance)) => allowance.left,
             other => panic!("not paid: {other:?}"),
         }
     }

@@ -39,4 +39,4 @@ mod store;
 
 pub use bill::Bill;
 pub use lease::Leases;
-pub use model::{Allowance, BEYOND_ESTIMATE, Charge, FREE_UNITS, Network, Settlement, Subject, Taken, Toll, units};
+pub use model::{Allowance, BEYOND_ESTIMATE, Charge, FREE_UNITS, Network, RateLimitDecision, Settlement, Subject, Taken, units};

@@ -159,7 +159,7 @@ pub struct Settlement {
 
 /// What a request came to when it was charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Toll {
+pub enum RateLimitDecision {
     /// It was not: there is no limit, nobody to charge, or no Redis that can be asked.
     Free,
     /// It was paid for.

@@ -2,7 +2,7 @@
 
 use super::bill::{Bill, Payer};
 use super::lease::{Lease, Leases};
-use super::model::{Charge, Subject, Taken, Toll};
+use super::model::{Charge, RateLimitDecision, Subject, Taken};
 use super::store::{self, Ask};
 use crate::app::App;
 use crate::base::deadline::within;
@@ -103,25 +103,25 @@ async fn take_with_debt(
 
 /// Lets a request pay its cost out of what the process has in hand; one that costs more than a full bucket holds takes a full one.
 /// No round trip for most, one for each hundredth of the bucket. When Redis cannot be asked, the request is free.
-pub async fn pay(app: &App, leases: &Leases, subject: Option<Subject>, cost: u64) -> Toll {
+pub async fn pay(app: &App, leases: &Leases, subject: Option<Subject>, cost: u64) -> RateLimitDecision {
     pay_for(app, leases, Limit::Requests, subject, cost).await
 }
 
 /// Lets an operation pay its estimate as [`pay`] does, and opens its bill, on which the work beyond the estimate is charged.
-pub async fn open_bill(app: &App, leases: &Leases, subject: Option<Subject>, cost: usize) -> (Toll, Bill) {
+pub async fn open_bill(app: &App, leases: &Leases, subject: Option<Subject>, cost: usize) -> (RateLimitDecision, Bill) {
     let toll = pay(app, leases, subject, cost as u64).await;
     let payer = match (toll, subject, &app.config().rates) {
-        (Toll::Due(..), _, _) => None,
+        (RateLimitDecision::Due(..), _, _) => None,
         // Also where the estimate was free since Redis could not be asked: a subscription lasts for hours.
         (_, Some(subject), Some(rates)) => Some(Payer { leases: leases.clone(), subject, quota: rates.of(Limit::Requests) }),
         _ => None,
     };
-    (toll, Bill::new(app, cost as u64, payer, matches!(toll, Toll::Paid(_))))
+    (toll, Bill::new(app, cost as u64, payer, matches!(toll, RateLimitDecision::Paid(_))))
 }
 
 /// The same for what else is asked so often that it is leased: each limit has leases of its own.
-pub async fn pay_for(app: &App, leases: &Leases, limit: Limit, subject: Option<Subject>, cost: u64) -> Toll {
-    let (Some(rates), Some(subject)) = (&app.config().rates, subject) else { return Toll::Free };
+pub async fn pay_for(app: &App, leases: &Leases, limit: Limit, subject: Option<Subject>, cost: u64) -> RateLimitDecision {
+    let (Some(rates), Some(subject)) = (&app.config().rates, subject) else { return RateLimitDecision::Free };
     let quota = rates.of(limit);
     let cost = cost.clamp(1, quota.tokens());
     let lease = leases.of(subject);
@@ -134,11 +134,11 @@ pub async fn pay_for(app: &App, leases: &Leases, limit: Limit, subject: Option<S
 /// Asks Redis, one request of a subject at a time, so that the first leases for all who wait. Waiting for one's turn has no end of
 /// its own: whoever sends enough at once would be free otherwise. A renewal that has begun goes on when its request goes away: the debt
 /// that is on its way to the bucket would be lost, or counted twice.
-async fn renew(app: &App, lease: &Arc<Lease>, charge: Charge, quota: Quota, cost: u64) -> Toll {
+async fn renew(app: &App, lease: &Arc<Lease>, charge: Charge, quota: Quota, cost: u64) -> RateLimitDecision {
     let failures = lease.failures();
     let turn = lease.asking.clone().lock_owned().await;
     if lease.failures() != failures {
-        return Toll::Free; // It failed for those who asked meanwhile: a frozen Redis is waited for once.
+        return RateLimitDecision::Free; // It failed for those who asked meanwhile: a frozen Redis is waited for once.
     }
     let now = app.now();
     if let Some(toll) = lease.spend(cost, quota, now) {
@@ -155,11 +155,11 @@ async fn renew(app: &App, lease: &Arc<Lease>, charge: Charge, quota: Quota, cost
             Err(error) => {
                 tracing::warn!(?error, "requests are not charged");
                 lease.failed(need, quota);
-                Toll::Free
+                RateLimitDecision::Free
             }
         }
     };
-    app.finish(renewal).await.unwrap_or(Toll::Free)
+    app.finish(renewal).await.unwrap_or(RateLimitDecision::Free)
 }
 
 /// Takes the buckets of an account that is gone away. One pipeline. A server that still works on a request of its may write one again, which

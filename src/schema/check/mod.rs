@@ -19,7 +19,7 @@ use async_graphql::parser::{self, parse_query};
 use async_graphql::{ErrorExtensionValues, Name, Pos, Positioned, Request, Response, ServerError, Value, Variables};
 use parsed::Parsed;
 use scan::scan;
-use walk::{MAX_LEVELS, Measure, Unmeasured, Walk, walk};
+use walk::{CostError, MAX_LEVELS, Measure, Walk, walk};
 
 /// A refusal that is already an answer.
 pub(super) type Refused = Box<Response>;
@@ -42,14 +42,14 @@ const MAX_INTROSPECTION_LISTS: usize = 2;
 #[derive(Debug)]
 pub enum CheckError {
     /// It is no document, over a limit, or names no operation: what it would do is not known.
-    Unmeasured(Box<Response>),
+    CostError(Box<Response>),
     /// It is not valid, or its variables do not fit. What it would do is known, and it is charged and counted as that.
     Invalid(Checked, Box<Response>),
 }
 
 impl From<Refused> for CheckError {
     fn from(refused: Refused) -> Self {
-        Self::Unmeasured(refused)
+        Self::CostError(refused)
     }
 }
 
@@ -57,7 +57,7 @@ impl CheckError {
     /// The whole answer.
     pub fn into_response(self) -> Box<Response> {
         match self {
-            Self::Unmeasured(response) | Self::Invalid(_, response) => response,
+            Self::CostError(response) | Self::Invalid(_, response) => response,
         }
     }
 }
@@ -215,10 +215,10 @@ fn check_shape(
     let limits = &config.documents;
     let Walk { operations, fragment } = match walk(document, variables) {
         Ok(walked) => walked,
-        Err(Unmeasured::Cycle(at)) => {
+        Err(CostError::Cycle(at)) => {
             return refuse_at("GRAPHQL_VALIDATION_FAILED", "A fragment spreads itself.".into(), vec![at]);
         }
-        Err(Unmeasured::TooManyLevels) => return over("QUERY_TOO_DEEP", "levels", MAX_LEVELS, MAX_LEVELS + 1),
+        Err(CostError::TooManyLevels) => return over("QUERY_TOO_DEEP", "levels", MAX_LEVELS, MAX_LEVELS + 1),
     };
     hold("QUERY_TOO_COMPLEX", "operations", limits.operations, operations.len())?;
     let all = operations.iter().fold(fragment, |largest, (_, measure)| largest.larger(*measure));

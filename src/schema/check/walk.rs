@@ -37,7 +37,7 @@ pub(super) struct Measure {
 
 /// Why there is no measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unmeasured {
+pub(super) enum CostError {
     /// A fragment spreads itself, here.
     Cycle(Pos),
     /// More than [`MAX_LEVELS`].
@@ -54,7 +54,7 @@ pub(super) struct Walk<'a> {
 }
 
 /// Measures a document. Linear in its size.
-pub(super) fn walk<'a>(document: &'a ExecutableDocument, variables: &Variables) -> Result<Walk<'a>, Unmeasured> {
+pub(super) fn walk<'a>(document: &'a ExecutableDocument, variables: &Variables) -> Result<Walk<'a>, CostError> {
     let mut walker = Walker { fragments: &document.fragments, variables, known: HashMap::new() };
     let mut operations = Vec::new();
     for (name, operation) in document.operations.iter() {
@@ -105,12 +105,12 @@ struct Walker<'a> {
 }
 
 impl<'a> Walker<'a> {
-    fn set(&mut self, set: &'a SelectionSet, level: usize) -> Result<Measure, Unmeasured> {
+    fn set(&mut self, set: &'a SelectionSet, level: usize) -> Result<Measure, CostError> {
         if set.items.is_empty() {
             return Ok(Measure::default());
         }
         if level > MAX_LEVELS {
-            return Err(Unmeasured::TooManyLevels);
+            return Err(CostError::TooManyLevels);
         }
         let mut total = Measure::default();
         for selection in &set.items {
@@ -120,7 +120,7 @@ impl<'a> Walker<'a> {
         Ok(total)
     }
 
-    fn selection(&mut self, selection: &'a Selection, level: usize) -> Result<Measure, Unmeasured> {
+    fn selection(&mut self, selection: &'a Selection, level: usize) -> Result<Measure, CostError> {
         let spread = |inner: Measure| Measure { fields: inner.fields.saturating_add(1), ..inner };
         Ok(match selection {
             Selection::InlineFragment(inline) => spread(self.set(&inline.node.selection_set.node, level)?),
@@ -150,10 +150,10 @@ impl<'a> Walker<'a> {
     }
 
     /// A fragment that is not there counts nothing: validation tells of it.
-    fn fragment(&mut self, name: &'a str, level: usize, at: Pos) -> Result<Measure, Unmeasured> {
+    fn fragment(&mut self, name: &'a str, level: usize, at: Pos) -> Result<Measure, CostError> {
         match self.known.get(name) {
-            Some(None) => return Err(Unmeasured::Cycle(at)),
-            Some(Some(known)) if level + known.levels > MAX_LEVELS + 1 => return Err(Unmeasured::TooManyLevels),
+            Some(None) => return Err(CostError::Cycle(at)),
+            Some(Some(known)) if level + known.levels > MAX_LEVELS + 1 => return Err(CostError::TooManyLevels),
             Some(Some(known)) => return Ok(*known),
             None => {}
         }
@@ -175,13 +175,13 @@ mod tests {
     use super::*;
     use async_graphql::parser::parse_query;
 
-    fn measure(document: &str, given: serde_json::Value) -> Result<Measure, Unmeasured> {
+    fn measure(document: &str, given: serde_json::Value) -> Result<Measure, CostError> {
         let document = parse_query(document).expect("a document");
         let walk = walk(&document, &Variables::from_json(given))?;
         Ok(walk.operations.iter().fold(walk.fragment, |sum, (_, one)| sum.larger(*one)))
     }
 
-    fn cost(document: &str) -> Result<usize, Unmeasured> {
+    fn cost(document: &str) -> Result<usize, CostError> {
         measure(document, serde_json::json!({})).map(|measure| measure.cost)
     }
 
@@ -261,10 +261,10 @@ mod tests {
 
     #[test]
     fn one_that_spreads_itself_has_no_measure() {
-        let is_cycle = |document| matches!(cost(document), Err(Unmeasured::Cycle(_)));
+        let is_cycle = |document| matches!(cost(document), Err(CostError::Cycle(_)));
         assert!(is_cycle("{ a } fragment A on Q { a { ...B } } fragment B on Q { ...A }"));
         let at = Pos { line: 1, column: 28 };
-        assert_eq!(cost("{ ...A } fragment A on Q { ...A ...A }"), Err(Unmeasured::Cycle(at)));
+        assert_eq!(cost("{ ...A } fragment A on Q { ...A ...A }"), Err(CostError::Cycle(at)));
     }
 
     #[test]
@@ -276,7 +276,7 @@ mod tests {
         };
         let fields = measure(&doubled(29), serde_json::json!({})).expect("a measure").fields;
         assert_eq!(fields, 3 * (1 << 29) - 1);
-        assert_eq!(cost(&doubled(300)), Err(Unmeasured::TooManyLevels));
+        assert_eq!(cost(&doubled(300)), Err(CostError::TooManyLevels));
     }
 
     #[test]
@@ -286,10 +286,10 @@ mod tests {
             format!("{{ ...F0 }}{fragments} fragment F{count} on Q {{ a }}")
         };
         assert_eq!(cost(&chain(MAX_LEVELS - 1)), Ok(1));
-        assert_eq!(cost(&chain(MAX_LEVELS)), Err(Unmeasured::TooManyLevels));
+        assert_eq!(cost(&chain(MAX_LEVELS)), Err(CostError::TooManyLevels));
         let nested = |count: usize| format!("{}a{}", "{ a ".repeat(count), " }".repeat(count));
         assert_eq!(cost(&nested(MAX_LEVELS + 1)), Ok(MAX_LEVELS + 2));
-        assert_eq!(cost(&nested(MAX_LEVELS + 2)), Err(Unmeasured::TooManyLevels));
+        assert_eq!(cost(&nested(MAX_LEVELS + 2)), Err(CostError::TooManyLevels));
     }
 
     #[test]

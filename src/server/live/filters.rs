@@ -4,7 +4,7 @@ use super::places::{Kind, Place};
 use crate::base::error::Error;
 use crate::base::metrics::Held;
 use crate::base::quota::Limit;
-use crate::platform::rates::{Subject, Toll, service};
+use crate::platform::rates::{RateLimitDecision, Subject, service};
 use crate::schema::Checked;
 use crate::server::State;
 use crate::server::response::Refusal;
@@ -35,7 +35,7 @@ impl FilterEntries {
             return Ok(Some(Self { _place: place, _held: state.app.metrics().filter_entries(entries) }));
         }
         state.app.metrics().filter_refused();
-        if let Toll::Due(_, wait) = service::pay(&state.app, &state.leases, subject, checked.cost as u64).await {
+        if let RateLimitDecision::Due(_, wait) = service::pay(&state.app, &state.leases, subject, checked.cost as u64).await {
             return Err(Refusal::from(&Error::rate_limited(Limit::Requests, wait)));
         }
         let message = format!(

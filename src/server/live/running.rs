@@ -9,7 +9,7 @@ use crate::base::metrics::{CANCELLED, Held, Kind, OK};
 use crate::base::quota::Limit;
 use crate::base::request::Request;
 use crate::db::Work;
-use crate::platform::rates::{Bill, Toll, service};
+use crate::platform::rates::{Bill, RateLimitDecision, service};
 use crate::schema;
 use crate::schema::Rendered;
 use crate::server::logging::RequestId;
@@ -168,8 +168,8 @@ fn copy(response: &Response) -> Response {
 
 async fn open_bill(state: &State, context: &Request, cost: usize) -> Result<Arc<Bill>, Refusal> {
     match service::open_bill(&state.app, &state.leases, rates::payer(context), cost).await {
-        (Toll::Due(_, wait), _) => Err(Refusal::from(&Error::rate_limited(Limit::Requests, wait))),
-        (Toll::Free | Toll::Paid(_), bill) => Ok(Arc::new(bill)),
+        (RateLimitDecision::Due(_, wait), _) => Err(Refusal::from(&Error::rate_limited(Limit::Requests, wait))),
+        (RateLimitDecision::Free | RateLimitDecision::Paid(_), bill) => Ok(Arc::new(bill)),
     }
 }
 

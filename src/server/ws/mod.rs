@@ -44,7 +44,7 @@ pub(super) async fn upgrade(state: State, mut parts: Parts) -> Response {
 }
 
 async fn opened(state: &State, parts: &mut Parts) -> Result<Response, Refusal> {
-    if !origin::is_welcome(&parts.headers, &state.edge.cors_origins) {
+    if !origin::is_allowed(&parts.headers, &state.edge.cors_origins) {
         return Err(origin::not_welcome());
     }
     let Ok(Client(address)) = Client::from_request_parts(parts, state).await;

@@ -39,7 +39,7 @@ pub(super) fn authorization(payload: Object, header: Option<HeaderValue>) -> Res
 pub(super) async fn known(state: State, authorization: Option<String>) -> Result<Known, Close> {
     let Some(authorization) = authorization else { return Ok(Known { token: None, viewer: None }) };
     let token = auth::bearer(&authorization).ok_or(Close::FORBIDDEN)?;
-    let since = state.app.db().moment();
+    let since = state.app.db().read_barrier();
     match within(state.edge.request_timeout, service::viewer(&state.app, since, token)).await {
         Ok(Ok(Some(viewer))) => Ok(Known { token: Some(token.to_owned()), viewer: Some(viewer) }),
         Ok(Ok(None)) => Err(Close::FORBIDDEN),

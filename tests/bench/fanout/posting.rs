@@ -6,7 +6,7 @@ use waxwing::base::config::Config;
 use waxwing::base::ids::{StatusId, UserId};
 use waxwing::base::page::PageArgs;
 use waxwing::base::request::Request;
-use waxwing::domains::graph::{Reach, service as graph};
+use waxwing::domains::graph::{FanoutMode, service as graph};
 use waxwing::domains::statuses::Draft;
 use waxwing::domains::timelines::service as timelines;
 use waxwing::platform::journal::{Queue, Task, service as journal};
@@ -22,7 +22,7 @@ const AIM: f64 = 2.0;
 struct Author {
     id: UserId,
     followers: usize,
-    reach: Reach,
+    reach: FanoutMode,
     times: Vec<Duration>,
     reads: Vec<Duration>,
     cpu: Cpu,

@@ -22,11 +22,15 @@ pub(crate) struct Edge {
 }
 
 impl Edge {
-    /// Over a store, as `waxwing serve` would be; with its near cache, or with none.
-    pub(crate) async fn over(target: &Target, near: bool, clock: Clock) -> Self {
+    /// Over a store, as `waxwing serve` would be; with its client-side cache, or without.
+    pub(crate) async fn over(target: &Target, has_cache: bool, clock: Clock) -> Self {
         let usual = Timing::default();
         // A machine with other work may be slow to answer: that is to be measured, and is no error.
-        let timing = Timing { near: if near { usual.near } else { 0 }, connections: usual.connections, ..Timing::patient() };
+        let timing = Timing {
+            client_cache: if has_cache { usual.client_cache } else { 0 },
+            connections: usual.connections,
+            ..Timing::patient()
+        };
         let db = Db::open(target, timing).await.expect("an address");
         let app = App::new(db, clock, Config::default());
         let edge = EdgeConfig { request_timeout: Duration::from_secs(600), ..EdgeConfig::default() };

@@ -38,7 +38,9 @@ impl Crowd {
         let mut crowd = Self::default();
         for number in 0..many {
             let viewer = match token {
-                Some(token) => sessions::service::viewer(&edge.app, edge.app.db().moment(), token).await.expect("an answer"),
+                Some(token) => {
+                    sessions::service::viewer(&edge.app, edge.app.db().read_barrier(), token).await.expect("an answer")
+                }
                 None => None,
             };
             let context = waxwing::base::request::Request::new(edge.app.clone(), viewer, None, None);

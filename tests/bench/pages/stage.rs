@@ -9,7 +9,7 @@ use waxwing::base::config::Config;
 use waxwing::base::ids::{CommentId, UserId};
 use waxwing::base::request::Request;
 use waxwing::domains::ads::{NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads};
-use waxwing::domains::comments::{self, Under, Vote, service as threads};
+use waxwing::domains::comments::{self, ParentRef, Vote, service as threads};
 use waxwing::domains::statuses::Draft;
 use waxwing::domains::{sessions, timelines};
 
@@ -72,7 +72,7 @@ async fn thread(bed: &Bed, people: &[UserId], comments: usize) -> String {
     let mut all: Vec<CommentId> = Vec::new();
     for number in 0..comments {
         let loaders = Request::new(bed.app.clone(), None, None, None).loaders();
-        let under = if number % 5 == 0 { Under::Status(status) } else { Under::Comment(all[number / 2]) };
+        let under = if number % 5 == 0 { ParentRef::Status(status) } else { ParentRef::Comment(all[number / 2]) };
         let message = "I have never seen it from this side, to be honest.".into();
         let (author, draft) = (people[number % people.len()], comments::Draft { under, message, idempotency_key: None });
         let id = threads::add(&bed.app, &loaders, author, draft).await.ok().flatten().expect("a comment");

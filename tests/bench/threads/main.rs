@@ -18,7 +18,7 @@ use waxwing::base::config::Config;
 use waxwing::base::ids::{CommentId, StatusId, UserId};
 use waxwing::base::page::PageArgs;
 use waxwing::base::request::Request;
-use waxwing::domains::comments::{Draft, Sort, Under, Vote, service as comments};
+use waxwing::domains::comments::{Draft, ParentRef, Sort, Vote, service as comments};
 use waxwing::domains::timelines::service as timelines;
 
 #[global_allocator]
@@ -98,7 +98,7 @@ async fn grow(bed: &Bed, authors: &[UserId], count: usize) -> (StatusId, Duratio
             })
             .collect();
         let added = batch.iter().map(|(under, author)| {
-            let under = under.map_or(Under::Status(status), |(id, _)| Under::Comment(id));
+            let under = under.map_or(ParentRef::Status(status), |(id, _)| ParentRef::Comment(id));
             let message = "I have never seen it from this side, to be honest.".into();
             let loaders = Request::new(bed.app.clone(), None, None, None).loaders();
             async move {

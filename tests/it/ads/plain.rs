@@ -43,7 +43,7 @@ struct Charge {
     until: Option<u64>,
 }
 
-struct Plain {
+struct DirectSerialize {
     id: String,
     budget: u64,
     daily: Option<u64>,
@@ -59,7 +59,7 @@ struct Plain {
     seen: HashMap<usize, (u64, u64)>,
 }
 
-impl Plain {
+impl DirectSerialize {
     fn settle(&mut self, now: u64) {
         self.charges.retain(|_, charge| charge.until.is_none_or(|until| until > now));
     }
@@ -117,7 +117,7 @@ struct World {
     key: String,
     random: StdRng,
     is_second: bool,
-    campaigns: Vec<Plain>,
+    campaigns: Vec<DirectSerialize>,
     shown: Vec<Impression>,
     clicks: HashMap<Option<usize>, (u64, u64)>,
     next: u64,
@@ -161,7 +161,7 @@ impl World {
             .collect();
         let id = make(&self.ada, input).await;
         let from = starts.unwrap_or(0).max(CampaignId::from_global(&id).expect("an id").time());
-        let mut campaign = Plain {
+        let mut campaign = DirectSerialize {
             budget: budget * 1_000,
             daily: daily.map(|daily| daily * 1_000),
             is_even,

@@ -17,7 +17,7 @@ use waxwing::base::error::{Error, Refusal, UserErrorCode};
 use waxwing::base::ids::{CommentId, StatusId, UserId};
 use waxwing::base::request::{Loaders, Request};
 use waxwing::domains::accounts::service as accounts;
-use waxwing::domains::comments::{Draft, Under, Vote, service as comments};
+use waxwing::domains::comments::{Draft, ParentRef, Vote, service as comments};
 use waxwing::platform::journal::Place;
 
 /// What a pass may touch.
@@ -27,7 +27,7 @@ fn loaders(app: &App) -> Arc<Loaders> {
     Request::new(app.clone(), None, None, None).loaders()
 }
 
-async fn add(app: &App, who: UserId, under: Under) -> Result<Option<CommentId>, Refusal> {
+async fn add(app: &App, who: UserId, under: ParentRef) -> Result<Option<CommentId>, Refusal> {
     comments::add(app, &loaders(app), who, Draft { under, message: "x".into(), idempotency_key: None }).await
 }
 
@@ -43,7 +43,7 @@ async fn grow(app: &App, people: &[UserId], status: StatusId, count: usize, rand
             .collect();
         let added = parents.iter().map(|parent| {
             let who = *people.choose(random).expect("somebody");
-            add(app, who, parent.map_or(Under::Status(status), |(id, _)| Under::Comment(id)))
+            add(app, who, parent.map_or(ParentRef::Status(status), |(id, _)| ParentRef::Comment(id)))
         });
         let added = join_all(added).await;
         let depth = |parent: Option<(CommentId, usize)>| parent.map_or(0, |(_, depth)| depth + 1);
@@ -59,8 +59,8 @@ async fn talk(app: App, who: UserId, all: Arc<Vec<CommentId>>, seed: u64) -> usi
     for _ in 0..120 {
         let id = *all.choose(&mut random).expect("a comment");
         let came = match random.random_range(0..10) {
-            0..5 => add(&app, who, Under::Comment(id)).await.map(drop),
-            5 => add(&app, who, Under::Status(id.status)).await.map(drop),
+            0..5 => add(&app, who, ParentRef::Comment(id)).await.map(drop),
+            5 => add(&app, who, ParentRef::Status(id.status)).await.map(drop),
             6..9 => comments::vote(&app, &loaders(&app), who, id, Vote::Up).await,
             _ => comments::delete(&app, &loaders(&app), who, id, false).await.map(drop),
         };
@@ -155,12 +155,12 @@ async fn a_large_thread_and_a_large_branch_go_in_small_passes() {
     // Sixteen lines of sixty replies: above the comments of a pass stand many others.
     let mut ends = vec![top; 16];
     for _ in 0..60 {
-        let next = join_all(ends.iter().map(|end| add(&app.app, people[2], Under::Comment(*end)))).await;
+        let next = join_all(ends.iter().map(|end| add(&app.app, people[2], ParentRef::Comment(*end)))).await;
         ends = next.into_iter().map(|id| id.expect("a comment").expect("it is new")).collect();
     }
     let mut deep = Vec::new();
     for end in &ends {
-        deep.extend(join_all((0..20).map(|_| add(&app.app, people[1], Under::Comment(*end)))).await);
+        deep.extend(join_all((0..20).map(|_| add(&app.app, people[1], ParentRef::Comment(*end)))).await);
     }
     assert!(deep.iter().all(Result::is_ok));
     let gone = comments::delete(&app.app, &loaders(&app.app), people[0], top, true).await.expect("it is theirs");
@@ -186,7 +186,7 @@ async fn an_account_with_many_threads_goes_in_small_passes() {
     }
     for _ in 0..100 {
         let other = StatusId::from_global(&crowd[0].post("x").await).expect("an id");
-        add(&app.app, people[1], Under::Status(other)).await.expect("a comment");
+        add(&app.app, people[1], ParentRef::Status(other)).await.expect("a comment");
     }
     app.drain().await;
     accounts::leave(&app.app, people[1], "c1").await.expect("it is gone");

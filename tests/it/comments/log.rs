@@ -2,13 +2,13 @@
 
 use super::{Says, scene};
 use waxwing::base::ids::{CommentId, StatusId};
-use waxwing::domains::comments::{EventId, Happened, Read, service as comments};
+use waxwing::domains::comments::{CommentEventKind, EventId, Read, service as comments};
 
 async fn read(app: &waxwing::app::App, status: &str, after: EventId) -> Read {
     comments::events(app, StatusId::from_global(status).expect("an id"), after, 100).await.expect("a store")
 }
 
-async fn told(app: &waxwing::app::App, status: &str, after: EventId) -> Vec<(String, Happened)> {
+async fn told(app: &waxwing::app::App, status: &str, after: EventId) -> Vec<(String, CommentEventKind)> {
     match read(app, status, after).await {
         Read::Events(events) => events.into_iter().map(|event| (event.comment.global(), event.happened)).collect(),
         other => panic!("{other:?}"),
@@ -34,7 +34,7 @@ async fn what_happens_is_told_once_and_in_order() {
     bob.to(&third, "d").await;
     let middle = position(&app.app, &status).await;
     ada.delete(&first, true).await;
-    use Happened::{Added, Deleted, Edited};
+    use CommentEventKind::{Added, Deleted, Edited};
     let all = told(&app.app, &status, start).await;
     assert_eq!(all.iter().map(|it| it.1).collect::<Vec<_>>(), [Added, Added, Edited, Deleted(1), Added, Added, Deleted(3)]);
     assert_eq!((&all[2].0, &all[3].0, &all[6].0), (&first, &second, &first));
@@ -96,7 +96,7 @@ async fn votes_are_told_once_a_second() {
     Says(&crowd[1]).vote(&comment, "NONE").await;
     comments::tell_votes(&app.app, id).await.expect("a store");
     assert_eq!(votes().await, 3, "the vote before was told with it");
-    assert_eq!(told(&app.app, &status, start).await[0], (comment, Happened::Voted));
+    assert_eq!(told(&app.app, &status, start).await[0], (comment, CommentEventKind::Voted));
 }
 
 #[tokio::test]

@@ -104,7 +104,7 @@ async fn a_session_that_has_ended_is_noticed_on_every_server() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let ada = app.user("ada").await;
-    let viewer = sessions::viewer(&app.app, app.app.db().moment(), ada.token.as_deref().expect("a token"))
+    let viewer = sessions::viewer(&app.app, app.app.db().read_barrier(), ada.token.as_deref().expect("a token"))
         .await
         .expect("an answer")
         .expect("a session");

@@ -126,7 +126,7 @@ impl Ear {
 async fn context(app: &Served, actor: Option<&Actor>) -> request::Request {
     let viewer = match actor.and_then(|actor| actor.token.as_deref()) {
         Some(token) => {
-            Some(sessions::viewer(&app.app, app.app.db().moment(), token).await.expect("an answer").expect("a session"))
+            Some(sessions::viewer(&app.app, app.app.db().read_barrier(), token).await.expect("an answer").expect("a session"))
         }
         None => None,
     };

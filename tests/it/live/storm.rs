@@ -34,7 +34,7 @@ struct Harbour {
 }
 
 /// What a client has heard: the number of the next status of each author, and gaps.
-struct Heard {
+struct PubSubEvent {
     next: [usize; AUTHORS],
     gaps: usize,
     reconnects: usize,
@@ -47,8 +47,8 @@ async fn client(
     number: usize,
     cursor: String,
     end: Arc<Mutex<Option<[usize; AUTHORS]>>>,
-) -> Heard {
-    let (mut heard, mut cursor) = (Heard { next: [0; AUTHORS], gaps: 0, reconnects: 0 }, cursor);
+) -> PubSubEvent {
+    let (mut heard, mut cursor) = (PubSubEvent { next: [0; AUTHORS], gaps: 0, reconnects: 0 }, cursor);
     let mut turn = number;
     loop {
         turn += 1;
@@ -71,7 +71,7 @@ async fn listen(
     actor: &Actor,
     number: usize,
     cursor: &mut String,
-    heard: &mut Heard,
+    heard: &mut PubSubEvent,
     end: &Mutex<Option<[usize; AUTHORS]>>,
 ) -> Result<bool, SocketError> {
     let mut request = format!("{}/graphql", url.replace("http:", "ws:")).into_client_request()?;
@@ -118,7 +118,7 @@ async fn listen(
     }
 }
 
-fn hear(event: &Value, heard: &mut Heard) {
+fn hear(event: &Value, heard: &mut PubSubEvent) {
     if event["__typename"] == "StreamGap" {
         heard.gaps += 1;
         return;

@@ -15,7 +15,7 @@ const CONTRACT: &str = include_str!("../contract/comments.graphql");
 
 async fn follow(app: &TestApp, actor: Option<&Actor>, status: &str, after: Option<&str>) -> Ear {
     let viewer = match actor.and_then(|actor| actor.token.as_deref()) {
-        Some(token) => sessions::viewer(&app.app, app.app.db().moment(), token).await.expect("an answer"),
+        Some(token) => sessions::viewer(&app.app, app.app.db().read_barrier(), token).await.expect("an answer"),
         None => None,
     };
     let variables = Variables::from_json(json!({ "statusId": status, "after": after }));
@@ -180,8 +180,9 @@ async fn each_sees_their_own_vote() {
         "subscription($id: ID!) { commentEvents(statusId: $id) { ... on CommentVoted { comment { score viewerVote } } } }";
     let mut ears = Vec::new();
     for actor in &crowd {
-        let viewer =
-            sessions::viewer(&app.app, app.app.db().moment(), actor.token.as_deref().expect("a token")).await.expect("an answer");
+        let viewer = sessions::viewer(&app.app, app.app.db().read_barrier(), actor.token.as_deref().expect("a token"))
+            .await
+            .expect("an answer");
         let request = Request::new(query).variables(Variables::from_json(json!({ "id": status })));
         ears.push(Ear::ask(&app, request::Request::new(app.app.clone(), viewer, None, None), request));
     }

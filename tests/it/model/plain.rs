@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use waxwing::base::ids::{StatusId, UserId, UserListId};
 
 #[derive(Default)]
-pub(super) struct Plain {
+pub(super) struct DirectSerialize {
     pub(super) people: Vec<UserId>,
     /// Who follows whom.
     pub(super) follows: BTreeSet<(UserId, UserId)>,
@@ -14,7 +14,7 @@ pub(super) struct Plain {
     pub(super) lists: BTreeMap<UserListId, (UserId, BTreeSet<UserId>)>,
 }
 
-impl Plain {
+impl DirectSerialize {
     /// Newest first.
     pub(super) fn home(&self, owner: UserId) -> Vec<u64> {
         let shown = |author: UserId| author == owner || self.follows.contains(&(owner, author));

@@ -1,6 +1,6 @@
 //! Playing at random, and looking whether the model agrees.
 
-use super::plain::Plain;
+use super::plain::DirectSerialize;
 use crate::support::findings;
 use futures_util::future::join_all;
 use rand::rngs::StdRng;
@@ -50,7 +50,7 @@ pub(super) struct Play {
     app: App,
     clock: Clock,
     random: StdRng,
-    plain: Plain,
+    plain: DirectSerialize,
     /// Whether an account was deleted whose traces others' counts may still tell of.
     uncounted: bool,
     /// What happened, for whoever has to find out why.
@@ -69,7 +69,7 @@ impl Play {
             people.push(User { id, login, name, bio: String::new(), signed_up: id.time(), followers: 0, following: 0, posts: 0 });
         }
         users::service::import(&app, &people, "correct horse").await.expect("a store");
-        let plain = Plain { people: people.iter().map(|user| user.id).collect(), ..Plain::default() };
+        let plain = DirectSerialize { people: people.iter().map(|user| user.id).collect(), ..DirectSerialize::default() };
         Self { app, clock, random, plain, uncounted: false, tale: vec![format!("seed {seed}, {count} people")] }
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use waxwing::base::config::Config;
 use waxwing::base::quota::Limit;
 use waxwing::db::Work;
-use waxwing::platform::rates::{BEYOND_ESTIMATE, FREE_UNITS, Leases, Subject, Toll, service};
+use waxwing::platform::rates::{BEYOND_ESTIMATE, FREE_UNITS, Leases, RateLimitDecision, Subject, service};
 
 /// Costs 3, and is pushed to every follower.
 const POST: &str = "mutation { postStatus(input: { message: \"x\" }) { userErrors { code } } }";
@@ -141,11 +141,11 @@ async fn who_goes_away_pays_for_what_was_done() {
     let app = TestApp::with(limited(&[(Limit::Requests, "1000/1h")])).await;
     let (leases, subject) = (Leases::default(), Some(Subject::address([192, 0, 2, 1].into())));
     let (toll, bill) = service::open_bill(&app.app, &leases, subject, 10).await;
-    assert!(matches!(toll, Toll::Paid(_)));
+    assert!(matches!(toll, RateLimitDecision::Paid(_)));
     bill.meter().add(Work { commands: 60, ..Work::default() });
     drop(bill);
     let (toll, _) = service::open_bill(&app.app, &leases, subject, 1).await;
-    let Toll::Paid(allowance) = toll else { panic!("{toll:?}") };
+    let RateLimitDecision::Paid(allowance) = toll else { panic!("{toll:?}") };
     assert_eq!(allowance.left, 1_000 - 10 - BEYOND_ESTIMATE * (60 - FREE_UNITS.max(10)) - 1);
 }
 
@@ -163,7 +163,7 @@ async fn who_goes_away_in_the_midst_of_a_renewal_stays_in_debt() {
     drop(paying);
     app.redis.signal("CONT");
     let toll = service::pay(&app.app, &leases, subject, 1).await;
-    let Toll::Due(allowance, _) = toll else { panic!("{toll:?}") };
+    let RateLimitDecision::Due(allowance, _) = toll else { panic!("{toll:?}") };
     assert_eq!((allowance.left, allowance.debt), (0, BEYOND_ESTIMATE * (130 - FREE_UNITS.max(10)) - 790), "no more and no less");
 }
 

@@ -10,7 +10,7 @@ pub enum Alone {
     /// tests of their own, in `cluster` and `faults`.
     OneWire,
     /// It counts what is read of what is kept near: of a single server. A cluster is read each time.
-    Near,
+    ClientCache,
     /// It reads the record (MONITOR) of everything that a Redis is told, in the order in which it was.
     Record,
     /// It cuts the append-only file of one server, as it cuts those of a cluster in a test of its own.

@@ -52,7 +52,7 @@ pub const CALM: Timing = Timing {
     write: Duration::from_secs(15),
     charge: Duration::from_secs(15),
     connections: 2,
-    near: 64 << 20,
+    client_cache: 64 << 20,
 };
 
 /// How long a request may take in most tests, for the same reason.
@@ -172,7 +172,7 @@ impl TestApp {
     /// One that keeps nothing near: for what counts each read.
     pub async fn far(config: Config) -> Self {
         let (redis, clock) = (Arc::new(RedisServer::start()), Clock::manual(START));
-        let db = Db::open(&redis.target(), Timing { near: 0, ..CALM }).await.expect("a store");
+        let db = Db::open(&redis.target(), Timing { client_cache: 0, ..CALM }).await.expect("a store");
         Self::of(App::new(db, clock.clone(), with_shares(config)), clock, calm_edge(), redis).await
     }
 

@@ -52,7 +52,7 @@ fn subscription(field: &Field, call: Call, selection: &str) -> Subscription {
 
 /// A server that has nothing cached, also no events, and has run everything once that is run beside subscriptions.
 async fn fresh(world: &World) -> TestApp {
-    let db = Db::open(&world.app.redis.target(), Timing { near: 0, ..CALM }).await.expect("a store");
+    let db = Db::open(&world.app.redis.target(), Timing { client_cache: 0, ..CALM }).await.expect("a store");
     let app = App::new(db, world.app.clock.clone(), world.app.app.config().clone());
     TestApp::of(app, world.app.clock.clone(), EdgeConfig::default(), world.app.redis.clone()).await
 }

@@ -19,7 +19,7 @@ use waxwing::base::request::Request;
 use waxwing::domains::ads::{
     CapDraft, MAX_KEYWORDS, MAX_TOKENS, NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads,
 };
-use waxwing::domains::comments::{self, Under, service as threads};
+use waxwing::domains::comments::{self, ParentRef, service as threads};
 use waxwing::domains::lists::NewList;
 use waxwing::domains::statuses::{Location, Status};
 use waxwing::domains::users::User;
@@ -239,17 +239,18 @@ async fn likes(app: &App, status: StatusId, people: &[UserId]) {
 
 /// A thread under a status of the first. The comment with the most replies.
 async fn thread(app: &App, people: &[UserId], status: StatusId) -> CommentId {
-    let add = async |author: usize, under: Under| {
+    let add = async |author: usize, under: ParentRef| {
         let loaders = Request::new(app.clone(), None, None, None).loaders();
         let draft = comments::Draft { under, message: "I have never seen it from this side.".into(), idempotency_key: None };
         threads::add(app, &loaders, people[author], draft).await.ok().flatten().expect("a comment")
     };
-    let first = add(0, Under::Status(status)).await;
-    let wide = (0..COMMENTS).map(|at| add(at % 50, if at % 2 == 0 { Under::Status(status) } else { Under::Comment(first) }));
+    let first = add(0, ParentRef::Status(status)).await;
+    let wide =
+        (0..COMMENTS).map(|at| add(at % 50, if at % 2 == 0 { ParentRef::Status(status) } else { ParentRef::Comment(first) }));
     stream::iter(wide).buffer_unordered(AT_ONCE).count().await;
     let mut deep = first;
     for at in 0..DEEP {
-        deep = add(at % 3, Under::Comment(deep)).await;
+        deep = add(at % 3, ParentRef::Comment(deep)).await;
     }
     let loaders = Request::new(app.clone(), None, None, None).loaders();
     assert!(threads::edit(app, &loaders, people[HEAVY], first, "I have never seen it from there.").await.is_ok());

@@ -157,11 +157,11 @@ async fn whoever_does_not_read_is_closed_and_the_others_never_notice() {
     let soon = Duration::from_millis(300);
     let app = with(LiveConfig { write_timeout: soon, message_burst: 1_000_000, ..LiveConfig::default() }).await;
     let mut other = Socket::of(&app, None).await;
-    let mut deaf = Socket::of(&app, None).await;
+    let mut tracking_disabled = Socket::of(&app, None).await;
     let schema = "{ __schema { types { name description fields { name description args { name description } } } } }";
     for at in 0..128 {
         let message = json!({ "id": format!("{at}"), "type": "subscribe", "payload": { "query": schema } });
-        deaf.0.send(Message::text(message.to_string())).await.expect("it is open");
+        tracking_disabled.0.send(Message::text(message.to_string())).await.expect("it is open");
     }
     let began = Instant::now();
     while sockets(&app).await != "1" {

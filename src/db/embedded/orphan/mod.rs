@@ -14,23 +14,23 @@ use std::process::{Child, Command};
 
 /// To be kept while the child lives and dropped once it is gone.
 #[cfg(target_os = "linux")]
-pub(super) struct Leash;
+pub(super) struct ParentDeathGuard;
 #[cfg(not(target_os = "linux"))]
-pub(super) use watcher::Leash;
+pub(super) use watcher::ParentDeathGuard;
 
 /// Spawns the command. The calling thread must live as long as the child: to the kernel, it is the parent.
-pub(super) fn spawn(command: &mut Command) -> io::Result<(Child, Leash)> {
+pub(super) fn spawn(command: &mut Command) -> io::Result<(Child, ParentDeathGuard)> {
     // A group of its own: Ctrl-C in a terminal is for us, and Redis ends when we have finished with it.
     command.process_group(0);
     #[cfg(target_os = "linux")]
     {
         death_signal::arm(command);
-        Ok((command.spawn()?, Leash))
+        Ok((command.spawn()?, ParentDeathGuard))
     }
     #[cfg(not(target_os = "linux"))]
     {
         let mut child = command.spawn()?;
-        match Leash::new(&child) {
+        match ParentDeathGuard::new(&child) {
             Ok(leash) => Ok((child, leash)),
             Err(error) => {
                 child.kill().and_then(|()| child.wait()).ok();

@@ -8,12 +8,12 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 const SCRIPT: &str = r#"read -r word; [ "$word" = released ] || kill -TERM "$1""#;
 
 /// The shell and our end of its pipe.
-pub(in super::super) struct Leash {
+pub(in super::super) struct ParentDeathGuard {
     shell: Child,
     pipe: Option<ChildStdin>,
 }
 
-impl Leash {
+impl ParentDeathGuard {
     /// Watches over the child from now on.
     pub(in super::super) fn new(child: &Child) -> io::Result<Self> {
         let mut shell = Command::new("sh")
@@ -28,7 +28,7 @@ impl Leash {
     }
 }
 
-impl Drop for Leash {
+impl Drop for ParentDeathGuard {
     fn drop(&mut self) {
         if let Some(mut pipe) = self.pipe.take() {
             // Fails only if the shell is gone, and then it signals nobody.
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn a_closed_pipe_ends_the_child() {
         let mut child = sleeper("60");
-        let mut leash = Leash::new(&child).expect("a shell is everywhere");
+        let mut leash = ParentDeathGuard::new(&child).expect("a shell is everywhere");
         // What the system does when we die.
         drop(leash.pipe.take());
         assert_eq!(child.wait().expect("it ends").signal(), Some(15));
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn a_released_child_is_left_alone() {
         let mut child = sleeper("0.3");
-        drop(Leash::new(&child).expect("a shell is everywhere"));
+        drop(ParentDeathGuard::new(&child).expect("a shell is everywhere"));
         assert!(child.wait().expect("it ends").success());
     }
 }

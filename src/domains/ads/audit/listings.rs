@@ -5,7 +5,7 @@ use super::super::model::{Listing, MAX_ADS, MAX_KEYWORDS, Share, Slot, member, o
 use crate::base::audit::{Findings, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{AdId, CampaignId, StatusId};
-use crate::db::look::Look;
+use crate::db::audit_reader::AuditReader;
 use crate::domains::statuses::audit::{Standing, standings};
 use redis::cmd;
 use std::collections::{BTreeSet, HashSet};
@@ -14,7 +14,7 @@ use std::collections::{BTreeSet, HashSet};
 const PAGE: usize = 2_000;
 
 /// Every campaign in a listing or the schedule is there, and knows of it.
-pub(super) async fn check(look: &Look, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
+pub(super) async fn check(look: &AuditReader, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
     for (owned, key) in all {
         match owned {
             Owned::Offers(listing) => check_offers(look, key, listing, found).await?,
@@ -25,12 +25,12 @@ pub(super) async fn check(look: &Look, all: &[(Owned, &str)], found: &mut Findin
     Ok(())
 }
 
-async fn page(look: &Look, key: &str, from: usize) -> Result<Vec<Vec<u8>>, Error> {
+async fn page(look: &AuditReader, key: &str, from: usize) -> Result<Vec<Vec<u8>>, Error> {
     let range = |key: &str| cmd("ZRANGE").arg(key).arg(from).arg(from + PAGE - 1).take();
     Ok(look.ask([key], range).await?.read(&key).unwrap_or_default())
 }
 
-async fn check_offers(look: &Look, key: &str, listing: &Listing, found: &mut Findings) -> Result<(), Error> {
+async fn check_offers(look: &AuditReader, key: &str, listing: &Listing, found: &mut Findings) -> Result<(), Error> {
     for from in (0..).step_by(PAGE) {
         let members = page(look, key, from).await?;
         let campaigns: Vec<CampaignId> = members.iter().filter_map(|it| of_member(it)).collect();
@@ -52,7 +52,7 @@ async fn check_offers(look: &Look, key: &str, listing: &Listing, found: &mut Fin
     Ok(())
 }
 
-async fn check_schedule(look: &Look, key: &str, n: u64, found: &mut Findings) -> Result<(), Error> {
+async fn check_schedule(look: &AuditReader, key: &str, n: u64, found: &mut Findings) -> Result<(), Error> {
     for from in (0..).step_by(PAGE) {
         let members = page(look, key, from).await?;
         let read = |it: &Vec<u8>| std::str::from_utf8(it).ok().and_then(crate::base::audit::id).map(CampaignId);
@@ -100,7 +100,7 @@ struct Seen {
 }
 
 /// A campaign stands where it may, and only there; its shares know its ads; somebody looks after it.
-pub(super) async fn check_campaign(look: &Look, id: CampaignId, found: &mut Findings) -> Result<(), Error> {
+pub(super) async fn check_campaign(look: &AuditReader, id: CampaignId, found: &mut Findings) -> Result<(), Error> {
     let seen = read(look, id).await?;
     let schedule = keys::schedule(part_of_schedule(id));
     let at = look.ask([id], |id| cmd("ZSCORE").arg(&schedule).arg(id.0).take()).await?.read::<Option<f64>>(&id).flatten();
@@ -118,7 +118,7 @@ pub(super) async fn check_campaign(look: &Look, id: CampaignId, found: &mut Find
     Ok(())
 }
 
-async fn read(look: &Look, id: CampaignId) -> Result<Seen, Error> {
+async fn read(look: &AuditReader, id: CampaignId) -> Result<Seen, Error> {
     let names = ["shares", "version", "state", "starts", "ends", "suspended"];
     let fields = look.ask([id], |id| cmd("HMGET").arg(keys::campaign(id)).arg(&names).take()).await?;
     let fields: Vec<Option<String>> = fields.read(&id).unwrap_or_else(|| vec![None; names.len()]);
@@ -147,7 +147,7 @@ async fn read(look: &Look, id: CampaignId) -> Result<Seen, Error> {
 }
 
 /// It stands nowhere where it has nothing to show, and in all listings of a slot or in none.
-async fn check_stands(look: &Look, seen: &Seen, found: &mut Findings) -> Result<(), Error> {
+async fn check_stands(look: &AuditReader, seen: &Seen, found: &mut Findings) -> Result<(), Error> {
     let key = keys::campaign(seen.id);
     let listed = |id| cmd("ZRANGE").arg(keys::listed(id)).arg(0).arg(8 * MAX_KEYWORDS).take();
     let listed: Vec<String> = look.ask([seen.id], listed).await?.read(&seen.id).unwrap_or_default();
@@ -184,7 +184,7 @@ async fn check_stands(look: &Look, seen: &Seen, found: &mut Findings) -> Result<
 }
 
 /// A share knows the campaign as it is, and ranks its ads, each in its slot.
-async fn check_copy(look: &Look, seen: &Seen, share: Share, found: &mut Findings) -> Result<(), Error> {
+async fn check_copy(look: &AuditReader, seen: &Seen, share: Share, found: &mut Findings) -> Result<(), Error> {
     let key = keys::share(share);
     let version = look.ask([key.as_str()], |key| cmd("HGET").arg(key).arg("v").take()).await?;
     if version.read::<Option<String>>(&key.as_str()).flatten() != seen.version && !look.is_young(seen.id.0) {

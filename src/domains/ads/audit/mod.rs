@@ -6,11 +6,11 @@ mod sides;
 
 use super::keys::{self, Owned};
 use super::model::{ANSWER_KEPT, DAYS_KEPT, REMOVED_FOR, Share, TRAFFIC_WINDOW};
-use crate::base::audit::{Entry, Findings, Lives, Remedy};
+use crate::base::audit::{Entry, Expiry, Findings, Remedy};
 use crate::base::clock::{DAY, MINUTE};
 use crate::base::error::Error;
 use crate::base::ids::CampaignId;
-use crate::db::look::Look;
+use crate::db::audit_reader::AuditReader;
 use redis::cmd;
 use std::collections::HashSet;
 
@@ -25,7 +25,7 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
     let mut all = Vec::new();
     for entry in entries {
         let Some(owned) = keys::parse(&entry.key) else { continue };
@@ -48,23 +48,23 @@ pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Resu
 }
 
 /// The type of such a key, and whether it goes by itself.
-const fn form(owned: &Owned, entry: &Entry) -> (&'static str, Lives) {
+const fn form(owned: &Owned, entry: &Entry) -> (&'static str, Expiry) {
     match owned {
         // An ad that was removed is known for a while, which is told where it stands among the others.
-        Owned::Ad(_) if entry.ttl >= 0 => ("hash", Lives::For(REMOVED_FOR)),
-        Owned::Standing(_) | Owned::Campaign(_) | Owned::Ad(_) | Owned::Website(_) => ("hash", Lives::On),
-        Owned::Share(_) | Owned::Offered(_) | Owned::Signing => ("hash", Lives::On),
-        Owned::Campaigns(_) | Owned::Websites(_) | Owned::Keywords(_) | Owned::Ads(_) | Owned::Listed(_) => ("zset", Lives::On),
-        Owned::Rank(..) | Owned::Holds(_) | Owned::Offers(_) | Owned::Schedule(_) => ("zset", Lives::On),
-        Owned::Reach(_) => ("string", Lives::On),
-        Owned::Reached(..) => ("string", Lives::For(DAYS_KEPT)),
-        Owned::Seen(_) => ("string", Lives::For(DAY)),
-        Owned::Impression(_) => ("string", Lives::For(ANSWER_KEPT)),
-        Owned::Clicker(_) => ("string", Lives::For(MINUTE)),
-        Owned::Traffic(_) | Owned::Shown(_) => ("string", Lives::For(TRAFFIC_WINDOW)),
-        Owned::Clicked(_) | Owned::Recorded(_) => ("set", Lives::For(120 * MINUTE)),
-        Owned::Tally(..) => ("hash", Lives::For(DAYS_KEPT)),
-        Owned::Capped(_) => ("zset", Lives::For(DAY)),
+        Owned::Ad(_) if entry.ttl >= 0 => ("hash", Expiry::For(REMOVED_FOR)),
+        Owned::Standing(_) | Owned::Campaign(_) | Owned::Ad(_) | Owned::Website(_) => ("hash", Expiry::On),
+        Owned::Share(_) | Owned::Offered(_) | Owned::Signing => ("hash", Expiry::On),
+        Owned::Campaigns(_) | Owned::Websites(_) | Owned::Keywords(_) | Owned::Ads(_) | Owned::Listed(_) => ("zset", Expiry::On),
+        Owned::Rank(..) | Owned::Holds(_) | Owned::Offers(_) | Owned::Schedule(_) => ("zset", Expiry::On),
+        Owned::Reach(_) => ("string", Expiry::On),
+        Owned::Reached(..) => ("string", Expiry::For(DAYS_KEPT)),
+        Owned::Seen(_) => ("string", Expiry::For(DAY)),
+        Owned::Impression(_) => ("string", Expiry::For(ANSWER_KEPT)),
+        Owned::Clicker(_) => ("string", Expiry::For(MINUTE)),
+        Owned::Traffic(_) | Owned::Shown(_) => ("string", Expiry::For(TRAFFIC_WINDOW)),
+        Owned::Clicked(_) | Owned::Recorded(_) => ("set", Expiry::For(120 * MINUTE)),
+        Owned::Tally(..) => ("hash", Expiry::For(DAYS_KEPT)),
+        Owned::Capped(_) => ("zset", Expiry::For(DAY)),
     }
 }
 
@@ -81,7 +81,7 @@ const fn campaign_of(owned: &Owned) -> Option<(CampaignId, Option<Share>)> {
 }
 
 /// Nothing of a campaign is there without it, nor a share that it has not; those of the campaigns that are there.
-async fn check_there(look: &Look, all: &[(Owned, &str)], found: &mut Findings) -> Result<HashSet<CampaignId>, Error> {
+async fn check_there(look: &AuditReader, all: &[(Owned, &str)], found: &mut Findings) -> Result<HashSet<CampaignId>, Error> {
     let ids = all.iter().filter_map(|(owned, _)| campaign_of(owned)).map(|(id, _)| id);
     let shares = look.ask(ids, |id| cmd("HGET").arg(keys::campaign(id)).arg("shares").take()).await?;
     let mut there = HashSet::new();

@@ -6,7 +6,7 @@ use crate::base::audit::Findings;
 use crate::base::clock::DAY;
 use crate::base::error::Error;
 use crate::base::ids::CampaignId;
-use crate::db::look::Look;
+use crate::db::audit_reader::AuditReader;
 use crate::db::script::{Call, Script};
 use redis::cmd;
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ const MAX_HOLDS: u64 = 100_000;
 struct Pool(HashMap<String, Sum>);
 
 impl Pool {
-    async fn read(look: &Look, id: CampaignId) -> Result<Self, Error> {
+    async fn read(look: &AuditReader, id: CampaignId) -> Result<Self, Error> {
         let answer = look.ask([id], |id| cmd("HGETALL").arg(keys::campaign(id)).take()).await?;
         let fields: HashMap<String, String> = answer.read(&id).unwrap_or_default();
         Ok(Self(fields.into_iter().filter_map(|(name, value)| Some((name, value.parse().ok()?))).collect()))
@@ -37,7 +37,7 @@ impl Pool {
     }
 }
 
-pub(super) async fn check(look: &Look, id: CampaignId, found: &mut Findings) -> Result<(), Error> {
+pub(super) async fn check(look: &AuditReader, id: CampaignId, found: &mut Findings) -> Result<(), Error> {
     let key = keys::campaign(id);
     // What is granted and returned only grows: a share read between two looks at the pool lies between them, however many work on both.
     let before = Pool::read(look, id).await?;

@@ -7,14 +7,14 @@ use super::super::model::{
 use crate::base::audit::{self, Findings, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{AdId, CampaignId, UserId, WebsiteId};
-use crate::db::look::{Look, Part, Walk};
+use crate::db::audit_reader::{AuditReader, Part, Walk};
 use redis::cmd;
 
 const CAMPAIGN: [&str; 10] = ["id", "uid", "name", "budget", "pacing", "from", "state", "shares", "version", "daily"];
 const WEBSITE: [&str; 5] = ["id", "uid", "name", "origin", "off"];
 const AD: [&str; 7] = ["id", "slot", "pricing", "bid", "target", "status", "removed"];
 
-pub(super) async fn check(look: &Look, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
+pub(super) async fn check(look: &AuditReader, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
     check_bounds(look, all, found).await?;
     for (owned, key) in all {
         match owned {
@@ -54,7 +54,7 @@ pub(super) async fn check(look: &Look, all: &[(Owned, &str)], found: &mut Findin
     }
 }
 
-async fn fields(look: &Look, key: &str, names: &[&str]) -> Result<Vec<Option<String>>, Error> {
+async fn fields(look: &AuditReader, key: &str, names: &[&str]) -> Result<Vec<Option<String>>, Error> {
     let answer = look.ask([key], |key| cmd("HMGET").arg(key).arg(names).take()).await?;
     Ok(answer.read(&key).unwrap_or_else(|| vec![None; names.len()]))
 }
@@ -73,7 +73,7 @@ fn place(_: (UserId, bool), key: &str, member: u64) -> Vec<Remedy> {
 
 /// That it is its owner's, who says so too.
 async fn check_owned(
-    look: &Look,
+    look: &AuditReader,
     key: &str,
     fields: &[Option<String>],
     list: fn(UserId) -> String,
@@ -115,7 +115,7 @@ fn check_campaign(key: &str, fields: &[Option<String>], found: &mut Findings) {
 }
 
 /// An ad says what it is, and stands with its campaign for as long as it was not removed.
-async fn check_ad(look: &Look, key: &str, id: AdId, found: &mut Findings) -> Result<(), Error> {
+async fn check_ad(look: &AuditReader, key: &str, id: AdId, found: &mut Findings) -> Result<(), Error> {
     let fields = fields(look, key, &AD).await?;
     let text = |at: usize| fields[at].as_deref().unwrap_or_default();
     let whole = text(0) == id.number.to_string() && Slot::named(text(1)).is_some() && Pricing::named(text(2)).is_some();
@@ -133,7 +133,7 @@ async fn check_ad(look: &Look, key: &str, id: AdId, found: &mut Findings) -> Res
 }
 
 /// What an account's list names is there, and its own.
-async fn check_list(look: &Look, part: &Part<(UserId, bool)>, found: &mut Findings) -> Result<(), Error> {
+async fn check_list(look: &AuditReader, part: &Part<(UserId, bool)>, found: &mut Findings) -> Result<(), Error> {
     let (owner, campaigns) = part.of;
     let key = |id: u64| {
         if campaigns { keys::campaign(crate::base::ids::CampaignId(id)) } else { keys::website(crate::base::ids::WebsiteId(id)) }
@@ -162,7 +162,7 @@ async fn check_list(look: &Look, part: &Part<(UserId, bool)>, found: &mut Findin
     Ok(())
 }
 
-async fn check_bounds(look: &Look, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
+async fn check_bounds(look: &AuditReader, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
     let most = |owned: &Owned| match owned {
         Owned::Campaigns(_) => Some(MAX_CAMPAIGNS),
         Owned::Websites(_) => Some(MAX_WEBSITES),

@@ -2,7 +2,7 @@
 
 use super::super::service;
 use super::super::service::Promoted;
-use crate::schema::{Json, Plain, SelectedField, UserError, refuse, request};
+use crate::schema::{DirectSerialize, Json, SelectedField, UserError, refuse, request};
 use async_graphql::{Context, InputObject, Object, Result, SimpleObject};
 
 /// That somebody pays for an entry of a timeline.
@@ -20,7 +20,7 @@ impl From<&Promoted> for Promotion {
     }
 }
 
-impl Plain for Promotion {
+impl DirectSerialize for Promotion {
     fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
         match field.name {
             "impressionToken" => json.value(&self.impression_token),

@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::quota::Limit;
-use crate::platform::rates::{Leases, Subject, Toll, service as rates};
+use crate::platform::rates::{Leases, RateLimitDecision, Subject, service as rates};
 use std::net::IpAddr;
 
 /// What this process has in hand for ads.
@@ -14,7 +14,7 @@ struct Purse(Leases);
 pub(super) async fn pay(app: &App, address: Option<IpAddr>) -> Result<(), Error> {
     let Purse(leases) = app.part::<Purse>();
     match rates::pay_for(app, &leases, Limit::Ads, address.map(Subject::address), 1).await {
-        Toll::Due(_, wait) => Err(Error::rate_limited(Limit::Ads, wait)),
-        Toll::Free | Toll::Paid(_) => Ok(()),
+        RateLimitDecision::Due(_, wait) => Err(Error::rate_limited(Limit::Ads, wait)),
+        RateLimitDecision::Free | RateLimitDecision::Paid(_) => Ok(()),
     }
 }

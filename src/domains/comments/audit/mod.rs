@@ -7,11 +7,11 @@ pub(super) use thread::{Mends, mends};
 
 use super::keys::{self, Owned};
 use super::model::{ERASED_FOR, MAX_ERASED, MAX_EVENTS, Order};
-use crate::base::audit::{Entry, Findings, Lives, Remedy};
+use crate::base::audit::{Entry, Expiry, Findings, Remedy};
 use crate::base::clock::MINUTE;
 use crate::base::error::Error;
 use crate::base::ids::StatusId;
-use crate::db::look::Look;
+use crate::db::audit_reader::AuditReader;
 use crate::domains::statuses::audit::{Standing, standings};
 use crate::domains::statuses::{status_key, status_of_key};
 use redis::cmd;
@@ -20,7 +20,7 @@ use std::collections::HashMap;
 pub use super::keys::KINDS;
 
 /// For how long events are kept where nothing else is set.
-const LOG: Lives = Lives::For(60 * MINUTE);
+const LOG: Expiry = Expiry::For(60 * MINUTE);
 
 /// Whether a key is of this domain.
 pub fn owns(key: &str) -> bool {
@@ -31,18 +31,18 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
     let mut all = Vec::new();
     for entry in entries {
         let Some(owned) = keys::parse(&entry.key) else { continue };
         let is_sound = match owned {
-            Owned::Comment(_) | Owned::Votes(_) => entry.is_a("hash", Lives::On, found),
-            Owned::Fallen(_) => entry.is_a("zset", Lives::On, found),
-            Owned::Thread(_) => entry.is_derived("hash", Lives::On, found),
-            Owned::Replies(..) | Owned::Commented(_) => entry.is_derived("zset", Lives::On, found),
+            Owned::Comment(_) | Owned::Votes(_) => entry.is_a("hash", Expiry::On, found),
+            Owned::Fallen(_) => entry.is_a("zset", Expiry::On, found),
+            Owned::Thread(_) => entry.is_derived("hash", Expiry::On, found),
+            Owned::Replies(..) | Owned::Commented(_) => entry.is_derived("zset", Expiry::On, found),
             Owned::Log(_) => entry.is_derived("stream", LOG, found),
             Owned::Pending(_) => entry.is_derived("zset", LOG, found),
-            Owned::Erased(_) => entry.is_derived("zset", Lives::For(ERASED_FOR), found),
+            Owned::Erased(_) => entry.is_derived("zset", Expiry::For(ERASED_FOR), found),
         };
         if is_sound {
             all.push((owned, entry.key.as_str()));
@@ -82,7 +82,11 @@ const fn status_of(owned: Owned) -> Option<StatusId> {
 }
 
 /// Nothing of a thread is there without its status, but for what goes just now.
-async fn check_statuses(look: &Look, all: &[(Owned, &str)], found: &mut Findings) -> Result<HashMap<StatusId, Standing>, Error> {
+async fn check_statuses(
+    look: &AuditReader,
+    all: &[(Owned, &str)],
+    found: &mut Findings,
+) -> Result<HashMap<StatusId, Standing>, Error> {
     let standings = standings(look, all.iter().filter_map(|(owned, _)| status_of(*owned))).await?;
     for (owned, key) in all {
         if let Some(status) = status_of(*owned).filter(|status| standings.get(status) == Some(&Standing::Dead)) {
@@ -94,7 +98,7 @@ async fn check_statuses(look: &Look, all: &[(Owned, &str)], found: &mut Findings
 }
 
 /// A status without a thread counts no comments. One with a thread is looked at with that.
-async fn check_uncommented(look: &Look, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+async fn check_uncommented(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
     let ids: Vec<StatusId> = entries.iter().filter_map(|entry| status_of_key(&entry.key)).collect();
     let counts = look.ask(ids.iter().copied(), |id| cmd("HGET").arg(status_key(id)).arg("comments").take()).await?;
     let counting: Vec<StatusId> =
@@ -108,7 +112,7 @@ async fn check_uncommented(look: &Look, entries: &[Entry], found: &mut Findings)
 }
 
 /// What was taken away with its branch is cleared away.
-async fn check_fallen(look: &Look, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
+async fn check_fallen(look: &AuditReader, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
     let of_fallen = |(owned, key): &(Owned, _)| if let Owned::Fallen(status) = owned { Some((*status, *key)) } else { None };
     let fallen: Vec<(StatusId, &str)> = all.iter().filter_map(of_fallen).collect();
     let range = |key: &str| cmd("ZRANGE").arg(key).arg(0).arg(99).arg("WITHSCORES").take();
@@ -124,7 +128,7 @@ async fn check_fallen(look: &Look, all: &[(Owned, &str)], found: &mut Findings) 
     Ok(())
 }
 
-async fn check_bounds(look: &Look, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
+async fn check_bounds(look: &AuditReader, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
     let erased = all.iter().filter(|(owned, _)| matches!(owned, Owned::Erased(_))).map(|(_, key)| *key);
     let sizes = look.ask(erased.clone(), |key| cmd("ZCARD").arg(key).take()).await?;
     for key in erased {

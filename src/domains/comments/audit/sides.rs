@@ -6,7 +6,7 @@ use super::super::store::{of_side, side};
 use crate::base::audit::{self, Findings, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{CommentId, UserId};
-use crate::db::look::Look;
+use crate::db::audit_reader::AuditReader;
 use crate::domains::users::user_key;
 use redis::cmd;
 use std::collections::{HashMap, HashSet};
@@ -15,7 +15,7 @@ const NUMBERS: [&str; 9] = ["uid", "edited", "up", "down", "replies", "places", 
 /// Entries of an account's side that are read at once.
 const PAGE: usize = 1_000;
 
-pub(super) async fn check(look: &Look, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
+pub(super) async fn check(look: &AuditReader, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
     let comments: Vec<CommentId> =
         all.iter().filter_map(|(owned, _)| if let Owned::Comment(id) = owned { Some(*id) } else { None }).collect();
     let votes: Vec<CommentId> =
@@ -39,7 +39,7 @@ struct Claims {
     path: Vec<u64>,
 }
 
-async fn check_comments(look: &Look, ids: &[CommentId], found: &mut Findings) -> Result<(), Error> {
+async fn check_comments(look: &AuditReader, ids: &[CommentId], found: &mut Findings) -> Result<(), Error> {
     let fields = ["id", "message", "gone", "path"].into_iter().chain(NUMBERS).collect::<Vec<_>>();
     let values = look.ask(ids.iter().copied(), |id| cmd("HMGET").arg(keys::comment(id)).arg(&fields).take()).await?;
     let claims: Vec<Claims> =
@@ -113,7 +113,7 @@ fn check_fields(id: CommentId, values: &[Option<Vec<u8>>], found: &mut Findings)
 }
 
 /// Votes are of living comments, and as many as are counted.
-async fn check_votes(look: &Look, ids: &[CommentId], found: &mut Findings) -> Result<(), Error> {
+async fn check_votes(look: &AuditReader, ids: &[CommentId], found: &mut Findings) -> Result<(), Error> {
     let mut sums: HashMap<String, (u64, u64)> = HashMap::new();
     let mut odd: HashSet<String> = HashSet::new();
     let of_keys: Vec<String> = ids.iter().map(|id| keys::votes(*id)).collect();
@@ -151,7 +151,7 @@ async fn check_votes(look: &Look, ids: &[CommentId], found: &mut Findings) -> Re
     Ok(())
 }
 
-async fn check_commented(look: &Look, author: UserId, found: &mut Findings) -> Result<(), Error> {
+async fn check_commented(look: &AuditReader, author: UserId, found: &mut Findings) -> Result<(), Error> {
     let key = keys::commented(author);
     let there = look.ask([author], |id| cmd("EXISTS").arg(user_key(id)).take()).await?;
     if there.read::<u64>(&author) != Some(1) {

@@ -11,7 +11,7 @@ use super::super::store::decode_comment;
 use crate::base::audit::{Findings, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{CommentId, StatusId, UserId};
-use crate::db::look::Look;
+use crate::db::audit_reader::AuditReader;
 use crate::domains::statuses::status_key;
 use redis::cmd;
 use std::collections::{HashMap, HashSet};
@@ -41,7 +41,7 @@ struct Counts {
     others: u64,
 }
 
-pub(super) async fn check(look: &Look, status: StatusId, found: &mut Findings) -> Result<(), Error> {
+pub(super) async fn check(look: &AuditReader, status: StatusId, found: &mut Findings) -> Result<(), Error> {
     // Every change of what is counted is in the log: where that stood still, all was read as it was at one moment. Of a thread that never
     // rests nothing can be said now.
     for _ in 0..AGAIN {
@@ -58,13 +58,17 @@ pub(super) async fn check(look: &Look, status: StatusId, found: &mut Findings) -
     Ok(())
 }
 
-async fn last(look: &Look, status: StatusId) -> Result<Option<String>, Error> {
+async fn last(look: &AuditReader, status: StatusId) -> Result<Option<String>, Error> {
     let last = look.ask([status], |id| cmd("HGET").arg(keys::thread(id)).arg("last").take()).await?;
     Ok(last.read::<Option<String>>(&status).flatten())
 }
 
 /// The members of an order, a page at a time.
-async fn members(look: &Look, key: &str, mut visit: impl AsyncFnMut(Vec<Vec<u8>>) -> Result<(), Error>) -> Result<(), Error> {
+async fn members(
+    look: &AuditReader,
+    key: &str,
+    mut visit: impl AsyncFnMut(Vec<Vec<u8>>) -> Result<(), Error>,
+) -> Result<(), Error> {
     let mut from = b"-".to_vec();
     loop {
         let range = |from: &[u8]| cmd("ZRANGE").arg(key).arg(from).arg("+").arg("BYLEX").arg("LIMIT").arg(0).arg(PAGE).take();
@@ -77,7 +81,7 @@ async fn members(look: &Look, key: &str, mut visit: impl AsyncFnMut(Vec<Vec<u8>>
 }
 
 impl Thread {
-    async fn read(look: &Look, status: StatusId) -> Result<Self, Error> {
+    async fn read(look: &AuditReader, status: StatusId) -> Result<Self, Error> {
         let mut comments = HashMap::new();
         members(look, &keys::replies(status, Order::New), async |page| {
             let places: Vec<(u64, u64)> = page.iter().filter_map(|member| pair(member)).collect();
@@ -173,7 +177,7 @@ impl Thread {
         }
     }
 
-    async fn check_order(&self, look: &Look, order: Order, found: &mut Findings) -> Result<(), Error> {
+    async fn check_order(&self, look: &AuditReader, order: Order, found: &mut Findings) -> Result<(), Error> {
         let key = keys::replies(self.status, order);
         let mut seen: HashSet<u64> = HashSet::new();
         let mut wrong = Vec::new();
@@ -204,7 +208,7 @@ impl Thread {
     }
 
     /// Members stand by their bytes only where all scores are the same.
-    async fn check_scores(&self, look: &Look, found: &mut Findings) -> Result<(), Error> {
+    async fn check_scores(&self, look: &AuditReader, found: &mut Findings) -> Result<(), Error> {
         let keys = Order::ALL.map(|order| keys::replies(self.status, order));
         let zeros = look.ask(keys.iter().map(String::as_str), |key| cmd("ZCOUNT").arg(key).arg(0).arg(0).take()).await?;
         let sizes = look.ask(keys.iter().map(String::as_str), |key| cmd("ZCARD").arg(key).take()).await?;

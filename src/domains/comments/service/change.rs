@@ -1,8 +1,8 @@
 //! Adding, editing, voting, deleting.
 
 use super::super::load::voter;
-use super::super::model::{Comment, Draft, Under, Vote, check_message};
-use super::super::store::{self, Added, Changed, Noted, Voted};
+use super::super::model::{Comment, Draft, ParentRef, Vote, check_message};
+use super::super::store::{self, Added, AuthorIndexResult, Changed, Voted};
 use super::{clear, log, not_found, one};
 use crate::app::App;
 use crate::base::clock::Millis;
@@ -75,20 +75,20 @@ async fn place(app: &App, loaders: &Loaders, author: UserId, draft: Draft, numbe
     let noted = agree(app, author, id, Some(&comment.path), true).await?;
     ticket.done(app);
     match noted {
-        Noted::Stands => Ok(Some(id)),
-        Noted::NoAccount => Err(Error::Unauthenticated.into()),
-        Noted::LimitReached => Err(too_many().into()),
+        AuthorIndexResult::Stands => Ok(Some(id)),
+        AuthorIndexResult::NoAccount => Err(Error::Unauthenticated.into()),
+        AuthorIndexResult::LimitReached => Err(too_many().into()),
     }
 }
 
 /// The status that it comes under, and those above it.
-async fn path_under(app: &App, loaders: &Loaders, under: Under) -> Outcome<(StatusId, Vec<u64>)> {
+async fn path_under(app: &App, loaders: &Loaders, under: ParentRef) -> Outcome<(StatusId, Vec<u64>)> {
     match under {
-        Under::Status(id) => match statuses::shown(loaders, [id]).await?.pop().flatten() {
+        ParentRef::Status(id) => match statuses::shown(loaders, [id]).await?.pop().flatten() {
             Some(_) => Ok((id, Vec::new())),
             None => Err(nowhere(under).into()),
         },
-        Under::Comment(id) => match one(loaders, id).await? {
+        ParentRef::Comment(id) => match one(loaders, id).await? {
             Some(parent) if parent.is_deleted() => Err(nowhere(under).into()),
             Some(parent) if parent.comment.depth() >= app.config().comment_depth => {
                 Err(too_deep(app.config().comment_depth).into())
@@ -99,10 +99,10 @@ async fn path_under(app: &App, loaders: &Loaders, under: Under) -> Outcome<(Stat
     }
 }
 
-fn nowhere(under: Under) -> UserError {
+fn nowhere(under: ParentRef) -> UserError {
     match under {
-        Under::Status(_) => statuses::not_found(),
-        Under::Comment(_) => not_found("parentId"),
+        ParentRef::Status(_) => statuses::not_found(),
+        ParentRef::Comment(_) => not_found("parentId"),
     }
 }
 
@@ -125,12 +125,18 @@ pub async fn settle(app: &App, author: UserId, id: CommentId) -> Result<(), Erro
 }
 
 /// Goes on until what was written is what the thread says. A comment that its author has no room for is taken back.
-async fn agree(app: &App, author: UserId, id: CommentId, path: Option<&[u64]>, mut there: bool) -> Result<Noted, Error> {
-    let mut noted = Noted::Stands;
+async fn agree(
+    app: &App,
+    author: UserId,
+    id: CommentId,
+    path: Option<&[u64]>,
+    mut there: bool,
+) -> Result<AuthorIndexResult, Error> {
+    let mut noted = AuthorIndexResult::Stands;
     loop {
         if there {
             match store::add_commented(app.db(), author, id).await? {
-                Noted::Stands => {}
+                AuthorIndexResult::Stands => {}
                 refused => {
                     if let Some(comment) = load(app, id).await? {
                         store::delete(app.db(), log(app), &[&comment], author).await?;

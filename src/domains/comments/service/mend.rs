@@ -6,7 +6,7 @@ use super::{log, settle_thread};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{CommentId, StatusId};
-use crate::db::look::Look;
+use crate::db::audit_reader::AuditReader;
 use crate::domains::users::user_key;
 
 /// How often a thread is read again after a repair: what was missing above others comes first, what is counted after that.
@@ -19,7 +19,7 @@ const ROUNDS: usize = 8;
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn rebuild_thread(app: &App, status: StatusId) -> Result<(), Error> {
     for _ in 0..ROUNDS {
-        let look = Look::new(app.db().clone(), app.now(), user_key);
+        let look = AuditReader::new(app.db().clone(), app.now(), user_key);
         let Some(mends) = audit::mends(&look, status).await?.filter(|mends| !mends.is_empty()) else { return Ok(()) };
         if mend::mend(app.db(), log(app), status, &mends, app.next_id().await?).await? {
             clear_thread(app, status).await?;

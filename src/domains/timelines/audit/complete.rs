@@ -8,9 +8,9 @@ use crate::base::audit::{Findings, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
 use crate::base::page::Window;
-use crate::db::look::Look;
+use crate::db::audit_reader::AuditReader;
 use crate::db::ranges;
-use crate::domains::graph::{MAX_FOLLOWING, Reach};
+use crate::domains::graph::{FanoutMode, MAX_FOLLOWING};
 use crate::domains::statuses::audit::{Standing, newest_of, standings};
 use crate::domains::users::user_key;
 use crate::platform::journal::Feed;
@@ -38,7 +38,7 @@ struct Looked {
 /// Findings are about the owner's key, which is there even if the feed's is not.
 ///
 /// Some feeds at once: these cost six round trips, and one more for each thousand of all their sources.
-pub(super) async fn check(look: &Look, feeds: Vec<Feed>, found: &mut Findings) -> Result<(), Error> {
+pub(super) async fn check(look: &AuditReader, feeds: Vec<Feed>, found: &mut Findings) -> Result<(), Error> {
     for feeds in together(look, feeds).await? {
         let mut feeds = read(look, &feeds).await?;
         check_marks(look, &feeds, found).await?;
@@ -51,7 +51,7 @@ pub(super) async fn check(look: &Look, feeds: Vec<Feed>, found: &mut Findings) -
 }
 
 /// Feeds in parts, none with more sources than are asked about at once, unless a feed has so many by itself.
-async fn together(look: &Look, feeds: Vec<Feed>) -> Result<Vec<Vec<Feed>>, Error> {
+async fn together(look: &AuditReader, feeds: Vec<Feed>) -> Result<Vec<Vec<Feed>>, Error> {
     let sizes = look.ask(feeds.iter().copied(), |feed| cmd("ZCARD").arg(store::sources(feed)).take()).await?;
     let (mut parts, mut room): (Vec<Vec<Feed>>, usize) = (Vec::new(), 0);
     for feed in feeds {
@@ -69,7 +69,7 @@ async fn together(look: &Look, feeds: Vec<Feed>) -> Result<Vec<Vec<Feed>>, Error
 }
 
 /// What feeds are; without those whose state cannot be read, which is told elsewhere.
-async fn read(look: &Look, feeds: &[Feed]) -> Result<Vec<Looked>, Error> {
+async fn read(look: &AuditReader, feeds: &[Feed]) -> Result<Vec<Looked>, Error> {
     let all = Window { below: u64::MAX, above: 0, newest_first: true, limit: MAX_FOLLOWING };
     let keys: Vec<[String; 2]> = feeds.iter().map(|feed| [store::sources(*feed), keys::marked(*feed)]).collect();
     let rows = look.ask(keys.iter().flatten().map(String::as_str), |key| ranges::command(key, &all)).await?;
@@ -95,7 +95,7 @@ async fn read(look: &Look, feeds: &[Feed]) -> Result<Vec<Looked>, Error> {
 }
 
 /// Whose statuses are not pushed must be marked by all who follow.
-async fn check_marks(look: &Look, feeds: &[Looked], found: &mut Findings) -> Result<(), Error> {
+async fn check_marks(look: &AuditReader, feeds: &[Looked], found: &mut Findings) -> Result<(), Error> {
     let unmarked = |it: &Looked| -> Vec<UserId> {
         let of_others = it.authors.iter().filter(|(author, follow)| Feed::Home(*author) != it.feed && !look.is_young(*follow));
         of_others.map(|(author, _)| *author).filter(|author| !it.marked.contains(author)).collect()
@@ -105,8 +105,8 @@ async fn check_marks(look: &Look, feeds: &[Looked], found: &mut Findings) -> Res
     for it in feeds {
         for author in unmarked(it) {
             let reach: Option<String> = reaches.read(&author).flatten();
-            match reach.as_deref().map(Reach::of) {
-                Some(Ok(Reach::Merged(_))) => {
+            match reach.as_deref().map(FanoutMode::of) {
+                Some(Ok(FanoutMode::Merged(_))) => {
                     let what = format!("{} is not in {}, whose statuses are not pushed", author.0, keys::marked(it.feed));
                     found.mend(&store::owner(it.feed), what, [settle_source(it.feed, author)]);
                 }
@@ -119,7 +119,7 @@ async fn check_marks(look: &Look, feeds: &[Looked], found: &mut Findings) -> Res
 }
 
 /// What authors have said that are not marked, from each feed's floor on.
-async fn expect(look: &Look, feeds: &mut [Looked]) -> Result<(), Error> {
+async fn expect(look: &AuditReader, feeds: &mut [Looked]) -> Result<(), Error> {
     let mut asked = Vec::new();
     for (at, it) in feeds.iter().enumerate() {
         let window = Window { below: u64::MAX, above: it.floor.saturating_sub(1), newest_first: true, limit: LARGEST };
@@ -136,7 +136,7 @@ async fn expect(look: &Look, feeds: &mut [Looked]) -> Result<(), Error> {
 }
 
 /// Looks for what feeds should hold. One pipeline.
-async fn look_for(look: &Look, feeds: &mut [Looked]) -> Result<(), Error> {
+async fn look_for(look: &AuditReader, feeds: &mut [Looked]) -> Result<(), Error> {
     let parts: Vec<(usize, Vec<u64>)> = feeds
         .iter()
         .enumerate()
@@ -157,7 +157,7 @@ async fn look_for(look: &Look, feeds: &mut [Looked]) -> Result<(), Error> {
 }
 
 /// Tells of what is missing and lives. A follow that has just begun brings its statuses in; a deletion takes one out of the profile last.
-async fn tell(look: &Look, feeds: &[Looked], found: &mut Findings) -> Result<(), Error> {
+async fn tell(look: &AuditReader, feeds: &[Looked], found: &mut Findings) -> Result<(), Error> {
     let mut missing = Vec::new();
     for it in feeds {
         let young: HashSet<UserId> =

@@ -6,10 +6,10 @@ mod complete;
 use super::keys::{self, Owned};
 use super::model::{SEGMENTS_KEPT, most};
 use super::store::{left as left_key, sources as sources_key};
-use crate::base::audit::{self, Entry, Findings, Lives, Remedy};
+use crate::base::audit::{self, Entry, Expiry, Findings, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId, UserListId};
-use crate::db::look::{Look, Part, Walk};
+use crate::db::audit_reader::{AuditReader, Part, Walk};
 use crate::domains::lists::{list_key, list_of_key};
 use crate::domains::statuses::audit::{Standing, standings};
 use crate::domains::users::{user_key, user_of_key};
@@ -27,14 +27,14 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(look: &Look, entries: &[Entry], window: Option<usize>, found: &mut Findings) -> Result<(), Error> {
+pub async fn check(look: &AuditReader, entries: &[Entry], window: Option<usize>, found: &mut Findings) -> Result<(), Error> {
     let (mut feeds, mut states, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for entry in entries {
         match keys::parse(&entry.key) {
-            Some(Owned::Entries(feed)) if entry.is_derived("zset", Lives::On, found) => feeds.push((feed, entry.key.clone())),
-            Some(Owned::State(tag)) if entry.is_derived("hash", Lives::On, found) => states.push((tag, entry.key.clone())),
-            Some(Owned::Marked(tag)) if entry.is_derived("zset", Lives::On, found) => others.push((tag, entry.key.clone())),
-            Some(Owned::Segments(tag)) if entry.is_derived("hash", Lives::For(SEGMENTS_KEPT), found) => {
+            Some(Owned::Entries(feed)) if entry.is_derived("zset", Expiry::On, found) => feeds.push((feed, entry.key.clone())),
+            Some(Owned::State(tag)) if entry.is_derived("hash", Expiry::On, found) => states.push((tag, entry.key.clone())),
+            Some(Owned::Marked(tag)) if entry.is_derived("zset", Expiry::On, found) => others.push((tag, entry.key.clone())),
+            Some(Owned::Segments(tag)) if entry.is_derived("hash", Expiry::For(SEGMENTS_KEPT), found) => {
                 others.push((tag, entry.key.clone()));
             }
             _ => {}
@@ -59,7 +59,7 @@ pub async fn check(look: &Look, entries: &[Entry], window: Option<usize>, found:
 }
 
 /// A feed's tag is the id of an account or of a list.
-async fn check_owners(look: &Look, of: &[(u64, String)], found: &mut Findings) -> Result<(), Error> {
+async fn check_owners(look: &AuditReader, of: &[(u64, String)], found: &mut Findings) -> Result<(), Error> {
     let owners = |(tag, _): &(u64, String)| [user_key(UserId(*tag)), list_key(UserListId(*tag))];
     let asked: Vec<[String; 2]> = of.iter().map(owners).collect();
     let there = look.ask(asked.iter().flatten().map(String::as_str), |key| cmd("EXISTS").arg(key).take()).await?;
@@ -72,7 +72,12 @@ async fn check_owners(look: &Look, of: &[(u64, String)], found: &mut Findings) -
     Ok(())
 }
 
-async fn check_sizes(look: &Look, feeds: &[(Feed, String)], window: Option<usize>, found: &mut Findings) -> Result<(), Error> {
+async fn check_sizes(
+    look: &AuditReader,
+    feeds: &[(Feed, String)],
+    window: Option<usize>,
+    found: &mut Findings,
+) -> Result<(), Error> {
     let Some(most) = window.map(most) else { return Ok(()) };
     let sizes = look.ask(feeds.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCARD").arg(key).take()).await?;
     for (_, key) in feeds {
@@ -83,7 +88,7 @@ async fn check_sizes(look: &Look, feeds: &[(Feed, String)], window: Option<usize
     Ok(())
 }
 
-async fn check_states(look: &Look, states: &[(u64, String)], found: &mut Findings) -> Result<(), Error> {
+async fn check_states(look: &AuditReader, states: &[(u64, String)], found: &mut Findings) -> Result<(), Error> {
     let ask = |key: &str| cmd("HMGET").arg(key).arg(&["floor", "seen", "is", "late"]).take();
     let fields = look.ask(states.iter().map(|(_, key)| key.as_str()), ask).await?;
     for (tag, key) in states {
@@ -116,7 +121,7 @@ const fn settle_source(feed: Feed, source: UserId) -> Remedy {
     }
 }
 
-async fn check_entries(look: &Look, parts: &[Part<Feed>], found: &mut Findings) -> Result<(), Error> {
+async fn check_entries(look: &AuditReader, parts: &[Part<Feed>], found: &mut Findings) -> Result<(), Error> {
     let ids = parts.iter().flat_map(|part| part.rows.iter().map(|row| StatusId(row.member)));
     let standings = standings(look, ids).await?;
     let mut foreign = Vec::new();

@@ -21,7 +21,7 @@ pub use follow::{follow, settle as settle_source, settle_again as settle_source_
 pub use list::{add_to_list, delete_list, list, list_id, remove_from_list, settle_list};
 pub use load::FetchFeed;
 pub use mend::{end_list, forget_in, list_again, reset};
-pub use promoted::{Woven, encode_woven, promoted_home};
+pub use promoted::{HomeEntry, encode_woven, promoted_home};
 pub use purge::{purge_followers, purge_home, purge_lists, purge_memberships};
 pub use reach::{cross, import_reach, review as review_stars, take_up_threshold};
 

@@ -19,7 +19,7 @@ const MARK: u8 = b'p';
 
 /// An entry of a home.
 #[derive(Clone, Debug)]
-pub struct Woven {
+pub struct HomeEntry {
     /// Its place: of a promoted one that of the entry before it.
     pub position: u64,
     /// How many entries stand since the last promoted one.
@@ -40,7 +40,7 @@ pub async fn promoted_home(
     loaders: &Loaders,
     owner: UserId,
     args: &PageArgs,
-) -> Result<(Page<Seen>, Vec<Woven>), Error> {
+) -> Result<(Page<Seen>, Vec<HomeEntry>), Error> {
     let cursors = app.cursors().await?;
     let since = args.after.as_deref().map_or(0, |after| since_of(&cursors, home_id(owner), after));
     let size = args.check(&cursors, home_id(owner))?.size;
@@ -75,17 +75,17 @@ fn places(since: u8, entries: &[u64], size: usize) -> Vec<u64> {
 }
 
 /// Puts what was chosen among the entries, wherever there is room for the next one.
-fn weave(mut since: u8, entries: &[(u64, Seen)], chosen: Vec<Promoted>) -> Vec<Woven> {
+fn weave(mut since: u8, entries: &[(u64, Seen)], chosen: Vec<Promoted>) -> Vec<HomeEntry> {
     let (mut woven, mut chosen) = (Vec::with_capacity(entries.len() + chosen.len()), chosen.into_iter());
     for (position, seen) in entries {
         since = since.saturating_add(1);
-        woven.push(Woven { position: *position, since, seen: seen.clone(), promoted: None });
+        woven.push(HomeEntry { position: *position, since, seen: seen.clone(), promoted: None });
         if since < BETWEEN {
             continue;
         }
         if let Some(promoted) = chosen.next() {
             since = 0;
-            woven.push(Woven { position: *position, since, seen: promoted.seen.clone(), promoted: Some(promoted) });
+            woven.push(HomeEntry { position: *position, since, seen: promoted.seen.clone(), promoted: Some(promoted) });
         }
     }
     woven

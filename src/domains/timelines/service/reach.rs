@@ -16,7 +16,7 @@ use crate::base::error::Error;
 use crate::base::ids::{UserId, UserListId};
 use crate::base::page::Row;
 use crate::domains::graph::service as graph;
-use crate::domains::graph::{Audience, Reach};
+use crate::domains::graph::{Audience, FanoutMode};
 use crate::domains::lists::service as lists;
 use crate::domains::users::user_of_key;
 use crate::platform::journal::service as journal;
@@ -30,11 +30,11 @@ const KEYS: usize = 1_000;
 const TRIES: usize = 10;
 
 /// The crossing that an author with these followers has to begin when stars have at least `high`, if any.
-fn wanted(high: u64, audience: Audience) -> Option<fn(u64) -> Reach> {
+fn wanted(high: u64, audience: Audience) -> Option<fn(u64) -> FanoutMode> {
     let low = high.saturating_mul(4) / 5;
     match audience.reach {
-        Reach::Pushed | Reach::Falling(_) if audience.followers >= high => Some(Reach::Rising),
-        Reach::Merged(_) | Reach::Rising(_) if audience.followers < low => Some(Reach::Falling),
+        FanoutMode::Pushed | FanoutMode::Falling(_) if audience.followers >= high => Some(FanoutMode::Rising),
+        FanoutMode::Merged(_) | FanoutMode::Rising(_) if audience.followers < low => Some(FanoutMode::Falling),
         _ => None,
     }
 }
@@ -59,18 +59,18 @@ pub async fn cross(app: &App, author: UserId, place: Place) -> Result<Option<Pla
         None => audience.reach,
     };
     let (mark, across) = match reach {
-        Reach::Rising(mark) => (mark, Reach::Merged(mark)),
-        Reach::Falling(mark) => (mark, Reach::Pushed),
-        Reach::Pushed | Reach::Merged(_) if !place.again => return Ok(None),
+        FanoutMode::Rising(mark) => (mark, FanoutMode::Merged(mark)),
+        FanoutMode::Falling(mark) => (mark, FanoutMode::Pushed),
+        FanoutMode::Pushed | FanoutMode::Merged(_) if !place.again => return Ok(None),
         // That the crossing came to its end was kept, which does not tell that the followers' sides were.
-        Reach::Pushed => (0, reach),
-        Reach::Merged(mark) => (mark, reach),
+        FanoutMode::Pushed => (0, reach),
+        FanoutMode::Merged(mark) => (mark, reach),
     };
     let place = if place.mark == mark { place } else { Place { mark, again: place.again, ..Place::default() } };
     let (feeds, next) = feeds(app, author, place).await?;
     match reach {
-        Reach::Rising(_) | Reach::Merged(_) => store::mark(app.db(), &feeds, author).await?,
-        Reach::Falling(_) | Reach::Pushed => bring_back(app, author, &feeds).await?,
+        FanoutMode::Rising(_) | FanoutMode::Merged(_) => store::mark(app.db(), &feeds, author).await?,
+        FanoutMode::Falling(_) | FanoutMode::Pushed => bring_back(app, author, &feeds).await?,
     }
     if next.is_some() || across == reach {
         return Ok(next);

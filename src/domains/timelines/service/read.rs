@@ -3,7 +3,7 @@
 //! From the floor up that is the entries, and beside them what marked authors say; below the floor it is merged from profiles ([`older`]). A page
 //! that lies above the floor costs one round trip, with marked authors two; one that goes below costs two more where the merge is cached.
 
-use super::super::model::{CEILING, Glance, Kept};
+use super::super::model::{CEILING, FeedMetadata, Kept};
 use super::super::store::{self, FeedsRead};
 use super::load::FeedKey;
 use super::{absence, older};
@@ -56,7 +56,7 @@ const fn row_of(user: UserId) -> Row {
 /// A window that is being filled.
 pub(super) struct Asked {
     pub(super) key: FeedKey,
-    glance: Glance,
+    glance: FeedMetadata,
     rows: Vec<Row>,
 }
 

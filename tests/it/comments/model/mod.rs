@@ -10,7 +10,7 @@ mod reads;
 use super::Says;
 use crate::support::{Actor, Alone, CALM, Guillotine, RedisServer, START, TestApp, findings, mentions};
 use futures_util::future::join_all;
-use plain::Plain;
+use plain::DirectSerialize;
 use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, IteratorRandom};
 use rand::{Rng, SeedableRng};
@@ -27,7 +27,7 @@ use waxwing::base::page::PageArgs;
 use waxwing::base::request::{Loaders, Request};
 use waxwing::cli::workers;
 use waxwing::db::{Db, Timing};
-use waxwing::domains::comments::{Draft, Sort, Under, Vote, service as comments};
+use waxwing::domains::comments::{Draft, ParentRef, Sort, Vote, service as comments};
 
 const SORTS: [Sort; 5] = [Sort::Top, Sort::New, Sort::Old, Sort::Replies, Sort::Controversial];
 const PEOPLE: usize = 12;
@@ -53,7 +53,7 @@ struct Play {
     /// All of them, the status's author first.
     crowd: Vec<Actor>,
     here: Vec<UserId>,
-    plain: Plain,
+    plain: DirectSerialize,
     random: StdRng,
     texts: usize,
     rounds: usize,
@@ -93,7 +93,7 @@ impl Play {
         let (crowd, other) = (app.crowd("c", PEOPLE).await, app.sibling().await);
         let status = StatusId::from_global(&crowd[0].post("x").await).expect("an id");
         let here = crowd.iter().map(Actor::user_id).collect();
-        let (plain, random) = (Plain::default(), StdRng::seed_from_u64(seed));
+        let (plain, random) = (DirectSerialize::default(), StdRng::seed_from_u64(seed));
         Self { app, other, status, crowd, here, plain, random, texts: 0, rounds: 0 }
     }
 
@@ -340,7 +340,7 @@ async fn apply(app: &App, status: StatusId, change: Change) -> Came {
     let id = |number| CommentId { status, number };
     match change {
         Change::Add(parent, author, message) => {
-            let under = if parent == 0 { Under::Status(status) } else { Under::Comment(id(parent)) };
+            let under = if parent == 0 { ParentRef::Status(status) } else { ParentRef::Comment(id(parent)) };
             let draft = Draft { under, message, idempotency_key: None };
             Ok(comments::add(app, &loaders, author, draft).await?.expect("it is new").number)
         }

@@ -17,12 +17,12 @@ pub(super) struct Said {
 }
 
 #[derive(Default)]
-pub(super) struct Plain {
+pub(super) struct DirectSerialize {
     said: BTreeMap<u64, Said>,
     below: HashMap<u64, BTreeSet<u64>>,
 }
 
-impl Plain {
+impl DirectSerialize {
     pub(super) fn len(&self) -> usize {
         self.said.len()
     }
@@ -125,7 +125,7 @@ pub(super) struct Picture {
 }
 
 impl Picture {
-    pub(super) fn of(plain: &Plain) -> Self {
+    pub(super) fn of(plain: &DirectSerialize) -> Self {
         let mut counts: HashMap<u64, (u64, u64)> = HashMap::new();
         for number in plain.living() {
             for (at, above) in plain.above(number).enumerate() {
@@ -142,7 +142,7 @@ impl Picture {
         picture
     }
 
-    fn ordered(&self, plain: &Plain, parent: u64, sort: Sort) -> Vec<u64> {
+    fn ordered(&self, plain: &DirectSerialize, parent: u64, sort: Sort) -> Vec<u64> {
         let mut all: Vec<u64> = plain.below(parent).collect();
         all.sort_by_cached_key(|number| {
             let (up, down) = plain.get(*number).expect("it is there").counts;

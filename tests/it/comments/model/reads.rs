@@ -1,6 +1,6 @@
 //! Reading a thread as people do, and comparing every comment that comes.
 
-use super::plain::{Picture, Plain};
+use super::plain::{DirectSerialize, Picture};
 use super::{SORTS, loaders};
 use futures_util::future::join_all;
 use waxwing::app::App;
@@ -16,12 +16,12 @@ const AT_ONCE: usize = 16;
 pub(super) struct Reader<'a> {
     pub(super) app: &'a App,
     pub(super) status: StatusId,
-    pub(super) plain: &'a Plain,
+    pub(super) plain: &'a DirectSerialize,
     pub(super) picture: Picture,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(app: &'a App, status: StatusId, plain: &'a Plain) -> Self {
+    pub(super) fn new(app: &'a App, status: StatusId, plain: &'a DirectSerialize) -> Self {
         Self { app, status, plain, picture: Picture::of(plain) }
     }
 

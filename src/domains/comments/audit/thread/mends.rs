@@ -5,7 +5,7 @@ use super::super::super::model::{Comment, Order};
 use super::{AGAIN, Counts, Thread, last, members, place_of};
 use crate::base::error::Error;
 use crate::base::ids::{CommentId, StatusId};
-use crate::db::look::Look;
+use crate::db::audit_reader::AuditReader;
 use redis::cmd;
 use std::collections::{HashMap, HashSet};
 
@@ -57,7 +57,7 @@ impl Mends {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub(in crate::domains::comments) async fn mends(look: &Look, status: StatusId) -> Result<Option<Mends>, Error> {
+pub(in crate::domains::comments) async fn mends(look: &AuditReader, status: StatusId) -> Result<Option<Mends>, Error> {
     for _ in 0..AGAIN {
         let before = last(look, status).await?;
         let thread = Thread::read(look, status).await?;
@@ -70,7 +70,7 @@ pub(in crate::domains::comments) async fn mends(look: &Look, status: StatusId) -
 }
 
 impl Thread {
-    async fn mends(&self, look: &Look, last: String) -> Result<Mends, Error> {
+    async fn mends(&self, look: &AuditReader, last: String) -> Result<Mends, Error> {
         let mut mends = Mends { last, lost: self.lost(), ..Mends::default() };
         let (counts, living) = self.sums();
         mends.living = (living != self.counted).then_some(living);
@@ -129,7 +129,7 @@ impl Thread {
 
     async fn compare_order(
         &self,
-        look: &Look,
+        look: &AuditReader,
         order: Order,
         wrong: &mut HashMap<u64, Vec<(Order, Vec<u8>)>>,
         displaced: &mut HashSet<u64>,

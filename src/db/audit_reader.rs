@@ -40,7 +40,7 @@ impl Count {
 }
 
 /// A look at the store as of a moment.
-pub struct Look {
+pub struct AuditReader {
     db: Db,
     now: Millis,
     account: fn(UserId) -> String,
@@ -61,7 +61,7 @@ impl<K: Eq + Hash> Answers<K> {
     }
 }
 
-impl Look {
+impl AuditReader {
     /// A look as of `now`; `account` is the key that an account stands at.
     pub const fn new(db: Db, now: Millis, account: fn(UserId) -> String) -> Self {
         Self { db, now, account }
@@ -229,7 +229,12 @@ impl<T: Copy> Walk<T> {
     ///
     /// # Errors
     /// As [`Db::read_many`].
-    pub async fn over(look: &Look, sets: Vec<(T, String)>, mend: MendEntry<T>, found: &mut Findings) -> Result<Self, Error> {
+    pub async fn over(
+        look: &AuditReader,
+        sets: Vec<(T, String)>,
+        mend: MendEntry<T>,
+        found: &mut Findings,
+    ) -> Result<Self, Error> {
         let below =
             look.ask(sets.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCOUNT").arg(key).arg("-inf").arg(0).take()).await?;
         for (of, key) in &sets {
@@ -248,7 +253,7 @@ impl<T: Copy> Walk<T> {
     ///
     /// # Errors
     /// As [`Db::read_many`].
-    pub async fn next(&mut self, look: &Look, found: &mut Findings) -> Result<Vec<Part<T>>, Error> {
+    pub async fn next(&mut self, look: &AuditReader, found: &mut Findings) -> Result<Vec<Part<T>>, Error> {
         self.open.retain(|(_, key, above)| *above < source::MAX && !found.is_full(key));
         let limit = (AT_ONCE / self.open.len().max(1)).max(20);
         let window = |above| Window { below: u64::MAX, above, newest_first: false, limit };

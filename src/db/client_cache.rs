@@ -2,13 +2,13 @@
 //!
 //! On a single server alone. Each connection has the server say which of these keys are written to (CLIENT TRACKING, broadcasting, RESP3); what
 //! is kept of a key is good until then. What the server says of a write stands in the stream of every connection before the answer to whatever
-//! was sent after that write was acknowledged. So who begins with a command of their own ([`Moment`]) never sees less than what
+//! was sent after that write was acknowledged. So who begins with a command of their own ([`ReadBarrier`]) never sees less than what
 //! anybody was told before: there is no time within which what is kept may be old. Who has had no answer yet is given nothing of it.
 //!
 //! Between reading and keeping, a write may have been heard of; then what was read is not kept. A connection that ends, or begins, makes all
 //! of it void: what it should have been told may have been lost. Nothing is kept of what is not there.
 //!
-//! What must not be answered with may be thought with: who takes a value before they had an answer ([`Assumed`]) asks afterwards whether it was so.
+//! What must not be answered with may be thought with: who takes a value before they had an answer ([`Speculative`]) asks afterwards whether it was so.
 //!
 //! On a cluster nothing is kept: an answer of one node says nothing of what another has said.
 
@@ -30,34 +30,34 @@ const WRITES: usize = 1 << 16;
 const USUAL: u64 = 400;
 
 /// What is kept by its size.
-pub trait Weighed {
+pub trait EstimatedSize {
     /// About how many bytes it takes.
     fn bytes(&self) -> usize;
 }
 
 /// When somebody began to ask. What is kept is for those who have had an answer to something that was sent later.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Moment(u64);
+pub struct ReadBarrier(u64);
 
 /// How a key stood when it was read: by then so much had been heard of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stand {
+pub(super) struct KeyVersion {
     writes: u32,
     connections: u64,
 }
 
 /// What is thought to be so until something has been heard.
 #[derive(Clone, Debug)]
-pub struct Assumed<T> {
+pub struct Speculative<T> {
     /// What is kept.
     pub value: Arc<T>,
     key: String,
-    stand: Stand,
+    stand: KeyVersion,
 }
 
 #[derive(Clone)]
 struct Kept {
-    stand: Stand,
+    stand: KeyVersion,
     value: Arc<dyn Any + Send + Sync>,
     bytes: u32,
 }
@@ -72,7 +72,7 @@ impl Weighter<String, Kept> for Weight {
 }
 
 /// What is near.
-pub(super) struct Near {
+pub(super) struct ClientCache {
     values: Cache<String, Kept, Weight>,
     /// How often keys were written to, by their hash.
     writes: Box<[AtomicU32]>,
@@ -87,11 +87,11 @@ pub(super) struct Near {
     /// Something was answered or lost.
     news: Notify,
     /// Whether there is a connection that is not told of writes.
-    deaf: AtomicBool,
+    tracking_disabled: AtomicBool,
     hasher: RandomState,
 }
 
-impl Near {
+impl ClientCache {
     /// One that holds at most so many bytes, fed by so many links.
     pub(super) fn new(bytes: u64, links: usize) -> Arc<Self> {
         Arc::new(Self {
@@ -103,7 +103,7 @@ impl Near {
             answered: AtomicU64::new(0),
             lost: AtomicU64::new(0),
             news: Notify::new(),
-            deaf: AtomicBool::new(false),
+            tracking_disabled: AtomicBool::new(false),
             hasher: RandomState::new(),
         })
     }
@@ -119,25 +119,25 @@ impl Near {
     }
 
     /// Now.
-    pub(super) fn moment(&self) -> Moment {
-        Moment(self.sent.load(Ordering::SeqCst))
+    pub(super) fn read_barrier(&self) -> ReadBarrier {
+        ReadBarrier(self.sent.load(Ordering::SeqCst))
     }
 
     /// Notes that something is about to be sent over a link.
     pub(super) fn sends(&self, link: usize) -> Sent<'_> {
         let number = self.sent.fetch_add(1, Ordering::SeqCst) + 1;
         self.last[link].fetch_max(number, Ordering::SeqCst);
-        Sent { near: self, number }
+        Sent { client_cache: self, number }
     }
 
     /// Whether everything that was acknowledged before `moment` has been heard of.
-    pub(super) fn has_heard(&self, moment: Moment) -> bool {
-        self.answered.load(Ordering::SeqCst) > moment.0 && !self.deaf.load(Ordering::SeqCst)
+    pub(super) fn has_heard(&self, moment: ReadBarrier) -> bool {
+        self.answered.load(Ordering::SeqCst) > moment.0 && !self.tracking_disabled.load(Ordering::SeqCst)
     }
 
     /// The same, once what is on its way over this link has told: nothing that is sent over it now would be answered sooner. `false` at once where
     /// nothing is.
-    pub(super) async fn hears(&self, moment: Moment, link: usize) -> bool {
+    pub(super) async fn hears(&self, moment: ReadBarrier, link: usize) -> bool {
         loop {
             let mut news = pin!(self.news.notified());
             news.as_mut().enable();
@@ -146,7 +146,7 @@ impl Near {
             }
             // The last that was sent is on its way, unless it was lost: its answer would have been heard.
             if self.last[link].load(Ordering::SeqCst) <= moment.0.max(self.lost.load(Ordering::SeqCst))
-                || self.deaf.load(Ordering::SeqCst)
+                || self.tracking_disabled.load(Ordering::SeqCst)
             {
                 return false;
             }
@@ -156,7 +156,7 @@ impl Near {
 
     /// The server does not tell of writes: nothing that is kept can be used.
     pub(super) fn is_deaf(&self, why: &RedisError) {
-        if !self.deaf.swap(true, Ordering::SeqCst) {
+        if !self.tracking_disabled.swap(true, Ordering::SeqCst) {
             tracing::warn!(error = %why, "Redis does not tell of writes: users, statuses and sessions are read each time");
         }
         self.forget_all();
@@ -167,9 +167,9 @@ impl Near {
     }
 
     /// How a key stands now: to be noted before it is read.
-    pub(super) fn stand(&self, key: &str) -> Stand {
+    pub(super) fn stand(&self, key: &str) -> KeyVersion {
         let connections = self.connections.load(Ordering::SeqCst);
-        Stand { connections, writes: self.writes_to(key.as_bytes()).load(Ordering::SeqCst) }
+        KeyVersion { connections, writes: self.writes_to(key.as_bytes()).load(Ordering::SeqCst) }
     }
 
     /// What is kept of a key.
@@ -184,20 +184,20 @@ impl Near {
     }
 
     /// What is kept of a key, before anything has been heard.
-    pub(super) fn assume<T: Send + Sync + 'static>(&self, key: String) -> Option<Assumed<T>> {
+    pub(super) fn assume<T: Send + Sync + 'static>(&self, key: String) -> Option<Speculative<T>> {
         // What the key stood like before it was looked at: if it is written to in between, the assumption does not hold.
         let stand = self.stand(&key);
-        Some(Assumed { value: self.get(&key)?, key, stand })
+        Some(Speculative { value: self.get(&key)?, key, stand })
     }
 
     /// Whether what was assumed has been so since `moment`.
-    pub(super) fn was_so<T>(&self, moment: Moment, assumed: &Assumed<T>) -> bool {
+    pub(super) fn was_so<T>(&self, moment: ReadBarrier, assumed: &Speculative<T>) -> bool {
         self.has_heard(moment) && self.stand(&assumed.key) == assumed.stand
     }
 
     /// Keeps what was read of a key, as it stood before that.
-    pub(super) fn keep<T: Weighed + Send + Sync + 'static>(&self, key: &str, stand: Stand, value: Arc<T>) {
-        let is_void = || stand != self.stand(key) || self.deaf.load(Ordering::SeqCst);
+    pub(super) fn keep<T: EstimatedSize + Send + Sync + 'static>(&self, key: &str, stand: KeyVersion, value: Arc<T>) {
+        let is_void = || stand != self.stand(key) || self.tracking_disabled.load(Ordering::SeqCst);
         if is_void() {
             return;
         }
@@ -242,22 +242,22 @@ impl Near {
 
 /// Something that was sent. Dropped, it was lost.
 pub(super) struct Sent<'a> {
-    near: &'a Near,
+    client_cache: &'a ClientCache,
     number: u64,
 }
 
 impl Sent<'_> {
     /// It was answered.
     pub(super) fn answered(self) {
-        self.near.answered.fetch_max(self.number, Ordering::SeqCst);
+        self.client_cache.answered.fetch_max(self.number, Ordering::SeqCst);
     }
 }
 
 impl Drop for Sent<'_> {
     fn drop(&mut self) {
         // Once it was answered, that is what counts.
-        self.near.lost.fetch_max(self.number, Ordering::SeqCst);
-        self.near.news.notify_waiters();
+        self.client_cache.lost.fetch_max(self.number, Ordering::SeqCst);
+        self.client_cache.news.notify_waiters();
     }
 }
 
@@ -266,7 +266,7 @@ mod tests {
     use super::*;
     use futures_util::FutureExt;
 
-    impl Weighed for u64 {
+    impl EstimatedSize for u64 {
         fn bytes(&self) -> usize {
             8
         }
@@ -278,83 +278,83 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_good_until_it_is_written_to() {
-        let near = Near::new(1 << 20, 1);
-        let keep = |value| near.keep("user:{1}", near.stand("user:{1}"), Arc::new(value));
+        let client_cache = ClientCache::new(1 << 20, 1);
+        let keep = |value| client_cache.keep("user:{1}", client_cache.stand("user:{1}"), Arc::new(value));
         keep(7_u64);
-        assert_eq!(near.get("user:{1}"), Some(Arc::new(7_u64)));
-        assert_eq!(near.get::<String>("user:{1}"), None, "another type");
-        near.hear(&written("user:{1}"));
-        assert_eq!(near.get::<u64>("user:{1}"), None);
+        assert_eq!(client_cache.get("user:{1}"), Some(Arc::new(7_u64)));
+        assert_eq!(client_cache.get::<String>("user:{1}"), None, "another type");
+        client_cache.hear(&written("user:{1}"));
+        assert_eq!(client_cache.get::<u64>("user:{1}"), None);
         keep(8);
-        near.hear(&PushInfo { kind: PushKind::Disconnection, data: vec![] });
-        assert_eq!(near.get::<u64>("user:{1}"), None);
+        client_cache.hear(&PushInfo { kind: PushKind::Disconnection, data: vec![] });
+        assert_eq!(client_cache.get::<u64>("user:{1}"), None);
         keep(9);
-        near.hear(&PushInfo { kind: PushKind::Invalidate, data: vec![Value::Nil] });
-        assert_eq!(near.get::<u64>("user:{1}"), None, "everything was flushed");
+        client_cache.hear(&PushInfo { kind: PushKind::Invalidate, data: vec![Value::Nil] });
+        assert_eq!(client_cache.get::<u64>("user:{1}"), None, "everything was flushed");
     }
 
     #[test]
     fn nothing_stays_in_memory_of_what_is_void() {
-        let near = Near::new(1 << 20, 1);
-        let keep = |stand| near.keep("status:{1}", stand, Arc::new(1_u64));
-        let stand = near.stand("status:{1}");
+        let client_cache = ClientCache::new(1 << 20, 1);
+        let keep = |stand| client_cache.keep("status:{1}", stand, Arc::new(1_u64));
+        let stand = client_cache.stand("status:{1}");
         keep(stand);
-        assert_eq!(near.values.len(), 1);
-        near.hear(&written("status:{1}"));
-        assert_eq!(near.values.len(), 0, "it was written to");
+        assert_eq!(client_cache.values.len(), 1);
+        client_cache.hear(&written("status:{1}"));
+        assert_eq!(client_cache.values.len(), 0, "it was written to");
         keep(stand);
-        assert_eq!(near.values.len(), 0, "it was read before that");
-        keep(near.stand("status:{1}"));
-        near.forget_all();
-        assert_eq!(near.values.len(), 0, "nobody knows");
+        assert_eq!(client_cache.values.len(), 0, "it was read before that");
+        keep(client_cache.stand("status:{1}"));
+        client_cache.forget_all();
+        assert_eq!(client_cache.values.len(), 0, "nobody knows");
     }
 
     /// A write may be heard of just before a value is put there that was read before it.
     #[test]
     fn what_is_void_is_not_given_even_if_it_is_there() {
-        let near = Near::new(1 << 20, 1);
-        let events: [fn(&Near); 2] = [|near| near.hear(&written("user:{1}")), Near::forget_all];
+        let client_cache = ClientCache::new(1 << 20, 1);
+        let events: [fn(&ClientCache); 2] = [|client_cache| client_cache.hear(&written("user:{1}")), ClientCache::forget_all];
         for happens in events {
-            let stand = near.stand("user:{1}");
-            happens(&near);
-            near.values.insert("user:{1}".into(), Kept { stand, value: Arc::new(1_u64), bytes: 8 });
-            assert_eq!(near.get::<u64>("user:{1}"), None);
+            let stand = client_cache.stand("user:{1}");
+            happens(&client_cache);
+            client_cache.values.insert("user:{1}".into(), Kept { stand, value: Arc::new(1_u64), bytes: 8 });
+            assert_eq!(client_cache.get::<u64>("user:{1}"), None);
         }
     }
 
     #[test]
     fn what_was_written_to_while_it_was_read_is_not_kept() {
-        let near = Near::new(1 << 20, 1);
-        let stand = near.stand("status:{1}");
-        near.hear(&written("status:{1}"));
-        near.keep("status:{1}", stand, Arc::new(1_u64));
-        assert_eq!(near.get::<u64>("status:{1}"), None);
+        let client_cache = ClientCache::new(1 << 20, 1);
+        let stand = client_cache.stand("status:{1}");
+        client_cache.hear(&written("status:{1}"));
+        client_cache.keep("status:{1}", stand, Arc::new(1_u64));
+        assert_eq!(client_cache.get::<u64>("status:{1}"), None);
     }
 
     #[test]
     fn it_is_for_those_who_have_had_an_answer() {
-        let near = Near::new(1 << 20, 1);
-        let (early, first) = (near.moment(), near.sends(0));
-        assert!(!near.has_heard(early));
-        let late = near.moment();
+        let client_cache = ClientCache::new(1 << 20, 1);
+        let (early, first) = (client_cache.read_barrier(), client_cache.sends(0));
+        assert!(!client_cache.has_heard(early));
+        let late = client_cache.read_barrier();
         first.answered();
-        assert!(near.has_heard(early) && !near.has_heard(late));
+        assert!(client_cache.has_heard(early) && !client_cache.has_heard(late));
     }
 
     /// What is on its way over a link of its own is waited for, whether it is answered or lost; nothing else is.
     #[tokio::test]
     async fn it_waits_for_what_is_on_its_way() {
-        let near = Near::new(1 << 20, 2);
-        let moment = near.moment();
-        assert!(!near.hears(moment, 0).now_or_never().expect("nothing is on its way"));
-        let sent = near.sends(0);
-        assert!(!near.hears(moment, 1).now_or_never().expect("nothing is on its way there"));
-        assert!(!near.hears(near.moment(), 0).now_or_never().expect("nothing that was sent since then is"));
-        let (mut lost, mut heard) = (pin!(near.hears(moment, 0)), pin!(near.hears(moment, 0)));
+        let client_cache = ClientCache::new(1 << 20, 2);
+        let moment = client_cache.read_barrier();
+        assert!(!client_cache.hears(moment, 0).now_or_never().expect("nothing is on its way"));
+        let sent = client_cache.sends(0);
+        assert!(!client_cache.hears(moment, 1).now_or_never().expect("nothing is on its way there"));
+        assert!(!client_cache.hears(client_cache.read_barrier(), 0).now_or_never().expect("nothing that was sent since then is"));
+        let (mut lost, mut heard) = (pin!(client_cache.hears(moment, 0)), pin!(client_cache.hears(moment, 0)));
         assert!(lost.as_mut().now_or_never().is_none());
         drop(sent);
         assert!(!lost.await);
-        let sent = near.sends(0);
+        let sent = client_cache.sends(0);
         assert!(heard.as_mut().now_or_never().is_none());
         sent.answered();
         assert!(heard.await);
@@ -362,23 +362,29 @@ mod tests {
 
     #[test]
     fn what_is_assumed_is_so_until_it_is_written_to() {
-        let near = Near::new(1 << 20, 1);
-        near.keep("session:{a}", near.stand("session:{a}"), Arc::new(1_u64));
-        let (moment, assumed) = (near.moment(), near.assume::<u64>("session:{a}".into()).expect("it is kept"));
-        assert!(!near.was_so(moment, &assumed), "nothing was heard");
-        near.sends(0).answered();
-        assert!(near.was_so(moment, &assumed) && !near.was_so(near.moment(), &assumed));
-        near.hear(&written("session:{a}"));
-        assert!(!near.was_so(moment, &assumed) && near.assume::<u64>("session:{a}".into()).is_none());
+        let client_cache = ClientCache::new(1 << 20, 1);
+        client_cache.keep("session:{a}", client_cache.stand("session:{a}"), Arc::new(1_u64));
+        let (moment, assumed) =
+            (client_cache.read_barrier(), client_cache.assume::<u64>("session:{a}".into()).expect("it is kept"));
+        assert!(!client_cache.was_so(moment, &assumed), "nothing was heard");
+        client_cache.sends(0).answered();
+        assert!(client_cache.was_so(moment, &assumed) && !client_cache.was_so(client_cache.read_barrier(), &assumed));
+        client_cache.hear(&written("session:{a}"));
+        assert!(!client_cache.was_so(moment, &assumed) && client_cache.assume::<u64>("session:{a}".into()).is_none());
     }
 
     #[test]
     fn it_holds_no_more_than_it_may() {
-        let near = Near::new(100_000, 1);
+        let client_cache = ClientCache::new(100_000, 1);
         for id in 0..10_000_u64 {
             let key = format!("user:{{{id}}}");
-            near.keep(&key, near.stand(&key), Arc::new(id));
+            client_cache.keep(&key, client_cache.stand(&key), Arc::new(id));
         }
-        assert!(near.values.weight() <= 100_000 && near.values.len() > 300, "{} of {}", near.values.len(), near.values.weight());
+        assert!(
+            client_cache.values.weight() <= 100_000 && client_cache.values.len() > 300,
+            "{} of {}",
+            client_cache.values.len(),
+            client_cache.values.weight()
+        );
     }
 }
