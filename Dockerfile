@@ -10,12 +10,12 @@ FROM rust:1-bookworm AS build
 WORKDIR /build
 COPY . .
 COPY --from=playground /build/dist playground/dist
-RUN cargo build --release --locked
+RUN cargo build --profile dist --locked
 
 FROM debian:bookworm-slim
 RUN apt-get update && apt-get install -y --no-install-recommends redis-server && rm -rf /var/lib/apt/lists/* \
     && useradd --system --home-dir /data waxwing && install -d -o waxwing -m 0700 /data
-COPY --from=build /build/target/release/waxwing /usr/local/bin/waxwing
+COPY --from=build /build/target/dist/waxwing /usr/local/bin/waxwing
 USER waxwing
 VOLUME /data
 # The API, and /metrics apart from it: publish the second to Prometheus alone.

@@ -19,9 +19,14 @@ run: need-redis build
 build: playground
 	cargo build --release --locked
 
+## The server as it is released: slow to build, and a fifth faster than that of `make build`.
+.PHONY: dist
+dist: playground
+	cargo build --profile dist --locked
+
 ## Everything that is checked: format, lints, docs, the suite, instructions a request, the playground in a browser.
 test: check
-	@$(MAKE) --no-print-directory suite suite-acl test-cluster guard e2e
+	@$(MAKE) --no-print-directory suite test-cluster guard e2e
 
 # Formatting, clippy with warnings as errors, docs without warnings. The schema check is a test.
 check: playground
@@ -29,6 +34,7 @@ check: playground
 	cargo clippy --locked --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
 
+## The suite. Its servers log in to Redis as a user with no more rights than they need.
 .PHONY: suite
 suite: need-redis playground
 ifdef NEXTEST
@@ -37,36 +43,35 @@ else
 	cargo test --locked
 endif
 
-## The suite once more, over Redis users that may do what the server needs and nothing else.
-.PHONY: suite-acl
-suite-acl:
-	@WAXWING_TEST_ACL=1 $(MAKE) --no-print-directory suite
-
-## The suite once more, where every test has a Redis Cluster of three nodes.
+## The tests whose result may differ on a Redis Cluster: every test has one of three nodes.
 .PHONY: test-cluster
-test-cluster:
-	@WAXWING_TEST_CLUSTER=1 $(MAKE) --no-print-directory suite
+test-cluster: need-redis playground
+ifdef NEXTEST
+	WAXWING_TEST_CLUSTER=1 cargo nextest run --locked --profile cluster
+else
+	WAXWING_TEST_CLUSTER=1 cargo test --locked
+endif
 
 ## What a server still does that is asked for more than it can. For a quiet machine with two cores.
 .PHONY: bench-overload
-bench-overload: need-redis build
-	node tests/bench/overload.mjs target/release/waxwing
+bench-overload: need-redis dist
+	node tests/bench/overload.mjs target/dist/waxwing
 
 ## What documents cost in CPU of both processes for each token that they are charged, against a first screen. For a quiet machine.
 .PHONY: bench-work
-bench-work: need-redis build
-	node tests/bench/work.mjs target/release/waxwing
+bench-work: need-redis dist
+	node tests/bench/work.mjs target/dist/waxwing
 
 ## What a flood of log-ins does to those who only read. For a quiet machine.
 .PHONY: bench-logins
-bench-logins: need-redis build
-	node tests/bench/logins.mjs target/release/waxwing
+bench-logins: need-redis dist
+	node tests/bench/logins.mjs target/dist/waxwing
 
 ## What one address can do to everybody else: each attack beside clients who read, post and listen. For a quiet machine; three minutes
 ## beside the build. Half an hour of all of them in turn: make bench-fairness ARGS="--soak 30".
 .PHONY: bench-fairness
-bench-fairness: need-redis build
-	node tests/bench/fairness/main.mjs target/release/waxwing $(ARGS)
+bench-fairness: need-redis dist
+	node tests/bench/fairness/main.mjs target/dist/waxwing $(ARGS)
 
 ## The playground in headless Chromium, against a server of its own.
 e2e: need-redis need-chromium playground
@@ -77,14 +82,14 @@ e2e: need-redis need-chromium playground
 ## What hostile documents cost, in CPU; what posting and fan-out cost, against plain Redis; what a decision costs. For a quiet machine.
 .PHONY: bench
 bench: need-redis
-	cargo bench --locked --bench documents
-	cargo bench --locked --bench fanout
-	cargo bench --locked --bench ads
+	cargo bench --locked --profile dist --bench documents
+	cargo bench --locked --profile dist --bench fanout
+	cargo bench --locked --profile dist --bench ads
 
 ## What each thing costs, and how that grows: written into docs/performance.md and drawn. For a quiet machine; some ten minutes beside the build.
 .PHONY: bench-report
 bench-report: need-redis
-	cargo bench --locked --bench pages -- report
+	cargo bench --locked --profile dist --bench pages -- report
 
 ## Instructions a request, against those in tests/bench/instructions.json: fails where one has become 5 % worse. Any machine will do.
 .PHONY: guard
@@ -124,13 +129,13 @@ advisories:
 	@command -v cargo-deny >/dev/null || cargo install cargo-deny --locked
 	cargo deny --locked --config .deny.toml check advisories
 
-## A bill of materials of the server, as CycloneDX: target/dist/waxwing.cdx.json.
+## A bill of materials of the server, as CycloneDX: target/package/waxwing.cdx.json.
 .PHONY: sbom
 sbom:
 	@command -v cargo-cyclonedx >/dev/null || cargo install cargo-cyclonedx --locked
-	@mkdir -p target/dist
+	@mkdir -p target/package
 	SOURCE_DATE_EPOCH=$(SOURCE_DATE) cargo cyclonedx --format json --spec-version 1.5 --override-filename waxwing.cdx
-	sed 's|file://$(CURDIR)|file:///waxwing|g' waxwing.cdx.json > target/dist/waxwing.cdx.json && rm waxwing.cdx.json
+	sed 's|file://$(CURDIR)|file:///waxwing|g' waxwing.cdx.json > target/package/waxwing.cdx.json && rm waxwing.cdx.json
 
 # The same sources give the same binary, wherever they are built: no path and no date of this machine is in it.
 SOURCE_DATE = $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
@@ -143,13 +148,13 @@ RELEASE_CFLAGS = -ffile-prefix-map=$(CARGO_DIR)=cargo -ffile-prefix-map=$(CURDIR
 .PHONY: release-build
 release-build:
 	SOURCE_DATE_EPOCH=$(SOURCE_DATE) RUSTFLAGS="$(RELEASE_FLAGS)" CFLAGS="$(RELEASE_CFLAGS)" \
-	  cargo build --release --locked --target-dir $(RELEASE_TARGET)
+	  cargo build --profile dist --locked --target-dir $(RELEASE_TARGET)
 
-## What is given away, in target/dist: the binary, its bill of materials, and their checksums.
+## The files of a release, in target/package: the binary, its bill of materials, and their checksums.
 .PHONY: release
 release: playground release-build sbom
-	install -m 0755 $(RELEASE_TARGET)/release/waxwing target/dist/waxwing
-	cd target/dist && sha256sum waxwing waxwing.cdx.json > SHA256SUMS && cat SHA256SUMS
+	install -m 0755 $(RELEASE_TARGET)/dist/waxwing target/package/waxwing
+	cd target/package && sha256sum waxwing waxwing.cdx.json > SHA256SUMS && cat SHA256SUMS
 
 ## Builds it twice, from two folders, and compares. Takes as long as that.
 .PHONY: reproduce
@@ -158,7 +163,7 @@ reproduce: playground release-build
 	git ls-files -z | xargs -0 cp --parents -t target/twice
 	@[ ! -d playground/dist ] || cp -r playground/dist target/twice/playground/
 	cd target/twice && $(MAKE) --no-print-directory release-build RELEASE_TARGET=$(CURDIR)/target/twice/elsewhere SOURCE_DATE=$(SOURCE_DATE)
-	cmp $(RELEASE_TARGET)/release/waxwing target/twice/elsewhere/release/waxwing
+	cmp $(RELEASE_TARGET)/dist/waxwing target/twice/elsewhere/dist/waxwing
 	@echo "Both are the same, byte for byte."
 
 fmt:

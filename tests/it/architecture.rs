@@ -444,6 +444,16 @@ fn every_root_is_merged() {
 }
 
 #[test]
+fn the_tests_that_a_cluster_leaves_out_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let filter = fs::read_to_string(root.join(".config/nextest.toml")).expect("the settings of nextest");
+    let names: Vec<String> = quoted(&filter, "test(/^(", ')').iter().flat_map(|it| it.split('|')).map(str::to_owned).collect();
+    assert!(names.len() > 10, "{names:?}");
+    let modules = fs::read_to_string(root.join("tests/it/main.rs")).expect("the tests");
+    hold("no such module of tests", names.into_iter().filter(|name| !modules.contains(&format!("mod {name};"))));
+}
+
+#[test]
 fn tests_run_the_binary_in_one_way() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
     // In two parts, so that this file is none of those that name it.

@@ -247,7 +247,7 @@ fn an_interrupted_command_leaves_nothing_behind() {
 
 #[test]
 fn a_user_of_least_privilege_copies_nothing() {
-    let (redis, folder) = (RedisServer::restricted_alone(Alone::Users), folder());
+    let (redis, folder) = (RedisServer::alone(Alone::Users), folder());
     let copy = folder.path().join("copy");
     let (code, stdout, stderr) = ran(&mut waxwing(&["backup", text(&copy), "--redis", &redis.url()]));
     assert!(

@@ -39,8 +39,7 @@ fn texts() -> Vec<String> {
 
 /// Ada, with a status, a comment, a session, a list, a campaign with an ad and a website, and the places where she may write.
 async fn scene() -> (TestApp, Actor, Inputs) {
-    let app =
-        TestApp::over(Arc::new(RedisServer::restricted_alone(Alone::Record)), Clock::manual(START), Config::default()).await;
+    let app = TestApp::over(Arc::new(RedisServer::alone(Alone::Record)), Clock::manual(START), Config::default()).await;
     let ada = app.user("ada").await;
     let status = ada.post("Hello.").await;
     let sessions = ada.run("Viewer", json!({})).await;

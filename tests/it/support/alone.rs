@@ -18,6 +18,6 @@ pub enum Alone {
     /// It makes the server a replica by a command that a cluster does not take: a replica there sends writers on to its primary.
     Replica,
     /// It sets who may log in to Redis, with which password, by a URL of its own. A cluster's URL is read by a test of `db::target`, and
-    /// the suite logs in to clusters by name and password when it runs with `WAXWING_TEST_ACL`.
+    /// the suite logs in to clusters by name and password.
     Users,
 }

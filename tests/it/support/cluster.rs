@@ -5,7 +5,7 @@
 //! of that time.
 
 use super::proxy::Proxy;
-use super::redis_server::{acl_file, credentials, spawn, suite_is_restricted};
+use super::redis_server::{acl_file, credentials, spawn};
 use redis::cluster_routing::Slot;
 use redis::{FromRedisValue, RedisResult};
 use std::collections::HashMap;
@@ -35,7 +35,6 @@ pub struct Node {
 pub struct Cluster {
     /// The primaries, in the order of their slots, then their replicas.
     nodes: Vec<Node>,
-    restricted: bool,
     /// Last, so that it outlives the servers.
     _folder: TempDir,
 }
@@ -43,29 +42,29 @@ pub struct Cluster {
 impl Cluster {
     pub fn start() -> Self {
         // Nodes that are frozen or starved for a while are not to be declared dead.
-        Self::with(&["--appendonly", "no", "--cluster-node-timeout", "60000"], 0, suite_is_restricted())
+        Self::with(&["--appendonly", "no", "--cluster-node-timeout", "60000"], 0)
     }
 
     /// With a replica for each, which takes over when its primary has been gone for two seconds or so.
     pub fn with_replicas() -> Self {
         let options = ["--appendonly", "no", "--cluster-node-timeout", "2000", "--repl-diskless-sync-delay", "0"];
-        Self::with(&options, PRIMARIES, suite_is_restricted())
+        Self::with(&options, PRIMARIES)
     }
 
     /// With options of the test's choice.
-    pub fn of_options(options: &[&str], restricted: bool) -> Self {
-        Self::with(&[options, &["--cluster-node-timeout", "60000"]].concat(), 0, restricted)
+    pub fn of_options(options: &[&str]) -> Self {
+        Self::with(&[options, &["--cluster-node-timeout", "60000"]].concat(), 0)
     }
 
-    fn with(options: &[&str], replicas: usize, restricted: bool) -> Self {
+    fn with(options: &[&str], replicas: usize) -> Self {
         // A node stands still whenever what it knows of the others is written down for good: in memory where there is such a place.
         let memory = Path::new("/dev/shm");
         let place = if memory.is_dir() { memory } else { Path::new("/tmp") };
         let folder = tempfile::Builder::new().prefix("wxc").tempdir_in(place).expect("a folder");
         let ports = free_ports(2 * (PRIMARIES + replicas));
-        let node = |(at, ports): (usize, &[u16])| Node::new(at, ports, options, folder.path(), restricted);
+        let node = |(at, ports): (usize, &[u16])| Node::new(at, ports, options, folder.path());
         let nodes: Vec<Node> = ports.chunks_exact(2).enumerate().map(node).collect();
-        let cluster = Self { nodes, restricted, _folder: folder };
+        let cluster = Self { nodes, _folder: folder };
         cluster.found();
         cluster.follow();
         cluster
@@ -82,8 +81,7 @@ impl Cluster {
 
     /// The same by way of a proxy on this port.
     pub fn url_through(&self, port: u16) -> String {
-        let user = if self.restricted { format!("{}@", credentials()) } else { String::new() };
-        format!("redis-cluster://{user}{}:{port}", host())
+        format!("redis-cluster://{}@{}:{port}", credentials(), host())
     }
 
     /// Puts a proxy before every node: clients are told of these.
@@ -325,7 +323,7 @@ impl Cluster {
 }
 
 impl Node {
-    fn new(at: usize, ports: &[u16], options: &[&str], folder: &Path, restricted: bool) -> Self {
+    fn new(at: usize, ports: &[u16], options: &[&str], folder: &Path) -> Self {
         let [port, bus] = [ports[0], ports[1]];
         let folder = folder.join(port.to_string());
         std::fs::create_dir(&folder).expect("a folder");
@@ -345,11 +343,9 @@ impl Node {
         ];
         let fixed = ["--save", "", "--cluster-enabled", "yes", "--cluster-replica-validity-factor", "0"];
         let mut arguments: Vec<String> = own.iter().chain(&fixed).chain(options).map(|option| (*option).to_owned()).collect();
-        if restricted {
-            let file = folder.join("users.acl");
-            std::fs::write(&file, acl_file()).expect("it is written");
-            arguments.extend(["--aclfile".to_owned(), file.display().to_string()]);
-        }
+        let file = folder.join("users.acl");
+        std::fs::write(&file, acl_file()).expect("it is written");
+        arguments.extend(["--aclfile".to_owned(), file.display().to_string()]);
         Self { port, bus, id: format!("{:040x}", at + 1), arguments, child: Mutex::default() }
     }
 

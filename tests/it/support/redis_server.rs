@@ -1,8 +1,8 @@
 //! A redis-server of one test: on a unix socket in a temporary folder, gone with the test. By the variable `WAXWING_TEST_CLUSTER` it is
 //! a cluster of three throughout the suite, but for what [`Alone`] tells.
 //!
-//! The application may be given a user of least privilege: always, by [`RedisServer::restricted`], or throughout the suite, by the
-//! variable `WAXWING_TEST_ACL`. The test itself is the operator, and stays the user `default` who may do everything.
+//! The application logs in as a user with no more rights than it needs. The test itself is the operator: the user `default`, who may do
+//! everything.
 
 use super::{Alone, Cluster};
 use redis::FromRedisValue;
@@ -23,11 +23,6 @@ pub(super) fn acl_file() -> String {
     format!("user default on nopass ~* &* +@all\n{}\n", acl::line(USER[0], Some(USER[2]), &waxwing::cli::fsck::key_kinds()))
 }
 
-/// Whether the whole suite runs so.
-pub(super) fn suite_is_restricted() -> bool {
-    std::env::var_os("WAXWING_TEST_ACL").is_some_and(|value| !value.is_empty())
-}
-
 /// What a URL says of the application's user.
 pub(super) fn credentials() -> String {
     format!("{}:{}", USER[0], USER[1])
@@ -40,7 +35,7 @@ fn suite_is_clustered() -> bool {
 
 /// Whether the suite runs once more, over Redis set up in another way: what depends on chance alone may be shorter then.
 pub fn suite_runs_again() -> bool {
-    suite_is_restricted() || suite_is_clustered()
+    suite_is_clustered()
 }
 
 /// The Redis of one test: a server, or a cluster.
@@ -58,19 +53,14 @@ impl RedisServer {
 
     /// With options of the test's choice.
     pub fn with(options: &[&str]) -> Self {
-        Self::of(options, suite_is_restricted())
+        Self::of(options)
     }
 
-    /// One that gives the application no more rights than it needs.
-    pub fn restricted() -> Self {
-        Self::of(&["--appendonly", "no"], true)
-    }
-
-    fn of(options: &[&str], restricted: bool) -> Self {
+    fn of(options: &[&str]) -> Self {
         Self(if suite_is_clustered() {
-            Kind::Cluster(Cluster::of_options(options, restricted))
+            Kind::Cluster(Cluster::of_options(options))
         } else {
-            Kind::Single(Single::spawn(options, restricted))
+            Kind::Single(Single::spawn(options, true))
         })
     }
 
@@ -81,12 +71,12 @@ impl RedisServer {
 
     /// The same with options of the test's choice.
     pub fn alone_with(_why: Alone, options: &[&str]) -> Self {
-        Self(Kind::Single(Single::spawn(options, suite_is_restricted())))
+        Self(Kind::Single(Single::spawn(options, true)))
     }
 
     /// A cluster of three, whatever the suite runs on, with options of the test's choice.
     pub fn clustered(options: &[&str]) -> Self {
-        Self(Kind::Cluster(Cluster::of_options(options, suite_is_restricted())))
+        Self(Kind::Cluster(Cluster::of_options(options)))
     }
 
     /// The folders in which the servers keep their data.
@@ -95,11 +85,6 @@ impl RedisServer {
             Kind::Single(server) => vec![server.folder.path().to_path_buf()],
             Kind::Cluster(cluster) => cluster.folders(),
         }
-    }
-
-    /// The same with no more rights than it needs.
-    pub fn restricted_alone(_why: Alone) -> Self {
-        Self(Kind::Single(Single::spawn(&["--appendonly", "no"], true)))
     }
 
     /// A single server whose only user is the operator, for tests of their own passwords.
