@@ -74,7 +74,7 @@
 //! looks at what was committed first and again afterwards, so it may be done twice, late, or by two at once; whoever finds an
 //! entry whose lease has run out does it again ([`cli::workers`]). In a power cut the nodes of a cluster lose different ends of what they wrote: so
 //! there an entry has a copy on every node that its change may touch, and is kept for twenty seconds after it was settled, to be settled again if
-//! a node was restarted or replaced in between ([`journal::keep`]). Fan-out past the first thousand followers, refills and crossings go the same way,
+//! a node was restarted or replaced in between ([`journal::retention`]). Fan-out past the first thousand followers, refills and crossings go the same way,
 //! in passes.
 //!
 //! ## How news travels

@@ -33,7 +33,7 @@ pub struct Finding {
 
 impl Finding {
     /// Whether both tell of the same thing, whatever was read.
-    pub fn is_again(&self, other: &Self) -> bool {
+    pub fn is_same_as(&self, other: &Self) -> bool {
         self.key == other.key && self.what == other.what
     }
 }
@@ -60,16 +60,22 @@ impl Findings {
 
     /// Something is wrong with `key`, and what was read.
     pub fn add_with(&mut self, key: &str, what: impl Into<String>, detail: String) {
-        self.mend_with(key, what, detail, []);
+        self.add_repairable_with(key, what, detail, []);
     }
 
     /// Something is wrong with `key`, and this repairs it.
-    pub fn mend(&mut self, key: &str, what: impl Into<String>, remedies: impl IntoIterator<Item = Remedy>) {
-        self.mend_with(key, what, String::new(), remedies);
+    pub fn add_repairable(&mut self, key: &str, what: impl Into<String>, remedies: impl IntoIterator<Item = Remedy>) {
+        self.add_repairable_with(key, what, String::new(), remedies);
     }
 
     /// Something is wrong with `key`, what was read, and this repairs it.
-    pub fn mend_with(&mut self, key: &str, what: impl Into<String>, detail: String, remedies: impl IntoIterator<Item = Remedy>) {
+    pub fn add_repairable_with(
+        &mut self,
+        key: &str,
+        what: impl Into<String>,
+        detail: String,
+        remedies: impl IntoIterator<Item = Remedy>,
+    ) {
         let count = self.per_key.entry(key.to_owned()).or_default();
         *count += 1;
         let what = match *count {
@@ -95,14 +101,14 @@ impl Findings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expiry {
     /// No time to live.
-    On,
+    Never,
     /// A time to live, always: this long, or as long as the longest of its kind.
-    For(Millis),
+    After(Millis),
 }
 
 /// A key that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct KeyInfo {
     /// The key.
     pub key: String,
     /// Its type, as Redis says it.
@@ -111,15 +117,15 @@ pub struct Entry {
     pub ttl: i64,
 }
 
-impl Entry {
+impl KeyInfo {
     /// Whether the key is of its documented type, so that it can be looked into; tells when it is not, and when its time to live is not
     /// as documented. What a key of a wrong type replaced cannot be known: a person must decide.
-    pub fn is_a(&self, kind: &'static str, lives: Expiry, found: &mut Findings) -> bool {
+    pub fn check_type(&self, kind: &'static str, lives: Expiry, found: &mut Findings) -> bool {
         self.is(kind, lives, false, found)
     }
 
     /// The same for a key whose content follows from other keys: one of a wrong type can be deleted and written again.
-    pub fn is_derived(&self, kind: &'static str, lives: Expiry, found: &mut Findings) -> bool {
+    pub fn check_derived_type(&self, kind: &'static str, lives: Expiry, found: &mut Findings) -> bool {
         self.is(kind, lives, true, found)
     }
 
@@ -127,16 +133,16 @@ impl Entry {
         let key = || self.key.clone();
         if self.kind != kind {
             let remedy = derived.then(|| Remedy::DeleteMistyped { key: key(), kind });
-            found.mend_with(&self.key, format!("should be a {kind}"), format!("it is a {}", self.kind), remedy);
+            found.add_repairable_with(&self.key, format!("should be a {kind}"), format!("it is a {}", self.kind), remedy);
             return false;
         }
         match lives {
-            Expiry::On if self.ttl >= 0 => {
+            Expiry::Never if self.ttl >= 0 => {
                 let remedy = Remedy::SetExpiry { key: key(), millis: None };
-                found.mend_with(&self.key, "should have no time to live", format!("{} ms", self.ttl), [remedy]);
+                found.add_repairable_with(&self.key, "should have no time to live", format!("{} ms", self.ttl), [remedy]);
             }
-            Expiry::For(millis) if self.ttl < 0 => {
-                found.mend(&self.key, "has no time to live", [Remedy::SetExpiry { key: key(), millis: Some(millis) }]);
+            Expiry::After(millis) if self.ttl < 0 => {
+                found.add_repairable(&self.key, "has no time to live", [Remedy::SetExpiry { key: key(), millis: Some(millis) }]);
             }
             _ => {}
         }

@@ -12,7 +12,7 @@ use crate::domains::accounts::service as accounts;
 use crate::domains::ads::service as ads;
 use crate::domains::users::User;
 use crate::domains::users::service as users;
-use crate::platform::journal::{KEEP, keep};
+use crate::platform::journal::{RETENTION, retention};
 use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
 use std::sync::Arc;
@@ -147,8 +147,8 @@ async fn delete_account(app: &App, login: &str) -> anyhow::Result<()> {
     if app.db().is_cluster() {
         // The journal keeps for a while what was settled, and that names the account.
         eprintln!("taking away: entries of the journal");
-        tokio::time::sleep(Duration::from_millis(KEEP + 1)).await;
-        keep::sweep(app).await?;
+        tokio::time::sleep(Duration::from_millis(RETENTION + 1)).await;
+        retention::sweep(app).await?;
     }
     println!("{} ({}) is deleted.", user.login, user.id.global());
     Ok(())

@@ -8,7 +8,7 @@ use crate::base::config::Config;
 use crate::base::ids::source;
 use crate::db::Timing;
 use crate::platform::journal::service as journal;
-use crate::platform::journal::{DeadLetter, Entry, Queue};
+use crate::platform::journal::{DeadLetter, JournalEntry, Queue};
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
@@ -64,8 +64,8 @@ async fn list(app: &App) -> anyhow::Result<ExitCode> {
     let now = app.now();
     let mut any = false;
     for queue in [Queue::Short, Queue::Long] {
-        let waiting = journal::waiting(app, queue).await?;
-        let entries = journal::entries(app, queue, SHOWN).await?;
+        let waiting = journal::queue_length(app, queue).await?;
+        let entries = journal::list_entries(app, queue, SHOWN).await?;
         any |= waiting > 0 || !entries.is_empty();
         for (entry, due) in &entries {
             println!("{}", line(entry, queue.name(), now, if *due > now { "is worked on, or pauses" } else { "waits" }));
@@ -74,7 +74,7 @@ async fn list(app: &App) -> anyhow::Result<ExitCode> {
             println!("… and {more} more in {}", queue.name());
         }
     }
-    let dead = journal::dead(app).await?;
+    let dead = journal::list_dead_letters(app).await?;
     for DeadLetter { entry, error } in &dead {
         println!("{}", line(entry, "dead", now, error));
     }
@@ -84,28 +84,28 @@ async fn list(app: &App) -> anyhow::Result<ExitCode> {
     Ok(if dead.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn line(entry: &Entry, queue: &str, now: Millis, how: &str) -> String {
+fn line(entry: &JournalEntry, queue: &str, now: Millis, how: &str) -> String {
     let age = now.saturating_sub(source::time_of(entry.id)) / 1_000;
     format!("{}  {queue:<5}  {age:>6} s  {:?}  {}", entry.id, entry.task, how.escape_debug())
 }
 
 async fn retry(app: &App, number: Option<u64>) -> anyhow::Result<()> {
-    let dead = journal::dead(app).await?;
-    let chosen: Vec<Entry> =
+    let dead = journal::list_dead_letters(app).await?;
+    let chosen: Vec<JournalEntry> =
         dead.into_iter().map(|burial| burial.entry).filter(|entry| number.is_none_or(|number| number == entry.id)).collect();
     if let (Some(number), true) = (number, chosen.is_empty()) {
         bail!("no task {number} was given up");
     }
     let mut count = 0;
     for entry in chosen {
-        count += usize::from(journal::revive(app, entry).await?);
+        count += usize::from(journal::retry_dead_letter(app, entry).await?);
     }
     println!("{count} will be tried again");
     Ok(())
 }
 
 async fn drop_one(app: &App, number: u64) -> anyhow::Result<()> {
-    if !journal::forget(app, number).await? {
+    if !journal::delete_dead_letter(app, number).await? {
         bail!("no task {number} was given up");
     }
     println!("dropped");

@@ -9,7 +9,7 @@ use crate::domains::sessions::service as sessions;
 use crate::domains::statuses::service as statuses;
 use crate::domains::timelines::service as timelines;
 use crate::platform::journal::service as journal;
-use crate::platform::journal::{Entry, Place, Queue, Task, keep};
+use crate::platform::journal::{JournalEntry, Progress, Queue, Task, retention};
 use futures_util::FutureExt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -56,7 +56,10 @@ async fn sweep(app: &App, swept: &mut Option<Instant>) -> bool {
         return false;
     }
     *swept = Some(Instant::now());
-    keep::sweep(app).await.inspect_err(|error| tracing::debug!(%error, "settled entries cannot be looked at")).unwrap_or(false)
+    retention::sweep(app)
+        .await
+        .inspect_err(|error| tracing::debug!(%error, "settled entries cannot be looked at"))
+        .unwrap_or(false)
 }
 
 /// Compares how many followers make a star with what the store is settled by; `false` while the storage is away.
@@ -107,7 +110,7 @@ async fn take(app: &App, queue: Queue, room: &Arc<Semaphore>) -> bool {
         });
     }
     for entry in too_many {
-        if let Err(error) = journal::decline(app, entry).await {
+        if let Err(error) = journal::unclaim(app, entry).await {
             tracing::debug!(%error, "it is taken over when its lease has run out");
         }
     }
@@ -121,7 +124,7 @@ async fn take(app: &App, queue: Queue, room: &Arc<Semaphore>) -> bool {
 pub async fn drain(app: &App) -> Result<(), Error> {
     loop {
         app.drain().await;
-        let mut any = keep::sweep(app).await?;
+        let mut any = retention::sweep(app).await?;
         for queue in [Queue::Short, Queue::Long] {
             for entry in journal::claim(app, queue, 100).await? {
                 any = true;
@@ -136,19 +139,19 @@ pub async fn drain(app: &App) -> Result<(), Error> {
 }
 
 /// Works on an entry until it is settled, has failed, or has had its turn.
-async fn work(app: &App, mut entry: Entry) {
+async fn work(app: &App, mut entry: JournalEntry) {
     let done = async {
         if journal::move_to_dead_letters(app, &entry).await? {
             return Ok(());
         }
-        journal::take_up(app, &mut entry).await?;
+        journal::resume(app, &mut entry).await?;
         for _ in 0..PASSES {
             match pass(app, &entry).await? {
-                Some(place) => journal::renew(app, &mut entry, place).await?,
-                None => return journal::strike(app, &entry).await,
+                Some(progress) => journal::renew(app, &mut entry, progress).await?,
+                None => return journal::ack(app, &entry).await,
             }
         }
-        journal::put_back(app, &entry).await
+        journal::requeue(app, &entry).await
     };
     let done = AssertUnwindSafe(done).catch_unwind().await;
     let error = match done {
@@ -162,26 +165,28 @@ async fn work(app: &App, mut entry: Entry) {
 }
 
 /// One pass; the place to go on from, `None` when all agrees.
-fn pass(app: &App, entry: &Entry) -> impl Future<Output = Result<Option<Place>, Error>> {
-    let (task, place) = (entry.task.clone(), entry.place);
+fn pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Option<Progress>, Error>> {
+    let (task, progress) = (entry.task.clone(), entry.progress);
     async move {
         match task {
-            Task::Source { feed, source } if place.again => timelines::settle_source_again(app, feed, source).await.map(|_| None),
+            Task::Source { feed, source } if progress.is_restarted => {
+                timelines::settle_source_again(app, feed, source).await.map(|_| None)
+            }
             Task::Source { feed, source } => timelines::settle_source(app, feed, source).await.map(|_| None),
             Task::List { owner, list, name } => timelines::settle_list(app, owner, list, &name).await.map(|()| None),
-            Task::Status { author, status } => timelines::settle_status(app, author, status, place).await,
+            Task::Status { author, status } => timelines::settle_status(app, author, status, progress).await,
             Task::Like { user, status } => statuses::settle_like(app, user, status).await.map(|()| None),
             Task::Comment { author, comment } => comments::settle(app, author, comment).await.map(|()| None),
             Task::Branch { author, comment } => comments::settle_branch(app, author, comment).await,
             Task::Thread { status } => comments::settle_thread(app, status).await,
             Task::Campaign { owner, campaign } => ads::settle_owned(app, owner, campaign).await.map(|()| None),
             Task::Website { owner, website } => ads::settle_website(app, owner, website).await.map(|_| None),
-            Task::Standing { user } => ads::settle_standing(app, user, place).await,
-            Task::Account { user, login } => accounts::settle(app, user, &login, place).await,
+            Task::Standing { user } => ads::settle_standing(app, user, progress).await,
+            Task::Account { user, login } => accounts::settle(app, user, &login, progress).await,
             Task::Session { user, digest, ends } => sessions::settle(app, user, &digest, ends).await.map(|()| None),
-            Task::Refill { feed } => timelines::refill(app, feed, place).await,
-            Task::Reach { author } => timelines::cross(app, author, place).await,
-            Task::Stars { followers } => timelines::review_stars(app, followers, place).await,
+            Task::Refill { feed } => timelines::refill(app, feed, progress).await,
+            Task::Reach { author } => timelines::cross(app, author, progress).await,
+            Task::Stars { followers } => timelines::review_stars(app, followers, progress).await,
         }
     }
 }

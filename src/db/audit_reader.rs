@@ -2,7 +2,7 @@
 
 use super::script::{Call, Script};
 use super::{Db, ranges};
-use crate::base::audit::{self, Entry, Findings, LEASE, Remedy};
+use crate::base::audit::{self, Findings, KeyInfo, LEASE, Remedy};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{UserId, source};
@@ -23,7 +23,7 @@ const MENDED: usize = 100;
 static COUNT_SET: Script = Script::new(include_str!("lua/count_set.lua"));
 
 /// What a hash should say: that `field` of the hash `key` is the size of the sorted set `set`, which has the same tag.
-pub struct Count {
+pub struct StoredCount {
     /// The hash.
     pub key: String,
     /// Where in it the count stands.
@@ -32,7 +32,7 @@ pub struct Count {
     pub set: String,
 }
 
-impl Count {
+impl StoredCount {
     /// What repairs it.
     pub fn remedy(&self) -> Remedy {
         Remedy::Recount { key: self.key.clone(), field: self.field.to_owned(), set: self.set.clone() }
@@ -47,9 +47,9 @@ pub struct AuditReader {
 }
 
 /// Answers to one kind of question.
-pub struct Answers<K>(HashMap<K, Value>);
+pub struct Replies<K>(HashMap<K, Value>);
 
-impl<K: Eq + Hash> Answers<K> {
+impl<K: Eq + Hash> Replies<K> {
     /// The answer about `key`; `None` for what is not there, or of another type.
     pub fn read<T: FromRedisValue>(&self, key: &K) -> Option<T> {
         self.0.get(key).and_then(read)
@@ -81,12 +81,12 @@ impl AuditReader {
     ///
     /// # Errors
     /// As [`Db::read_many`].
-    pub async fn entries(&self, keys: Vec<String>) -> Result<Vec<Entry>, Error> {
+    pub async fn entries(&self, keys: Vec<String>) -> Result<Vec<KeyInfo>, Error> {
         let commands = keys.iter().flat_map(|key| [cmd("TYPE").arg(key).take(), cmd("PTTL").arg(key).take()]);
         let replies = self.db.peek(commands.collect()).await?;
         let entry = |(key, pair): (String, &[Value])| {
             let kind: String = read(&pair[0]).unwrap_or_else(|| "key that the Redis user may not read".to_owned());
-            (kind != "none").then(|| Entry { key, kind, ttl: read(&pair[1]).unwrap_or(-1) })
+            (kind != "none").then(|| KeyInfo { key, kind, ttl: read(&pair[1]).unwrap_or(-1) })
         };
         Ok(keys.into_iter().zip(replies.chunks_exact(2)).filter_map(entry).collect())
     }
@@ -95,21 +95,21 @@ impl AuditReader {
     ///
     /// # Errors
     /// As [`Db::read_many`].
-    pub async fn ask<K, I>(&self, keys: I, command: impl Fn(K) -> Cmd) -> Result<Answers<K>, Error>
+    pub async fn query<K, I>(&self, keys: I, command: impl Fn(K) -> Cmd) -> Result<Replies<K>, Error>
     where
         K: Copy + Eq + Hash,
         I: IntoIterator<Item = K>,
     {
         let keys: Vec<K> = keys.into_iter().collect::<HashSet<K>>().into_iter().collect();
         let commands = keys.iter().map(|key| command(*key)).collect();
-        Ok(Answers(keys.into_iter().zip(self.db.peek(commands).await?).collect()))
+        Ok(Replies(keys.into_iter().zip(self.db.peek(commands).await?).collect()))
     }
 
     /// Runs scripts that only read; their answers in the calls' order. One pipeline.
     ///
     /// # Errors
     /// As [`Db::call_aside`].
-    pub async fn weigh<T: FromRedisValue>(&self, calls: Vec<Call>) -> Result<Vec<Option<T>>, Error> {
+    pub async fn call<T: FromRedisValue>(&self, calls: Vec<Call>) -> Result<Vec<Option<T>>, Error> {
         Ok(self.db.call_aside(calls).await?.iter().map(read).collect())
     }
 
@@ -118,13 +118,13 @@ impl AuditReader {
     ///
     /// # Errors
     /// As [`Db::call_aside`].
-    pub async fn check_counts(&self, counts: Vec<Count>, found: &mut Findings) -> Result<(), Error> {
-        let call = |it: &Count| Call::new(&COUNT_SET, [it.key.clone(), it.set.clone()]).arg(it.field);
+    pub async fn check_counts(&self, counts: Vec<StoredCount>, found: &mut Findings) -> Result<(), Error> {
+        let call = |it: &StoredCount| Call::new(&COUNT_SET, [it.key.clone(), it.set.clone()]).arg(it.field);
         let replies = self.db.call_aside(counts.iter().map(call).collect()).await?;
         for (it, reply) in counts.iter().zip(&replies) {
             if let Some((count, size)) = read::<(u64, u64)>(reply).filter(|(count, size)| count != size) {
                 let what = format!("its {} is not the size of {}", it.field, it.set);
-                found.mend_with(&it.key, what, format!("{count}, not {size}"), [it.remedy()]);
+                found.add_repairable_with(&it.key, what, format!("{count}, not {size}"), [it.remedy()]);
             }
         }
         Ok(())
@@ -134,8 +134,8 @@ impl AuditReader {
     ///
     /// # Errors
     /// As [`Db::read_many`].
-    pub async fn strangers(&self, ids: impl IntoIterator<Item = UserId>) -> Result<HashSet<UserId>, Error> {
-        let answers = self.ask(ids, |id| cmd("EXISTS").arg((self.account)(id)).take()).await?;
+    pub async fn missing_accounts(&self, ids: impl IntoIterator<Item = UserId>) -> Result<HashSet<UserId>, Error> {
+        let answers = self.query(ids, |id| cmd("EXISTS").arg((self.account)(id)).take()).await?;
         Ok(answers.0.iter().filter(|(_, answer)| read::<u64>(answer) != Some(1)).map(|(id, _)| *id).collect())
     }
 
@@ -144,7 +144,7 @@ impl AuditReader {
     /// # Errors
     /// As [`Db::read_many`].
     pub async fn holders(&self, keys: &[String], member: u64) -> Result<Vec<String>, Error> {
-        let scores = self.ask(keys.iter().map(String::as_str), |key| cmd("ZSCORE").arg(key).arg(member).take()).await?;
+        let scores = self.query(keys.iter().map(String::as_str), |key| cmd("ZSCORE").arg(key).arg(member).take()).await?;
         let holds = |key: &&String| scores.read::<Option<f64>>(&key.as_str()).flatten().is_some();
         Ok(keys.iter().filter(holds).cloned().collect())
     }
@@ -154,7 +154,7 @@ impl AuditReader {
     /// # Errors
     /// As [`Db::read_many`].
     pub async fn texts(&self, keys: &[String]) -> Result<Vec<(String, String)>, Error> {
-        let texts = self.ask(keys.iter().map(String::as_str), |key| cmd("GETRANGE").arg(key).arg(0).arg(4_095).take()).await?;
+        let texts = self.query(keys.iter().map(String::as_str), |key| cmd("GETRANGE").arg(key).arg(0).arg(4_095).take()).await?;
         let text = |key: &String| lossy(&texts.read::<Vec<u8>>(&key.as_str()).unwrap_or_default());
         Ok(keys.iter().map(|key| (key.clone(), text(key))).collect())
     }
@@ -168,7 +168,7 @@ impl AuditReader {
             let mut after = "-".to_owned();
             loop {
                 let range = |after: &str| cmd("XRANGE").arg(&key).arg(after).arg("+").arg("COUNT").arg(1_000).take();
-                let page: Vec<StreamEntry> = self.ask([after.as_str()], range).await?.read(&after.as_str()).unwrap_or_default();
+                let page: Vec<StreamEntry> = self.query([after.as_str()], range).await?.read(&after.as_str()).unwrap_or_default();
                 let Some((last, _)) = page.last() else { break };
                 after = format!("({last}");
                 let text = |(_, fields): &StreamEntry| fields.iter().map(|field| lossy(field)).collect::<Vec<_>>().join(" ");
@@ -206,16 +206,16 @@ impl AuditReader {
 }
 
 /// What repairs an entry of a set whose member is an id and whose score is not, or is another's too.
-pub type MendEntry<T> = fn(T, &str, u64) -> Vec<Remedy>;
+pub type EntryRepair<T> = fn(T, &str, u64) -> Vec<Remedy>;
 
 /// A walk through many sorted sets at once, whose members and scores are ids.
-pub struct Walk<T> {
+pub struct SetScan<T> {
     open: Vec<(T, String, u64)>,
-    mend: MendEntry<T>,
+    mend: EntryRepair<T>,
 }
 
 /// A window of one of the sets.
-pub struct Part<T> {
+pub struct SetWindow<T> {
     /// What the walk was told about the set.
     pub of: T,
     /// Its key.
@@ -224,26 +224,27 @@ pub struct Part<T> {
     pub rows: Vec<Row>,
 }
 
-impl<T: Copy> Walk<T> {
+impl<T: Copy> SetScan<T> {
     /// Begins. Tells of what stands where no id can, which the walk would not come by.
     ///
     /// # Errors
     /// As [`Db::read_many`].
     pub async fn over(
-        look: &AuditReader,
+        reader: &AuditReader,
         sets: Vec<(T, String)>,
-        mend: MendEntry<T>,
+        mend: EntryRepair<T>,
         found: &mut Findings,
     ) -> Result<Self, Error> {
-        let below =
-            look.ask(sets.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCOUNT").arg(key).arg("-inf").arg(0).take()).await?;
+        let below = reader
+            .query(sets.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCOUNT").arg(key).arg("-inf").arg(0).take())
+            .await?;
         for (of, key) in &sets {
             let Some(count @ 1..) = below.read::<u64>(&key.as_str()) else { continue };
             let range =
                 |key: &str| cmd("ZRANGE").arg(key).arg("-inf").arg(0).arg("BYSCORE").arg("LIMIT").arg(0).arg(MENDED).take();
-            let members = look.ask([key.as_str()], range).await?.read::<Vec<Vec<u8>>>(&key.as_str()).unwrap_or_default();
+            let members = reader.query([key.as_str()], range).await?.read::<Vec<Vec<u8>>>(&key.as_str()).unwrap_or_default();
             let remedies = members.iter().flat_map(|member| mend_entry(*of, key, member, mend));
-            found.mend_with(key, "has scores that are no ids", format!("{count} of them are 0 or less"), remedies);
+            found.add_repairable_with(key, "has scores that are no ids", format!("{count} of them are 0 or less"), remedies);
         }
         Ok(Self { open: sets.into_iter().map(|(of, key)| (of, key, 0)).collect(), mend })
     }
@@ -253,34 +254,39 @@ impl<T: Copy> Walk<T> {
     ///
     /// # Errors
     /// As [`Db::read_many`].
-    pub async fn next(&mut self, look: &AuditReader, found: &mut Findings) -> Result<Vec<Part<T>>, Error> {
+    pub async fn next(&mut self, reader: &AuditReader, found: &mut Findings) -> Result<Vec<SetWindow<T>>, Error> {
         self.open.retain(|(_, key, above)| *above < source::MAX && !found.is_full(key));
         let limit = (AT_ONCE / self.open.len().max(1)).max(20);
         let window = |above| Window { below: u64::MAX, above, newest_first: false, limit };
         let commands = self.open.iter().map(|(_, key, above)| ranges::command(key, &window(*above))).collect();
         let mut parts = Vec::with_capacity(self.open.len());
-        for ((of, key, above), reply) in self.open.iter_mut().zip(look.db.peek(commands).await?) {
+        for ((of, key, above), reply) in self.open.iter_mut().zip(reader.db.peek(commands).await?) {
             let pairs: Vec<(Vec<u8>, f64)> = read(&reply).unwrap_or_default();
             // A score between two ids is told, and must not hold up the walk.
             let last = pairs.last().map_or(u64::MAX, |(_, score)| (*score as u64).max(above.saturating_add(1)));
             *above = if pairs.len() < limit { u64::MAX } else { last };
-            parts.push(Part { of: *of, rows: rows(*of, key, &pairs, self.mend, found), key: key.clone() });
+            parts.push(SetWindow { of: *of, rows: rows(*of, key, &pairs, self.mend, found), key: key.clone() });
         }
         Ok(parts)
     }
 }
 
-fn rows<T: Copy>(of: T, key: &str, pairs: &[(Vec<u8>, f64)], mend: MendEntry<T>, found: &mut Findings) -> Vec<Row> {
+fn rows<T: Copy>(of: T, key: &str, pairs: &[(Vec<u8>, f64)], mend: EntryRepair<T>, found: &mut Findings) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::with_capacity(pairs.len());
     for (bytes, score) in pairs {
         let text = lossy(bytes);
         let Some((member, position)) = audit::id(&text).zip(id_of(*score)) else {
             let remedies = mend_entry(of, key, bytes, mend);
-            found.mend_with(key, format!("entry {text:?} is no pair of ids"), format!("its score is {score}"), remedies);
+            found.add_repairable_with(
+                key,
+                format!("entry {text:?} is no pair of ids"),
+                format!("its score is {score}"),
+                remedies,
+            );
             continue;
         };
         if rows.last().is_some_and(|row| row.position == position) {
-            found.mend(key, format!("two entries stand at {position}"), mend(of, key, member));
+            found.add_repairable(key, format!("two entries stand at {position}"), mend(of, key, member));
         }
         rows.push(Row { member, position });
     }
@@ -288,7 +294,7 @@ fn rows<T: Copy>(of: T, key: &str, pairs: &[(Vec<u8>, f64)], mend: MendEntry<T>,
 }
 
 /// What is no id cannot be a member.
-fn mend_entry<T>(of: T, key: &str, member: &[u8], mend: MendEntry<T>) -> Vec<Remedy> {
+fn mend_entry<T>(of: T, key: &str, member: &[u8], mend: EntryRepair<T>) -> Vec<Remedy> {
     match std::str::from_utf8(member).ok().and_then(audit::id) {
         Some(id) => mend(of, key, id),
         None => vec![Remedy::RemoveMember { key: key.to_owned(), member: member.to_vec() }],

@@ -24,7 +24,7 @@ pub(super) const VERSION: &str = "version:{store}";
 pub(super) const SETTINGS: &str = "settings:{store}";
 
 /// What a key is for.
-pub(super) enum Owned {
+pub(super) enum KeyKind {
     Worker(u64),
     Secret,
     World,
@@ -33,12 +33,12 @@ pub(super) enum Owned {
 }
 
 /// What a key is for; `None` when it is not one of these.
-pub(super) fn parse(key: &str) -> Option<Owned> {
+pub(super) fn parse(key: &str) -> Option<KeyKind> {
     match key {
-        CURSOR_SECRET => Some(Owned::Secret),
-        WORLD => Some(Owned::World),
-        VERSION => Some(Owned::Version),
-        SETTINGS => Some(Owned::Settings),
-        _ => audit::tag_in(key, "worker").and_then(audit::number).map(Owned::Worker),
+        CURSOR_SECRET => Some(KeyKind::Secret),
+        WORLD => Some(KeyKind::World),
+        VERSION => Some(KeyKind::Version),
+        SETTINGS => Some(KeyKind::Settings),
+        _ => audit::tag_in(key, "worker").and_then(audit::number).map(KeyKind::Worker),
     }
 }

@@ -17,7 +17,7 @@ const LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
 /// Who pays for a request.
 pub(super) fn payer(request: &Request) -> Option<Subject> {
-    Subject::asking(request.viewer_id(), request.address)
+    Subject::for_client(request.viewer_id(), request.address)
 }
 
 /// Charges a request, and lets `answer` answer it if it can pay; work beyond the estimate is charged afterwards. The answer tells what is left.

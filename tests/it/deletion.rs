@@ -380,7 +380,7 @@ async fn whatever_happens_beside_a_deletion_leaves_nothing() {
 async fn a_store_with_a_deletion_under_way_is_sound() {
     let scene = Scene::play(Config::default()).await;
     scene.app.clock.advance(61_000);
-    waxwing::platform::journal::service::leave(
+    waxwing::platform::journal::service::enqueue(
         &scene.app.app,
         waxwing::platform::journal::Task::Account { user: scene.ada(), login: "p0".into() },
     )

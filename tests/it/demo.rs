@@ -120,8 +120,9 @@ async fn those_with_very_many_followers_are_stars_from_the_beginning() {
     let reaches = users.filter_map(|key| app.redis.run::<Option<String>>(&["HGET", &key, "reach"])).collect::<Vec<_>>();
     assert!(reaches.len() == many && reaches.iter().all(|reach| reach.starts_with("merged ")), "{many}: {reaches:?}");
     waxwing::domains::timelines::service::take_up_threshold(&app.app).await.expect("a store");
-    let waiting =
-        waxwing::platform::journal::service::waiting(&app.app, waxwing::platform::journal::Queue::Long).await.expect("a store");
+    let waiting = waxwing::platform::journal::service::queue_length(&app.app, waxwing::platform::journal::Queue::Long)
+        .await
+        .expect("a store");
     assert_eq!(waiting, 0, "the workers need not look at them again");
     // Every home holds what it did, each once.
     let tokens = std::fs::read_to_string(tokens).expect("tokens");

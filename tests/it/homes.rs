@@ -11,7 +11,7 @@ use waxwing::domains::lists::{NewList, service as lists};
 use waxwing::domains::statuses::service as statuses;
 use waxwing::domains::timelines::service as timelines;
 use waxwing::platform::journal::service as journal;
-use waxwing::platform::journal::{Feed, Place, Queue, Task};
+use waxwing::platform::journal::{Feed, Progress, Queue, Task};
 
 const DAY_MS: i64 = 24 * 3_600_000;
 
@@ -235,7 +235,7 @@ async fn a_home_is_filled_up_wherever_its_window_ends() {
         app.app.drain().await;
         let other = App::new(app.app.db().clone(), app.clock.clone(), Config { home_window, ..small() });
         let feed = Feed::Home(reader.user_id());
-        while timelines::refill(&other, feed, Place::default()).await.expect("a store").is_some() {}
+        while timelines::refill(&other, feed, Progress::default()).await.expect("a store").is_some() {}
         assert_eq!((size(&app, "home", reader), whole(reader).await), (home_window, said.clone()));
     }
 }
@@ -261,7 +261,7 @@ async fn a_star_crosses_however_many_follow() {
     // A server that pushes to more.
     let config = Config { star_followers: 4_000, ..small() };
     let other = TestApp::over(app.redis.clone(), app.clock.clone(), config).await;
-    journal::leave(&other.app, Task::Reach { author: star.user_id() }).await.expect("a store");
+    journal::enqueue(&other.app, Task::Reach { author: star.user_id() }).await.expect("a store");
     other.drain().await;
     assert_eq!((marked(), reached(), listed("marked"), listed("timeline")), (0, 2_100, 0, 1));
 }
@@ -335,7 +335,7 @@ async fn posting_costs_the_same_however_many_follow_a_star() {
     let crowd = app.crowd("c", 302).await;
     let (star, other) = (&crowd[300], &crowd[301]);
     app.follows(&crowd[..300].iter().map(|fan| (fan, star)).chain([(&crowd[0], other)]).collect::<Vec<_>>()).await;
-    journal::leave(&app.app, Task::Reach { author: star.user_id() }).await.expect("a store");
+    journal::enqueue(&app.app, Task::Reach { author: star.user_id() }).await.expect("a store");
     app.drain().await;
     let cost = async |author: &Actor| {
         author.post("once, so that scripts are known").await;
@@ -411,21 +411,21 @@ async fn work_that_fails_is_tried_again_then_laid_aside_and_may_be_revived() {
     // What no code of ours writes.
     app.redis.run::<()>(&["SET", &format!("followers:{{{}}}", b.0), "nonsense"]);
     for pause in [10_000, 1_000, 2_000, 4_000, 8_000] {
-        assert_eq!(journal::dead(&app.app).await.expect("a store"), []);
+        assert_eq!(journal::list_dead_letters(&app.app).await.expect("a store"), []);
         app.clock.advance(pause - 1);
         app.drain().await;
         app.clock.advance(1);
         app.drain().await;
     }
-    let dead = journal::dead(&app.app).await.expect("a store");
+    let dead = journal::list_dead_letters(&app.app).await.expect("a store");
     assert!(dead.len() == 1 && dead[0].error.contains("WRONGTYPE"), "{dead:?}");
-    assert_eq!(journal::waiting(&app.app, Queue::Short).await.expect("a store"), 0);
+    assert_eq!(journal::queue_length(&app.app, Queue::Short).await.expect("a store"), 0);
     app.redis.run::<()>(&["DEL", &format!("followers:{{{}}}", b.0)]);
-    assert!(journal::revive(&app.app, dead[0].entry.clone()).await.expect("a store"));
+    assert!(journal::retry_dead_letter(&app.app, dead[0].entry.clone()).await.expect("a store"));
     app.drain().await;
-    assert_eq!(journal::dead(&app.app).await.expect("a store"), []);
-    assert_eq!(journal::waiting(&app.app, Queue::Short).await.expect("a store"), 0);
-    assert!(!journal::forget(&app.app, dead[0].entry.id).await.expect("a store"));
+    assert_eq!(journal::list_dead_letters(&app.app).await.expect("a store"), []);
+    assert_eq!(journal::queue_length(&app.app, Queue::Short).await.expect("a store"), 0);
+    assert!(!journal::delete_dead_letter(&app.app, dead[0].entry.id).await.expect("a store"));
 }
 
 #[tokio::test]
@@ -448,8 +448,8 @@ async fn more_work_than_there_is_room_for_is_done_bit_by_bit_and_nothing_of_it_i
     let app = TestApp::start().await;
     let crowd = app.crowd("c", 60).await;
     for reader in &crowd {
-        journal::leave(&app.app, Task::Refill { feed: Feed::Home(reader.user_id()) }).await.expect("a store");
-        journal::leave(&app.app, Task::Reach { author: reader.user_id() }).await.expect("a store");
+        journal::enqueue(&app.app, Task::Refill { feed: Feed::Home(reader.user_id()) }).await.expect("a store");
+        journal::enqueue(&app.app, Task::Reach { author: reader.user_id() }).await.expect("a store");
     }
     let stop = tokio_util::sync::CancellationToken::new();
     let working = tokio::spawn({
@@ -457,12 +457,12 @@ async fn more_work_than_there_is_room_for_is_done_bit_by_bit_and_nothing_of_it_i
         async move { waxwing::cli::workers::run(&app, &stop).await }
     });
     let began = std::time::Instant::now();
-    while journal::waiting(&app.app, Queue::Long).await.expect("a store") > 0 {
-        let waiting = journal::entries(&app.app, Queue::Long, 100).await.expect("a store");
+    while journal::queue_length(&app.app, Queue::Long).await.expect("a store") > 0 {
+        let waiting = journal::list_entries(&app.app, Queue::Long, 100).await.expect("a store");
         assert!(waiting.iter().all(|(entry, _)| entry.claims <= 1), "what was declined is not held against it");
         assert!(began.elapsed() < Duration::from_secs(30), "the workers work");
     }
-    assert_eq!(journal::dead(&app.app).await.expect("a store"), []);
+    assert_eq!(journal::list_dead_letters(&app.app).await.expect("a store"), []);
     stop.cancel();
     working.await.expect("they stop");
 }
@@ -479,5 +479,5 @@ async fn an_entry_that_kills_whoever_takes_it_is_laid_aside() {
     }
     app.clock.advance(10_000);
     app.drain().await;
-    assert_eq!(journal::dead(&app.app).await.expect("a store").len(), 1);
+    assert_eq!(journal::list_dead_letters(&app.app).await.expect("a store").len(), 1);
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use waxwing::base::config::Config;
 use waxwing::base::ids::StatusId;
 use waxwing::domains::timelines::service as timelines;
-use waxwing::platform::journal::Place;
+use waxwing::platform::journal::Progress;
 
 /// Of these twelve the first follows all others but the last, each of whom has posted in turn; what they said, the newest first.
 async fn world(app: &TestApp, statuses: usize) -> (Vec<Actor>, Vec<String>) {
@@ -164,7 +164,7 @@ async fn what_comes_late_is_shown_although_the_merge_is_cached() {
     // The star's first, which is pushed to no home: that it came late is counted nowhere.
     for ((author, number), missing) in steps.into_iter().rev().zip([&["10"][..], &[]]) {
         let id = StatusId::from_global(&ids[59 - number]).expect("a status");
-        timelines::settle_status(&app.app, author.user_id(), id, Place::default()).await.expect("a store");
+        timelines::settle_status(&app.app, author.user_id(), id, Progress::default()).await.expect("a store");
         let there: Vec<String> = numbers(0, 60).into_iter().filter(|number| !missing.contains(&number.as_str())).collect();
         assert_eq!(said(reader, 7).await, there);
     }

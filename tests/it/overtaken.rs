@@ -17,7 +17,7 @@ use waxwing::domains::sessions::service as sessions;
 use waxwing::domains::statuses::Draft;
 use waxwing::domains::timelines::service as timelines;
 use waxwing::platform::journal::service as journal;
-use waxwing::platform::journal::{Feed, Place, Task};
+use waxwing::platform::journal::{Feed, Progress, Task};
 
 /// What is held up is the one connection that a process has.
 async fn alone() -> TestApp {
@@ -140,13 +140,13 @@ async fn lose_fans(star: &Actor, fans: &[Actor]) {
 }
 
 async fn fill_up(app: &App, reader: &Actor) {
-    while timelines::refill(app, Feed::Home(reader.user_id()), Place::default()).await.expect("a store").is_some() {}
+    while timelines::refill(app, Feed::Home(reader.user_id()), Progress::default()).await.expect("a store").is_some() {}
 }
 
 async fn cross(app: &App, star: &Actor) {
-    let mut place = Some(Place::default());
-    while let Some(at) = place {
-        place = timelines::cross(app, star.user_id(), at).await.expect("a store");
+    let mut progress = Some(Progress::default());
+    while let Some(at) = progress {
+        progress = timelines::cross(app, star.user_id(), at).await.expect("a store");
     }
 }
 
@@ -206,7 +206,7 @@ async fn who_is_followed_while_a_home_is_filled_up_is_in_it() {
     let app = alone().await;
     let crowd = with_room(&app).await;
     let slow = Slow::beside(&app).await;
-    let filling = timelines::refill(&slow.app, Feed::Home(crowd[0].user_id()), Place::default());
+    let filling = timelines::refill(&slow.app, Feed::Home(crowd[0].user_id()), Progress::default());
     slow.is_overtaken(b"profile:", filling, async || drop(crowd[0].follow(&crowd[3]).await)).await.expect("a store");
     is_whole(&app, &crowd[0], 30).await;
 }
@@ -217,7 +217,7 @@ async fn a_star_that_falls_while_a_home_is_filled_up_is_in_it() {
     let crowd = with_room(&app).await;
     let slow = Slow::beside(&app).await;
     lose_fans(&crowd[2], &crowd[5..]).await;
-    let filling = timelines::refill(&slow.app, Feed::Home(crowd[0].user_id()), Place::default());
+    let filling = timelines::refill(&slow.app, Feed::Home(crowd[0].user_id()), Progress::default());
     slow.is_overtaken(b"profile:", filling, async || cross(&app.app, &crowd[2]).await).await.expect("a store");
     is_whole(&app, &crowd[0], 20).await;
 }
@@ -303,7 +303,7 @@ async fn what_is_deleted_while_a_home_is_filled_up_with_it_is_not_in_it() {
     let crowd = with_room(&app).await;
     let (reader, friend) = (&crowd[0], &crowd[1]);
     let (slow, mut deleted) = (Slow::beside(&app).await, None);
-    let filling = timelines::refill(&slow.app, Feed::Home(reader.user_id()), Place::default());
+    let filling = timelines::refill(&slow.app, Feed::Home(reader.user_id()), Progress::default());
     slow.is_overtaken(b"profile:", filling, async || deleted = Some(delete_newest(friend).await)).await.expect("a store");
     let deleted = deleted.expect("it was deleted");
     let home = format!("home:{{{}}}", reader.user_id().0);

@@ -5,7 +5,7 @@ use serde_json::json;
 use std::time::{Duration, Instant};
 use waxwing::base::config::Config;
 use waxwing::domains::timelines::service as timelines;
-use waxwing::platform::journal::{Place, Queue, service as journal};
+use waxwing::platform::journal::{Progress, Queue, service as journal};
 
 fn config(star_followers: u64) -> Config {
     Config { star_followers, home_window: 20, ..Config::default() }
@@ -59,7 +59,7 @@ async fn whoever_posts_is_looked_at() {
     app.drain().await;
     assert!(reach(&app, star).starts_with("merged "), "{}", reach(&app, star));
     star.post("merged").await;
-    assert_eq!(journal::waiting(&app.app, Queue::Long).await.expect("a store"), 0, "a star has nothing to cross");
+    assert_eq!(journal::queue_length(&app.app, Queue::Long).await.expect("a store"), 0, "a star has nothing to cross");
     assert_eq!((size(&app, "home", fan), whole(fan).await), (1, vec!["merged".to_owned(), "pushed".into()]));
     is_sound(&app).await;
 }
@@ -78,7 +78,11 @@ async fn nobody_else_waits_for_it() {
     // entry on each of the other two nodes.
     let scripts = if app.app.db().is_cluster() { 37 } else { 35 };
     let calls = app.redis.calls();
-    assert_eq!((calls["evalsha"], journal::waiting(&app.app, Queue::Long).await.expect("a store")), (scripts, 0), "{calls:?}");
+    assert_eq!(
+        (calls["evalsha"], journal::queue_length(&app.app, Queue::Long).await.expect("a store")),
+        (scripts, 0),
+        "{calls:?}"
+    );
 }
 
 /// Reads the whole home of some fan again and again while the workers work: what was posted by then is there, each once.
@@ -87,7 +91,7 @@ async fn is_whole_while_it_crosses(app: &Served, fans: &[Actor], expected: &[Str
         for round in 0.. {
             let fan = fans[round % fans.len()].at(app);
             assert_eq!(whole(&fan).await, expected, "round {round}");
-            let waiting = journal::waiting(&app.app, Queue::Long).await.expect("a store");
+            let waiting = journal::queue_length(&app.app, Queue::Long).await.expect("a store");
             if waiting == 0 {
                 return;
             }
@@ -120,14 +124,14 @@ async fn a_changed_threshold_is_taken_up_and_every_home_is_whole_meanwhile() {
     let low = TestApp::over(app.redis.clone(), app.clock.clone(), config(30)).await;
     let all = say(&app, 3).await;
     timelines::take_up_threshold(&low.app).await.expect("a store");
-    assert_eq!(journal::waiting(&low.app, Queue::Long).await.expect("a store"), 1, "one task, for whoever takes it");
+    assert_eq!(journal::queue_length(&low.app, Queue::Long).await.expect("a store"), 1, "one task, for whoever takes it");
     is_whole_while_it_crosses(&low, &fans, &all).await;
     for author in &authors {
         assert!(reach(&app, author).starts_with("merged "), "{}", reach(&app, author));
     }
     assert_eq!((reach(&app, &few), size(&app, "marked", &fans[0])), (String::new(), 3));
     timelines::take_up_threshold(&low.app).await.expect("a store");
-    assert_eq!(journal::waiting(&low.app, Queue::Long).await.expect("a store"), 0, "it is known");
+    assert_eq!(journal::queue_length(&low.app, Queue::Long).await.expect("a store"), 0, "it is known");
     // And back.
     let all = say(&low, 30).await;
     let high = TestApp::over(app.redis.clone(), app.clock.clone(), config(1_000)).await;
@@ -146,8 +150,8 @@ async fn a_threshold_that_was_changed_again_is_not_walked_for() {
     let app = TestApp::with(config(10)).await;
     let (_, authors) = world(&app, 10, 1).await;
     timelines::take_up_threshold(&app.app).await.expect("a store");
-    let place = Place::default();
-    assert_eq!(timelines::review_stars(&app.app, 11, place).await.expect("a store"), None);
+    let progress = Progress::default();
+    assert_eq!(timelines::review_stars(&app.app, 11, progress).await.expect("a store"), None);
     assert_eq!(reach(&app, &authors[0]), "");
     app.drain().await;
     assert!(reach(&app, &authors[0]).starts_with("merged "), "the one that counts is");
@@ -160,13 +164,13 @@ async fn all_authors_are_looked_at_in_passes() {
     world(&app, 10, 8).await;
     app.crowd("d", 2_000).await;
     app.app.db().set_star_followers(10).await.expect("a store");
-    let (mut passes, mut next) = (0, Some(Place::default()));
-    while let Some(place) = next {
-        next = timelines::review_stars(&app.app, 10, place).await.expect("a store");
+    let (mut passes, mut next) = (0, Some(Progress::default()));
+    while let Some(progress) = next {
+        next = timelines::review_stars(&app.app, 10, progress).await.expect("a store");
         passes += 1;
     }
     assert!(passes > 4, "{passes} passes over {} keys", app.redis.keys().len());
-    assert_eq!(journal::waiting(&app.app, Queue::Long).await.expect("a store"), 8);
+    assert_eq!(journal::queue_length(&app.app, Queue::Long).await.expect("a store"), 8);
 }
 
 /// During a rolling restart a process that still has the old threshold takes over some of the crossings.
@@ -204,7 +208,7 @@ async fn processes_that_begin_at_once_leave_one_review() {
     for server in &servers {
         server.app.drain().await;
     }
-    assert_eq!(journal::waiting(&app.app, Queue::Long).await.expect("a store"), 1);
+    assert_eq!(journal::queue_length(&app.app, Queue::Long).await.expect("a store"), 1);
     assert_eq!(app.app.db().star_followers().await.expect("a store"), Some(30));
 }
 

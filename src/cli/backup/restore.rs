@@ -13,7 +13,7 @@ use crate::cli::storage::Storage;
 use crate::cli::workers;
 use crate::db::snapshot::{copy_into, free_folder, place};
 use crate::db::{Db, Timing};
-use crate::platform::journal::keep;
+use crate::platform::journal::retention;
 use crate::server::on_signal;
 use anyhow::{Context, bail};
 use clap::Args;
@@ -186,7 +186,7 @@ async fn finish(
     let finished = async {
         filled?;
         println!("{}", migrate::to_the_end(&app).await?);
-        keep::release(&app).await?;
+        retention::requeue_all(&app).await?;
         workers::drain(&app).await.context("what was under way cannot be settled")?;
         audit(&storage.db, None, None).await
     };

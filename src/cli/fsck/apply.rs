@@ -14,7 +14,7 @@ use crate::domains::statuses::service as statuses;
 use crate::domains::timelines::service as timelines;
 use crate::domains::users::service as users;
 use crate::platform::idempotency::service as idempotency;
-use crate::platform::journal::{Feed, Place};
+use crate::platform::journal::{Feed, Progress};
 
 /// Applies one remedy, to its end.
 ///
@@ -95,21 +95,21 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
 }
 
 async fn settle_status(app: &App, author: UserId, status: StatusId) -> Result<(), Error> {
-    let mut place = Some(Place::default());
-    while let Some(from) = place {
-        place = timelines::settle_status(app, author, status, from).await?;
+    let mut progress = Some(Progress::default());
+    while let Some(from) = progress {
+        progress = timelines::settle_status(app, author, status, from).await?;
     }
     Ok(())
 }
 
 /// Of an account that is there nothing is taken away. Its login is not known any more: who claims it is looked at with the claims.
 async fn purge_account(app: &App, user: UserId) -> Result<(), Error> {
-    let mut place = Some(Place::default());
-    while let Some(from) = place {
+    let mut progress = Some(Progress::default());
+    while let Some(from) = progress {
         if users::is_there(app, user).await? {
             return Ok(());
         }
-        place = accounts::settle(app, user, "", from).await?;
+        progress = accounts::settle(app, user, "", from).await?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::{Step, numbers, walk};
 use crate::app::App;
-use crate::base::audit::{Entry, Findings};
+use crate::base::audit::{Findings, KeyInfo};
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::db::audit_reader::AuditReader;
@@ -28,39 +28,41 @@ pub async fn mentions(app: &App, id: UserId, mut tell: impl FnMut(Step<'_>)) -> 
 }
 
 async fn look_at(app: &App, id: UserId, keys: Vec<String>) -> Result<Vec<crate::base::audit::Finding>, Error> {
-    let look = AuditReader::new(app.db().clone(), app.now(), users::user_key);
+    let reader = AuditReader::new(app.db().clone(), app.now(), users::user_key);
     let mut found = Findings::default();
     let (own, others): (Vec<String>, Vec<String>) = keys.into_iter().partition(|key| numbers(key).any(|number| number == id.0));
     for key in own {
         found.add(&key, "is the account's");
     }
-    let entries = look.entries(others).await?;
+    let entries = reader.entries(others).await?;
     let of = |kind: &str| entries.iter().filter(|entry| entry.kind == kind).map(|entry| entry.key.clone()).collect::<Vec<_>>();
     let is_named = |text: &str| numbers(text).any(|number| number == id.0);
-    for key in look.holders(&of("zset"), id.0).await? {
+    for key in reader.holders(&of("zset"), id.0).await? {
         found.add(&key, "the account is in it");
     }
-    for (key, text) in look.texts(&of("string")).await? {
+    for (key, text) in reader.texts(&of("string")).await? {
         if is_named(&text) {
             found.add(&key, "names the account");
         }
     }
-    look.fields(of("hash"), async |page| {
-        for (key, field, value) in page {
-            if is_named(&field) || is_named(&value) {
-                found.add(&key, format!("names the account at {field:?}"));
+    reader
+        .fields(of("hash"), async |page| {
+            for (key, field, value) in page {
+                if is_named(&field) || is_named(&value) {
+                    found.add(&key, format!("names the account at {field:?}"));
+                }
             }
-        }
-        Ok(())
-    })
-    .await?;
-    look.streams(of("stream"), |key, text| {
-        if is_named(text) {
-            found.add(key, "names the account");
-        }
-    })
-    .await?;
-    let known = |entry: &&Entry| ["zset", "string", "hash", "stream"].contains(&entry.kind.as_str());
+            Ok(())
+        })
+        .await?;
+    reader
+        .streams(of("stream"), |key, text| {
+            if is_named(text) {
+                found.add(key, "names the account");
+            }
+        })
+        .await?;
+    let known = |entry: &&KeyInfo| ["zset", "string", "hash", "stream"].contains(&entry.kind.as_str());
     for entry in entries.iter().filter(|entry| !known(entry)) {
         found.add(&entry.key, format!("is a {}, and was not looked into", entry.kind));
     }

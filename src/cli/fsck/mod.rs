@@ -69,7 +69,7 @@ pub struct Report {
 pub async fn run(app: &App, options: Options, mut tell: impl FnMut(Step<'_>)) -> Result<Report, Error> {
     let mut fsck = Fsck { app, options, leaving: leaving(app).await?, suspects: Vec::new(), told: HashSet::new() };
     let keys = walk(app, async |page, keys| {
-        let found = fsck.look(page).await?;
+        let found = fsck.reader(page).await?;
         fsck.suspects.extend(found);
         if fsck.suspects.len() >= PAGE {
             fsck.look_again(&mut tell).await?;
@@ -114,29 +114,29 @@ struct Fsck<'a> {
 
 impl Fsck<'_> {
     /// Shows keys to all domains: each picks those that it knows something about.
-    async fn look(&self, keys: Vec<String>) -> Result<Vec<Finding>, Error> {
-        let look = AuditReader::new(self.app.db().clone(), self.app.now(), users::user_key);
+    async fn reader(&self, keys: Vec<String>) -> Result<Vec<Finding>, Error> {
+        let reader = AuditReader::new(self.app.db().clone(), self.app.now(), users::user_key);
         let mut found = Findings::default();
         // What is no text cannot be asked for by the name it came with.
         let (odd, keys): (Vec<_>, Vec<_>) = keys.into_iter().partition(|key| key.contains(char::REPLACEMENT_CHARACTER));
-        let entries = look.entries(keys).await?;
+        let entries = reader.entries(keys).await?;
         let there = entries.iter().map(|entry| &entry.key);
         for key in there.filter(|key| !is_ours(key)).chain(&odd) {
             found.add(key, "is no key of Waxwing's");
         }
-        db::audit::check(&look, &entries, &mut found).await?;
-        journal::audit::check(&look, &entries, &mut found).await?;
-        events::audit::check(&look, &entries, &mut found).await?;
-        rates::audit::check(&look, &entries, &mut found).await?;
-        users::audit::check(&look, &entries, &mut found).await?;
-        sessions::audit::check(&look, &entries, &mut found).await?;
-        idempotency::audit::check(&look, &entries, &mut found).await?;
-        graph::audit::check(&look, &entries, &mut found).await?;
-        statuses::audit::check(&look, &entries, &mut found).await?;
-        lists::audit::check(&look, &entries, &mut found).await?;
-        comments::audit::check(&look, &entries, &mut found).await?;
-        ads::audit::check(&look, &entries, &mut found).await?;
-        timelines::audit::check(&look, &entries, self.options.home_window, &mut found).await?;
+        db::audit::check(&reader, &entries, &mut found).await?;
+        journal::audit::check(&reader, &entries, &mut found).await?;
+        events::audit::check(&reader, &entries, &mut found).await?;
+        rates::audit::check(&reader, &entries, &mut found).await?;
+        users::audit::check(&reader, &entries, &mut found).await?;
+        sessions::audit::check(&reader, &entries, &mut found).await?;
+        idempotency::audit::check(&reader, &entries, &mut found).await?;
+        graph::audit::check(&reader, &entries, &mut found).await?;
+        statuses::audit::check(&reader, &entries, &mut found).await?;
+        lists::audit::check(&reader, &entries, &mut found).await?;
+        comments::audit::check(&reader, &entries, &mut found).await?;
+        ads::audit::check(&reader, &entries, &mut found).await?;
+        timelines::audit::check(&reader, &entries, self.options.home_window, &mut found).await?;
         let mut found = found.into_vec();
         found.retain(|finding| !numbers(&finding.key).chain(numbers(&finding.what)).any(|id| self.leaving.contains(&id)));
         Ok(found)
@@ -168,7 +168,7 @@ impl Fsck<'_> {
         keys.dedup();
         let mut still = Vec::new();
         for keys in keys.chunks(PAGE) {
-            let found = self.look(keys.to_vec()).await?;
+            let found = self.reader(keys.to_vec()).await?;
             still.extend(found.into_iter().filter(|it| before.contains(&(it.key.as_str(), it.what.as_str()))));
         }
         Ok(still)
@@ -218,7 +218,7 @@ pub fn is_ours(key: &str) -> bool {
 /// What is being taken away, by the journal: accounts, and the statuses of which branches or whole threads go. What stands in it for too
 /// long is told itself.
 async fn leaving(app: &App) -> Result<HashSet<u64>, Error> {
-    let entries = journal_service::entries(app, Queue::Long, JOURNAL).await?;
+    let entries = journal_service::list_entries(app, Queue::Long, JOURNAL).await?;
     let leaving = |task| match task {
         Task::Account { user, .. } => Some(user.0),
         Task::Branch { comment, .. } => Some(comment.status.0),

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::base::audit::{Finding, Remedy};
 use crate::base::error::Error;
 use crate::cli::workers;
-use crate::platform::journal::keep;
+use crate::platform::journal::retention;
 use futures_util::{StreamExt, stream};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -72,7 +72,7 @@ pub async fn repair(app: &App, options: Options, dry_run: bool, mut tell: impl F
     }
     for round in 0..=ROUNDS {
         tell(RepairStep::Looking);
-        let (keys, findings) = look(app, options, &mut tell).await?;
+        let (keys, findings) = reader(app, options, &mut tell).await?;
         (repaired.keys, repaired.looks) = (keys, round + 1);
         for finding in &findings {
             if known.insert(name(finding)) {
@@ -103,7 +103,7 @@ pub async fn repair(app: &App, options: Options, dry_run: bool, mut tell: impl F
 /// Settles what is overdue in the journal. One that cannot be read keeps nothing else from being repaired.
 async fn settle_journal(app: &App) -> Result<(), Error> {
     let settled = async {
-        keep::release(app).await?;
+        retention::requeue_all(app).await?;
         workers::drain(app).await
     };
     match settled.await {
@@ -116,7 +116,7 @@ async fn settle_journal(app: &App) -> Result<(), Error> {
     }
 }
 
-async fn look(app: &App, options: Options, tell: &mut impl FnMut(RepairStep<'_>)) -> Result<(u64, Vec<Finding>), Error> {
+async fn reader(app: &App, options: Options, tell: &mut impl FnMut(RepairStep<'_>)) -> Result<(u64, Vec<Finding>), Error> {
     let mut findings = Vec::new();
     let report = run(app, options, |step| match step {
         Step::Read(keys) => tell(RepairStep::Read(keys)),

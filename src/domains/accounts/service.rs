@@ -12,7 +12,7 @@ use crate::domains::timelines::service as timelines;
 use crate::domains::users::service as users;
 use crate::platform::idempotency::service as idempotency;
 use crate::platform::journal::service as journal;
-use crate::platform::journal::{Place, Task, Ticket};
+use crate::platform::journal::{EntryLease, Progress, Task};
 use crate::platform::rates::service as rates;
 
 /// What goes, in this order; a stage's number is its place here.
@@ -45,8 +45,8 @@ pub async fn delete(app: &App, id: UserId, password: &str, session: Option<Sessi
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn leave(app: &App, id: UserId, login: &str) -> Result<(), Error> {
-    let (ticket, rest) = begin(app, id, login).await?;
-    ticket.rest(app, rest).await;
+    let (lease, rest) = begin(app, id, login).await?;
+    lease.finish(app, rest).await;
     Ok(())
 }
 
@@ -55,26 +55,26 @@ pub async fn leave(app: &App, id: UserId, login: &str) -> Result<(), Error> {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: once the account is gone, whoever works on the journal does the rest.
 pub async fn purge(app: &App, id: UserId, login: &str, mut tell: impl FnMut(&'static str)) -> Result<(), Error> {
-    let (mut ticket, mut next) = begin(app, id, login).await?;
-    while let Some(place) = next {
-        tell(STAGES.get(usize::from(place.stage)).copied().unwrap_or_default());
-        ticket.renew(app, place).await?;
-        next = pass(app, id, login, place).await?;
+    let (mut lease, mut next) = begin(app, id, login).await?;
+    while let Some(progress) = next {
+        tell(STAGES.get(usize::from(progress.stage)).copied().unwrap_or_default());
+        lease.renew(app, progress).await?;
+        next = pass(app, id, login, progress).await?;
     }
-    ticket.done(app);
+    lease.ack(app);
     app.drain().await;
     Ok(())
 }
 
 /// The journal, the commit, and what must go before anybody is answered.
-async fn begin(app: &App, id: UserId, login: &str) -> Result<(Ticket, Option<Place>), Error> {
-    let ticket = journal::begin_deletion(app, Task::Account { user: id, login: login.to_owned() }).await?;
+async fn begin(app: &App, id: UserId, login: &str) -> Result<(EntryLease, Option<Progress>), Error> {
+    let lease = journal::begin_deletion(app, Task::Account { user: id, login: login.to_owned() }).await?;
     users::remove(app, id, login).await?;
-    let mut next = settle(app, id, login, Place::default()).await?;
-    while let Some(place) = next.filter(|place| place.stage == 0) {
-        next = settle(app, id, login, place).await?;
+    let mut next = settle(app, id, login, Progress::default()).await?;
+    while let Some(progress) = next.filter(|progress| progress.stage == 0) {
+        next = settle(app, id, login, progress).await?;
     }
-    Ok((ticket, next))
+    Ok((lease, next))
 }
 
 /// A pass over what is left of an account that is gone, a thousand keys at most, and where to go on; `None` at the end, and for an account
@@ -82,15 +82,15 @@ async fn begin(app: &App, id: UserId, login: &str) -> Result<(Ticket, Option<Pla
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle(app: &App, id: UserId, login: &str, place: Place) -> Result<Option<Place>, Error> {
+pub async fn settle(app: &App, id: UserId, login: &str, progress: Progress) -> Result<Option<Progress>, Error> {
     if users::settle_login(app, id, login).await? {
         return Ok(None);
     }
-    pass(app, id, login, place).await
+    pass(app, id, login, progress).await
 }
 
-async fn pass(app: &App, id: UserId, login: &str, place: Place) -> Result<Option<Place>, Error> {
-    let more = match place.stage {
+async fn pass(app: &App, id: UserId, login: &str, progress: Progress) -> Result<Option<Progress>, Error> {
+    let more = match progress.stage {
         0 => sessions::purge(app, id).await?,
         1 => timelines::purge_followers(app, id).await?,
         2 => timelines::purge_memberships(app, id).await?,
@@ -103,6 +103,6 @@ async fn pass(app: &App, id: UserId, login: &str, place: Place) -> Result<Option
         9 => ads::purge(app, id).await?,
         _ => idempotency::purge(app, id).await? | rates::purge(app, id, login).await?,
     };
-    let stage = if more { place.stage } else { place.stage + 1 };
-    Ok((usize::from(stage) < STAGES.len()).then_some(Place { stage, ..Place::default() }))
+    let stage = if more { progress.stage } else { progress.stage + 1 };
+    Ok((usize::from(stage) < STAGES.len()).then_some(Progress { stage, ..Progress::default() }))
 }

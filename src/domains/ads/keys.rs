@@ -189,7 +189,7 @@ pub(super) const SIGNING: &str = "signing:{ads}";
 
 /// What a key of this domain is about.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Owned {
+pub(super) enum KeyKind {
     Campaigns(UserId),
     Websites(UserId),
     Standing(UserId),
@@ -220,9 +220,9 @@ pub(super) enum Owned {
 }
 
 /// What a key is about; `None` when it is not of this domain.
-pub(super) fn parse(key: &str) -> Option<Owned> {
+pub(super) fn parse(key: &str) -> Option<KeyKind> {
     if key == SIGNING {
-        return Some(Owned::Signing);
+        return Some(KeyKind::Signing);
     }
     let (kind, rest) = key.split_once(':')?;
     let rest = rest.strip_prefix('{')?;
@@ -236,45 +236,45 @@ pub(super) fn parse(key: &str) -> Option<Owned> {
     }
 }
 
-fn parse_whole(kind: &str, tag: &str) -> Option<Owned> {
+fn parse_whole(kind: &str, tag: &str) -> Option<KeyKind> {
     let (user, campaign) = (|| audit::id(tag).map(UserId), || audit::id(tag).map(CampaignId));
     match kind {
-        "campaigns" => user().map(Owned::Campaigns),
-        "websites" => user().map(Owned::Websites),
-        "standing" => user().map(Owned::Standing),
-        "campaign" => campaign().map(Owned::Campaign),
-        "keywords" => campaign().map(Owned::Keywords),
-        "ads" => campaign().map(Owned::Ads),
-        "listed" => campaign().map(Owned::Listed),
-        "website" => audit::id(tag).map(|id| Owned::Website(WebsiteId(id))),
-        "share" => Share::parse(tag).map(Owned::Share),
-        "offered" => Share::parse(tag).map(Owned::Offered),
-        "holds" => Share::parse(tag).map(Owned::Holds),
-        "reach" => Share::parse(tag).map(Owned::Reach),
-        "offers" => Listing::parse(tag).map(Owned::Offers),
-        "capped" => Visitor::parse(tag).map(Owned::Capped),
-        "clicker" => Visitor::parse(tag).map(Owned::Clicker),
-        "traffic" => Visitor::parse(tag).map(Owned::Traffic),
-        "schedule" => audit::number(tag).filter(|n| *n < SCHEDULES).map(Owned::Schedule),
+        "campaigns" => user().map(KeyKind::Campaigns),
+        "websites" => user().map(KeyKind::Websites),
+        "standing" => user().map(KeyKind::Standing),
+        "campaign" => campaign().map(KeyKind::Campaign),
+        "keywords" => campaign().map(KeyKind::Keywords),
+        "ads" => campaign().map(KeyKind::Ads),
+        "listed" => campaign().map(KeyKind::Listed),
+        "website" => audit::id(tag).map(|id| KeyKind::Website(WebsiteId(id))),
+        "share" => Share::parse(tag).map(KeyKind::Share),
+        "offered" => Share::parse(tag).map(KeyKind::Offered),
+        "holds" => Share::parse(tag).map(KeyKind::Holds),
+        "reach" => Share::parse(tag).map(KeyKind::Reach),
+        "offers" => Listing::parse(tag).map(KeyKind::Offers),
+        "capped" => Visitor::parse(tag).map(KeyKind::Capped),
+        "clicker" => Visitor::parse(tag).map(KeyKind::Clicker),
+        "traffic" => Visitor::parse(tag).map(KeyKind::Traffic),
+        "schedule" => audit::number(tag).filter(|n| *n < SCHEDULES).map(KeyKind::Schedule),
         _ => None,
     }
 }
 
-fn parse_part(kind: &str, tag: &str, part: &str) -> Option<Owned> {
+fn parse_part(kind: &str, tag: &str, part: &str) -> Option<KeyKind> {
     if kind == "ad" {
         let campaign = CampaignId(audit::id(tag)?);
-        return audit::id(part).map(|number| Owned::Ad(AdId { campaign, number }));
+        return audit::id(part).map(|number| KeyKind::Ad(AdId { campaign, number }));
     }
     let share = Share::parse(tag)?;
     match kind {
-        "rank" => Slot::named(part).map(|slot| Owned::Rank(share, slot)),
-        "seen" => Visitor::parse(part).map(|_| Owned::Seen(share)),
-        "shown" => Visitor::parse(part).map(|_| Owned::Shown(share)),
-        "impression" => audit::id(part).map(|_| Owned::Impression(share)),
-        "clicked" => audit::number(part).map(|_| Owned::Clicked(share)),
-        "recorded" => audit::number(part).map(|_| Owned::Recorded(share)),
-        "tally" => audit::number(part).map(|day| Owned::Tally(share, day)),
-        "reached" => audit::number(part).map(|day| Owned::Reached(share, day)),
+        "rank" => Slot::named(part).map(|slot| KeyKind::Rank(share, slot)),
+        "seen" => Visitor::parse(part).map(|_| KeyKind::Seen(share)),
+        "shown" => Visitor::parse(part).map(|_| KeyKind::Shown(share)),
+        "impression" => audit::id(part).map(|_| KeyKind::Impression(share)),
+        "clicked" => audit::number(part).map(|_| KeyKind::Clicked(share)),
+        "recorded" => audit::number(part).map(|_| KeyKind::Recorded(share)),
+        "tally" => audit::number(part).map(|day| KeyKind::Tally(share, day)),
+        "reached" => audit::number(part).map(|day| KeyKind::Reached(share, day)),
         _ => None,
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn commented(author: UserId) -> String {
 
 /// What a key of this domain is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Owned {
+pub(super) enum KeyKind {
     Comment(CommentId),
     Votes(CommentId),
     Replies(StatusId, Order),
@@ -69,26 +69,26 @@ pub(super) enum Owned {
 }
 
 /// What a key is about; `None` when it is not of this domain.
-pub(super) fn parse(key: &str) -> Option<Owned> {
+pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let (kind, _) = key.split_once(':')?;
     if let Some((owner, rest)) = key.split_once("}:") {
         let status = StatusId(audit::id_in(&format!("{owner}}}"), kind)?);
         let comment = || audit::id(rest).map(|number| CommentId { status, number });
         return match kind {
-            "comment" => comment().map(Owned::Comment),
-            "votes" => comment().map(Owned::Votes),
-            "replies" => Order::ALL.into_iter().find(|order| order.name() == rest).map(|order| Owned::Replies(status, order)),
+            "comment" => comment().map(KeyKind::Comment),
+            "votes" => comment().map(KeyKind::Votes),
+            "replies" => Order::ALL.into_iter().find(|order| order.name() == rest).map(|order| KeyKind::Replies(status, order)),
             _ => None,
         };
     }
     let status = || audit::id_in(key, kind).map(StatusId);
     match kind {
-        "thread" => status().map(Owned::Thread),
-        "discussion" => status().map(Owned::Log),
-        "pending" => status().map(Owned::Pending),
-        "erased" => status().map(Owned::Erased),
-        "fallen" => status().map(Owned::Fallen),
-        "commented" => audit::id_in(key, kind).map(|id| Owned::Commented(UserId(id))),
+        "thread" => status().map(KeyKind::Thread),
+        "discussion" => status().map(KeyKind::Log),
+        "pending" => status().map(KeyKind::Pending),
+        "erased" => status().map(KeyKind::Erased),
+        "fallen" => status().map(KeyKind::Fallen),
+        "commented" => audit::id_in(key, kind).map(|id| KeyKind::Commented(UserId(id))),
         _ => None,
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn channel(status: StatusId) -> String {
 
 /// The thread of a channel.
 pub(super) fn thread_of(channel: &str) -> Option<StatusId> {
-    if let Some(keys::Owned::Log(status)) = keys::parse(channel) { Some(status) } else { None }
+    if let Some(keys::KeyKind::Log(status)) = keys::parse(channel) { Some(status) } else { None }
 }
 
 /// Who has no votes.

@@ -2,10 +2,10 @@
 
 use super::keys;
 use super::model::{Direction, MAX_FOLLOWING};
-use crate::base::audit::{Entry, Expiry, Findings, Remedy};
+use crate::base::audit::{Expiry, Findings, KeyInfo, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::UserId;
-use crate::db::audit_reader::{AuditReader, Count, Part, Walk};
+use crate::db::audit_reader::{AuditReader, SetScan, SetWindow, StoredCount};
 use crate::domains::users::{user_key, user_of_key};
 use redis::cmd;
 
@@ -22,40 +22,40 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
-    look.check_counts(entries.iter().filter_map(|entry| user_of_key(&entry.key)).flat_map(counts).collect(), found).await?;
-    check_left(look, entries, found).await?;
+pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
+    reader.check_counts(entries.iter().filter_map(|entry| user_of_key(&entry.key)).flat_map(counts).collect(), found).await?;
+    check_left(reader, entries, found).await?;
     let mut sets = Vec::new();
     for entry in entries {
         let Some(set) = keys::parse(&entry.key) else { continue };
         // Whom one follows is the truth, who follows one is derived from it.
         let is_set = match set.0 {
-            Direction::Following => entry.is_a("zset", Expiry::On, found),
-            Direction::Followers => entry.is_derived("zset", Expiry::On, found),
+            Direction::Following => entry.check_type("zset", Expiry::Never, found),
+            Direction::Followers => entry.check_derived_type("zset", Expiry::Never, found),
         };
         if is_set {
             sets.push((set, entry.key.clone()));
         }
     }
-    check_sets(look, sets.iter().map(|(set, _)| *set).collect(), found).await?;
-    let mut walk = Walk::over(look, sets, mend_edge, found).await?;
+    check_sets(reader, sets.iter().map(|(set, _)| *set).collect(), found).await?;
+    let mut walk = SetScan::over(reader, sets, mend_edge, found).await?;
     loop {
-        let parts = walk.next(look, found).await?;
+        let parts = walk.next(reader, found).await?;
         if parts.is_empty() {
             return Ok(());
         }
-        check_edges(look, &parts, found).await?;
+        check_edges(reader, &parts, found).await?;
     }
 }
 
 /// Whoever was left is forgotten within seconds: how long ago it was is not written down, so a look that comes again tells.
-async fn check_left(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
-    let left: Vec<(UserId, &Entry)> = entries.iter().filter_map(|entry| Some((keys::parse_left(&entry.key)?, entry))).collect();
-    let strangers = look.strangers(left.iter().map(|(id, _)| *id)).await?;
+async fn check_left(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
+    let left: Vec<(UserId, &KeyInfo)> = entries.iter().filter_map(|entry| Some((keys::parse_left(&entry.key)?, entry))).collect();
+    let missing_accounts = reader.missing_accounts(left.iter().map(|(id, _)| *id)).await?;
     for (id, entry) in left {
-        if entry.is_derived("zset", Expiry::On, found) && strangers.contains(&id) {
+        if entry.check_derived_type("zset", Expiry::Never, found) && missing_accounts.contains(&id) {
             let orphan = Remedy::DeleteOrphan { key: entry.key.clone(), owners: vec![user_key(id)] };
-            found.mend(&entry.key, "there is no such account", [orphan]);
+            found.add_repairable(&entry.key, "there is no such account", [orphan]);
         }
     }
     Ok(())
@@ -83,18 +83,18 @@ fn set_key((side, id): Set) -> String {
     }
 }
 
-fn counts(id: UserId) -> [Count; 2] {
-    let side = |field, set| Count { key: user_key(id), field, set };
+fn counts(id: UserId) -> [StoredCount; 2] {
+    let side = |field, set| StoredCount { key: user_key(id), field, set };
     [side("following", keys::following(id)), side("followers", keys::followers(id))]
 }
 
-async fn check_sets(look: &AuditReader, sets: Vec<Set>, found: &mut Findings) -> Result<(), Error> {
-    let strangers = look.strangers(sets.iter().map(|(_, id)| *id)).await?;
-    for set in sets.iter().filter(|(_, id)| strangers.contains(id)) {
-        found.mend(&set_key(*set), "there is no such account", [Remedy::PurgeAccount(set.1)]);
+async fn check_sets(reader: &AuditReader, sets: Vec<Set>, found: &mut Findings) -> Result<(), Error> {
+    let missing_accounts = reader.missing_accounts(sets.iter().map(|(_, id)| *id)).await?;
+    for set in sets.iter().filter(|(_, id)| missing_accounts.contains(id)) {
+        found.add_repairable(&set_key(*set), "there is no such account", [Remedy::PurgeAccount(set.1)]);
     }
     let bounded = || sets.iter().copied().filter(|(side, _)| *side == Direction::Following);
-    let sizes = look.ask(bounded(), |set| cmd("ZCARD").arg(set_key(set)).take()).await?;
+    let sizes = reader.query(bounded(), |set| cmd("ZCARD").arg(set_key(set)).take()).await?;
     for set in bounded() {
         if let Some(size) = sizes.read::<usize>(&set).filter(|size| *size > MAX_FOLLOWING) {
             found.add_with(&set_key(set), format!("holds more than {MAX_FOLLOWING}"), size.to_string());
@@ -103,15 +103,15 @@ async fn check_sets(look: &AuditReader, sets: Vec<Set>, found: &mut Findings) ->
     Ok(())
 }
 
-async fn check_edges(look: &AuditReader, parts: &[Part<Set>], found: &mut Findings) -> Result<(), Error> {
+async fn check_edges(reader: &AuditReader, parts: &[SetWindow<Set>], found: &mut Findings) -> Result<(), Error> {
     let others = || parts.iter().flat_map(|part| part.rows.iter().map(|row| UserId(row.member)));
-    let strangers = look.strangers(others()).await?;
-    let back = |part: &Part<Set>, other| match part.of {
+    let missing_accounts = reader.missing_accounts(others()).await?;
+    let back = |part: &SetWindow<Set>, other| match part.of {
         (Direction::Following, id) => ((Direction::Followers, other), id),
         (Direction::Followers, id) => ((Direction::Following, other), id),
     };
     let backs = parts.iter().flat_map(|part| part.rows.iter().map(|row| back(part, UserId(row.member))));
-    let scores = look.ask(backs, |(set, member)| cmd("ZSCORE").arg(set_key(set)).arg(member.0).take()).await?;
+    let scores = reader.query(backs, |(set, member)| cmd("ZSCORE").arg(set_key(set)).arg(member.0).take()).await?;
     for part in parts {
         for row in &part.rows {
             let other = UserId(row.member);
@@ -120,18 +120,20 @@ async fn check_edges(look: &AuditReader, parts: &[Part<Set>], found: &mut Findin
             match scores.score(&(set, member)) {
                 _ if other == part.of.1 => {
                     let own = Remedy::RemoveMember { key: part.key.clone(), member: row.member.to_string().into_bytes() };
-                    found.mend(&part.key, "holds its own account", [own]);
+                    found.add_repairable(&part.key, "holds its own account", [own]);
                 }
-                _ if strangers.contains(&other) => found.mend(&part.key, format!("{} in it is no account", other.0), [settle]),
-                _ if look.is_young(row.position) => {}
+                _ if missing_accounts.contains(&other) => {
+                    found.add_repairable(&part.key, format!("{} in it is no account", other.0), [settle])
+                }
+                _ if reader.is_young(row.position) => {}
                 None => {
                     let what = format!("{} is in it, but {} has no {}", other.0, set_key(set), member.0);
-                    found.mend(&part.key, what, [settle]);
+                    found.add_repairable(&part.key, what, [settle]);
                 }
                 // Once is enough to tell it.
                 Some(score) if score != row.position && part.of.0 == Direction::Following => {
                     let what = format!("{} is in it with another follow than in {}", other.0, set_key(set));
-                    found.mend_with(&part.key, what, format!("{} and {score}", row.position), [settle]);
+                    found.add_repairable_with(&part.key, what, format!("{} and {score}", row.position), [settle]);
                 }
                 Some(_) => {}
             }

@@ -141,10 +141,10 @@ pub async fn purge_following(app: &App, id: UserId) -> Result<bool, Error> {
     let rows = store::people(app.db(), id, Direction::Following, &[window]).await?.pop().unwrap_or_default();
     let others: Vec<UserId> = rows.iter().map(|row| UserId(row.member)).collect();
     let parts = others.iter().map(|other| Task::Source { feed: Feed::Home(id), source: *other });
-    let parts = journal::begin_parts(app, parts).await?;
+    let parts = journal::begin_subtasks(app, parts).await?;
     store::remove_followers(app.db(), id, &others).await?;
     store::forget_following(app.db(), id, &others).await?;
-    parts.done(app);
+    parts.ack(app);
     if others.len() == PASS {
         return Ok(true);
     }

@@ -40,7 +40,7 @@ pub(super) fn memberships(user: UserId) -> String {
 
 /// What a key of this domain is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Owned {
+pub(super) enum KeyKind {
     Lists(UserId),
     Dropped(UserId),
     List(UserListId),
@@ -55,16 +55,16 @@ pub fn of_key(key: &str) -> Option<UserListId> {
 }
 
 /// What a key is about; `None` when it is not of this domain.
-pub(super) fn parse(key: &str) -> Option<Owned> {
+pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let (kind, _) = key.split_once(':')?;
     let id = || audit::id_in(key, kind);
     Some(match kind {
-        "lists" => Owned::Lists(UserId(id()?)),
-        "dropped" => Owned::Dropped(UserId(id()?)),
-        "list" => Owned::List(UserListId(id()?)),
-        "members" => Owned::Members(UserListId(id()?)),
-        "removed" => Owned::Removed(UserListId(id()?)),
-        "memberships" => Owned::Memberships(UserId(id()?)),
+        "lists" => KeyKind::Lists(UserId(id()?)),
+        "dropped" => KeyKind::Dropped(UserId(id()?)),
+        "list" => KeyKind::List(UserListId(id()?)),
+        "members" => KeyKind::Members(UserListId(id()?)),
+        "removed" => KeyKind::Removed(UserListId(id()?)),
+        "memberships" => KeyKind::Memberships(UserId(id()?)),
         _ => return None,
     })
 }

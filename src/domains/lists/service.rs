@@ -35,20 +35,20 @@ pub async fn create(app: &App, owner: UserId, new: NewList) -> Outcome<Option<Us
     if let Some(keyed) = &keyed {
         id = UserListId(idempotency::remember(app, owner, keyed, id.0).await?);
     }
-    let ticket = journal::begin(app, Task::List { owner, list: id, name: new.name.clone() }).await?;
+    let lease = journal::begin(app, Task::List { owner, list: id, name: new.name.clone() }).await?;
     match store::add_list(app.db(), owner, id).await? {
         CreateListResult::Stands => {
             store::write_list(app.db(), owner, id, &new.name).await?;
             let stands = agree_on_list(app, owner, id, &new.name, Some(true)).await?;
-            ticket.done(app);
+            lease.ack(app);
             Ok(stands.then_some(id))
         }
         CreateListResult::Dropped => {
-            ticket.done(app);
+            lease.ack(app);
             Ok(None)
         }
         refused => {
-            ticket.done(app);
+            lease.ack(app);
             if let Some(keyed) = &keyed {
                 idempotency::forget(app, owner, keyed, id.0).await?;
             }
@@ -198,9 +198,9 @@ async fn erase(app: &App, id: UserListId) -> Result<(), Error> {
         let rows = members_below(app, id, u64::MAX, MAX_MEMBERS).await?;
         let users: Vec<UserId> = rows.iter().map(|row| UserId(row.member)).collect();
         let parts = users.iter().map(|user| Task::Source { feed: Feed::List(id), source: *user });
-        let parts = journal::begin_parts(app, parts).await?;
+        let parts = journal::begin_subtasks(app, parts).await?;
         store::erase_members(app.db(), id, &users).await?;
-        parts.done(app);
+        parts.ack(app);
         if users.len() < MAX_MEMBERS {
             return Ok(());
         }

@@ -1,8 +1,8 @@
 //! The audit of sessions: each ends by itself, and its account can find it to end it.
 
-use super::keys::{self, Owned};
+use super::keys::{self, KeyKind};
 use super::model::MAX_SESSIONS;
-use crate::base::audit::{self, Entry, Expiry, Findings, Remedy};
+use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::clock::DAY;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
@@ -13,8 +13,8 @@ use redis::cmd;
 pub use super::keys::KINDS;
 
 /// For how long a session and a list of sessions live that have no end: as long as servers do where nothing else is set.
-const IDLE: Expiry = Expiry::For(30 * DAY);
-const ABSOLUTE: Expiry = Expiry::For(90 * DAY);
+const IDLE: Expiry = Expiry::After(30 * DAY);
+const ABSOLUTE: Expiry = Expiry::After(90 * DAY);
 
 const FIELDS: [&str; 4] = ["id", "uid", "seen", "agent"];
 
@@ -27,21 +27,22 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     let (mut sessions, mut lists) = (Vec::new(), Vec::new());
     for entry in entries {
         match keys::parse(&entry.key) {
-            Some(Owned::Session(digest)) if entry.is_a("hash", IDLE, found) => sessions.push(digest),
-            Some(Owned::Sessions(user)) if entry.is_derived("zset", ABSOLUTE, found) => lists.push(user),
+            Some(KeyKind::Session(digest)) if entry.check_type("hash", IDLE, found) => sessions.push(digest),
+            Some(KeyKind::Sessions(user)) if entry.check_derived_type("zset", ABSOLUTE, found) => lists.push(user),
             _ => {}
         }
     }
-    check_sessions(look, &sessions, found).await?;
-    check_lists(look, &lists, found).await
+    check_sessions(reader, &sessions, found).await?;
+    check_lists(reader, &lists, found).await
 }
 
-async fn check_sessions(look: &AuditReader, digests: &[&str], found: &mut Findings) -> Result<(), Error> {
-    let fields = look.ask(digests.iter().copied(), |digest| cmd("HMGET").arg(keys::session(digest)).arg(&FIELDS).take()).await?;
+async fn check_sessions(reader: &AuditReader, digests: &[&str], found: &mut Findings) -> Result<(), Error> {
+    let fields =
+        reader.query(digests.iter().copied(), |digest| cmd("HMGET").arg(keys::session(digest)).arg(&FIELDS).take()).await?;
     let mut sessions = Vec::new();
     for digest in digests {
         let values: [Option<String>; 4] = fields.read(digest).unwrap_or_default();
@@ -56,7 +57,7 @@ async fn check_sessions(look: &AuditReader, digests: &[&str], found: &mut Findin
                     }
                     _ => Remedy::Discard { key: key.clone() },
                 };
-                found.mend(&key, format!("has no {name}"), [remedy]);
+                found.add_repairable(&key, format!("has no {name}"), [remedy]);
             }
         }
         let [Some(id), Some(user), Some(seen), _] = values else { continue };
@@ -64,48 +65,48 @@ async fn check_sessions(look: &AuditReader, digests: &[&str], found: &mut Findin
             Some(((id, user), _)) => sessions.push((*digest, UserId(user), id)),
             None => {
                 let key = keys::session(digest);
-                found.mend(&key, "its id, uid or seen is no number", [Remedy::Discard { key: key.clone() }]);
+                found.add_repairable(&key, "its id, uid or seen is no number", [Remedy::Discard { key: key.clone() }]);
             }
         }
     }
-    check_owners(look, &sessions, found).await
+    check_owners(reader, &sessions, found).await
 }
 
 /// Sessions as (digest, account, id).
-async fn check_owners(look: &AuditReader, sessions: &[(&str, UserId, u64)], found: &mut Findings) -> Result<(), Error> {
+async fn check_owners(reader: &AuditReader, sessions: &[(&str, UserId, u64)], found: &mut Findings) -> Result<(), Error> {
     let pairs = sessions.iter().map(|(digest, user, _)| (*digest, *user));
-    let listed = look.ask(pairs, |(digest, user)| cmd("ZSCORE").arg(keys::sessions(user)).arg(digest).take()).await?;
-    let strangers = look.strangers(sessions.iter().map(|(_, user, _)| *user)).await?;
+    let listed = reader.query(pairs, |(digest, user)| cmd("ZSCORE").arg(keys::sessions(user)).arg(digest).take()).await?;
+    let missing_accounts = reader.missing_accounts(sessions.iter().map(|(_, user, _)| *user)).await?;
     for (digest, user, id) in sessions {
-        if strangers.contains(user) {
+        if missing_accounts.contains(user) {
             let key = keys::session(digest);
             let what = format!("its account {} does not exist", user.0);
-            found.mend(&key, what, [Remedy::Discard { key: key.clone() }]);
+            found.add_repairable(&key, what, [Remedy::Discard { key: key.clone() }]);
         }
         let score = listed.score(&(*digest, *user));
-        if score != Some(*id) && !look.is_young(*id) {
+        if score != Some(*id) && !reader.is_young(*id) {
             let what = format!("is not listed in {} with its id", keys::sessions(*user));
             let list = Remedy::ListSession { digest: (*digest).to_owned(), user: *user, id: *id };
-            found.mend(&keys::session(digest), what, [list]);
+            found.add_repairable(&keys::session(digest), what, [list]);
         }
     }
     Ok(())
 }
 
-async fn check_lists(look: &AuditReader, users: &[UserId], found: &mut Findings) -> Result<(), Error> {
-    let sizes = look.ask(users.iter().copied(), |user| cmd("ZCARD").arg(keys::sessions(user)).take()).await?;
-    let strangers = look.strangers(users.iter().copied()).await?;
+async fn check_lists(reader: &AuditReader, users: &[UserId], found: &mut Findings) -> Result<(), Error> {
+    let sizes = reader.query(users.iter().copied(), |user| cmd("ZCARD").arg(keys::sessions(user)).take()).await?;
+    let missing_accounts = reader.missing_accounts(users.iter().copied()).await?;
     for user in users {
         let key = keys::sessions(*user);
-        if strangers.contains(user) {
+        if missing_accounts.contains(user) {
             // Each session says whose it is: those of this account end by that, and no other account's by this list.
             let orphan = Remedy::DeleteOrphan { key: key.clone(), owners: vec![user_key(*user)] };
-            found.mend(&key, "there is no such account", [orphan]);
+            found.add_repairable(&key, "there is no such account", [orphan]);
         }
         match sizes.read::<usize>(user) {
             Some(size) if size > MAX_SESSIONS => {
                 let what = format!("lists more than {MAX_SESSIONS} sessions");
-                found.mend_with(&key, what, size.to_string(), [Remedy::TrimSessions(*user)]);
+                found.add_repairable_with(&key, what, size.to_string(), [Remedy::TrimSessions(*user)]);
             }
             _ => {}
         }

@@ -17,13 +17,13 @@ pub(super) fn sessions(user: UserId) -> String {
 }
 
 /// What a key of this domain is about.
-pub(super) enum Owned<'a> {
+pub(super) enum KeyKind<'a> {
     Session(&'a str),
     Sessions(UserId),
 }
 
 /// What a key is about; `None` when it is not of this domain.
-pub(super) fn parse(key: &str) -> Option<Owned<'_>> {
+pub(super) fn parse(key: &str) -> Option<KeyKind<'_>> {
     let digest = audit::tag_in(key, "session").filter(|digest| audit::is_digest(digest, 43));
-    digest.map(Owned::Session).or_else(|| audit::id_in(key, "sessions").map(|id| Owned::Sessions(UserId(id))))
+    digest.map(KeyKind::Session).or_else(|| audit::id_in(key, "sessions").map(|id| KeyKind::Sessions(UserId(id))))
 }

@@ -11,7 +11,7 @@ use crate::db::{ReadBarrier, Speculative};
 use crate::domains::users::service as users;
 use crate::platform::events::service as events;
 use crate::platform::journal::Task;
-use crate::platform::journal::service::{self as journal, Parts};
+use crate::platform::journal::service::{self as journal, Subtasks};
 
 /// Begins a session. Two writes and a look; the oldest of more than 100 ends.
 ///
@@ -25,17 +25,17 @@ pub async fn begin(app: &App, user: UserId, agent: Option<&str>) -> Result<NewSe
     if listed.iter().all(|(digest, _)| *digest != session.digest) {
         // The account is gone, and took its sessions with it: this one may have come later.
         store::end(app.db(), user, &[session.digest]).await?;
-        noted.done(app);
+        noted.ack(app);
         return Err(Error::Unauthenticated);
     }
     make_room(app, user, listed).await?;
-    noted.done(app);
+    noted.ack(app);
     Ok(fresh)
 }
 
 /// Notes, on a cluster, that sessions begin or end: a session and the list of its account are on two nodes.
-async fn note(app: &App, user: UserId, digests: &[String], ends: bool) -> Result<Parts, Error> {
-    journal::begin_parts(app, digests.iter().map(|digest| Task::Session { user, digest: digest.clone(), ends })).await
+async fn note(app: &App, user: UserId, digests: &[String], ends: bool) -> Result<Subtasks, Error> {
+    journal::begin_subtasks(app, digests.iter().map(|digest| Task::Session { user, digest: digest.clone(), ends })).await
 }
 
 /// Makes the list of an account agree with whether a session is there; one that was ended ends. A look and a write, and both once more for one that
@@ -58,7 +58,7 @@ pub async fn settle(app: &App, user: UserId, digest: &str, ends: bool) -> Result
     if is_gone {
         store::end(app.db(), user, &digests).await?;
     }
-    events::changed(app, user.0);
+    events::publish_change(app, user.0);
     Ok(())
 }
 
@@ -80,8 +80,8 @@ async fn make_room(app: &App, user: UserId, listed: Vec<(String, SessionId)>) ->
     let over: Vec<String> = over.map(|(digest, _)| digest).collect();
     let noted = note(app, user, &over, true).await?;
     store::end(app.db(), user, &over).await?;
-    noted.done(app);
-    events::changed(app, user.0);
+    noted.ack(app);
+    events::publish_change(app, user.0);
     Ok(())
 }
 
@@ -221,8 +221,8 @@ pub async fn one(app: &App, user: UserId, id: SessionId) -> Result<Option<Sessio
 pub async fn log_out(app: &App, viewer: &Viewer) -> Result<SessionId, Error> {
     let noted = note(app, viewer.user, std::slice::from_ref(&viewer.digest), true).await?;
     store::end(app.db(), viewer.user, std::slice::from_ref(&viewer.digest)).await?;
-    noted.done(app);
-    events::changed(app, viewer.user.0);
+    noted.ack(app);
+    events::publish_change(app, viewer.user.0);
     Ok(viewer.session)
 }
 
@@ -251,8 +251,8 @@ async fn end_all(app: &App, user: UserId, sessions: Vec<Session>) -> Result<Vec<
     let digests: Vec<String> = sessions.iter().map(|session| session.digest.clone()).collect();
     let noted = note(app, user, &digests, true).await?;
     store::end(app.db(), user, &digests).await?;
-    noted.done(app);
-    events::changed(app, user.0);
+    noted.ack(app);
+    events::publish_change(app, user.0);
     Ok(sessions.into_iter().map(|session| session.id).collect())
 }
 
@@ -266,8 +266,8 @@ pub async fn purge(app: &App, user: UserId) -> Result<bool, Error> {
     let digests: Vec<String> = listed.into_iter().map(|(digest, _)| digest).collect();
     let noted = note(app, user, &digests, true).await?;
     store::erase(app.db(), user, &digests).await?;
-    noted.done(app);
-    events::changed(app, user.0);
+    noted.ack(app);
+    events::publish_change(app, user.0);
     Ok(digests.len() > MAX_SESSIONS)
 }
 
@@ -295,6 +295,6 @@ pub async fn trim(app: &App, user: UserId) -> Result<(), Error> {
     let oldest: Vec<String> = listed.into_iter().skip(MAX_SESSIONS).map(|(digest, _)| digest).collect();
     let noted = note(app, user, &oldest, true).await?;
     store::erase(app.db(), user, &oldest).await?;
-    noted.done(app);
+    noted.ack(app);
     Ok(())
 }

@@ -1,12 +1,12 @@
 //! The audit of statuses: each is listed by its author, and counts are the sizes of the sets.
 
-use super::keys::{self, Owned};
+use super::keys::{self, KeyKind};
 use super::model::{GONE_FOR, MAX_LIKED, MAX_STATUSES};
-use crate::base::audit::{self, Entry, Expiry, Findings, LEASE, Remedy};
+use crate::base::audit::{self, Expiry, Findings, KeyInfo, LEASE, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
 use crate::base::page::{Row, Window};
-use crate::db::audit_reader::{AuditReader, Count, Part, Walk};
+use crate::db::audit_reader::{AuditReader, SetScan, SetWindow, StoredCount};
 use crate::db::ranges;
 use crate::domains::users::{user_key, user_of_key};
 use redis::cmd;
@@ -25,29 +25,31 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     let (mut statuses, mut gone, mut sets) = (Vec::new(), Vec::new(), Vec::new());
     for entry in entries {
         match keys::parse(&entry.key) {
-            Some(Owned::Status(id)) if entry.is_a("hash", Expiry::On, found) => statuses.push(id),
-            Some(Owned::Gone(id)) if entry.is_a("string", Expiry::For(GONE_FOR), found) => gone.push(id),
-            Some(Owned::Likers(id)) if entry.is_a("zset", Expiry::On, found) => sets.push((Set::Likers(id), entry.key.clone())),
-            Some(Owned::Liked(id)) if entry.is_derived("zset", Expiry::On, found) => {
+            Some(KeyKind::Status(id)) if entry.check_type("hash", Expiry::Never, found) => statuses.push(id),
+            Some(KeyKind::Gone(id)) if entry.check_type("string", Expiry::After(GONE_FOR), found) => gone.push(id),
+            Some(KeyKind::Likers(id)) if entry.check_type("zset", Expiry::Never, found) => {
+                sets.push((Set::Likers(id), entry.key.clone()))
+            }
+            Some(KeyKind::Liked(id)) if entry.check_derived_type("zset", Expiry::Never, found) => {
                 sets.push((Set::Liked(id), entry.key.clone()))
             }
-            Some(Owned::Profile(id)) if entry.is_derived("zset", Expiry::On, found) => {
+            Some(KeyKind::Profile(id)) if entry.check_derived_type("zset", Expiry::Never, found) => {
                 sets.push((Set::Profile(id), entry.key.clone()))
             }
             _ => {}
         }
     }
-    let posts = |id| Count { key: user_key(id), field: "posts", set: keys::profile(id) };
-    let likes = |id: &StatusId| Count { key: keys::status(*id), field: "likes", set: keys::likers(*id) };
+    let posts = |id| StoredCount { key: user_key(id), field: "posts", set: keys::profile(id) };
+    let likes = |id: &StatusId| StoredCount { key: keys::status(*id), field: "likes", set: keys::likers(*id) };
     let accounts = entries.iter().filter_map(|entry| user_of_key(&entry.key));
-    look.check_counts(accounts.map(posts).chain(statuses.iter().map(likes)).collect(), found).await?;
-    check_statuses(look, &statuses, found).await?;
-    check_gone(look, &gone, found).await?;
-    check_sets(look, sets, found).await
+    reader.check_counts(accounts.map(posts).chain(statuses.iter().map(likes)).collect(), found).await?;
+    check_statuses(reader, &statuses, found).await?;
+    check_gone(reader, &gone, found).await?;
+    check_sets(reader, sets, found).await
 }
 
 /// How a status stands.
@@ -65,15 +67,15 @@ pub enum Standing {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn standings(look: &AuditReader, ids: impl Iterator<Item = StatusId>) -> Result<HashMap<StatusId, Standing>, Error> {
+pub async fn standings(reader: &AuditReader, ids: impl Iterator<Item = StatusId>) -> Result<HashMap<StatusId, Standing>, Error> {
     let ids: Vec<StatusId> = ids.collect();
-    let authors = look.ask(ids.iter().copied(), |id| cmd("HGET").arg(keys::status(id)).arg("uid").take()).await?;
+    let authors = reader.query(ids.iter().copied(), |id| cmd("HGET").arg(keys::status(id)).arg("uid").take()).await?;
     let author = |id: &StatusId| authors.read::<Option<u64>>(id).flatten().map(UserId);
     let lost = ids.iter().copied().filter(|id| author(id).is_none());
-    let marks = look.ask(lost, |id| cmd("PTTL").arg(keys::gone(id)).take()).await?;
+    let marks = reader.query(lost, |id| cmd("PTTL").arg(keys::gone(id)).take()).await?;
     let standing = |id: &StatusId| match author(id) {
         Some(author) => Standing::Of(author),
-        None if look.is_young(id.0) => Standing::Underway,
+        None if reader.is_young(id.0) => Standing::Underway,
         None if marks.read::<i64>(id).is_some_and(|left| left > (GONE_FOR - LEASE) as i64) => Standing::Underway,
         None => Standing::Dead,
     };
@@ -84,8 +86,8 @@ pub async fn standings(look: &AuditReader, ids: impl Iterator<Item = StatusId>) 
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn newest_of(look: &AuditReader, asked: &[(UserId, Window)]) -> Result<Vec<Vec<u64>>, Error> {
-    let rows = look.ask(asked.iter().copied(), |(author, window)| ranges::command(&keys::profile(author), &window)).await?;
+pub async fn newest_of(reader: &AuditReader, asked: &[(UserId, Window)]) -> Result<Vec<Vec<u64>>, Error> {
+    let rows = reader.query(asked.iter().copied(), |(author, window)| ranges::command(&keys::profile(author), &window)).await?;
     let ids = |key| rows.read::<Vec<(u64, f64)>>(key).unwrap_or_default().into_iter().map(|(id, _)| id).collect();
     Ok(asked.iter().map(ids).collect())
 }
@@ -96,22 +98,22 @@ struct Claims {
     author: Option<UserId>,
 }
 
-async fn check_statuses(look: &AuditReader, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
-    let fields = look.ask(ids.iter().copied(), |id| cmd("HMGET").arg(keys::status(id)).arg(&FIELDS).take()).await?;
+async fn check_statuses(reader: &AuditReader, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
+    let fields = reader.query(ids.iter().copied(), |id| cmd("HMGET").arg(keys::status(id)).arg(&FIELDS).take()).await?;
     let claims: Vec<Claims> =
         ids.iter().map(|id| check_fields(*id, &fields.read::<Vec<_>>(id).unwrap_or_default(), found)).collect();
     let listings = || claims.iter().filter_map(|it| Some((it.id, it.author?)));
-    let listed = look.ask(listings(), |(id, author)| cmd("ZSCORE").arg(keys::profile(author)).arg(id.0).take()).await?;
-    let strangers = look.strangers(listings().map(|(_, author)| author)).await?;
+    let listed = reader.query(listings(), |(id, author)| cmd("ZSCORE").arg(keys::profile(author)).arg(id.0).take()).await?;
+    let missing_accounts = reader.missing_accounts(listings().map(|(_, author)| author)).await?;
     for (id, author) in listings() {
         // It is listed, or goes with its author.
         let settle = [Remedy::SettleStatus { author, status: id }];
-        if strangers.contains(&author) {
-            let remedies = settle.iter().filter(|_| !look.is_young(id.0)).cloned();
-            found.mend(&keys::status(id), format!("its author {} does not exist", author.0), remedies);
+        if missing_accounts.contains(&author) {
+            let remedies = settle.iter().filter(|_| !reader.is_young(id.0)).cloned();
+            found.add_repairable(&keys::status(id), format!("its author {} does not exist", author.0), remedies);
         }
-        if listed.score(&(id, author)).is_none() && !look.is_young(id.0) {
-            found.mend(&keys::status(id), format!("does not stand in {}", keys::profile(author)), settle);
+        if listed.score(&(id, author)).is_none() && !reader.is_young(id.0) {
+            found.add_repairable(&keys::status(id), format!("does not stand in {}", keys::profile(author)), settle);
         }
     }
     Ok(())
@@ -123,12 +125,12 @@ fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -
     for name in &FIELDS[..6] {
         let remedy = mend_field(id, name, value(name));
         match value(name) {
-            None => found.mend(&key, format!("has no {name}"), remedy),
+            None => found.add_repairable(&key, format!("has no {name}"), remedy),
             Some(text) if *name != "message" && audit::number(text).is_none() => {
-                found.mend_with(&key, format!("its {name} is no number"), format!("{text:?}"), remedy);
+                found.add_repairable_with(&key, format!("its {name} is no number"), format!("{text:?}"), remedy);
             }
             Some(text) if *name == "id" && text != id.0.to_string() => {
-                found.mend_with(&key, "has another id", text.to_owned(), remedy);
+                found.add_repairable_with(&key, "has another id", text.to_owned(), remedy);
             }
             Some(_) => {}
         }
@@ -152,9 +154,9 @@ fn mend_field(id: StatusId, field: &str, found: Option<&str>) -> Option<Remedy> 
     Some(Remedy::SetField { key: keys::status(id), field: field.to_owned(), found, value: Some(value) })
 }
 
-async fn check_gone(look: &AuditReader, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
-    let back = look.ask(ids.iter().copied(), |id| cmd("EXISTS").arg(keys::status(id)).take()).await?;
-    let marks = look.ask(ids.iter().copied(), |id| cmd("GETRANGE").arg(keys::gone(id)).arg(0).arg(20).take()).await?;
+async fn check_gone(reader: &AuditReader, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
+    let back = reader.query(ids.iter().copied(), |id| cmd("EXISTS").arg(keys::status(id)).take()).await?;
+    let marks = reader.query(ids.iter().copied(), |id| cmd("GETRANGE").arg(keys::gone(id)).arg(0).arg(20).take()).await?;
     for id in ids {
         if back.read::<u64>(id) == Some(1) {
             found.add(&keys::gone(*id), format!("{} stands beside it", keys::status(*id)));
@@ -163,7 +165,7 @@ async fn check_gone(look: &AuditReader, ids: &[StatusId], found: &mut Findings) 
         let mark: Option<String> = marks.read(id);
         if !matches!(mark.as_deref(), Some("1" | "")) {
             let remedy = Remedy::SetText { key: keys::gone(*id), found: mark.unwrap_or_default(), value: "1".to_owned() };
-            found.mend(&keys::gone(*id), "is more than a mark", [remedy]);
+            found.add_repairable(&keys::gone(*id), "is more than a mark", [remedy]);
         }
     }
     Ok(())
@@ -176,35 +178,35 @@ enum Set {
     Profile(UserId),
 }
 
-async fn check_sets(look: &AuditReader, sets: Vec<(Set, String)>, found: &mut Findings) -> Result<(), Error> {
-    check_owners(look, &sets, found).await?;
-    let mut walk = Walk::over(look, sets, mend_entry, found).await?;
+async fn check_sets(reader: &AuditReader, sets: Vec<(Set, String)>, found: &mut Findings) -> Result<(), Error> {
+    check_owners(reader, &sets, found).await?;
+    let mut walk = SetScan::over(reader, sets, mend_entry, found).await?;
     loop {
-        let parts = walk.next(look, found).await?;
+        let parts = walk.next(reader, found).await?;
         if parts.is_empty() {
             return Ok(());
         }
         let (profiles, likes): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| matches!(part.of, Set::Profile(_)));
-        check_likes(look, &likes, found).await?;
-        check_profiles(look, &profiles, found).await?;
+        check_likes(reader, &likes, found).await?;
+        check_profiles(reader, &profiles, found).await?;
     }
 }
 
-async fn check_owners(look: &AuditReader, sets: &[(Set, String)], found: &mut Findings) -> Result<(), Error> {
+async fn check_owners(reader: &AuditReader, sets: &[(Set, String)], found: &mut Findings) -> Result<(), Error> {
     let users = sets.iter().filter_map(|(set, _)| set.owner());
-    let strangers = look.strangers(users).await?;
+    let missing_accounts = reader.missing_accounts(users).await?;
     let liked = sets.iter().filter_map(|(set, _)| if let Set::Likers(id) = set { Some(*id) } else { None });
-    let standings = standings(look, liked).await?;
-    let sizes = look.ask(sets.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCARD").arg(key).take()).await?;
+    let standings = standings(reader, liked).await?;
+    let sizes = reader.query(sets.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCARD").arg(key).take()).await?;
     for (set, key) in sets {
-        if let Some(owner) = set.owner().filter(|owner| strangers.contains(owner)) {
-            found.mend(key, "there is no such account", [Remedy::PurgeAccount(owner)]);
+        if let Some(owner) = set.owner().filter(|owner| missing_accounts.contains(owner)) {
+            found.add_repairable(key, "there is no such account", [Remedy::PurgeAccount(owner)]);
         }
         // It outlives its status until those in it have forgotten that.
         if let Set::Likers(id) = set
             && standings.get(id) == Some(&Standing::Dead)
         {
-            found.mend(key, "there is no such status", [Remedy::ForgetLikes(*id)]);
+            found.add_repairable(key, "there is no such status", [Remedy::ForgetLikes(*id)]);
         }
         if let Some(size) = sizes.read::<usize>(&key.as_str()).filter(|size| *size > set.most()) {
             found.add_with(key, format!("holds more than {}", set.most()), size.to_string());
@@ -252,34 +254,36 @@ const fn like_of(set: Set, row: &Row) -> Option<(StatusId, UserId)> {
 }
 
 /// A like stands on both sides with the same id, as long as its status is there.
-async fn check_likes(look: &AuditReader, parts: &[Part<Set>], found: &mut Findings) -> Result<(), Error> {
+async fn check_likes(reader: &AuditReader, parts: &[SetWindow<Set>], found: &mut Findings) -> Result<(), Error> {
     let likes = || parts.iter().flat_map(|part| part.rows.iter().filter_map(|row| like_of(part.of, row)));
-    let strangers = look.strangers(likes().map(|(_, user)| user)).await?;
-    let standings = standings(look, likes().map(|(id, _)| id)).await?;
-    let likers = look.ask(likes(), |(id, user)| cmd("ZSCORE").arg(keys::likers(id)).arg(user.0).take()).await?;
-    let liked = look.ask(likes(), |(id, user)| cmd("ZSCORE").arg(keys::liked(user)).arg(id.0).take()).await?;
+    let missing_accounts = reader.missing_accounts(likes().map(|(_, user)| user)).await?;
+    let standings = standings(reader, likes().map(|(id, _)| id)).await?;
+    let likers = reader.query(likes(), |(id, user)| cmd("ZSCORE").arg(keys::likers(id)).arg(user.0).take()).await?;
+    let liked = reader.query(likes(), |(id, user)| cmd("ZSCORE").arg(keys::liked(user)).arg(id.0).take()).await?;
     for part in parts {
         for row in &part.rows {
             let Some(like) = like_of(part.of, row) else { continue };
             let (id, user) = like;
             let of_status = matches!(part.of, Set::Likers(_));
             let settle = [Remedy::SettleLike { user, status: id }];
-            if of_status && strangers.contains(&user) {
-                found.mend(&part.key, format!("{} in it is no account", user.0), settle);
+            if of_status && missing_accounts.contains(&user) {
+                found.add_repairable(&part.key, format!("{} in it is no account", user.0), settle);
                 continue;
             }
             let other = if of_status { liked.score(&like) } else { likers.score(&like) };
             match standings.get(&id) {
-                _ if look.is_young(row.position) => {}
-                Some(Standing::Dead) if !of_status => found.mend(&part.key, format!("there is no status {}", id.0), settle),
+                _ if reader.is_young(row.position) => {}
+                Some(Standing::Dead) if !of_status => {
+                    found.add_repairable(&part.key, format!("there is no status {}", id.0), settle)
+                }
                 Some(Standing::Of(_)) if other.is_none() => {
                     let (key, member) = if of_status { (keys::liked(user), id.0) } else { (keys::likers(id), user.0) };
-                    found.mend(&part.key, format!("{} is in it, but {key} has no {member}", row.member), settle);
+                    found.add_repairable(&part.key, format!("{} is in it, but {key} has no {member}", row.member), settle);
                 }
                 // Once is enough to tell it.
                 Some(Standing::Of(_)) if of_status && other != Some(row.position) => {
                     let what = format!("{} is in it with another like than in {}", user.0, keys::liked(user));
-                    found.mend(&part.key, what, settle);
+                    found.add_repairable(&part.key, what, settle);
                 }
                 _ => {}
             }
@@ -288,9 +292,9 @@ async fn check_likes(look: &AuditReader, parts: &[Part<Set>], found: &mut Findin
     Ok(())
 }
 
-async fn check_profiles(look: &AuditReader, parts: &[Part<Set>], found: &mut Findings) -> Result<(), Error> {
+async fn check_profiles(reader: &AuditReader, parts: &[SetWindow<Set>], found: &mut Findings) -> Result<(), Error> {
     let ids = parts.iter().flat_map(|part| part.rows.iter().map(|row| StatusId(row.member)));
-    let standings = standings(look, ids).await?;
+    let standings = standings(reader, ids).await?;
     for part in parts {
         let Set::Profile(owner) = part.of else { continue };
         for row in &part.rows {
@@ -298,16 +302,16 @@ async fn check_profiles(look: &AuditReader, parts: &[Part<Set>], found: &mut Fin
             if id != row.position {
                 let what = format!("status {id} does not stand at its own place");
                 let place = Remedy::PlaceMember { key: part.key.clone(), member: id };
-                found.mend_with(&part.key, what, row.position.to_string(), [place]);
+                found.add_repairable_with(&part.key, what, row.position.to_string(), [place]);
             }
             match standings.get(&StatusId(id)) {
                 Some(Standing::Of(author)) if *author != owner => {
                     let unlist = Remedy::Unlist { owner, status: StatusId(id) };
-                    found.mend(&part.key, format!("status {id} is by {}", author.0), [unlist]);
+                    found.add_repairable(&part.key, format!("status {id} is by {}", author.0), [unlist]);
                 }
                 Some(Standing::Dead) => {
                     let settle = Remedy::SettleStatus { author: owner, status: StatusId(id) };
-                    found.mend(&part.key, format!("there is no status {id}"), [settle]);
+                    found.add_repairable(&part.key, format!("there is no status {id}"), [settle]);
                 }
                 _ => {}
             }

@@ -33,7 +33,7 @@ pub(super) fn profile(author: UserId) -> String {
 
 /// What a key of this domain is about.
 #[derive(Clone, Copy)]
-pub(super) enum Owned {
+pub(super) enum KeyKind {
     Status(StatusId),
     Gone(StatusId),
     Likers(StatusId),
@@ -42,20 +42,20 @@ pub(super) enum Owned {
 }
 
 /// What a key is about; `None` when it is not of this domain.
-pub(super) fn parse(key: &str) -> Option<Owned> {
+pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let (kind, _) = key.split_once(':')?;
     let id = || audit::id_in(key, kind);
     match kind {
-        "status" => id().map(|id| Owned::Status(StatusId(id))),
-        "gone" => id().map(|id| Owned::Gone(StatusId(id))),
-        "likers" => id().map(|id| Owned::Likers(StatusId(id))),
-        "liked" => id().map(|id| Owned::Liked(UserId(id))),
-        "profile" => id().map(|id| Owned::Profile(UserId(id))),
+        "status" => id().map(|id| KeyKind::Status(StatusId(id))),
+        "gone" => id().map(|id| KeyKind::Gone(StatusId(id))),
+        "likers" => id().map(|id| KeyKind::Likers(StatusId(id))),
+        "liked" => id().map(|id| KeyKind::Liked(UserId(id))),
+        "profile" => id().map(|id| KeyKind::Profile(UserId(id))),
         _ => None,
     }
 }
 
 /// The status that a key is the hash of.
 pub fn of_key(key: &str) -> Option<StatusId> {
-    if let Some(Owned::Status(id)) = parse(key) { Some(id) } else { None }
+    if let Some(KeyKind::Status(id)) = parse(key) { Some(id) } else { None }
 }

@@ -11,11 +11,11 @@ use crate::base::quota::Limit;
 use crate::base::request::Loaders;
 use crate::domains::graph::{Audience, FanoutMode};
 use crate::domains::users::User;
-use crate::platform::events::Marks;
+use crate::platform::events::FilterTerms;
 use crate::platform::events::service as events;
 use crate::platform::idempotency::{Keyed, service as idempotency};
-use crate::platform::journal::service::{self as journal, Parts};
-use crate::platform::journal::{Place, Task, Ticket};
+use crate::platform::journal::service::{self as journal, Subtasks};
+use crate::platform::journal::{EntryLease, Progress, Task};
 use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
 use std::sync::Arc;
@@ -30,11 +30,11 @@ pub struct Posted {
     /// The status.
     pub id: StatusId,
     /// What filters ask of it.
-    pub marks: Marks,
+    pub terms: FilterTerms,
     /// The author's followers, and how it reaches them.
     pub audience: Audience,
     /// Its entry in the journal.
-    pub ticket: Ticket,
+    pub lease: EntryLease,
 }
 
 /// Writes a status (the commit) and lists it in its author's profile. A charge, the journal and two scripts; one more and a look with
@@ -53,22 +53,22 @@ pub async fn create(app: &App, author: UserId, draft: Draft) -> Outcome<Option<P
     if let Some(keyed) = &keyed {
         id = StatusId(idempotency::remember(app, author, keyed, id.0).await?);
     }
-    let ticket = journal::begin(app, Task::Status { author, status: id }).await?;
+    let lease = journal::begin(app, Task::Status { author, status: id }).await?;
     let status =
         Status { id, author, message: draft.message, posted_at: id.time(), likes: 0, comments: 0, location: draft.location };
     if !store::create(app.db(), &status).await? {
-        ticket.done(app);
+        lease.ack(app);
         return Ok(None);
     }
     match store::index(app.db(), author, id).await? {
         // A first answer has told the id, so a repetition may meet its deletion between the two steps.
         Indexed::Listed(_) if keyed.is_some() && !is_by(app, author, id).await? => {
             store::unindex(app.db(), author, &[id]).await?;
-            ticket.done(app);
+            lease.ack(app);
             Ok(None)
         }
         Indexed::Listed(audience) => {
-            Ok(Some(Posted { id, marks: marks(app, author, &status.message, status.location).await?, audience, ticket }))
+            Ok(Some(Posted { id, terms: terms(app, author, &status.message, status.location).await?, audience, lease }))
         }
         refused => {
             store::delete(app.db(), id, author).await?;
@@ -76,7 +76,7 @@ pub async fn create(app: &App, author: UserId, draft: Draft) -> Outcome<Option<P
                 idempotency::forget(app, author, keyed, id.0).await?;
             }
             // Somebody may have liked it by now.
-            ticket.hand_over(app, Place::default()).await;
+            lease.hand_over(app, Progress::default()).await;
             Err(if refused == Indexed::NoAccount { Error::Unauthenticated.into() } else { limit_reached().into() })
         }
     }
@@ -110,7 +110,7 @@ pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<Settled, 
                 }
             },
             None => {
-                events::deleted(app, author, id, None).await?;
+                events::publish_deleted(app, author, id, None).await?;
                 store::unindex(app.db(), author, &[id]).await?;
                 Settled::Gone
             }
@@ -135,20 +135,20 @@ fn limit_reached() -> UserError {
 ///
 /// # Errors
 /// `NOT_FOUND` when there is no such status of `author`, also the second time.
-pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<Ticket> {
-    let ticket = journal::begin_deletion(app, Task::Status { author, status: id }).await?;
+pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<EntryLease> {
+    let lease = journal::begin_deletion(app, Task::Status { author, status: id }).await?;
     let Some(was) = store::delete(app.db(), id, author).await? else {
-        ticket.done(app);
+        lease.ack(app);
         return Err(not_found().into());
     };
-    events::deleted(app, author, id, Some(marks(app, author, &was.message, was.location).await?)).await?;
+    events::publish_deleted(app, author, id, Some(terms(app, author, &was.message, was.location).await?)).await?;
     store::unindex(app.db(), author, &[id]).await?;
-    Ok(ticket)
+    Ok(lease)
 }
 
-async fn marks(app: &App, author: UserId, message: &str, place: Option<Location>) -> Result<Marks, Error> {
+async fn terms(app: &App, author: UserId, message: &str, place: Option<Location>) -> Result<FilterTerms, Error> {
     let place = place.map(|place| (place.latitude, place.longitude));
-    Ok(events::marker(app).await?.status(author, message, place))
+    Ok(events::term_hasher(app).await?.status(author, message, place))
 }
 
 /// Tells that a status was posted, unless that was told, or it is so old that nobody waits for it, or not there. The marks are made anew
@@ -156,18 +156,18 @@ async fn marks(app: &App, author: UserId, message: &str, place: Option<Location>
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: tell again.
-pub async fn tell(app: &App, author: UserId, id: StatusId, known: Option<Marks>) -> Result<(), Error> {
+pub async fn tell(app: &App, author: UserId, id: StatusId, known: Option<FilterTerms>) -> Result<(), Error> {
     if id.time() + app.config().events_age < app.now() {
         return Ok(());
     }
-    let marks = match known {
-        Some(marks) => marks,
+    let terms = match known {
+        Some(terms) => terms,
         None => match store::load(app.db(), app.db().read_barrier(), &[id], None).await?.pop().flatten() {
-            Some((status, _)) => marks(app, author, &status.message, status.location).await?,
+            Some((status, _)) => terms(app, author, &status.message, status.location).await?,
             None => return Ok(()),
         },
     };
-    events::posted(app, author, id, marks).await
+    events::publish_posted(app, author, id, terms).await
 }
 
 /// Likes a status, or takes the like back; doing so again changes nothing. A charge, the journal, the commit, the liker's side and a look.
@@ -178,17 +178,17 @@ pub async fn like(app: &App, user: UserId, id: StatusId, on: bool) -> Outcome<()
     charge(app, &[(Limit::Likes, Subject::Account(user))]).await?;
     let like = if on { Some(app.next_id().await?) } else { None };
     let task = Task::Like { user, status: id };
-    let ticket = if on { journal::begin(app, task).await? } else { journal::begin_deletion(app, task).await? };
+    let lease = if on { journal::begin(app, task).await? } else { journal::begin_deletion(app, task).await? };
     let stands = match store::like(app.db(), id, user, like).await? {
         Liked::By(like) => Some(like),
         Liked::No => None,
         Liked::NoStatus => {
-            ticket.done(app);
+            lease.ack(app);
             return Err(not_found().into());
         }
     };
     let noted = agree_on_like(app, user, id, stands).await?;
-    ticket.done(app);
+    lease.ack(app);
     match noted {
         Noted::Stands => Ok(()),
         Noted::NoAccount => Err(Error::Unauthenticated.into()),
@@ -244,12 +244,12 @@ pub async fn forget_likes_of(app: &App, ids: &[StatusId]) -> Result<Vec<StatusId
     // Their sides first: who is taken away here cannot be found again.
     store::remove_liked(app.db(), &likes).await?;
     store::remove_likers(app.db(), &likers).await?;
-    parts.done(app);
+    parts.ack(app);
     Ok(likers.into_iter().filter(|(_, users)| users.len() == each).map(|(id, _)| id).collect())
 }
 
-async fn begin_likes(app: &App, likes: &[(UserId, StatusId)]) -> Result<Parts, Error> {
-    journal::begin_parts(app, likes.iter().map(|(user, status)| Task::Like { user: *user, status: *status })).await
+async fn begin_likes(app: &App, likes: &[(UserId, StatusId)]) -> Result<Subtasks, Error> {
+    journal::begin_subtasks(app, likes.iter().map(|(user, status)| Task::Like { user: *user, status: *status })).await
 }
 
 /// Takes back what an account that is gone likes, up to a thousand statuses; whether there may be more.
@@ -264,7 +264,7 @@ pub async fn purge_likes(app: &App, user: UserId) -> Result<bool, Error> {
     let parts = begin_likes(app, &likes).await?;
     store::unlike_many(app.db(), user, &ids).await?;
     store::remove_liked(app.db(), &likes).await?;
-    parts.done(app);
+    parts.ack(app);
     Ok(ids.len() == PASS)
 }
 
@@ -284,14 +284,14 @@ pub async fn purge<F: Future<Output = Result<(), Error>>>(
     // What a profile holds of somebody else by mistake is not the author's to delete.
     let by = store::authors(app.db(), &ids).await?;
     let own: Vec<StatusId> = ids.iter().zip(by).filter(|(_, by)| by.is_none_or(|by| by == author)).map(|(id, _)| *id).collect();
-    let parts = journal::begin_parts(app, own.iter().map(|id| Task::Status { author, status: *id })).await?;
+    let parts = journal::begin_subtasks(app, own.iter().map(|id| Task::Status { author, status: *id })).await?;
     store::delete_many(app.db(), author, &own).await?;
-    events::deleted_together(app, author, &own).await?;
+    events::publish_deleted_batch(app, author, &own).await?;
     also(ids.clone()).await?;
     let liked = forget_likes_of(app, &ids).await?;
     ids.retain(|id| !liked.contains(id));
     store::unindex(app.db(), author, &ids).await?;
-    parts.done(app);
+    parts.ack(app);
     Ok(more || !liked.is_empty())
 }
 

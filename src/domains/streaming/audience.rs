@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::domains::timelines::service as timelines;
-use crate::platform::events::Marker;
+use crate::platform::events::TermHasher;
 use crate::platform::journal::Feed;
 use crate::platform::rates::Subject;
 use std::cmp::Ordering;
@@ -116,13 +116,19 @@ impl Drop for Audience {
 
 impl Hub {
     /// The audience of a feed of `owner`, one for all who wait for it. One round trip for the first.
-    pub(super) async fn audience(&self, app: &App, marker: Marker, feed: Feed, owner: UserId) -> Result<Arc<Audience>, Error> {
+    pub(super) async fn audience(
+        &self,
+        app: &App,
+        term_hasher: TermHasher,
+        feed: Feed,
+        owner: UserId,
+    ) -> Result<Arc<Audience>, Error> {
         // Watched first, so that what changes while they are read is noticed.
-        let watch = self.watch(app, marker, feed.tag());
+        let watch = self.watch(app, term_hasher, feed.tag());
         let audience = self.find_audience(feed, owner, watch);
         // Somebody else may be about to read them; what is not read yet would pass for nobody's.
         if audience.edges().is_none() {
-            self.load(app, marker, &audience).await?;
+            self.load(app, term_hasher, &audience).await?;
         }
         Ok(audience)
     }
@@ -143,13 +149,13 @@ impl Hub {
     }
 
     /// Reads the sources of a feed anew. Ends when the index has them.
-    pub(super) async fn load(&self, app: &App, marker: Marker, audience: &Audience) -> Result<(), Error> {
+    pub(super) async fn load(&self, app: &App, term_hasher: TermHasher, audience: &Audience) -> Result<(), Error> {
         let (mut authors, edges) = timelines::sources(app, audience.feed).await?;
         if edges == 0 && matches!(audience.feed, Feed::List(_)) {
             // It is gone, or nobody was ever on it; who is left in it is on the way out.
             authors.clear();
         }
-        let mut marks: Vec<u64> = authors.into_iter().map(|author| marker.author(author)).collect();
+        let mut marks: Vec<u64> = authors.into_iter().map(|author| term_hasher.author(author)).collect();
         marks.sort_unstable();
         marks.dedup();
         audience.set(&marks.into(), edges);

@@ -7,15 +7,15 @@ use super::hub::{Hub, Queue, State, SubscriberId};
 use super::index::{Key, STEP, Search};
 use super::model::GapReason;
 use super::occasion::Occasion;
-use crate::platform::events::{Event, EventId, Marker, Position};
+use crate::platform::events::{Event, EventId, LogPosition, TermHasher};
 use std::ops::Bound::{Excluded, Included};
 use std::sync::Arc;
 use tokio::task::yield_now;
 
 /// An event on its way to those whom it concerns.
 pub(super) struct Delivery {
-    occasion: Arc<Occasion<Event, Position>>,
-    marker: Marker,
+    occasion: Arc<Occasion<Event, LogPosition>>,
+    term_hasher: TermHasher,
     search: Search,
     /// Interests that it concerns and that have not been served, in descending order; none while it is searched for them.
     keys: Option<Vec<Key>>,
@@ -28,24 +28,24 @@ pub(super) struct Delivery {
 impl Delivery {
     /// Begins to hand out an event, unless that was done. `None` where that is all: nobody waits for it.
     pub(super) fn begin(state: &mut State, event: Event) -> Option<Self> {
-        let (marker, position) = (state.marker?, state.position.as_mut()?);
+        let (term_hasher, position) = (state.term_hasher?, state.position.as_mut()?);
         if position.is_past(&event) {
             return None;
         }
         position.pass(&event);
-        let mut search = Search::new(&marker, &event);
-        search.step(&state.index, &marker, &event);
+        let mut search = Search::new(&term_hasher, &event);
+        search.step(&state.index, &term_hasher, &event);
         if search.is_done() && search.found.is_empty() {
             return None;
         }
         let occasion = Occasion::new(event, position.clone());
-        Some(Self { occasion, marker, search, keys: None, served: (0, 0), last: state.last })
+        Some(Self { occasion, term_hasher, search, keys: None, served: (0, 0), last: state.last })
     }
 
     /// The next step; `false` when none is left.
     pub(super) fn step(&mut self, hub: &Hub) -> bool {
         if !self.search.is_done() {
-            self.search.step(&hub.state().index, &self.marker, &self.occasion.event);
+            self.search.step(&hub.state().index, &self.term_hasher, &self.occasion.event);
             return true;
         }
         let keys = self.keys.get_or_insert_with(|| {
@@ -122,7 +122,7 @@ impl Hub {
     }
 
     /// Something is missing up to this place, unless that was found in another era.
-    pub(super) async fn hand_out_gap(&self, reason: GapReason, place: Position, era: u64) {
+    pub(super) async fn hand_out_gap(&self, reason: GapReason, place: LogPosition, era: u64) {
         let last = {
             let mut state = self.state();
             if state.era != era || state.position.is_none() {
@@ -159,28 +159,28 @@ mod tests {
     use super::super::queue::Item;
     use super::*;
     use crate::base::ids::{StatusId, UserId};
-    use crate::platform::events::Kind;
+    use crate::platform::events::EventKind;
     use futures_util::FutureExt;
     use rand::rngs::StdRng;
     use rand::{Rng, SeedableRng};
 
-    const MARKER: Marker = Marker::of([7; 16]);
+    const HASHER: TermHasher = TermHasher::new([7; 16]);
     const SHARDS: usize = 2;
 
     fn hub() -> Hub {
         let hub = Hub::default();
-        hub.state().marker = Some(MARKER);
+        hub.state().term_hasher = Some(HASHER);
         hub
     }
 
-    fn begin() -> Position {
-        Position(vec![EventId::default(); SHARDS])
+    fn begin() -> LogPosition {
+        LogPosition(vec![EventId::default(); SHARDS])
     }
 
     /// A filter for the statuses of the first so many authors, by a mark each in both of its lists.
     fn follow(authors: u64) -> Filter {
         let logins: Vec<String> = (1..=authors).map(|author| format!("u{author}")).collect();
-        Filter::follow(&MARKER, &logins, &(1..=authors).map(UserId).collect::<Vec<_>>())
+        Filter::follow(&HASHER, &logins, &(1..=authors).map(UserId).collect::<Vec<_>>())
     }
 
     fn settle(hub: &Hub) {
@@ -209,7 +209,7 @@ mod tests {
         authors: u64,
         wanted: Wanted,
         joined: Option<Joined>,
-        place: Position,
+        place: LogPosition,
         /// What was told, and how much there was when it began.
         told: Vec<EventId>,
         from: usize,
@@ -219,8 +219,8 @@ mod tests {
         fn post(&mut self, random: &mut StdRng) {
             let id = EventId { at: self.log.len() as u64 + 1, number: 0 };
             let author = UserId(random.random_range(1..=700));
-            let (shard, marks) = (random.random_range(0..SHARDS), MARKER.status(author, "", None));
-            self.log.push(Event { shard, id, kind: Kind::Posted, status: StatusId(id.at), marks });
+            let (shard, terms) = (random.random_range(0..SHARDS), HASHER.status(author, "", None));
+            self.log.push(Event { shard, id, kind: EventKind::Posted, status: StatusId(id.at), terms });
         }
 
         fn open(&mut self, authors: u64) {
@@ -269,15 +269,15 @@ mod tests {
             }
             for event in missed {
                 it.place.pass(event);
-                it.told.extend(it.wanted.wants(&MARKER, event).then_some(event.id));
+                it.told.extend(it.wanted.wants(&HASHER, event).then_some(event.id));
             }
             true
         }
 
         fn check(&self, at: usize, seed: u64) {
             let it = &self.all[at];
-            let authors: Vec<u64> = (1..=it.authors).map(|author| MARKER.author(UserId(author))).collect();
-            let wanted = self.log[it.from..].iter().filter(|event| authors.contains(&event.marks.author));
+            let authors: Vec<u64> = (1..=it.authors).map(|author| HASHER.author(UserId(author))).collect();
+            let wanted = self.log[it.from..].iter().filter(|event| authors.contains(&event.terms.author));
             let mut told = it.told.clone();
             // Shards have an order each.
             told.sort_unstable();
@@ -334,9 +334,9 @@ mod tests {
         let posted = Event {
             shard: 0,
             id: EventId { at: 1, number: 0 },
-            kind: Kind::Posted,
+            kind: EventKind::Posted,
             status: StatusId(1),
-            marks: MARKER.status(UserId(500), "", None),
+            terms: HASHER.status(UserId(500), "", None),
         };
         let mut delivery = Delivery::begin(&mut hub.state(), posted).expect("it is wanted");
         while delivery.step(&hub) {}
@@ -351,8 +351,8 @@ mod tests {
     fn an_event_goes_to_a_bounded_number_of_subscriptions_in_each_step() {
         let hub = hub();
         let all: Vec<Joined> = (0..3 * STEP).map(|_| join(&hub, follow(3))).collect();
-        let (id, marks) = (EventId { at: 1, number: 0 }, MARKER.status(UserId(2), "", None));
-        let posted = Event { shard: 0, id, kind: Kind::Posted, status: StatusId(1), marks };
+        let (id, terms) = (EventId { at: 1, number: 0 }, HASHER.status(UserId(2), "", None));
+        let posted = Event { shard: 0, id, kind: EventKind::Posted, status: StatusId(1), terms };
         let mut delivery = Delivery::begin(&mut hub.state(), posted).expect("it is wanted");
         let (mut told, mut has_more) = (0, true);
         while has_more {
@@ -382,7 +382,7 @@ mod tests {
     async fn a_gap_is_told_to_those_who_were_there_and_to_nobody_who_joins_meanwhile() {
         let hub = hub();
         let all: Vec<Joined> = (0..3 * STEP).map(|_| join(&hub, follow(3))).collect();
-        let place = Position(vec![EventId { at: 9, number: 0 }; SHARDS]);
+        let place = LogPosition(vec![EventId { at: 9, number: 0 }; SHARDS]);
         let mut gap = Box::pin(hub.hand_out_gap(GapReason::Lost, place.clone(), 1));
         let told = |joined: &&Joined| matches!(joined.queue.next().now_or_never(), Some(Item::Gap(GapReason::Lost, _)));
         assert!(gap.as_mut().now_or_never().is_none(), "it has several steps");

@@ -5,7 +5,7 @@ use super::index::{EVERYTHING, Entry, Kind};
 use super::model::{Area, Given};
 use crate::base::error::Error;
 use crate::base::ids::UserId;
-use crate::platform::events::{Event, Marker, RING};
+use crate::platform::events::{Event, SAMPLE_RING, TermHasher};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ pub(super) struct Arc {
 impl Arc {
     /// Whether a place lies in it.
     pub(super) const fn holds(self, place: u64) -> bool {
-        (place + RING - self.start) % RING < self.length
+        (place + SAMPLE_RING - self.start) % SAMPLE_RING < self.length
     }
 }
 
@@ -56,35 +56,35 @@ pub(super) enum Checked {
 
 impl Filter {
     /// Whether it wants a status with these marks.
-    pub(super) fn wants(&self, marker: &Marker, event: &Event) -> bool {
-        let marks = &event.marks;
+    pub(super) fn wants(&self, term_hasher: &TermHasher, event: &Event) -> bool {
+        let terms = &event.terms;
         match self {
-            Self::Sample(arc) => arc.holds(marker.place_on_ring(event.status.0)),
-            Self::Track(phrases) => phrases.iter().any(|phrase| marks.has_all(phrase)),
+            Self::Sample(arc) => arc.holds(term_hasher.sample_position(event.status.0)),
+            Self::Track(phrases) => phrases.iter().any(|phrase| terms.has_all(phrase)),
             Self::Follow(authors, mentions) => {
-                authors.binary_search(&marks.author).is_ok()
-                    || marks.words.iter().any(|word| mentions.binary_search(word).is_ok())
+                authors.binary_search(&terms.author).is_ok()
+                    || terms.words.iter().any(|word| mentions.binary_search(word).is_ok())
             }
-            Self::Locations(areas) => marks.place.is_some_and(|place| areas.iter().any(|area| area.holds(place))),
+            Self::Locations(areas) => terms.place.is_some_and(|place| areas.iter().any(|area| area.holds(place))),
         }
     }
 
     /// Whether it wants an event for the part whose entry the event was found by.
-    pub(super) fn part_wants(&self, part: u32, marker: &Marker, event: &Event) -> bool {
+    pub(super) fn part_wants(&self, part: u32, term_hasher: &TermHasher, event: &Event) -> bool {
         let part = part as usize;
         match self {
-            Self::Sample(_) => self.wants(marker, event),
-            Self::Track(phrases) => phrases.get(part).is_some_and(|phrase| event.marks.has_all(phrase)),
+            Self::Sample(_) => self.wants(term_hasher, event),
+            Self::Track(phrases) => phrases.get(part).is_some_and(|phrase| event.terms.has_all(phrase)),
             // The mark is all that is asked for.
             Self::Follow(..) => true,
-            Self::Locations(areas) => event.marks.place.zip(areas.get(part)).is_some_and(|(place, area)| area.holds(place)),
+            Self::Locations(areas) => event.terms.place.zip(areas.get(part)).is_some_and(|(place, area)| area.holds(place)),
         }
     }
 
     /// A filter for what is posted by, or mentions, any of these: logins, and the accounts that have them.
-    pub(super) fn follow(marker: &Marker, logins: &[String], accounts: &[UserId]) -> Self {
-        let authors: BTreeSet<u64> = accounts.iter().map(|id| marker.author(*id)).collect();
-        let mentions: BTreeSet<u32> = logins.iter().map(|login| marker.mention(login)).collect();
+    pub(super) fn follow(term_hasher: &TermHasher, logins: &[String], accounts: &[UserId]) -> Self {
+        let authors: BTreeSet<u64> = accounts.iter().map(|id| term_hasher.author(*id)).collect();
+        let mentions: BTreeSet<u32> = logins.iter().map(|login| term_hasher.mention(login)).collect();
         Self::Follow(authors.into_iter().collect(), mentions.into_iter().collect())
     }
 
@@ -92,7 +92,7 @@ impl Filter {
     pub(super) fn entries(&self) -> Vec<Entry> {
         let parts = 0_u32..;
         match self {
-            Self::Sample(arc) if arc.length >= RING => vec![Entry { kind: Kind::Sample, mark: EVERYTHING, part: 0 }],
+            Self::Sample(arc) if arc.length >= SAMPLE_RING => vec![Entry { kind: Kind::Sample, mark: EVERYTHING, part: 0 }],
             Self::Sample(arc) => stretches_of(*arc).map(|mark| Entry { kind: Kind::Sample, mark, part: 0 }).collect(),
             // The last word is as good as any other: which are rare is not known.
             Self::Track(phrases) => {
@@ -145,7 +145,7 @@ pub(super) const fn stretch_of(place: u64) -> u64 {
 
 /// The stretches of the ring that an arc touches, each once.
 fn stretches_of(arc: Arc) -> impl Iterator<Item = u64> {
-    let all = RING / STRETCH;
+    let all = SAMPLE_RING / STRETCH;
     let count = (arc.start % STRETCH + arc.length).div_ceil(STRETCH).min(all);
     (0..count).map(move |step| (arc.start / STRETCH + step) % all)
 }
@@ -154,7 +154,7 @@ fn stretches_of(arc: Arc) -> impl Iterator<Item = u64> {
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: none or several kinds, or one that is out of bounds.
-pub(super) fn check(marker: &Marker, given: Given) -> Result<Checked, Error> {
+pub(super) fn check(term_hasher: &TermHasher, given: Given) -> Result<Checked, Error> {
     let refused = |why: String| Err(Error::BadUserInput(why));
     let kinds = [given.sample.is_some(), given.track.is_some(), given.follow.is_some(), given.locations.is_some()];
     if kinds.into_iter().filter(|given| *given).count() != 1 {
@@ -176,14 +176,14 @@ pub(super) fn check(marker: &Marker, given: Given) -> Result<Checked, Error> {
             return refused(format!("`identifier` has at most {IDENTIFIER} bytes."));
         }
         // A percent that has no exact double is no place more.
-        let length = (percent * (RING / 100) as f64 - 1e-6).ceil() as u64;
-        return Ok(Checked::Ready(Filter::Sample(Arc { start: marker.start_on_ring(&identifier), length })));
+        let length = (percent * (SAMPLE_RING / 100) as f64 - 1e-6).ceil() as u64;
+        return Ok(Checked::Ready(Filter::Sample(Arc { start: term_hasher.sample_start(&identifier), length })));
     }
     if given.identifier.is_some() {
         return refused("`identifier` names a sample: it goes with `sample` alone.".into());
     }
     if let Some(phrases) = given.track {
-        let mut words = phrases.iter().map(|phrase| check_phrase(marker, phrase)).collect::<Result<Vec<_>, _>>()?;
+        let mut words = phrases.iter().map(|phrase| check_phrase(term_hasher, phrase)).collect::<Result<Vec<_>, _>>()?;
         words.sort_unstable();
         words.dedup();
         return Ok(Checked::Ready(Filter::Track(words)));
@@ -203,9 +203,9 @@ pub(super) fn check(marker: &Marker, given: Given) -> Result<Checked, Error> {
     Ok(Checked::Logins(given.follow.unwrap_or_default()))
 }
 
-fn check_phrase(marker: &Marker, phrase: &str) -> Result<Vec<u32>, Error> {
+fn check_phrase(term_hasher: &TermHasher, phrase: &str) -> Result<Vec<u32>, Error> {
     let (bytes, most) = PHRASE;
-    let words = if phrase.len() <= bytes { marker.phrase(phrase) } else { Vec::new() };
+    let words = if phrase.len() <= bytes { term_hasher.phrase(phrase) } else { Vec::new() };
     if words.is_empty() || words.len() > most {
         return Err(Error::BadUserInput(format!("A phrase of `track` has 1 to {most} words and at most {bytes} bytes.")));
     }
@@ -225,26 +225,34 @@ mod tests {
 
     #[test]
     fn an_arc_is_found_at_each_of_its_places_and_nowhere_else() {
-        for (start, length) in
-            [(0, 1), (0, RING), (50, 100), (99, 1), (9_950, 100), (9_999, 2), (1, RING - 1), (123, 4_567), (77, RING)]
-        {
+        for (start, length) in [
+            (0, 1),
+            (0, SAMPLE_RING),
+            (50, 100),
+            (99, 1),
+            (9_950, 100),
+            (9_999, 2),
+            (1, SAMPLE_RING - 1),
+            (123, 4_567),
+            (77, SAMPLE_RING),
+        ] {
             let arc = Arc { start, length };
-            let marks: Vec<u64> = Filter::Sample(arc).entries().iter().map(|entry| entry.mark).collect();
-            let each_once: BTreeSet<_> = marks.iter().collect();
-            assert_eq!(each_once.len(), marks.len(), "{start} {length}");
-            let is_found = |place: u64| marks == [EVERYTHING] || (marks.contains(&stretch_of(place)) && arc.holds(place));
-            let found = (0..RING).filter(|place| is_found(*place)).count() as u64;
-            let held = (0..RING).filter(|place| (place + RING - start) % RING < length).count() as u64;
+            let terms: Vec<u64> = Filter::Sample(arc).entries().iter().map(|entry| entry.mark).collect();
+            let each_once: BTreeSet<_> = terms.iter().collect();
+            assert_eq!(each_once.len(), terms.len(), "{start} {length}");
+            let is_found = |place: u64| terms == [EVERYTHING] || (terms.contains(&stretch_of(place)) && arc.holds(place));
+            let found = (0..SAMPLE_RING).filter(|place| is_found(*place)).count() as u64;
+            let held = (0..SAMPLE_RING).filter(|place| (place + SAMPLE_RING - start) % SAMPLE_RING < length).count() as u64;
             assert_eq!((found, held), (length, length), "{start} {length}");
         }
     }
 
     #[test]
     fn equal_filters_have_one_digest_and_others_another() {
-        let marker = Marker::of([7; 16]);
+        let term_hasher = TermHasher::new([7; 16]);
         let track = |phrases: &[&str]| {
             let given = Given { track: Some(phrases.iter().map(ToString::to_string).collect()), ..Given::default() };
-            match check(&marker, given) {
+            match check(&term_hasher, given) {
                 Ok(Checked::Ready(filter)) => filter.digest(),
                 _ => panic!("no filter: {phrases:?}"),
             }
@@ -252,7 +260,7 @@ mod tests {
         assert_eq!(track(&["rust redis", "tea"]), track(&["TEA", "Redis, Rust", "tea"]));
         let follow = |logins: &[&str], ids: &[u64]| {
             let logins: Vec<String> = logins.iter().map(ToString::to_string).collect();
-            Filter::follow(&marker, &logins, &ids.iter().copied().map(UserId).collect::<Vec<_>>()).digest()
+            Filter::follow(&term_hasher, &logins, &ids.iter().copied().map(UserId).collect::<Vec<_>>()).digest()
         };
         assert_eq!(follow(&["ada", "bob"], &[1, 2]), follow(&["BOB", "ada"], &[2, 1]));
         let all = [

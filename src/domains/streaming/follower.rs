@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::base::error::Error;
 use crate::base::page::{Cursors, ListId};
 use crate::platform::events::service as events;
-use crate::platform::events::{Event, Kind, Marker, Place, Position, Read};
+use crate::platform::events::{Event, EventKind, LogPosition, ReadResult, ResumePoint, TermHasher};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -43,18 +43,18 @@ impl Follower {
 }
 
 /// An event on its way, and the place behind it.
-type StatusEnvelope = Occasion<Event, Position>;
+type StatusEnvelope = Occasion<Event, LogPosition>;
 
 /// On its way through the events of statuses.
 pub struct StatusFollower {
     pub(super) app: App,
     pub(super) hub: Hub,
-    pub(super) marker: Marker,
+    pub(super) term_hasher: TermHasher,
     pub(super) cursors: Cursors,
     pub(super) wanted: Wanted,
     pub(super) list: ListId,
     /// How far it has come.
-    pub(super) place: Place,
+    pub(super) place: ResumePoint,
     pub(super) joined: Option<Joined>,
     /// What is not told yet.
     pub(super) read: VecDeque<Arc<StatusEnvelope>>,
@@ -62,13 +62,13 @@ pub struct StatusFollower {
 
 impl Course for StatusFollower {
     type Event = Event;
-    type Place = Position;
+    type Place = LogPosition;
 
     fn read(&mut self) -> &mut VecDeque<Arc<StatusEnvelope>> {
         &mut self.read
     }
 
-    fn queue(&self) -> Option<&Queue<Event, Position>> {
+    fn queue(&self) -> Option<&Queue<Event, LogPosition>> {
         self.joined.as_ref().map(|joined| &*joined.queue)
     }
 
@@ -83,36 +83,36 @@ impl Course for StatusFollower {
         what.map(|what| self.told(what, Some(next)))
     }
 
-    fn lose(&mut self, reason: GapReason, mut behind: Position) -> Told {
+    fn lose(&mut self, reason: GapReason, mut behind: LogPosition) -> Told {
         if reason == GapReason::TooSlow {
             behind.join(&self.place.position);
         }
-        self.place = Place::new(behind, Vec::new());
+        self.place = ResumePoint::new(behind, Vec::new());
         self.told(What::Gap(reason), None)
     }
 
-    async fn read_on(&mut self) -> Result<Option<(GapReason, Position)>, Error> {
+    async fn read_on(&mut self) -> Result<Option<(GapReason, LogPosition)>, Error> {
         let mut found = Vec::new();
         for read in events::read(&self.app, &self.place.position, PAGE).await? {
             let reason = match read {
-                Read::Events(events) => {
+                ReadResult::Events(events) => {
                     found.extend(events);
                     continue;
                 }
-                Read::Expired => GapReason::Expired,
-                Read::Lost => GapReason::Lost,
+                ReadResult::Expired => GapReason::Expired,
+                ReadResult::Lost => GapReason::Lost,
             };
             return Ok(Some((reason, events::position(&self.app).await?)));
         }
         if found.is_empty() {
-            self.joined = self.hub.join(&self.app, self.marker, &self.wanted, &self.place.position).await;
+            self.joined = self.hub.join(&self.app, self.term_hasher, &self.wanted, &self.place.position).await;
             return Ok(None);
         }
         found.sort_by_key(|event| event.id);
         let (mut behind, mut wanted) = (self.place.position.clone(), Vec::new());
         for event in found {
             behind.pass(&event);
-            if self.wanted.wants(&self.marker, &event) {
+            if self.wanted.wants(&self.term_hasher, &event) {
                 wanted.push((event, behind.clone()));
             }
         }
@@ -129,17 +129,17 @@ impl Course for StatusFollower {
 impl StatusFollower {
     fn told(&self, what: What, of: Option<&StatusEnvelope>) -> Told {
         let cursor = self.place.encode(&self.cursors, self.list);
-        Told { cursor, what, author: of.map(|it| it.event.marks.author), occasion: of.map(|it| it.number) }
+        Told { cursor, what, author: of.map(|it| it.event.terms.author), occasion: of.map(|it| it.number) }
     }
 
     /// What an event is to this subscription.
     fn tell(&mut self, event: &Event) -> Option<What> {
         let (status, kind) = (event.status, event.kind);
-        if kind == Kind::Posted && self.place.take_shown(status.0) {
+        if kind == EventKind::Posted && self.place.take_shown(status.0) {
             return None;
         }
-        let what = if kind == Kind::Posted { What::Posted(status) } else { What::Deleted(status) };
-        self.has_source(event.marks.author).then_some(what)
+        let what = if kind == EventKind::Posted { What::Posted(status) } else { What::Deleted(status) };
+        self.has_source(event.terms.author).then_some(what)
     }
 
     fn has_source(&self, author: u64) -> bool {

@@ -9,13 +9,13 @@ use super::turns::Changes;
 use crate::app::App;
 use crate::db::bridge::Bridge;
 use crate::platform::events::service as events;
-use crate::platform::events::{Event, Marker, Position};
+use crate::platform::events::{Event, LogPosition, TermHasher};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::watch;
 
 /// What is handed to one subscription.
-pub(super) type Queue = queue::Queue<Event, Position>;
+pub(super) type Queue = queue::Queue<Event, LogPosition>;
 /// A subscription that has joined: what it waits for, and its number. Later ones have greater numbers.
 pub(super) type SubscriberId = (Key, u64);
 
@@ -26,7 +26,7 @@ pub struct Hub(Arc<Mutex<State>>);
 #[derive(Default)]
 pub(super) struct State {
     bridge: Option<Bridge>,
-    pub(super) marker: Option<Marker>,
+    pub(super) term_hasher: Option<TermHasher>,
     /// The last number of a subscription.
     pub(super) last: u64,
     last_key: Key,
@@ -42,7 +42,7 @@ pub(super) struct State {
     /// The channels of which somebody wants to know when something is said on them, how many do, and how often that was.
     watched: HashMap<String, (usize, watch::Sender<u64>)>,
     /// The last event of each shard that was handed out; `None` while nobody listens.
-    pub(super) position: Option<Position>,
+    pub(super) position: Option<LogPosition>,
     /// How often somebody has begun to listen: what was read before says nothing of what comes after.
     pub(super) era: u64,
     shards: usize,
@@ -124,25 +124,25 @@ impl Hub {
     }
 
     /// The bridge; the first to ask has it built.
-    fn bridge(&self, app: &App, marker: Marker, state: &mut State) -> Bridge {
+    fn bridge(&self, app: &App, term_hasher: TermHasher, state: &mut State) -> Bridge {
         if let Some(bridge) = &state.bridge {
             return bridge.clone();
         }
         let (bridge, heard) = Bridge::open(app.db().clone());
-        (state.bridge, state.marker, state.shards) = (Some(bridge.clone()), Some(marker), events::shards(app));
-        tokio::spawn(Listener::new(app.clone(), self.clone(), marker).run(heard));
+        (state.bridge, state.term_hasher, state.shards) = (Some(bridge.clone()), Some(term_hasher), events::shard_count(app));
+        tokio::spawn(Listener::new(app.clone(), self.clone(), term_hasher).run(heard));
         bridge
     }
 
     /// Waits for changes of an account or a list from now on. No round trip.
-    pub(super) fn watch(&self, app: &App, marker: Marker, id: u64) -> Watch {
-        self.watch_channel(app, marker, events::changes_channel(id))
+    pub(super) fn watch(&self, app: &App, term_hasher: TermHasher, id: u64) -> Watch {
+        self.watch_channel(app, term_hasher, events::changes_channel(id))
     }
 
     /// Waits for what is said on a channel from now on. No round trip.
-    pub(super) fn watch_channel(&self, app: &App, marker: Marker, channel: String) -> Watch {
+    pub(super) fn watch_channel(&self, app: &App, term_hasher: TermHasher, channel: String) -> Watch {
         let mut state = self.state();
-        let bridge = self.bridge(app, marker, &mut state);
+        let bridge = self.bridge(app, term_hasher, &mut state);
         let (count, sender) = state.watched.entry(channel.clone()).or_insert_with(|| (0, watch::Sender::new(0)));
         *count += 1;
         if *count == 1 {
@@ -154,14 +154,14 @@ impl Hub {
     /// Joins those to whom events are handed out, from the first one on that comes after `place` and was not handed out yet. `None` if
     /// some that come after it were: they are to be read first. Waits until the index has all of what is wanted: events that are handed out
     /// meanwhile are among those that are to be read.
-    pub(super) async fn join(&self, app: &App, marker: Marker, wanted: &Wanted, place: &Position) -> Option<Joined> {
-        drop(self.bridge(app, marker, &mut self.state()));
+    pub(super) async fn join(&self, app: &App, term_hasher: TermHasher, wanted: &Wanted, place: &LogPosition) -> Option<Joined> {
+        drop(self.bridge(app, term_hasher, &mut self.state()));
         wait(wanted.indexed()).await;
         self.enter(wanted, place)
     }
 
     /// Joins, if the index has all of what is wanted.
-    pub(super) fn enter(&self, wanted: &Wanted, place: &Position) -> Option<Joined> {
+    pub(super) fn enter(&self, wanted: &Wanted, place: &LogPosition) -> Option<Joined> {
         if !*wanted.indexed().borrow() {
             return None;
         }

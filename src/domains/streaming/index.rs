@@ -7,7 +7,7 @@
 
 use super::filter::Filter;
 use super::posting::Posting;
-use crate::platform::events::{Event, Marker};
+use crate::platform::events::{Event, TermHasher};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Included};
 use std::sync::Arc;
@@ -86,8 +86,8 @@ impl Index {
     }
 
     /// Whether a candidate is one in fact: a filter may ask for more than the mark by which it was found.
-    fn confirms(&self, key: Key, part: u32, marker: &Marker, event: &Event) -> bool {
-        self.filters.get(&key).is_none_or(|filter| filter.part_wants(part, marker, event))
+    fn confirms(&self, key: Key, part: u32, term_hasher: &TermHasher, event: &Event) -> bool {
+        self.filters.get(&key).is_none_or(|filter| filter.part_wants(part, term_hasher, event))
     }
 }
 
@@ -103,13 +103,13 @@ pub(super) struct Search {
 
 impl Search {
     /// A search that has not begun.
-    pub(super) fn new(marker: &Marker, event: &Event) -> Self {
-        let marks = &event.marks;
-        let mut lookups: Vec<_> = marks.words.iter().map(|word| (Kind::Word, u64::from(*word))).collect();
-        lookups.push((Kind::Author, marks.author));
-        let sample = super::filter::stretch_of(marker.place_on_ring(event.status.0));
+    pub(super) fn new(term_hasher: &TermHasher, event: &Event) -> Self {
+        let terms = &event.terms;
+        let mut lookups: Vec<_> = terms.words.iter().map(|word| (Kind::Word, u64::from(*word))).collect();
+        lookups.push((Kind::Author, terms.author));
+        let sample = super::filter::stretch_of(term_hasher.sample_position(event.status.0));
         lookups.extend([(Kind::Sample, sample), (Kind::Sample, EVERYTHING)]);
-        let cells = marks.place.into_iter().flat_map(super::grid::cells_at);
+        let cells = terms.place.into_iter().flat_map(super::grid::cells_at);
         lookups.extend(cells.map(|cell| (Kind::Cell, cell)));
         Self { lookups, behind: None, found: Vec::new() }
     }
@@ -120,13 +120,13 @@ impl Search {
     }
 
     /// Compares the next candidates, at most [`STEP`] and one for each lookup.
-    pub(super) fn step(&mut self, index: &Index, marker: &Marker, event: &Event) {
+    pub(super) fn step(&mut self, index: &Index, term_hasher: &TermHasher, event: &Event) {
         let mut left = STEP;
         while let Some((kind, mark)) = self.lookups.last().copied() {
             let posting = |key, part| Posting { mark, key, part };
             let start = self.behind.take().map_or(Included(posting(0, 0)), |(key, part)| Excluded(posting(key, part)));
             for Posting { key, part, .. } in index.postings[kind as usize].range((start, Included(posting(Key::MAX, u32::MAX)))) {
-                if index.confirms(*key, *part, marker, event) {
+                if index.confirms(*key, *part, term_hasher, event) {
                     self.found.push(*key);
                 }
                 left -= 1;
@@ -146,9 +146,9 @@ mod tests {
     use super::super::posting::COMPARED;
     use super::*;
     use crate::base::ids::{StatusId, UserId};
-    use crate::platform::events::{EventId, Kind as EventKind};
+    use crate::platform::events::{EventId, EventKind};
 
-    const MARKER: Marker = Marker::of([7; 16]);
+    const HASHER: TermHasher = TermHasher::new([7; 16]);
 
     fn compared(work: impl FnOnce()) -> usize {
         let before = COMPARED.get();
@@ -157,8 +157,8 @@ mod tests {
     }
 
     fn event(message: &str) -> Event {
-        let marks = MARKER.status(UserId(1), message, None);
-        Event { shard: 0, id: EventId { at: 1, number: 0 }, kind: EventKind::Posted, status: StatusId(5), marks }
+        let terms = HASHER.status(UserId(1), message, None);
+        Event { shard: 0, id: EventId { at: 1, number: 0 }, kind: EventKind::Posted, status: StatusId(5), terms }
     }
 
     fn add(index: &mut Index, key: Key, filter: &Arc<Filter>) {
@@ -190,17 +190,17 @@ mod tests {
     #[test]
     fn a_search_compares_a_bounded_number_of_candidates_in_each_step() {
         let (mut index, event) = (Index::default(), event("tea and more"));
-        let phrases = [vec![vec![MARKER.phrase("tea")[0]]], vec![MARKER.phrase("tea biscuits")]];
+        let phrases = [vec![vec![HASHER.phrase("tea")[0]]], vec![HASHER.phrase("tea biscuits")]];
         let [finds, misses] = phrases.map(|phrases| Arc::new(Filter::Track(phrases)));
         let many = 2_000;
         for key in 0..many {
             add(&mut index, key, if key % 2 == 0 { &finds } else { &misses });
         }
-        let mut search = Search::new(&MARKER, &event);
+        let mut search = Search::new(&HASHER, &event);
         let mut steps = 0_usize;
         while !search.is_done() {
             let before = search.found.len();
-            let compared = compared(|| search.step(&index, &MARKER, &event));
+            let compared = compared(|| search.step(&index, &HASHER, &event));
             assert!(search.found.len() - before <= STEP && compared < 4 * STEP, "{compared} comparisons");
             steps += 1;
         }

@@ -5,7 +5,7 @@ use super::change::{Change, Indexed, Owner};
 use super::filter::Filter;
 use super::hub::Hub;
 use super::index::Key;
-use crate::platform::events::{Event, Marker};
+use crate::platform::events::{Event, TermHasher};
 use std::sync::{Arc, Weak};
 
 /// What a subscription waits for.
@@ -19,10 +19,10 @@ pub(super) enum Wanted {
 
 impl Wanted {
     /// Whether it wants an event.
-    pub(super) fn wants(&self, marker: &Marker, event: &Event) -> bool {
+    pub(super) fn wants(&self, term_hasher: &TermHasher, event: &Event) -> bool {
         match self {
-            Self::Feed(audience) => audience.has(event.marks.author),
-            Self::Public(interest) => interest.filter.wants(marker, event),
+            Self::Feed(audience) => audience.has(event.terms.author),
+            Self::Public(interest) => interest.filter.wants(term_hasher, event),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::base::error::Error;
 use crate::db::bridge::PubSubMessage;
 use crate::domains::timelines::service as timelines;
 use crate::platform::events::service::{self as events, PubSubEvent};
-use crate::platform::events::{Marker, Read};
+use crate::platform::events::{ReadResult, TermHasher};
 use crate::platform::journal::Feed;
 use futures_util::future::try_join_all;
 use std::collections::BTreeSet;
@@ -29,7 +29,7 @@ const PAGE: usize = 1_000;
 pub(super) struct Listener {
     app: App,
     hub: Hub,
-    marker: Marker,
+    term_hasher: TermHasher,
     /// When to read what may have been missed.
     behind: Option<Instant>,
     /// Feeds whose sources may have changed.
@@ -48,8 +48,8 @@ struct StalePage {
 }
 
 impl Listener {
-    pub(super) const fn new(app: App, hub: Hub, marker: Marker) -> Self {
-        Self { app, hub, marker, behind: None, stale_feeds: BTreeSet::new(), sweep: None }
+    pub(super) const fn new(app: App, hub: Hub, term_hasher: TermHasher) -> Self {
+        Self { app, hub, term_hasher, behind: None, stale_feeds: BTreeSet::new(), sweep: None }
     }
 
     /// Runs until nothing can be heard any more.
@@ -85,7 +85,7 @@ impl Listener {
             PubSubMessage::Listening { channel, .. } => (channel, None),
         };
         self.hub.state().said_on(&channel);
-        match payload.map(|payload| events::heard(&channel, &payload)) {
+        match payload.map(|payload| events::parse_message(&channel, &payload)) {
             Some(Some(PubSubEvent::Event(event, before))) => {
                 if !self.hub.hand_out(event, before).await {
                     self.behind = Some(self.behind.unwrap_or_else(Instant::now));
@@ -104,7 +104,7 @@ impl Listener {
 
     /// A channel is listened to from now on: what was told before is read.
     fn on_listening(&mut self, channel: &str) {
-        match (events::shard_of(channel), events::heard(channel, &[])) {
+        match (events::shard_of(channel), events::parse_message(channel, &[])) {
             (Some(_), _) => {
                 self.behind = Some(self.behind.unwrap_or_else(Instant::now));
                 // Changes were not heard of either.
@@ -124,7 +124,7 @@ impl Listener {
         let changed = |(audience, edges): &(&Arc<Audience>, u64)| audience.edges() != Some(*edges);
         let changed: Vec<_> = page.audiences.iter().zip(edges).filter(changed).map(|(audience, _)| audience).collect();
         for some in changed.chunks(AT_ONCE) {
-            try_join_all(some.iter().map(|audience| self.hub.load(&self.app, self.marker, audience))).await?;
+            try_join_all(some.iter().map(|audience| self.hub.load(&self.app, self.term_hasher, audience))).await?;
         }
         self.sweep = page.sweep;
         for feed in page.feeds {
@@ -164,9 +164,9 @@ impl Listener {
             let mut found = Vec::new();
             for read in events::read(&self.app, &position, PAGE).await? {
                 match read {
-                    Read::Events(events) => found.extend(events),
-                    Read::Expired => return self.lose(GapReason::Expired, era).await,
-                    Read::Lost => return self.lose(GapReason::Lost, era).await,
+                    ReadResult::Events(events) => found.extend(events),
+                    ReadResult::Expired => return self.lose(GapReason::Expired, era).await,
+                    ReadResult::Lost => return self.lose(GapReason::Lost, era).await,
                 }
             }
             if found.is_empty() {
@@ -195,7 +195,7 @@ mod tests {
     use crate::base::ids::UserId;
     use crate::db::{Db, Target, Timing};
 
-    const MARKER: Marker = Marker::of([7; 16]);
+    const HASHER: TermHasher = TermHasher::new([7; 16]);
 
     #[tokio::test]
     async fn a_sweep_comes_past_every_feed_in_bounded_pages() {
@@ -203,9 +203,9 @@ mod tests {
         let db = Db::open(&nowhere, Timing::default()).await.expect("an address");
         let (app, hub) = (App::new(db, Clock::System, Config::default()), Hub::default());
         let all: Vec<u64> = (1..=2 * PAGE as u64 + 500).collect();
-        let audience = |id: &u64| hub.find_audience(Feed::Home(UserId(*id)), UserId(*id), hub.watch(&app, MARKER, *id));
+        let audience = |id: &u64| hub.find_audience(Feed::Home(UserId(*id)), UserId(*id), hub.watch(&app, HASHER, *id));
         let _held: Vec<_> = all.iter().map(audience).collect();
-        let mut listener = Listener::new(app.clone(), hub.clone(), MARKER);
+        let mut listener = Listener::new(app.clone(), hub.clone(), HASHER);
         let mut swept = Vec::new();
         listener.sweep = Some(0);
         while listener.sweep.is_some() {

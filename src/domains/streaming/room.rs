@@ -12,7 +12,7 @@ use crate::base::ids::StatusId;
 use crate::domains::comments::service as comments;
 use crate::domains::comments::{Event, EventId, Read};
 use crate::domains::statuses::service as statuses;
-use crate::platform::events::Marker;
+use crate::platform::events::TermHasher;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound::{Excluded, Included};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -64,13 +64,13 @@ impl Rooms {
 
     /// Joins those to whom a thread's events are handed, from the first one after `place` on. `None` if some that come after it were handed
     /// out: they are to be read first.
-    pub(super) fn join(&self, app: &App, marker: Marker, status: StatusId, place: EventId) -> Option<Seat> {
+    pub(super) fn join(&self, app: &App, term_hasher: TermHasher, status: StatusId, place: EventId) -> Option<Seat> {
         let mut rooms = self.all();
         let room = rooms.entry(status).or_insert_with(|| {
             let reading = Reading { app: app.clone(), rooms: self.clone(), status };
             let hub = app.part::<Hub>();
-            let told = hub.watch_channel(app, marker, comments::channel(status));
-            let ended = hub.watch(app, marker, status.0);
+            let told = hub.watch_channel(app, term_hasher, comments::channel(status));
+            let ended = hub.watch(app, term_hasher, status.0);
             let task = AbortOnDropHandle::new(tokio::spawn(reading.run(told, ended)));
             Room { position: place, seats: BTreeMap::new(), next: 0, _task: task }
         });
@@ -214,7 +214,7 @@ mod tests {
     }
 
     fn join(reading: &Reading, place: EventId) -> Option<Seat> {
-        reading.rooms.join(&reading.app, Marker::of([7; 16]), STATUS, place)
+        reading.rooms.join(&reading.app, TermHasher::new([7; 16]), STATUS, place)
     }
 
     #[tokio::test]

@@ -22,7 +22,7 @@ use crate::domains::statuses::service as statuses;
 use crate::domains::timelines::service as timelines;
 use crate::domains::users::service as users;
 use crate::platform::events::service as events;
-use crate::platform::events::{Marker, Place};
+use crate::platform::events::{ResumePoint, TermHasher};
 use crate::platform::journal::Feed;
 use crate::platform::rates::Subject;
 use std::collections::VecDeque;
@@ -60,16 +60,16 @@ pub async fn list(request: Request, list: &str, after: Option<&str>) -> Result<F
 /// # Errors
 /// `BAD_USER_INPUT` for a filter that is none, and for a cursor that is forged or of another stream.
 pub async fn public(request: Request, given: Given, after: Option<&str>) -> Result<Follower, Error> {
-    let marker = events::marker(&request.app).await?;
-    let filter = match filter::check(&marker, given)? {
+    let term_hasher = events::term_hasher(&request.app).await?;
+    let filter = match filter::check(&term_hasher, given)? {
         Checked::Ready(filter) => filter,
         Checked::Logins(logins) => {
             let accounts = users::find_by_logins(&request.app, &logins).await?;
-            Filter::follow(&marker, &logins, &accounts)
+            Filter::follow(&term_hasher, &logins, &accounts)
         }
     };
-    let interest = request.app.part::<Hub>().interest(Subject::asking(request.viewer_id(), request.address), filter);
-    follow(request, marker, Wanted::Public(interest), PUBLIC, after).await
+    let interest = request.app.part::<Hub>().interest(Subject::for_client(request.viewer_id(), request.address), filter);
+    follow(request, term_hasher, Wanted::Public(interest), PUBLIC, after).await
 }
 
 /// Where the public stream stands now, as a cursor: who goes on from it hears of everything that is told from here on. One round trip.
@@ -78,32 +78,48 @@ pub async fn public(request: Request, given: Given, after: Option<&str>) -> Resu
 /// `STORAGE_UNAVAILABLE`.
 pub async fn public_cursor(app: &App) -> Result<String, Error> {
     let (position, cursors) = (events::position(app).await?, app.cursors().await?);
-    Ok(Place::new(position, Vec::new()).encode(&cursors, PUBLIC))
+    Ok(ResumePoint::new(position, Vec::new()).encode(&cursors, PUBLIC))
 }
 
 /// What cursors of the public stream belong to.
 const PUBLIC: ListId = ListId { kind: b's', owner: 0 };
 
 async fn feed(request: Request, feed: Feed, list: ListId, after: Option<&str>) -> Result<Follower, Error> {
-    let (marker, owner) = (events::marker(&request.app).await?, request.viewer()?.user);
-    let audience = request.app.part::<Hub>().audience(&request.app, marker, feed, owner).await?;
-    follow(request, marker, Wanted::Feed(audience), list, after).await
+    let (term_hasher, owner) = (events::term_hasher(&request.app).await?, request.viewer()?.user);
+    let audience = request.app.part::<Hub>().audience(&request.app, term_hasher, feed, owner).await?;
+    follow(request, term_hasher, Wanted::Feed(audience), list, after).await
 }
 
-async fn follow(request: Request, marker: Marker, wanted: Wanted, list: ListId, after: Option<&str>) -> Result<Follower, Error> {
+async fn follow(
+    request: Request,
+    term_hasher: TermHasher,
+    wanted: Wanted,
+    list: ListId,
+    after: Option<&str>,
+) -> Result<Follower, Error> {
     let app = request.app.clone();
     let cursors = app.cursors().await?;
     let place = match after {
-        None => Place::new(events::position(&app).await?, Vec::new()),
+        None => ResumePoint::new(events::position(&app).await?, Vec::new()),
         Some(after) => {
-            let place = Place::decode(&cursors, list, after, events::shards(&app));
+            let place = ResumePoint::decode(&cursors, list, after, events::shard_count(&app));
             let place = place.ok_or_else(|| Error::BadUserInput("`after` is not a cursor of this stream.".into()))?;
             // Every event carries what is left of it.
-            events::shorten(&app, place).await
+            events::compact(&app, place).await
         }
     };
     let hub = app.part::<Hub>();
-    Ok(Follower::Statuses(StatusFollower { app, hub, marker, cursors, wanted, list, place, joined: None, read: VecDeque::new() }))
+    Ok(Follower::Statuses(StatusFollower {
+        app,
+        hub,
+        term_hasher,
+        cursors,
+        wanted,
+        list,
+        place,
+        joined: None,
+        read: VecDeque::new(),
+    }))
 }
 
 /// What happens in the thread of a status, from a cursor on (of an event, or a thread's), or from now: in order, each thing once. Ends when the
@@ -118,14 +134,14 @@ pub async fn thread(request: Request, status: &str, after: Option<&str>) -> Resu
     request.forget();
     statuses::shown(&request.loaders(), [status]).await?.pop().flatten().ok_or_else(unknown)?;
     let app = request.app.clone();
-    let (marker, cursors) = (events::marker(&app).await?, app.cursors().await?);
+    let (term_hasher, cursors) = (events::term_hasher(&app).await?, app.cursors().await?);
     let place = match after {
         None => comments::position(&app, status).await?.0,
         Some(after) => comments::decode_event(&cursors, status, after)
             .ok_or_else(|| Error::BadUserInput("`after` is not a cursor of this thread.".into()))?,
     };
     let rooms = app.part::<Rooms>();
-    Ok(Follower::Thread(ThreadFollower { app, rooms, marker, cursors, status, place, seat: None, read: VecDeque::new() }))
+    Ok(Follower::Thread(ThreadFollower { app, rooms, term_hasher, cursors, status, place, seat: None, read: VecDeque::new() }))
 }
 
 /// How many of this process follow a thread: for tests.
@@ -165,13 +181,13 @@ async fn look(request: &Request, what: What) -> Result<Option<ShownAs>, Error> {
 
 /// Ends when the viewer's session has ended: by its time, by whoever ended it, or with the account. Within a second on every process.
 pub async fn ended(app: &App, viewer: &Viewer) {
-    let marker = loop {
-        match events::marker(app).await {
-            Ok(marker) => break marker,
+    let term_hasher = loop {
+        match events::term_hasher(app).await {
+            Ok(term_hasher) => break term_hasher,
             Err(_) => tokio::time::sleep(Duration::from_secs(1)).await,
         }
     };
-    let mut watch = app.part::<Hub>().watch(app, marker, viewer.user.0);
+    let mut watch = app.part::<Hub>().watch(app, term_hasher, viewer.user.0);
     loop {
         // Whether it has ended cannot be said while the storage is away.
         if matches!(sessions::lives(app, viewer).await, Ok(false)) {

@@ -11,7 +11,7 @@ use crate::base::ids::StatusId;
 use crate::base::page::Cursors;
 use crate::domains::comments::service as comments;
 use crate::domains::comments::{Event, EventId, Read};
-use crate::platform::events::Marker;
+use crate::platform::events::TermHasher;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub struct ThreadFollower {
     pub(super) app: App,
     pub(super) rooms: Rooms,
-    pub(super) marker: Marker,
+    pub(super) term_hasher: TermHasher,
     pub(super) cursors: Cursors,
     pub(super) status: StatusId,
     /// How far it has come.
@@ -59,7 +59,7 @@ impl Course for ThreadFollower {
     async fn read_on(&mut self) -> Result<Option<(GapReason, EventId)>, Error> {
         let reason = match comments::events(&self.app, self.status, self.place, PAGE).await? {
             Read::Events(found) if found.is_empty() => {
-                self.seat = self.rooms.join(&self.app, self.marker, self.status, self.place);
+                self.seat = self.rooms.join(&self.app, self.term_hasher, self.status, self.place);
                 return Ok(None);
             }
             Read::Events(found) => {

@@ -33,7 +33,7 @@ pub(super) fn segments(feed: Feed) -> String {
 
 /// What a key of this domain is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Owned {
+pub(super) enum KeyKind {
     Entries(Feed),
     State(u64),
     Marked(u64),
@@ -41,15 +41,15 @@ pub(super) enum Owned {
 }
 
 /// What a key is about; `None` when it is not of this domain.
-pub(super) fn parse(key: &str) -> Option<Owned> {
+pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let (kind, _) = key.split_once(':')?;
     let id = || audit::id_in(key, kind);
     match kind {
-        "home" => id().map(|id| Owned::Entries(Feed::Home(UserId(id)))),
-        "timeline" => id().map(|id| Owned::Entries(Feed::List(UserListId(id)))),
-        "feed" => id().map(Owned::State),
-        "marked" => id().map(Owned::Marked),
-        "segments" => id().map(Owned::Segments),
+        "home" => id().map(|id| KeyKind::Entries(Feed::Home(UserId(id)))),
+        "timeline" => id().map(|id| KeyKind::Entries(Feed::List(UserListId(id)))),
+        "feed" => id().map(KeyKind::State),
+        "marked" => id().map(KeyKind::Marked),
+        "segments" => id().map(KeyKind::Segments),
         _ => None,
     }
 }

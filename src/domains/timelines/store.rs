@@ -11,7 +11,7 @@ use crate::db::{Db, decode, ranges};
 use crate::domains::graph::{following_key, left_key};
 use crate::domains::lists::{list_key, members_key, removed_key};
 use crate::domains::users::user_key;
-use crate::platform::events::{self, Position};
+use crate::platform::events::{self, LogPosition};
 use crate::platform::journal::Feed;
 use redis::{Cmd, Value, cmd};
 
@@ -58,7 +58,7 @@ pub(super) struct FeedsRead {
     /// The windows, in their order.
     pub(super) rows: Vec<Vec<Row>>,
     /// Where the events ended before anything of this was read, where that was asked for.
-    pub(super) position: Option<Position>,
+    pub(super) position: Option<LogPosition>,
 }
 
 /// Windows of feeds, in their order, and what each of `feeds` is besides. One pipeline; on a cluster a round trip more where the position is asked for.

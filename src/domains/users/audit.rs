@@ -1,9 +1,9 @@
 //! The audit of accounts: HASH, claim and password belong together.
 
-use super::keys::{self, Owned};
+use super::keys::{self, KeyKind};
 use super::model::FREE_AFTER;
 use super::store::DEVICE_EPOCH;
-use crate::base::audit::{self, Entry, Expiry, Findings, Remedy};
+use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{UserId, source};
 use crate::db::audit_reader::AuditReader;
@@ -22,61 +22,61 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     let (mut users, mut logins, mut freed, mut passwords) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for entry in entries {
         match keys::parse(&entry.key) {
-            Some(Owned::User(id)) if entry.is_a("hash", Expiry::On, found) => users.push(id),
-            Some(Owned::Logins) if entry.is_derived("hash", Expiry::On, found) => logins.push(entry.key.clone()),
-            Some(Owned::Freed) if entry.is_a("string", Expiry::For(FREE_AFTER), found) => {
+            Some(KeyKind::User(id)) if entry.check_type("hash", Expiry::Never, found) => users.push(id),
+            Some(KeyKind::Logins) if entry.check_derived_type("hash", Expiry::Never, found) => logins.push(entry.key.clone()),
+            Some(KeyKind::Freed) if entry.check_type("string", Expiry::After(FREE_AFTER), found) => {
                 freed.push((entry.key.as_str(), entry.ttl))
             }
-            Some(Owned::Password(id)) if entry.is_a("string", Expiry::On, found) => passwords.push(id),
+            Some(KeyKind::Password(id)) if entry.check_type("string", Expiry::Never, found) => passwords.push(id),
             _ => {}
         }
     }
-    check_users(look, &users, found).await?;
-    look.fields(logins, async |claims| check_claims(look, &claims, found).await).await?;
-    check_freed(look, &freed, found).await?;
-    check_passwords(look, &passwords, found).await
+    check_users(reader, &users, found).await?;
+    reader.fields(logins, async |claims| check_claims(reader, &claims, found).await).await?;
+    check_freed(reader, &freed, found).await?;
+    check_passwords(reader, &passwords, found).await
 }
 
-async fn check_freed(look: &AuditReader, marks: &[(&str, i64)], found: &mut Findings) -> Result<(), Error> {
-    let times = look.ask(marks.iter().map(|(key, _)| *key), |key| cmd("GETRANGE").arg(key).arg(0).arg(20).take()).await?;
+async fn check_freed(reader: &AuditReader, marks: &[(&str, i64)], found: &mut Findings) -> Result<(), Error> {
+    let times = reader.query(marks.iter().map(|(key, _)| *key), |key| cmd("GETRANGE").arg(key).arg(0).arg(20).take()).await?;
     for (key, ttl) in marks {
         let text: Option<String> = times.read(key);
         if text.as_deref().and_then(audit::number).is_none() {
             // It ends when the login is free.
-            let until = look.now() + u64::try_from(*ttl).unwrap_or(FREE_AFTER);
+            let until = reader.now() + u64::try_from(*ttl).unwrap_or(FREE_AFTER);
             let found_text = text.unwrap_or_default();
             let remedy = Remedy::SetText { key: (*key).to_owned(), found: found_text, value: until.to_string() };
-            found.mend(key, "does not say from when on the login is free", [remedy]);
+            found.add_repairable(key, "does not say from when on the login is free", [remedy]);
         }
     }
     Ok(())
 }
 
-async fn check_users(look: &AuditReader, users: &[UserId], found: &mut Findings) -> Result<(), Error> {
+async fn check_users(reader: &AuditReader, users: &[UserId], found: &mut Findings) -> Result<(), Error> {
     let fields = |id| cmd("HMGET").arg(keys::user(id)).arg(&FIELDS).arg(DEVICE_EPOCH).take();
-    let fields = look.ask(users.iter().copied(), fields).await?;
+    let fields = reader.query(users.iter().copied(), fields).await?;
     let mut logins = Vec::new();
     for id in users {
         let values: Vec<Option<String>> = fields.read(id).unwrap_or_default();
         check_fields(*id, &values, found);
-        check_device_epoch(look, *id, values.get(FIELDS.len()).cloned().flatten(), found);
-        if let Some(Some(login)) = values.get(1).filter(|_| !look.is_young(id.0)) {
+        check_device_epoch(reader, *id, values.get(FIELDS.len()).cloned().flatten(), found);
+        if let Some(Some(login)) = values.get(1).filter(|_| !reader.is_young(id.0)) {
             logins.push((*id, login.to_ascii_lowercase()));
         }
     }
     let claimed = logins.iter().map(|(_, login)| login.as_str());
-    let holders = look.ask(claimed, |login| cmd("HGET").arg(keys::logins(login)).arg(login).take()).await?;
-    let passwords = look.ask(logins.iter().map(|(id, _)| *id), |id| cmd("EXISTS").arg(keys::password(id)).take()).await?;
+    let holders = reader.query(claimed, |login| cmd("HGET").arg(keys::logins(login)).arg(login).take()).await?;
+    let passwords = reader.query(logins.iter().map(|(id, _)| *id), |id| cmd("EXISTS").arg(keys::password(id)).take()).await?;
     for (id, login) in &logins {
         let holder: Option<String> = holders.read(&login.as_str());
         if holder.as_deref().and_then(audit::id) != Some(id.0) {
             let holder = holder.map_or_else(|| "nobody has it".to_owned(), |holder| format!("{holder} has it"));
             let claim = Remedy::ClaimLogin { user: *id };
-            found.mend_with(&keys::user(*id), format!("does not hold its login {login:?}"), holder, [claim]);
+            found.add_repairable_with(&keys::user(*id), format!("does not hold its login {login:?}"), holder, [claim]);
         }
         if passwords.read::<u64>(id) != Some(1) {
             found.add(&keys::user(*id), "has no password");
@@ -92,12 +92,12 @@ fn check_fields(id: UserId, values: &[Option<String>], found: &mut Findings) {
         let value = values.get(at).and_then(Option::as_deref);
         let remedy = mend_field(id, name, value);
         match value {
-            None => found.mend(&key, format!("has no {name}"), remedy),
+            None => found.add_repairable(&key, format!("has no {name}"), remedy),
             Some(value) if is_number && audit::number(value).is_none() => {
-                found.mend_with(&key, format!("its {name} is no number"), format!("{value:?}"), remedy);
+                found.add_repairable_with(&key, format!("its {name} is no number"), format!("{value:?}"), remedy);
             }
             Some(value) if *name == "id" && value != id.0.to_string() => {
-                found.mend_with(&key, "has another id", value.to_owned(), remedy);
+                found.add_repairable_with(&key, "has another id", value.to_owned(), remedy);
             }
             Some(_) => {}
         }
@@ -105,11 +105,11 @@ fn check_fields(id: UserId, values: &[Option<String>], found: &mut Findings) {
 }
 
 /// Any other epoch revokes the device tokens, which is what an epoch that cannot be read may have been meant to do.
-fn check_device_epoch(look: &AuditReader, id: UserId, epoch: Option<String>, found: &mut Findings) {
+fn check_device_epoch(reader: &AuditReader, id: UserId, epoch: Option<String>, found: &mut Findings) {
     if let Some(epoch) = epoch.filter(|epoch| audit::number(epoch).is_none()) {
-        let (key, value) = (keys::user(id), Some(look.now().to_string()));
+        let (key, value) = (keys::user(id), Some(reader.now().to_string()));
         let remedy = Remedy::SetField { key: key.clone(), field: DEVICE_EPOCH.to_owned(), found: Some(epoch), value };
-        found.mend(&key, "its devices is no number", [remedy]);
+        found.add_repairable(&key, "its devices is no number", [remedy]);
     }
 }
 
@@ -128,7 +128,7 @@ fn mend_field(id: UserId, field: &str, found: Option<&str>) -> Option<Remedy> {
 }
 
 /// Claims as (key, login, id).
-async fn check_claims(look: &AuditReader, claims: &[(String, String, String)], found: &mut Findings) -> Result<(), Error> {
+async fn check_claims(reader: &AuditReader, claims: &[(String, String, String)], found: &mut Findings) -> Result<(), Error> {
     let mut holders = Vec::new();
     // Accounts say their logins: a claim that no account stands behind is deleted, the account claims its own.
     let drop_claim = |key: &str, login: &str, id: &str| {
@@ -138,47 +138,47 @@ async fn check_claims(look: &AuditReader, claims: &[(String, String, String)], f
     for (key, login, id) in claims {
         if keys::logins(login) != *key {
             let what = format!("the login {login:?} belongs into another shard");
-            found.mend(key, what, drop_claim(key, login, id));
+            found.add_repairable(key, what, drop_claim(key, login, id));
         }
         match audit::id(id) {
             None => {
                 let what = format!("the login {login:?} is claimed by what is no id");
-                found.mend_with(key, what, format!("{id:?}"), drop_claim(key, login, id));
+                found.add_repairable_with(key, what, format!("{id:?}"), drop_claim(key, login, id));
             }
-            Some(id) if look.is_young(id) => {}
+            Some(id) if reader.is_young(id) => {}
             Some(id) => holders.push((key, login, UserId(id))),
         }
     }
     let ids = holders.iter().map(|(_, _, id)| *id);
-    let logins = look.ask(ids, |id| cmd("HMGET").arg(keys::user(id)).arg("id").arg("login").take()).await?;
+    let logins = reader.query(ids, |id| cmd("HMGET").arg(keys::user(id)).arg("id").arg("login").take()).await?;
     for (key, login, id) in holders {
         let (there, has): (Option<String>, Option<String>) = logins.read(&id).unwrap_or_default();
         let id = id.0;
         let remedy = drop_claim(key, login, &id.to_string());
         match has {
             None if there.is_none() => {
-                found.mend(key, format!("the login {login:?} is claimed by {id}, which is no account"), remedy);
+                found.add_repairable(key, format!("the login {login:?} is claimed by {id}, which is no account"), remedy);
             }
             Some(has) if has.to_ascii_lowercase() == *login => {}
             // Of an account that does not say its login nothing is known.
             None => found.add(key, format!("the login {login:?} is claimed by {id}, which has another")),
             has => {
                 let what = format!("the login {login:?} is claimed by {id}, which has another");
-                found.mend_with(key, what, format!("{has:?}"), remedy);
+                found.add_repairable_with(key, what, format!("{has:?}"), remedy);
             }
         }
     }
     Ok(())
 }
 
-async fn check_passwords(look: &AuditReader, ids: &[UserId], found: &mut Findings) -> Result<(), Error> {
-    let heads = look.ask(ids.iter().copied(), |id| cmd("GETRANGE").arg(keys::password(id)).arg(0).arg(9).take()).await?;
-    let strangers = look.strangers(ids.iter().copied().filter(|id| !look.is_young(id.0))).await?;
+async fn check_passwords(reader: &AuditReader, ids: &[UserId], found: &mut Findings) -> Result<(), Error> {
+    let heads = reader.query(ids.iter().copied(), |id| cmd("GETRANGE").arg(keys::password(id)).arg(0).arg(9).take()).await?;
+    let missing_accounts = reader.missing_accounts(ids.iter().copied().filter(|id| !reader.is_young(id.0))).await?;
     for id in ids {
-        if strangers.contains(id) {
+        if missing_accounts.contains(id) {
             let key = keys::password(*id);
             let orphan = Remedy::DeleteOrphan { key: key.clone(), owners: vec![keys::user(*id)] };
-            found.mend(&key, "there is no such account", [orphan]);
+            found.add_repairable(&key, "there is no such account", [orphan]);
         }
         if heads.read::<Vec<u8>>(id).as_deref() != Some(b"$argon2id$") {
             found.add(&keys::password(*id), "is no argon2id hash");

@@ -40,7 +40,7 @@ pub(super) fn password(id: UserId) -> String {
 }
 
 /// What a key of this domain is about.
-pub(super) enum Owned {
+pub(super) enum KeyKind {
     User(UserId),
     Logins,
     Freed,
@@ -48,17 +48,17 @@ pub(super) enum Owned {
 }
 
 /// What a key is about; `None` when it is not of this domain.
-pub(super) fn parse(key: &str) -> Option<Owned> {
+pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let is_shard = |tag: &str| audit::number(tag).is_some_and(|shard| shard < u64::from(SHARDS));
     let is_freed = || {
         let parts = key.strip_prefix("freed:{").and_then(|rest| rest.split_once("}:"));
         parts.is_some_and(|(tag, digest)| is_shard(tag) && audit::is_digest(digest, 22))
     };
     user_of(key)
-        .map(Owned::User)
-        .or_else(|| audit::id_in(key, "password").map(|id| Owned::Password(UserId(id))))
-        .or_else(|| audit::tag_in(key, "users").filter(|tag| is_shard(tag)).map(|_| Owned::Logins))
-        .or_else(|| is_freed().then_some(Owned::Freed))
+        .map(KeyKind::User)
+        .or_else(|| audit::id_in(key, "password").map(|id| KeyKind::Password(UserId(id))))
+        .or_else(|| audit::tag_in(key, "users").filter(|tag| is_shard(tag)).map(|_| KeyKind::Logins))
+        .or_else(|| is_freed().then_some(KeyKind::Freed))
 }
 
 /// Whose key of [`user`] this is.

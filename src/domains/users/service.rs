@@ -46,10 +46,10 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
     let tokens = DeviceTokens::of(app).await?;
     let hash = password::hash(app, registration.password).await?;
     let id = UserId(app.next_id().await?);
-    let noted = journal::begin_parts(app, [Task::Account { user: id, login: registration.login.clone() }]).await?;
+    let noted = journal::begin_subtasks(app, [Task::Account { user: id, login: registration.login.clone() }]).await?;
     if let Err(refusal) = claim(app, &registration.login, id).await {
         if matches!(refusal, Refusal::User(_) | Refusal::Fatal(Error::StorageFull)) {
-            noted.done(app);
+            noted.ack(app);
         }
         return Err(refusal);
     }
@@ -58,10 +58,10 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
     // Whoever stalled for longer than the lease may have lost the claim to somebody else meanwhile.
     if store::find(app.db(), &user.login).await? != Some(id) {
         store::remove(app.db(), id).await?;
-        noted.done(app);
+        noted.ack(app);
         return Err(taken().into());
     }
-    noted.done(app);
+    noted.ack(app);
     let device_token = tokens.issue(id, &PasswordRecord { hash, device_epoch: String::new() }, None, app.now());
     Ok(AuthenticatedUser { user: user.into(), device_token })
 }

@@ -1,7 +1,7 @@
 //! The audit of events: what is told and what says so belong together.
 
-use super::keys::{self, Owned};
-use crate::base::audit::{Entry, Expiry, Findings, Remedy};
+use super::keys::{self, KeyKind};
+use crate::base::audit::{Expiry, Findings, KeyInfo, Remedy};
 use crate::base::error::Error;
 use crate::db::audit_reader::AuditReader;
 use redis::cmd;
@@ -17,28 +17,30 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     for entry in entries {
         match keys::parse(&entry.key) {
-            Some(Owned::Stream(shard)) if entry.is_a("stream", Expiry::On, found) => check_shard(look, shard, found).await?,
-            Some(Owned::Changes) => found.add(&entry.key, "is the name of a channel: nothing is kept under it"),
-            Some(Owned::Told(_)) => drop(entry.is_a("hash", Expiry::On, found)),
+            Some(KeyKind::Stream(shard)) if entry.check_type("stream", Expiry::Never, found) => {
+                check_shard(reader, shard, found).await?
+            }
+            Some(KeyKind::Changes) => found.add(&entry.key, "is the name of a channel: nothing is kept under it"),
+            Some(KeyKind::Told(_)) => drop(entry.check_type("hash", Expiry::Never, found)),
             _ => {}
         }
     }
     Ok(())
 }
 
-async fn check_shard(look: &AuditReader, shard: usize, found: &mut Findings) -> Result<(), Error> {
+async fn check_shard(reader: &AuditReader, shard: usize, found: &mut Findings) -> Result<(), Error> {
     let (stream, told) = (keys::stream(shard), keys::told(shard));
     let newest =
-        look.ask([stream.as_str()], |key| cmd("XREVRANGE").arg(key).arg("+").arg("-").arg("COUNT").arg(1).take()).await?;
-    let last = look.ask([told.as_str()], |key| cmd("HGET").arg(key).arg("last").take()).await?;
+        reader.query([stream.as_str()], |key| cmd("XREVRANGE").arg(key).arg("+").arg("-").arg("COUNT").arg(1).take()).await?;
+    let last = reader.query([told.as_str()], |key| cmd("HGET").arg(key).arg("last").take()).await?;
     let newest: Vec<(String, Vec<Vec<u8>>)> = newest.read(&stream.as_str()).unwrap_or_default();
     let last: Option<String> = last.read(&told.as_str()).flatten();
     if newest.first().map(|(id, _)| id) != last.as_ref() {
         let what = format!("its newest event is not the last in {told}");
-        found.mend(&stream, what, [Remedy::SyncLast { key: told, stream: stream.clone() }]);
+        found.add_repairable(&stream, what, [Remedy::SyncLast { key: told, stream: stream.clone() }]);
     }
     Ok(())
 }

@@ -32,7 +32,7 @@ pub(super) fn owner_of_channel(channel: &str) -> Option<u64> {
 
 /// What a key of this domain is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Owned {
+pub(super) enum KeyKind {
     Stream(usize),
     Told(usize),
     /// A channel's name.
@@ -40,9 +40,9 @@ pub(super) enum Owned {
 }
 
 /// What a key is; `None` when it is not of this domain.
-pub(super) fn parse(key: &str) -> Option<Owned> {
+pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let shard = |kind| audit::tag_in(key, kind).and_then(audit::number).filter(|shard| *shard < super::model::SHARDS as u64);
-    let stream = shard("stream").map(|shard| Owned::Stream(shard as usize));
-    let told = || shard("told").map(|shard| Owned::Told(shard as usize));
-    stream.or_else(told).or_else(|| owner_of_channel(key).map(|_| Owned::Changes))
+    let stream = shard("stream").map(|shard| KeyKind::Stream(shard as usize));
+    let told = || shard("told").map(|shard| KeyKind::Told(shard as usize));
+    stream.or_else(told).or_else(|| owner_of_channel(key).map(|_| KeyKind::Changes))
 }

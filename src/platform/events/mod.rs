@@ -27,14 +27,14 @@
 
 pub mod audit;
 mod keys;
-mod marks;
+mod filter_terms;
 mod model;
-mod pages;
-mod place;
+mod page_cache;
+mod resume_point;
 pub mod service;
 mod store;
 
-pub use marks::{Marker, Marks, RING};
-pub use model::{Event, EventId, Kind, Position, Read};
-pub use place::Place;
+pub use filter_terms::{FilterTerms, SAMPLE_RING, TermHasher};
+pub use model::{Event, EventId, EventKind, LogPosition, ReadResult};
+pub use resume_point::ResumePoint;
 pub(crate) use store::{position, position_commands, position_of};

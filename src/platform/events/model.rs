@@ -1,6 +1,6 @@
 //! Events and places between them: plain types.
 
-use super::marks::Marks;
+use super::filter_terms::FilterTerms;
 use crate::base::ids::StatusId;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -35,7 +35,7 @@ impl FromStr for EventId {
 
 /// What happened to a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum EventKind {
     /// It was posted.
     Posted,
     /// It was deleted.
@@ -50,18 +50,18 @@ pub struct Event {
     /// Its id.
     pub id: EventId,
     /// What it was.
-    pub kind: Kind,
+    pub kind: EventKind,
     /// Of which status.
     pub status: StatusId,
     /// What filters ask of that status.
-    pub marks: Marks,
+    pub terms: FilterTerms,
 }
 
 /// A place between events: the last one of each shard.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Position(pub Vec<EventId>);
+pub struct LogPosition(pub Vec<EventId>);
 
-impl Position {
+impl LogPosition {
     /// Whether an event comes before it.
     pub fn is_past(&self, event: &Event) -> bool {
         self.0.get(event.shard).is_some_and(|last| event.id <= *last)
@@ -82,7 +82,7 @@ impl Position {
 
 /// What reading on from a place gave.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Read {
+pub enum ReadResult {
     /// The next events of a shard, in their order; none at the end.
     Events(Vec<Event>),
     /// What came next is kept no longer.

@@ -1,10 +1,10 @@
 //! Telling, and reading on.
 
-use super::marks::{Marker, Marks};
-use super::model::{Event, EventId, Position, Read};
-use super::pages::Pages;
-use super::place::Place;
-use super::store::{self, Append, Keep};
+use super::filter_terms::{FilterTerms, TermHasher};
+use super::model::{Event, EventId, LogPosition, ReadResult};
+use super::page_cache::PageCache;
+use super::resume_point::ResumePoint;
+use super::store::{self, Append, Retention};
 use crate::app::App;
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -14,16 +14,16 @@ use crate::base::ids::{StatusId, UserId};
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn marker(app: &App) -> Result<Marker, Error> {
-    Ok(Marker { secret: app.cursors().await?.secret() })
+pub async fn term_hasher(app: &App) -> Result<TermHasher, Error> {
+    Ok(TermHasher { secret: app.cursors().await?.secret() })
 }
 
 /// Tells that a status was posted, unless that was told. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: tell again.
-pub async fn posted(app: &App, author: UserId, status: StatusId, marks: Marks) -> Result<(), Error> {
-    store::append(app.db(), &[Append { author, status, kind: "p", marks }], keep(app)).await
+pub async fn publish_posted(app: &App, author: UserId, status: StatusId, terms: FilterTerms) -> Result<(), Error> {
+    store::append(app.db(), &[Append { author, status, kind: "p", terms }], retention(app)).await
 }
 
 /// Tells that a status was deleted, unless that was told. Without marks, those of its posting are taken if they are kept still; else it goes
@@ -31,12 +31,12 @@ pub async fn posted(app: &App, author: UserId, status: StatusId, marks: Marks) -
 ///
 /// # Errors
 /// As [`posted`].
-pub async fn deleted(app: &App, author: UserId, status: StatusId, marks: Option<Marks>) -> Result<(), Error> {
-    let append = match marks {
-        Some(marks) => Append { author, status, kind: "d", marks },
-        None => Append { author, status, kind: "f", marks: marker(app).await?.status(author, "", None) },
+pub async fn publish_deleted(app: &App, author: UserId, status: StatusId, terms: Option<FilterTerms>) -> Result<(), Error> {
+    let append = match terms {
+        Some(terms) => Append { author, status, kind: "d", terms },
+        None => Append { author, status, kind: "f", terms: term_hasher(app).await?.status(author, "", None) },
     };
-    store::append(app.db(), &[append], keep(app)).await
+    store::append(app.db(), &[append], retention(app)).await
 }
 
 /// Tells of many that were deleted together, as far as it is kept that they were posted: a flood of what nobody remembers would drive out
@@ -44,23 +44,23 @@ pub async fn deleted(app: &App, author: UserId, status: StatusId, marks: Option<
 ///
 /// # Errors
 /// As [`posted`].
-pub async fn deleted_together(app: &App, author: UserId, statuses: &[StatusId]) -> Result<(), Error> {
+pub async fn publish_deleted_batch(app: &App, author: UserId, statuses: &[StatusId]) -> Result<(), Error> {
     let appends: Vec<Append> =
-        statuses.iter().map(|status| Append { author, status: *status, kind: "x", marks: Marks::default() }).collect();
-    store::append(app.db(), &appends, keep(app)).await
+        statuses.iter().map(|status| Append { author, status: *status, kind: "x", terms: FilterTerms::default() }).collect();
+    store::append(app.db(), &appends, retention(app)).await
 }
 
-fn keep(app: &App) -> Keep {
+fn retention(app: &App) -> Retention {
     let config = app.config();
-    Keep { now: app.now(), most: config.events_kept, since: app.now().saturating_sub(config.events_age) }
+    Retention { now: app.now(), most: config.events_kept, since: app.now().saturating_sub(config.events_age) }
 }
 
 /// Tells that whom an account or a list follows, or where an account is logged in, has changed; nobody waits for it. Who does not hear of it
 /// finds out within twenty seconds.
-pub fn changed(app: &App, id: u64) {
+pub fn publish_change(app: &App, id: u64) {
     let own = app.clone();
     app.spawn(async move {
-        if let Err(error) = store::tell_change(own.db(), id).await {
+        if let Err(error) = store::publish_change(own.db(), id).await {
             tracing::debug!(%error, "a change was not told");
         }
     });
@@ -70,7 +70,7 @@ pub fn changed(app: &App, id: u64) {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn position(app: &App) -> Result<Position, Error> {
+pub async fn position(app: &App) -> Result<LogPosition, Error> {
     store::position(app.db()).await
 }
 
@@ -81,25 +81,25 @@ pub async fn position(app: &App) -> Result<Position, Error> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn place_behind(app: &App, position: Position, shown: &[StatusId]) -> Result<Place, Error> {
+pub async fn resume_point(app: &App, position: LogPosition, shown: &[StatusId]) -> Result<ResumePoint, Error> {
     let since = app.now().saturating_sub(app.config().events_age.saturating_add(SKEW));
     let mut shown: Vec<u64> = shown.iter().filter(|id| id.time() >= since).map(|id| id.0).collect();
     shown.sort_unstable();
     shown.dedup();
     if shown.len() > LISTED {
-        shown = store::still_to_tell(app.db(), &position, &shown).await?;
+        shown = store::not_yet_published(app.db(), &position, &shown).await?;
     }
-    Ok(Place::new(position, shown))
+    Ok(ResumePoint::new(position, shown))
 }
 
 /// Forgets those statuses of a place that were told before it. One round trip; none where it has none. Should that fail the place stays as it is,
 /// which is longer than it need be.
-pub async fn shorten(app: &App, place: Place) -> Place {
+pub async fn compact(app: &App, place: ResumePoint) -> ResumePoint {
     if place.shown().is_empty() {
         return place;
     }
-    match store::still_to_tell(app.db(), &place.position, place.shown()).await {
-        Ok(shown) => Place::new(place.position, shown),
+    match store::not_yet_published(app.db(), &place.position, place.shown()).await {
+        Ok(shown) => ResumePoint::new(place.position, shown),
         Err(error) => {
             tracing::debug!(%error, "a place among the events is not shortened");
             place
@@ -117,8 +117,8 @@ const SKEW: Millis = 60_000;
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn read(app: &App, after: &Position, limit: usize) -> Result<Vec<Read>, Error> {
-    let pages = app.part::<Pages>();
+pub async fn read(app: &App, after: &LogPosition, limit: usize) -> Result<Vec<ReadResult>, Error> {
+    let pages = app.part::<PageCache>();
     let cached: Vec<Option<Vec<Event>>> =
         after.0.iter().enumerate().map(|(shard, last)| pages.get(shard, *last, limit)).collect();
     let places = || after.0.iter().copied().enumerate();
@@ -129,15 +129,15 @@ pub async fn read(app: &App, after: &Position, limit: usize) -> Result<Vec<Read>
     }
     let mut found = store::read(app.db(), &missing, limit).await?.into_iter();
     let read = |((shard, last), page): ((usize, EventId), Option<Vec<Event>>)| match page {
-        Some(events) => Some(Read::Events(events)),
-        None => found.next().map(|read| pages.keep(shard, last, limit, read)),
+        Some(events) => Some(ReadResult::Events(events)),
+        None => found.next().map(|read| pages.insert(shard, last, limit, read)),
     };
     Ok(places().zip(cached).filter_map(read).collect())
 }
 
 /// How many shards there are.
-pub fn shards(app: &App) -> usize {
-    store::shards(app.db())
+pub fn shard_count(app: &App) -> usize {
+    store::shard_count(app.db())
 }
 
 /// The channel that a shard is told on.
@@ -165,7 +165,7 @@ pub enum PubSubEvent {
 }
 
 /// What a message on a channel says; `None` for what is not ours.
-pub fn heard(channel: &str, message: &[u8]) -> Option<PubSubEvent> {
+pub fn parse_message(channel: &str, message: &[u8]) -> Option<PubSubEvent> {
     if let Some(shard) = store::shard_of(channel) {
         return store::published(shard, message).map(|(event, before)| PubSubEvent::Event(event, before));
     }

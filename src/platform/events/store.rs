@@ -1,8 +1,8 @@
 //! Events in Redis.
 
+use super::filter_terms::FilterTerms;
 use super::keys;
-use super::marks::Marks;
-use super::model::{Event, EventId, Kind, Position, Read, SHARDS};
+use super::model::{Event, EventId, EventKind, LogPosition, ReadResult, SHARDS};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
@@ -11,7 +11,7 @@ use crate::db::{Db, decode};
 use redis::{Cmd, Value, cmd};
 
 static APPEND_EVENT: Script = Script::allow_oom(include_str!("lua/append_event.lua"));
-static TELL_CHANGE: Script = Script::new(include_str!("lua/tell_change.lua"));
+static PUBLISH_CHANGE: Script = Script::new(include_str!("lua/publish_change.lua"));
 
 /// Statuses that are looked up with one command.
 const LOOKED_UP: usize = 1_000;
@@ -37,14 +37,14 @@ pub(super) fn owner_of(channel: &str) -> Option<u64> {
 }
 
 /// How many shards there are.
-pub(super) fn shards(db: &Db) -> usize {
+pub(super) fn shard_count(db: &Db) -> usize {
     if db.is_cluster() { SHARDS } else { 1 }
 }
 
 /// The shard of an author's statuses: what one says is told in one order. Ids end in zeros, as a rule, so they are mixed first.
 fn shard_of_author(db: &Db, author: UserId) -> usize {
     let mixed = author.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-    (mixed % shards(db) as u64) as usize
+    (mixed % shard_count(db) as u64) as usize
 }
 
 /// What is to be appended.
@@ -53,61 +53,61 @@ pub(super) struct Append {
     pub status: StatusId,
     /// As the script calls it.
     pub kind: &'static str,
-    pub marks: Marks,
+    pub terms: FilterTerms,
 }
 
 /// How much is kept of a shard.
 #[derive(Clone, Copy)]
-pub(super) struct Keep {
+pub(super) struct Retention {
     pub now: Millis,
     pub most: usize,
     pub since: Millis,
 }
 
 /// Notes events, each once. One pipeline of scripts.
-pub(super) async fn append(db: &Db, appends: &[Append], keep: Keep) -> Result<(), Error> {
+pub(super) async fn append(db: &Db, appends: &[Append], retention: Retention) -> Result<(), Error> {
     let call = |it: &Append| {
         let shard = shard_of_author(db, it.author);
         Call::new(&APPEND_EVENT, [keys::stream(shard), keys::told(shard)])
-            .arg(keep.now)
+            .arg(retention.now)
             .arg(it.kind)
             .arg(it.status.0)
-            .arg(it.marks.to_bytes())
-            .arg(keep.most.div_ceil(shards(db)))
-            .arg(keep.since)
+            .arg(it.terms.to_bytes())
+            .arg(retention.most.div_ceil(shard_count(db)))
+            .arg(retention.since)
             .arg(it.status.time())
     };
     db.call_many(appends.iter().map(call).collect()).await.map(drop)
 }
 
 /// Tells that the surroundings of an account or a list have changed.
-pub(super) async fn tell_change(db: &Db, id: u64) -> Result<(), Error> {
-    db.call_aside(vec![Call::new(&TELL_CHANGE, [keys::changes(id)])]).await.map(drop)
+pub(super) async fn publish_change(db: &Db, id: u64) -> Result<(), Error> {
+    db.call_aside(vec![Call::new(&PUBLISH_CHANGE, [keys::changes(id)])]).await.map(drop)
 }
 
 /// The newest event of each shard. One pipeline.
-pub(crate) async fn position(db: &Db) -> Result<Position, Error> {
+pub(crate) async fn position(db: &Db) -> Result<LogPosition, Error> {
     position_of(db.read_many(position_commands(db)).await?)
 }
 
 /// What asks for the newest event of each shard, to stand at the head of a pipeline.
 pub(crate) fn position_commands(db: &Db) -> Vec<Cmd> {
-    (0..shards(db)).map(|shard| cmd("HGET").arg(keys::told(shard)).arg("last").take()).collect()
+    (0..shard_count(db)).map(|shard| cmd("HGET").arg(keys::told(shard)).arg("last").take()).collect()
 }
 
 /// What these commands answer.
-pub(crate) fn position_of(replies: impl IntoIterator<Item = Value>) -> Result<Position, Error> {
-    replies.into_iter().map(|reply| Ok(id(decode::one(reply)?))).collect::<Result<_, Error>>().map(Position)
+pub(crate) fn position_of(replies: impl IntoIterator<Item = Value>) -> Result<LogPosition, Error> {
+    replies.into_iter().map(|reply| Ok(id(decode::one(reply)?))).collect::<Result<_, Error>>().map(LogPosition)
 }
 
 /// Those of `statuses` that may be told behind `position`: they were told there, or were not told so far and can be. One pipeline of a command a shard
 /// and thousand statuses.
-pub(super) async fn still_to_tell(db: &Db, position: &Position, statuses: &[u64]) -> Result<Vec<u64>, Error> {
+pub(super) async fn not_yet_published(db: &Db, position: &LogPosition, statuses: &[u64]) -> Result<Vec<u64>, Error> {
     let mut still = Vec::new();
     for some in statuses.chunks(LOOKED_UP) {
         let fields: Vec<String> = some.iter().map(|status| format!("p{status}")).collect();
         let ask = |shard| cmd("HMGET").arg(keys::told(shard)).arg("dropped").arg(&fields).take();
-        let replies = db.read_many((0..shards(db)).map(ask).collect()).await?;
+        let replies = db.read_many((0..shard_count(db)).map(ask).collect()).await?;
         let told: Vec<Vec<Option<String>>> = replies.into_iter().map(decode::one).collect::<Result<_, _>>()?;
         // What was dropped from every shard is newer than a status that nobody is told of any more: see the script.
         let dropped = told.iter().map(|shard| id(shard.first().cloned().flatten()).at).min().unwrap_or(0);
@@ -130,7 +130,7 @@ fn id(text: Option<String>) -> EventId {
 }
 
 /// What comes next in shards after these events, up to `limit` events each. One pipeline; none costs nothing.
-pub(super) async fn read(db: &Db, after: &[(usize, EventId)], limit: usize) -> Result<Vec<Read>, Error> {
+pub(super) async fn read(db: &Db, after: &[(usize, EventId)], limit: usize) -> Result<Vec<ReadResult>, Error> {
     let of = |(shard, last): &(usize, EventId)| {
         // From the place itself on: that it is there says that nothing was lost.
         let from = if *last == EventId::default() { "-".to_owned() } else { last.to_string() };
@@ -142,29 +142,29 @@ pub(super) async fn read(db: &Db, after: &[(usize, EventId)], limit: usize) -> R
     for (shard, last) in after {
         let (entries, told) = (replies.next().unwrap_or_default(), replies.next().unwrap_or_default());
         let (dropped, newest): (Option<String>, Option<String>) = decode::one(told)?;
-        found.push(judge(*shard, *last, decode::one(entries)?, id(dropped), id(newest)));
+        found.push(classify(*shard, *last, decode::one(entries)?, id(dropped), id(newest)));
     }
     Ok(found)
 }
 
 type Entry = (String, Vec<Vec<u8>>);
 
-fn judge(shard: usize, last: EventId, entries: Vec<Entry>, dropped: EventId, newest: EventId) -> Read {
+fn classify(shard: usize, last: EventId, entries: Vec<Entry>, dropped: EventId, newest: EventId) -> ReadResult {
     let mut events: Vec<Event> = entries.into_iter().filter_map(|entry| event_of(shard, entry)).collect();
     match events.first() {
         Some(first) if first.id == last => drop(events.remove(0)),
         _ if last == dropped => {}
         // All of it was lost, and there is nothing that this place lacks.
         None if last == newest => {}
-        _ if last < dropped => return Read::Expired,
-        _ => return Read::Lost,
+        _ if last < dropped => return ReadResult::Expired,
+        _ => return ReadResult::Lost,
     }
-    Read::Events(events)
+    ReadResult::Events(events)
 }
 
 fn event_of(shard: usize, (id, fields): Entry) -> Option<Event> {
-    let [_, kind, _, status, _, marks] = &fields[..] else { return None };
-    event(shard, &id, std::str::from_utf8(kind).ok()?, std::str::from_utf8(status).ok()?, marks)
+    let [_, kind, _, status, _, terms] = &fields[..] else { return None };
+    event(shard, &id, std::str::from_utf8(kind).ok()?, std::str::from_utf8(status).ok()?, terms)
 }
 
 /// An event as it was published, and the id of the one before it.
@@ -175,13 +175,13 @@ pub(super) fn published(shard: usize, message: &[u8]) -> Option<(Event, EventId)
     Some((event(shard, id, kind, status, parts.next()?)?, before.parse().ok()?))
 }
 
-fn event(shard: usize, id: &str, kind: &str, status: &str, marks: &[u8]) -> Option<Event> {
+fn event(shard: usize, id: &str, kind: &str, status: &str, terms: &[u8]) -> Option<Event> {
     let kind = match kind {
-        "p" => Kind::Posted,
-        "d" => Kind::Deleted,
+        "p" => EventKind::Posted,
+        "d" => EventKind::Deleted,
         _ => return None,
     };
     // A deletion of which nothing is known any more goes to nobody by its marks.
-    let marks = Marks::of_bytes(marks).unwrap_or_default();
-    Some(Event { shard, id: id.parse().ok()?, kind, status: StatusId(status.parse().ok()?), marks })
+    let terms = FilterTerms::from_bytes(terms).unwrap_or_default();
+    Some(Event { shard, id: id.parse().ok()?, kind, status: StatusId(status.parse().ok()?), terms })
 }

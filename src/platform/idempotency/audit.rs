@@ -1,8 +1,8 @@
 //! The audit of what was made under clients' keys: both keys of an account hold the same, and each says what was made.
 
-use super::keys::{self, Owned};
+use super::keys::{self, KeyKind};
 use super::model::{DIGEST, MAX_KEYS, REMEMBER_FOR};
-use crate::base::audit::{self, Entry, Expiry, Findings, Remedy};
+use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::UserId;
 use crate::db::audit_reader::AuditReader;
@@ -20,34 +20,34 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     let (mut answers, mut accounts) = (Vec::new(), HashSet::new());
     for entry in entries {
         match keys::parse(&entry.key) {
-            Some(Owned::Answers(account)) if entry.is_derived("hash", Expiry::For(REMEMBER_FOR), found) => {
+            Some(KeyKind::Answers(account)) if entry.check_derived_type("hash", Expiry::After(REMEMBER_FOR), found) => {
                 answers.push(entry.key.clone());
                 accounts.insert(account);
             }
-            Some(Owned::Times(account)) if entry.is_derived("zset", Expiry::For(REMEMBER_FOR), found) => {
+            Some(KeyKind::Times(account)) if entry.check_derived_type("zset", Expiry::After(REMEMBER_FOR), found) => {
                 accounts.insert(account);
             }
             _ => {}
         }
     }
-    check_sizes(look, accounts, found).await?;
-    look.fields(answers, async |page| check_answers(look, page, found).await).await
+    check_sizes(reader, accounts, found).await?;
+    reader.fields(answers, async |page| check_answers(reader, page, found).await).await
 }
 
-async fn check_sizes(look: &AuditReader, accounts: HashSet<UserId>, found: &mut Findings) -> Result<(), Error> {
-    let answers = look.ask(accounts.iter().copied(), |id| cmd("HLEN").arg(keys::answers(id)).take()).await?;
-    let times = look.ask(accounts.iter().copied(), |id| cmd("ZCARD").arg(keys::times(id)).take()).await?;
-    let strangers = look.strangers(accounts.iter().copied()).await?;
+async fn check_sizes(reader: &AuditReader, accounts: HashSet<UserId>, found: &mut Findings) -> Result<(), Error> {
+    let answers = reader.query(accounts.iter().copied(), |id| cmd("HLEN").arg(keys::answers(id)).take()).await?;
+    let times = reader.query(accounts.iter().copied(), |id| cmd("ZCARD").arg(keys::times(id)).take()).await?;
+    let missing_accounts = reader.missing_accounts(accounts.iter().copied()).await?;
     for account in &accounts {
         let settle = [Remedy::SettleAnswers(*account)];
-        if strangers.contains(account) {
+        if missing_accounts.contains(account) {
             let there = answers.read::<usize>(account).is_some_and(|size| size > 0);
             let key = if there { keys::answers(*account) } else { keys::times(*account) };
-            found.mend(&key, "there is no such account", [Remedy::PurgeAccount(*account)]);
+            found.add_repairable(&key, "there is no such account", [Remedy::PurgeAccount(*account)]);
         }
         // What is of another type is told elsewhere.
         let (Some(size), Some(other)) = (answers.read::<usize>(account), times.read::<usize>(account)) else { continue };
@@ -56,31 +56,31 @@ async fn check_sizes(look: &AuditReader, accounts: HashSet<UserId>, found: &mut 
             let (answers, times) = (keys::answers(*account), keys::times(*account));
             let (key, of) = if size > 0 { (answers, times) } else { (times, answers) };
             let what = format!("is not of the size of {of}");
-            found.mend_with(&key, what, format!("{size} answers, {other} times"), settle.clone());
+            found.add_repairable_with(&key, what, format!("{size} answers, {other} times"), settle.clone());
         }
         if size > MAX_KEYS {
-            found.mend_with(&keys::answers(*account), format!("holds more than {MAX_KEYS}"), size.to_string(), settle);
+            found.add_repairable_with(&keys::answers(*account), format!("holds more than {MAX_KEYS}"), size.to_string(), settle);
         }
     }
     Ok(())
 }
 
-async fn check_answers(look: &AuditReader, page: Vec<(String, String, String)>, found: &mut Findings) -> Result<(), Error> {
+async fn check_answers(reader: &AuditReader, page: Vec<(String, String, String)>, found: &mut Findings) -> Result<(), Error> {
     let rows: Vec<_> = page.iter().filter_map(|(key, digest, _)| Some((account_of(key)?, digest.as_str()))).collect();
-    let times = look.ask(rows, |(id, digest)| cmd("ZSCORE").arg(keys::times(id)).arg(digest).take()).await?;
+    let times = reader.query(rows, |(id, digest)| cmd("ZSCORE").arg(keys::times(id)).arg(digest).take()).await?;
     for (key, digest, value) in &page {
         let tied = value.split_once(' ');
         let settle = || account_of(key).map(Remedy::SettleAnswers);
         if !audit::is_digest(digest, DIGEST) {
-            found.mend(key, "holds what is no digest", settle());
+            found.add_repairable(key, "holds what is no digest", settle());
         }
         if !tied.is_some_and(|(fingerprint, id)| audit::is_digest(fingerprint, DIGEST) && audit::id(id).is_some()) {
-            found.mend(key, format!("{digest} in it is no fingerprint and id"), settle());
+            found.add_repairable(key, format!("{digest} in it is no fingerprint and id"), settle());
         }
         if let Some(account) = account_of(key)
             && times.score(&(account, digest.as_str())).is_none()
         {
-            found.mend(key, format!("{digest} has no time in {}", keys::times(account)), settle());
+            found.add_repairable(key, format!("{digest} has no time in {}", keys::times(account)), settle());
         }
     }
     Ok(())
@@ -88,6 +88,6 @@ async fn check_answers(look: &AuditReader, page: Vec<(String, String, String)>, 
 
 fn account_of(key: &str) -> Option<UserId> {
     match keys::parse(key)? {
-        Owned::Answers(account) | Owned::Times(account) => Some(account),
+        KeyKind::Answers(account) | KeyKind::Times(account) => Some(account),
     }
 }

@@ -18,13 +18,13 @@ pub(super) fn times(account: UserId) -> String {
 
 /// What a key of this domain holds, and of whom.
 #[derive(Clone, Copy)]
-pub(super) enum Owned {
+pub(super) enum KeyKind {
     Answers(UserId),
     Times(UserId),
 }
 
 /// What a key is about; `None` when it is not of this domain.
-pub(super) fn parse(key: &str) -> Option<Owned> {
+pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let of = |kind| audit::id_in(key, kind).map(UserId);
-    of("idempotency").map(Owned::Answers).or_else(|| of("idempotent").map(Owned::Times))
+    of("idempotency").map(KeyKind::Answers).or_else(|| of("idempotent").map(KeyKind::Times))
 }

@@ -1,8 +1,8 @@
 //! The audit of the journal: no entry past its lease, nothing among the dead, queues and entries belong together.
 
-use super::keys::{self, Owned};
-use super::model::{Entry as Job, LEASE, Queue};
-use crate::base::audit::{self, Entry, Expiry, Findings, Remedy};
+use super::keys::{self, KeyKind};
+use super::model::{JournalEntry as Job, LEASE, Queue};
+use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::db::audit_reader::AuditReader;
@@ -23,41 +23,48 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     for entry in entries {
         match keys::parse(&entry.key) {
-            Some(Owned::Journal(shard)) if entry.is_a("hash", Expiry::On, found) => check_shard(look, shard, found).await?,
-            Some(Owned::Due(_)) => drop(entry.is_derived("zset", Expiry::On, found)),
-            Some(Owned::Dead(_)) if entry.is_a("hash", Expiry::On, found) => check_dead(look, &entry.key, found).await?,
-            Some(Owned::Settled(_)) => drop(entry.is_derived("zset", Expiry::On, found)),
-            Some(Owned::Copies(_)) if entry.is_a("hash", Expiry::On, found) => check_copies(look, &entry.key, found).await?,
+            Some(KeyKind::Journal(shard)) if entry.check_type("hash", Expiry::Never, found) => {
+                check_shard(reader, shard, found).await?
+            }
+            Some(KeyKind::Due(_)) => drop(entry.check_derived_type("zset", Expiry::Never, found)),
+            Some(KeyKind::Dead(_)) if entry.check_type("hash", Expiry::Never, found) => {
+                check_dead(reader, &entry.key, found).await?
+            }
+            Some(KeyKind::Settled(_)) => drop(entry.check_derived_type("zset", Expiry::Never, found)),
+            Some(KeyKind::Copies(_)) if entry.check_type("hash", Expiry::Never, found) => {
+                check_copies(reader, &entry.key, found).await?
+            }
             _ => {}
         }
     }
     Ok(())
 }
 
-async fn check_shard(look: &AuditReader, shard: u64, found: &mut Findings) -> Result<(), Error> {
+async fn check_shard(reader: &AuditReader, shard: u64, found: &mut Findings) -> Result<(), Error> {
     let mut due: HashMap<String, Millis> = HashMap::new();
     for queue in Queue::ALL {
-        due.extend(times(look, &keys::due(shard, queue)).await?);
+        due.extend(times(reader, &keys::due(shard, queue)).await?);
     }
-    let settled: HashMap<String, Millis> = times(look, &keys::settled(shard)).await?.collect();
+    let settled: HashMap<String, Millis> = times(reader, &keys::settled(shard)).await?.collect();
     let key = keys::journal(shard);
     let mut records: HashMap<String, String> = HashMap::new();
-    look.fields(vec![key.clone()], async |page| {
-        records.extend(page.into_iter().map(|(_, id, record)| (id, record)));
-        Ok(())
-    })
-    .await?;
+    reader
+        .fields(vec![key.clone()], async |page| {
+            records.extend(page.into_iter().map(|(_, id, record)| (id, record)));
+            Ok(())
+        })
+        .await?;
     for (id, record) in &records {
-        let job = audit::id(id).and_then(|id| Job::of(id, record));
+        let job = audit::id(id).and_then(|id| Job::parse(id, record));
         match (job, due.get(id)) {
             (None, _) => found.add_with(&key, format!("entry {id:?} cannot be read"), record.clone()),
             // It stays settled where nothing runs, and is looked at when something does.
             (_, None) if settled.contains_key(id) => {}
             (_, None) => found.add(&key, format!("entry {id} waits in no queue")),
-            (Some(job), Some(due)) if due + PATIENCE < look.now() => {
+            (Some(job), Some(due)) if due + PATIENCE < reader.now() => {
                 found.add_with(&key, format!("entry {id} is overdue: does a server run?"), format!("{:?}", job.task));
             }
             _ => {}
@@ -67,40 +74,42 @@ async fn check_shard(look: &AuditReader, shard: u64, found: &mut Findings) -> Re
 }
 
 /// What a zset holds, with times as scores.
-async fn times(look: &AuditReader, key: &str) -> Result<impl Iterator<Item = (String, Millis)>, Error> {
+async fn times(reader: &AuditReader, key: &str) -> Result<impl Iterator<Item = (String, Millis)>, Error> {
     let range = |key: &str| cmd("ZRANGE").arg(key).arg(0).arg(super::model::MAX_ENTRIES - 1).arg("WITHSCORES").take();
-    let rows: Vec<(String, f64)> = look.ask([key], range).await?.read(&key).unwrap_or_default();
+    let rows: Vec<(String, f64)> = reader.query([key], range).await?.read(&key).unwrap_or_default();
     Ok(rows.into_iter().map(|(id, at)| (id, at as Millis)))
 }
 
 /// A copy goes with its entry, or the entry is made of it again within a minute.
-async fn check_copies(look: &AuditReader, key: &str, found: &mut Findings) -> Result<(), Error> {
-    look.fields(vec![key.to_owned()], async |page| {
-        let ids: Vec<u64> = page.iter().filter_map(|(_, id, _)| audit::id(id)).collect();
-        let journal = |id| cmd("HEXISTS").arg(keys::journal(super::model::shard_of(id))).arg(id).take();
-        let there = look.ask(ids, journal).await?;
-        for (key, id, record) in page {
-            match audit::id(&id).filter(|id| Job::of(*id, &record).is_some()) {
-                None => {
-                    let what = format!("the copy {id:?} cannot be read");
-                    let remove = Remedy::SetField { key: key.clone(), field: id, found: Some(record.clone()), value: None };
-                    found.mend_with(&key, what, record, [remove]);
+async fn check_copies(reader: &AuditReader, key: &str, found: &mut Findings) -> Result<(), Error> {
+    reader
+        .fields(vec![key.to_owned()], async |page| {
+            let ids: Vec<u64> = page.iter().filter_map(|(_, id, _)| audit::id(id)).collect();
+            let journal = |id| cmd("HEXISTS").arg(keys::journal(super::model::shard_of(id))).arg(id).take();
+            let there = reader.query(ids, journal).await?;
+            for (key, id, record) in page {
+                match audit::id(&id).filter(|id| Job::parse(*id, &record).is_some()) {
+                    None => {
+                        let what = format!("the copy {id:?} cannot be read");
+                        let remove = Remedy::SetField { key: key.clone(), field: id, found: Some(record.clone()), value: None };
+                        found.add_repairable_with(&key, what, record, [remove]);
+                    }
+                    Some(number) if reader.is_young(number) || there.read::<bool>(&number) == Some(true) => {}
+                    Some(_) => found.add(&key, format!("the entry of the copy {id} is gone: does a server run?")),
                 }
-                Some(number) if look.is_young(number) || there.read::<bool>(&number) == Some(true) => {}
-                Some(_) => found.add(&key, format!("the entry of the copy {id} is gone: does a server run?")),
             }
-        }
-        Ok(())
-    })
-    .await
+            Ok(())
+        })
+        .await
 }
 
-async fn check_dead(look: &AuditReader, key: &str, found: &mut Findings) -> Result<(), Error> {
-    look.fields(vec![key.to_owned()], async |page| {
-        for (key, id, text) in page {
-            found.add_with(&key, format!("entry {id} could not be settled: see `waxwing tasks`"), text.replace('\n', " "));
-        }
-        Ok(())
-    })
-    .await
+async fn check_dead(reader: &AuditReader, key: &str, found: &mut Findings) -> Result<(), Error> {
+    reader
+        .fields(vec![key.to_owned()], async |page| {
+            for (key, id, text) in page {
+                found.add_with(&key, format!("entry {id} could not be settled: see `waxwing tasks`"), text.replace('\n', " "));
+            }
+            Ok(())
+        })
+        .await
 }

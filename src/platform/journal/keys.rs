@@ -36,7 +36,7 @@ pub(super) fn copies(tag: u64) -> String {
 
 /// What a key of this domain is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Owned {
+pub(super) enum KeyKind {
     Journal(u64),
     Due(u64),
     Dead(u64),
@@ -45,14 +45,14 @@ pub(super) enum Owned {
 }
 
 /// What a key is; `None` when it is not of this domain.
-pub(super) fn parse(key: &str) -> Option<Owned> {
+pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let shard = |tag: &str| audit::number(tag).filter(|shard| *shard < SHARDS);
     if let Some((key, queue)) = key.split_once("}:") {
         let known = Queue::ALL.iter().any(|it| it.name() == queue);
-        return shard(key.strip_prefix("due:{")?).filter(|_| known).map(Owned::Due);
+        return shard(key.strip_prefix("due:{")?).filter(|_| known).map(KeyKind::Due);
     }
     let tagged = |kind| audit::tag_in(key, kind).and_then(shard);
     let spread = || audit::tag_in(key, "copies").and_then(audit::number).filter(|tag| spread::tags().contains(tag));
-    let journal = tagged("journal").map(Owned::Journal).or_else(|| tagged("dead").map(Owned::Dead));
-    journal.or_else(|| tagged("settled").map(Owned::Settled)).or_else(|| spread().map(Owned::Copies))
+    let journal = tagged("journal").map(KeyKind::Journal).or_else(|| tagged("dead").map(KeyKind::Dead));
+    journal.or_else(|| tagged("settled").map(KeyKind::Settled)).or_else(|| spread().map(KeyKind::Copies))
 }

@@ -40,9 +40,9 @@
 //!    started needs to remember nothing.
 //! 3. *Settling works in both directions.* The commit may be lost and derived steps kept: then these are undone. What a pass takes apart
 //!    (the likes of a deleted status, the members of a deleted list, everything of a deleted account) gets entries of its own
-//!    on a cluster ([`service::begin_parts`]), since nothing else would name both sides of what was only half kept. So do accounts and sessions that
+//!    on a cluster ([`service::begin_subtasks`]), since nothing else would name both sides of what was only half kept. So do accounts and sessions that
 //!    begin. Where one change has followed another, an entry may be settled before what it goes by: so a pass that begins again also looks
-//!    for what no walk can find any more ([`Place::again`]).
+//!    for what no walk can find any more ([`Progress::is_restarted`]).
 //!
 //! What remains: an event may have been sent of a status that was lost afterwards, and a node that holds fewer than 256 consecutive slots may hold no
 //! tag for copies. While any primary is away, changes that may touch every node are refused, as most of them would fail on their way. Money of
@@ -60,11 +60,11 @@
 //! After the outbox and saga patterns, and the delayed tasks of "Redis in Action" 6.4.2.
 
 pub mod audit;
-pub mod keep;
+pub mod retention;
 mod keys;
 mod model;
 pub mod service;
 mod store;
 
-pub use model::{Copies, DeadLetter, Entry, Feed, KEEP, LEASE, Place, Queue, Task};
-pub use service::Ticket;
+pub use model::{Copies, DeadLetter, Feed, JournalEntry, LEASE, Progress, Queue, RETENTION, Task};
+pub use service::EntryLease;

@@ -10,7 +10,7 @@ pub const LEASE: Millis = 10_000;
 /// How long a settled entry is kept on a cluster. A primary that is cut off from the others takes writes for `cluster-node-timeout`, and all of them
 /// are lost when its replica takes over; so the longest timeout that is covered, and the time of an election. That is also ten times what a node with
 /// `appendfsync everysec` can lose in a power cut (two seconds), so that clocks of processes may differ.
-pub const KEEP: Millis = COVERED_NODE_TIMEOUT + 5_000;
+pub const RETENTION: Millis = COVERED_NODE_TIMEOUT + 5_000;
 /// Parts of the journal, each a hash tag of its own.
 pub(super) const SHARDS: u64 = 8;
 /// Entries of a shard.
@@ -147,7 +147,7 @@ pub enum Task {
 
 /// How far the passes over a task have come. Zero at the beginning; what the numbers mean is the task's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct Progress {
     /// Which part of the work.
     pub stage: u8,
     /// Where in it: places below this one are still to do; 0 for all.
@@ -156,7 +156,7 @@ pub struct Place {
     pub mark: u64,
     /// Whether nodes may have lost some of what was settled before: then nothing may be concluded from what is marked as done.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub again: bool,
+    pub is_restarted: bool,
 }
 
 /// Where copies of an entry are: on a cluster every node that keeps a step of the change keeps the entry, too.
@@ -170,13 +170,13 @@ pub struct Copies {
 
 /// An entry of the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct JournalEntry {
     /// Its id. Tells when it was written.
     pub id: u64,
     /// What to settle.
     pub task: Task,
     /// How far it has come.
-    pub place: Place,
+    pub progress: Progress,
     /// How often its pass has failed.
     pub tries: u64,
     /// How often it was taken over since it last got on.
@@ -189,7 +189,7 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadLetter {
     /// The entry.
-    pub entry: Entry,
+    pub entry: JournalEntry,
     /// Why it could not be settled.
     pub error: String,
 }
@@ -253,14 +253,14 @@ impl Copies {
     }
 
     /// The other way.
-    fn of(record: &str) -> Option<Self> {
+    fn parse(record: &str) -> Option<Self> {
         let (generation, tags) = record.split_once(':')?;
         let tags = tags.split(',').filter(|tag| !tag.is_empty()).map(|tag| tag.parse().ok()).collect::<Option<_>>()?;
         Some(Self { generation: generation.parse().ok()?, tags })
     }
 }
 
-impl Entry {
+impl JournalEntry {
     /// The shard that it lies in.
     pub(super) const fn shard(&self) -> u64 {
         shard_of(self.id)
@@ -269,23 +269,23 @@ impl Entry {
     /// As it is stored: `claims tries place task`, or `claims tries place copies task`.
     pub(super) fn record(&self) -> String {
         let json = |text: Result<String, serde_json::Error>| text.unwrap_or_default();
-        let (place, task) = (json(serde_json::to_string(&self.place)), json(serde_json::to_string(&self.task)));
+        let (progress, task) = (json(serde_json::to_string(&self.progress)), json(serde_json::to_string(&self.task)));
         let copies = self.copies.as_ref().map(|copies| format!("{} ", copies.record())).unwrap_or_default();
-        format!("{} {} {place} {copies}{task}", self.claims, self.tries)
+        format!("{} {} {progress} {copies}{task}", self.claims, self.tries)
     }
 
     /// The other way.
-    pub(super) fn of(id: u64, record: &str) -> Option<Self> {
+    pub(super) fn parse(id: u64, record: &str) -> Option<Self> {
         let mut parts = record.splitn(4, ' ');
         let mut part = || parts.next();
         let (claims, tries) = (part()?.parse().ok()?, part()?.parse().ok()?);
-        let (place, rest) = (serde_json::from_str(part()?).ok()?, part()?);
+        let (progress, rest) = (serde_json::from_str(part()?).ok()?, part()?);
         // A task is an object.
         let (copies, task) = match rest.split_once(' ').filter(|_| !rest.starts_with('{')) {
-            Some((copies, task)) => (Some(Copies::of(copies)?), task),
+            Some((copies, task)) => (Some(Copies::parse(copies)?), task),
             None => (None, rest),
         };
-        Some(Self { id, task: serde_json::from_str(task).ok()?, place, tries, claims, copies })
+        Some(Self { id, task: serde_json::from_str(task).ok()?, progress, tries, claims, copies })
     }
 }
 
@@ -301,15 +301,15 @@ mod tests {
     #[test]
     fn an_entry_is_read_as_it_was_written() {
         let task = Task::Source { feed: Feed::Home(UserId(crate::base::ids::source::MAX)), source: UserId(2) };
-        let place = Place { stage: 1, below: crate::base::ids::source::MAX, mark: 7, again: false };
-        let mut entry = Entry { id: 9, task, place, tries: 4, claims: 19, copies: None };
-        assert_eq!(Entry::of(9, &entry.record()), Some(entry.clone()));
+        let progress = Progress { stage: 1, below: crate::base::ids::source::MAX, mark: 7, is_restarted: false };
+        let mut entry = JournalEntry { id: 9, task, progress, tries: 4, claims: 19, copies: None };
+        assert_eq!(JournalEntry::parse(9, &entry.record()), Some(entry.clone()));
         for tags in [vec![], vec![3], vec![3, 40]] {
             entry.copies = Some(Copies { generation: 5, tags });
-            entry.place.again = true;
-            assert_eq!(Entry::of(9, &entry.record()), Some(entry.clone()));
+            entry.progress.is_restarted = true;
+            assert_eq!(JournalEntry::parse(9, &entry.record()), Some(entry.clone()));
         }
-        assert_eq!(Entry::of(9, "1 2 {} {}"), None);
+        assert_eq!(JournalEntry::parse(9, "1 2 {} {}"), None);
     }
 
     /// One task of each kind, as it stands in the journal. The servers of one store may differ in their versions, so what is here stays as it is.
@@ -342,9 +342,10 @@ mod tests {
     fn every_task_is_read_as_it_was_written() {
         let written = written();
         for (task, text) in &written {
-            let entry = Entry { id: 9, task: task.clone(), place: Place::default(), tries: 0, claims: 0, copies: None };
+            let entry =
+                JournalEntry { id: 9, task: task.clone(), progress: Progress::default(), tries: 0, claims: 0, copies: None };
             assert!(entry.record().ends_with(text), "{}", entry.record());
-            assert_eq!(Entry::of(9, &entry.record()), Some(entry));
+            assert_eq!(JournalEntry::parse(9, &entry.record()), Some(entry));
         }
         // One that is new is not in the list above: this does not compile until it is counted here.
         let number = |task: &Task| match task {

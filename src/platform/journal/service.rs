@@ -1,6 +1,6 @@
 //! Writing, taking over, striking out; what is kept on a cluster is looked after in `keep`. What settles each task stands one floor above everything, in [`crate::cli::workers`].
 
-use super::model::{DeadLetter, Entry, LEASE, MAX_CLAIMS, MAX_TRIES, Place, Queue, Task};
+use super::model::{DeadLetter, JournalEntry, LEASE, MAX_CLAIMS, MAX_TRIES, Progress, Queue, Task};
 use super::store;
 use crate::app::App;
 use crate::base::clock::Millis;
@@ -9,13 +9,13 @@ use crate::base::error::{Error, Refusal};
 /// A task that is in the journal: ours until its lease runs out. Dropped without a word, somebody settles it then.
 #[must_use]
 #[derive(Clone, Debug)]
-pub struct Ticket(Entry);
+pub struct EntryLease(JournalEntry);
 
 /// Notes what may disagree from now on. One round trip; nothing has happened when it fails.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`; `STORAGE_FULL`; `OVERLOADED` when the journal is full.
-pub async fn begin(app: &App, task: Task) -> Result<Ticket, Error> {
+pub async fn begin(app: &App, task: Task) -> Result<EntryLease, Error> {
     begin_with(app, task, false).await
 }
 
@@ -23,24 +23,24 @@ pub async fn begin(app: &App, task: Task) -> Result<Ticket, Error> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`; `OVERLOADED` when the journal is full.
-pub async fn begin_deletion(app: &App, task: Task) -> Result<Ticket, Error> {
+pub async fn begin_deletion(app: &App, task: Task) -> Result<EntryLease, Error> {
     begin_with(app, task, true).await
 }
 
-async fn begin_with(app: &App, task: Task, deletes: bool) -> Result<Ticket, Error> {
+async fn begin_with(app: &App, task: Task, deletes: bool) -> Result<EntryLease, Error> {
     let generation = app.db().generation().await;
     let entry = new_entry(app, task, generation).await?;
     write(app, std::slice::from_ref(&entry), deletes).await?;
-    Ok(Ticket(entry))
+    Ok(EntryLease(entry))
 }
 
-async fn new_entry(app: &App, task: Task, generation: u64) -> Result<Entry, Error> {
+async fn new_entry(app: &App, task: Task, generation: u64) -> Result<JournalEntry, Error> {
     let id = app.next_id().await?;
-    let copies = store::places(app.db(), id, &task, generation);
-    Ok(Entry { id, task, place: Place::default(), tries: 0, claims: 0, copies })
+    let copies = store::copies_for(app.db(), id, &task, generation);
+    Ok(JournalEntry { id, task, progress: Progress::default(), tries: 0, claims: 0, copies })
 }
 
-async fn write(app: &App, entries: &[Entry], deletes: bool) -> Result<(), Error> {
+async fn write(app: &App, entries: &[JournalEntry], deletes: bool) -> Result<(), Error> {
     if store::write(app.db(), entries, app.now() + LEASE, deletes).await? { Ok(()) } else { Err(is_full()) }
 }
 
@@ -53,46 +53,46 @@ fn is_full() -> Error {
 ///
 /// # Errors
 /// As [`begin_deletion`].
-pub async fn leave(app: &App, task: Task) -> Result<(), Error> {
-    let ticket = begin_deletion(app, task).await?;
-    ticket.hand_over(app, Place::default()).await;
+pub async fn enqueue(app: &App, task: Task) -> Result<(), Error> {
+    let lease = begin_deletion(app, task).await?;
+    lease.hand_over(app, Progress::default()).await;
     Ok(())
 }
 
-impl Ticket {
+impl EntryLease {
     /// All agrees: strikes it out, for which nobody waits. Should that fail, it is settled once more, which changes nothing.
-    pub fn done(self, app: &App) {
-        done(app, vec![self.0]);
+    pub fn ack(self, app: &App) {
+        ack_in_background(app, vec![self.0]);
     }
 
     /// Notes how far it has come, and renews the lease. One round trip.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
-    pub async fn renew(&mut self, app: &App, place: Place) -> Result<(), Error> {
-        renew(app, &mut self.0, place).await
+    pub async fn renew(&mut self, app: &App, progress: Progress) -> Result<(), Error> {
+        renew(app, &mut self.0, progress).await
     }
 
     /// Leaves what is left to the workers; nothing is left where it is `None`.
-    pub async fn rest(self, app: &App, rest: Option<Place>) {
+    pub async fn finish(self, app: &App, rest: Option<Progress>) {
         match rest {
-            Some(place) => self.hand_over(app, place).await,
-            None => self.done(app),
+            Some(progress) => self.hand_over(app, progress).await,
+            None => self.ack(app),
         }
     }
 
     /// A commit was refused. One of which nobody knows whether it has happened is left to whoever finds the entry.
-    pub fn refused(self, app: &App, refusal: &Refusal) {
+    pub fn on_refusal(self, app: &App, refusal: &Refusal) {
         if !matches!(refusal, Refusal::Fatal(Error::OutcomeUnknown)) {
-            self.done(app);
+            self.ack(app);
         }
     }
 
     /// Leaves the rest to the workers. Should that fail, they take it over when the lease runs out.
-    pub async fn hand_over(mut self, app: &App, place: Place) {
-        self.0.place = place;
+    pub async fn hand_over(mut self, app: &App, progress: Progress) {
+        self.0.progress = progress;
         // Whoever took it over while we were late may have found that nothing had been committed, and have struck it out.
-        let kept = match store::keep(app.db(), &self.0, app.now()).await {
+        let kept = match store::update(app.db(), &self.0, app.now()).await {
             Ok(false) => store::write(app.db(), std::slice::from_ref(&self.0), app.now(), true).await.map(drop),
             kept => kept.map(drop),
         };
@@ -103,7 +103,7 @@ impl Ticket {
     }
 }
 
-fn done(app: &App, entries: Vec<Entry>) {
+fn ack_in_background(app: &App, entries: Vec<JournalEntry>) {
     let own = app.clone();
     app.spawn(async move {
         if let Err(error) = store::settle(own.db(), &entries, own.now()).await {
@@ -112,16 +112,16 @@ fn done(app: &App, entries: Vec<Entry>) {
     });
 }
 
-/// Entries for what a pass takes apart; see [`begin_parts`].
+/// Entries for what a pass takes apart; see [`begin_subtasks`].
 #[must_use]
-pub struct Parts(Vec<Entry>);
+pub struct Subtasks(Vec<JournalEntry>);
 
 /// Notes, on a cluster, what a pass is about to take apart: each task names two sides, of which one may be lost with a node while the other is
 /// kept, and then nothing else names both. One round trip. On a single server nothing is lost in between: nothing is written there.
 ///
 /// # Errors
 /// As [`begin`].
-pub fn begin_parts(app: &App, tasks: impl IntoIterator<Item = Task>) -> impl Future<Output = Result<Parts, Error>> {
+pub fn begin_subtasks(app: &App, tasks: impl IntoIterator<Item = Task>) -> impl Future<Output = Result<Subtasks, Error>> {
     let tasks: Vec<Task> = if app.db().is_cluster() { tasks.into_iter().collect() } else { Vec::new() };
     async move {
         let mut entries = Vec::with_capacity(tasks.len());
@@ -132,15 +132,15 @@ pub fn begin_parts(app: &App, tasks: impl IntoIterator<Item = Task>) -> impl Fut
             }
             write(app, &entries, true).await?;
         }
-        Ok(Parts(entries))
+        Ok(Subtasks(entries))
     }
 }
 
-impl Parts {
+impl Subtasks {
     /// The pass is done.
-    pub fn done(self, app: &App) {
+    pub fn ack(self, app: &App) {
         if !self.0.is_empty() {
-            done(app, self.0);
+            ack_in_background(app, self.0);
         }
     }
 }
@@ -150,14 +150,14 @@ impl Parts {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`; `OVERLOADED` when there is no room for a copy. The entry and its copies are as before then, and the entry is taken up later.
-pub async fn take_up(app: &App, entry: &mut Entry) -> Result<(), Error> {
+pub async fn resume(app: &App, entry: &mut JournalEntry) -> Result<(), Error> {
     let generation = app.db().generation().await;
     let began_in = entry.copies.as_ref().map(|copies| copies.generation);
     if !app.db().is_cluster() || began_in == Some(generation).filter(|known| *known > 0) {
         return Ok(());
     }
     let mut renewed = entry.clone();
-    renewed.copies = store::places(app.db(), entry.id, &entry.task, generation);
+    renewed.copies = store::copies_for(app.db(), entry.id, &entry.task, generation);
     // Slots may have moved since: the copies under other tags go with the entry too.
     let before = entry.copies.iter().flat_map(|copies| copies.tags.iter().copied());
     if let Some(copies) = &mut renewed.copies {
@@ -165,7 +165,7 @@ pub async fn take_up(app: &App, entry: &mut Entry) -> Result<(), Error> {
         copies.tags.sort_unstable();
         copies.tags.dedup();
     }
-    renewed.place = Place { again: true, ..Place::default() };
+    renewed.progress = Progress { is_restarted: true, ..Progress::default() };
     if !store::rewrite(app.db(), entry, &renewed, app.now() + LEASE).await? {
         return Err(is_full());
     }
@@ -177,7 +177,7 @@ pub async fn take_up(app: &App, entry: &mut Entry) -> Result<(), Error> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn claim(app: &App, queue: Queue, most: usize) -> Result<Vec<Entry>, Error> {
+pub async fn claim(app: &App, queue: Queue, most: usize) -> Result<Vec<JournalEntry>, Error> {
     let now = app.now();
     let found = store::claim(app.db(), queue, now, now + LEASE, most).await?;
     app.metrics().journal(queue.name(), found.waiting, found.dead);
@@ -188,34 +188,34 @@ pub async fn claim(app: &App, queue: Queue, most: usize) -> Result<Vec<Entry>, E
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn renew(app: &App, entry: &mut Entry, place: Place) -> Result<(), Error> {
-    let again = entry.place.again;
-    (entry.place, entry.tries, entry.claims) = (Place { again, ..place }, 0, 0);
-    store::keep(app.db(), entry, app.now() + LEASE).await.map(drop)
+pub async fn renew(app: &App, entry: &mut JournalEntry, progress: Progress) -> Result<(), Error> {
+    let is_restarted = entry.progress.is_restarted;
+    (entry.progress, entry.tries, entry.claims) = (Progress { is_restarted, ..progress }, 0, 0);
+    store::update(app.db(), entry, app.now() + LEASE).await.map(drop)
 }
 
 /// Puts an entry back, behind what is due by now. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn put_back(app: &App, entry: &Entry) -> Result<(), Error> {
-    store::keep(app.db(), entry, app.now()).await.map(drop)
+pub async fn requeue(app: &App, entry: &JournalEntry) -> Result<(), Error> {
+    store::update(app.db(), entry, app.now()).await.map(drop)
 }
 
 /// Puts an entry back that was taken over and not looked at: that is not held against it. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn decline(app: &App, mut entry: Entry) -> Result<(), Error> {
+pub async fn unclaim(app: &App, mut entry: JournalEntry) -> Result<(), Error> {
     entry.claims = entry.claims.saturating_sub(1);
-    put_back(app, &entry).await
+    requeue(app, &entry).await
 }
 
 /// All agrees: strikes an entry out, or on a cluster keeps it for a while. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`: it will be settled once more.
-pub async fn strike(app: &App, entry: &Entry) -> Result<(), Error> {
+pub async fn ack(app: &App, entry: &JournalEntry) -> Result<(), Error> {
     store::settle(app.db(), std::slice::from_ref(entry), app.now()).await
 }
 
@@ -223,38 +223,38 @@ pub async fn strike(app: &App, entry: &Entry) -> Result<(), Error> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`: somebody takes it over when its lease has run out.
-pub async fn fail(app: &App, mut entry: Entry, error: &Error) -> Result<(), Error> {
-    if is_of_the_storage(error) {
+pub async fn fail(app: &App, mut entry: JournalEntry, error: &Error) -> Result<(), Error> {
+    if is_storage_error(error) {
         entry.claims = entry.claims.saturating_sub(1);
-        return store::keep(app.db(), &entry, app.now() + 1_000).await.map(drop);
+        return store::update(app.db(), &entry, app.now() + 1_000).await.map(drop);
     }
     entry.tries += 1;
-    let why = match error {
+    let reason = match error {
         Error::Internal(cause) => format!("{cause:#}"),
         error => error.to_string(),
     };
     if entry.tries < MAX_TRIES {
-        tracing::warn!(error = %why, entry = entry.id, task = ?entry.task, tries = entry.tries, "settling failed");
-        return store::keep(app.db(), &entry, app.now() + pause(entry.tries)).await.map(drop);
+        tracing::warn!(error = %reason, entry = entry.id, task = ?entry.task, tries = entry.tries, "settling failed");
+        return store::update(app.db(), &entry, app.now() + retry_delay(entry.tries)).await.map(drop);
     }
-    bury(app, &entry, &why).await
+    dead_letter(app, &entry, &reason).await
 }
 
 /// Lays an entry among the dead that was taken over again and again and never got on; `false` when it is not one.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn move_to_dead_letters(app: &App, entry: &Entry) -> Result<bool, Error> {
+pub async fn move_to_dead_letters(app: &App, entry: &JournalEntry) -> Result<bool, Error> {
     if entry.claims <= MAX_CLAIMS {
         return Ok(false);
     }
-    bury(app, entry, "it was taken over again and again and never got on").await?;
+    dead_letter(app, entry, "it was taken over again and again and never got on").await?;
     Ok(true)
 }
 
-async fn bury(app: &App, entry: &Entry, why: &str) -> Result<(), Error> {
-    tracing::error!(error = why, entry = entry.id, task = ?entry.task, "settling was given up: see `waxwing tasks`");
-    if !store::bury(app.db(), entry, why).await? {
+async fn dead_letter(app: &App, entry: &JournalEntry, reason: &str) -> Result<(), Error> {
+    tracing::error!(error = reason, entry = entry.id, task = ?entry.task, "settling was given up: see `waxwing tasks`");
+    if !store::dead_letter(app.db(), entry, reason).await? {
         // There is no room for it. Its copies were removed before that was known: they are written again with it.
         store::write(app.db(), std::slice::from_ref(entry), app.now() + 60 * LEASE, true).await?;
     }
@@ -262,12 +262,12 @@ async fn bury(app: &App, entry: &Entry, why: &str) -> Result<(), Error> {
 }
 
 /// 1, 2, 4, 8 s.
-const fn pause(tries: u64) -> Millis {
+const fn retry_delay(tries: u64) -> Millis {
     1_000 << (tries - 1)
 }
 
 /// Whether an error says nothing of the work.
-const fn is_of_the_storage(error: &Error) -> bool {
+const fn is_storage_error(error: &Error) -> bool {
     matches!(error, Error::StorageUnavailable | Error::StorageFull | Error::OutcomeUnknown | Error::Overloaded)
 }
 
@@ -275,44 +275,44 @@ const fn is_of_the_storage(error: &Error) -> bool {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn waiting(app: &App, queue: Queue) -> Result<u64, Error> {
-    store::waiting(app.db(), queue).await
+pub async fn queue_length(app: &App, queue: Queue) -> Result<u64, Error> {
+    store::queue_length(app.db(), queue).await
 }
 
 /// Up to `most` entries of each shard of a queue, with when each is anybody's. Two round trips.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn entries(app: &App, queue: Queue, most: usize) -> Result<Vec<(Entry, Millis)>, Error> {
-    store::entries(app.db(), queue, most).await
+pub async fn list_entries(app: &App, queue: Queue, most: usize) -> Result<Vec<(JournalEntry, Millis)>, Error> {
+    store::list_entries(app.db(), queue, most).await
 }
 
 /// What could not be settled. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn dead(app: &App) -> Result<Vec<DeadLetter>, Error> {
-    store::dead(app.db()).await
+pub async fn list_dead_letters(app: &App) -> Result<Vec<DeadLetter>, Error> {
+    store::list_dead_letters(app.db()).await
 }
 
 /// Gives one of the dead another try, from where it stood; `false` when it is not among them. On a cluster it gets its copies back.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn revive(app: &App, mut entry: Entry) -> Result<bool, Error> {
+pub async fn retry_dead_letter(app: &App, mut entry: JournalEntry) -> Result<bool, Error> {
     (entry.tries, entry.claims) = (0, 0);
     if let Some(copies) = &mut entry.copies {
         // The nodes may have changed since. In which generation it was begun stays known.
-        let places = store::places(app.db(), entry.id, &entry.task, copies.generation);
+        let places = store::copies_for(app.db(), entry.id, &entry.task, copies.generation);
         copies.tags = places.map(|places| places.tags).unwrap_or_default();
     }
-    store::revive(app.db(), &entry, app.now()).await
+    store::retry_dead_letter(app.db(), &entry, app.now()).await
 }
 
 /// Forgets one of the dead: what it names stays as it is. `false` when it is not among them.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn forget(app: &App, id: u64) -> Result<bool, Error> {
-    store::forget(app.db(), id).await
+pub async fn delete_dead_letter(app: &App, id: u64) -> Result<bool, Error> {
+    store::delete_dead_letter(app.db(), id).await
 }

@@ -1,7 +1,7 @@
 //! The journal in Redis.
 
 use super::keys;
-use super::model::{Copies, DeadLetter, Entry, MAX_DEAD, MAX_ENTRIES, Queue, SHARDS, Task, shard_of};
+use super::model::{Copies, DeadLetter, JournalEntry, MAX_DEAD, MAX_ENTRIES, Queue, SHARDS, Task, shard_of};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::db::script::{Call, Script};
@@ -24,12 +24,12 @@ static LIST_SETTLED: Script = Script::new(include_str!("lua/list_settled.lua"));
 static RETIRE_ENTRIES: Script = Script::allow_oom(include_str!("lua/retire_entries.lua"));
 static REQUEUE_ENTRY: Script = Script::allow_oom(include_str!("lua/requeue_entry.lua"));
 static ADOPT_ENTRY: Script = Script::allow_oom(include_str!("lua/adopt_entry.lua"));
-static STRIKE_ENTRIES: Script = Script::allow_oom(include_str!("lua/strike_entries.lua"));
-static BURY_ENTRY: Script = Script::allow_oom(include_str!("lua/bury_entry.lua"));
+static ACK_ENTRIES: Script = Script::allow_oom(include_str!("lua/ack_entries.lua"));
+static DEAD_LETTER_ENTRY: Script = Script::allow_oom(include_str!("lua/dead_letter_entry.lua"));
 static REVIVE_ENTRY: Script = Script::allow_oom(include_str!("lua/revive_entry.lua"));
 
 /// The journal's keys of an entry; on a cluster also that of the settled ones.
-fn keys_of(entry: &Entry) -> Vec<String> {
+fn keys_of(entry: &JournalEntry) -> Vec<String> {
     let mut keys = vec![keys::journal(entry.shard()), keys::due(entry.shard(), entry.task.queue())];
     if entry.copies.is_some() {
         keys.push(keys::settled(entry.shard()));
@@ -38,14 +38,14 @@ fn keys_of(entry: &Entry) -> Vec<String> {
 }
 
 /// Where copies of an entry go on a cluster: to every node that settling may touch.
-pub(super) fn places(db: &Db, id: u64, task: &Task, generation: u64) -> Option<Copies> {
+pub(super) fn copies_for(db: &Db, id: u64, task: &Task, generation: u64) -> Option<Copies> {
     let tags = || db.tags_elsewhere(&keys::journal(shard_of(id)), task.tags().as_deref(), id);
     db.is_cluster().then(|| Copies { generation, tags: tags() })
 }
 
 /// Writes entries that are their writer's until `due`, with their copies; `false` when there is no room: then no copy is left either. `deletes` for
 /// what a full store takes too. One pipeline of scripts, of as many as there are entries and copies.
-pub(super) async fn write(db: &Db, entries: &[Entry], due: Millis, deletes: bool) -> Result<bool, Error> {
+pub(super) async fn write(db: &Db, entries: &[JournalEntry], due: Millis, deletes: bool) -> Result<bool, Error> {
     let (write_entry, write_copy) = if deletes { (&WRITE_DELETION, &COPY_DELETION) } else { (&WRITE_ENTRY, &WRITE_COPY) };
     let calls = entries.iter().flat_map(|entry| {
         let mut calls = copy_calls(write_copy, entry);
@@ -73,7 +73,7 @@ pub(super) async fn write(db: &Db, entries: &[Entry], due: Millis, deletes: bool
 
 /// Writes an entry of the journal again, `renewed` in place of `before`, and its copies before it; `false` when there is no room for one of these: then
 /// the entry and the copies that it had stay. Two pipelines of scripts.
-pub(super) async fn rewrite(db: &Db, before: &Entry, renewed: &Entry, due: Millis) -> Result<bool, Error> {
+pub(super) async fn rewrite(db: &Db, before: &JournalEntry, renewed: &JournalEntry, due: Millis) -> Result<bool, Error> {
     let replies = db.call_aside(copy_calls(&COPY_DELETION, renewed)).await?;
     if !replies.into_iter().map(decode::one::<bool>).try_fold(true, |all, one| Ok(all & one?))? {
         let known = |tag: &u64| before.copies.as_ref().is_some_and(|copies| copies.tags.contains(tag));
@@ -87,7 +87,7 @@ pub(super) async fn rewrite(db: &Db, before: &Entry, renewed: &Entry, due: Milli
 }
 
 /// The scripts that write the copies of an entry.
-fn copy_calls(write_copy: &'static Script, entry: &Entry) -> Vec<Call> {
+fn copy_calls(write_copy: &'static Script, entry: &JournalEntry) -> Vec<Call> {
     let Some(copies) = &entry.copies else { return Vec::new() };
     let record = entry.record();
     let copy = |tag: &u64| Call::new(write_copy, [keys::copies(*tag)]).arg(entry.id).arg(&record).arg(MAX_ENTRIES);
@@ -97,7 +97,7 @@ fn copy_calls(write_copy: &'static Script, entry: &Entry) -> Vec<Call> {
 /// What a look into the journal has found.
 #[derive(Debug, Default)]
 pub(super) struct Claimed {
-    pub(super) taken: Vec<Entry>,
+    pub(super) taken: Vec<JournalEntry>,
     /// How many entries the queue has, these included.
     pub(super) waiting: u64,
     /// How many were given up, of either queue.
@@ -123,26 +123,26 @@ pub(super) async fn claim(db: &Db, queue: Queue, now: Millis, until: Millis, mos
 }
 
 /// Notes how far an entry has come, and until when it is somebody's; `false` when it was struck out, and stays so. One script.
-pub(super) async fn keep(db: &Db, entry: &Entry, due: Millis) -> Result<bool, Error> {
+pub(super) async fn update(db: &Db, entry: &JournalEntry, due: Millis) -> Result<bool, Error> {
     let call = Call::over(&MOVE_ENTRY, keys_of(entry)).arg(entry.id).arg(entry.record()).arg(due);
     decode::one(db.call_aside(vec![call]).await?.pop().unwrap_or_default())
 }
 
 /// Those of each shard that has any.
-fn by_shard(entries: &[Entry]) -> impl Iterator<Item = (u64, Vec<&Entry>)> {
+fn by_shard(entries: &[JournalEntry]) -> impl Iterator<Item = (u64, Vec<&JournalEntry>)> {
     let of = |shard| entries.iter().filter(|entry| entry.shard() == shard).collect::<Vec<_>>();
     (0..SHARDS).map(move |shard| (shard, of(shard))).filter(|(_, entries)| !entries.is_empty())
 }
 
 /// Entries are settled: on a single server they are struck out, on a cluster they are kept for a while. One pipeline, a script a shard.
-pub(super) async fn settle(db: &Db, entries: &[Entry], now: Millis) -> Result<(), Error> {
-    let call = |(shard, entries): (u64, Vec<&Entry>)| {
+pub(super) async fn settle(db: &Db, entries: &[JournalEntry], now: Millis) -> Result<(), Error> {
+    let call = |(shard, entries): (u64, Vec<&JournalEntry>)| {
         let (journal, short, long) = (keys::journal(shard), keys::due(shard, Queue::Short), keys::due(shard, Queue::Long));
         if !db.is_cluster() {
             let ids: Vec<u64> = entries.iter().map(|entry| entry.id).collect();
-            return Call::new(&STRIKE_ENTRIES, [journal, short, long]).arg(ids);
+            return Call::new(&ACK_ENTRIES, [journal, short, long]).arg(ids);
         }
-        let generation = |entry: &Entry| entry.copies.as_ref().map_or(0, |copies| copies.generation);
+        let generation = |entry: &JournalEntry| entry.copies.as_ref().map_or(0, |copies| copies.generation);
         let settled: Vec<u64> = entries.iter().flat_map(|entry| [entry.id, generation(entry)]).collect();
         Call::new(&SETTLE_ENTRIES, [journal, short, long, keys::settled(shard)]).arg(now).arg(settled)
     };
@@ -150,7 +150,7 @@ pub(super) async fn settle(db: &Db, entries: &[Entry], now: Millis) -> Result<()
 }
 
 /// Up to `most` entries of each shard that were settled at this moment or before. One pipeline of scripts.
-pub(super) async fn settled(db: &Db, before: Millis, most: usize) -> Result<Vec<Entry>, Error> {
+pub(super) async fn settled(db: &Db, before: Millis, most: usize) -> Result<Vec<JournalEntry>, Error> {
     let call = |shard| Call::new(&LIST_SETTLED, [keys::journal(shard), keys::settled(shard)]).arg(before).arg(most);
     let mut found = Vec::new();
     for reply in db.call_aside((0..SHARDS).map(call).collect()).await? {
@@ -159,8 +159,8 @@ pub(super) async fn settled(db: &Db, before: Millis, most: usize) -> Result<Vec<
     Ok(found)
 }
 
-fn read(id: u64, record: &str) -> Option<Entry> {
-    let entry = Entry::of(id, record);
+fn read(id: u64, record: &str) -> Option<JournalEntry> {
+    let entry = JournalEntry::parse(id, record);
     if entry.is_none() {
         tracing::error!(entry = id, "an entry of the journal cannot be read");
     }
@@ -168,16 +168,16 @@ fn read(id: u64, record: &str) -> Option<Entry> {
 }
 
 /// Strikes out entries that were settled at this moment or before: their copies first, so that none outlives its entry. Two pipelines.
-pub(super) async fn retire(db: &Db, entries: &[Entry], before: Millis) -> Result<(), Error> {
+pub(super) async fn retire(db: &Db, entries: &[JournalEntry], before: Millis) -> Result<(), Error> {
     remove_copies(db, entries).await?;
-    let call = |(shard, entries): (u64, Vec<&Entry>)| {
+    let call = |(shard, entries): (u64, Vec<&JournalEntry>)| {
         let ids: Vec<u64> = entries.iter().map(|entry| entry.id).collect();
         Call::new(&RETIRE_ENTRIES, [keys::journal(shard), keys::settled(shard)]).arg(before).arg(ids)
     };
     db.call_aside(by_shard(entries).map(call).collect()).await.map(drop)
 }
 
-async fn remove_copies(db: &Db, entries: &[Entry]) -> Result<(), Error> {
+async fn remove_copies(db: &Db, entries: &[JournalEntry]) -> Result<(), Error> {
     let mut copies: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for entry in entries {
         entry.copies.iter().flat_map(|it| &it.tags).for_each(|tag| copies.entry(*tag).or_default().push(entry.id));
@@ -190,14 +190,14 @@ async fn remove_copies(db: &Db, entries: &[Entry]) -> Result<(), Error> {
 }
 
 /// Has settled entries settled again. One pipeline of scripts.
-pub(super) async fn requeue(db: &Db, entries: &[Entry], due: Millis) -> Result<(), Error> {
-    let keys = |entry: &Entry| [keys::due(entry.shard(), entry.task.queue()), keys::settled(entry.shard())];
-    let call = |entry: &Entry| Call::new(&REQUEUE_ENTRY, keys(entry)).arg(entry.id).arg(due);
+pub(super) async fn requeue(db: &Db, entries: &[JournalEntry], due: Millis) -> Result<(), Error> {
+    let keys = |entry: &JournalEntry| [keys::due(entry.shard(), entry.task.queue()), keys::settled(entry.shard())];
+    let call = |entry: &JournalEntry| Call::new(&REQUEUE_ENTRY, keys(entry)).arg(entry.id).arg(due);
     db.call_aside(entries.iter().map(call).collect()).await.map(drop)
 }
 
 /// A page of all copies: entries, each once, and where to read on; nothing after the last page. One pipeline.
-pub(super) async fn copies(db: &Db, cursors: Vec<(u64, String)>) -> Result<(Vec<Entry>, Vec<(u64, String)>), Error> {
+pub(super) async fn copies(db: &Db, cursors: Vec<(u64, String)>) -> Result<(Vec<JournalEntry>, Vec<(u64, String)>), Error> {
     let command =
         |(tag, cursor): &(u64, String)| cmd("HSCAN").arg(keys::copies(*tag)).arg(cursor).arg("COUNT").arg(COPIES).take();
     let (mut found, mut next) = (BTreeMap::new(), Vec::new());
@@ -210,7 +210,7 @@ pub(super) async fn copies(db: &Db, cursors: Vec<(u64, String)>) -> Result<(Vec<
 }
 
 /// Deletes all copies. One pipeline.
-pub(super) async fn forget_copies(db: &Db) -> Result<(), Error> {
+pub(super) async fn delete_copies(db: &Db) -> Result<(), Error> {
     let command = |tag: &u64| cmd("UNLINK").arg(keys::copies(*tag)).take();
     db.write_many(spread::tags().iter().map(command).collect()).await.map(drop)
 }
@@ -221,24 +221,25 @@ pub(super) fn first_copies() -> Vec<(u64, String)> {
 }
 
 /// Writes entries from their copies where they are lost, each to be anybody's at its moment; how many were. One pipeline of scripts.
-pub(super) async fn adopt(db: &Db, entries: &[(Entry, Millis)]) -> Result<usize, Error> {
-    let keys = |it: &Entry| [keys::journal(it.shard()), keys::due(it.shard(), it.task.queue()), keys::dead(it.shard())];
-    let call =
-        |(it, due): &(Entry, Millis)| Call::new(&ADOPT_ENTRY, keys(it)).arg(it.id).arg(it.record()).arg(*due).arg(MAX_ENTRIES);
+pub(super) async fn adopt(db: &Db, entries: &[(JournalEntry, Millis)]) -> Result<usize, Error> {
+    let keys = |it: &JournalEntry| [keys::journal(it.shard()), keys::due(it.shard(), it.task.queue()), keys::dead(it.shard())];
+    let call = |(it, due): &(JournalEntry, Millis)| {
+        Call::new(&ADOPT_ENTRY, keys(it)).arg(it.id).arg(it.record()).arg(*due).arg(MAX_ENTRIES)
+    };
     let replies = db.call_aside(entries.iter().map(call).collect()).await?;
     replies.into_iter().map(decode::one::<usize>).sum()
 }
 
 /// Lays an entry among the dead; `false` when there is no room, and it stays where it was. One script; on a cluster its copies go before.
-pub(super) async fn bury(db: &Db, entry: &Entry, why: &str) -> Result<bool, Error> {
+pub(super) async fn dead_letter(db: &Db, entry: &JournalEntry, reason: &str) -> Result<bool, Error> {
     let keys = [keys::journal(entry.shard()), keys::due(entry.shard(), entry.task.queue()), keys::dead(entry.shard())];
     remove_copies(db, std::slice::from_ref(entry)).await?;
-    db.call(Call::new(&BURY_ENTRY, keys).arg(entry.id).arg(entry.record()).arg(why).arg(MAX_DEAD)).await
+    db.call(Call::new(&DEAD_LETTER_ENTRY, keys).arg(entry.id).arg(entry.record()).arg(reason).arg(MAX_DEAD)).await
 }
 
 /// Gives an entry another try, with its copies; `false` when it is not among the dead. A script, and on a cluster one before it for the copies, so
 /// that whoever settles the entry finds them.
-pub(super) async fn revive(db: &Db, entry: &Entry, due: Millis) -> Result<bool, Error> {
+pub(super) async fn retry_dead_letter(db: &Db, entry: &JournalEntry, due: Millis) -> Result<bool, Error> {
     if !db.read::<bool>(cmd("HEXISTS").arg(keys::dead(entry.shard())).arg(entry.id).take()).await? {
         return Ok(false);
     }
@@ -248,13 +249,13 @@ pub(super) async fn revive(db: &Db, entry: &Entry, due: Millis) -> Result<bool, 
 }
 
 /// How many entries wait in a queue, due or not. One pipeline.
-pub(super) async fn waiting(db: &Db, queue: Queue) -> Result<u64, Error> {
+pub(super) async fn queue_length(db: &Db, queue: Queue) -> Result<u64, Error> {
     let commands = (0..SHARDS).map(|shard| cmd("ZCARD").arg(keys::due(shard, queue)).take()).collect();
     db.read_many(commands).await?.into_iter().map(decode::one::<u64>).sum()
 }
 
 /// Up to `most` entries of each shard, with when each is anybody's. Two pipelines.
-pub(super) async fn entries(db: &Db, queue: Queue, most: usize) -> Result<Vec<(Entry, Millis)>, Error> {
+pub(super) async fn list_entries(db: &Db, queue: Queue, most: usize) -> Result<Vec<(JournalEntry, Millis)>, Error> {
     let range = |shard| cmd("ZRANGE").arg(keys::due(shard, queue)).arg(0).arg(most.max(1) - 1).arg("WITHSCORES").take();
     let mut found: Vec<(u64, Millis)> = Vec::new();
     for reply in db.read_many((0..SHARDS).map(range).collect()).await? {
@@ -265,31 +266,31 @@ pub(super) async fn entries(db: &Db, queue: Queue, most: usize) -> Result<Vec<(E
     let records = db.read_many(found.iter().map(record).collect()).await?;
     let entry = |((id, due), reply): ((u64, Millis), Value)| {
         let record: Option<String> = decode::one(reply)?;
-        Ok(record.and_then(|record| Entry::of(id, &record)).map(|entry| (entry, due)))
+        Ok(record.and_then(|record| JournalEntry::parse(id, &record)).map(|entry| (entry, due)))
     };
     found.into_iter().zip(records).map(entry).filter_map(Result::transpose).collect()
 }
 
 /// The dead. One pipeline: there are few of them, or something is very wrong.
-pub(super) async fn dead(db: &Db) -> Result<Vec<DeadLetter>, Error> {
+pub(super) async fn list_dead_letters(db: &Db) -> Result<Vec<DeadLetter>, Error> {
     let commands = (0..SHARDS).map(|shard| cmd("HGETALL").arg(keys::dead(shard)).take()).collect();
     let mut all = Vec::new();
     for reply in db.read_many(commands).await? {
         let pairs: Vec<(u64, String)> = decode::one(reply)?;
-        all.extend(pairs.into_iter().filter_map(|(id, text)| burial(id, &text)));
+        all.extend(pairs.into_iter().filter_map(|(id, text)| dead_letter_of(id, &text)));
     }
     Ok(all)
 }
 
-fn burial(id: u64, text: &str) -> Option<DeadLetter> {
+fn dead_letter_of(id: u64, text: &str) -> Option<DeadLetter> {
     let (error, record) = text.rsplit_once('\n')?;
-    Some(DeadLetter { entry: Entry::of(id, record)?, error: error.to_owned() })
+    Some(DeadLetter { entry: JournalEntry::parse(id, record)?, error: error.to_owned() })
 }
 
 /// Forgets one of the dead; `false` when it is not among them. On a cluster copies of it that are left go before, wherever they are: another try that did
 /// not come about, or a node that has lost their deletion, may have left some, and the entry would be written again from these. A look
 /// and a pipeline there, and one command.
-pub(super) async fn forget(db: &Db, id: u64) -> Result<bool, Error> {
+pub(super) async fn delete_dead_letter(db: &Db, id: u64) -> Result<bool, Error> {
     let shard = shard_of(id);
     if db.is_cluster() {
         if !db.read::<bool>(cmd("HEXISTS").arg(keys::dead(shard)).arg(id).take()).await? {

@@ -2,7 +2,7 @@
 
 use super::keys;
 pub use super::keys::KINDS;
-use crate::base::audit::{self, Entry, Expiry, Findings, Remedy};
+use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::clock::DAY;
 use crate::base::error::Error;
 use crate::db::audit_reader::AuditReader;
@@ -19,12 +19,12 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     let ours = entries.iter().filter(|entry| owns(&entry.key));
-    let buckets: Vec<&Entry> = ours.filter(|entry| entry.is_derived("hash", Expiry::For(DAY), found)).collect();
+    let buckets: Vec<&KeyInfo> = ours.filter(|entry| entry.check_derived_type("hash", Expiry::After(DAY), found)).collect();
     let keys = buckets.iter().map(|entry| entry.key.as_str());
-    let fields = look.ask(keys, |key| cmd("HMGET").arg(key).arg(&FIELDS).take()).await?;
-    for Entry { key, ttl, .. } in buckets {
+    let fields = reader.query(keys, |key| cmd("HMGET").arg(key).arg(&FIELDS).take()).await?;
+    for KeyInfo { key, ttl, .. } in buckets {
         let values: [Option<String>; 3] = fields.read(&key.as_str()).unwrap_or_default();
         // It may have come to its end since its type was asked for.
         if values.iter().all(Option::is_none) {
@@ -34,10 +34,10 @@ pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) 
         let discard = [Remedy::Discard { key: key.clone() }];
         match values.map(|value| value.as_deref().and_then(audit::number)) {
             [Some(1..), Some(_), Some(window @ 1..)] if *ttl > 2 * window as i64 => {
-                found.mend_with(key, "lives longer than twice its window", format!("{ttl} ms"), discard);
+                found.add_repairable_with(key, "lives longer than twice its window", format!("{ttl} ms"), discard);
             }
             [Some(1..), Some(_), Some(1..)] => {}
-            _ => found.mend(key, "its owed, at or window is no number", discard),
+            _ => found.add_repairable(key, "its owed, at or window is no number", discard),
         }
     }
     Ok(())

@@ -83,7 +83,7 @@ impl Subject {
     }
 
     /// Whoever asks: the account, or the address for nobody; `None` when that is not known either.
-    pub fn asking(viewer: Option<UserId>, address: Option<IpAddr>) -> Option<Self> {
+    pub fn for_client(viewer: Option<UserId>, address: Option<IpAddr>) -> Option<Self> {
         viewer.map(Self::Account).or(address.map(Self::address))
     }
 }
@@ -228,8 +228,8 @@ mod tests {
     #[test]
     fn an_account_is_charged_before_its_address() {
         let (user, address) = (UserId(7), IpAddr::from([127, 0, 0, 1]));
-        assert_eq!(Subject::asking(Some(user), Some(address)), Some(Subject::Account(user)));
-        assert_eq!(Subject::asking(None, Some(address)), Some(Subject::address(address)));
-        assert_eq!(Subject::asking(None, None), None);
+        assert_eq!(Subject::for_client(Some(user), Some(address)), Some(Subject::Account(user)));
+        assert_eq!(Subject::for_client(None, Some(address)), Some(Subject::address(address)));
+        assert_eq!(Subject::for_client(None, None), None);
     }
 }

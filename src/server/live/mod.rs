@@ -7,7 +7,7 @@ mod queue;
 mod running;
 
 pub(super) use filters::FilterEntries;
-pub(super) use operations::{Operations, Refused, Ticket};
+pub(super) use operations::{EntryLease, Operations, Refused};
 pub(super) use places::{Kind, Place};
 pub(super) use queue::{Item, Out, Queue, What, queue};
 pub(super) use running::Running;

@@ -10,13 +10,13 @@ use tracing::Instrument;
 
 /// An operation, as what it says is known by.
 #[derive(Debug)]
-pub(in crate::server) struct Ticket {
+pub(in crate::server) struct EntryLease {
     /// The client's text.
     pub(in crate::server) id: String,
     is_wanted: AtomicBool,
 }
 
-impl Ticket {
+impl EntryLease {
     pub(super) fn new(id: String) -> Self {
         Self { id, is_wanted: AtomicBool::new(true) }
     }
@@ -41,7 +41,7 @@ pub(in crate::server) enum Refused {
 pub(in crate::server) struct Operations(Mutex<HashMap<String, Running>>);
 
 struct Running {
-    ticket: Arc<Ticket>,
+    lease: Arc<EntryLease>,
     _task: AbortOnDropHandle<()>,
 }
 
@@ -51,7 +51,7 @@ impl Operations {
         &self,
         id: String,
         max: usize,
-        work: impl FnOnce(Arc<Ticket>) -> F,
+        work: impl FnOnce(Arc<EntryLease>) -> F,
     ) -> Result<(), Refused> {
         let mut running = self.running();
         let is_full = running.len() >= max;
@@ -59,9 +59,9 @@ impl Operations {
             Entry::Occupied(_) => Err(Refused::Taken),
             Entry::Vacant(_) if is_full => Err(Refused::Full),
             Entry::Vacant(place) => {
-                let ticket = Arc::new(Ticket::new(place.key().clone()));
-                let task = tokio::spawn(work(ticket.clone()).in_current_span());
-                place.insert(Running { ticket, _task: AbortOnDropHandle::new(task) });
+                let lease = Arc::new(EntryLease::new(place.key().clone()));
+                let task = tokio::spawn(work(lease.clone()).in_current_span());
+                place.insert(Running { lease, _task: AbortOnDropHandle::new(task) });
                 Ok(())
             }
         }
@@ -70,14 +70,14 @@ impl Operations {
     /// The client wants no more of it: what it has said and was not written yet is not written. Whether there was one.
     pub(in crate::server) fn cancel(&self, id: &str) -> bool {
         let cancelled = self.running().remove(id);
-        cancelled.inspect(|running| running.ticket.is_wanted.store(false, Ordering::Release)).is_some()
+        cancelled.inspect(|running| running.lease.is_wanted.store(false, Ordering::Release)).is_some()
     }
 
     /// It has said its last: from now on its id is free.
-    pub(in crate::server) fn end(&self, ticket: &Arc<Ticket>) {
+    pub(in crate::server) fn end(&self, lease: &Arc<EntryLease>) {
         let mut running = self.running();
-        if running.get(&ticket.id).is_some_and(|running| Arc::ptr_eq(&running.ticket, ticket)) {
-            running.remove(&ticket.id);
+        if running.get(&lease.id).is_some_and(|running| Arc::ptr_eq(&running.lease, lease)) {
+            running.remove(&lease.id);
         }
     }
 
@@ -101,8 +101,8 @@ mod tests {
         let operations = Operations::default();
         let mut first = None;
         let mut begin = |id: &str| {
-            operations.begin(id.into(), 2, |ticket| {
-                first.get_or_insert(ticket);
+            operations.begin(id.into(), 2, |lease| {
+                first.get_or_insert(lease);
                 pending()
             })
         };

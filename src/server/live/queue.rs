@@ -1,7 +1,7 @@
 //! What waits to be written to one client. It has a bound: whoever has more to say waits for room, in the order in which it asked,
 //! so that one subscription that talks a lot does not keep the others of its client from being heard.
 
-use super::operations::Ticket;
+use super::operations::EntryLease;
 use crate::server::unread::{Reader, UnreadBytes};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -24,7 +24,7 @@ pub(in crate::server) enum What {
 
 /// Something to be written.
 pub(in crate::server) struct Item {
-    pub(in crate::server) ticket: Arc<Ticket>,
+    pub(in crate::server) lease: Arc<EntryLease>,
     pub(in crate::server) what: What,
     _room: OwnedSemaphorePermit,
     _held: UnreadBytes,
@@ -69,7 +69,7 @@ impl What {
 impl Out {
     /// Waits for room, and says it. From now on it is counted as unread; whether nothing follows. Where its address has too many unread
     /// bytes, the operation ends with that error. Nothing happens when nobody reads any more.
-    pub(in crate::server) async fn say(&self, ticket: &Arc<Ticket>, what: What) -> bool {
+    pub(in crate::server) async fn say(&self, lease: &Arc<EntryLease>, what: What) -> bool {
         let (what, held) = match self.reader.hold(what.bytes()) {
             // What has no bytes of its own adds nothing.
             Err(_) if what.bytes() == 0 => (what, self.reader.hold_anyway(0)),
@@ -77,20 +77,20 @@ impl Out {
             // The refusal itself is short.
             Err(refusal) => (What::Error(refusal.errors().to_string()), self.reader.hold_anyway(0)),
         };
-        self.put(ticket, what, held).await
+        self.put(lease, what, held).await
     }
 
     /// The same, however much is unread: for what a mutation came to.
-    pub(in crate::server) async fn say_anyway(&self, ticket: &Arc<Ticket>, what: What) -> bool {
+    pub(in crate::server) async fn say_anyway(&self, lease: &Arc<EntryLease>, what: What) -> bool {
         let held = self.reader.hold_anyway(what.bytes());
-        self.put(ticket, what, held).await
+        self.put(lease, what, held).await
     }
 
-    async fn put(&self, ticket: &Arc<Ticket>, what: What, held: UnreadBytes) -> bool {
+    async fn put(&self, lease: &Arc<EntryLease>, what: What, held: UnreadBytes) -> bool {
         let is_last = what.is_last();
         if let Ok(room) = self.room.clone().acquire_many_owned(what.parts()).await {
             // Who does not read any more needs no answer.
-            let _ = self.items.send(Item { ticket: ticket.clone(), what, _room: room, _held: held });
+            let _ = self.items.send(Item { lease: lease.clone(), what, _room: room, _held: held });
         }
         is_last
     }
@@ -105,15 +105,15 @@ mod tests {
     #[tokio::test]
     async fn it_has_a_bound_and_whoever_waits_is_next() {
         let (out, mut queue) = queue(UnreadAnswers::bounded(1 << 30, 1 << 30).await.reader(None));
-        let [hot, cold] = ["hot", "cold"].map(|id| Arc::new(Ticket::new(id.into())));
+        let [hot, cold] = ["hot", "cold"].map(|id| Arc::new(EntryLease::new(id.into())));
         for _ in 0..PARTS {
             out.say(&hot, What::Complete).now_or_never().expect("there is room");
         }
-        let say = |ticket: &Arc<Ticket>, times: usize| {
-            let (out, ticket) = (out.clone(), ticket.clone());
+        let say = |lease: &Arc<EntryLease>, times: usize| {
+            let (out, lease) = (out.clone(), lease.clone());
             tokio::spawn(async move {
                 for _ in 0..times {
-                    out.say(&ticket, What::Complete).await;
+                    out.say(&lease, What::Complete).await;
                 }
             })
         };
@@ -123,7 +123,7 @@ mod tests {
         tokio::task::yield_now().await;
         assert!(!waits.is_finished());
         let mut before = 0;
-        while queue.recv().await.expect("an item").ticket.id == "hot" {
+        while queue.recv().await.expect("an item").lease.id == "hot" {
             before += 1;
             tokio::task::yield_now().await;
         }
@@ -134,9 +134,9 @@ mod tests {
     #[tokio::test]
     async fn a_long_message_takes_more_of_it_and_the_longest_fits_alone() {
         let (out, mut queue) = queue(UnreadAnswers::bounded(1 << 30, 1 << 30).await.reader(None));
-        let ticket = Arc::new(Ticket::new("a".into()));
-        out.say(&ticket, What::Next("x".repeat(10 * PARTS * PART).into(), None)).now_or_never().expect("it is empty");
-        let mut waits = Box::pin(out.say(&ticket, What::Complete));
+        let lease = Arc::new(EntryLease::new("a".into()));
+        out.say(&lease, What::Next("x".repeat(10 * PARTS * PART).into(), None)).now_or_never().expect("it is empty");
+        let mut waits = Box::pin(out.say(&lease, What::Complete));
         assert!(waits.as_mut().now_or_never().is_none());
         drop(queue.recv().await);
         waits.now_or_never().expect("there is room");
@@ -148,13 +148,13 @@ mod tests {
         let address = Some(std::net::IpAddr::from([192, 0, 2, 1]));
         let reader = UnreadAnswers::bounded(1 << 20, 1 << 30).await.reader(address);
         let (out, mut queue) = queue(reader.clone());
-        let ticket = Arc::new(Ticket::new("a".into()));
+        let lease = Arc::new(EntryLease::new("a".into()));
         let long = || What::Next("x".repeat(400 << 10).into(), None);
-        assert!(!out.say(&ticket, long()).now_or_never().expect("it is empty"));
-        let mut waits = Box::pin(out.say(&ticket, long()));
+        assert!(!out.say(&lease, long()).now_or_never().expect("it is empty"));
+        let mut waits = Box::pin(out.say(&lease, long()));
         assert!(waits.as_mut().now_or_never().is_none());
-        let mut refused = Box::pin(out.say(&ticket, long()));
-        let mut changed = Box::pin(out.say_anyway(&ticket, long()));
+        let mut refused = Box::pin(out.say(&lease, long()));
+        let mut changed = Box::pin(out.say_anyway(&lease, long()));
         assert!(refused.as_mut().now_or_never().is_none() && changed.as_mut().now_or_never().is_none());
         let next = async |queue: &mut Queue| queue.recv().await.map(|item| item.what);
         assert_eq!(next(&mut queue).await, Some(long()));

@@ -1,7 +1,7 @@
 //! One operation of a client that stays: admitted and charged as over HTTP, and counted when it is over.
 
 use super::filters::FilterEntries;
-use super::operations::Ticket;
+use super::operations::EntryLease;
 use super::queue::{Out, What};
 use crate::app::App;
 use crate::base::error::Error;
@@ -110,12 +110,12 @@ impl Running {
     }
 
     /// Says all of it.
-    pub(in crate::server) async fn run(mut self, out: &Out, ticket: &Arc<Ticket>) {
+    pub(in crate::server) async fn run(mut self, out: &Out, lease: &Arc<EntryLease>) {
         loop {
             let what = self.say().await;
             let is_last = match self.is_mutation() {
-                true => out.say_anyway(ticket, what).await,
-                false => out.say(ticket, what).await,
+                true => out.say_anyway(lease, what).await,
+                false => out.say(lease, what).await,
             };
             if is_last {
                 return;

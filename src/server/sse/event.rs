@@ -19,7 +19,7 @@ pub(super) fn distinct(what: &What) -> String {
 
 /// What an operation says on a connection that it shares.
 pub(super) fn shared(item: &Item) -> String {
-    let id = Value::from(item.ticket.id.as_str());
+    let id = Value::from(item.lease.id.as_str());
     let next = |payload: &str| format!("event: next\ndata: {{\"id\":{id},\"payload\":{payload}}}\n\n");
     let complete = format!("event: complete\ndata: {{\"id\":{id}}}\n\n");
     match &item.what {

@@ -179,7 +179,7 @@ impl Wanted {
     /// Begins an operation, whose words go to the stream.
     pub(in crate::server) fn begin(self, state: &State, running: Running) -> Result<Response, Refusal> {
         let (out, max) = (self.reserved.out.clone(), state.edge.live.operations);
-        let work = |ticket| async move { running.run(&out, &ticket).await };
+        let work = |lease| async move { running.run(&out, &lease).await };
         let begun = self.reserved.operations.begin(self.id, max, work);
         match begun {
             Ok(()) => Ok(StatusCode::ACCEPTED.into_response()),
@@ -215,9 +215,9 @@ impl Attached {
     /// What is said next, and still wanted. Never ends by itself.
     pub(super) async fn next(&mut self) -> Item {
         while let Some(item) = self.queue.recv().await {
-            if item.ticket.is_wanted() {
+            if item.lease.is_wanted() {
                 if item.what.is_last() {
-                    self.reserved.operations.end(&item.ticket);
+                    self.reserved.operations.end(&item.lease);
                 }
                 return item;
             }

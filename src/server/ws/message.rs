@@ -92,7 +92,7 @@ pub(super) fn error(id: &str, errors: &Value) -> String {
 
 /// What an operation says.
 pub(super) fn written(item: &Item) -> String {
-    let id = Value::from(item.ticket.id.as_str());
+    let id = Value::from(item.lease.id.as_str());
     match &item.what {
         What::Next(payload, _) => format!(r#"{{"id":{id},"type":"next","payload":{payload}}}"#),
         What::Error(payload) => format!(r#"{{"id":{id},"type":"error","payload":{payload}}}"#),

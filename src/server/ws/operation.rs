@@ -11,7 +11,7 @@ use crate::db::ReadBarrier;
 use crate::domains::sessions::service;
 use crate::platform::rates::Subject;
 use crate::server::asked::Asked;
-use crate::server::live::{Running, Ticket, What};
+use crate::server::live::{EntryLease, Running, What};
 use crate::server::operation::{Operation, OperationError};
 use crate::server::response::{Executed, Refusal};
 use futures_util::FutureExt;
@@ -20,13 +20,13 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 /// Runs it, and says what it comes to.
-pub(super) async fn run(shared: Arc<Shared>, known: Arc<Known>, asked: Result<Asked, Refusal>, ticket: Arc<Ticket>) {
-    let worked = AssertUnwindSafe(work(&shared, &known, asked, &ticket)).catch_unwind().await;
+pub(super) async fn run(shared: Arc<Shared>, known: Arc<Known>, asked: Result<Asked, Refusal>, lease: Arc<EntryLease>) {
+    let worked = AssertUnwindSafe(work(&shared, &known, asked, &lease)).catch_unwind().await;
     let refusal = match worked {
         Ok(Ok(())) => return,
         Ok(Err(OperationError::Refused(refusal))) => {
             // One short error: it is told as it is, however much is unread, and counts once.
-            shared.out.say_anyway(&ticket, What::Error(refusal.errors().to_string())).await;
+            shared.out.say_anyway(&lease, What::Error(refusal.errors().to_string())).await;
             return;
         }
         Ok(Err(OperationError::Answered(refused))) => Executed::of(&shared.id, *refused).errors(),
@@ -35,22 +35,27 @@ pub(super) async fn run(shared: Arc<Shared>, known: Arc<Known>, asked: Result<As
             Refusal::from(&Error::corrupt("panic")).errors().to_string()
         }
     };
-    shared.out.say(&ticket, What::Error(refusal)).await;
+    shared.out.say(&lease, What::Error(refusal)).await;
 }
 
-async fn work(shared: &Shared, known: &Known, asked: Result<Asked, Refusal>, ticket: &Arc<Ticket>) -> Result<(), OperationError> {
+async fn work(
+    shared: &Shared,
+    known: &Known,
+    asked: Result<Asked, Refusal>,
+    lease: &Arc<EntryLease>,
+) -> Result<(), OperationError> {
     let began = Instant::now();
     let running = begun(shared, known, asked).await.inspect_err(|unfit| {
         shared.state.app.metrics().request(None, Kind::Unknown, &unfit.outcome(), began.elapsed());
     })?;
-    running.run(&shared.out, ticket).await;
+    running.run(&shared.out, lease).await;
     Ok(())
 }
 
 async fn begun(shared: &Shared, known: &Known, asked: Result<Asked, Refusal>) -> Result<Running, OperationError> {
     shared.state.unread.check(shared.address)?;
     let mut operation = Operation::of(&shared.state, asked?)?;
-    let subject = Subject::asking(known.viewer.as_ref().map(|viewer| viewer.user), shared.address);
+    let subject = Subject::for_client(known.viewer.as_ref().map(|viewer| viewer.user), shared.address);
     operation.take_filter_entries(&shared.state, subject).await?;
     let room = Running::room(&shared.state, &operation, shared.address).await?;
     let since = shared.state.app.db().read_barrier();

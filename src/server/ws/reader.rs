@@ -200,7 +200,7 @@ impl Reader {
             return Err(Close::bad_json(refusal.message.clone()));
         }
         let (shared, known, max) = (self.shared.clone(), known.clone(), self.live().operations);
-        let begun = self.shared.operations.begin(id.clone(), max, |ticket| operation::run(shared, known, asked, ticket));
+        let begun = self.shared.operations.begin(id.clone(), max, |lease| operation::run(shared, known, asked, lease));
         match begun {
             Ok(()) => self.begun += 1,
             Err(Refused::Taken) => return Err(Close::taken(&id)),

@@ -58,11 +58,11 @@ fn is_too_slow(error: axum::Error) -> bool {
 /// The text of what an operation says, unless nobody wants to hear it any more. Behind its last word its id is free: the client may use it
 /// again as soon as it has read that.
 fn text(shared: &Shared, item: &Item) -> Option<String> {
-    if !item.ticket.is_wanted() {
+    if !item.lease.is_wanted() {
         return None;
     }
     if item.what.is_last() {
-        shared.operations.end(&item.ticket);
+        shared.operations.end(&item.lease);
     }
     Some(message::written(item))
 }

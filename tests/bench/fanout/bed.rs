@@ -167,7 +167,7 @@ impl Bed {
         let (app, stop) = (self.app.clone(), CancellationToken::new());
         let (began, ended) = (Instant::now(), stop.clone());
         let workers = tokio::spawn(async move { workers::run(&app, &ended).await });
-        while journal::service::waiting(&self.app, queue).await.expect("a count") > 0 {
+        while journal::service::queue_length(&self.app, queue).await.expect("a count") > 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         let took = began.elapsed();

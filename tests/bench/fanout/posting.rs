@@ -68,7 +68,7 @@ pub(crate) async fn run() -> bool {
 /// Has an author cross who must, by the workers.
 async fn cross(bed: &Bed, id: UserId, followers: usize) -> Author {
     let before = bed.cpu();
-    journal::leave(&bed.app, Task::Reach { author: id }).await.expect("an entry");
+    journal::enqueue(&bed.app, Task::Reach { author: id }).await.expect("an entry");
     let took = bed.work(Queue::Long).await;
     let (cpu, reach) = (bed.cpu().since(before), graph::audience(&bed.app, id).await.expect("it is there").reach);
     if !reach.is_pushed() {

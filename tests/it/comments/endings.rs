@@ -18,7 +18,7 @@ use waxwing::base::ids::{CommentId, StatusId, UserId};
 use waxwing::base::request::{Loaders, Request};
 use waxwing::domains::accounts::service as accounts;
 use waxwing::domains::comments::{Draft, ParentRef, Vote, service as comments};
-use waxwing::platform::journal::Place;
+use waxwing::platform::journal::Progress;
 
 /// What a pass may touch.
 const KEYS: usize = 1_000;
@@ -190,10 +190,10 @@ async fn an_account_with_many_threads_goes_in_small_passes() {
     }
     app.drain().await;
     accounts::leave(&app.app, people[1], "c1").await.expect("it is gone");
-    let mut place = Some(Place::default());
+    let mut progress = Some(Progress::default());
     let settle = async || {
-        place = accounts::settle(&app.app, people[1], "c1", place.take().expect("a place")).await.expect("a store");
-        place.is_some()
+        progress = accounts::settle(&app.app, people[1], "c1", progress.take().expect("a place")).await.expect("a store");
+        progress.is_some()
     };
     assert!(every_pass_is_small(&app, settle).await > 10);
     app.drain().await;

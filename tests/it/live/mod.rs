@@ -290,7 +290,7 @@ async fn a_deletion_that_somebody_else_settles_goes_to_whom_the_status_went() {
     // The deleter dies behind its commit; that it was posted is kept no longer.
     let id = waxwing::base::ids::StatusId::from_global(&old).expect("an id");
     app.redis.run::<()>(&["DEL", &format!("status:{{{}}}", id.0)]);
-    let mut place = Some(waxwing::platform::journal::Place::default());
+    let mut place = Some(waxwing::platform::journal::Progress::default());
     while let Some(next) = place {
         place =
             waxwing::domains::timelines::service::settle_status(&app.app, bob.user_id(), id, next).await.expect("it is settled");

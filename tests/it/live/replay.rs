@@ -5,18 +5,18 @@ use futures_util::future::join_all;
 use waxwing::app::App;
 use waxwing::base::config::Config;
 use waxwing::base::ids::StatusId;
-use waxwing::platform::events::{EventId, Marks, Position, Read, service as events};
+use waxwing::platform::events::{EventId, FilterTerms, LogPosition, ReadResult, service as events};
 
 /// Events that are read at once.
 const PAGE: usize = 500;
 
 /// All events behind a position, in their shard's order.
-async fn replay(app: &App, mut position: Position) -> Vec<EventId> {
+async fn replay(app: &App, mut position: LogPosition) -> Vec<EventId> {
     let mut all = Vec::new();
     loop {
         let before = all.len();
         for read in events::read(app, &position, PAGE).await.expect("a store") {
-            let Read::Events(events) = read else { panic!("nothing was lost") };
+            let ReadResult::Events(events) = read else { panic!("nothing was lost") };
             for event in &events {
                 position.pass(event);
             }
@@ -37,7 +37,7 @@ async fn what_was_replayed_once_is_not_read_again() {
         app.clock.advance(1);
         let post = async || {
             let status = StatusId(app.app.next_id().await.expect("an id"));
-            events::posted(&app.app, author, status, Marks::default()).await.expect("a store");
+            events::publish_posted(&app.app, author, status, FilterTerms::default()).await.expect("a store");
         };
         join_all((0..100).map(|_| post())).await;
     }

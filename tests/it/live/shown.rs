@@ -12,8 +12,8 @@ use waxwing::base::ids::StatusId;
 use waxwing::domains::lists::{NewList, service as lists};
 use waxwing::domains::statuses::{Draft, service as statuses};
 use waxwing::domains::timelines::service as timelines;
-use waxwing::platform::events::{Place, service as events};
-use waxwing::platform::journal::{Feed, Place as TaskPlace, Task, service as journal};
+use waxwing::platform::events::{ResumePoint, service as events};
+use waxwing::platform::journal::{Feed, Progress, Task, service as journal};
 
 /// Ada, and those whom she follows.
 async fn reader_and_authors(app: &TestApp, authors: usize) -> (Actor, Vec<Actor>) {
@@ -65,7 +65,7 @@ async fn begin_post(app: &Served, author: &Actor, message: &str) -> StatusId {
 
 /// The rest of it.
 async fn finish_post(app: &Served, author: &Actor, id: StatusId) {
-    let mut place = Some(TaskPlace::default());
+    let mut place = Some(Progress::default());
     while let Some(next) = place {
         place = timelines::settle_status(&app.app, author.user_id(), id, next).await.expect("it is settled");
     }
@@ -198,7 +198,7 @@ async fn a_page_that_is_read_on_belongs_to_the_answer() {
 async fn it_holds_for_what_is_merged_and_for_what_lies_past_the_window() {
     let app = TestApp::with(Config { home_window: 20, star_followers: 1, ..Config::default() }).await;
     let (reader, authors) = reader_and_authors(&app, 1).await;
-    journal::leave(&app.app, Task::Reach { author: authors[0].user_id() }).await.expect("a store");
+    journal::enqueue(&app.app, Task::Reach { author: authors[0].user_id() }).await.expect("a store");
     app.drain().await;
     for number in 0..40 {
         app.clock.advance(1);
@@ -253,15 +253,15 @@ async fn of_very_many_the_cursor_names_those_that_are_still_to_be_told() {
     let (author, ids) = very_many(&app).await;
     let waits = ids[260];
     let position = events::position(&app.app).await.expect("a store");
-    let place = events::place_behind(&app.app, position.clone(), &ids).await.expect("a store");
-    let expected = Place::new(position.clone(), vec![waits.0]);
+    let place = events::resume_point(&app.app, position.clone(), &ids).await.expect("a store");
+    let expected = ResumePoint::new(position.clone(), vec![waits.0]);
     assert_eq!(place, expected);
     finish_post(&app, &author, waits).await;
-    assert_eq!(events::place_behind(&app.app, position, &ids).await.expect("a store"), expected, "it was told behind it");
-    assert_eq!(events::shorten(&app.app, place).await, expected, "it comes still");
+    assert_eq!(events::resume_point(&app.app, position, &ids).await.expect("a store"), expected, "it was told behind it");
+    assert_eq!(events::compact(&app.app, place).await, expected, "it comes still");
     let now = events::position(&app.app).await.expect("a store");
-    let later = Place::new(now.clone(), vec![waits.0]);
-    assert_eq!(events::shorten(&app.app, later).await, Place::new(now, vec![]));
+    let later = ResumePoint::new(now.clone(), vec![waits.0]);
+    assert_eq!(events::compact(&app.app, later).await, ResumePoint::new(now, vec![]));
 }
 
 #[tokio::test]
@@ -269,10 +269,10 @@ async fn what_is_kept_no_longer_is_not_told_and_need_not_be_named() {
     let app = TestApp::with(Config { events_kept: 40, ..Config::default() }).await;
     let (_, ids) = very_many(&app).await;
     let position = events::position(&app.app).await.expect("a store");
-    let place = events::place_behind(&app.app, position.clone(), &ids).await.expect("a store");
+    let place = events::resume_point(&app.app, position.clone(), &ids).await.expect("a store");
     // On a cluster nobody knows of which shard they were, and of the other shards nothing was dropped.
     if !app.app.db().is_cluster() {
         // The newest one that is dropped was told in the millisecond in which it was made: so might another one be.
-        assert_eq!(place, Place::new(position, vec![ids[219].0, ids[260].0]));
+        assert_eq!(place, ResumePoint::new(position, vec![ids[219].0, ids[260].0]));
     }
 }

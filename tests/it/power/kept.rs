@@ -8,7 +8,7 @@ use waxwing::base::config::Config;
 use waxwing::base::error::Error;
 use waxwing::domains::sessions::service as sessions;
 use waxwing::platform::journal::service as journal;
-use waxwing::platform::journal::{KEEP, Queue, Task, keep};
+use waxwing::platform::journal::{Queue, RETENTION, Task, retention};
 
 /// An application on a cluster, two people, and nothing in the journal.
 async fn scene() -> (TestApp, Actor, Actor) {
@@ -22,7 +22,7 @@ async fn scene() -> (TestApp, Actor, Actor) {
 /// Works until nothing is left to do, and again once what was settled need not be kept any more.
 async fn later(app: &TestApp) {
     app.drain().await;
-    app.clock.advance(KEEP as i64);
+    app.clock.advance(RETENTION as i64);
     app.drain().await;
 }
 
@@ -61,7 +61,7 @@ async fn an_entry_is_on_every_node_and_is_kept_for_a_while() {
         nodes.iter().map(|keys| keys.iter().filter(entries).count()).collect()
     };
     assert_eq!(held(), [1, 1, 1], "a status may go anywhere");
-    app.clock.advance(KEEP as i64 - 1);
+    app.clock.advance(RETENTION as i64 - 1);
     app.drain().await;
     assert_eq!(held(), [1, 1, 1]);
     app.clock.advance(1);
@@ -127,7 +127,7 @@ async fn an_entry_that_a_node_has_lost_is_written_again_from_its_copy() {
 /// How many scripts a sweep of the journal runs.
 async fn scripts_of_a_sweep(app: &TestApp) -> u64 {
     app.redis.reset_calls();
-    keep::sweep(&app.app).await.expect("a store");
+    retention::sweep(&app.app).await.expect("a store");
     app.redis.calls().get("evalsha").copied().unwrap_or(0)
 }
 
@@ -145,7 +145,7 @@ async fn what_is_young_is_not_compared_without_a_restart() {
         app.redis.run::<()>(&["UNLINK", key]);
     }
     app.clock.advance(60_000);
-    assert!(keep::sweep(&app.app).await.expect("a store"));
+    assert!(retention::sweep(&app.app).await.expect("a store"));
     assert!(journal(&app).iter().any(|key| key.starts_with("journal:")), "{:?}", journal(&app));
     later(&app).await;
     later(&app).await;
@@ -157,7 +157,7 @@ async fn what_is_young_is_not_compared_without_a_restart() {
 async fn an_entry_that_stays_or_comes_back_has_its_copies() {
     let (app, ..) = scene().await;
     let author = waxwing::base::ids::UserId(5);
-    journal::leave(&app.app, Task::Status { author, status: waxwing::base::ids::StatusId(6) }).await.expect("a store");
+    journal::enqueue(&app.app, Task::Status { author, status: waxwing::base::ids::StatusId(6) }).await.expect("a store");
     let copies = || journal(&app).iter().filter(|key| key.starts_with("copies:")).count();
     assert_eq!(copies(), 2, "one on each other node");
     let mut entry = journal::claim(&app.app, Queue::Short, 1).await.expect("a store").pop().expect("an entry");
@@ -176,9 +176,9 @@ async fn an_entry_that_stays_or_comes_back_has_its_copies() {
     }
     journal::fail(&app.app, entry.clone(), &broken).await.expect("a store");
     assert_eq!(journal(&app), [""; 0], "it is among the dead");
-    assert!(journal::revive(&app.app, entry.clone()).await.expect("a store"));
+    assert!(journal::retry_dead_letter(&app.app, entry.clone()).await.expect("a store"));
     assert_eq!(copies(), 2, "another node may lose it now as before");
-    assert!(!journal::revive(&app.app, entry).await.expect("a store"), "it is not among the dead any more");
+    assert!(!journal::retry_dead_letter(&app.app, entry).await.expect("a store"), "it is not among the dead any more");
     assert_eq!(copies(), 2);
     later(&app).await;
     later(&app).await;
@@ -199,7 +199,7 @@ fn fill(app: &TestApp, place: &str) {
 async fn an_entry_that_is_taken_up_keeps_its_copies_where_there_is_no_room_for_new_ones() {
     let (app, ..) = scene().await;
     let author = waxwing::base::ids::UserId(5);
-    journal::leave(&app.app, Task::Status { author, status: waxwing::base::ids::StatusId(6) }).await.expect("a store");
+    journal::enqueue(&app.app, Task::Status { author, status: waxwing::base::ids::StatusId(6) }).await.expect("a store");
     let copies = |app: &TestApp| -> Vec<String> { journal(app).into_iter().filter(|key| key.starts_with("copies:")).collect() };
     let places = copies(&app);
     assert_eq!(places.len(), 2, "one on each other node");
@@ -211,16 +211,16 @@ async fn an_entry_that_is_taken_up_keeps_its_copies_where_there_is_no_room_for_n
     app.redis.run::<()>(&["HDEL", &places[0], &id]);
     fill(&app, &places[0]);
     for _ in 0..2 {
-        let full = journal::take_up(&app.app, &mut entry).await;
+        let full = journal::resume(&app.app, &mut entry).await;
         assert!(matches!(full, Err(Error::Overloaded)), "{full:?}");
         assert!(holds(&places[1]), "the other node's copy stays");
-        journal::put_back(&app.app, &entry).await.expect("a store");
+        journal::requeue(&app.app, &entry).await.expect("a store");
         entry = journal::claim(&app.app, Queue::Short, 1).await.expect("a store").pop().expect("an entry");
     }
     app.redis.run::<()>(&["UNLINK", &places[0]]);
-    journal::take_up(&app.app, &mut entry).await.expect("there is room");
+    journal::resume(&app.app, &mut entry).await.expect("there is room");
     assert!(places.iter().all(|place| holds(place)), "{:?}", copies(&app));
-    journal::put_back(&app.app, &entry).await.expect("a store");
+    journal::requeue(&app.app, &entry).await.expect("a store");
     later(&app).await;
     later(&app).await;
     assert_eq!(journal(&app), [""; 0]);
@@ -230,7 +230,7 @@ async fn an_entry_that_is_taken_up_keeps_its_copies_where_there_is_no_room_for_n
 async fn what_is_forgotten_does_not_come_back_from_a_copy() {
     let (app, ..) = scene().await;
     let author = waxwing::base::ids::UserId(5);
-    journal::leave(&app.app, Task::Status { author, status: waxwing::base::ids::StatusId(6) }).await.expect("a store");
+    journal::enqueue(&app.app, Task::Status { author, status: waxwing::base::ids::StatusId(6) }).await.expect("a store");
     let mut entry = journal::claim(&app.app, Queue::Short, 1).await.expect("a store").pop().expect("an entry");
     let id = entry.id.to_string();
     let place = journal(&app).into_iter().find(|key| key.starts_with("copies:")).expect("a copy");
@@ -240,11 +240,11 @@ async fn what_is_forgotten_does_not_come_back_from_a_copy() {
     assert_eq!(journal(&app), [""; 0], "it is among the dead");
     // A node has lost the end of what it wrote: the copy is there again.
     app.redis.run::<()>(&["HSET", &place, &id, &record]);
-    assert!(!journal::forget(&app.app, entry.id + 8).await.expect("a store"), "nobody knows this one");
-    assert!(journal::forget(&app.app, entry.id).await.expect("a store"));
-    assert!(!journal::forget(&app.app, entry.id).await.expect("a store"));
+    assert!(!journal::delete_dead_letter(&app.app, entry.id + 8).await.expect("a store"), "nobody knows this one");
+    assert!(journal::delete_dead_letter(&app.app, entry.id).await.expect("a store"));
+    assert!(!journal::delete_dead_letter(&app.app, entry.id).await.expect("a store"));
     app.clock.advance(60_000);
-    assert!(!keep::sweep(&app.app).await.expect("a store"), "{:?}", journal(&app));
+    assert!(!retention::sweep(&app.app).await.expect("a store"), "{:?}", journal(&app));
     assert_eq!(journal(&app), [""; 0]);
 }
 
@@ -278,7 +278,7 @@ async fn a_single_server_works_off_what_a_cluster_has_kept() {
     }
     app.drain().await;
     assert_eq!(journal(&app).len(), 3, "nobody looks at them: {:?}", journal(&app));
-    keep::release(&app.app).await.expect("it is queued");
+    retention::requeue_all(&app.app).await.expect("it is queued");
     let queued: Vec<String> = journal(&app).into_iter().filter(|key| key.starts_with("due:")).collect();
     assert_eq!(queued.len(), 2, "5 was settled, 6 is lost but for its copy: {queued:?}");
     app.drain().await;

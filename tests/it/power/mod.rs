@@ -19,7 +19,7 @@ use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::cli::workers;
 use waxwing::db::Db;
-use waxwing::platform::journal::KEEP;
+use waxwing::platform::journal::RETENTION;
 
 const OPTIONS: [&str; 6] = ["--appendonly", "yes", "--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0"];
 const WINDOW: usize = 100;
@@ -109,7 +109,7 @@ fn cut(folders: &[PathBuf], samples: &[(Instant, Vec<u64>)], end: Instant, rando
 
 /// Whether the store is sound once everything that the journal holds has been settled. The lease is over at once: the clock is moved.
 async fn heals(redis: &Arc<RedisServer>) {
-    let clock = Clock::manual(Clock::System.now() + KEEP + 2_000);
+    let clock = Clock::manual(Clock::System.now() + RETENTION + 2_000);
     let db = Db::open(&redis.target(), CALM).await.expect("a store");
     let app = App::new(db, clock.clone(), config());
     workers::drain(&app).await.expect("a store");

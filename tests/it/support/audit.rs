@@ -5,7 +5,7 @@ use waxwing::app::App;
 use waxwing::base::ids::UserId;
 use waxwing::cli::fsck::{self, Options, Step};
 use waxwing::cli::workers;
-use waxwing::platform::journal::KEEP;
+use waxwing::platform::journal::RETENTION;
 
 /// Every finding, also what a second look would find well. What is younger than a minute is passed over, so move the clock before.
 pub async fn findings(app: &App) -> Vec<String> {
@@ -20,7 +20,7 @@ pub async fn mentions(app: &App, id: UserId) -> Vec<String> {
     if app.db().is_cluster() {
         // What was left to its lease is settled first, and kept after that.
         for _ in 0..2 {
-            app.clock().advance(KEEP as i64);
+            app.clock().advance(RETENTION as i64);
             workers::drain(app).await.expect("a store");
         }
     }

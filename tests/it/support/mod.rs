@@ -97,7 +97,7 @@ impl Served {
         if self.app.db().is_cluster() {
             // What was left to its lease is settled first, and kept after that.
             for _ in 0..2 {
-                self.clock.advance(waxwing::platform::journal::KEEP as i64);
+                self.clock.advance(waxwing::platform::journal::RETENTION as i64);
                 self.drain().await;
             }
         }

@@ -225,10 +225,11 @@ async fn talk(app: &App, people: &[UserId], said: &[StatusId]) {
 
 /// Tells that the poster's statuses were posted, as if they were of now and from somewhere: no filter of words wants any of them.
 async fn tell(app: &App, people: &[UserId], said: &[StatusId]) {
-    let marker = events::service::marker(app).await.expect("a marker");
-    let marks = marker.status(people[POSTER], "Nothing.", Some((51.5, 0.125)));
-    let told =
-        said[TOLD..SAID_BY_OTHERS].iter().map(|status| events::service::posted(app, people[POSTER], *status, marks.clone()));
+    let term_hasher = events::service::term_hasher(app).await.expect("a marker");
+    let terms = term_hasher.status(people[POSTER], "Nothing.", Some((51.5, 0.125)));
+    let told = said[TOLD..SAID_BY_OTHERS]
+        .iter()
+        .map(|status| events::service::publish_posted(app, people[POSTER], *status, terms.clone()));
     stream::iter(told).buffer_unordered(AT_ONCE).for_each(async |done| done.expect("an event")).await;
 }
 

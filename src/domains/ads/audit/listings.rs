@@ -1,6 +1,6 @@
 //! Where campaigns stand, and when they are looked at: listings, the schedule, and what shares know.
 
-use super::super::keys::{self, Owned};
+use super::super::keys::{self, KeyKind};
 use super::super::model::{Listing, MAX_ADS, MAX_KEYWORDS, Share, Slot, member, of_member, part_of_schedule};
 use crate::base::audit::{Findings, Remedy};
 use crate::base::error::Error;
@@ -14,36 +14,36 @@ use std::collections::{BTreeSet, HashSet};
 const PAGE: usize = 2_000;
 
 /// Every campaign in a listing or the schedule is there, and knows of it.
-pub(super) async fn check(look: &AuditReader, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
+pub(super) async fn check(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut Findings) -> Result<(), Error> {
     for (owned, key) in all {
         match owned {
-            Owned::Offers(listing) => check_offers(look, key, listing, found).await?,
-            Owned::Schedule(n) => check_schedule(look, key, *n, found).await?,
+            KeyKind::Offers(listing) => check_offers(reader, key, listing, found).await?,
+            KeyKind::Schedule(n) => check_schedule(reader, key, *n, found).await?,
             _ => {}
         }
     }
     Ok(())
 }
 
-async fn page(look: &AuditReader, key: &str, from: usize) -> Result<Vec<Vec<u8>>, Error> {
+async fn page(reader: &AuditReader, key: &str, from: usize) -> Result<Vec<Vec<u8>>, Error> {
     let range = |key: &str| cmd("ZRANGE").arg(key).arg(from).arg(from + PAGE - 1).take();
-    Ok(look.ask([key], range).await?.read(&key).unwrap_or_default())
+    Ok(reader.query([key], range).await?.read(&key).unwrap_or_default())
 }
 
-async fn check_offers(look: &AuditReader, key: &str, listing: &Listing, found: &mut Findings) -> Result<(), Error> {
+async fn check_offers(reader: &AuditReader, key: &str, listing: &Listing, found: &mut Findings) -> Result<(), Error> {
     for from in (0..).step_by(PAGE) {
-        let members = page(look, key, from).await?;
+        let members = page(reader, key, from).await?;
         let campaigns: Vec<CampaignId> = members.iter().filter_map(|it| of_member(it)).collect();
         let remove = |member: &Vec<u8>| Remedy::RemoveMember { key: key.to_owned(), member: member.clone() };
         if campaigns.len() < members.len() {
             let odd = members.iter().filter(|it| of_member(it).is_none()).map(remove);
-            found.mend(key, "holds what is no campaign", odd);
+            found.add_repairable(key, "holds what is no campaign", odd);
         }
         let text = listing.to_string();
-        let known = look.ask(campaigns.iter().copied(), |id| cmd("ZSCORE").arg(keys::listed(id)).arg(&text).take()).await?;
+        let known = reader.query(campaigns.iter().copied(), |id| cmd("ZSCORE").arg(keys::listed(id)).arg(&text).take()).await?;
         for id in campaigns.iter().filter(|id| known.read::<Option<f64>>(*id).flatten().is_none()) {
             let delist = Remedy::Delist { key: key.to_owned(), member: member(*id).to_vec(), campaign: *id };
-            found.mend(key, format!("campaign {} stands in it and does not know", id.0), [delist]);
+            found.add_repairable(key, format!("campaign {} stands in it and does not know", id.0), [delist]);
         }
         if members.len() < PAGE {
             break;
@@ -52,25 +52,25 @@ async fn check_offers(look: &AuditReader, key: &str, listing: &Listing, found: &
     Ok(())
 }
 
-async fn check_schedule(look: &AuditReader, key: &str, n: u64, found: &mut Findings) -> Result<(), Error> {
+async fn check_schedule(reader: &AuditReader, key: &str, n: u64, found: &mut Findings) -> Result<(), Error> {
     for from in (0..).step_by(PAGE) {
-        let members = page(look, key, from).await?;
+        let members = page(reader, key, from).await?;
         let read = |it: &Vec<u8>| std::str::from_utf8(it).ok().and_then(crate::base::audit::id).map(CampaignId);
         let campaigns: Vec<CampaignId> = members.iter().filter_map(read).collect();
         let remove = |member: &Vec<u8>| Remedy::RemoveMember { key: key.to_owned(), member: member.clone() };
         if campaigns.len() < members.len() {
             let odd = members.iter().filter(|it| read(it).is_none()).map(remove);
-            found.mend(key, "holds what is no campaign", odd);
+            found.add_repairable(key, "holds what is no campaign", odd);
         }
-        let there = look.ask(campaigns.iter().copied(), |id| cmd("HEXISTS").arg(keys::campaign(id)).arg("id").take()).await?;
+        let there = reader.query(campaigns.iter().copied(), |id| cmd("HEXISTS").arg(keys::campaign(id)).arg("id").take()).await?;
         for id in campaigns {
             let is_there = there.read::<u64>(&id) == Some(1);
-            if !is_there && !look.is_young(id.0) {
+            if !is_there && !reader.is_young(id.0) {
                 let delist = Remedy::Delist { key: key.to_owned(), member: id.0.to_string().into_bytes(), campaign: id };
-                found.mend(key, format!("there is no campaign {}", id.0), [delist]);
+                found.add_repairable(key, format!("there is no campaign {}", id.0), [delist]);
             } else if is_there && part_of_schedule(id) != n {
                 let delist = Remedy::Delist { key: key.to_owned(), member: id.0.to_string().into_bytes(), campaign: id };
-                found.mend(key, format!("campaign {} belongs into another part", id.0), [delist]);
+                found.add_repairable(key, format!("campaign {} belongs into another part", id.0), [delist]);
             }
         }
         if members.len() < PAGE {
@@ -100,40 +100,40 @@ struct Seen {
 }
 
 /// A campaign stands where it may, and only there; its shares know its ads; somebody looks after it.
-pub(super) async fn check_campaign(look: &AuditReader, id: CampaignId, found: &mut Findings) -> Result<(), Error> {
-    let seen = read(look, id).await?;
+pub(super) async fn check_campaign(reader: &AuditReader, id: CampaignId, found: &mut Findings) -> Result<(), Error> {
+    let seen = read(reader, id).await?;
     let schedule = keys::schedule(part_of_schedule(id));
-    let at = look.ask([id], |id| cmd("ZSCORE").arg(&schedule).arg(id.0).take()).await?.read::<Option<f64>>(&id).flatten();
-    if at.is_none() && !seen.over && !look.is_young(id.0) {
-        found.mend(&keys::campaign(id), format!("does not stand in {schedule}"), [settle(id)]);
+    let at = reader.query([id], |id| cmd("ZSCORE").arg(&schedule).arg(id.0).take()).await?.read::<Option<f64>>(&id).flatten();
+    if at.is_none() && !seen.over && !reader.is_young(id.0) {
+        found.add_repairable(&keys::campaign(id), format!("does not stand in {schedule}"), [settle(id)]);
     }
     // What is due may not have been done yet.
-    if at.is_some_and(|at| at as u64 <= look.now()) {
+    if at.is_some_and(|at| at as u64 <= reader.now()) {
         return Ok(());
     }
-    check_stands(look, &seen, found).await?;
+    check_stands(reader, &seen, found).await?;
     for n in 0..seen.shares {
-        check_copy(look, &seen, Share { campaign: id, n }, found).await?;
+        check_copy(reader, &seen, Share { campaign: id, n }, found).await?;
     }
     Ok(())
 }
 
-async fn read(look: &AuditReader, id: CampaignId) -> Result<Seen, Error> {
+async fn read(reader: &AuditReader, id: CampaignId) -> Result<Seen, Error> {
     let names = ["shares", "version", "state", "starts", "ends", "suspended"];
-    let fields = look.ask([id], |id| cmd("HMGET").arg(keys::campaign(id)).arg(&names).take()).await?;
+    let fields = reader.query([id], |id| cmd("HMGET").arg(keys::campaign(id)).arg(&names).take()).await?;
     let fields: Vec<Option<String>> = fields.read(&id).unwrap_or_else(|| vec![None; names.len()]);
     let number = |at: usize| fields[at].as_deref().and_then(crate::base::audit::number);
     let range = |key: String, most: usize| cmd("ZRANGE").arg(key).arg(0).arg(most - 1).take();
-    let ads = look.ask([id], |id| range(keys::ads(id), MAX_ADS)).await?.read::<Vec<u64>>(&id).unwrap_or_default();
+    let ads = reader.query([id], |id| range(keys::ads(id), MAX_ADS)).await?.read::<Vec<u64>>(&id).unwrap_or_default();
     let show = |number| cmd("HMGET").arg(keys::ad(AdId { campaign: id, number })).arg(&["slot", "status"]).take();
-    let shows = look.ask(ads.iter().copied(), show).await?;
+    let shows = reader.query(ads.iter().copied(), show).await?;
     let shows = |number: u64| shows.read::<(Option<String>, Option<u64>)>(&number).unwrap_or_default();
     let slot = |number: u64| Some((number, Slot::named(&shows(number).0?)?));
     let promoted: Vec<(u64, StatusId)> = ads.iter().filter_map(|ad| Some((*ad, StatusId(shows(*ad).1?)))).collect();
-    let standings = standings(look, promoted.iter().map(|(_, status)| *status)).await?;
+    let standings = standings(reader, promoted.iter().map(|(_, status)| *status)).await?;
     let is_there = |status: &StatusId| matches!(standings.get(status), Some(Standing::Of(_)));
-    let over = number(4).is_some_and(|ends| ends <= look.now()) || fields[2].as_deref() == Some("stopped");
-    let begun = number(3).is_none_or(|starts| starts <= look.now());
+    let over = number(4).is_some_and(|ends| ends <= reader.now()) || fields[2].as_deref() == Some("stopped");
+    let begun = number(3).is_none_or(|starts| starts <= reader.now());
     Ok(Seen {
         id,
         shares: number(0).unwrap_or(0),
@@ -142,20 +142,20 @@ async fn read(look: &AuditReader, id: CampaignId) -> Result<Seen, Error> {
         over,
         ads: ads.into_iter().filter_map(slot).collect(),
         gone: promoted.into_iter().filter(|(_, status)| !is_there(status)).map(|(ad, _)| ad).collect(),
-        keywords: look.ask([id], |id| range(keys::keywords(id), MAX_KEYWORDS)).await?.read(&id).unwrap_or_default(),
+        keywords: reader.query([id], |id| range(keys::keywords(id), MAX_KEYWORDS)).await?.read(&id).unwrap_or_default(),
     })
 }
 
 /// It stands nowhere where it has nothing to show, and in all listings of a slot or in none.
-async fn check_stands(look: &AuditReader, seen: &Seen, found: &mut Findings) -> Result<(), Error> {
+async fn check_stands(reader: &AuditReader, seen: &Seen, found: &mut Findings) -> Result<(), Error> {
     let key = keys::campaign(seen.id);
     let listed = |id| cmd("ZRANGE").arg(keys::listed(id)).arg(0).arg(8 * MAX_KEYWORDS).take();
-    let listed: Vec<String> = look.ask([seen.id], listed).await?.read(&seen.id).unwrap_or_default();
+    let listed: Vec<String> = reader.query([seen.id], listed).await?.read(&seen.id).unwrap_or_default();
     let mut listings: BTreeSet<Listing> = listed.iter().filter_map(|text| Listing::parse(text)).collect();
     if listings.len() < listed.len() {
         let odd = listed.iter().filter(|text| Listing::parse(text).is_none());
         let remove = |text: &String| Remedy::RemoveMember { key: keys::listed(seen.id), member: text.clone().into_bytes() };
-        found.mend(&key, format!("{}: holds what is no listing", keys::listed(seen.id)), odd.map(remove));
+        found.add_repairable(&key, format!("{}: holds what is no listing", keys::listed(seen.id)), odd.map(remove));
     }
     let slots: BTreeSet<Slot> = seen.ads.iter().map(|(_, slot)| *slot).collect();
     let of = |slot: &Slot| -> Vec<Listing> {
@@ -167,37 +167,37 @@ async fn check_stands(look: &AuditReader, seen: &Seen, found: &mut Findings) -> 
     let fitting: HashSet<Listing> = slots.iter().filter(|_| seen.runs).flat_map(of).collect();
     listings.extend(fitting.iter().copied());
     let score = |it: Listing| cmd("ZSCORE").arg(keys::offers(&it)).arg(&member(seen.id)[..]).take();
-    let scores = look.ask(listings.iter().copied(), score).await?;
+    let scores = reader.query(listings.iter().copied(), score).await?;
     let stands = |it: &Listing| scores.read::<Option<f64>>(it).flatten().is_some();
     for listing in listings.iter().filter(|it| stands(it) && !fitting.contains(it)) {
-        found.mend(&key, format!("stands in {} where it should not", keys::offers(listing)), [settle(seen.id)]);
+        found.add_repairable(&key, format!("stands in {} where it should not", keys::offers(listing)), [settle(seen.id)]);
     }
     for slot in slots.iter().filter(|_| seen.runs) {
         let all = of(slot);
         let count = all.iter().filter(|it| stands(it)).count();
         if count > 0 && count < all.len() {
             let what = format!("stands in some listings of {} and not in others", slot.name());
-            found.mend(&key, what, [settle(seen.id)]);
+            found.add_repairable(&key, what, [settle(seen.id)]);
         }
     }
     Ok(())
 }
 
 /// A share knows the campaign as it is, and ranks its ads, each in its slot.
-async fn check_copy(look: &AuditReader, seen: &Seen, share: Share, found: &mut Findings) -> Result<(), Error> {
+async fn check_copy(reader: &AuditReader, seen: &Seen, share: Share, found: &mut Findings) -> Result<(), Error> {
     let key = keys::share(share);
-    let version = look.ask([key.as_str()], |key| cmd("HGET").arg(key).arg("v").take()).await?;
-    if version.read::<Option<String>>(&key.as_str()).flatten() != seen.version && !look.is_young(seen.id.0) {
-        found.mend(&keys::campaign(seen.id), format!("{key}: does not know its campaign as it is"), [settle(seen.id)]);
+    let version = reader.query([key.as_str()], |key| cmd("HGET").arg(key).arg("v").take()).await?;
+    if version.read::<Option<String>>(&key.as_str()).flatten() != seen.version && !reader.is_young(seen.id.0) {
+        found.add_repairable(&keys::campaign(seen.id), format!("{key}: does not know its campaign as it is"), [settle(seen.id)]);
     }
     for slot in Slot::ALL {
         let rank = keys::rank(share, slot);
-        let ranked = look.ask([rank.as_str()], |key| cmd("ZRANGE").arg(key).arg(0).arg(MAX_ADS).take()).await?;
+        let ranked = reader.query([rank.as_str()], |key| cmd("ZRANGE").arg(key).arg(0).arg(MAX_ADS).take()).await?;
         let ranked: BTreeSet<u64> = ranked.read::<Vec<u64>>(&rank.as_str()).unwrap_or_default().into_iter().collect();
         let ads: BTreeSet<u64> = seen.ads.iter().filter(|(_, of)| *of == slot).map(|(number, _)| *number).collect();
         if !ranked.is_subset(&ads) || ads.difference(&ranked).any(|ad| !seen.gone.contains(ad)) {
             let what = format!("{rank}: does not rank the ads of its slot");
-            found.mend(&keys::campaign(seen.id), what, [settle(seen.id)]);
+            found.add_repairable(&keys::campaign(seen.id), what, [settle(seen.id)]);
         }
     }
     Ok(())

@@ -22,8 +22,8 @@ const MAX_HOLDS: u64 = 100_000;
 struct Pool(HashMap<String, Sum>);
 
 impl Pool {
-    async fn read(look: &AuditReader, id: CampaignId) -> Result<Self, Error> {
-        let answer = look.ask([id], |id| cmd("HGETALL").arg(keys::campaign(id)).take()).await?;
+    async fn read(reader: &AuditReader, id: CampaignId) -> Result<Self, Error> {
+        let answer = reader.query([id], |id| cmd("HGETALL").arg(keys::campaign(id)).take()).await?;
         let fields: HashMap<String, String> = answer.read(&id).unwrap_or_default();
         Ok(Self(fields.into_iter().filter_map(|(name, value)| Some((name, value.parse().ok()?))).collect()))
     }
@@ -37,20 +37,20 @@ impl Pool {
     }
 }
 
-pub(super) async fn check(look: &AuditReader, id: CampaignId, found: &mut Findings) -> Result<(), Error> {
+pub(super) async fn check(reader: &AuditReader, id: CampaignId, found: &mut Findings) -> Result<(), Error> {
     let key = keys::campaign(id);
     // What is granted and returned only grows: a share read between two looks at the pool lies between them, however many work on both.
-    let before = Pool::read(look, id).await?;
+    let before = Pool::read(reader, id).await?;
     let shares: Vec<Share> = (0..before.of("shares") as u64).map(|n| Share { campaign: id, n }).collect();
     let first = id.time() / DAY;
-    let days: Vec<u64> = (first.max((look.now() / DAY).saturating_sub(IN_FULL))..=look.now() / DAY).collect();
+    let days: Vec<u64> = (first.max((reader.now() / DAY).saturating_sub(IN_FULL))..=reader.now() / DAY).collect();
     let call = |share: &Share| {
         let own = [keys::share(*share), keys::offered(*share), keys::holds(*share)];
         let keys: Vec<String> = own.into_iter().chain(days.iter().map(|day| keys::tally(*share, *day))).collect();
         Call::over(&WEIGH_SHARE, keys).arg(MAX_HOLDS)
     };
-    let weighed: Vec<Option<Vec<Sum>>> = look.weigh(shares.iter().map(call).collect()).await?;
-    let after = Pool::read(look, id).await?;
+    let weighed: Vec<Option<Vec<Sum>>> = reader.call(shares.iter().map(call).collect()).await?;
+    let after = Pool::read(reader, id).await?;
     let (mut taken, mut out) = (0, 0);
     for (share, weights) in shares.iter().zip(&weighed) {
         out += after.of_share("g", share.n).saturating_sub(after.of_share("r", share.n));
@@ -59,7 +59,7 @@ pub(super) async fn check(look: &AuditReader, id: CampaignId, found: &mut Findin
             continue;
         };
         taken += weights[2] + weights[3];
-        let whole = first + IN_FULL > look.now() / DAY;
+        let whole = first + IN_FULL > reader.now() / DAY;
         check_share(*share, weights, whole, found);
         if weights[0] > after.of_share("g", share.n) || weights[1] < before.of_share("r", share.n) {
             let what = "has more than it was granted, or has given back less than is known";

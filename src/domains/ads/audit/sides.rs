@@ -1,61 +1,61 @@
 //! Both sides of what an account owns, and what records say.
 
-use super::super::keys::{self, Owned};
+use super::super::keys::{self, KeyKind};
 use super::super::model::{
     AD_FIELDS, MAX_ADS, MAX_ADS_EVER, MAX_CAMPAIGNS, MAX_CAPPED, MAX_KEYWORDS, MAX_WEBSITES, Pricing, Slot,
 };
 use crate::base::audit::{self, Findings, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{AdId, CampaignId, UserId, WebsiteId};
-use crate::db::audit_reader::{AuditReader, Part, Walk};
+use crate::db::audit_reader::{AuditReader, SetScan, SetWindow};
 use redis::cmd;
 
 const CAMPAIGN: [&str; 10] = ["id", "uid", "name", "budget", "pacing", "from", "state", "shares", "version", "daily"];
 const WEBSITE: [&str; 5] = ["id", "uid", "name", "origin", "off"];
 const AD: [&str; 7] = ["id", "slot", "pricing", "bid", "target", "status", "removed"];
 
-pub(super) async fn check(look: &AuditReader, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
-    check_bounds(look, all, found).await?;
+pub(super) async fn check(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut Findings) -> Result<(), Error> {
+    check_bounds(reader, all, found).await?;
     for (owned, key) in all {
         match owned {
-            Owned::Campaign(id) => {
-                let fields: Vec<Option<String>> = fields(look, key, &CAMPAIGN).await?;
-                check_owned(look, key, &fields, keys::campaigns, settle_campaign, id.0, found).await?;
+            KeyKind::Campaign(id) => {
+                let fields: Vec<Option<String>> = fields(reader, key, &CAMPAIGN).await?;
+                check_owned(reader, key, &fields, keys::campaigns, settle_campaign, id.0, found).await?;
                 check_campaign(key, &fields, found);
             }
-            Owned::Website(id) => {
-                let fields = fields(look, key, &WEBSITE).await?;
-                check_owned(look, key, &fields, keys::websites, settle_website, id.0, found).await?;
+            KeyKind::Website(id) => {
+                let fields = fields(reader, key, &WEBSITE).await?;
+                check_owned(reader, key, &fields, keys::websites, settle_website, id.0, found).await?;
                 if fields.iter().any(Option::is_none) {
                     found.add(key, format!("its fields are not {}", WEBSITE.join(", ")));
                 }
             }
-            Owned::Ad(id) => check_ad(look, key, *id, found).await?,
-            Owned::Standing(user) if look.strangers([*user]).await?.contains(user) => {
-                found.mend(key, "there is no such account", [Remedy::PurgeAccount(*user)]);
+            KeyKind::Ad(id) => check_ad(reader, key, *id, found).await?,
+            KeyKind::Standing(user) if reader.missing_accounts([*user]).await?.contains(user) => {
+                found.add_repairable(key, "there is no such account", [Remedy::PurgeAccount(*user)]);
             }
             _ => {}
         }
     }
-    let listed = |(owned, key): &(Owned, &str)| match owned {
-        Owned::Campaigns(user) => Some(((*user, true), (*key).to_owned())),
-        Owned::Websites(user) => Some(((*user, false), (*key).to_owned())),
+    let listed = |(owned, key): &(KeyKind, &str)| match owned {
+        KeyKind::Campaigns(user) => Some(((*user, true), (*key).to_owned())),
+        KeyKind::Websites(user) => Some(((*user, false), (*key).to_owned())),
         _ => None,
     };
-    let mut walk = Walk::over(look, all.iter().filter_map(listed).collect(), place, found).await?;
+    let mut walk = SetScan::over(reader, all.iter().filter_map(listed).collect(), place, found).await?;
     loop {
-        let parts = walk.next(look, found).await?;
+        let parts = walk.next(reader, found).await?;
         if parts.is_empty() {
             return Ok(());
         }
         for part in parts {
-            check_list(look, &part, found).await?;
+            check_list(reader, &part, found).await?;
         }
     }
 }
 
-async fn fields(look: &AuditReader, key: &str, names: &[&str]) -> Result<Vec<Option<String>>, Error> {
-    let answer = look.ask([key], |key| cmd("HMGET").arg(key).arg(names).take()).await?;
+async fn fields(reader: &AuditReader, key: &str, names: &[&str]) -> Result<Vec<Option<String>>, Error> {
+    let answer = reader.query([key], |key| cmd("HMGET").arg(key).arg(names).take()).await?;
     Ok(answer.read(&key).unwrap_or_else(|| vec![None; names.len()]))
 }
 
@@ -73,7 +73,7 @@ fn place(_: (UserId, bool), key: &str, member: u64) -> Vec<Remedy> {
 
 /// That it is its owner's, who says so too.
 async fn check_owned(
-    look: &AuditReader,
+    reader: &AuditReader,
     key: &str,
     fields: &[Option<String>],
     list: fn(UserId) -> String,
@@ -84,17 +84,17 @@ async fn check_owned(
     if fields[0].as_deref() != Some(id.to_string().as_str()) {
         let value = Some(id.to_string());
         let remedy = Remedy::SetField { key: key.to_owned(), field: "id".to_owned(), found: fields[0].clone(), value };
-        found.mend(key, "has another id", [remedy]);
+        found.add_repairable(key, "has another id", [remedy]);
     }
     let Some(owner) = fields[1].as_deref().and_then(audit::id).map(UserId) else {
         found.add(key, "has no owner");
         return Ok(());
     };
-    if look.strangers([owner]).await?.contains(&owner) {
-        let remedies = [settle(owner, id)].into_iter().filter(|_| !look.is_young(id));
-        found.mend(key, format!("its owner {} does not exist", owner.0), remedies);
-    } else if !look.is_young(id) && look.holders(&[list(owner)], id).await?.is_empty() {
-        found.mend(key, format!("does not stand in {}", list(owner)), [settle(owner, id)]);
+    if reader.missing_accounts([owner]).await?.contains(&owner) {
+        let remedies = [settle(owner, id)].into_iter().filter(|_| !reader.is_young(id));
+        found.add_repairable(key, format!("its owner {} does not exist", owner.0), remedies);
+    } else if !reader.is_young(id) && reader.holders(&[list(owner)], id).await?.is_empty() {
+        found.add_repairable(key, format!("does not stand in {}", list(owner)), [settle(owner, id)]);
     }
     Ok(())
 }
@@ -115,71 +115,71 @@ fn check_campaign(key: &str, fields: &[Option<String>], found: &mut Findings) {
 }
 
 /// An ad says what it is, and stands with its campaign for as long as it was not removed.
-async fn check_ad(look: &AuditReader, key: &str, id: AdId, found: &mut Findings) -> Result<(), Error> {
-    let fields = fields(look, key, &AD).await?;
+async fn check_ad(reader: &AuditReader, key: &str, id: AdId, found: &mut Findings) -> Result<(), Error> {
+    let fields = fields(reader, key, &AD).await?;
     let text = |at: usize| fields[at].as_deref().unwrap_or_default();
     let whole = text(0) == id.number.to_string() && Slot::named(text(1)).is_some() && Pricing::named(text(2)).is_some();
     let creative = if text(1) == Slot::InFeed.name() { fields[5].is_some() } else { fields[4].is_some() };
     if !whole || audit::number(text(3)).is_none() || !creative {
         found.add(key, "does not say what it shows, where, and for how much");
     }
-    let stands = !look.holders(&[keys::ads(id.campaign)], id.number).await?.is_empty();
+    let stands = !reader.holders(&[keys::ads(id.campaign)], id.number).await?.is_empty();
     match (&fields[6], stands) {
         (Some(_), true) => found.add(key, format!("was removed, and stands in {}", keys::ads(id.campaign))),
-        (None, false) if !look.is_young(id.number) => found.add(key, format!("does not stand in {}", keys::ads(id.campaign))),
+        (None, false) if !reader.is_young(id.number) => found.add(key, format!("does not stand in {}", keys::ads(id.campaign))),
         _ => {}
     }
     Ok(())
 }
 
 /// What an account's list names is there, and its own.
-async fn check_list(look: &AuditReader, part: &Part<(UserId, bool)>, found: &mut Findings) -> Result<(), Error> {
+async fn check_list(reader: &AuditReader, part: &SetWindow<(UserId, bool)>, found: &mut Findings) -> Result<(), Error> {
     let (owner, campaigns) = part.of;
     let key = |id: u64| {
         if campaigns { keys::campaign(crate::base::ids::CampaignId(id)) } else { keys::website(crate::base::ids::WebsiteId(id)) }
     };
-    let owners = look.ask(part.rows.iter().map(|row| row.member), |id| cmd("HGET").arg(key(id)).arg("uid").take()).await?;
+    let owners = reader.query(part.rows.iter().map(|row| row.member), |id| cmd("HGET").arg(key(id)).arg("uid").take()).await?;
     for row in &part.rows {
         if row.member != row.position {
             let what = format!("{} does not stand at its own place", row.member);
-            found.mend(&part.key, what, place(part.of, &part.key, row.member));
+            found.add_repairable(&part.key, what, place(part.of, &part.key, row.member));
         }
         match owners.read::<Option<u64>>(&row.member).flatten() {
             Some(other) if other != owner.0 => {
                 let remove = Remedy::RemoveMember { key: part.key.clone(), member: row.member.to_string().into_bytes() };
-                found.mend(&part.key, format!("{} is of {other}", row.member), [remove]);
+                found.add_repairable(&part.key, format!("{} is of {other}", row.member), [remove]);
             }
-            None if !look.is_young(row.member) => {
+            None if !reader.is_young(row.member) => {
                 let settle = if campaigns { settle_campaign } else { settle_website };
-                found.mend(&part.key, format!("there is no {}", key(row.member)), [settle(owner, row.member)]);
+                found.add_repairable(&part.key, format!("there is no {}", key(row.member)), [settle(owner, row.member)]);
             }
             _ => {}
         }
     }
-    if look.strangers([owner]).await?.contains(&owner) {
-        found.mend(&part.key, "there is no such account", [Remedy::PurgeAccount(owner)]);
+    if reader.missing_accounts([owner]).await?.contains(&owner) {
+        found.add_repairable(&part.key, "there is no such account", [Remedy::PurgeAccount(owner)]);
     }
     Ok(())
 }
 
-async fn check_bounds(look: &AuditReader, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
-    let most = |owned: &Owned| match owned {
-        Owned::Campaigns(_) => Some(MAX_CAMPAIGNS),
-        Owned::Websites(_) => Some(MAX_WEBSITES),
-        Owned::Keywords(_) => Some(MAX_KEYWORDS),
-        Owned::Ads(_) | Owned::Rank(..) => Some(MAX_ADS),
-        Owned::Capped(_) => Some(MAX_CAPPED),
+async fn check_bounds(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut Findings) -> Result<(), Error> {
+    let most = |owned: &KeyKind| match owned {
+        KeyKind::Campaigns(_) => Some(MAX_CAMPAIGNS),
+        KeyKind::Websites(_) => Some(MAX_WEBSITES),
+        KeyKind::Keywords(_) => Some(MAX_KEYWORDS),
+        KeyKind::Ads(_) | KeyKind::Rank(..) => Some(MAX_ADS),
+        KeyKind::Capped(_) => Some(MAX_CAPPED),
         _ => None,
     };
     let bounded: Vec<(&str, usize)> = all.iter().filter_map(|(owned, key)| Some((*key, most(owned)?))).collect();
-    let sizes = look.ask(bounded.iter().map(|(key, _)| *key), |key| cmd("ZCARD").arg(key).take()).await?;
+    let sizes = reader.query(bounded.iter().map(|(key, _)| *key), |key| cmd("ZCARD").arg(key).take()).await?;
     for (key, most) in bounded {
         if let Some(size) = sizes.read::<usize>(&key).filter(|size| *size > most) {
             found.add_with(key, format!("holds more than {most}"), size.to_string());
         }
     }
-    let offered = all.iter().filter(|(owned, _)| matches!(owned, Owned::Offered(_))).map(|(_, key)| *key);
-    let sizes = look.ask(offered.clone(), |key| cmd("HLEN").arg(key).take()).await?;
+    let offered = all.iter().filter(|(owned, _)| matches!(owned, KeyKind::Offered(_))).map(|(_, key)| *key);
+    let sizes = reader.query(offered.clone(), |key| cmd("HLEN").arg(key).take()).await?;
     for key in offered {
         if let Some(size) = sizes.read::<usize>(&key).filter(|size| *size > AD_FIELDS * MAX_ADS_EVER) {
             found.add_with(key, format!("holds more than {}", AD_FIELDS * MAX_ADS_EVER), size.to_string());

@@ -54,11 +54,11 @@ async fn make(app: &App, loaders: &Loaders, owner: UserId, draft: AdDraft, numbe
     }
     let AdDraft { campaign, slot, creative, pricing, bid } = draft;
     let ad = Ad { id: AdId { campaign, number }, slot, creative, pricing, bid };
-    let ticket = journal::begin(app, Task::Campaign { owner, campaign }).await?;
+    let lease = journal::begin(app, Task::Campaign { owner, campaign }).await?;
     let refused = match store::add_ad(app.db(), &ad).await? {
         AdAdded::Stands => None,
         AdAdded::Removed => {
-            ticket.done(app);
+            lease.ack(app);
             return Ok(None);
         }
         AdAdded::NoCampaign => Some(no_campaign()),
@@ -66,11 +66,11 @@ async fn make(app: &App, loaders: &Loaders, owner: UserId, draft: AdDraft, numbe
         AdAdded::TooManyEver => Some(too_many(format!("A campaign has at most {MAX_ADS_EVER} ads in its life. Make a new one."))),
     };
     if let Some(row) = refused {
-        ticket.done(app);
+        lease.ack(app);
         return Err(row.into());
     }
     settle::settle(app, campaign).await?;
-    ticket.done(app);
+    lease.ack(app);
     Ok(Some(ad.id))
 }
 
@@ -100,10 +100,10 @@ pub async fn remove_ad(app: &App, owner: UserId, id: AdId) -> Outcome<()> {
     if found.is_none_or(|it| it.owner != Some(owner) || it.removed) {
         return Err(no_ad().into());
     }
-    let ticket = journal::begin_deletion(app, Task::Campaign { owner, campaign: id.campaign }).await?;
+    let lease = journal::begin_deletion(app, Task::Campaign { owner, campaign: id.campaign }).await?;
     let removed = store::remove_ad(app.db(), id, app.now()).await?;
     settle::settle(app, id.campaign).await?;
-    ticket.done(app);
+    lease.ack(app);
     if removed { Ok(()) } else { Err(no_ad().into()) }
 }
 

@@ -4,7 +4,7 @@ use super::super::model::{
     CLUSTER_SHARES, Campaign, CampaignChange, CampaignDraft, Late, MAX_CAMPAIGNS, Money, NewCampaign, Purse, State, fold,
     kept_keywords_of, keywords_of,
 };
-use super::super::store::{self, Changed, Held, Kept, KeptAd, Owned, grants};
+use super::super::store::{self, Changed, Held, Kept, KeptAd, KeyKind, grants};
 use super::{draw, no_campaign, settle};
 use crate::app::App;
 use crate::base::clock::DAY;
@@ -15,7 +15,7 @@ use crate::base::quota::Limit;
 use crate::base::request::Loaders;
 use crate::platform::idempotency::{Keyed, service as idempotency};
 use crate::platform::journal::service as journal;
-use crate::platform::journal::{Task, Ticket};
+use crate::platform::journal::{EntryLease, Task};
 use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
 use std::collections::HashSet;
@@ -55,11 +55,11 @@ async fn make(app: &App, owner: UserId, id: CampaignId, draft: CampaignDraft, la
     if let Some(row) = late {
         return Err(row.into());
     }
-    let ticket = journal::begin(app, Task::Campaign { owner, campaign: id }).await?;
-    match store::note_owned(app.db(), owner, Owned::Campaign(id), MAX_CAMPAIGNS).await? {
+    let lease = journal::begin(app, Task::Campaign { owner, campaign: id }).await?;
+    match store::note_owned(app.db(), owner, KeyKind::Campaign(id), MAX_CAMPAIGNS).await? {
         Held::Stands => {}
         refused => {
-            ticket.done(app);
+            lease.ack(app);
             return Err(if refused == Held::NoAccount { Error::Unauthenticated.into() } else { too_many().into() });
         }
     }
@@ -82,7 +82,7 @@ async fn make(app: &App, owner: UserId, id: CampaignId, draft: CampaignDraft, la
     };
     store::write(app.db(), &campaign, &keywords).await?;
     settle::settle_owned(app, owner, id).await?;
-    ticket.done(app);
+    lease.ack(app);
     if store::exists(app.db(), id).await? { Ok(id) } else { Err(Error::Unauthenticated.into()) }
 }
 
@@ -101,18 +101,18 @@ type Wanted = Option<(Campaign, Vec<String>, Vec<String>)>;
 /// change meanwhile is looked at again.
 async fn alter(app: &App, owner: UserId, id: CampaignId, change: impl Fn(&Kept) -> Outcome<Wanted>) -> Outcome<()> {
     charge_change(app, owner).await?;
-    let mut ticket: Option<Ticket> = None;
-    let altered = attempt(app, owner, id, change, &mut ticket).await;
-    let Some(ticket) = ticket else { return altered.map(drop) };
+    let mut lease: Option<EntryLease> = None;
+    let altered = attempt(app, owner, id, change, &mut lease).await;
+    let Some(lease) = lease else { return altered.map(drop) };
     let removed = match altered {
         Ok(removed) => removed,
         Err(refusal) => {
-            ticket.refused(app, &refusal);
+            lease.on_refusal(app, &refusal);
             return Err(refusal);
         }
     };
     settle::settle_without(app, id, &removed).await?;
-    ticket.done(app);
+    lease.ack(app);
     Ok(())
 }
 
@@ -122,13 +122,13 @@ async fn attempt(
     owner: UserId,
     id: CampaignId,
     change: impl Fn(&Kept) -> Outcome<Wanted>,
-    ticket: &mut Option<Ticket>,
+    lease: &mut Option<EntryLease>,
 ) -> Outcome<Vec<String>> {
     for _ in 0..TRIES {
         let kept = owned(app, owner, id).await?;
         let Some((new, add, remove)) = change(&kept)? else { return Ok(Vec::new()) };
-        if ticket.is_none() {
-            *ticket = Some(journal::begin(app, Task::Campaign { owner, campaign: id }).await?);
+        if lease.is_none() {
+            *lease = Some(journal::begin(app, Task::Campaign { owner, campaign: id }).await?);
         }
         let add = with_ids(app, add).await?;
         let frozen =

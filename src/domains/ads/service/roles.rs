@@ -1,13 +1,13 @@
 //! Who is held back, and what goes with an account.
 
 use super::super::model::{Campaign, MAX_WEBSITES};
-use super::super::store::{self, Changed, Owned};
+use super::super::store::{self, Changed, KeyKind};
 use super::settle;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{CampaignId, UserId};
 use crate::platform::journal::service as journal;
-use crate::platform::journal::{Place, Task};
+use crate::platform::journal::{Progress, Task};
 
 /// Campaigns that are settled or taken away in one pass.
 const PASS: usize = 10;
@@ -36,14 +36,14 @@ impl Role {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: once it is noted, whoever works on the journal does the rest.
 pub async fn hold_back(app: &App, user: UserId, role: Role, held_back: bool) -> Result<(), Error> {
-    let mut ticket = journal::begin_deletion(app, Task::Standing { user }).await?;
+    let mut lease = journal::begin_deletion(app, Task::Standing { user }).await?;
     store::set_standing(app.db(), user, role.name(), held_back).await?;
-    let mut next = settle_standing(app, user, Place::default()).await?;
-    while let Some(place) = next {
-        ticket.renew(app, place).await?;
-        next = settle_standing(app, user, place).await?;
+    let mut next = settle_standing(app, user, Progress::default()).await?;
+    while let Some(progress) = next {
+        lease.renew(app, progress).await?;
+        next = settle_standing(app, user, progress).await?;
     }
-    ticket.done(app);
+    lease.ack(app);
     Ok(())
 }
 
@@ -51,9 +51,9 @@ pub async fn hold_back(app: &App, user: UserId, role: Role, held_back: bool) -> 
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
-pub async fn settle_standing(app: &App, user: UserId, place: Place) -> Result<Option<Place>, Error> {
-    let below = if place.below == 0 { u64::MAX } else { place.below };
-    if place.below == 0 {
+pub async fn settle_standing(app: &App, user: UserId, progress: Progress) -> Result<Option<Progress>, Error> {
+    let below = if progress.below == 0 { u64::MAX } else { progress.below };
+    if progress.below == 0 {
         for website in store::some_websites(app.db(), user, MAX_WEBSITES).await? {
             super::websites::agree(app, user, website).await?;
         }
@@ -63,7 +63,7 @@ pub async fn settle_standing(app: &App, user: UserId, place: Place) -> Result<Op
         settle::settle(app, *id).await?;
     }
     let last = campaigns.last().filter(|_| campaigns.len() == PASS);
-    Ok(last.map(|id| Place { below: id.0, ..place }))
+    Ok(last.map(|id| Progress { below: id.0, ..progress }))
 }
 
 /// Makes a campaign's own note agree with whether its owner is held back; what it is then, `None` when it is gone.
@@ -89,22 +89,22 @@ pub(super) async fn agree_on_suspension(app: &App, id: CampaignId, suspended: bo
 pub async fn purge(app: &App, user: UserId) -> Result<bool, Error> {
     let campaigns = store::some_of(app.db(), user, u64::MAX, PASS).await?;
     let parts = campaigns.iter().map(|campaign| Task::Campaign { owner: user, campaign: *campaign });
-    let parts = journal::begin_parts(app, parts).await?;
+    let parts = journal::begin_subtasks(app, parts).await?;
     for id in &campaigns {
         settle::end(app, user, *id).await?;
     }
-    parts.done(app);
+    parts.ack(app);
     if !campaigns.is_empty() {
         return Ok(true);
     }
     let websites = store::some_websites(app.db(), user, MAX_WEBSITES).await?;
     let parts = websites.iter().map(|website| Task::Website { owner: user, website: *website });
-    let parts = journal::begin_parts(app, parts).await?;
+    let parts = journal::begin_subtasks(app, parts).await?;
     for website in websites {
         store::erase_website(app.db(), website).await?;
-        store::forget_owned(app.db(), user, Owned::Website(website)).await?;
+        store::forget_owned(app.db(), user, KeyKind::Website(website)).await?;
     }
-    parts.done(app);
+    parts.ack(app);
     store::erase_standing(app.db(), user).await?;
     Ok(false)
 }

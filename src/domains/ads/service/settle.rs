@@ -7,7 +7,7 @@
 use super::super::model::{
     Ad, CLUSTER_SHARES, Campaign, Ecpm, Facts, Listing, MAX_CAMPAIGNS, Plan, Purse, Share, Slot, Tally, plan,
 };
-use super::super::store::{self, Held, KeptAd, Owned, Whole, reserve};
+use super::super::store::{self, Held, KeptAd, KeyKind, Whole, reserve};
 use super::known;
 use super::roles::agree_on_suspension;
 use crate::app::App;
@@ -41,7 +41,7 @@ pub async fn settle_owned(app: &App, owner: UserId, id: CampaignId) -> Result<()
             return settle(app, id).await;
         }
         if !there {
-            store::forget_owned(app.db(), owner, Owned::Campaign(id)).await?;
+            store::forget_owned(app.db(), owner, KeyKind::Campaign(id)).await?;
         } else if note(app, owner, id).await? == Held::NoAccount {
             return end(app, owner, id).await;
         }
@@ -51,7 +51,7 @@ pub async fn settle_owned(app: &App, owner: UserId, id: CampaignId) -> Result<()
 
 /// That it is its owner's: it is there already, so no limit keeps it out.
 async fn note(app: &App, owner: UserId, id: CampaignId) -> Result<Held, Error> {
-    store::note_owned(app.db(), owner, Owned::Campaign(id), 2 * MAX_CAMPAIGNS).await
+    store::note_owned(app.db(), owner, KeyKind::Campaign(id), 2 * MAX_CAMPAIGNS).await
 }
 
 /// Makes shares, listings and the schedule agree with a campaign. Two reads, three pipelines of writes and two reads, as often as it changes
@@ -188,7 +188,7 @@ pub(super) async fn end(app: &App, owner: UserId, id: CampaignId) -> Result<(), 
         store::erase_campaign(db, id, &ads).await?;
     }
     gone(app, id).await?;
-    store::forget_owned(db, owner, Owned::Campaign(id)).await
+    store::forget_owned(db, owner, KeyKind::Campaign(id)).await
 }
 
 /// Looks at the campaigns that are due: gives back what waited for clicks too long, and settles them; how many there were. One round trip where

@@ -1,7 +1,7 @@
 //! Registering websites.
 
 use super::super::model::{self, MAX_WEBSITES, NewWebsite, Website, WebsiteDraft, website_key};
-use super::super::store::{self, Held, Owned};
+use super::super::store::{self, Held, KeyKind};
 use super::campaigns::charge_change;
 use crate::app::App;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
@@ -35,17 +35,17 @@ pub async fn register(app: &App, owner: UserId, new: NewWebsite) -> Outcome<Webs
 }
 
 async fn make(app: &App, owner: UserId, id: WebsiteId, draft: &WebsiteDraft) -> Outcome<()> {
-    let ticket = journal::begin(app, Task::Website { owner, website: id }).await?;
-    match store::note_owned(app.db(), owner, Owned::Website(id), MAX_WEBSITES).await? {
+    let lease = journal::begin(app, Task::Website { owner, website: id }).await?;
+    match store::note_owned(app.db(), owner, KeyKind::Website(id), MAX_WEBSITES).await? {
         Held::Stands => {}
         refused => {
-            ticket.done(app);
+            lease.ack(app);
             return Err(if refused == Held::NoAccount { Error::Unauthenticated.into() } else { too_many().into() });
         }
     }
     store::write_website(app.db(), owner, id, draft).await?;
     let stands = settle_website(app, owner, id).await?;
-    ticket.done(app);
+    lease.ack(app);
     if stands { Ok(()) } else { Err(Error::Unauthenticated.into()) }
 }
 
@@ -61,10 +61,10 @@ pub async fn settle_website(app: &App, owner: UserId, id: WebsiteId) -> Result<b
             return Ok(there && agree(app, owner, id).await?);
         }
         if !there {
-            store::forget_owned(app.db(), owner, Owned::Website(id)).await?;
-        } else if store::note_owned(app.db(), owner, Owned::Website(id), 2 * MAX_WEBSITES).await? == Held::NoAccount {
+            store::forget_owned(app.db(), owner, KeyKind::Website(id)).await?;
+        } else if store::note_owned(app.db(), owner, KeyKind::Website(id), 2 * MAX_WEBSITES).await? == Held::NoAccount {
             store::erase_website(app.db(), id).await?;
-            store::forget_owned(app.db(), owner, Owned::Website(id)).await?;
+            store::forget_owned(app.db(), owner, KeyKind::Website(id)).await?;
             return Ok(false);
         }
         written = Some(there);

@@ -28,14 +28,14 @@ pub(in crate::domains::ads) enum Held {
 
 /// Whose list it is: campaigns, or websites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::domains::ads) enum Owned {
+pub(in crate::domains::ads) enum KeyKind {
     /// A campaign.
     Campaign(CampaignId),
     /// A website.
     Website(crate::base::ids::WebsiteId),
 }
 
-impl Owned {
+impl KeyKind {
     fn key(self, owner: UserId) -> String {
         match self {
             Self::Campaign(_) => keys::campaigns(owner),
@@ -52,7 +52,7 @@ impl Owned {
 }
 
 /// Notes a campaign or a website with its owner, who may have so many. One script on the owner's tag.
-pub(in crate::domains::ads) async fn note_owned(db: &Db, owner: UserId, what: Owned, most: usize) -> Result<Held, Error> {
+pub(in crate::domains::ads) async fn note_owned(db: &Db, owner: UserId, what: KeyKind, most: usize) -> Result<Held, Error> {
     let call = Call::new(&ADD_OWNED, [what.key(owner), user_key(owner)]).arg(what.id()).arg(most);
     Ok(match db.call::<i64>(call).await? {
         1 => Held::Stands,
@@ -62,7 +62,7 @@ pub(in crate::domains::ads) async fn note_owned(db: &Db, owner: UserId, what: Ow
 }
 
 /// Takes a campaign or a website from its owner. One command.
-pub(in crate::domains::ads) async fn forget_owned(db: &Db, owner: UserId, what: Owned) -> Result<(), Error> {
+pub(in crate::domains::ads) async fn forget_owned(db: &Db, owner: UserId, what: KeyKind) -> Result<(), Error> {
     db.write_many(vec![cmd("ZREM").arg(what.key(owner)).arg(what.id()).take()]).await.map(drop)
 }
 

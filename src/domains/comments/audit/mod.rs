@@ -5,9 +5,9 @@ mod thread;
 
 pub(super) use thread::{Mends, mends};
 
-use super::keys::{self, Owned};
+use super::keys::{self, KeyKind};
 use super::model::{ERASED_FOR, MAX_ERASED, MAX_EVENTS, Order};
-use crate::base::audit::{Entry, Expiry, Findings, Remedy};
+use crate::base::audit::{Expiry, Findings, KeyInfo, Remedy};
 use crate::base::clock::MINUTE;
 use crate::base::error::Error;
 use crate::base::ids::StatusId;
@@ -20,7 +20,7 @@ use std::collections::HashMap;
 pub use super::keys::KINDS;
 
 /// For how long events are kept where nothing else is set.
-const LOG: Expiry = Expiry::For(60 * MINUTE);
+const LOG: Expiry = Expiry::After(60 * MINUTE);
 
 /// Whether a key is of this domain.
 pub fn owns(key: &str) -> bool {
@@ -31,39 +31,39 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     let mut all = Vec::new();
     for entry in entries {
         let Some(owned) = keys::parse(&entry.key) else { continue };
         let is_sound = match owned {
-            Owned::Comment(_) | Owned::Votes(_) => entry.is_a("hash", Expiry::On, found),
-            Owned::Fallen(_) => entry.is_a("zset", Expiry::On, found),
-            Owned::Thread(_) => entry.is_derived("hash", Expiry::On, found),
-            Owned::Replies(..) | Owned::Commented(_) => entry.is_derived("zset", Expiry::On, found),
-            Owned::Log(_) => entry.is_derived("stream", LOG, found),
-            Owned::Pending(_) => entry.is_derived("zset", LOG, found),
-            Owned::Erased(_) => entry.is_derived("zset", Expiry::For(ERASED_FOR), found),
+            KeyKind::Comment(_) | KeyKind::Votes(_) => entry.check_type("hash", Expiry::Never, found),
+            KeyKind::Fallen(_) => entry.check_type("zset", Expiry::Never, found),
+            KeyKind::Thread(_) => entry.check_derived_type("hash", Expiry::Never, found),
+            KeyKind::Replies(..) | KeyKind::Commented(_) => entry.check_derived_type("zset", Expiry::Never, found),
+            KeyKind::Log(_) => entry.check_derived_type("stream", LOG, found),
+            KeyKind::Pending(_) => entry.check_derived_type("zset", LOG, found),
+            KeyKind::Erased(_) => entry.check_derived_type("zset", Expiry::After(ERASED_FOR), found),
         };
         if is_sound {
             all.push((owned, entry.key.as_str()));
         }
     }
-    let standings = check_statuses(look, &all, found).await?;
-    check_uncommented(look, entries, found).await?;
-    check_bounds(look, &all, found).await?;
-    check_fallen(look, &all, found).await?;
+    let standings = check_statuses(reader, &all, found).await?;
+    check_uncommented(reader, entries, found).await?;
+    check_bounds(reader, &all, found).await?;
+    check_fallen(reader, &all, found).await?;
     let there = |status: &StatusId| matches!(standings.get(status), Some(Standing::Of(_)));
-    let of = |owned: &Owned| status_of(*owned).is_none_or(|status| there(&status));
-    let sound: Vec<(Owned, &str)> = all.into_iter().filter(|(owned, _)| of(owned)).collect();
-    sides::check(look, &sound, found).await?;
+    let of = |owned: &KeyKind| status_of(*owned).is_none_or(|status| there(&status));
+    let sound: Vec<(KeyKind, &str)> = all.into_iter().filter(|(owned, _)| of(owned)).collect();
+    sides::check(reader, &sound, found).await?;
     for (owned, key) in &sound {
         match owned {
-            Owned::Replies(status, Order::New) => thread::check(look, *status, found).await?,
-            Owned::Replies(status, _) => {
+            KeyKind::Replies(status, Order::New) => thread::check(reader, *status, found).await?,
+            KeyKind::Replies(status, _) => {
                 let new = keys::replies(*status, Order::New);
-                let beside = look.ask([new.as_str()], |key| cmd("EXISTS").arg(key).take()).await?;
+                let beside = reader.query([new.as_str()], |key| cmd("EXISTS").arg(key).take()).await?;
                 if beside.read::<u64>(&new.as_str()) != Some(1) {
-                    found.mend(key, format!("{new} is not there beside it"), [Remedy::RebuildThread(*status)]);
+                    found.add_repairable(key, format!("{new} is not there beside it"), [Remedy::RebuildThread(*status)]);
                 }
             }
             _ => {}
@@ -72,80 +72,80 @@ pub async fn check(look: &AuditReader, entries: &[Entry], found: &mut Findings) 
     Ok(())
 }
 
-const fn status_of(owned: Owned) -> Option<StatusId> {
+const fn status_of(owned: KeyKind) -> Option<StatusId> {
     match owned {
-        Owned::Comment(id) | Owned::Votes(id) => Some(id.status),
-        Owned::Replies(id, _) | Owned::Thread(id) | Owned::Log(id) => Some(id),
-        Owned::Pending(id) | Owned::Erased(id) | Owned::Fallen(id) => Some(id),
-        Owned::Commented(_) => None,
+        KeyKind::Comment(id) | KeyKind::Votes(id) => Some(id.status),
+        KeyKind::Replies(id, _) | KeyKind::Thread(id) | KeyKind::Log(id) => Some(id),
+        KeyKind::Pending(id) | KeyKind::Erased(id) | KeyKind::Fallen(id) => Some(id),
+        KeyKind::Commented(_) => None,
     }
 }
 
 /// Nothing of a thread is there without its status, but for what goes just now.
 async fn check_statuses(
-    look: &AuditReader,
-    all: &[(Owned, &str)],
+    reader: &AuditReader,
+    all: &[(KeyKind, &str)],
     found: &mut Findings,
 ) -> Result<HashMap<StatusId, Standing>, Error> {
-    let standings = standings(look, all.iter().filter_map(|(owned, _)| status_of(*owned))).await?;
+    let standings = standings(reader, all.iter().filter_map(|(owned, _)| status_of(*owned))).await?;
     for (owned, key) in all {
         if let Some(status) = status_of(*owned).filter(|status| standings.get(status) == Some(&Standing::Dead)) {
             let orphan = Remedy::DeleteOrphan { key: (*key).to_owned(), owners: vec![status_key(status)] };
-            found.mend(key, "there is no such status", [Remedy::ClearThread(status), orphan]);
+            found.add_repairable(key, "there is no such status", [Remedy::ClearThread(status), orphan]);
         }
     }
     Ok(standings)
 }
 
 /// A status without a thread counts no comments. One with a thread is looked at with that.
-async fn check_uncommented(look: &AuditReader, entries: &[Entry], found: &mut Findings) -> Result<(), Error> {
+async fn check_uncommented(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     let ids: Vec<StatusId> = entries.iter().filter_map(|entry| status_of_key(&entry.key)).collect();
-    let counts = look.ask(ids.iter().copied(), |id| cmd("HGET").arg(status_key(id)).arg("comments").take()).await?;
+    let counts = reader.query(ids.iter().copied(), |id| cmd("HGET").arg(status_key(id)).arg("comments").take()).await?;
     let counting: Vec<StatusId> =
         ids.into_iter().filter(|id| counts.read::<Option<u64>>(id).flatten().is_some_and(|count| count > 0)).collect();
     let new = |id| keys::replies(id, Order::New);
-    let threads = look.ask(counting.iter().copied(), |id| cmd("EXISTS").arg(new(id)).take()).await?;
+    let threads = reader.query(counting.iter().copied(), |id| cmd("EXISTS").arg(new(id)).take()).await?;
     for id in counting.iter().filter(|id| threads.read::<u64>(id) != Some(1)) {
-        found.mend(&status_key(*id), "counts comments, and there are none", [Remedy::RebuildThread(*id)]);
+        found.add_repairable(&status_key(*id), "counts comments, and there are none", [Remedy::RebuildThread(*id)]);
     }
     Ok(())
 }
 
 /// What was taken away with its branch is cleared away.
-async fn check_fallen(look: &AuditReader, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
-    let of_fallen = |(owned, key): &(Owned, _)| if let Owned::Fallen(status) = owned { Some((*status, *key)) } else { None };
+async fn check_fallen(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut Findings) -> Result<(), Error> {
+    let of_fallen = |(owned, key): &(KeyKind, _)| if let KeyKind::Fallen(status) = owned { Some((*status, *key)) } else { None };
     let fallen: Vec<(StatusId, &str)> = all.iter().filter_map(of_fallen).collect();
     let range = |key: &str| cmd("ZRANGE").arg(key).arg(0).arg(99).arg("WITHSCORES").take();
-    let rows = look.ask(fallen.iter().map(|(_, key)| *key), range).await?;
+    let rows = reader.query(fallen.iter().map(|(_, key)| *key), range).await?;
     for (status, key) in fallen {
         for (number, removal) in rows.read::<Vec<(String, f64)>>(&key).unwrap_or_default() {
-            if !look.is_young(removal as u64) {
+            if !reader.is_young(removal as u64) {
                 let what = format!("{number} was taken away, and what is below it is not cleared away");
-                found.mend(key, what, [Remedy::ClearThread(status)]);
+                found.add_repairable(key, what, [Remedy::ClearThread(status)]);
             }
         }
     }
     Ok(())
 }
 
-async fn check_bounds(look: &AuditReader, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
-    let erased = all.iter().filter(|(owned, _)| matches!(owned, Owned::Erased(_))).map(|(_, key)| *key);
-    let sizes = look.ask(erased.clone(), |key| cmd("ZCARD").arg(key).take()).await?;
+async fn check_bounds(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut Findings) -> Result<(), Error> {
+    let erased = all.iter().filter(|(owned, _)| matches!(owned, KeyKind::Erased(_))).map(|(_, key)| *key);
+    let sizes = reader.query(erased.clone(), |key| cmd("ZCARD").arg(key).take()).await?;
     for key in erased {
         if let Some(size) = sizes.read::<usize>(&key).filter(|size| *size > MAX_ERASED) {
             found.add_with(key, format!("holds more than {MAX_ERASED}"), size.to_string());
         }
     }
     for (owned, key) in all {
-        let Owned::Log(status) = owned else { continue };
+        let KeyKind::Log(status) = owned else { continue };
         let thread = keys::thread(*status);
-        let last = look.ask([thread.as_str()], |key| cmd("HGET").arg(key).arg("last").take()).await?;
-        let newest = look.ask([*key], |key| cmd("XREVRANGE").arg(key).arg("+").arg("-").arg("COUNT").arg(1).take()).await?;
-        let size = look.ask([*key], |key| cmd("XLEN").arg(key).take()).await?;
+        let last = reader.query([thread.as_str()], |key| cmd("HGET").arg(key).arg("last").take()).await?;
+        let newest = reader.query([*key], |key| cmd("XREVRANGE").arg(key).arg("+").arg("-").arg("COUNT").arg(1).take()).await?;
+        let size = reader.query([*key], |key| cmd("XLEN").arg(key).take()).await?;
         let newest: Vec<(String, Vec<String>)> = newest.read(key).unwrap_or_default();
         if newest.first().map(|(id, _)| id) != last.read::<Option<String>>(&thread.as_str()).flatten().as_ref() {
             let sync = Remedy::SyncLast { key: thread.clone(), stream: (*key).to_owned() };
-            found.mend(key, format!("its newest event is not the last in {thread}"), [sync]);
+            found.add_repairable(key, format!("its newest event is not the last in {thread}"), [sync]);
         }
         if let Some(size) = size.read::<usize>(key).filter(|size| *size > MAX_EVENTS) {
             found.add_with(key, format!("holds more than {MAX_EVENTS}"), size.to_string());

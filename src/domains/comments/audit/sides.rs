@@ -1,6 +1,6 @@
 //! Each comment by itself: what it says, its votes, its place, and its author's side.
 
-use super::super::keys::{self, Owned};
+use super::super::keys::{self, KeyKind};
 use super::super::model::{MAX_COMMENTED, Order, bytes_of, number_of};
 use super::super::store::{of_side, side};
 use crate::base::audit::{self, Findings, Remedy};
@@ -15,16 +15,16 @@ const NUMBERS: [&str; 9] = ["uid", "edited", "up", "down", "replies", "places", 
 /// Entries of an account's side that are read at once.
 const PAGE: usize = 1_000;
 
-pub(super) async fn check(look: &AuditReader, all: &[(Owned, &str)], found: &mut Findings) -> Result<(), Error> {
+pub(super) async fn check(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut Findings) -> Result<(), Error> {
     let comments: Vec<CommentId> =
-        all.iter().filter_map(|(owned, _)| if let Owned::Comment(id) = owned { Some(*id) } else { None }).collect();
+        all.iter().filter_map(|(owned, _)| if let KeyKind::Comment(id) = owned { Some(*id) } else { None }).collect();
     let votes: Vec<CommentId> =
-        all.iter().filter_map(|(owned, _)| if let Owned::Votes(id) = owned { Some(*id) } else { None }).collect();
-    check_comments(look, &comments, found).await?;
-    check_votes(look, &votes, found).await?;
+        all.iter().filter_map(|(owned, _)| if let KeyKind::Votes(id) = owned { Some(*id) } else { None }).collect();
+    check_comments(reader, &comments, found).await?;
+    check_votes(reader, &votes, found).await?;
     for (owned, _) in all {
-        if let Owned::Commented(author) = owned {
-            check_commented(look, *author, found).await?;
+        if let KeyKind::Commented(author) = owned {
+            check_commented(reader, *author, found).await?;
         }
     }
     Ok(())
@@ -39,39 +39,39 @@ struct Claims {
     path: Vec<u64>,
 }
 
-async fn check_comments(look: &AuditReader, ids: &[CommentId], found: &mut Findings) -> Result<(), Error> {
+async fn check_comments(reader: &AuditReader, ids: &[CommentId], found: &mut Findings) -> Result<(), Error> {
     let fields = ["id", "message", "gone", "path"].into_iter().chain(NUMBERS).collect::<Vec<_>>();
-    let values = look.ask(ids.iter().copied(), |id| cmd("HMGET").arg(keys::comment(id)).arg(&fields).take()).await?;
+    let values = reader.query(ids.iter().copied(), |id| cmd("HMGET").arg(keys::comment(id)).arg(&fields).take()).await?;
     let claims: Vec<Claims> =
         ids.iter().filter_map(|id| Some(check_fields(*id, &values.read::<Vec<Option<Vec<u8>>>>(id)?, found))).collect();
     let place = |id: CommentId, parent: u64| [bytes_of(parent), bytes_of(id.number)].concat();
     let places = claims.iter().map(|it| (it.id, it.path.last().copied().unwrap_or(0)));
     let order = |id: CommentId| keys::replies(id.status, Order::New);
-    let placed = look.ask(places, |(id, parent)| cmd("ZSCORE").arg(order(id)).arg(place(id, parent)).take()).await?;
+    let placed = reader.query(places, |(id, parent)| cmd("ZSCORE").arg(order(id)).arg(place(id, parent)).take()).await?;
     let above = claims.iter().flat_map(|it| it.path.iter().map(|number| CommentId { number: *number, ..it.id }));
-    let there = look.ask(above, |id| cmd("EXISTS").arg(keys::comment(id)).take()).await?;
+    let there = reader.query(above, |id| cmd("EXISTS").arg(keys::comment(id)).take()).await?;
     let listings = || claims.iter().filter_map(|it| Some((it.id, it.author?)));
-    let listed = look.ask(listings(), |(id, author)| cmd("ZSCORE").arg(keys::commented(author)).arg(side(id)).take()).await?;
-    let strangers = look.strangers(listings().map(|(_, author)| author)).await?;
-    let votes = look.ask(claims.iter().map(|it| it.id), |id| cmd("EXISTS").arg(keys::votes(id)).take()).await?;
+    let listed = reader.query(listings(), |(id, author)| cmd("ZSCORE").arg(keys::commented(author)).arg(side(id)).take()).await?;
+    let missing_accounts = reader.missing_accounts(listings().map(|(_, author)| author)).await?;
+    let votes = reader.query(claims.iter().map(|it| it.id), |id| cmd("EXISTS").arg(keys::votes(id)).take()).await?;
     for it in &claims {
         let key = keys::comment(it.id);
         if placed.read::<Option<f64>>(&(it.id, it.path.last().copied().unwrap_or(0))).flatten().is_none() {
-            found.mend(&key, format!("does not stand in {}", order(it.id)), [Remedy::PlaceComment(it.id)]);
+            found.add_repairable(&key, format!("does not stand in {}", order(it.id)), [Remedy::PlaceComment(it.id)]);
         }
         // What has fallen with its branch is on its way; whether it has, is seen with the thread.
         let stands = it.path.iter().all(|number| there.read::<u64>(&CommentId { number: *number, ..it.id }) == Some(1));
         let Some(author) = it.author.filter(|_| stands) else { continue };
         let settle = [Remedy::SettleComment { author, comment: it.id }];
-        if strangers.contains(&author) {
-            let remedies = settle.iter().filter(|_| !look.is_young(it.id.number)).cloned();
-            found.mend(&key, format!("its author {} does not exist", author.0), remedies);
+        if missing_accounts.contains(&author) {
+            let remedies = settle.iter().filter(|_| !reader.is_young(it.id.number)).cloned();
+            found.add_repairable(&key, format!("its author {} does not exist", author.0), remedies);
         }
-        if listed.score(&(it.id, author)).is_none() && !look.is_young(it.id.number) {
-            found.mend(&key, format!("does not stand in {}", keys::commented(author)), settle);
+        if listed.score(&(it.id, author)).is_none() && !reader.is_young(it.id.number) {
+            found.add_repairable(&key, format!("does not stand in {}", keys::commented(author)), settle);
         }
         if it.voted && !it.gone && votes.read::<u64>(&it.id) != Some(1) {
-            found.mend(&key, "its votes are not there", [Remedy::RecountVotes(it.id)]);
+            found.add_repairable(&key, "its votes are not there", [Remedy::RecountVotes(it.id)]);
         }
     }
     Ok(())
@@ -88,19 +88,19 @@ fn check_fields(id: CommentId, values: &[Option<Vec<u8>>], found: &mut Findings)
         value,
     };
     if text(0).as_deref() != Some(&id.number.to_string()) {
-        found.mend(&key, "has another id", [set("id", 0, Some(id.number.to_string()))]);
+        found.add_repairable(&key, "has another id", [set("id", 0, Some(id.number.to_string()))]);
     }
     for (name, at) in NUMBERS.iter().zip(4..) {
         if let Some(value) = text(at).filter(|value| audit::number(value).is_none()) {
             // What is not there counts as zero, and is counted again when it can be read. An author is not known.
             let remedy = (*name != "uid").then(|| set(name, at, None));
-            found.mend_with(&key, format!("its {name} is no number"), format!("{value:?}"), remedy);
+            found.add_repairable_with(&key, format!("its {name} is no number"), format!("{value:?}"), remedy);
         }
     }
     let author = text(4).as_deref().and_then(audit::id).map(UserId);
     let gone = bytes(2).is_some();
     match (gone, author.is_some() && bytes(1).is_some()) {
-        (true, true) => found.mend(&key, "is deleted, and says what it said", [Remedy::StripComment(id)]),
+        (true, true) => found.add_repairable(&key, "is deleted, and says what it said", [Remedy::StripComment(id)]),
         (false, false) => found.add(&key, "has no author or no message"),
         _ => {}
     }
@@ -113,51 +113,52 @@ fn check_fields(id: CommentId, values: &[Option<Vec<u8>>], found: &mut Findings)
 }
 
 /// Votes are of living comments, and as many as are counted.
-async fn check_votes(look: &AuditReader, ids: &[CommentId], found: &mut Findings) -> Result<(), Error> {
+async fn check_votes(reader: &AuditReader, ids: &[CommentId], found: &mut Findings) -> Result<(), Error> {
     let mut sums: HashMap<String, (u64, u64)> = HashMap::new();
     let mut odd: HashSet<String> = HashSet::new();
     let of_keys: Vec<String> = ids.iter().map(|id| keys::votes(*id)).collect();
-    look.fields(of_keys, async |page| {
-        for (key, _, vote) in page {
-            let (up, down) = sums.entry(key.clone()).or_default();
-            match vote.as_str() {
-                "1" => *up += 1,
-                "-1" => *down += 1,
-                _ => drop(odd.insert(key)),
+    reader
+        .fields(of_keys, async |page| {
+            for (key, _, vote) in page {
+                let (up, down) = sums.entry(key.clone()).or_default();
+                match vote.as_str() {
+                    "1" => *up += 1,
+                    "-1" => *down += 1,
+                    _ => drop(odd.insert(key)),
+                }
             }
-        }
-        Ok(())
-    })
-    .await?;
+            Ok(())
+        })
+        .await?;
     let fields = ["uid", "up", "down"];
-    let counts = look.ask(ids.iter().copied(), |id| cmd("HMGET").arg(keys::comment(id)).arg(&fields).take()).await?;
+    let counts = reader.query(ids.iter().copied(), |id| cmd("HMGET").arg(keys::comment(id)).arg(&fields).take()).await?;
     for id in ids {
         let key = keys::votes(*id);
         let recount = [Remedy::RecountVotes(*id)];
         if odd.contains(&key) {
-            found.mend(&key, "holds what is no vote", recount.clone());
+            found.add_repairable(&key, "holds what is no vote", recount.clone());
         }
         let (author, up, down): (Option<u64>, Option<u64>, Option<u64>) = counts.read(id).unwrap_or_default();
         if author.is_none() {
-            found.mend(&key, "there is no such comment that may be voted on", recount);
+            found.add_repairable(&key, "there is no such comment that may be voted on", recount);
             continue;
         }
         let (counted, there) = ((up.unwrap_or(0), down.unwrap_or(0)), sums.get(&key).copied().unwrap_or_default());
         if counted != there {
             let what = format!("is not what {} counts", keys::comment(*id));
-            found.mend_with(&key, what, format!("{there:?}, not {counted:?}"), recount);
+            found.add_repairable_with(&key, what, format!("{there:?}, not {counted:?}"), recount);
         }
     }
     Ok(())
 }
 
-async fn check_commented(look: &AuditReader, author: UserId, found: &mut Findings) -> Result<(), Error> {
+async fn check_commented(reader: &AuditReader, author: UserId, found: &mut Findings) -> Result<(), Error> {
     let key = keys::commented(author);
-    let there = look.ask([author], |id| cmd("EXISTS").arg(user_key(id)).take()).await?;
+    let there = reader.query([author], |id| cmd("EXISTS").arg(user_key(id)).take()).await?;
     if there.read::<u64>(&author) != Some(1) {
-        found.mend(&key, "there is no such account", [Remedy::PurgeAccount(author)]);
+        found.add_repairable(&key, "there is no such account", [Remedy::PurgeAccount(author)]);
     }
-    let size = look.ask([key.as_str()], |key| cmd("ZCARD").arg(key).take()).await?;
+    let size = reader.query([key.as_str()], |key| cmd("ZCARD").arg(key).take()).await?;
     if let Some(size) = size.read::<usize>(&key.as_str()).filter(|size| *size > MAX_COMMENTED) {
         found.add_with(&key, format!("holds more than {MAX_COMMENTED}"), size.to_string());
     }
@@ -167,22 +168,22 @@ async fn check_commented(look: &AuditReader, author: UserId, found: &mut Finding
             let mut range = cmd("ZRANGE");
             range.arg(&key).arg(from).arg("+inf").arg("BYSCORE").arg("LIMIT").arg(0).arg(PAGE).arg("WITHSCORES").take()
         };
-        let page: Vec<(Vec<u8>, f64)> = look.ask([from.as_str()], range).await?.read(&from.as_str()).unwrap_or_default();
+        let page: Vec<(Vec<u8>, f64)> = reader.query([from.as_str()], range).await?.read(&from.as_str()).unwrap_or_default();
         let Some((_, last)) = page.last() else { break };
         from = format!("({last}");
         let ids: Vec<CommentId> = page.iter().filter_map(|(member, _)| of_side(member)).collect();
-        let authors = look.ask(ids, |id| cmd("HGET").arg(keys::comment(id)).arg("uid").take()).await?;
+        let authors = reader.query(ids, |id| cmd("HGET").arg(keys::comment(id)).arg("uid").take()).await?;
         for (member, score) in &page {
             let Some(id) = of_side(member).filter(|id| id.number as f64 == *score) else {
                 let remove = Remedy::RemoveMember { key: key.clone(), member: member.clone() };
                 let settle = of_side(member).map(|comment| Remedy::SettleComment { author, comment });
-                found.mend(&key, "holds what is no comment's place", [settle.unwrap_or(remove)]);
+                found.add_repairable(&key, "holds what is no comment's place", [settle.unwrap_or(remove)]);
                 continue;
             };
             let by = authors.read::<Option<u64>>(&id).flatten();
-            if by != Some(author.0) && !look.is_young(id.number) {
+            if by != Some(author.0) && !reader.is_young(id.number) {
                 let settle = Remedy::SettleComment { author, comment: id };
-                found.mend(&key, format!("{} is no comment of theirs", keys::comment(id)), [settle]);
+                found.add_repairable(&key, format!("{} is no comment of theirs", keys::comment(id)), [settle]);
             }
         }
     }

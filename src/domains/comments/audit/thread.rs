@@ -41,38 +41,38 @@ struct Counts {
     others: u64,
 }
 
-pub(super) async fn check(look: &AuditReader, status: StatusId, found: &mut Findings) -> Result<(), Error> {
+pub(super) async fn check(reader: &AuditReader, status: StatusId, found: &mut Findings) -> Result<(), Error> {
     // Every change of what is counted is in the log: where that stood still, all was read as it was at one moment. Of a thread that never
     // rests nothing can be said now.
     for _ in 0..AGAIN {
-        let before = last(look, status).await?;
-        let thread = Thread::read(look, status).await?;
-        if last(look, status).await? == before {
+        let before = last(reader, status).await?;
+        let thread = Thread::read(reader, status).await?;
+        if last(reader, status).await? == before {
             thread.check_counts(found);
             for order in [Order::Top, Order::Talk, Order::Split] {
-                thread.check_order(look, order, found).await?;
+                thread.check_order(reader, order, found).await?;
             }
-            return thread.check_scores(look, found).await;
+            return thread.check_scores(reader, found).await;
         }
     }
     Ok(())
 }
 
-async fn last(look: &AuditReader, status: StatusId) -> Result<Option<String>, Error> {
-    let last = look.ask([status], |id| cmd("HGET").arg(keys::thread(id)).arg("last").take()).await?;
+async fn last(reader: &AuditReader, status: StatusId) -> Result<Option<String>, Error> {
+    let last = reader.query([status], |id| cmd("HGET").arg(keys::thread(id)).arg("last").take()).await?;
     Ok(last.read::<Option<String>>(&status).flatten())
 }
 
 /// The members of an order, a page at a time.
 async fn members(
-    look: &AuditReader,
+    reader: &AuditReader,
     key: &str,
     mut visit: impl AsyncFnMut(Vec<Vec<u8>>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut from = b"-".to_vec();
     loop {
         let range = |from: &[u8]| cmd("ZRANGE").arg(key).arg(from).arg("+").arg("BYLEX").arg("LIMIT").arg(0).arg(PAGE).take();
-        let page: Vec<Vec<u8>> = look.ask([from.as_slice()], range).await?.read(&from.as_slice()).unwrap_or_default();
+        let page: Vec<Vec<u8>> = reader.query([from.as_slice()], range).await?.read(&from.as_slice()).unwrap_or_default();
         let Some(last) = page.last() else { return Ok(()) };
         let next = [b"(", last.as_slice()].concat();
         visit(page).await?;
@@ -81,14 +81,14 @@ async fn members(
 }
 
 impl Thread {
-    async fn read(look: &AuditReader, status: StatusId) -> Result<Self, Error> {
+    async fn read(reader: &AuditReader, status: StatusId) -> Result<Self, Error> {
         let mut comments = HashMap::new();
-        members(look, &keys::replies(status, Order::New), async |page| {
+        members(reader, &keys::replies(status, Order::New), async |page| {
             let places: Vec<(u64, u64)> = page.iter().filter_map(|member| pair(member)).collect();
             let id = |number| CommentId { status, number };
             let fields = super::super::store::FIELDS;
             let numbers = places.iter().map(|(_, number)| *number);
-            let found = look.ask(numbers, |number| cmd("HMGET").arg(keys::comment(id(number))).arg(&fields).take()).await?;
+            let found = reader.query(numbers, |number| cmd("HMGET").arg(keys::comment(id(number))).arg(&fields).take()).await?;
             for (parent, number) in places {
                 let comment = found.read(&number).and_then(|values| decode_comment(id(number), values).ok().flatten());
                 comments.insert(number, (parent, comment));
@@ -96,9 +96,9 @@ impl Thread {
             Ok(())
         })
         .await?;
-        let fallen = look.ask([status], |id| cmd("ZRANGE").arg(keys::fallen(id)).arg(0).arg(99_999).take()).await?;
+        let fallen = reader.query([status], |id| cmd("ZRANGE").arg(keys::fallen(id)).arg(0).arg(99_999).take()).await?;
         let fallen: Vec<u64> = fallen.read(&status).unwrap_or_default();
-        let counted = look.ask([status], |id| cmd("HGET").arg(status_key(id)).arg("comments").take()).await?;
+        let counted = reader.query([status], |id| cmd("HGET").arg(status_key(id)).arg("comments").take()).await?;
         Ok(Self {
             status,
             comments,
@@ -108,7 +108,7 @@ impl Thread {
     }
 
     fn add(&self, found: &mut Findings, what: impl Into<String>) {
-        found.mend(&keys::replies(self.status, Order::New), what, [Remedy::RebuildThread(self.status)]);
+        found.add_repairable(&keys::replies(self.status, Order::New), what, [Remedy::RebuildThread(self.status)]);
     }
 
     fn get(&self, number: u64) -> Option<&Comment> {
@@ -141,7 +141,12 @@ impl Thread {
         if self.counted != living {
             let what = format!("is not what {} counts", status_key(self.status));
             let rebuild = [Remedy::RebuildThread(self.status)];
-            found.mend_with(&keys::replies(self.status, Order::New), what, format!("{living}, not {}", self.counted), rebuild);
+            found.add_repairable_with(
+                &keys::replies(self.status, Order::New),
+                what,
+                format!("{living}, not {}", self.counted),
+                rebuild,
+            );
         }
     }
 
@@ -173,15 +178,15 @@ impl Thread {
         if says != is {
             let (key, what) =
                 (keys::replies(self.status, Order::New), format!("what {number} counts is not what stands below it"));
-            found.mend_with(&key, what, format!("{says:?}, not {is:?}"), [Remedy::RebuildThread(self.status)]);
+            found.add_repairable_with(&key, what, format!("{says:?}, not {is:?}"), [Remedy::RebuildThread(self.status)]);
         }
     }
 
-    async fn check_order(&self, look: &AuditReader, order: Order, found: &mut Findings) -> Result<(), Error> {
+    async fn check_order(&self, reader: &AuditReader, order: Order, found: &mut Findings) -> Result<(), Error> {
         let key = keys::replies(self.status, order);
         let mut seen: HashSet<u64> = HashSet::new();
         let mut wrong = Vec::new();
-        members(look, &key, async |page| {
+        members(reader, &key, async |page| {
             for member in page {
                 let number = member.get(ID + 4..).and_then(number_of);
                 let known = number.and_then(|number| Some((number, self.comments.get(&number)?)));
@@ -208,10 +213,10 @@ impl Thread {
     }
 
     /// Members stand by their bytes only where all scores are the same.
-    async fn check_scores(&self, look: &AuditReader, found: &mut Findings) -> Result<(), Error> {
+    async fn check_scores(&self, reader: &AuditReader, found: &mut Findings) -> Result<(), Error> {
         let keys = Order::ALL.map(|order| keys::replies(self.status, order));
-        let zeros = look.ask(keys.iter().map(String::as_str), |key| cmd("ZCOUNT").arg(key).arg(0).arg(0).take()).await?;
-        let sizes = look.ask(keys.iter().map(String::as_str), |key| cmd("ZCARD").arg(key).take()).await?;
+        let zeros = reader.query(keys.iter().map(String::as_str), |key| cmd("ZCOUNT").arg(key).arg(0).arg(0).take()).await?;
+        let sizes = reader.query(keys.iter().map(String::as_str), |key| cmd("ZCARD").arg(key).take()).await?;
         for key in &keys {
             if zeros.read::<u64>(&key.as_str()) != sizes.read::<u64>(&key.as_str()) {
                 self.add(found, format!("{key} has scores that are not 0"));

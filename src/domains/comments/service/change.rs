@@ -13,7 +13,7 @@ use crate::base::request::Loaders;
 use crate::domains::statuses::service as statuses;
 use crate::platform::idempotency::{Keyed, service as idempotency};
 use crate::platform::journal::service as journal;
-use crate::platform::journal::{Place, Task};
+use crate::platform::journal::{Progress, Task};
 use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
 use std::time::Duration;
@@ -59,21 +59,21 @@ fn keyed(draft: &Draft) -> Option<Keyed> {
 async fn place(app: &App, loaders: &Loaders, author: UserId, draft: Draft, number: u64) -> Outcome<Option<CommentId>> {
     let (status, path) = path_under(app, loaders, draft.under).await?;
     let id = CommentId { status, number };
-    let ticket = journal::begin(app, Task::Comment { author, comment: id }).await?;
+    let lease = journal::begin(app, Task::Comment { author, comment: id }).await?;
     let comment = Comment { message: draft.message, ..Comment::new(id, path) };
     match store::add(app.db(), log(app), &comment, author).await? {
         Added::Stands => {}
         Added::Erased => {
-            ticket.done(app);
+            lease.ack(app);
             return Ok(None);
         }
         Added::NowhereToStand => {
-            ticket.done(app);
+            lease.ack(app);
             return Err(nowhere(draft.under).into());
         }
     }
     let noted = agree(app, author, id, Some(&comment.path), true).await?;
-    ticket.done(app);
+    lease.ack(app);
     match noted {
         AuthorIndexResult::Stands => Ok(Some(id)),
         AuthorIndexResult::NoAccount => Err(Error::Unauthenticated.into()),
@@ -253,11 +253,11 @@ pub async fn delete(app: &App, loaders: &Loaders, by: UserId, id: CommentId, wit
     if with_replies {
         return clear::remove(app, by, &found.comment).await;
     }
-    let ticket = journal::begin_deletion(app, Task::Comment { author: by, comment: id }).await?;
+    let lease = journal::begin_deletion(app, Task::Comment { author: by, comment: id }).await?;
     let deleted = store::delete(app.db(), log(app), &[&found.comment], by).await?.pop().unwrap_or(Changed::NotThere);
     if let Changed::Done(_) = deleted {
         store::remove_commented(app.db(), &[(by, id)]).await?;
     }
-    ticket.rest(app, None::<Place>).await;
+    lease.finish(app, None::<Progress>).await;
     done(deleted)
 }

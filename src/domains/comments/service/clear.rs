@@ -8,8 +8,8 @@ use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::{CommentId, StatusId, UserId};
 use crate::domains::statuses::service as statuses;
 use crate::platform::events::service as events;
-use crate::platform::journal::service::{self as journal, Parts};
-use crate::platform::journal::{Place, Task};
+use crate::platform::journal::service::{self as journal, Subtasks};
+use crate::platform::journal::{Progress, Task};
 use std::collections::HashSet;
 
 /// Comments that a pass takes away, with a few keys each.
@@ -25,10 +25,10 @@ const PASSES: usize = 3;
 
 /// Takes a comment away with all below it. From the commit on nobody comes to any of it.
 pub(super) async fn remove(app: &App, by: UserId, comment: &Comment) -> Outcome<u64> {
-    let ticket = journal::begin_deletion(app, Task::Branch { author: comment.author, comment: comment.id }).await?;
+    let lease = journal::begin_deletion(app, Task::Branch { author: comment.author, comment: comment.id }).await?;
     let removed = store::remove_branch(app.db(), log(app), comment, by, app.next_id().await?).await?;
     let Changed::Done(count) = removed else {
-        ticket.done(app);
+        lease.ack(app);
         return Err(match removed {
             Changed::Forbidden => forbidden().into(),
             _ => not_found("commentId").into(),
@@ -41,7 +41,7 @@ pub(super) async fn remove(app: &App, by: UserId, comment: &Comment) -> Outcome<
     for _ in 0..PASSES {
         more = more && clear(app, comment.id.status).await?;
     }
-    ticket.rest(app, more.then(Place::default)).await;
+    lease.finish(app, more.then(Progress::default)).await;
     Ok(count)
 }
 
@@ -55,7 +55,7 @@ fn forbidden() -> UserError {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle_branch(app: &App, author: Option<UserId>, id: CommentId) -> Result<Option<Place>, Error> {
+pub async fn settle_branch(app: &App, author: Option<UserId>, id: CommentId) -> Result<Option<Progress>, Error> {
     if let Some(author) = author {
         change::settle(app, author, id).await?;
     }
@@ -67,10 +67,10 @@ pub async fn settle_branch(app: &App, author: Option<UserId>, id: CommentId) -> 
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle_thread(app: &App, status: StatusId) -> Result<Option<Place>, Error> {
+pub async fn settle_thread(app: &App, status: StatusId) -> Result<Option<Progress>, Error> {
     let there = statuses::exist(app, &[status]).await? == [true];
     let more = if there { clear(app, status).await? } else { erase(app, status, PASS).await? == PASS };
-    Ok(more.then(Place::default))
+    Ok(more.then(Progress::default))
 }
 
 /// Clears away up to two hundred comments that were taken with branches, from the top; whether there may be more. Their authors' sides first:
@@ -100,12 +100,12 @@ async fn clear(app: &App, status: StatusId) -> Result<bool, Error> {
     store::remove_commented(app.db(), &sides).await?;
     store::clear(app.db(), log(app), &parts).await?;
     store::forget_fallen(app.db(), status, &done).await?;
-    noted.done(app);
+    noted.ack(app);
     Ok(true)
 }
 
-async fn begin_sides(app: &App, sides: &[(UserId, CommentId)]) -> Result<Parts, Error> {
-    journal::begin_parts(app, sides.iter().map(|(author, comment)| Task::Comment { author: *author, comment: *comment })).await
+async fn begin_sides(app: &App, sides: &[(UserId, CommentId)]) -> Result<Subtasks, Error> {
+    journal::begin_subtasks(app, sides.iter().map(|(author, comment)| Task::Comment { author: *author, comment: *comment })).await
 }
 
 /// How many of these comments, from the first on, a pass has keys for: those of their threads and authors, their own, and those of the
@@ -137,10 +137,10 @@ pub async fn end(app: &App, ids: &[StatusId]) -> Result<(), Error> {
     let mut room = PASS;
     for id in ids.into_iter().zip(stands).filter(|(_, stands)| !stands).map(|(id, _)| id) {
         // Whoever follows the thread hears that it has come to its end.
-        events::changed(app, id.0);
+        events::publish_change(app, id.0);
         let taken = if room > 0 { erase(app, id, room).await? } else { 0 };
         if taken == room {
-            journal::leave(app, Task::Thread { status: id }).await?;
+            journal::enqueue(app, Task::Thread { status: id }).await?;
         }
         room = room.saturating_sub(taken + THREAD);
     }
@@ -159,7 +159,7 @@ async fn erase(app: &App, status: StatusId, most: usize) -> Result<usize, Error>
     if found.len() < most {
         store::erase_thread(app.db(), status).await?;
     }
-    noted.done(app);
+    noted.ack(app);
     Ok(found.len())
 }
 
@@ -177,6 +177,6 @@ pub async fn purge_account(app: &App, author: UserId) -> Result<bool, Error> {
     let noted = begin_sides(app, &sides).await?;
     store::delete(app.db(), log(app), fitting, author).await?;
     store::remove_commented(app.db(), &sides).await?;
-    noted.done(app);
+    noted.ack(app);
     Ok(ids.len() == PASS / 2 || !later.is_empty())
 }

@@ -38,21 +38,21 @@ struct Looked {
 /// Findings are about the owner's key, which is there even if the feed's is not.
 ///
 /// Some feeds at once: these cost six round trips, and one more for each thousand of all their sources.
-pub(super) async fn check(look: &AuditReader, feeds: Vec<Feed>, found: &mut Findings) -> Result<(), Error> {
-    for feeds in together(look, feeds).await? {
-        let mut feeds = read(look, &feeds).await?;
-        check_marks(look, &feeds, found).await?;
+pub(super) async fn check(reader: &AuditReader, feeds: Vec<Feed>, found: &mut Findings) -> Result<(), Error> {
+    for feeds in together(reader, feeds).await? {
+        let mut feeds = read(reader, &feeds).await?;
+        check_marks(reader, &feeds, found).await?;
         feeds.retain(|it| it.floor < CEILING);
-        expect(look, &mut feeds).await?;
-        look_for(look, &mut feeds).await?;
-        tell(look, &feeds, found).await?;
+        expect(reader, &mut feeds).await?;
+        look_for(reader, &mut feeds).await?;
+        tell(reader, &feeds, found).await?;
     }
     Ok(())
 }
 
 /// Feeds in parts, none with more sources than are asked about at once, unless a feed has so many by itself.
-async fn together(look: &AuditReader, feeds: Vec<Feed>) -> Result<Vec<Vec<Feed>>, Error> {
-    let sizes = look.ask(feeds.iter().copied(), |feed| cmd("ZCARD").arg(store::sources(feed)).take()).await?;
+async fn together(reader: &AuditReader, feeds: Vec<Feed>) -> Result<Vec<Vec<Feed>>, Error> {
+    let sizes = reader.query(feeds.iter().copied(), |feed| cmd("ZCARD").arg(store::sources(feed)).take()).await?;
     let (mut parts, mut room): (Vec<Vec<Feed>>, usize) = (Vec::new(), 0);
     for feed in feeds {
         let size = sizes.read(&feed).unwrap_or(0);
@@ -69,17 +69,17 @@ async fn together(look: &AuditReader, feeds: Vec<Feed>) -> Result<Vec<Vec<Feed>>
 }
 
 /// What feeds are; without those whose state cannot be read, which is told elsewhere.
-async fn read(look: &AuditReader, feeds: &[Feed]) -> Result<Vec<Looked>, Error> {
+async fn read(reader: &AuditReader, feeds: &[Feed]) -> Result<Vec<Looked>, Error> {
     let all = Window { below: u64::MAX, above: 0, newest_first: true, limit: MAX_FOLLOWING };
     let keys: Vec<[String; 2]> = feeds.iter().map(|feed| [store::sources(*feed), keys::marked(*feed)]).collect();
-    let rows = look.ask(keys.iter().flatten().map(String::as_str), |key| ranges::command(key, &all)).await?;
+    let rows = reader.query(keys.iter().flatten().map(String::as_str), |key| ranges::command(key, &all)).await?;
     let users = |key: &String| -> Vec<(UserId, u64)> {
         let pairs: Vec<(u64, f64)> = rows.read(&key.as_str()).unwrap_or_default();
         pairs.into_iter().map(|(member, score)| (UserId(member), score as u64)).collect()
     };
     // The floor after the sources: whose statuses come in since are young.
     let ask = |feed| cmd("HMGET").arg(keys::state(feed)).arg(&["floor", "seen", "is"]).take();
-    let states = look.ask(feeds.iter().copied(), ask).await?;
+    let states = reader.query(feeds.iter().copied(), ask).await?;
     let mut looked = Vec::with_capacity(feeds.len());
     for (feed, [sources, marked]) in feeds.iter().zip(&keys) {
         let state: Option<(Option<u64>, Option<u64>, Option<String>)> = states.read(feed);
@@ -95,20 +95,20 @@ async fn read(look: &AuditReader, feeds: &[Feed]) -> Result<Vec<Looked>, Error> 
 }
 
 /// Whose statuses are not pushed must be marked by all who follow.
-async fn check_marks(look: &AuditReader, feeds: &[Looked], found: &mut Findings) -> Result<(), Error> {
+async fn check_marks(reader: &AuditReader, feeds: &[Looked], found: &mut Findings) -> Result<(), Error> {
     let unmarked = |it: &Looked| -> Vec<UserId> {
-        let of_others = it.authors.iter().filter(|(author, follow)| Feed::Home(*author) != it.feed && !look.is_young(*follow));
+        let of_others = it.authors.iter().filter(|(author, follow)| Feed::Home(*author) != it.feed && !reader.is_young(*follow));
         of_others.map(|(author, _)| *author).filter(|author| !it.marked.contains(author)).collect()
     };
     let asked = feeds.iter().flat_map(unmarked);
-    let reaches = look.ask(asked, |author| cmd("HGET").arg(user_key(author)).arg("reach").take()).await?;
+    let reaches = reader.query(asked, |author| cmd("HGET").arg(user_key(author)).arg("reach").take()).await?;
     for it in feeds {
         for author in unmarked(it) {
             let reach: Option<String> = reaches.read(&author).flatten();
             match reach.as_deref().map(FanoutMode::of) {
                 Some(Ok(FanoutMode::Merged(_))) => {
                     let what = format!("{} is not in {}, whose statuses are not pushed", author.0, keys::marked(it.feed));
-                    found.mend(&store::owner(it.feed), what, [settle_source(it.feed, author)]);
+                    found.add_repairable(&store::owner(it.feed), what, [settle_source(it.feed, author)]);
                 }
                 Some(Err(_)) => found.add(&user_key(author), "its reach cannot be read"),
                 _ => {}
@@ -119,7 +119,7 @@ async fn check_marks(look: &AuditReader, feeds: &[Looked], found: &mut Findings)
 }
 
 /// What authors have said that are not marked, from each feed's floor on.
-async fn expect(look: &AuditReader, feeds: &mut [Looked]) -> Result<(), Error> {
+async fn expect(reader: &AuditReader, feeds: &mut [Looked]) -> Result<(), Error> {
     let mut asked = Vec::new();
     for (at, it) in feeds.iter().enumerate() {
         let window = Window { below: u64::MAX, above: it.floor.saturating_sub(1), newest_first: true, limit: LARGEST };
@@ -128,15 +128,15 @@ async fn expect(look: &AuditReader, feeds: &mut [Looked]) -> Result<(), Error> {
     }
     for asked in asked.chunks(AUTHORS) {
         let windows: Vec<(UserId, Window)> = asked.iter().map(|(_, window)| *window).collect();
-        for ((at, (author, _)), ids) in asked.iter().zip(newest_of(look, &windows).await?) {
-            feeds[*at].missing.extend(ids.into_iter().filter(|id| !look.is_young(*id)).map(|id| (id, *author)));
+        for ((at, (author, _)), ids) in asked.iter().zip(newest_of(reader, &windows).await?) {
+            feeds[*at].missing.extend(ids.into_iter().filter(|id| !reader.is_young(*id)).map(|id| (id, *author)));
         }
     }
     Ok(())
 }
 
 /// Looks for what feeds should hold. One pipeline.
-async fn look_for(look: &AuditReader, feeds: &mut [Looked]) -> Result<(), Error> {
+async fn look_for(reader: &AuditReader, feeds: &mut [Looked]) -> Result<(), Error> {
     let parts: Vec<(usize, Vec<u64>)> = feeds
         .iter()
         .enumerate()
@@ -146,7 +146,7 @@ async fn look_for(look: &AuditReader, feeds: &mut [Looked]) -> Result<(), Error>
         })
         .collect();
     let ask = |part: usize| cmd("ZMSCORE").arg(keys::entries(feeds[parts[part].0].feed)).arg(&parts[part].1).take();
-    let held = look.ask(0..parts.len(), ask).await?;
+    let held = reader.query(0..parts.len(), ask).await?;
     for (part, (at, ids)) in parts.iter().enumerate() {
         let scores: Vec<Option<f64>> = held.read(&part).unwrap_or_default();
         for (id, _) in ids.iter().zip(scores).filter(|(_, score)| score.is_some()) {
@@ -157,15 +157,15 @@ async fn look_for(look: &AuditReader, feeds: &mut [Looked]) -> Result<(), Error>
 }
 
 /// Tells of what is missing and lives. A follow that has just begun brings its statuses in; a deletion takes one out of the profile last.
-async fn tell(look: &AuditReader, feeds: &[Looked], found: &mut Findings) -> Result<(), Error> {
+async fn tell(reader: &AuditReader, feeds: &[Looked], found: &mut Findings) -> Result<(), Error> {
     let mut missing = Vec::new();
     for it in feeds {
         let young: HashSet<UserId> =
-            it.authors.iter().filter(|(_, follow)| look.is_young(*follow)).map(|(author, _)| *author).collect();
+            it.authors.iter().filter(|(_, follow)| reader.is_young(*follow)).map(|(author, _)| *author).collect();
         let old = it.missing.iter().filter(|(_, author)| !young.contains(author));
         missing.extend(old.map(|(id, _)| (it.feed, StatusId(*id))));
     }
-    let standings = standings(look, missing.iter().map(|(_, id)| *id)).await?;
+    let standings = standings(reader, missing.iter().map(|(_, id)| *id)).await?;
     for (feed, id) in missing {
         if let Some(Standing::Of(author)) = standings.get(&id).copied() {
             let what = format!("status {} of {} is missing in {}", id.0, author.0, keys::entries(feed));
@@ -174,7 +174,7 @@ async fn tell(look: &AuditReader, feeds: &[Looked], found: &mut Findings) -> Res
             } else {
                 settle_source(feed, author)
             };
-            found.mend(&store::owner(feed), what, [settle]);
+            found.add_repairable(&store::owner(feed), what, [settle]);
         }
     }
     Ok(())

@@ -3,13 +3,13 @@
 
 mod complete;
 
-use super::keys::{self, Owned};
+use super::keys::{self, KeyKind};
 use super::model::{SEGMENTS_KEPT, most};
 use super::store::{left as left_key, sources as sources_key};
-use crate::base::audit::{self, Entry, Expiry, Findings, Remedy};
+use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId, UserListId};
-use crate::db::audit_reader::{AuditReader, Part, Walk};
+use crate::db::audit_reader::{AuditReader, SetScan, SetWindow};
 use crate::domains::lists::{list_key, list_of_key};
 use crate::domains::statuses::audit::{Standing, standings};
 use crate::domains::users::{user_key, user_of_key};
@@ -27,14 +27,20 @@ pub fn owns(key: &str) -> bool {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn check(look: &AuditReader, entries: &[Entry], window: Option<usize>, found: &mut Findings) -> Result<(), Error> {
+pub async fn check(reader: &AuditReader, entries: &[KeyInfo], window: Option<usize>, found: &mut Findings) -> Result<(), Error> {
     let (mut feeds, mut states, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for entry in entries {
         match keys::parse(&entry.key) {
-            Some(Owned::Entries(feed)) if entry.is_derived("zset", Expiry::On, found) => feeds.push((feed, entry.key.clone())),
-            Some(Owned::State(tag)) if entry.is_derived("hash", Expiry::On, found) => states.push((tag, entry.key.clone())),
-            Some(Owned::Marked(tag)) if entry.is_derived("zset", Expiry::On, found) => others.push((tag, entry.key.clone())),
-            Some(Owned::Segments(tag)) if entry.is_derived("hash", Expiry::For(SEGMENTS_KEPT), found) => {
+            Some(KeyKind::Entries(feed)) if entry.check_derived_type("zset", Expiry::Never, found) => {
+                feeds.push((feed, entry.key.clone()))
+            }
+            Some(KeyKind::State(tag)) if entry.check_derived_type("hash", Expiry::Never, found) => {
+                states.push((tag, entry.key.clone()))
+            }
+            Some(KeyKind::Marked(tag)) if entry.check_derived_type("zset", Expiry::Never, found) => {
+                others.push((tag, entry.key.clone()))
+            }
+            Some(KeyKind::Segments(tag)) if entry.check_derived_type("hash", Expiry::After(SEGMENTS_KEPT), found) => {
                 others.push((tag, entry.key.clone()));
             }
             _ => {}
@@ -42,44 +48,44 @@ pub async fn check(look: &AuditReader, entries: &[Entry], window: Option<usize>,
     }
     let tagged = feeds.iter().map(|(feed, key)| (feed.tag(), key.clone()));
     others.extend(tagged.chain(states.iter().cloned()));
-    check_owners(look, &others, found).await?;
-    check_sizes(look, &feeds, window, found).await?;
-    check_states(look, &states, found).await?;
+    check_owners(reader, &others, found).await?;
+    check_sizes(reader, &feeds, window, found).await?;
+    check_states(reader, &states, found).await?;
     let of_users = entries.iter().filter_map(|entry| user_of_key(&entry.key)).map(Feed::Home);
     let of_lists = entries.iter().filter_map(|entry| list_of_key(&entry.key)).map(Feed::List);
-    complete::check(look, of_users.chain(of_lists).collect(), found).await?;
-    let mut walk = Walk::over(look, feeds, mend_entry, found).await?;
+    complete::check(reader, of_users.chain(of_lists).collect(), found).await?;
+    let mut walk = SetScan::over(reader, feeds, mend_entry, found).await?;
     loop {
-        let parts = walk.next(look, found).await?;
+        let parts = walk.next(reader, found).await?;
         if parts.is_empty() {
             return Ok(());
         }
-        check_entries(look, &parts, found).await?;
+        check_entries(reader, &parts, found).await?;
     }
 }
 
 /// A feed's tag is the id of an account or of a list.
-async fn check_owners(look: &AuditReader, of: &[(u64, String)], found: &mut Findings) -> Result<(), Error> {
+async fn check_owners(reader: &AuditReader, of: &[(u64, String)], found: &mut Findings) -> Result<(), Error> {
     let owners = |(tag, _): &(u64, String)| [user_key(UserId(*tag)), list_key(UserListId(*tag))];
     let asked: Vec<[String; 2]> = of.iter().map(owners).collect();
-    let there = look.ask(asked.iter().flatten().map(String::as_str), |key| cmd("EXISTS").arg(key).take()).await?;
+    let there = reader.query(asked.iter().flatten().map(String::as_str), |key| cmd("EXISTS").arg(key).take()).await?;
     for ((_, key), owners) in of.iter().zip(&asked) {
         if owners.iter().all(|owner| there.read::<u64>(&owner.as_str()) != Some(1)) {
             let orphan = Remedy::DeleteOrphan { key: key.clone(), owners: owners.to_vec() };
-            found.mend(key, "there is no such account or list", [orphan]);
+            found.add_repairable(key, "there is no such account or list", [orphan]);
         }
     }
     Ok(())
 }
 
 async fn check_sizes(
-    look: &AuditReader,
+    reader: &AuditReader,
     feeds: &[(Feed, String)],
     window: Option<usize>,
     found: &mut Findings,
 ) -> Result<(), Error> {
     let Some(most) = window.map(most) else { return Ok(()) };
-    let sizes = look.ask(feeds.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCARD").arg(key).take()).await?;
+    let sizes = reader.query(feeds.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCARD").arg(key).take()).await?;
     for (_, key) in feeds {
         if let Some(size) = sizes.read::<usize>(&key.as_str()).filter(|size| *size > most) {
             found.add_with(key, format!("holds more than {most}"), size.to_string());
@@ -88,14 +94,14 @@ async fn check_sizes(
     Ok(())
 }
 
-async fn check_states(look: &AuditReader, states: &[(u64, String)], found: &mut Findings) -> Result<(), Error> {
+async fn check_states(reader: &AuditReader, states: &[(u64, String)], found: &mut Findings) -> Result<(), Error> {
     let ask = |key: &str| cmd("HMGET").arg(key).arg(&["floor", "seen", "is", "late"]).take();
-    let fields = look.ask(states.iter().map(|(_, key)| key.as_str()), ask).await?;
+    let fields = reader.query(states.iter().map(|(_, key)| key.as_str()), ask).await?;
     for (tag, key) in states {
         let [floor, seen, is, late]: [Option<String>; 4] = fields.read(&key.as_str()).unwrap_or_default();
         let is_number = |text: &Option<String>| text.as_deref().is_none_or(|text| audit::number(text).is_some());
         if ![&floor, &seen, &late].into_iter().all(is_number) || !matches!(is.as_deref(), None | Some("dropped" | "opening")) {
-            found.mend(key, "its floor, seen, late or is cannot be read", [Remedy::ResetFeed { tag: *tag }]);
+            found.add_repairable(key, "its floor, seen, late or is cannot be read", [Remedy::ResetFeed { tag: *tag }]);
         }
     }
     Ok(())
@@ -121,34 +127,34 @@ const fn settle_source(feed: Feed, source: UserId) -> Remedy {
     }
 }
 
-async fn check_entries(look: &AuditReader, parts: &[Part<Feed>], found: &mut Findings) -> Result<(), Error> {
+async fn check_entries(reader: &AuditReader, parts: &[SetWindow<Feed>], found: &mut Findings) -> Result<(), Error> {
     let ids = parts.iter().flat_map(|part| part.rows.iter().map(|row| StatusId(row.member)));
-    let standings = standings(look, ids).await?;
+    let standings = standings(reader, ids).await?;
     let mut foreign = Vec::new();
     for part in parts {
         for row in &part.rows {
             if row.member != row.position {
                 let what = format!("status {} does not stand at its own place", row.member);
-                found.mend_with(&part.key, what, row.position.to_string(), mend_entry(part.of, &part.key, row.member));
+                found.add_repairable_with(&part.key, what, row.position.to_string(), mend_entry(part.of, &part.key, row.member));
             }
             match standings.get(&StatusId(row.member)) {
                 Some(Standing::Of(author)) if Feed::Home(*author) != part.of => foreign.push((part, row.member, *author)),
                 Some(Standing::Dead) => {
                     let forget = forget_in(part.of, StatusId(row.member));
-                    found.mend(&part.key, format!("there is no status {}", row.member), [forget]);
+                    found.add_repairable(&part.key, format!("there is no status {}", row.member), [forget]);
                 }
                 _ => {}
             }
         }
     }
     let edges = || foreign.iter().map(|(part, _, author)| (part.of, *author));
-    let follows = look.ask(edges(), |(feed, author)| cmd("ZSCORE").arg(sources_key(feed)).arg(author.0).take()).await?;
+    let follows = reader.query(edges(), |(feed, author)| cmd("ZSCORE").arg(sources_key(feed)).arg(author.0).take()).await?;
     // Whom the owner has just left is not shown; the journal sees to the sweeping.
-    let left = look.ask(edges(), |(feed, author)| cmd("ZSCORE").arg(left_key(feed)).arg(author.0).take()).await?;
+    let left = reader.query(edges(), |(feed, author)| cmd("ZSCORE").arg(left_key(feed)).arg(author.0).take()).await?;
     for (part, status, author) in foreign {
         if follows.score(&(part.of, author)).is_none() && left.score(&(part.of, author)).is_none() {
             let what = format!("status {status} is by {}, who is no source of it", author.0);
-            found.mend(&part.key, what, [settle_source(part.of, author)]);
+            found.add_repairable(&part.key, what, [settle_source(part.of, author)]);
         }
     }
     Ok(())

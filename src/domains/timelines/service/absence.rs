@@ -10,7 +10,7 @@ use crate::base::ids::{StatusId, UserId};
 use crate::base::page::Window;
 use crate::domains::statuses::service as statuses;
 use crate::platform::journal::service as journal;
-use crate::platform::journal::{Feed, Place, Task};
+use crate::platform::journal::{Feed, Progress, Task};
 
 /// Notes that a feed is read, for which nobody waits; one that was dropped is filled again. Where the store takes no writes, it
 /// is read all the same.
@@ -24,11 +24,11 @@ pub(super) fn touch(app: &App, feed: Feed) {
 }
 
 async fn open(app: &App, feed: Feed) -> Result<(), Error> {
-    let ticket = journal::begin(app, Task::Refill { feed }).await?;
+    let lease = journal::begin(app, Task::Refill { feed }).await?;
     if store::touch(app.db(), feed, app.now()).await? {
-        ticket.hand_over(app, Place::default()).await;
+        lease.hand_over(app, Progress::default()).await;
     } else {
-        ticket.done(app);
+        lease.ack(app);
     }
     Ok(())
 }
@@ -37,7 +37,7 @@ async fn open(app: &App, feed: Feed) -> Result<(), Error> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn refill(app: &App, feed: Feed, place: Place) -> Result<Option<Place>, Error> {
+pub async fn refill(app: &App, feed: Feed, progress: Progress) -> Result<Option<Progress>, Error> {
     let window = app.config().home_window;
     let (state, count, marked) = store::extent(app.db(), feed).await?;
     let room = window.saturating_sub(count);
@@ -56,7 +56,7 @@ pub async fn refill(app: &App, feed: Feed, place: Place) -> Result<Option<Place>
     if store::lower(app.db(), feed, edges, floor, window, &ids).await? {
         remove_deleted(app, &[feed], &ids).await?;
     }
-    Ok(Some(place))
+    Ok(Some(progress))
 }
 
 /// Has a feed filled up if much of it is empty that need not be.
@@ -64,7 +64,7 @@ pub(super) async fn refill_if_empty(app: &App, feed: Feed) -> Result<(), Error> 
     let (state, count, _) = store::extent(app.db(), feed).await?;
     let window = app.config().home_window;
     if state.kept == Kept::Yes && state.floor > 0 && count + window / 10 < window {
-        journal::leave(app, Task::Refill { feed }).await?;
+        journal::enqueue(app, Task::Refill { feed }).await?;
     }
     Ok(())
 }

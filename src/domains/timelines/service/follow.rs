@@ -22,13 +22,13 @@ use crate::platform::journal::{Feed, Task};
 /// As [`graph::follow`]; `NOT_FOUND` when `other` is gone.
 pub async fn follow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     graph::may_change(app, viewer, other).await?;
-    let ticket = journal::begin(app, task(viewer, other)).await?;
+    let lease = journal::begin(app, task(viewer, other)).await?;
     if let Err(refusal) = graph::follow(app, viewer, other).await {
-        ticket.refused(app, &refusal);
+        lease.on_refusal(app, &refusal);
         return Err(refusal);
     }
     let is_there = settle(app, Feed::Home(viewer), other).await?;
-    ticket.done(app);
+    lease.ack(app);
     if is_there { Ok(()) } else { Err(graph::not_found().into()) }
 }
 
@@ -42,10 +42,10 @@ pub async fn unfollow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
         return Ok(());
     }
     graph::may_change(app, viewer, other).await?;
-    let ticket = journal::begin_deletion(app, task(viewer, other)).await?;
+    let lease = journal::begin_deletion(app, task(viewer, other)).await?;
     graph::unfollow(app, viewer, other).await?;
     settle(app, Feed::Home(viewer), other).await?;
-    ticket.done(app);
+    lease.ack(app);
     Ok(())
 }
 
@@ -59,7 +59,7 @@ const fn task(viewer: UserId, other: UserId) -> Task {
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<bool, Error> {
-    events::changed(app, feed.tag());
+    events::publish_change(app, feed.tag());
     let (mut edge, mut is_there) = (look(app, feed, source).await?, true);
     loop {
         let audience = other_side(app, feed, source, edge).await?;

@@ -19,13 +19,13 @@ use crate::platform::journal::{Feed, Task};
 /// As [`lists::may_change`] and [`lists::add`]; `NOT_FOUND` when `user` is gone.
 pub async fn add_to_list(app: &App, owner: UserId, list: UserListId, user: UserId) -> Outcome<()> {
     lists::may_change(app, owner, list).await?;
-    let ticket = journal::begin(app, Task::Source { feed: Feed::List(list), source: user }).await?;
+    let lease = journal::begin(app, Task::Source { feed: Feed::List(list), source: user }).await?;
     if let Err(refusal) = lists::add(app, list, user).await {
-        ticket.refused(app, &refusal);
+        lease.on_refusal(app, &refusal);
         return Err(refusal);
     }
     let is_there = follow::settle(app, Feed::List(list), user).await?;
-    ticket.done(app);
+    lease.ack(app);
     if is_there { Ok(()) } else { Err(lists::no_account().into()) }
 }
 
@@ -35,10 +35,10 @@ pub async fn add_to_list(app: &App, owner: UserId, list: UserListId, user: UserI
 /// As [`lists::may_change`].
 pub async fn remove_from_list(app: &App, owner: UserId, list: UserListId, user: UserId) -> Outcome<()> {
     lists::may_change(app, owner, list).await?;
-    let ticket = journal::begin_deletion(app, Task::Source { feed: Feed::List(list), source: user }).await?;
+    let lease = journal::begin_deletion(app, Task::Source { feed: Feed::List(list), source: user }).await?;
     lists::remove(app, list, user).await?;
     follow::settle(app, Feed::List(list), user).await?;
-    ticket.done(app);
+    lease.ack(app);
     Ok(())
 }
 
@@ -49,10 +49,10 @@ pub async fn remove_from_list(app: &App, owner: UserId, list: UserListId, user: 
 pub async fn delete_list(app: &App, owner: UserId, list: UserListId) -> Outcome<()> {
     // Should the deletion be lost and not what follows from it, the list is written again under its name.
     let name = lists::may_change(app, owner, list).await?.name;
-    let ticket = journal::begin_deletion(app, Task::List { owner, list, name }).await?;
+    let lease = journal::begin_deletion(app, Task::List { owner, list, name }).await?;
     lists::delete(app, owner, list).await?;
     settle_list(app, owner, list, "").await?;
-    ticket.done(app);
+    lease.ack(app);
     Ok(())
 }
 
@@ -63,7 +63,7 @@ pub async fn delete_list(app: &App, owner: UserId, list: UserListId) -> Outcome<
 pub async fn settle_list(app: &App, owner: UserId, list: UserListId, name: &str) -> Result<(), Error> {
     let stands = lists::settle_list(app, owner, list, name).await?;
     // Published after the change: subscribers read the list again as soon as they receive it.
-    events::changed(app, list.0);
+    events::publish_change(app, list.0);
     if !stands {
         // Nobody is on it any more, so that nothing enters.
         store::erase(app.db(), Feed::List(list)).await?;

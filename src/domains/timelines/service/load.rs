@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::base::error::Error;
 use crate::base::loader::Fetch;
 use crate::base::page::{Row, Window};
-use crate::platform::events::Position;
+use crate::platform::events::LogPosition;
 use crate::platform::journal::Feed;
 
 /// A window of a feed.
@@ -35,7 +35,7 @@ pub struct Found {
     /// Its rows.
     pub rows: Vec<Row>,
     /// Of a head: where the events ended before anything of its batch was read.
-    pub position: Option<Position>,
+    pub position: Option<LogPosition>,
 }
 
 /// Parts of feeds.

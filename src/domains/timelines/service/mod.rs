@@ -35,7 +35,7 @@ use crate::domains::graph::service as graph;
 use crate::domains::lists::service as lists;
 use crate::domains::statuses::Seen;
 use crate::domains::statuses::service as statuses;
-use crate::platform::events::{Place, service as events};
+use crate::platform::events::{ResumePoint, service as events};
 use crate::platform::journal::Feed;
 use load::{FeedKey, FeedPart};
 
@@ -61,10 +61,10 @@ pub const fn home_id(owner: UserId) -> ListId {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn head(app: &App, loaders: &Loaders, feed: Feed) -> Result<(u64, Place), Error> {
+pub async fn head(app: &App, loaders: &Loaders, feed: Feed) -> Result<(u64, ResumePoint), Error> {
     let found = loaders.feeds.load(FeedPart::Head(feed)).await?;
     let shown = loaders.feeds.fetcher().shown.finished(feed).await;
-    let place = events::place_behind(app, found.position.unwrap_or_default(), &shown).await?;
+    let place = events::resume_point(app, found.position.unwrap_or_default(), &shown).await?;
     Ok((found.rows.first().map_or(0, |row| row.position), place))
 }
 

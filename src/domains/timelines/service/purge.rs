@@ -48,9 +48,9 @@ async fn settle_all(app: &App, id: UserId, feeds: &[Feed]) -> Result<(), Error> 
 
 /// An entry of its own: the other side goes before the feed is swept, so whoever came after us would not find it again.
 async fn settle(app: &App, feed: Feed, id: UserId) -> Result<(), Error> {
-    let ticket = journal::begin_deletion(app, Task::Source { feed, source: id }).await?;
+    let lease = journal::begin_deletion(app, Task::Source { feed, source: id }).await?;
     settle_source(app, feed, id).await?;
-    ticket.done(app);
+    lease.ack(app);
     Ok(())
 }
 
@@ -63,12 +63,12 @@ pub async fn purge_lists(app: &App, owner: UserId) -> Result<bool, Error> {
     // Should the account come back, since its deletion is lost, so do its lists.
     let own = lists::not_of_others(app, owner, &ids).await?;
     let parts = own.iter().map(|list| Task::List { owner, list: *list, name: "Recovered list".to_owned() });
-    let parts = journal::begin_parts(app, parts).await?;
+    let parts = journal::begin_subtasks(app, parts).await?;
     for id in own {
         list::settle_list(app, owner, id, "").await?;
     }
     lists::forget_all(app, owner, &ids).await?;
-    parts.done(app);
+    parts.ack(app);
     Ok(false)
 }
 

@@ -20,7 +20,7 @@ use crate::domains::graph::{Audience, FanoutMode};
 use crate::domains::lists::service as lists;
 use crate::domains::users::user_of_key;
 use crate::platform::journal::service as journal;
-use crate::platform::journal::{Feed, Place, Task};
+use crate::platform::journal::{Feed, Progress, Task};
 
 /// Homes that get an author's statuses back in one pipeline, up to a window's worth each.
 const AT_ONCE: usize = 50;
@@ -42,7 +42,7 @@ fn wanted(high: u64, audience: Audience) -> Option<fn(u64) -> FanoutMode> {
 /// Has an author cross who has to. Two round trips for such an author, none for all others.
 pub(super) async fn look(app: &App, author: UserId, audience: Audience) -> Result<(), Error> {
     match wanted(app.config().star_followers, audience) {
-        Some(_) => journal::leave(app, Task::Reach { author }).await,
+        Some(_) => journal::enqueue(app, Task::Reach { author }).await,
         None => Ok(()),
     }
 }
@@ -52,7 +52,7 @@ pub(super) async fn look(app: &App, author: UserId, audience: Audience) -> Resul
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn cross(app: &App, author: UserId, place: Place) -> Result<Option<Place>, Error> {
+pub async fn cross(app: &App, author: UserId, progress: Progress) -> Result<Option<Progress>, Error> {
     let (audience, recorded) = futures_util::try_join!(graph::audience(app, author), app.db().star_followers())?;
     let reach = match wanted(recorded.unwrap_or(app.config().star_followers), audience) {
         Some(crossing) => graph::set_reach(app, author, audience.reach, crossing(app.next_id().await?)).await?,
@@ -61,13 +61,17 @@ pub async fn cross(app: &App, author: UserId, place: Place) -> Result<Option<Pla
     let (mark, across) = match reach {
         FanoutMode::Rising(mark) => (mark, FanoutMode::Merged(mark)),
         FanoutMode::Falling(mark) => (mark, FanoutMode::Pushed),
-        FanoutMode::Pushed | FanoutMode::Merged(_) if !place.again => return Ok(None),
+        FanoutMode::Pushed | FanoutMode::Merged(_) if !progress.is_restarted => return Ok(None),
         // That the crossing came to its end was kept, which does not tell that the followers' sides were.
         FanoutMode::Pushed => (0, reach),
         FanoutMode::Merged(mark) => (mark, reach),
     };
-    let place = if place.mark == mark { place } else { Place { mark, again: place.again, ..Place::default() } };
-    let (feeds, next) = feeds(app, author, place).await?;
+    let progress = if progress.mark == mark {
+        progress
+    } else {
+        Progress { mark, is_restarted: progress.is_restarted, ..Progress::default() }
+    };
+    let (feeds, next) = feeds(app, author, progress).await?;
     match reach {
         FanoutMode::Rising(_) | FanoutMode::Merged(_) => store::mark(app.db(), &feeds, author).await?,
         FanoutMode::Falling(_) | FanoutMode::Pushed => bring_back(app, author, &feeds).await?,
@@ -77,7 +81,7 @@ pub async fn cross(app: &App, author: UserId, place: Place) -> Result<Option<Pla
     }
     graph::set_reach(app, author, reach, across).await?;
     // Followers may have gone, or come, while this was walking.
-    Ok(Some(Place::default()))
+    Ok(Some(Progress::default()))
 }
 
 /// Has an author cross, from the first pass to the last: for worlds that are loaded, where nobody posts meanwhile.
@@ -85,9 +89,9 @@ pub async fn cross(app: &App, author: UserId, place: Place) -> Result<Option<Pla
 /// # Errors
 /// As [`cross`].
 pub async fn import_reach(app: &App, author: UserId) -> Result<(), Error> {
-    let mut place = Some(Place::default());
-    while let Some(next) = place {
-        place = cross(app, author, next).await?;
+    let mut progress = Some(Progress::default());
+    while let Some(next) = progress {
+        progress = cross(app, author, next).await?;
     }
     Ok(())
 }
@@ -106,13 +110,13 @@ pub async fn take_up_threshold(app: &App) -> Result<(), Error> {
             return Ok(());
         }
         // In the journal before it is recorded: if this process dies in between, the review is still done.
-        let ticket = journal::begin(app, Task::Stars { followers }).await?;
+        let lease = journal::begin(app, Task::Stars { followers }).await?;
         if !app.db().replace_star_followers(before, followers).await? {
             // The process that was faster has left a review of its own, or has another setting.
-            ticket.done(app);
+            lease.ack(app);
             continue;
         }
-        ticket.hand_over(app, Place::default()).await;
+        lease.hand_over(app, Progress::default()).await;
         if let Some(before) = before {
             tracing::info!(before, now = followers, "--star-followers has changed: all authors are looked at");
         }
@@ -125,34 +129,34 @@ pub async fn take_up_threshold(app: &App) -> Result<(), Error> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn review(app: &App, followers: u64, place: Place) -> Result<Option<Place>, Error> {
+pub async fn review(app: &App, followers: u64, progress: Progress) -> Result<Option<Progress>, Error> {
     let (recorded, nodes) = futures_util::try_join!(app.db().star_followers(), app.db().primaries())?;
-    let node = usize::from(place.stage);
+    let node = usize::from(progress.stage);
     if recorded != Some(followers) || node >= nodes {
         return Ok(None);
     }
-    let (next, keys) = app.db().scan(node, place.below, KEYS).await?;
+    let (next, keys) = app.db().scan(node, progress.below, KEYS).await?;
     let authors: Vec<UserId> = keys.iter().filter_map(|key| user_of_key(key)).collect();
     for (author, audience) in authors.iter().zip(graph::audiences(app, &authors).await?) {
         if wanted(followers, audience).is_some() {
-            journal::leave(app, Task::Reach { author: *author }).await?;
+            journal::enqueue(app, Task::Reach { author: *author }).await?;
         }
     }
-    let stage = if next == 0 { place.stage.saturating_add(1) } else { place.stage };
-    Ok(Some(Place { stage, below: next, ..place }))
+    let stage = if next == 0 { progress.stage.saturating_add(1) } else { progress.stage };
+    Ok(Some(Progress { stage, below: next, ..progress }))
 }
 
 /// The feeds of a pass, and where the next one goes on; `None` after the last. Followers first, then lists.
-async fn feeds(app: &App, author: UserId, place: Place) -> Result<(Vec<Feed>, Option<Place>), Error> {
-    let below = if place.below == 0 { u64::MAX } else { place.below };
-    let rows = match place.stage {
+async fn feeds(app: &App, author: UserId, progress: Progress) -> Result<(Vec<Feed>, Option<Progress>), Error> {
+    let below = if progress.below == 0 { u64::MAX } else { progress.below };
+    let rows = match progress.stage {
         0 => graph::followers_below(app, author, below, PASS).await?,
         _ => lists::memberships_below(app, author, below, PASS).await?,
     };
-    let feed = |row: &Row| if place.stage == 0 { Feed::Home(UserId(row.member)) } else { Feed::List(UserListId(row.member)) };
+    let feed = |row: &Row| if progress.stage == 0 { Feed::Home(UserId(row.member)) } else { Feed::List(UserListId(row.member)) };
     let next = match rows.last().filter(|_| rows.len() == PASS) {
-        Some(last) => Some(Place { below: last.position, ..place }),
-        None if place.stage == 0 => Some(Place { stage: 1, below: 0, ..place }),
+        Some(last) => Some(Progress { below: last.position, ..progress }),
+        None if progress.stage == 0 => Some(Progress { stage: 1, below: 0, ..progress }),
         None => None,
     };
     Ok((rows.iter().map(feed).collect(), next))

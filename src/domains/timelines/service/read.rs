@@ -15,7 +15,7 @@ use crate::base::page::{Row, Window};
 use crate::domains::graph::service as graph;
 use crate::domains::lists::service as lists;
 use crate::domains::statuses::service as statuses;
-use crate::platform::events::Position;
+use crate::platform::events::LogPosition;
 use crate::platform::journal::Feed;
 
 /// How exactly it is noted when a feed was read.
@@ -28,7 +28,7 @@ pub(super) struct WindowsRead {
     /// For each window its rows, in its order.
     pub(super) rows: Vec<Vec<Row>>,
     /// Where the events ended before they were read, where that was asked for.
-    pub(super) position: Option<Position>,
+    pub(super) position: Option<LogPosition>,
 }
 
 /// Reads windows of feeds.

@@ -57,12 +57,12 @@ impl Mends {
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub(in crate::domains::comments) async fn mends(look: &AuditReader, status: StatusId) -> Result<Option<Mends>, Error> {
+pub(in crate::domains::comments) async fn mends(reader: &AuditReader, status: StatusId) -> Result<Option<Mends>, Error> {
     for _ in 0..AGAIN {
-        let before = last(look, status).await?;
-        let thread = Thread::read(look, status).await?;
-        let mends = thread.mends(look, before.clone().unwrap_or_default()).await?;
-        if last(look, status).await? == before {
+        let before = last(reader, status).await?;
+        let thread = Thread::read(reader, status).await?;
+        let mends = thread.mends(reader, before.clone().unwrap_or_default()).await?;
+        if last(reader, status).await? == before {
             return Ok(Some(mends));
         }
     }
@@ -70,14 +70,14 @@ pub(in crate::domains::comments) async fn mends(look: &AuditReader, status: Stat
 }
 
 impl Thread {
-    async fn mends(&self, look: &AuditReader, last: String) -> Result<Mends, Error> {
+    async fn mends(&self, reader: &AuditReader, last: String) -> Result<Mends, Error> {
         let mut mends = Mends { last, lost: self.lost(), ..Mends::default() };
         let (counts, living) = self.sums();
         mends.living = (living != self.counted).then_some(living);
         let mut wrong: HashMap<u64, Vec<(Order, Vec<u8>)>> = HashMap::new();
         let mut displaced: HashSet<u64> = HashSet::new();
         for order in Order::ALL {
-            self.compare_order(look, order, &mut wrong, &mut displaced, &mut mends).await?;
+            self.compare_order(reader, order, &mut wrong, &mut displaced, &mut mends).await?;
         }
         for comment in self.comments.values().filter_map(|(_, comment)| comment.as_ref()).filter(|it| self.stands(it)) {
             let number = comment.id.number;
@@ -129,7 +129,7 @@ impl Thread {
 
     async fn compare_order(
         &self,
-        look: &AuditReader,
+        reader: &AuditReader,
         order: Order,
         wrong: &mut HashMap<u64, Vec<(Order, Vec<u8>)>>,
         displaced: &mut HashSet<u64>,
@@ -137,7 +137,7 @@ impl Thread {
     ) -> Result<(), Error> {
         let key = keys::replies(self.status, order);
         let mut seen: HashSet<u64> = HashSet::new();
-        members(look, &key, async |page| {
+        members(reader, &key, async |page| {
             for member in page {
                 let number = place_of(order, &member);
                 match number.and_then(|number| Some((number, self.get(number)?))) {
@@ -156,7 +156,7 @@ impl Thread {
         for (from, to) in [("-inf", "(0"), ("(0", "+inf")] {
             let range =
                 |key: &str| cmd("ZRANGE").arg(key).arg(from).arg(to).arg("BYSCORE").arg("LIMIT").arg(0).arg(SCORES).take();
-            let scored: Vec<Vec<u8>> = look.ask([key.as_str()], range).await?.read(&key.as_str()).unwrap_or_default();
+            let scored: Vec<Vec<u8>> = reader.query([key.as_str()], range).await?.read(&key.as_str()).unwrap_or_default();
             mends.scored.extend(scored.into_iter().map(|member| (order, member)));
         }
         Ok(())

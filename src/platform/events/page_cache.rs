@@ -4,7 +4,7 @@
 //! ends at an *anchor*, which its id tells, where it has one, and is cached where it begins at one: the first page of a replay is read, and of the others only
 //! those that nobody has read lately.
 
-use super::model::{Event, EventId, Read};
+use super::model::{Event, EventId, ReadResult};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use std::sync::Arc;
@@ -21,32 +21,32 @@ type PageKey = (usize, EventId, usize);
 
 /// The pages that are cached, in a process.
 #[derive(Clone)]
-pub(super) struct Pages(Arc<Cache<PageKey, Arc<Vec<Event>>, Weight>>);
+pub(super) struct PageCache(Arc<Cache<PageKey, Arc<Vec<Event>>, PageWeighter>>);
 
 #[derive(Clone)]
-struct Weight;
+struct PageWeighter;
 
-impl Weighter<PageKey, Arc<Vec<Event>>> for Weight {
+impl Weighter<PageKey, Arc<Vec<Event>>> for PageWeighter {
     fn weight(&self, _: &PageKey, events: &Arc<Vec<Event>>) -> u64 {
-        events.iter().map(|event| (size_of::<Event>() + size_of_val(&event.marks.words[..])) as u64).sum()
+        events.iter().map(|event| (size_of::<Event>() + size_of_val(&event.terms.words[..])) as u64).sum()
     }
 }
 
-impl Default for Pages {
+impl Default for PageCache {
     fn default() -> Self {
-        Self(Arc::new(Cache::with_weighter((CAPACITY / USUAL) as usize, CAPACITY, Weight)))
+        Self(Arc::new(Cache::with_weighter((CAPACITY / USUAL) as usize, CAPACITY, PageWeighter)))
     }
 }
 
-impl Pages {
+impl PageCache {
     /// The page of up to `limit` events behind `last`, where it is cached.
     pub(super) fn get(&self, shard: usize, last: EventId, limit: usize) -> Option<Vec<Event>> {
         self.0.get(&(shard, last, limit)).map(|events| events.to_vec())
     }
 
     /// Ends what was read behind `last` at its last anchor, if it is full and has one, and caches it where it begins at one.
-    pub(super) fn keep(&self, shard: usize, last: EventId, limit: usize, mut read: Read) -> Read {
-        let Read::Events(events) = &mut read else { return read };
+    pub(super) fn insert(&self, shard: usize, last: EventId, limit: usize, mut read: ReadResult) -> ReadResult {
+        let ReadResult::Events(events) = &mut read else { return read };
         // At the end of the log more may follow.
         if events.len() < limit {
             return read;
@@ -74,8 +74,8 @@ const fn mix(value: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::marks::Marks;
-    use super::super::model::Kind;
+    use super::super::filter_terms::FilterTerms;
+    use super::super::model::EventKind;
     use super::*;
     use crate::base::ids::StatusId;
 
@@ -83,18 +83,18 @@ mod tests {
 
     fn event(at: u64) -> Event {
         let id = EventId { at, number: 0 };
-        Event { shard: 0, id, kind: Kind::Posted, status: StatusId(at), marks: Marks::default() }
+        Event { shard: 0, id, kind: EventKind::Posted, status: StatusId(at), terms: FilterTerms::default() }
     }
 
     /// All of a log of events 1 to 1,000 behind an event, and how many pages of it were not cached.
-    fn replay(pages: &Pages, mut last: u64) -> (Vec<u64>, usize) {
+    fn replay(pages: &PageCache, mut last: u64) -> (Vec<u64>, usize) {
         let (mut all, mut read) = (Vec::new(), 0);
         loop {
             let id = EventId { at: last, number: 0 };
             let page = pages.get(0, id, LIMIT).unwrap_or_else(|| {
                 read += 1;
                 let found = (last + 1..=1_000).take(LIMIT).map(event).collect();
-                let Read::Events(events) = pages.keep(0, id, LIMIT, Read::Events(found)) else { panic!("events") };
+                let ReadResult::Events(events) = pages.insert(0, id, LIMIT, ReadResult::Events(found)) else { panic!("events") };
                 events
             });
             let Some(end) = page.last() else { return (all, read) };
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn replays_from_any_cursor_meet_and_lack_nothing() {
-        let pages = Pages::default();
+        let pages = PageCache::default();
         assert!(replay(&pages, 0).1 > 1_000 / LIMIT);
         for last in [0, 3, 77, 100, 500] {
             let (all, read) = replay(&pages, last);

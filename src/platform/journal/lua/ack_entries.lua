@@ -1,4 +1,4 @@
--- strike_entries.lua - all agrees again.
+-- ack_entries.lua - all agrees again.
 -- KEYS 1 journal:{n}  2 due:{n}:short  3 due:{n}:long
 -- ARGV entry ids
 -- Returns how many were there

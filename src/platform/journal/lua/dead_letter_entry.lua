@@ -1,4 +1,4 @@
--- bury_entry.lua - lays an entry among the dead.
+-- dead_letter_entry.lua - lays an entry among the dead.
 -- KEYS 1 journal:{n}  2 due:{n}:queue  3 dead:{n}
 -- ARGV 1 entry id  2 record  3 why  4 the most there may be
 -- Returns 1 | 0 there is no room for it: it stays

@@ -1,4 +1,4 @@
--- tell_change.lua - tells whoever listens that an account's or a list's surroundings have changed.
+-- publish_change.lua - tells whoever listens that an account's or a list's surroundings have changed.
 -- KEYS 1 changes:{id}, a channel; nothing is kept under it
 -- ARGV none
 -- Returns 1 | 0 nobody listens

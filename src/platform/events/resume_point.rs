@@ -1,23 +1,23 @@
 //! Where somebody stands among the events, and the cursors that say so.
 
-use super::model::{EventId, Position};
+use super::model::{EventId, LogPosition};
 use crate::base::page::{Cursors, ListId};
 
 /// A place in a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct ResumePoint {
     /// All events up to here are known.
-    pub position: Position,
+    pub position: LogPosition,
     /// Statuses that are known although they may be told later: a page can show what is still on its way to others. Sorted, each once.
     shown: Vec<u64>,
 }
 
-impl Place {
+impl ResumePoint {
     /// The most statuses that it remembers to have been shown: so many fit into what a cursor may hold.
     const SHOWN: usize = 400;
 
     /// A place behind `position`, and behind the newest of `shown` wherever they are told.
-    pub fn new(position: Position, mut shown: Vec<u64>) -> Self {
+    pub fn new(position: LogPosition, mut shown: Vec<u64>) -> Self {
         shown.sort_unstable();
         shown.dedup();
         let over = shown.len().saturating_sub(Self::SHOWN);
@@ -47,9 +47,9 @@ impl Place {
     /// is expired.
     pub fn decode(cursors: &Cursors, list: ListId, cursor: &str, shards: usize) -> Option<Self> {
         let (_, sealed) = cursor.split_once('.')?;
-        let (mut position, steps): (Position, Vec<u64>) = postcard::from_bytes(&cursors.open(list, sealed)?).ok()?;
+        let (mut position, steps): (LogPosition, Vec<u64>) = postcard::from_bytes(&cursors.open(list, sealed)?).ok()?;
         if position.0.len() != shards {
-            position = Position(vec![EventId { at: 0, number: 1 }; shards]);
+            position = LogPosition(vec![EventId { at: 0, number: 1 }; shards]);
         }
         let shown = steps.iter().scan(0_u64, |before, step| {
             *before = before.saturating_add(*step);
@@ -74,20 +74,20 @@ mod tests {
     #[test]
     fn a_place_comes_back_from_its_cursor_and_from_no_other() {
         let ids = (0..500).map(|number| 279_576_576_000_000 + (number * 37) % 500);
-        let place = Place::new(Position(vec![EventId { at: 1_772_323_200_123, number: 4 }; 8]), ids.collect());
-        assert_eq!(place.shown.len(), Place::SHOWN);
+        let place = ResumePoint::new(LogPosition(vec![EventId { at: 1_772_323_200_123, number: 4 }; 8]), ids.collect());
+        assert_eq!(place.shown.len(), ResumePoint::SHOWN);
         assert_eq!(place.shown.last(), Some(&279_576_576_000_499), "the newest");
         let cursor = place.encode(&cursors(), LIST);
         assert!(cursor.len() < 1_000, "{}", cursor.len());
-        assert_eq!(Place::decode(&cursors(), LIST, &cursor, 8), Some(place.clone()));
-        assert_eq!(Place::decode(&cursors(), LIST, &format!("AAAA{cursor}"), 8), Some(place));
-        assert_eq!(Place::decode(&cursors(), ListId { owner: 8, ..LIST }, &cursor, 8), None);
-        assert_eq!(Place::decode(&Cursors::new([4; 16]), LIST, &cursor, 8), None);
+        assert_eq!(ResumePoint::decode(&cursors(), LIST, &cursor, 8), Some(place.clone()));
+        assert_eq!(ResumePoint::decode(&cursors(), LIST, &format!("AAAA{cursor}"), 8), Some(place));
+        assert_eq!(ResumePoint::decode(&cursors(), ListId { owner: 8, ..LIST }, &cursor, 8), None);
+        assert_eq!(ResumePoint::decode(&Cursors::new([4; 16]), LIST, &cursor, 8), None);
         for broken in ["", ".", "x", &cursor[..cursor.len() - 1], &cursor[1..]] {
-            assert_eq!(Place::decode(&cursors(), LIST, broken, 8), None, "{broken}");
+            assert_eq!(ResumePoint::decode(&cursors(), LIST, broken, 8), None, "{broken}");
         }
-        let elsewhere = Place::decode(&cursors(), LIST, &cursor, 1).expect("a place");
-        assert_eq!(elsewhere.position, Position(vec![EventId { at: 0, number: 1 }]));
+        let elsewhere = ResumePoint::decode(&cursors(), LIST, &cursor, 1).expect("a place");
+        assert_eq!(elsewhere.position, LogPosition(vec![EventId { at: 0, number: 1 }]));
     }
 
     #[test]
@@ -95,8 +95,8 @@ mod tests {
         let now = 1_772_323_200_123;
         // As many bytes as they can take: evenly over a week.
         let ids = (0..500).map(|number| source::compose(now - 7 * DAY + number * 7 * DAY / 500, 63, 63));
-        let place = Place::new(Position(vec![EventId { at: now, number: u64::MAX }; 8]), ids.collect());
+        let place = ResumePoint::new(LogPosition(vec![EventId { at: now, number: u64::MAX }; 8]), ids.collect());
         let cursor = place.encode(&cursors(), LIST);
-        assert_eq!(Place::decode(&cursors(), LIST, &cursor, 8), Some(place));
+        assert_eq!(ResumePoint::decode(&cursors(), LIST, &cursor, 8), Some(place));
     }
 }

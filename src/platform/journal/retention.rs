@@ -1,7 +1,7 @@
 //! Settled entries on a cluster: kept until no node can lose any more what settled them, then struck out; settled again where a node may have lost
 //! it. Nothing of this is needed on a single server.
 
-use super::model::{Entry, KEEP, LEASE};
+use super::model::{JournalEntry, LEASE, RETENTION};
 use super::store;
 use crate::app::App;
 use crate::base::clock::{MINUTE, Millis};
@@ -28,7 +28,7 @@ pub async fn sweep(app: &App) -> Result<bool, Error> {
         return Ok(false);
     }
     // Before the nodes are asked: whatever they lose from then on is younger than this.
-    let before = app.now().saturating_sub(KEEP);
+    let before = app.now().saturating_sub(RETENTION);
     let generation = app.db().observe_generation().await?;
     let adopted = adopt_lost(app, generation).await;
     // What can be retired is retired all the same: otherwise the journal fills up.
@@ -42,8 +42,8 @@ async fn retire(app: &App, generation: u64, before: Millis) -> Result<bool, Erro
     loop {
         let settled = store::settled(app.db(), before, PAGE).await?;
         let count = settled.len();
-        let is_safe = |entry: &Entry| entry.copies.as_ref().is_some_and(|copies| copies.generation == generation);
-        let (safe, doubtful): (Vec<Entry>, Vec<Entry>) = settled.into_iter().partition(is_safe);
+        let is_safe = |entry: &JournalEntry| entry.copies.as_ref().is_some_and(|copies| copies.generation == generation);
+        let (safe, doubtful): (Vec<JournalEntry>, Vec<JournalEntry>) = settled.into_iter().partition(is_safe);
         if !safe.is_empty() {
             store::retire(app.db(), &safe, before).await?;
         }
@@ -66,7 +66,7 @@ async fn adopt_lost(app: &App, generation: u64) -> Result<bool, Error> {
         return Ok(false);
     }
     let is_same = compared.is_some_and(|(known, _)| known == generation);
-    let before = if is_same { now.saturating_sub(LEASE + KEEP) } else { Millis::MAX };
+    let before = if is_same { now.saturating_sub(LEASE + RETENTION) } else { Millis::MAX };
     let any = adopt(app, before).await?;
     *last.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((generation, now));
     Ok(any)
@@ -79,12 +79,12 @@ async fn adopt(app: &App, before: Millis) -> Result<bool, Error> {
     while !cursors.is_empty() {
         let (found, next) = store::copies(app.db(), cursors).await?;
         // Its writer may have written the copy and not the entry so far: nobody else's before the lease is over.
-        let due = |entry: Entry| {
+        let due = |entry: JournalEntry| {
             let due = now.max(source::time_of(entry.id) + LEASE);
             (entry, due)
         };
-        let is_compared = |entry: &Entry| source::time_of(entry.id) <= before;
-        let found: Vec<(Entry, Millis)> = found.into_iter().filter(is_compared).map(due).collect();
+        let is_compared = |entry: &JournalEntry| source::time_of(entry.id) <= before;
+        let found: Vec<(JournalEntry, Millis)> = found.into_iter().filter(is_compared).map(due).collect();
         any |= !found.is_empty() && store::adopt(app.db(), &found).await? > 0;
         cursors = next;
     }
@@ -96,7 +96,7 @@ async fn adopt(app: &App, before: Millis) -> Result<bool, Error> {
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn release(app: &App) -> Result<(), Error> {
+pub async fn requeue_all(app: &App) -> Result<(), Error> {
     if app.db().is_cluster() {
         return Ok(());
     }
@@ -105,7 +105,7 @@ pub async fn release(app: &App) -> Result<(), Error> {
         let settled = store::settled(app.db(), app.now(), PAGE).await?;
         store::requeue(app.db(), &settled, app.now()).await?;
         if settled.len() < PAGE {
-            return store::forget_copies(app.db()).await;
+            return store::delete_copies(app.db()).await;
         }
     }
 }

@@ -10,11 +10,11 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 /// The places on the ring of samples.
-pub const RING: u64 = 10_000;
+pub const SAMPLE_RING: u64 = 10_000;
 
 /// A status as filters see it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Marks {
+pub struct FilterTerms {
     /// Its author.
     pub author: u64,
     /// Its words, its tags with their `#`, its mentions with their `@`; sorted.
@@ -23,7 +23,7 @@ pub struct Marks {
     pub place: Option<(f64, f64)>,
 }
 
-impl Marks {
+impl FilterTerms {
     /// Whether all of `words` stand in it.
     pub fn has_all(&self, words: &[u32]) -> bool {
         words.iter().all(|word| self.words.binary_search(word).is_ok())
@@ -33,21 +33,21 @@ impl Marks {
         postcard::to_allocvec(self).unwrap_or_default()
     }
 
-    pub(super) fn of_bytes(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         postcard::from_bytes(bytes).ok()
     }
 }
 
 /// Makes marks, under the deployment's secret.
 #[derive(Clone, Copy)]
-pub struct Marker {
+pub struct TermHasher {
     pub(super) secret: [u8; 16],
 }
 
-impl Marker {
+impl TermHasher {
     /// The marks of a status.
-    pub fn status(&self, author: UserId, message: &str, place: Option<(f64, f64)>) -> Marks {
-        Marks { author: self.author(author), words: self.words(message), place }
+    pub fn status(&self, author: UserId, message: &str, place: Option<(f64, f64)>) -> FilterTerms {
+        FilterTerms { author: self.author(author), words: self.words(message), place }
     }
 
     /// The mark of an author.
@@ -73,13 +73,13 @@ impl Marker {
     }
 
     /// Where a status stands on the ring of samples, 0 to 9,999.
-    pub fn place_on_ring(&self, status: u64) -> u64 {
-        self.hash(b's', &status.to_be_bytes()) % RING
+    pub fn sample_position(&self, status: u64) -> u64 {
+        self.hash(b's', &status.to_be_bytes()) % SAMPLE_RING
     }
 
     /// Where the samples of a name begin on it: one of so many ten thousandths has the statuses that stand in as many places from there on.
-    pub fn start_on_ring(&self, identifier: &str) -> u64 {
-        self.hash(b'i', identifier.as_bytes()) % RING
+    pub fn sample_start(&self, identifier: &str) -> u64 {
+        self.hash(b'i', identifier.as_bytes()) % SAMPLE_RING
     }
 
     fn word(&self, word: &str) -> u32 {
@@ -139,9 +139,9 @@ fn fold(text: &str) -> String {
 }
 
 #[cfg(test)]
-impl Marker {
+impl TermHasher {
     /// One with this secret.
-    pub(crate) const fn of(secret: [u8; 16]) -> Self {
+    pub(crate) const fn new(secret: [u8; 16]) -> Self {
         Self { secret }
     }
 }
@@ -150,10 +150,10 @@ impl Marker {
 mod tests {
     use super::*;
 
-    const MARKER: Marker = Marker { secret: [7; 16] };
+    const HASHER: TermHasher = TermHasher { secret: [7; 16] };
 
     fn fits(phrase: &str, message: &str) -> bool {
-        MARKER.status(UserId(1), message, None).has_all(&MARKER.phrase(phrase))
+        HASHER.status(UserId(1), message, None).has_all(&HASHER.phrase(phrase))
     }
 
     #[test]
@@ -184,14 +184,14 @@ mod tests {
     #[test]
     fn what_has_no_word_asks_for_nothing() {
         for phrase in ["", " ", "#", "@ !", "👍"] {
-            assert!(MARKER.phrase(phrase).is_empty(), "{phrase:?}");
+            assert!(HASHER.phrase(phrase).is_empty(), "{phrase:?}");
         }
     }
 
     #[test]
     fn marks_come_back_from_their_bytes() {
-        let marks = MARKER.status(UserId(5), "Some words #here", Some((1.5, -170.25)));
-        assert_eq!(Marks::of_bytes(&marks.to_bytes()), Some(marks));
-        assert_eq!(Marks::of_bytes(b""), None);
+        let terms = HASHER.status(UserId(5), "Some words #here", Some((1.5, -170.25)));
+        assert_eq!(FilterTerms::from_bytes(&terms.to_bytes()), Some(terms));
+        assert_eq!(FilterTerms::from_bytes(b""), None);
     }
 }
