@@ -34,11 +34,14 @@ check: playground
 	cargo clippy --locked --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
 
+# Three tests for each two cores: tests wait a third of their time.
+TEST_THREADS := $(shell cores=$$(nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2); echo $$((cores + cores / 2)))
+
 ## The suite. Its servers log in to Redis as a user with no more rights than they need.
 .PHONY: suite
 suite: need-redis playground
 ifdef NEXTEST
-	cargo nextest run --locked
+	cargo nextest run --locked --test-threads $(TEST_THREADS)
 else
 	cargo test --locked
 endif
@@ -47,7 +50,7 @@ endif
 .PHONY: test-cluster
 test-cluster: need-redis playground
 ifdef NEXTEST
-	WAXWING_TEST_CLUSTER=1 cargo nextest run --locked --profile cluster
+	WAXWING_TEST_CLUSTER=1 cargo nextest run --locked --profile cluster --test-threads $(TEST_THREADS)
 else
 	WAXWING_TEST_CLUSTER=1 cargo test --locked
 endif
