@@ -2,7 +2,7 @@
 
 use crate::base::config::{Config, DocumentLimits};
 use crate::schema;
-use crate::server::{AllowedHosts, Documents, EdgeConfig, HostName, LiveConfig, Origin};
+use crate::server::{AllowedHosts, AllowedOrigins, Documents, EdgeConfig, HostName, LiveConfig, Origin};
 use anyhow::{Context, bail};
 use clap::builder::RangedU64ValueParser;
 use clap::{ArgMatches, Args, ValueEnum};
@@ -47,7 +47,8 @@ pub(super) struct EdgeOptions {
     /// Run the documents of this file only, by their ids: JSON as Relay, graphql-codegen or Apollo write it.
     #[arg(long, value_name = "FILE", env = "WAXWING_TRUSTED_DOCUMENTS")]
     trusted_documents: Option<PathBuf>,
-    /// Origins whose pages may ask, such as `https://app.example`, separated by commas; `*` for all. Without it, no other's.
+    /// Other origins whose pages may send requests, such as `https://app.example`, comma-separated; `*` for all. The development profile also
+    /// allows http and https on localhost, 127.0.0.1 and [::1], with any port.
     #[arg(long, value_name = "ORIGINS", env = "WAXWING_CORS_ORIGINS", value_delimiter = ',')]
     cors_origins: Vec<Origin>,
     /// Hosts that this server answers for beside that of --public-url, such as `social.example`, separated by commas and without ports; `*` for
@@ -155,7 +156,7 @@ impl EdgeOptions {
             playground: self.is_on(self.playground),
             simple_get: self.is_on(self.simple_get),
             hosts: self.hosts(config),
-            cors_origins: self.cors_origins.clone(),
+            cors_origins: AllowedOrigins { listed: self.cors_origins.clone(), loopback: self.is_development() },
             max_requests: self.max_requests.unwrap_or(defaults.max_requests),
             max_connections: self.max_connections,
             address_connections: self

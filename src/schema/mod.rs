@@ -88,6 +88,6 @@ pub fn build() -> Schema {
 
 /// The schema in the schema definition language, sorted, as it stands in `schema.graphql`.
 pub fn sdl() -> String {
-    let sorted = SDLExportOptions::new().sorted_fields().sorted_arguments().sorted_enum_items();
-    format!("{}\n", build().sdl_with_options(sorted).trim())
+    let options = SDLExportOptions::new().sorted_fields().sorted_arguments().sorted_enum_items().include_specified_by();
+    format!("{}\n", build().sdl_with_options(options).trim())
 }

@@ -51,7 +51,7 @@ pub struct Decimal(pub Number);
 
 /// An exact number with decimals. Comes as a string without exponent and without zeros at the end, such as `"2.25"`; may be sent as such a string
 /// or as a number.
-#[Scalar(name = "Decimal")]
+#[Scalar(name = "Decimal", specified_by_url = "https://www.w3.org/TR/xmlschema11-2/#decimal")]
 impl ScalarType for Decimal {
     fn parse(value: Value) -> InputValueResult<Self> {
         let text = match &value {

@@ -2,8 +2,7 @@
 
 use super::documents::Documents;
 use super::host::AllowedHosts;
-use axum::http::HeaderValue;
-use std::str::FromStr;
+use super::origin::AllowedOrigins;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,8 +16,8 @@ pub struct EdgeConfig {
     pub simple_get: bool,
     /// The hosts that this server answers for.
     pub hosts: AllowedHosts,
-    /// The origins whose pages may ask. None: only pages of this server's own origin.
-    pub cors_origins: Vec<Origin>,
+    /// The other origins whose pages may send requests.
+    pub cors_origins: AllowedOrigins,
     /// GraphQL requests that are worked on at once; one more is refused.
     pub max_requests: usize,
     /// Connections at once. For one more, one without a request in flight gives way; if there is none, it waits.
@@ -117,30 +116,6 @@ impl Default for LiveConfig {
     }
 }
 
-/// An origin as browsers send it: scheme, host and port without a path, such as `https://app.example`; or `*` for all.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin(pub(super) HeaderValue);
-
-impl Origin {
-    pub(super) fn is_any(&self) -> bool {
-        self.0 == "*"
-    }
-}
-
-impl FromStr for Origin {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = "an origin is a scheme and a host, such as https://app.example or http://localhost:5173, or * for all";
-        let rest = ["https://", "http://"].iter().find_map(|scheme| text.strip_prefix(scheme));
-        let is_host =
-            |host: &str| !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_graphic() && !b"/?#@,".contains(&byte));
-        // Browsers send origins in lower case, and compare them by their bytes.
-        let is_sent = text == "*" || rest.is_some_and(is_host) && !text.bytes().any(|byte| byte.is_ascii_uppercase());
-        if is_sent { HeaderValue::from_str(text).map(Self).map_err(|_| wrong) } else { Err(wrong) }
-    }
-}
-
 impl Default for EdgeConfig {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
@@ -148,7 +123,7 @@ impl Default for EdgeConfig {
             playground: true,
             simple_get: true,
             hosts: AllowedHosts::Any,
-            cors_origins: Vec::new(),
+            cors_origins: AllowedOrigins::default(),
             // A core is busy with fewer; more of them only wait for each other. But log-ins in their line (64) must leave room.
             max_requests: (64 * cores).max(96),
             max_connections: 10_000,

@@ -62,8 +62,8 @@ pub(super) async fn get(
         return playground::page().await;
     }
     let Some(form) = Form::accepted(&headers) else { return not_acceptable() };
-    if !state.edge.simple_get && origin::may_be_foreign(&headers) {
-        return origin::refusal().answer(form.media);
+    if !state.edge.simple_get && origin::can_be_cross_site(&headers) {
+        return origin::csrf_refused().answer(form.media);
     }
     let token = reserved::token(&headers, parts.uri.query());
     if let Some(token) = token.as_ref().filter(|_| form.events) {
@@ -178,7 +178,7 @@ impl Call<'_> {
         }
         // A page can open a stream by GET without the browser's asking anybody; for what comes by POST it asks.
         if self.is_get && !origin::is_allowed(self.headers, &self.state.edge.cors_origins) {
-            return Err(origin::not_welcome().into());
+            return Err(origin::origin_refused().into());
         }
         if let Some(cursor) = self.headers.get(sse::LAST_EVENT_ID).and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty()) {
             operation.resume(cursor);

@@ -3,6 +3,7 @@
 use super::facts::{self, Facts};
 use super::head;
 use super::media::Media;
+use super::origin;
 use super::router::State;
 use super::traces::{self, Ended};
 use crate::app::App;
@@ -41,7 +42,12 @@ pub(super) async fn trace(Extract(state): Extract<State>, mut request: Request, 
     let watched = async {
         let watch = Watch::begin(&state, &request, &id);
         let response = match head::check(&request).and_then(|()| state.edge.hosts.check(&request)) {
-            Ok(()) => next.run(request).await,
+            Ok(()) => {
+                if let Some(origin) = origin::refused(request.headers(), &state.edge.cors_origins) {
+                    state.refused_origins.log(origin);
+                }
+                next.run(request).await
+            }
             Err(refusal) => {
                 drop(request); // Its body with it: the connection knows by then that nobody has read that.
                 refusal.answer(Media::Json)
@@ -74,8 +80,8 @@ impl Watch {
         Self {
             app: state.app.clone(),
             id: id.to_owned(),
-            method: shown(request.method().as_str()),
-            path: shown(request.uri().path()),
+            method: printable(request.method().as_str()),
+            path: printable(request.uri().path()),
             began: Instant::now(),
             status: None,
             span: state.traces.as_ref().map(|traces| traces.begin(request.headers())),
@@ -106,7 +112,7 @@ impl Drop for Watch {
             facts.outcome = Some(CANCELLED.into());
         }
         self.count(&facts, took);
-        let name = facts.operation.as_ref().and_then(|(_, name)| name.as_deref()).map(shown);
+        let name = facts.operation.as_ref().and_then(|(_, name)| name.as_deref()).map(printable);
         let kind = facts.operation.as_ref().map(|(kind, _)| kind.as_str());
         let (status, outcome, duration_ms) = (self.status, facts.outcome.as_deref(), took.as_secs_f64() * 1_000.0);
         let trace_id = self.span.as_ref().map(traces::Span::trace_id);
@@ -119,7 +125,7 @@ impl Drop for Watch {
 }
 
 /// A client's text as a line may hold it: cut, and with nothing in it that ends a line, moves a terminal's cursor or turns its writing.
-fn shown(text: &str) -> String {
+pub(super) fn printable(text: &str) -> String {
     let plain = |character: char| character.is_ascii_graphic() || character.is_alphanumeric();
     let shown = text.chars().map(|character| if plain(character) { character } else { char::REPLACEMENT_CHARACTER });
     let cut = text.chars().nth(SHOWN).map(|_| '…');
@@ -145,9 +151,9 @@ mod tests {
             ("\u{1b}[31m", "\u{fffd}[31m"),
             ("\u{9b}2J\u{7f}\u{202e}\u{2028}\0", "\u{fffd}2J\u{fffd}\u{fffd}\u{fffd}\u{fffd}"),
         ] {
-            assert_eq!(shown(text), expected);
+            assert_eq!(printable(text), expected);
         }
-        assert_eq!(shown(&"x".repeat(64)), "x".repeat(64));
-        assert_eq!(shown(&"é".repeat(65)), format!("{}…", "é".repeat(64)));
+        assert_eq!(printable(&"x".repeat(64)), "x".repeat(64));
+        assert_eq!(printable(&"é".repeat(65)), format!("{}…", "é".repeat(64)));
     }
 }

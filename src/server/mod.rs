@@ -34,13 +34,14 @@ mod ws;
 
 #[doc(hidden)]
 pub use auth::token_in;
-pub use config::{EdgeConfig, LiveConfig, Origin};
+pub use config::{EdgeConfig, LiveConfig};
 pub use documents::Documents;
 pub use host::{AllowedHosts, HostName};
 pub use logging::SPAN;
 pub use metrics::serve_metrics;
 pub use playground::DemoLogin;
 pub use router::{State, router};
+pub use origin::{AllowedOrigins, Origin};
 pub use shutdown::on_signal;
 pub use traces::{Endpoint, Traces};
 

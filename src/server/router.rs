@@ -1,8 +1,9 @@
 //! Which path goes where, and what every request passes on its way.
 
 use super::bodies::Bodies;
-use super::config::{EdgeConfig, Origin};
+use super::config::EdgeConfig;
 use super::live::Live;
+use super::origin::{AllowedOrigins, RefusedOrigins};
 use super::overload::ConcurrencyLimit;
 use super::sse::{self, Reservations, reserved};
 use super::unread::UnreadAnswers;
@@ -50,6 +51,7 @@ pub struct State {
     pub(super) live: Live,
     pub(super) unread: UnreadAnswers,
     pub(super) reservations: Reservations,
+    pub(super) refused_origins: RefusedOrigins,
 }
 
 impl State {
@@ -68,6 +70,7 @@ impl State {
             unread,
             live,
             reservations,
+            refused_origins: RefusedOrigins::default(),
             edge,
             leases,
             demo: None,
@@ -96,7 +99,7 @@ pub fn router(state: State) -> Router {
             .route("/playground.json", get(playground::settings));
     }
     router = router.layer(CatchPanicLayer::custom(panicked));
-    if !state.edge.cors_origins.is_empty() {
+    if !state.edge.cors_origins.are_none() {
         router = router.layer(cors(&state.edge.cors_origins));
     }
     router.layer(compression()).layer(from_fn_with_state(state.clone(), logging::trace)).with_state(state)
@@ -114,10 +117,13 @@ fn compression() -> CompressionLayer<impl Predicate> {
     CompressionLayer::new().gzip(true).zstd(true).quality(CompressionLevel::Fastest).compress_when(worth)
 }
 
-/// Pages of these origins may ask. Never with credentials: sessions go in a header that no browser adds by itself.
-fn cors(origins: &[Origin]) -> CorsLayer {
-    let any = origins.iter().any(Origin::is_any);
-    let origins = if any { AllowOrigin::any() } else { AllowOrigin::list(origins.iter().map(|origin| origin.0.clone())) };
+/// CORS for pages of these origins. Never with credentials: sessions go in a header that no browser adds by itself.
+fn cors(allowed: &AllowedOrigins) -> CorsLayer {
+    let by_name = || {
+        let allowed = allowed.clone();
+        AllowOrigin::predicate(move |origin, _| allowed.allows(origin))
+    };
+    let origins = if allowed.allow_any() { AllowOrigin::any() } else { by_name() };
     let told = ["ratelimit", "ratelimit-policy"].map(HeaderName::from_static);
     let preflight = HeaderName::from_static("graphql-require-preflight");
     let asked = vec![header::AUTHORIZATION, header::CONTENT_TYPE, logging::REQUEST_ID, graphql::COST, preflight];

@@ -255,7 +255,7 @@ async fn pages_of_other_origins_may_ask_only_where_they_are_named() {
         assert!(answer.headers.keys().all(|name| !name.as_str().starts_with("access-control")), "{answer:?}");
     }
     let with = async |origins: &[&str]| {
-        let cors_origins = origins.iter().map(|origin| origin.parse().expect("an origin")).collect();
+        let cors_origins = origins.iter().map(|origin| origin.parse().expect("an origin")).collect::<Vec<_>>().into();
         at_edge(EdgeConfig { cors_origins, ..EdgeConfig::default() }).await
     };
     let named = with(&["https://app.example", "http://localhost:5173"]).await;

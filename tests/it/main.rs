@@ -47,6 +47,7 @@ mod nodes;
 mod older;
 mod operators;
 mod overtaken;
+mod origins;
 mod paging;
 mod plain;
 mod power;

@@ -13,6 +13,16 @@ fn the_schema_is_what_the_file_says() {
     assert!(file == waxwing::schema::sdl(), "schema.graphql is not the running schema: `cargo run -- schema > schema.graphql`");
 }
 
+#[test]
+fn every_scalar_of_ours_names_its_specification() {
+    let sdl = waxwing::schema::sdl();
+    let scalars: Vec<&str> = sdl.lines().filter_map(|line| line.strip_prefix("scalar ")).collect();
+    assert!(scalars.len() >= 3, "{scalars:?}");
+    for scalar in scalars {
+        assert!(scalar.contains(" @specifiedBy(url: \"https://"), "{scalar}");
+    }
+}
+
 /// The codes of an answer's errors.
 fn error_codes(answer: &Value) -> Vec<String> {
     let errors = answer["errors"].as_array().cloned().unwrap_or_default();

@@ -112,7 +112,8 @@ async fn who_takes_json_too_gets_it_save_for_subscriptions() {
 
 #[tokio::test]
 async fn a_page_of_another_origin_opens_no_stream() {
-    let edge = EdgeConfig { cors_origins: vec!["https://app.example".parse().expect("an origin")], ..EdgeConfig::default() };
+    let edge =
+        EdgeConfig { cors_origins: vec!["https://app.example".parse().expect("an origin")].into(), ..EdgeConfig::default() };
     let app = TestApp::at_edge(Config::default(), edge).await;
     for origin in ["https://evil.example", "null"] {
         assert_eq!(Answer::of(get(&app, QUIET).header("origin", origin)).await.refusal(), refused(403, "ORIGIN_REFUSED"));

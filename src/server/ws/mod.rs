@@ -45,7 +45,7 @@ pub(super) async fn upgrade(state: State, mut parts: Parts) -> Response {
 
 async fn opened(state: &State, parts: &mut Parts) -> Result<Response, Refusal> {
     if !origin::is_allowed(&parts.headers, &state.edge.cors_origins) {
-        return Err(origin::not_welcome());
+        return Err(origin::origin_refused());
     }
     let Ok(Client(address)) = Client::from_request_parts(parts, state).await;
     let max = state.edge.live.address_sockets;

@@ -17,7 +17,8 @@ fn code(refused: Result<Socket, (u16, String)>) -> (u16, Value) {
 
 #[tokio::test]
 async fn a_page_of_another_origin_opens_no_socket() {
-    let edge = EdgeConfig { cors_origins: vec!["https://app.example".parse().expect("an origin")], ..EdgeConfig::default() };
+    let edge =
+        EdgeConfig { cors_origins: vec!["https://app.example".parse().expect("an origin")].into(), ..EdgeConfig::default() };
     let app = TestApp::at_edge(Config::default(), edge).await;
     let own = app.url.clone();
     for headers in [
@@ -32,7 +33,7 @@ async fn a_page_of_another_origin_opens_no_socket() {
         assert_eq!(code(dial(&app, &[("origin", origin)]).await), (403, json!("ORIGIN_REFUSED")), "{origin}");
     }
     assert_eq!(code(dial(&app, &[("origin", "https://evil.example"), ("sec-fetch-site", "cross-site")]).await).0, 403);
-    let any = EdgeConfig { cors_origins: vec!["*".parse().expect("an origin")], ..EdgeConfig::default() };
+    let any = EdgeConfig { cors_origins: vec!["*".parse().expect("an origin")].into(), ..EdgeConfig::default() };
     let app = TestApp::at_edge(Config::default(), any).await;
     assert!(dial(&app, &[("origin", "https://evil.example")]).await.is_ok());
 }
