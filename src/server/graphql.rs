@@ -4,12 +4,13 @@ use super::address::Client;
 use super::asked::{self, Asked, Parameters};
 use super::live::Running;
 use super::logging::RequestId;
-use super::media::{self, Media};
+use super::media::{self, Media, StreamFormat};
 use super::operation::{self, Operation, OperationError};
 use super::overload::Taken;
 use super::response::{self, Executed, Refusal};
 use super::sse::reserved::{self, Wanted};
-use super::{State, auth, facts, origin, playground, rates, sse, ws};
+use super::stream::take_slot;
+use super::{State, auth, facts, multipart, origin, playground, rates, sse, ws};
 use crate::base::deadline::within;
 use crate::base::error::Error;
 use crate::platform::rates::Bill;
@@ -66,7 +67,7 @@ pub(super) async fn get(
         return origin::csrf_refused().answer(form.media);
     }
     let token = reserved::token(&headers, parts.uri.query());
-    if let Some(token) = token.as_ref().filter(|_| form.events) {
+    if let Some(token) = token.as_ref().filter(|_| form.stream == Some(StreamFormat::Events)) {
         return reserved::read(&state, token).unwrap_or_else(|refusal| refusal.answer(form.media));
     }
     let call = Call { state: &state, media: form.media, form, token, headers: &headers, id: &id, address, is_get: true };
@@ -74,23 +75,23 @@ pub(super) async fn get(
     call.answer(|| asked::from_parameters(parameters?.0)).await
 }
 
-/// What an answer may be.
+/// The forms of a response that a client accepts.
 #[derive(Clone, Copy)]
 struct Form {
-    /// What it is where it is one, and what refusals are.
+    /// The media type of a single answer, and of refusals.
     media: Media,
-    /// Whether it may be a stream of events.
-    events: bool,
-    /// Whether it may be nothing else.
-    only_events: bool,
+    /// The format of a stream, if it may be one.
+    stream: Option<StreamFormat>,
+    /// Whether it must be a stream.
+    is_only_stream: bool,
 }
 
 impl Form {
-    /// `None` where the client takes nothing that there is.
+    /// `None` where the client accepts none of our media types.
     fn accepted(headers: &HeaderMap) -> Option<Self> {
-        let (media, events) = (Media::accepted(headers), Media::takes_events(headers));
-        let form = Self { media: media.unwrap_or(Media::Json), events, only_events: events && media.is_none() };
-        (events || media.is_some()).then_some(form)
+        let (media, stream) = (Media::accepted(headers), StreamFormat::accepted(headers));
+        let form = Self { media: media.unwrap_or(Media::Json), stream, is_only_stream: stream.is_some() && media.is_none() };
+        (stream.is_some() || media.is_some()).then_some(form)
     }
 }
 
@@ -122,7 +123,7 @@ impl Call<'_> {
         let answered = async {
             self.state.unread.check(self.address)?;
             let asked = asked()?;
-            if self.form.events || self.token.is_some() {
+            if self.form.stream.is_some() || self.token.is_some() {
                 return Box::pin(self.stream(asked)).await;
             }
             let room = self.state.room.work()?;
@@ -133,21 +134,23 @@ impl Call<'_> {
         };
         match answered.await {
             Ok(response) => response,
-            Err(OperationError::Refused(refusal)) if refusal.status == StatusCode::OK && self.tells_by_events() => {
-                sse::errors(refusal.errors().to_string())
-            }
-            Err(OperationError::Refused(refusal)) => refusal.answer(self.media),
-            Err(OperationError::Answered(refused)) if self.tells_by_events() => {
-                facts::executed(&refused);
-                sse::errors(Executed::of(self.id, *refused).errors())
-            }
-            Err(OperationError::Answered(refused)) => response::executed(self.media, self.id, *refused),
+            Err(OperationError::Refused(refusal)) => match self.only_format() {
+                Some(format) if refusal.status == StatusCode::OK => errors(format, refusal.errors().to_string()),
+                _ => refusal.answer(self.media),
+            },
+            Err(OperationError::Answered(refused)) => match self.only_format() {
+                Some(format) => {
+                    facts::executed(&refused);
+                    errors(format, Executed::of(self.id, *refused).errors())
+                }
+                None => response::executed(self.media, self.id, *refused),
+            },
         }
     }
 
-    /// Whether a request that does not run is told by an event: who takes nothing else would not hear of it otherwise.
-    const fn tells_by_events(&self) -> bool {
-        self.form.only_events && self.token.is_none()
+    /// The format of a stream where the client accepts no other answer: then errors come in that format too.
+    fn only_format(&self) -> Option<StreamFormat> {
+        self.form.stream.filter(|_| self.form.is_only_stream && self.token.is_none())
     }
 
     /// Room for an operation that is no subscription.
@@ -167,12 +170,12 @@ impl Call<'_> {
         Ok(operation)
     }
 
-    /// Answers by a stream of events what wants one: a subscription, and anything where nothing else is taken. Or by the stream that was
-    /// reserved for it.
+    /// Answers a subscription with a stream, and any other operation where the client accepts nothing else; or sends the results to the event
+    /// stream that was reserved for them.
     async fn stream(&self, asked: Asked) -> Result<Response, OperationError> {
         let wanted = self.token.as_deref().map(|token| Wanted::of(self.state, token, &asked)).transpose()?;
         let mut operation = self.operation(asked)?;
-        if wanted.is_none() && !self.form.only_events && !operation.subscribes() {
+        if wanted.is_none() && !self.form.is_only_stream && !operation.subscribes() {
             let _room = self.room(None, &operation).await?;
             return self.run(operation).await;
         }
@@ -194,9 +197,12 @@ impl Call<'_> {
                 None => Ok(wanted.begin(self.state, running)?),
             };
         }
-        let place = sse::place(self.state, &context)?;
-        let running = Running::admit(room, self.state, self.id, operation, &context, "sse").await?;
-        Ok(sse::distinct(self.state, running, &context, place))
+        let slot = take_slot(self.state, &context)?;
+        let is_multipart = self.form.stream == Some(StreamFormat::Multipart);
+        let transport = if is_multipart { "multipart" } else { "sse" };
+        let running = Running::admit(room, self.state, self.id, operation, &context, transport).await?;
+        let respond = if is_multipart { multipart::respond } else { sse::respond };
+        Ok(respond(self.state, running, &context, slot))
     }
 
     /// Finds out who asks, and executes. A query may be executed for whom it seems to be, which is found out behind it.
@@ -251,11 +257,19 @@ impl Call<'_> {
     }
 }
 
+/// A response with errors alone in the format of a stream.
+fn errors(format: StreamFormat, errors: String) -> Response {
+    match format {
+        StreamFormat::Events => sse::errors(errors),
+        StreamFormat::Multipart => multipart::errors(&errors),
+    }
+}
+
 fn bad_request(message: &str) -> Refusal {
     Refusal::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", message)
 }
 
 fn not_acceptable() -> Response {
-    let message = "Answers are application/graphql-response+json, application/json or text/event-stream: accept one of them.";
+    let message = "Accept one of application/graphql-response+json, application/json, text/event-stream and multipart/mixed;subscriptionSpec=1.0.";
     Refusal::new(StatusCode::NOT_ACCEPTABLE, "NOT_ACCEPTABLE", message).answer(Media::Json)
 }

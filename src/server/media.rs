@@ -26,12 +26,6 @@ impl Media {
         }
     }
 
-    /// Whether the client takes a stream of events: it has to say so by name, as the protocol asks.
-    pub(super) fn takes_events(headers: &HeaderMap) -> bool {
-        let events = quality(headers, "text/event-stream");
-        events.weight > 0 && events.is_named()
-    }
-
     const fn name(self) -> &'static str {
         match self {
             Self::GraphqlResponse => "application/graphql-response+json",
@@ -45,6 +39,44 @@ impl Media {
             Self::Json => "application/json; charset=utf-8",
         }
     }
+}
+
+/// The formats in which results are streamed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StreamFormat {
+    /// `text/event-stream`, by the protocol of graphql-sse.
+    Events,
+    /// `multipart/mixed;subscriptionSpec="1.0"`, by the protocol of Apollo's clients.
+    Multipart,
+}
+
+impl StreamFormat {
+    /// The format that the client prefers; `None` where it accepts neither by name. Of two with the same weight, events.
+    pub(super) fn accepted(headers: &HeaderMap) -> Option<Self> {
+        let events = Some(quality(headers, "text/event-stream")).filter(|quality| quality.is_named());
+        let events = events.map_or(0, |quality| quality.weight);
+        match multipart_weight(headers) {
+            0 if events == 0 => None,
+            multipart if multipart > events => Some(Self::Multipart),
+            _ => Some(Self::Events),
+        }
+    }
+}
+
+/// How much a client wants multipart subscriptions: `multipart/mixed` alone means another protocol.
+fn multipart_weight(headers: &HeaderMap) -> u16 {
+    let weights = ranges(headers).filter_map(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        let is_multipart = parts.next()?.eq_ignore_ascii_case("multipart/mixed");
+        let names_protocol = parts.clone().any(|parameter| match parameter.split_once('=') {
+            Some((name, version)) => {
+                name.trim().eq_ignore_ascii_case("subscriptionSpec") && version.trim().trim_matches('"') == "1.0"
+            }
+            None => false,
+        });
+        (is_multipart && names_protocol).then(|| weight(parts))
+    });
+    weights.max().unwrap_or(0)
 }
 
 /// Whether a browser asks for a page to show.
@@ -74,14 +106,17 @@ impl Quality {
 
 /// The quality of `media` after RFC 9110, 12.5.1: of the ranges that hold it, the most exact one counts.
 fn quality(headers: &HeaderMap, media: &str) -> Quality {
-    let ranges =
-        headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
-    let held = ranges.filter_map(|range| {
+    let held = ranges(headers).filter_map(|range| {
         let mut parts = range.split(';').map(str::trim);
         let exactness = exactness(parts.next()?, media)?;
         Some((exactness, weight(parts)))
     });
     held.max().map_or(Quality::default(), |(exactness, weight)| Quality { weight, exactness })
+}
+
+/// The ranges that a client accepts.
+fn ranges(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','))
 }
 
 fn exactness(range: &str, media: &str) -> Option<u8> {
@@ -154,6 +189,35 @@ mod tests {
         let mut two = with(header::ACCEPT, "text/html");
         two.append(header::ACCEPT, HeaderValue::from_static("application/graphql-response+json"));
         assert_eq!(Media::accepted(&two), modern);
+    }
+
+    #[test]
+    fn a_stream_is_accepted_by_name() {
+        let (events, multipart) = (Some(StreamFormat::Events), Some(StreamFormat::Multipart));
+        for (accept, expected) in [
+            // What Apollo Client sends, and what the protocol shows.
+            (
+                "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/graphql-response+json,application/json;q=0.9",
+                multipart,
+            ),
+            ("multipart/mixed;subscriptionSpec=\"1.0\", application/json", multipart),
+            ("application/json, Multipart/Mixed; boundary=\"graphql\"; SubscriptionSpec=1.0", multipart),
+            ("multipart/mixed;subscriptionSpec=1.0;q=0.5, text/event-stream;q=0.4", multipart),
+            ("multipart/mixed;subscriptionSpec=1.0;q=0.4, text/event-stream;q=0.5", events),
+            ("multipart/mixed;subscriptionSpec=1.0, text/event-stream", events),
+            // What urql sends: that means results in pieces.
+            ("application/json, text/event-stream, multipart/mixed", events),
+            ("multipart/mixed", None),
+            ("multipart/mixed;subscriptionSpec=2.0, */*", None),
+            ("multipart/mixed;subscriptionSpec=1.0;q=0", None),
+            ("multipart/mixed;deferSpec=20220824,application/json", None),
+            ("multipart/*;subscriptionSpec=1.0", None),
+            ("text/event-stream;q=0, application/json", None),
+            ("*/*", None),
+        ] {
+            assert_eq!(StreamFormat::accepted(&with(header::ACCEPT, accept)), expected, "{accept}");
+        }
+        assert_eq!(StreamFormat::accepted(&HeaderMap::new()), None);
     }
 
     #[test]

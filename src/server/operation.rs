@@ -167,8 +167,8 @@ pub(super) async fn execute(
 
 /// The refusal of a subscription that came as if it had one answer.
 pub(super) fn needs_a_stream() -> Refusal {
-    let message =
-        "A subscription needs a stream: accept `text/event-stream`, or open a WebSocket that speaks `graphql-transport-ws`.";
+    let message = "A subscription needs a stream: accept `text/event-stream` or `multipart/mixed;subscriptionSpec=1.0`, or open a WebSocket \
+         with the sub-protocol `graphql-transport-ws`.";
     Refusal::new(StatusCode::BAD_REQUEST, "SUBSCRIPTION_NEEDS_STREAM", message)
 }
 

@@ -111,9 +111,10 @@ fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
     (StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on the server.\n").into_response()
 }
 
-/// gzip and zstd, as fast as they go. An event stream must not wait for a full block.
+/// gzip and zstd, as fast as they go. A stream must not wait for a full block.
 fn compression() -> CompressionLayer<impl Predicate> {
-    let worth = SizeAbove::new(COMPRESS_ABOVE).and(NotForContentType::SSE).and(NotForContentType::IMAGES);
+    let streams = NotForContentType::SSE.and(NotForContentType::const_new("multipart/mixed"));
+    let worth = SizeAbove::new(COMPRESS_ABOVE).and(streams).and(NotForContentType::IMAGES);
     CompressionLayer::new().gzip(true).zstd(true).quality(CompressionLevel::Fastest).compress_when(worth)
 }
 

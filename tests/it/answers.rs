@@ -1,6 +1,6 @@
 //! The size of an answer: what grows too large is stopped while it is made, over whatever it comes, and nothing that was changed is untold.
 
-use crate::support::{Actor, Answer, Socket, TestApp, error_codes};
+use crate::support::{Actor, Answer, Parts, Socket, TestApp, error_codes};
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
 
@@ -133,6 +133,9 @@ async fn sockets_and_streams_of_events_are_told_the_same() {
     let events = app.post().header("accept", "text/event-stream").json(&json!({ "query": query }));
     let said = Answer::of(events).await.text;
     assert!(said.contains("ANSWER_TOO_LARGE") && said.len() < 1_000, "{said}");
+    let parts = app.post().header("accept", "multipart/mixed;subscriptionSpec=1.0").json(&json!({ "query": query }));
+    let said = Parts::of(parts).await.all().await;
+    assert_eq!(said[0]["payload"]["errors"][0]["extensions"], too_large(MAX), "{said:?}");
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Answers that wait for readers: counted by address and in all, kept apart from the room to work, and given up where they are read too
 //! slowly.
 
-use crate::support::{Answer, Events, PROTOCOL, Socket, TestApp, error_codes};
+use crate::support::{Answer, Events, PROTOCOL, Parts, Socket, TestApp, error_codes};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -10,6 +10,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use waxwing::base::config::Config;
 use waxwing::server::{EdgeConfig, LiveConfig};
 
+const MULTIPART: &str = "multipart/mixed;subscriptionSpec=1.0";
 /// Nothing here takes as long.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -103,7 +104,7 @@ async fn what_waits_for_a_slow_reader_takes_no_room_to_work_from_others() {
         tracking_disabled.push(socket);
     }
     let mut unread = Vec::new();
-    for media in ["application/json", "text/event-stream"].repeat(4) {
+    for media in ["application/json", "text/event-stream", MULTIPART].repeat(3) {
         unread.push(ask_for(&app, "192.0.2.1", media).await);
     }
     let mut other = socket(&app, "192.0.2.2").await;
@@ -154,6 +155,11 @@ async fn an_address_has_so_many_unread_bytes_over_all_that_it_has_open() {
     let events = app.post().header("x-forwarded-for", "2001:db8::3").header("accept", "text/event-stream");
     let said = Answer::of(events.json(&json!({ "query": long() }))).await.text;
     assert!(said.contains("UNREAD_ANSWERS") && said.contains("event: complete"), "{said}");
+    // And as a multipart response, where it is the server that ends the stream.
+    let parts = app.post().header("x-forwarded-for", "2001:db8::3").header("accept", MULTIPART);
+    let said = Parts::of(parts.json(&json!({ "query": long() }))).await.all().await;
+    assert_eq!((said.len(), &said[0]["payload"]), (1, &Value::Null), "{said:?}");
+    assert_eq!(said[0]["errors"][0]["extensions"]["code"], "UNREAD_ANSWERS", "{said:?}");
     // Others are served as ever.
     let answer = Answer::of(app.post().header("x-forwarded-for", "2001:db8:0:1::1").json(&json!({ "query": long() }))).await;
     assert_eq!((answer.status, answer.text.len()), (200, length(&held[0].1)));
@@ -179,17 +185,21 @@ async fn an_address_over_its_bound_is_refused_before_anything_is_done() {
     assert!(head.starts_with("HTTP/1.1 200"), "one answer is always taken: {head}");
     let sign_up_from = |login| app.post().header("x-forwarded-for", "192.0.2.1").json(&json!({ "query": sign_up(login) }));
     let refused = json!({ "code": "UNREAD_ANSWERS", "limit": "addressUnreadBytes", "retryAfter": 1 });
-    for request in [sign_up_from("http"), sign_up_from("events").header("accept", "text/event-stream")] {
+    for request in [
+        sign_up_from("http"),
+        sign_up_from("events").header("accept", "text/event-stream"),
+        sign_up_from("parts").header("accept", MULTIPART),
+    ] {
         let answer = Answer::of(request).await;
         assert_eq!((answer.status, &answer.json()["errors"][0]["extensions"]), (429, &refused));
     }
     own.subscribe("a", &sign_up("socket")).await;
     let said = own.next().await;
     assert_eq!((&said["type"], &said["payload"][0]["extensions"]), (&json!("error"), &refused), "{said}");
-    assert_eq!(metric(&app, "waxwing_refused_answers_total{reason=\"address_unread\"}").await, 3);
+    assert_eq!(metric(&app, "waxwing_refused_answers_total{reason=\"address_unread\"}").await, 4);
     stream.read_exact(&mut vec![0; length(&head)]).await.expect("it is whole");
     until(&app, "waxwing_unread_bytes", |bytes| bytes == 0).await;
-    for login in ["http", "events", "socket"] {
+    for login in ["http", "events", "parts", "socket"] {
         let answer = Answer::of(sign_up_from(login)).await.json();
         assert_eq!(answer["data"]["signUp"]["userErrors"], json!([]), "{login} has not signed up before");
     }
@@ -226,6 +236,8 @@ async fn what_a_mutation_came_to_is_told_past_the_bound_of_its_address() {
     is_read().await;
     is_told(&Events::of(from(app.post()).header("accept", "text/event-stream").json(&payload)).await.all().await[0]);
     is_read().await;
+    is_told(&Parts::of(from(app.post()).header("accept", MULTIPART).json(&payload)).await.all().await[0].to_string());
+    is_read().await;
     own.say(json!({ "id": "a", "type": "subscribe", "payload": payload })).await;
     is_told(&own.next().await.to_string());
     is_read().await;
@@ -249,6 +261,7 @@ async fn the_address_with_the_most_unread_bytes_makes_room_for_others() {
     let mut slow = socket(&app, "192.0.2.1").await;
     let listens = "subscription { statusEvents(filter: { track: [\"x\"] }) { cursor } }";
     let listens = app.post().header("x-forwarded-for", "192.0.2.1").json(&json!({ "query": listens }));
+    let parts = Parts::of(listens.try_clone().expect("a body").header("accept", MULTIPART)).await;
     let events = Events::of(listens.header("accept", "text/event-stream")).await;
     // More than anybody who reads: those below have two answers at once.
     slow.subscribe("a", &long()).await;
@@ -273,6 +286,7 @@ async fn the_address_with_the_most_unread_bytes_makes_room_for_others() {
         assert!(rest.len() < length(&head), "its connections are closed");
     }
     assert_eq!(events.all().await, [""; 0], "its event streams end");
+    assert!(parts.is_cut_off().await, "and its multipart responses");
     // Whoever reads by then what is before it is told why.
     let (code, reason) = slow.closed().await;
     assert!(code == 0 || (code, reason.as_str()) == (4429, "Too many unread answers"), "{code} {reason}");

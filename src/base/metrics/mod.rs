@@ -184,7 +184,11 @@ impl Metrics {
             self.in_flight.clone(),
         );
         ours.register("http_connections", "Connections that are open", self.connections.clone());
-        ours.register("live_streams", "Sockets (ws) and event streams (sse) that are open", self.streams.clone());
+        ours.register(
+            "live_streams",
+            "Sockets (ws), event streams (sse) and multipart responses (multipart) that are open",
+            self.streams.clone(),
+        );
         ours.register("live_subscriptions", "Subscriptions that are running, by what they came over", self.subscriptions.clone());
         ours.register("live_filter_entries", "Entries of the filters of open subscriptions", self.filter_entries.clone());
         let help = "Subscriptions that were refused since their account or address holds too many filter entries";

@@ -109,7 +109,7 @@ struct Shared {
     activity: Activity,
     /// A request is being answered, or the connection has become a socket: what is read is no request's headers.
     busy: AtomicBool,
-    /// The answer is a stream of events, or the connection has become a socket.
+    /// The answer is a stream of results, or the connection has become a socket.
     streams: AtomicBool,
     /// The answer comes in parts, which are flushed before it is at its end.
     is_in_parts: AtomicBool,
@@ -185,7 +185,7 @@ impl Shared {
         if self.unread.load(Ordering::Relaxed) && !is_upgrade {
             answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        if is_event_stream(&answer) {
+        if goes_on(&answer) {
             return answer.map(|body| body::flagged(body, self, |shared| &shared.streams));
         }
         // What comes in one piece is written as one. Of anything else, hyper flushes parts.
@@ -194,7 +194,7 @@ impl Shared {
     }
 }
 
-fn is_event_stream(answer: &Response<Body>) -> bool {
+fn goes_on(answer: &Response<Body>) -> bool {
     let media = answer.headers().get(header::CONTENT_TYPE).and_then(|media| media.to_str().ok());
-    media.is_some_and(|media| media.starts_with("text/event-stream"))
+    media.is_some_and(super::stream::is_stream)
 }

@@ -17,6 +17,11 @@ pub(super) fn distinct(what: &What) -> String {
     }
 }
 
+/// The last events of an operation that was not executed, on a connection of its own.
+pub(super) fn refused(errors: String) -> String {
+    [What::Error(errors), What::Complete].map(|what| distinct(&what)).concat()
+}
+
 /// What an operation says on a connection that it shares.
 pub(super) fn shared(item: &Item) -> String {
     let id = Value::from(item.lease.id.as_str());

@@ -4,62 +4,63 @@
 
 mod event;
 pub(super) mod reserved;
-mod stream;
 
 pub(super) use reserved::Reservations;
 
-use super::live::{Kind, Place, Running, What};
+use super::State;
+use super::live::{Place, Running, What};
 use super::response::Refusal;
-use super::{State, rates};
+use super::stream::{self, ResponseStream, Source};
 use crate::base::request::Request;
-use axum::body::{Body, Bytes};
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::body::Body;
+use axum::http::HeaderName;
 use axum::response::Response;
-use futures_util::stream::Stream;
-use std::convert::Infallible;
-use stream::Events;
 
 /// The last event that a client saw, when it comes back by itself.
 pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-const MEDIA: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
+const MEDIA: &str = "text/event-stream; charset=utf-8";
+const TRANSPORT: &str = "sse";
 
-/// A place for one more event stream of whoever asks.
-pub(super) fn place(state: &State, context: &Request) -> Result<Place, Refusal> {
-    let max = state.edge.live.event_streams;
-    state.live.places.take(Kind::Events, rates::payer(context), max).ok_or_else(|| {
-        let message = "You have as many event streams as you may.";
-        Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).over("eventStreams")
-    })
+/// The events of one operation on a connection of its own.
+struct Distinct(Box<Running>);
+
+impl Source for Distinct {
+    const MEDIA: &'static str = MEDIA;
+    const TRANSPORT: &'static str = TRANSPORT;
+    const START: &'static str = event::COMMENT;
+    const KEEP_ALIVE: &'static str = event::COMMENT;
+
+    async fn next(&mut self) -> (String, bool) {
+        match self.0.say().await {
+            What::Error(errors) => (event::refused(errors), true),
+            what => (event::distinct(&what), what.is_last()),
+        }
+    }
+
+    fn must_deliver(&self) -> bool {
+        self.0.is_mutation()
+    }
+
+    fn end_of_session() -> String {
+        String::new()
+    }
+
+    fn farewell(seconds: u64) -> String {
+        event::farewell(seconds)
+    }
+
+    fn give_up(refusal: &Refusal) -> String {
+        event::refused(refusal.errors().to_string())
+    }
 }
 
-/// Streams what an operation says.
-pub(super) fn distinct(state: &State, running: Running, context: &Request, place: Place) -> Response {
+/// Streams the results of an operation.
+pub(super) fn respond(state: &State, running: Running, context: &Request, slot: Place) -> Response {
     let reader = state.unread.reader(context.address);
-    Events::new(state, context.viewer.as_ref(), stream::Source::One(Box::new(running)), place, reader).answer()
+    ResponseStream::new(state, context.viewer.as_ref(), Distinct(Box::new(running)), slot, reader).into_response()
 }
 
-/// Tells errors as an event: an EventSource hears of no other answer.
+/// A response with errors alone, as an event: an EventSource cannot read any other response.
 pub(super) fn errors(errors: String) -> Response {
-    let text = [What::Error(errors), What::Complete].map(|what| event::distinct(&what)).concat();
-    answer(Body::from(text))
+    stream::response(MEDIA, Body::from(event::refused(errors)))
 }
-
-fn answer(body: Body) -> Response {
-    let mut response = Response::new(body);
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, MEDIA);
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(header::VARY, HeaderValue::from_static("accept"));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    // nginx would wait for more to come.
-    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
-    response
-}
-
-/// A part of a body.
-type Part = Result<Bytes, Infallible>;
-
-/// A body.
-trait Parts: Stream<Item = Part> + Send + 'static {}
-
-impl<S: Stream<Item = Part> + Send + 'static> Parts for S {}

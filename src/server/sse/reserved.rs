@@ -2,8 +2,7 @@
 //! operations (POST) and for their end (DELETE). A reservation lives in the process that made it: behind several, requests with a token
 //! must come to the same one.
 
-use super::place;
-use super::stream::{Events, Source};
+use super::event;
 use crate::base::deadline::within;
 use crate::base::error::Error;
 use crate::base::request::Request;
@@ -15,6 +14,7 @@ use crate::server::auth;
 use crate::server::live::{Item, Operations, Out, Place, Queue, Refused, Running, queue};
 use crate::server::media::Media;
 use crate::server::response::Refusal;
+use crate::server::stream::{ResponseStream, Source, take_slot};
 use crate::server::unread::Reader;
 use axum::extract::{Query, State as Extract};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -53,7 +53,7 @@ pub(in crate::server) struct Reserved {
 }
 
 /// A stream that is read. Behind it nothing of it is left.
-pub(super) struct Attached {
+struct Attached {
     reserved: Arc<Reserved>,
     queue: Queue,
     reservations: Weak<Mutex<ByDigest>>,
@@ -104,7 +104,7 @@ pub(in crate::server) async fn reserve(Extract(state): Extract<State>, Client(ad
     let reserved = async {
         let context = within(state.edge.request_timeout, auth::context(&state.app, &headers, address)).await;
         let context = context.unwrap_or(Err(Error::DeadlineExceeded)).map_err(|error| Refusal::from(&error))?;
-        place(&state, &context).map(|place| begin(&state, &context, place))
+        take_slot(&state, &context).map(|slot| begin(&state, &context, slot))
     };
     match reserved.await {
         Ok(token) => {
@@ -148,8 +148,7 @@ pub(in crate::server) fn read(state: &State, token: &str) -> Result<Response, Re
     };
     let (viewer, reader) = (reserved.viewer.clone(), reserved.reader.clone());
     let attached = Attached { reserved, queue, reservations: Arc::downgrade(&state.reservations.0) };
-    let events = Events::new(state, viewer.as_ref(), Source::Reserved(attached), None, reader);
-    Ok(events.answer())
+    Ok(ResponseStream::new(state, viewer.as_ref(), attached, None, reader).into_response())
 }
 
 /// What an operation for a stream is asked under.
@@ -211,9 +210,36 @@ impl Reserved {
     }
 }
 
+impl Source for Attached {
+    const MEDIA: &'static str = super::MEDIA;
+    const TRANSPORT: &'static str = super::TRANSPORT;
+    const START: &'static str = event::COMMENT;
+    const KEEP_ALIVE: &'static str = event::COMMENT;
+
+    async fn next(&mut self) -> (String, bool) {
+        (event::shared(&self.next_item().await), false)
+    }
+
+    fn must_deliver(&self) -> bool {
+        true
+    }
+
+    fn end_of_session() -> String {
+        String::new()
+    }
+
+    fn farewell(seconds: u64) -> String {
+        event::farewell(seconds)
+    }
+
+    fn give_up(refusal: &Refusal) -> String {
+        event::refused(refusal.errors().to_string())
+    }
+}
+
 impl Attached {
-    /// What is said next, and still wanted. Never ends by itself.
-    pub(super) async fn next(&mut self) -> Item {
+    /// The next message of an operation that the client has not cancelled. Never ends by itself.
+    async fn next_item(&mut self) -> Item {
         while let Some(item) = self.queue.recv().await {
             if item.lease.is_wanted() {
                 if item.what.is_last() {

@@ -66,6 +66,10 @@ async fn an_account_and_an_address_hold_so_many_entries_over_sockets_and_event_s
     let over = Answer::of(stream(&app, &follow(500, 201))).await;
     assert_eq!((over.status, &over.json()["errors"][0]["extensions"]), (429, &limit()));
     assert_eq!(metric(&app, "waxwing_live_filters_refused_total").await, 2);
+    let over = app.post().header("accept", "multipart/mixed;subscriptionSpec=1.0, application/json").json(&follow(500, 201));
+    let over = Answer::of(over).await;
+    assert_eq!((over.status, &over.json()["errors"][0]["extensions"]), (429, &limit()));
+    assert_eq!(metric(&app, "waxwing_live_filters_refused_total").await, 3);
     let events = Events::of(stream(&app, &follow(500, 200))).await;
     until_held(&app, 1_000).await;
     // An account has its own.

@@ -1,7 +1,7 @@
 //! Work beyond an estimate: charged after the answer, as a debt where the bucket has too little, over every transport and on every server.
 
 use super::{asked_by, asking, limited, refused};
-use crate::support::{Actor, Answer, Events, Served, Socket, TestApp, error_codes};
+use crate::support::{Actor, Answer, Events, Parts, Served, Socket, TestApp, error_codes};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -175,6 +175,16 @@ async fn over_a_socket_work_goes_to_the_same_bucket() {
     let mut socket = Socket::of(&app, ada.token.as_deref()).await;
     let posted = socket.answer("a", POST).await;
     assert_eq!(error_codes(&posted), [""; 0]);
+    assert_eq!(left(&app, &ada).await, before - charged - 1);
+}
+
+#[tokio::test]
+async fn over_a_multipart_response_work_goes_to_the_same_bucket() {
+    let (app, ada) = followed("100000/1h", 150).await;
+    let (charged, _) = cost(&app, &ada, POST).await;
+    let before = left(&app, &ada).await;
+    let parts = Parts::of(asked_by(&app, &ada, POST).header("accept", "multipart/mixed;subscriptionSpec=1.0")).await;
+    assert_eq!(parts.all().await.len(), 1);
     assert_eq!(left(&app, &ada).await, before - charged - 1);
 }
 

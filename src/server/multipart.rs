@@ -1,0 +1,82 @@
+//! `/graphql` as a multipart response: the protocol of Apollo's clients for subscriptions over HTTP
+//! (<https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol>).
+//!
+//! A part is `{"payload": RESULT}`, an empty object as a sign of life, or `{"payload": null, "errors": [...]}` where the server ends the
+//! stream. The delimiter of the next part follows each part at once: clients take a part for complete when they see its delimiter. (That is
+//! why the stream of the library is not used here: it writes a delimiter with the next part only, so that each event waits for its
+//! successor. It also has no `payload`.)
+
+use super::State;
+use super::live::{Place, Running, What};
+use super::response::Refusal;
+use super::stream::{self, ResponseStream, Source};
+use crate::base::request::Request;
+use axum::body::Body;
+use axum::response::Response;
+
+/// The delimiter, which no JSON holds: a JSON text escapes line breaks.
+macro_rules! delimiter {
+    () => {
+        "\r\n--graphql"
+    };
+}
+
+/// A part after its delimiter, with the delimiter of the next one.
+macro_rules! part {
+    ($body:literal) => {
+        concat!("\r\nContent-Type: application/json\r\n\r\n", $body, delimiter!())
+    };
+}
+
+const END: &str = "--\r\n";
+
+/// The parts of one operation.
+struct Parts(Box<Running>);
+
+impl Source for Parts {
+    const MEDIA: &'static str = "multipart/mixed;boundary=\"graphql\";subscriptionSpec=\"1.0\"";
+    const TRANSPORT: &'static str = "multipart";
+    const START: &'static str = concat!(delimiter!(), part!("{}"));
+    const KEEP_ALIVE: &'static str = part!("{}");
+
+    async fn next(&mut self) -> (String, bool) {
+        match self.0.say().await {
+            What::Next(json, _) => (format!(part!("{{\"payload\":{}}}"), json), false),
+            What::Error(errors) => (refused(&errors), true),
+            What::Complete => (END.into(), true),
+        }
+    }
+
+    fn must_deliver(&self) -> bool {
+        self.0.is_mutation()
+    }
+
+    fn end_of_session() -> String {
+        Self::give_up(&stream::session_ended())
+    }
+
+    fn farewell(seconds: u64) -> String {
+        Self::give_up(&stream::going_away(seconds))
+    }
+
+    fn give_up(refusal: &Refusal) -> String {
+        format!(part!("{{\"payload\":null,\"errors\":{}}}"), refusal.errors()) + END
+    }
+}
+
+/// The last part of an operation that was not executed, or that an error has ended.
+fn refused(errors: &str) -> String {
+    format!(part!("{{\"payload\":{{\"errors\":{}}}}}"), errors) + END
+}
+
+/// Streams the results of an operation.
+pub(super) fn respond(state: &State, running: Running, context: &Request, slot: Place) -> Response {
+    let reader = state.unread.reader(context.address);
+    ResponseStream::new(state, context.viewer.as_ref(), Parts(Box::new(running)), slot, reader).into_response()
+}
+
+/// A response with errors alone, for a client that accepts nothing else than multipart responses.
+pub(super) fn errors(errors: &str) -> Response {
+    let body = format!("{}{}", delimiter!(), refused(errors));
+    stream::response(Parts::MEDIA, Body::from(body))
+}

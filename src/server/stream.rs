@@ -1,0 +1,222 @@
+//! Responses that go on: the results of operations as they come, in the format of a protocol, and a sign of life where none come. Such a
+//! response ends with its operation, with the session under which it began, and with the server.
+
+use super::live::{Kind, Open, Place};
+use super::response::Refusal;
+use super::unread::Reader;
+use super::{State, rates};
+use crate::base::error::Error;
+use crate::base::metrics::Held;
+use crate::base::request::Request;
+use crate::base::viewer::Viewer;
+use crate::domains::streaming::service as streaming;
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, pending};
+use futures_util::stream::{self, Stream};
+use std::convert::Infallible;
+use std::sync::Arc;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+
+/// Shorter chunks are not counted as unread, in bytes: the library queues some sixteen of them.
+const SHORT_CHUNK: usize = 1 << 10;
+
+/// The results of one or more operations, in the format of a protocol.
+pub(super) trait Source: Send + 'static {
+    /// The media type of the response.
+    const MEDIA: &'static str;
+    /// The value of the label `transport` in metrics and logs.
+    const TRANSPORT: &'static str;
+    /// The beginning of the response: the client gets the head together with it.
+    const START: &'static str;
+    /// What keeps a connection open that has nothing else to send.
+    const KEEP_ALIVE: &'static str;
+
+    /// The next message, and whether it is the last one. May be dropped and called again while it waits.
+    fn next(&mut self) -> impl Future<Output = (String, bool)> + Send;
+
+    /// Whether messages are sent however many bytes of the client's are unread: the results of mutations, and messages from a queue that has
+    /// counted them.
+    fn must_deliver(&self) -> bool;
+
+    /// The end of a response whose session has ended; empty where the protocol has no words for it.
+    fn end_of_session() -> String;
+
+    /// The end of a response whose server stops: the client should come back after these seconds.
+    fn farewell(seconds: u64) -> String;
+
+    /// The end of a response that the server gives up for this reason.
+    fn give_up(refusal: &Refusal) -> String;
+}
+
+/// Takes the slot of one more stream of this viewer or address.
+///
+/// # Errors
+/// `LIMIT_REACHED`.
+pub(super) fn take_slot(state: &State, context: &Request) -> Result<Place, Refusal> {
+    let max = state.edge.live.event_streams;
+    state.live.places.take(Kind::Events, rates::payer(context), max).ok_or_else(|| {
+        let message = "Too many event streams are open for this account or address: close one first.";
+        Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).over("eventStreams")
+    })
+}
+
+/// A response with the head of a stream.
+pub(super) fn response(media: &'static str, body: Body) -> Response {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::VARY, HeaderValue::from_static("accept"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    // nginx would wait for more to come.
+    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    response
+}
+
+/// Whether a response of this media type goes on.
+pub(super) fn is_stream(media: &str) -> bool {
+    ["text/event-stream", "multipart/mixed"].iter().any(|streamed| media.starts_with(streamed))
+}
+
+/// The body of a response that goes on.
+pub(super) struct ResponseStream<S> {
+    source: S,
+    keep_alive: Interval,
+    session_ended: BoxFuture<'static, ()>,
+    farewell: BoxFuture<'static, u64>,
+    progress: Progress,
+    reader: Arc<Reader>,
+    _log: EndLog,
+    _slot: Option<Place>,
+    _metric: Held,
+    _open: Open,
+}
+
+enum Progress {
+    Begun,
+    Running,
+    Ended,
+}
+
+impl<S: Source> ResponseStream<S> {
+    /// The stream of `source`, which `viewer` has requested, or a client without a session.
+    pub(super) fn new(
+        state: &State,
+        viewer: Option<&Viewer>,
+        source: S,
+        slot: impl Into<Option<Place>>,
+        reader: Arc<Reader>,
+    ) -> Self {
+        let every = state.edge.live.keep_alive;
+        let mut keep_alive = interval_at(Instant::now() + every, every);
+        keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let session_ended = viewer.cloned().map(|viewer| {
+            let app = state.app.clone();
+            async move { streaming::ended(&app, &viewer).await }.boxed()
+        });
+        let (live, most) = (state.live.clone(), state.edge.live.farewell);
+        Self {
+            source,
+            keep_alive,
+            session_ended: session_ended.unwrap_or_else(|| pending().boxed()),
+            farewell: async move { live.farewell(most).await }.boxed(),
+            progress: Progress::Begun,
+            reader,
+            _log: EndLog { transport: S::TRANSPORT, began: Instant::now(), span: tracing::Span::current() },
+            _slot: slot.into(),
+            _metric: state.app.metrics().live_stream(S::TRANSPORT),
+            _open: state.live.open(),
+        }
+    }
+
+    /// The response. Its connection ends with the others of its reader where that has too much unread.
+    pub(super) fn into_response(self) -> Response {
+        let reader = self.reader.clone();
+        let mut response = response(S::MEDIA, Body::from_stream(self.chunks()));
+        response.extensions_mut().insert(reader);
+        response
+    }
+
+    fn chunks(self) -> impl Stream<Item = Result<Bytes, Infallible>> + Send + 'static {
+        stream::unfold(self, async |mut this| {
+            let text = this.next_text().await?;
+            Some((Ok(this.count(text)), this))
+        })
+    }
+
+    /// Counts a long text as unread until it is written. Where that is too much for its address, an error takes the place of the text and
+    /// ends the stream.
+    fn count(&mut self, text: String) -> Bytes {
+        if text.len() < SHORT_CHUNK {
+            return Bytes::from(text);
+        }
+        let held = match self.source.must_deliver() {
+            true => Ok(self.reader.hold_anyway(text.len())),
+            false => self.reader.hold(text.len()),
+        };
+        match held {
+            Ok(held) => held.keep(text),
+            Err(refusal) => {
+                self.progress = Progress::Ended;
+                Bytes::from(S::give_up(&refusal))
+            }
+        }
+    }
+
+    async fn next_text(&mut self) -> Option<String> {
+        match self.progress {
+            Progress::Begun => {
+                self.progress = Progress::Running;
+                return Some(S::START.into());
+            }
+            Progress::Running => {}
+            Progress::Ended => return None,
+        }
+        let disconnected = self.reader.disconnected().clone();
+        let (text, is_last) = tokio::select! {
+            // After the end of a session nothing more is sent under it.
+            biased;
+            () = &mut self.session_ended => (S::end_of_session(), true),
+            // A client that is disconnected would read nothing more.
+            () = disconnected.cancelled() => (String::new(), true),
+            message = self.source.next() => {
+                self.keep_alive.reset();
+                message
+            }
+            _ = self.keep_alive.tick() => (S::KEEP_ALIVE.into(), false),
+            seconds = &mut self.farewell => (S::farewell(seconds), true),
+        };
+        if is_last {
+            self.progress = Progress::Ended;
+        }
+        (!text.is_empty()).then_some(text)
+    }
+}
+
+/// The error of a stream whose session has ended.
+pub(super) fn session_ended() -> Refusal {
+    Refusal::from(&Error::InvalidToken)
+}
+
+/// The error of a stream whose server stops.
+pub(super) fn going_away(seconds: u64) -> Refusal {
+    let message = "The server is going away. Subscribe again after the time in `retryAfter`, from the last cursor on.";
+    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "GOING_AWAY", message).retry_after(seconds)
+}
+
+/// Logs the end of a stream under the id of the request that began it.
+struct EndLog {
+    transport: &'static str,
+    began: Instant,
+    span: tracing::Span,
+}
+
+impl Drop for EndLog {
+    fn drop(&mut self) {
+        let (transport, duration_ms) = (self.transport, self.began.elapsed().as_secs_f64() * 1_000.0);
+        self.span.in_scope(|| tracing::info!(transport, duration_ms, "event stream ended"));
+    }
+}

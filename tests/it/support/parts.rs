@@ -1,0 +1,101 @@
+//! A multipart response as bytes: what Apollo's clients read of a subscription.
+
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use reqwest::{RequestBuilder, StatusCode};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// Nothing here takes as long; what does is a defect, and not waited for.
+const PATIENCE: Duration = Duration::from_secs(20);
+const DELIMITER: &[u8] = b"\r\n--graphql";
+
+/// An open multipart response.
+pub struct Parts {
+    chunks: BoxStream<'static, Vec<u8>>,
+    read: Vec<u8>,
+}
+
+impl Parts {
+    /// The response to a request. Its first part is an empty object, which comes at once.
+    pub async fn of(request: RequestBuilder) -> Self {
+        let mut parts = Self::at_first_delimiter(request).await;
+        assert_eq!(parts.next().await, Some(json!({})), "a sign of life at once");
+        parts
+    }
+
+    /// The response to a request that is refused: it has no sign of life.
+    pub async fn at_first_delimiter(request: RequestBuilder) -> Self {
+        let response = request.send().await.expect("an answer");
+        assert_eq!(response.status(), StatusCode::OK, "{}", response.text().await.unwrap_or_default());
+        assert_eq!(response.headers()["content-type"], "multipart/mixed;boundary=\"graphql\";subscriptionSpec=\"1.0\"");
+        assert!(response.headers().get("content-encoding").is_none(), "what is compressed waits for more");
+        let chunks = response.bytes_stream().map(|chunk| chunk.map(|chunk| chunk.to_vec()).unwrap_or_default());
+        let mut parts = Self { chunks: chunks.boxed(), read: Vec::new() };
+        assert_eq!(parts.until_delimiter().await.as_deref(), Some(""), "nothing before the first part");
+        parts
+    }
+
+    /// The next part's JSON, as soon as its delimiter has come; nothing after the closing delimiter.
+    ///
+    /// # Panics
+    /// If the response ends without the closing delimiter, or a part is no JSON.
+    pub async fn next(&mut self) -> Option<Value> {
+        while self.read.len() < 2 {
+            assert!(self.read_on().await, "the response ends within a delimiter");
+        }
+        if self.read.starts_with(b"--") {
+            while self.read_on().await {}
+            assert_eq!(self.read, b"--\r\n", "nothing after the closing delimiter");
+            return None;
+        }
+        let part = self.until_delimiter().await.expect("the response ends without its closing delimiter");
+        let body = part.strip_prefix("\r\nContent-Type: application/json\r\n\r\n").expect("the head of a part");
+        Some(serde_json::from_str(body).expect("JSON"))
+    }
+
+    /// The next part that is no sign of life.
+    pub async fn next_message(&mut self) -> Option<Value> {
+        loop {
+            let part = self.next().await;
+            if part != Some(json!({})) {
+                return part;
+            }
+        }
+    }
+
+    /// The messages that are left.
+    pub async fn all(mut self) -> Vec<Value> {
+        let mut messages = Vec::new();
+        while let Some(message) = self.next_message().await {
+            messages.push(message);
+        }
+        messages
+    }
+
+    /// Whether the response ends here, with its closing delimiter or without it.
+    pub async fn is_cut_off(mut self) -> bool {
+        while self.read_on().await {}
+        !self.read.ends_with(b"--\r\n")
+    }
+
+    async fn until_delimiter(&mut self) -> Option<String> {
+        loop {
+            if let Some(end) = self.read.windows(DELIMITER.len()).position(|bytes| bytes == DELIMITER) {
+                let rest = self.read.split_off(end + DELIMITER.len());
+                let mut text = std::mem::replace(&mut self.read, rest);
+                text.truncate(end);
+                return Some(String::from_utf8(text).expect("text"));
+            }
+            if !self.read_on().await {
+                return None;
+            }
+        }
+    }
+
+    async fn read_on(&mut self) -> bool {
+        let chunk = timeout(PATIENCE, self.chunks.next()).await.expect("the server sends something");
+        chunk.inspect(|chunk| self.read.extend(chunk)).is_some()
+    }
+}
