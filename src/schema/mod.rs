@@ -1,6 +1,7 @@
 //! The GraphQL schema: the merged roots, what all domains share of it, and how it is executed.
 
 mod check;
+mod connection;
 mod context;
 mod errors;
 mod execute;
@@ -8,7 +9,6 @@ mod json;
 mod limits;
 mod node;
 mod operation;
-mod page;
 mod plain;
 mod render;
 mod resume;
@@ -20,13 +20,13 @@ mod valid;
 mod validation;
 
 pub use check::{CheckError, Checked, check, check_document, parse};
+pub use connection::{AddedAt, Connection, ConnectionKind, Edge, FollowedAt, LikedAt, PageInfo, TotalCount};
 pub use context::request;
 pub use errors::{UserError, UserErrorCode, refuse};
 pub use execute::{execute, execute_query, refused};
 pub use json::{Json, json};
 pub use node::Node;
 pub use operation::operation_name;
-pub use page::{PageInfo, page_info};
 pub use plain::{DirectSerialize, DirectSerializeList, Selected, SelectedField};
 pub use render::{Rendered, renderers};
 pub use resume::resume;

@@ -16,7 +16,11 @@ use std::collections::HashMap;
 /// An object that can write fields that wait for nothing.
 pub trait DirectSerialize: OutputType {
     /// Writes what a field says, just as its resolver says it: a test compares them. `None` for a field that waits for something, or has arguments.
-    fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()>;
+    /// Objects that do not implement it are left to the library.
+    fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
+        let _ = (field, json);
+        None
+    }
 }
 
 /// A list of such objects.

@@ -8,7 +8,8 @@ use crate::base::page::PageArgs;
 use crate::base::request::Request;
 use crate::domains::statuses::{self, Seen, StatusObject};
 use crate::domains::users::UserObject;
-use crate::schema::{DateTime, List, PageInfo, Text, UserError, refuse, request};
+use crate::schema::{Connection, ConnectionKind, DateTime, DirectSerialize, Edge, Text, UserError, refuse, request};
+use async_graphql::connection::EmptyFields;
 use async_graphql::{Context, Enum, ID, InputObject, Object, Result, SimpleObject};
 
 /// The order in which comments of a level are read.
@@ -131,7 +132,7 @@ impl CommentObject {
         #[graphql(desc = "How many from the end, or next to `before`: 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
         #[graphql(desc = "Their order; `TOP` if left out. A cursor is of one order.")] sort: Option<CommentSort>,
-    ) -> Result<CommentConnection> {
+    ) -> Result<Connection<Comments>> {
         let args = PageArgs { first, after, last, before };
         let id = self.0.comment.id;
         Box::pin(level(request(ctx)?, id.status, id.number, sort, args)).await
@@ -183,7 +184,7 @@ impl CommentThread {
         #[graphql(desc = "How many from the end, or next to `before`: 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
         #[graphql(desc = "Their order; `TOP` if left out. A cursor is of one order.")] sort: Option<CommentSort>,
-    ) -> Result<CommentConnection> {
+    ) -> Result<Connection<Comments>> {
         let args = PageArgs { first, after, last, before };
         Box::pin(level(request(ctx)?, self.status, 0, sort, args)).await
     }
@@ -200,7 +201,7 @@ impl CommentThread {
         >,
         #[graphql(desc = "How many levels, 1 or more: 1 shows those directly under the status. All if left out.")]
         max_depth: Option<i32>,
-    ) -> Result<CommentConnection> {
+    ) -> Result<Connection<Comments>> {
         let sort = sort.map(Into::into).unwrap_or_default();
         Box::pin(tree(request(ctx)?, self.status, TreeArgs { first, after, sort, max_depth })).await
     }
@@ -212,45 +213,35 @@ async fn level(
     parent: u64,
     sort: Option<CommentSort>,
     args: PageArgs,
-) -> Result<CommentConnection> {
+) -> Result<Connection<Comments>> {
     let sort = sort.map(Into::into).unwrap_or_default();
     let page = service::replies(&request.app, &request.loaders(), status, parent, sort, &args).await?;
     let (cursors, list) = (request.app.cursors().await?, service::replies_id(status, parent, sort));
-    let edge = |(place, shown)| CommentEdge { cursor: service::encode(&cursors, list, place), node: CommentObject(shown) };
-    let edges: Vec<CommentEdge> = page.items.into_iter().map(edge).collect();
-    Ok(CommentConnection::of(edges, page.has_next, page.has_previous))
+    let edge = |(place, shown)| edge(service::encode(&cursors, list, place), shown);
+    Ok(Connection::new(page.items.into_iter().map(edge).collect(), page.has_next, page.has_previous, EmptyFields))
 }
 
-async fn tree(request: &Request, status: StatusId, args: TreeArgs) -> Result<CommentConnection> {
+async fn tree(request: &Request, status: StatusId, args: TreeArgs) -> Result<Connection<Comments>> {
     let tree = service::tree(&request.app, &request.loaders(), status, &args).await?;
-    let edge = |(cursor, shown)| CommentEdge { cursor, node: CommentObject(shown) };
-    Ok(CommentConnection::of(tree.items.into_iter().map(edge).collect(), tree.has_next, tree.has_previous))
+    let edge = |(cursor, shown)| edge(cursor, shown);
+    Ok(Connection::new(tree.items.into_iter().map(edge).collect(), tree.has_next, tree.has_previous, EmptyFields))
 }
 
-/// A page of comments.
-#[derive(SimpleObject)]
-pub struct CommentConnection {
-    /// The comments on this page, in the order that was asked.
-    edges: List<CommentEdge>,
-    /// Where the page stands.
-    page_info: PageInfo,
+fn edge(cursor: String, shown: Shown) -> Edge<Comments> {
+    Edge { cursor, node: CommentObject(shown), fields: EmptyFields }
 }
 
-impl CommentConnection {
-    fn of(edges: Vec<CommentEdge>, has_next: bool, has_previous: bool) -> Self {
-        let cursor = |edge: Option<&CommentEdge>| edge.map(|edge| edge.cursor.clone());
-        let page_info = PageInfo::new(has_next, has_previous, cursor(edges.first()), cursor(edges.last()));
-        Self { edges: List(edges), page_info }
-    }
-}
+impl DirectSerialize for CommentObject {}
 
-/// A comment and its place.
-#[derive(SimpleObject)]
-struct CommentEdge {
-    /// Its place, in this order.
-    cursor: String,
-    /// The comment.
-    node: CommentObject,
+/// Comments of a thread, in levels or as a tree.
+struct Comments;
+
+impl ConnectionKind for Comments {
+    const CONNECTION: &'static str = "CommentConnection";
+    const EDGE: &'static str = "CommentEdge";
+    type Node = CommentObject;
+    type Fields = EmptyFields;
+    type EdgeFields = EmptyFields;
 }
 
 /// What to say, and where: exactly one of `statusId` and `parentId`.

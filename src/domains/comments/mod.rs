@@ -53,7 +53,7 @@ mod model;
 pub mod service;
 mod store;
 
-pub use graphql::{CommentConnection, CommentMutation, CommentObject, CommentThread};
+pub use graphql::{CommentMutation, CommentObject, CommentThread};
 pub use load::{FetchComments, FetchLevels, Seen};
 pub use model::{
     Comment, CommentEventKind, Draft, Event, EventId, MAX_DEPTH, MESSAGE_BYTES, ParentRef, Read, Sort, Vote, controversy,

@@ -1,52 +1,22 @@
 //! Follows in GraphQL.
 
 use crate::base::error::{Outcome, UserError as Row, UserErrorCode};
-use crate::base::ids::{UserId, source};
-use crate::base::page::{ListId, Page};
+use crate::base::ids::UserId;
 use crate::base::request::Request;
 use crate::domains::timelines;
-use crate::domains::users::{User, UserObject};
-use crate::schema::{DateTime, List, PageInfo, UserError, page_info, refuse, request};
+use crate::domains::users::UserObject;
+use crate::schema::{ConnectionKind, FollowedAt, TotalCount, UserError, refuse, request};
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
-use std::sync::Arc;
 
-/// A page of accounts that follow, or are followed.
-#[derive(SimpleObject)]
-pub struct FollowConnection {
-    /// The follows on this page, newest first.
-    edges: List<FollowEdge>,
-    /// Where the page stands in the list.
-    page_info: PageInfo,
-    /// How many there are in all.
-    total_count: u64,
-}
+/// Followers of an account, or the accounts that it follows.
+pub struct Follows;
 
-/// A follow.
-#[derive(SimpleObject)]
-pub struct FollowEdge {
-    /// Its place in the list.
-    cursor: String,
-    /// When it began.
-    followed_at: DateTime,
-    /// The account at its other end.
-    node: UserObject,
-}
-
-impl FollowConnection {
-    /// A page as clients see it. A follow's place is its id, which tells its time.
-    ///
-    /// # Errors
-    /// `STORAGE_UNAVAILABLE`.
-    pub async fn new(request: &Request, page: Page<Arc<User>>, list: ListId, total_count: u64) -> Result<Self> {
-        let cursors = request.app.cursors().await?;
-        let page_info = page_info(&page, &cursors, list);
-        let edge = |(place, user): (u64, Arc<User>)| FollowEdge {
-            cursor: cursors.encode(list, place),
-            followed_at: DateTime(source::time_of(place)),
-            node: UserObject(user),
-        };
-        Ok(Self { edges: page.items.into_iter().map(edge).collect(), page_info, total_count })
-    }
+impl ConnectionKind for Follows {
+    const CONNECTION: &'static str = "FollowConnection";
+    const EDGE: &'static str = "FollowEdge";
+    type Node = UserObject;
+    type Fields = TotalCount;
+    type EdgeFields = FollowedAt;
 }
 
 /// Whom to follow.

@@ -22,7 +22,7 @@ mod model;
 pub mod service;
 mod store;
 
-pub use graphql::{FollowConnection, FollowEdge, GraphMutation};
+pub use graphql::{Follows, GraphMutation};
 pub use keys::{following as following_key, left as left_key};
 pub use load::{FetchRelations, Relation};
 pub use model::{Audience, Direction, Edge, FanoutMode, MAX_FOLLOWING};

@@ -3,12 +3,15 @@
 use super::model::{NewList, UserList};
 use super::service;
 use crate::base::error::Outcome;
-use crate::base::ids::{UserId, UserListId, source};
+use crate::base::ids::{UserId, UserListId};
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
 use crate::domains::timelines::{self, Timeline};
 use crate::domains::users::UserObject;
-use crate::schema::{DateTime, List, PageInfo, Text, UserError, page_info, refuse, request};
+use crate::schema::{
+    AddedAt, Connection, ConnectionKind, DateTime, DirectSerialize, Text, TotalCount, UserError, refuse, request,
+};
+use async_graphql::connection::EmptyFields;
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
 use std::sync::Arc;
 
@@ -41,7 +44,7 @@ impl UserListObject {
         #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
         #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
-    ) -> Result<UserListMemberConnection> {
+    ) -> Result<Connection<Members>> {
         Box::pin(self.page_of_members(request(ctx)?, PageArgs { first, after, last, before })).await
     }
 
@@ -52,74 +55,36 @@ impl UserListObject {
 }
 
 impl UserListObject {
-    async fn page_of_members(&self, request: &Request, args: PageArgs) -> Result<UserListMemberConnection> {
+    async fn page_of_members(&self, request: &Request, args: PageArgs) -> Result<Connection<Members>> {
         let page = service::members(&request.app, &request.loaders(), self.0.id, &args).await?;
-        let (cursors, list) = (request.app.cursors().await?, service::members_id(self.0.id));
-        let page_info = page_info(&page, &cursors, list);
-        let edges = page.items.into_iter().map(|(place, user)| UserListMemberEdge {
-            cursor: cursors.encode(list, place),
-            added_at: DateTime(source::time_of(place)),
-            node: UserObject(user),
-        });
-        Ok(UserListMemberConnection { edges: edges.collect(), page_info, total_count: self.0.members })
+        let total = TotalCount::Loaded(self.0.members);
+        let member = |position, user| (UserObject(user), AddedAt::at(position));
+        Connection::from_page(request, page, service::members_id(self.0.id), total, member).await
     }
 }
 
-/// A page of those on a list.
-#[derive(SimpleObject)]
-struct UserListMemberConnection {
-    /// The memberships on this page, newest first.
-    edges: List<UserListMemberEdge>,
-    /// Where the page stands in the list.
-    page_info: PageInfo,
-    /// How many there are in all.
-    total_count: u64,
+impl DirectSerialize for UserListObject {}
+
+/// The accounts on a list.
+struct Members;
+
+impl ConnectionKind for Members {
+    const CONNECTION: &'static str = "UserListMemberConnection";
+    const EDGE: &'static str = "UserListMemberEdge";
+    type Node = UserObject;
+    type Fields = TotalCount;
+    type EdgeFields = AddedAt;
 }
 
-/// A membership of a list.
-#[derive(SimpleObject)]
-struct UserListMemberEdge {
-    /// Its place in the list.
-    cursor: String,
-    /// When they were put on it.
-    added_at: DateTime,
-    /// Who is on it.
-    node: UserObject,
-}
+/// The viewer's lists.
+struct Lists;
 
-/// A page of the viewer's lists.
-struct UserListConnection {
-    owner: UserId,
-    edges: Vec<UserListEdge>,
-    page_info: PageInfo,
-}
-
-/// A page of the viewer's lists.
-#[Object]
-impl UserListConnection {
-    /// The lists on this page, the newest first.
-    async fn edges(&self) -> List<&UserListEdge> {
-        self.edges.iter().collect()
-    }
-
-    /// Where the page stands in the list of them.
-    async fn page_info(&self) -> &PageInfo {
-        &self.page_info
-    }
-
-    /// How many there are in all: at most 50.
-    async fn total_count(&self, ctx: &Context<'_>) -> Result<u64> {
-        Ok(Box::pin(service::count(&request(ctx)?.app, self.owner)).await?)
-    }
-}
-
-/// A list and its place.
-#[derive(SimpleObject)]
-struct UserListEdge {
-    /// Its place among the viewer's lists.
-    cursor: String,
-    /// The list.
-    node: UserListObject,
+impl ConnectionKind for Lists {
+    const CONNECTION: &'static str = "UserListConnection";
+    const EDGE: &'static str = "UserListEdge";
+    type Node = UserListObject;
+    type Fields = TotalCount;
+    type EdgeFields = EmptyFields;
 }
 
 /// What can be read of lists.
@@ -136,19 +101,18 @@ impl ListQuery {
         #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
         #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
-    ) -> Option<Result<UserListConnection>> {
+    ) -> Option<Result<Connection<Lists>>> {
         Some(Box::pin(page_of_lists(ctx, PageArgs { first, after, last, before })).await)
     }
 }
 
-async fn page_of_lists(ctx: &Context<'_>, args: PageArgs) -> Result<UserListConnection> {
+async fn page_of_lists(ctx: &Context<'_>, args: PageArgs) -> Result<Connection<Lists>> {
     let request = request(ctx)?;
     let owner = request.viewer()?.user;
     let page = service::lists(&request.app, &request.loaders(), owner, &args).await?;
-    let (cursors, list) = (request.app.cursors().await?, service::lists_id(owner));
-    let page_info = page_info(&page, &cursors, list);
-    let edge = |(place, found)| UserListEdge { cursor: cursors.encode(list, place), node: UserListObject(found) };
-    Ok(UserListConnection { owner, edges: page.items.into_iter().map(edge).collect(), page_info })
+    let total = TotalCount::on_demand(move |app| Box::pin(service::count(app, owner)));
+    let list = |_, list| (UserListObject(list), EmptyFields);
+    Connection::from_page(request, page, service::lists_id(owner), total, list).await
 }
 
 /// A list to make.

@@ -11,7 +11,8 @@ use crate::domains::comments::CommentThread;
 use crate::domains::timelines;
 use crate::domains::users::UserObject;
 use crate::schema::{
-    DateTime, DirectSerialize, Json, List, PageInfo, SelectedField, Text, UserError, page_info, refuse, request,
+    Connection, ConnectionKind, DateTime, DirectSerialize, Json, LikedAt, SelectedField, Text, TotalCount, UserError, refuse,
+    request,
 };
 use async_graphql::{Context, ID, InputObject, Object, Result, ScalarType, SimpleObject};
 
@@ -79,7 +80,7 @@ impl StatusObject {
         #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
         #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
-    ) -> Result<LikerConnection> {
+    ) -> Result<Connection<Likers>> {
         Box::pin(self.page_of_likers(request(ctx)?, PageArgs { first, after, last, before })).await
     }
 }
@@ -102,40 +103,24 @@ impl DirectSerialize for StatusObject {
 }
 
 impl StatusObject {
-    async fn page_of_likers(&self, request: &Request, args: PageArgs) -> Result<LikerConnection> {
+    async fn page_of_likers(&self, request: &Request, args: PageArgs) -> Result<Connection<Likers>> {
         let id = self.0.status.id;
         let page = service::likers(&request.app, &request.loaders(), id, &args).await?;
-        let (cursors, list) = (request.app.cursors().await?, service::likers_id(id));
-        let page_info = page_info(&page, &cursors, list);
-        let edges = page.items.into_iter().map(|(place, user)| LikerEdge {
-            cursor: cursors.encode(list, place),
-            liked_at: DateTime(crate::base::ids::source::time_of(place)),
-            node: UserObject(user),
-        });
-        Ok(LikerConnection { edges: edges.collect(), page_info, total_count: self.0.status.likes })
+        let total = TotalCount::Loaded(self.0.status.likes);
+        let like = |position, user| (UserObject(user), LikedAt::at(position));
+        Connection::from_page(request, page, service::likers_id(id), total, like).await
     }
 }
 
-/// A page of those who like a status.
-#[derive(SimpleObject)]
-pub struct LikerConnection {
-    /// The likes on this page, newest first.
-    edges: List<LikerEdge>,
-    /// Where the page stands in the list.
-    page_info: PageInfo,
-    /// How many there are in all.
-    total_count: u64,
-}
+/// The accounts that like a status.
+struct Likers;
 
-/// A like.
-#[derive(SimpleObject)]
-struct LikerEdge {
-    /// Its place in the list.
-    cursor: String,
-    /// When it was given.
-    liked_at: DateTime,
-    /// Who gave it.
-    node: UserObject,
+impl ConnectionKind for Likers {
+    const CONNECTION: &'static str = "LikerConnection";
+    const EDGE: &'static str = "LikerEdge";
+    type Node = UserObject;
+    type Fields = TotalCount;
+    type EdgeFields = LikedAt;
 }
 
 /// A place on the earth, in degrees.

@@ -26,7 +26,7 @@ mod model;
 pub mod service;
 mod store;
 
-pub use graphql::{LikerConnection, StatusMutation, StatusObject};
+pub use graphql::{StatusMutation, StatusObject};
 pub use keys::{gone as gone_key, of_key as status_of_key, status as status_key};
 pub use load::{FetchStatuses, Seen};
 pub use model::{Draft, Location, MESSAGE_BYTES, Status};

@@ -7,8 +7,9 @@ use crate::base::request::Request;
 use crate::domains::ads::Promotion;
 use crate::domains::statuses::{self, Seen, StatusObject};
 use crate::platform::journal::Feed;
-use crate::schema::{DirectSerialize, DirectSerializeList, Json, PageInfo, SelectedField, page_info, request};
-use async_graphql::{Context, ID, Object, Result, SimpleObject};
+use crate::schema::{Connection, ConnectionKind, DirectSerialize, Edge, Json, SelectedField, request};
+use async_graphql::connection::EmptyFields;
+use async_graphql::{Context, ID, Object, Result};
 
 /// A timeline of somebody.
 pub enum Timeline {
@@ -52,7 +53,7 @@ impl Timeline {
         #[graphql(desc = "Only what comes after (is older than) this cursor.")] after: Option<String>,
         #[graphql(desc = "How many from the oldest, or next to `before`: 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what comes before (is newer than) this cursor.")] before: Option<String>,
-    ) -> Result<TimelineEntryConnection> {
+    ) -> Result<Connection<Entries>> {
         let args = PageArgs { first, after, last, before };
         let request = request(ctx)?;
         let loaders = request.loaders();
@@ -94,22 +95,18 @@ impl Timeline {
         }
     }
 
-    async fn connection(&self, request: &Request, args: PageArgs) -> Result<TimelineEntryConnection> {
+    async fn connection(&self, request: &Request, args: PageArgs) -> Result<Connection<Entries>> {
         let page = self.page(request, &args).await?;
-        let (cursors, list) = (request.app.cursors().await?, self.list());
-        let page_info = page_info(&page, &cursors, list);
-        let edge = |(position, seen): (u64, Seen)| TimelineEntryEdge {
-            cursor: cursors.encode(list, position),
-            node: TimelineEntry { list, position, seen, promotion: None },
-        };
-        Ok(TimelineEntryConnection { edges: DirectSerializeList(page.items.into_iter().map(edge).collect()), page_info })
+        let list = self.list();
+        let entry = |position, seen| (TimelineEntry { list, position, seen, promotion: None }, EmptyFields);
+        Connection::from_page(request, page, list, EmptyFields, entry).await
     }
 
     /// A page of a home with promoted entries.
-    async fn promoted(&self, request: &Request, owner: UserId, args: PageArgs) -> Result<TimelineEntryConnection> {
-        let (page, woven) = service::promoted_home(&request.app, &request.loaders(), owner, &args).await?;
+    async fn promoted(&self, request: &Request, owner: UserId, args: PageArgs) -> Result<Connection<Entries>> {
+        let (page, entries) = service::promoted_home(&request.app, &request.loaders(), owner, &args).await?;
         let (cursors, list) = (request.app.cursors().await?, self.list());
-        let edge = |it: service::HomeEntry| TimelineEntryEdge {
+        let edge = |it: service::HomeEntry| Edge {
             cursor: service::encode_woven(&cursors, list, it.position, it.since),
             node: TimelineEntry {
                 list,
@@ -117,12 +114,9 @@ impl Timeline {
                 promotion: it.promoted.as_ref().map(Promotion::from),
                 seen: it.seen,
             },
+            fields: EmptyFields,
         };
-        let edges: Vec<TimelineEntryEdge> = woven.into_iter().map(edge).collect();
-        let cursor = |edge: Option<&TimelineEntryEdge>| edge.map(|edge| edge.cursor.clone());
-        let (start, end) = (cursor(edges.first()), cursor(edges.last()));
-        let page_info = PageInfo::new(page.has_next, page.has_previous, start, end);
-        Ok(TimelineEntryConnection { edges: DirectSerializeList(edges), page_info })
+        Ok(Connection::new(entries.into_iter().map(edge).collect(), page.has_next, page.has_previous, EmptyFields))
     }
 
     async fn page(&self, request: &Request, args: &PageArgs) -> Result<Page<Seen>, crate::base::error::Error> {
@@ -135,22 +129,15 @@ impl Timeline {
     }
 }
 
-/// A page of a timeline.
-#[derive(SimpleObject)]
-struct TimelineEntryConnection {
-    /// The entries on this page, newest first.
-    edges: DirectSerializeList<TimelineEntryEdge>,
-    /// Where the page stands in the timeline.
-    page_info: PageInfo,
-}
+/// The entries of a timeline.
+struct Entries;
 
-/// An entry and its place.
-#[derive(SimpleObject)]
-struct TimelineEntryEdge {
-    /// Its place in the timeline.
-    cursor: String,
-    /// The entry.
-    node: TimelineEntry,
+impl ConnectionKind for Entries {
+    const CONNECTION: &'static str = "TimelineEntryConnection";
+    const EDGE: &'static str = "TimelineEntryEdge";
+    type Node = TimelineEntry;
+    type Fields = EmptyFields;
+    type EdgeFields = EmptyFields;
 }
 
 struct TimelineEntry {
@@ -186,17 +173,6 @@ impl TimelineEntry {
         // A promoted one stands where the one before it does.
         let kind = if self.promotion.is_some() { PROMOTED } else { self.list.kind };
         ids::encode_entry(kind, self.list.owner, self.position)
-    }
-}
-
-impl DirectSerialize for TimelineEntryEdge {
-    fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
-        match field.name {
-            "cursor" => json.value(&self.cursor),
-            "node" => json.object(&self.node, &field.of)?,
-            _ => return None,
-        }
-        Some(())
     }
 }
 

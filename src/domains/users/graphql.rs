@@ -3,9 +3,11 @@
 use super::model::User;
 use super::service::{self, Change, NewAccount};
 use crate::base::page::PageArgs;
-use crate::domains::graph::{self, Direction, FollowConnection, Relation};
+use crate::domains::graph::{self, Direction, Follows, Relation};
 use crate::domains::timelines::Timeline;
-use crate::schema::{DateTime, DirectSerialize, Json, SelectedField, Text, UserError, refuse, request};
+use crate::schema::{
+    Connection, DateTime, DirectSerialize, FollowedAt, Json, SelectedField, Text, TotalCount, UserError, refuse, request,
+};
 use async_graphql::{Context, ID, InputObject, MaybeUndefined, Object, Result, ScalarType, SimpleObject};
 use std::sync::Arc;
 
@@ -73,7 +75,7 @@ impl UserObject {
         #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
         #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
-    ) -> Result<FollowConnection> {
+    ) -> Result<Connection<Follows>> {
         Box::pin(self.people(ctx, Direction::Followers, PageArgs { first, after, last, before })).await
     }
 
@@ -85,7 +87,7 @@ impl UserObject {
         #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
         #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
-    ) -> Result<FollowConnection> {
+    ) -> Result<Connection<Follows>> {
         Box::pin(self.people(ctx, Direction::Following, PageArgs { first, after, last, before })).await
     }
 
@@ -120,11 +122,13 @@ impl UserObject {
         Ok(Box::pin(request(ctx)?.loaders().relations.load(self.0.id)).await?)
     }
 
-    async fn people(&self, ctx: &Context<'_>, side: Direction, args: PageArgs) -> Result<FollowConnection> {
+    async fn people(&self, ctx: &Context<'_>, side: Direction, args: PageArgs) -> Result<Connection<Follows>> {
         let request = request(ctx)?;
         let page = graph::service::people(&request.app, &request.loaders(), self.0.id, side, &args).await?;
         let total = if side == Direction::Followers { self.0.followers } else { self.0.following };
-        FollowConnection::new(request, page, graph::service::list_id(self.0.id, side), total).await
+        let (list, total) = (graph::service::list_id(self.0.id, side), TotalCount::Loaded(total));
+        let follow = |position, user| (Self(user), FollowedAt::at(position));
+        Connection::from_page(request, page, list, total, follow).await
     }
 }
 

@@ -5,7 +5,7 @@ use super::super::store::KeptAd;
 use super::campaign::CampaignObject;
 use super::report::{AdReport, days};
 use crate::domains::statuses::{StatusObject, service as statuses};
-use crate::schema::{Decimal, Text, request};
+use crate::schema::{Decimal, DirectSerialize, Text, request};
 use async_graphql::{Context, Enum, ID, Object, Result};
 use std::sync::Arc;
 
@@ -112,6 +112,8 @@ impl AdObject {
         Ok(AdReport::new(self.0.clone(), self::days(days)?))
     }
 }
+
+impl DirectSerialize for AdObject {}
 
 /// A slot of the model's.
 pub(super) fn slot(slot: AdSlot) -> Slot {

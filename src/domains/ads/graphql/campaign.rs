@@ -5,12 +5,13 @@ use super::super::service;
 use super::super::store::Kept;
 use super::ad::AdObject;
 use super::report::{CampaignReport, days};
-use super::website::{WebsiteConnection, page_of_websites};
+use super::website::{Websites, page_of_websites};
 use crate::base::clock::DAY;
-use crate::base::ids::{CampaignId, UserId};
+use crate::base::ids::CampaignId;
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
-use crate::schema::{DateTime, Decimal, List, PageInfo, Text, Texts, page_info, request};
+use crate::schema::{Connection, ConnectionKind, DateTime, Decimal, DirectSerialize, Text, Texts, TotalCount, request};
+use async_graphql::connection::EmptyFields;
 use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
 use std::sync::Arc;
 
@@ -158,7 +159,7 @@ impl CampaignObject {
         #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
         #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
-    ) -> Result<AdConnection> {
+    ) -> Result<Connection<Ads>> {
         Box::pin(page_of_ads(request(ctx)?, self.0.campaign.id, PageArgs { first, after, last, before })).await
     }
 
@@ -171,75 +172,43 @@ impl CampaignObject {
     }
 }
 
-/// A page of a campaign's ads.
-#[derive(SimpleObject)]
-struct AdConnection {
-    /// The ads on this page, the newest first.
-    edges: List<AdEdge>,
-    /// Where the page stands in the list of them.
-    page_info: PageInfo,
+impl DirectSerialize for CampaignObject {}
+
+/// The ads of a campaign.
+struct Ads;
+
+impl ConnectionKind for Ads {
+    const CONNECTION: &'static str = "AdConnection";
+    const EDGE: &'static str = "AdEdge";
+    type Node = AdObject;
+    type Fields = EmptyFields;
+    type EdgeFields = EmptyFields;
 }
 
-/// An ad and its place.
-#[derive(SimpleObject)]
-struct AdEdge {
-    /// Its place among the campaign's ads.
-    cursor: String,
-    /// The ad.
-    node: AdObject,
-}
-
-async fn page_of_ads(request: &Request, campaign: CampaignId, args: PageArgs) -> Result<AdConnection> {
+async fn page_of_ads(request: &Request, campaign: CampaignId, args: PageArgs) -> Result<Connection<Ads>> {
     let page = service::ads(&request.app, &request.loaders(), campaign, &args).await?;
-    let (cursors, list) = (request.app.cursors().await?, service::ads_id(campaign));
-    let page_info = page_info(&page, &cursors, list);
-    let edge = |(place, ad)| AdEdge { cursor: cursors.encode(list, place), node: AdObject(ad) };
-    Ok(AdConnection { edges: page.items.into_iter().map(edge).collect(), page_info })
+    let ad = |_, ad| (AdObject(ad), EmptyFields);
+    Connection::from_page(request, page, service::ads_id(campaign), EmptyFields, ad).await
 }
 
-/// A page of the viewer's campaigns.
-struct CampaignConnection {
-    owner: UserId,
-    edges: Vec<CampaignEdge>,
-    page_info: PageInfo,
+/// The viewer's campaigns.
+struct Campaigns;
+
+impl ConnectionKind for Campaigns {
+    const CONNECTION: &'static str = "CampaignConnection";
+    const EDGE: &'static str = "CampaignEdge";
+    type Node = CampaignObject;
+    type Fields = TotalCount;
+    type EdgeFields = EmptyFields;
 }
 
-/// A page of the viewer's campaigns.
-#[Object]
-impl CampaignConnection {
-    /// The campaigns on this page, the newest first.
-    async fn edges(&self) -> List<&CampaignEdge> {
-        self.edges.iter().collect()
-    }
-
-    /// Where the page stands in the list of them.
-    async fn page_info(&self) -> &PageInfo {
-        &self.page_info
-    }
-
-    /// How many there are in all: at most 1,000.
-    async fn total_count(&self, ctx: &Context<'_>) -> Result<u64> {
-        Ok(Box::pin(service::count(&request(ctx)?.app, self.owner)).await?)
-    }
-}
-
-/// A campaign and its place.
-#[derive(SimpleObject)]
-struct CampaignEdge {
-    /// Its place among the viewer's campaigns.
-    cursor: String,
-    /// The campaign.
-    node: CampaignObject,
-}
-
-async fn page_of_campaigns(ctx: &Context<'_>, args: PageArgs) -> Result<CampaignConnection> {
+async fn page_of_campaigns(ctx: &Context<'_>, args: PageArgs) -> Result<Connection<Campaigns>> {
     let request = request(ctx)?;
     let owner = request.viewer()?.user;
     let page = service::campaigns(&request.app, &request.loaders(), owner, &args).await?;
-    let (cursors, list) = (request.app.cursors().await?, service::campaigns_id(owner));
-    let page_info = page_info(&page, &cursors, list);
-    let edge = |(place, found)| CampaignEdge { cursor: cursors.encode(list, place), node: CampaignObject(found) };
-    Ok(CampaignConnection { owner, edges: page.items.into_iter().map(edge).collect(), page_info })
+    let total = TotalCount::on_demand(move |app| Box::pin(service::count(app, owner)));
+    let campaign = |_, campaign| (CampaignObject(campaign), EmptyFields);
+    Connection::from_page(request, page, service::campaigns_id(owner), total, campaign).await
 }
 
 /// What can be read of ads.
@@ -256,7 +225,7 @@ impl AdQuery {
         #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
         #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
-    ) -> Option<Result<CampaignConnection>> {
+    ) -> Option<Result<Connection<Campaigns>>> {
         Some(Box::pin(page_of_campaigns(ctx, PageArgs { first, after, last, before })).await)
     }
 
@@ -268,7 +237,7 @@ impl AdQuery {
         #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
         #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
-    ) -> Option<Result<WebsiteConnection>> {
+    ) -> Option<Result<Connection<Websites>>> {
         Some(Box::pin(page_of_websites(ctx, PageArgs { first, after, last, before })).await)
     }
 }

@@ -3,10 +3,11 @@
 use super::super::model::{NewWebsite, Website};
 use super::super::service;
 use crate::base::error::Outcome;
-use crate::base::ids::{UserId, WebsiteId};
+use crate::base::ids::WebsiteId;
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
-use crate::schema::{DateTime, List, PageInfo, Text, UserError, page_info, refuse, request};
+use crate::schema::{Connection, ConnectionKind, DateTime, DirectSerialize, Text, TotalCount, UserError, refuse, request};
+use async_graphql::connection::EmptyFields;
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
 use std::sync::Arc;
 
@@ -53,49 +54,26 @@ impl WebsiteObject {
     }
 }
 
-/// A page of the viewer's websites.
-pub(super) struct WebsiteConnection {
-    owner: UserId,
-    edges: Vec<WebsiteEdge>,
-    page_info: PageInfo,
+impl DirectSerialize for WebsiteObject {}
+
+/// The viewer's websites.
+pub(super) struct Websites;
+
+impl ConnectionKind for Websites {
+    const CONNECTION: &'static str = "WebsiteConnection";
+    const EDGE: &'static str = "WebsiteEdge";
+    type Node = WebsiteObject;
+    type Fields = TotalCount;
+    type EdgeFields = EmptyFields;
 }
 
-/// A page of the viewer's websites.
-#[Object]
-impl WebsiteConnection {
-    /// The websites on this page, the newest first.
-    async fn edges(&self) -> List<&WebsiteEdge> {
-        self.edges.iter().collect()
-    }
-
-    /// Where the page stands in the list of them.
-    async fn page_info(&self) -> &PageInfo {
-        &self.page_info
-    }
-
-    /// How many there are in all: at most 100.
-    async fn total_count(&self, ctx: &Context<'_>) -> Result<u64> {
-        Ok(Box::pin(service::count_websites(&request(ctx)?.app, self.owner)).await?)
-    }
-}
-
-/// A website and its place.
-#[derive(SimpleObject)]
-struct WebsiteEdge {
-    /// Its place among the viewer's websites.
-    cursor: String,
-    /// The website.
-    node: WebsiteObject,
-}
-
-pub(super) async fn page_of_websites(ctx: &Context<'_>, args: PageArgs) -> Result<WebsiteConnection> {
+pub(super) async fn page_of_websites(ctx: &Context<'_>, args: PageArgs) -> Result<Connection<Websites>> {
     let request = request(ctx)?;
     let owner = request.viewer()?.user;
     let page = service::websites(&request.app, &request.loaders(), owner, &args).await?;
-    let (cursors, list) = (request.app.cursors().await?, service::websites_id(owner));
-    let page_info = page_info(&page, &cursors, list);
-    let edge = |(place, found)| WebsiteEdge { cursor: cursors.encode(list, place), node: WebsiteObject(found) };
-    Ok(WebsiteConnection { owner, edges: page.items.into_iter().map(edge).collect(), page_info })
+    let total = TotalCount::on_demand(move |app| Box::pin(service::count_websites(app, owner)));
+    let website = |_, website| (WebsiteObject(website), EmptyFields);
+    Connection::from_page(request, page, service::websites_id(owner), total, website).await
 }
 
 /// A website to register.
