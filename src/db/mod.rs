@@ -12,6 +12,7 @@ pub mod connection;
 pub mod decode;
 pub mod embedded;
 mod generation;
+pub mod hash;
 pub mod inspect;
 pub mod client_cache;
 mod keys;

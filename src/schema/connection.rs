@@ -1,7 +1,7 @@
 //! Relay connections: one generic connection and edge for every list that is read in pages.
 
-use super::plain::{DirectSerialize, DirectSerializeList, SelectedField};
-use super::{DateTime, Json, request};
+use super::direct::object;
+use super::{DateTime, DirectObject, DirectSerialize, DirectSerializeList, Json, Selected, SelectedField, request};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::source;
@@ -23,7 +23,7 @@ pub trait ConnectionKind: Send + Sync + 'static {
     /// Further fields of the connection: [`TotalCount`] or [`EmptyFields`].
     type Fields: ObjectType;
     /// Further fields of an edge, such as the time of a follow; [`EmptyFields`] for none.
-    type EdgeFields: ObjectType + DirectSerialize;
+    type EdgeFields: ObjectType + DirectObject;
 }
 
 /// A page of a list, as the cursor connections specification of Relay has it.
@@ -92,18 +92,27 @@ impl<K: ConnectionKind> Connection<K> {
     }
 }
 
-impl<K: ConnectionKind> DirectSerialize for Edge<K> {
-    fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
+impl<K: ConnectionKind> DirectObject for Edge<K> {
+    fn write_field(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
         match field.name {
-            "cursor" => json.value(&self.cursor),
-            "node" => json.object(&self.node, &field.of)?,
-            _ => self.fields.write(field, json)?,
+            "cursor" => self.cursor.write(&field.selected, json),
+            "node" => self.node.write(&field.selected, json),
+            _ => self.fields.write_field(field, json),
         }
-        Some(())
     }
 }
 
-impl DirectSerialize for EmptyFields {}
+impl<K: ConnectionKind> DirectSerialize for Edge<K> {
+    fn write(&self, selected: &Selected<'_>, json: &mut Json) -> Option<()> {
+        json.object(self, selected)
+    }
+}
+
+impl DirectObject for EmptyFields {
+    fn write_field(&self, _: &SelectedField<'_>, _: &mut Json) -> Option<()> {
+        None
+    }
+}
 
 /// Position of a page in its list. Both flags are exact in both directions of paging.
 #[derive(Clone, Debug, SimpleObject)]
@@ -146,45 +155,50 @@ impl TotalCount {
     }
 }
 
-/// Declares the fields of edges whose position tells their time.
+object! {
+    /// The time of a follow.
+    "FollowedAt": FollowedAt(at) {
+        /// Time of the follow.
+        "followedAt" followed_at: DateTime = *at;
+    }
+}
+
+object! {
+    /// The time of a like.
+    "LikedAt": LikedAt(at) {
+        /// Time of the like.
+        "likedAt" liked_at: DateTime = *at;
+    }
+}
+
+object! {
+    /// The time at which an account was added to a list.
+    "AddedAt": AddedAt(at) {
+        /// Time at which the account was added to the list.
+        "addedAt" added_at: DateTime = *at;
+    }
+}
+
+/// Declares the fields of edges whose position tells a time.
 macro_rules! edge_times {
-    ($($(#[$doc:meta])* $name:ident { $(#[$field_doc:meta])* $field:ident as $graphql:literal })*) => {$(
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
-        #[derive(SimpleObject)]
-        pub struct $name {
-            $(#[$field_doc])*
-            $field: DateTime,
-        }
+        pub struct $name(DateTime);
 
         impl $name {
-            /// The time of an entry at this position.
-            pub fn at(position: u64) -> Self {
-                Self { $field: DateTime(source::time_of(position)) }
-            }
-        }
-
-        impl DirectSerialize for $name {
-            fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
-                (field.name == $graphql).then(|| json.value(async_graphql::ScalarType::to_value(&self.$field)))
+            /// The time of the entry at this position.
+            pub fn from_position(position: u64) -> Self {
+                Self(DateTime(source::time_of(position)))
             }
         }
     )*};
 }
 
 edge_times! {
-    /// The time of a follow.
-    FollowedAt {
-        /// Time of the follow.
-        followed_at as "followedAt"
-    }
-    /// The time of a like.
-    LikedAt {
-        /// Time of the like.
-        liked_at as "likedAt"
-    }
-    /// The time from which an account is on a list.
-    AddedAt {
-        /// Time at which the account was added to the list.
-        added_at as "addedAt"
-    }
+    /// The field `followedAt` of an edge.
+    FollowedAt;
+    /// The field `likedAt` of an edge.
+    LikedAt;
+    /// The field `addedAt` of an edge.
+    AddedAt;
 }

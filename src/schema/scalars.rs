@@ -1,5 +1,6 @@
 //! Scalars of our own.
 
+use super::{DirectSerialize, Json, Selected};
 use crate::base::clock::{DAY, Millis};
 use async_graphql::{InputValueError, InputValueResult, Scalar, ScalarType, Value};
 use jiff::Timestamp;
@@ -22,6 +23,13 @@ impl ScalarType for DateTime {
     fn to_value(&self) -> Value {
         let time = i64::try_from(self.0).ok().and_then(|millis| Timestamp::from_millisecond(millis).ok());
         Value::String(format!("{:.3}", time.unwrap_or(Timestamp::UNIX_EPOCH)))
+    }
+}
+
+impl DirectSerialize for DateTime {
+    fn write(&self, _: &Selected<'_>, json: &mut Json) -> Option<()> {
+        json.value(self.to_value());
+        Some(())
     }
 }
 

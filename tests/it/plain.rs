@@ -1,4 +1,4 @@
-//! What is written at once says what the resolvers say: every field, and whatever shape it is asked in.
+//! Direct rendering gives the same answer as the resolvers: for every field, and for every shape of a selection.
 
 use crate::support::{Actor, Answer, TestApp};
 use serde_json::{Value, json};
@@ -52,6 +52,26 @@ async fn world(app: &TestApp) -> Actor {
     bob
 }
 
+/// A status that its reader likes, under which comments are edited, deleted and voted on; and a list with a member. Returns the status.
+async fn discussion(reader: &Actor) -> String {
+    let run = async |operation: &str, input: Value| {
+        let answer = reader.run(operation, json!({ "input": input })).await;
+        assert!(answer["errors"].is_null() && !answer.to_string().contains("\"code\""), "{answer}");
+        answer["data"].as_object().and_then(|data| data.values().next()).expect("a payload").clone()
+    };
+    let status = reader.post("discussed").await;
+    reader.like(&status).await;
+    let add = async |input: Value| run("AddComment", input).await["comment"]["id"].as_str().expect("a comment").to_owned();
+    let first = add(json!({ "statusId": status, "message": "a \"first\" \n one" })).await;
+    let reply = add(json!({ "parentId": first, "message": "a reply" })).await;
+    run("EditComment", json!({ "commentId": reply, "message": "another reply" })).await;
+    run("Vote", json!({ "commentId": reply, "vote": "DOWN" })).await;
+    run("DeleteComment", json!({ "commentId": first, "withReplies": false })).await;
+    let list = run("CreateList", json!({ "name": "Birds" })).await["userList"]["id"].clone();
+    run("AddToList", json!({ "listId": list, "userId": reader.id })).await;
+    status
+}
+
 /// The text of an answer: the order of its members counts.
 async fn text(app: &TestApp, reader: &Actor, query: &str) -> String {
     let token = reader.token.as_deref().expect("a session");
@@ -60,9 +80,12 @@ async fn text(app: &TestApp, reader: &Actor, query: &str) -> String {
     answer.text
 }
 
-/// The page as it is written at once, and as the library makes it, which is left what is selected twice.
-async fn both(app: &TestApp, reader: &Actor, selection: &str) -> [String; 2] {
-    let query = |edges: &str| format!("query {{ homeTimeline {{ entries(first: 5) {{ {edges} }} }} }}");
+/// Where the tests read a connection: the fields around it, with a gap for its selection.
+const HOME: &str = "homeTimeline { entries(first: 5) { # } }";
+
+/// A connection as it is rendered directly, and as the library renders it, to which a field is left that is selected twice.
+async fn both(app: &TestApp, reader: &Actor, place: &str, selection: &str) -> [String; 2] {
+    let query = |edges: &str| format!("query {{ {} }}", place.replace('#', edges));
     let edges = format!("edges {{ {selection} }}");
     [text(app, reader, &query(&edges)).await, text(app, reader, &query(&format!("{edges} {edges}"))).await]
 }
@@ -71,12 +94,27 @@ async fn both(app: &TestApp, reader: &Actor, selection: &str) -> [String; 2] {
 async fn every_field_says_the_same() {
     let app = TestApp::start().await;
     let reader = world(&app).await;
-    let all = selections(&fields(&reader).await, "TimelineEntryEdge", 3);
-    assert!(all.len() > 20 && all.iter().any(|it| it.contains("followersCount")), "{all:?}");
-    for selection in all {
-        let [at_once, left] = both(&app, &reader, &selection).await;
-        assert_eq!(at_once, left, "{selection}");
-        assert!(at_once.contains("\"edges\":[{"), "{at_once}");
+    let all = fields(&reader).await;
+    let status = discussion(&reader).await;
+    for (place, edge, levels, field) in [
+        (HOME, "TimelineEntryEdge", 3, "followersCount"),
+        ("user(login: \"ada\") { followers { # } }", "FollowEdge", 1, "followedAt"),
+        ("viewerLists { edges { node { members { # } } } }", "UserListMemberEdge", 1, "addedAt"),
+        (&format!("node(id: \"{status}\") {{ ... on Status {{ likers {{ # }} }} }}"), "LikerEdge", 1, "likedAt"),
+        (
+            &format!("node(id: \"{status}\") {{ ... on Status {{ commentThread {{ tree {{ # }} }} }} }}"),
+            "CommentEdge",
+            2,
+            "viewerVote",
+        ),
+    ] {
+        let all = selections(&all, edge, levels);
+        assert!(all.iter().any(|it| it.contains(field)), "{all:?}");
+        for selection in all {
+            let [direct, left] = both(&app, &reader, place, &selection).await;
+            assert_eq!(direct, left, "{selection}");
+            assert!(direct.contains("\"edges\":[{"), "{selection}: {direct}");
+        }
     }
 }
 
@@ -93,8 +131,8 @@ async fn whatever_shape_it_is_asked_in() {
         "node { status { author { viewerIsFollowing login } message } }",
         "node { status { likers(first: 1) { totalCount } id } id }",
     ] {
-        let [at_once, left] = both(&app, &reader, selection).await;
-        assert_eq!(at_once, left, "{selection}");
+        let [direct, left] = both(&app, &reader, HOME, selection).await;
+        assert_eq!(direct, left, "{selection}");
     }
     let named = "query { homeTimeline { entries { edges { ...Edge } pageInfo { hasNextPage } } } } \
         fragment Card on Status { id author { ...Who } } fragment Who on User { login } \
@@ -140,40 +178,21 @@ async fn an_empty_page_and_one_that_skips_are_the_library_s_too() {
     }
 }
 
-/// The block of `text` that begins with a line, up to the brace that closes it.
-fn block<'a>(text: &'a str, line: &str) -> Option<&'a str> {
-    let (_, rest) = text.split_once(&format!("\n{line}\n"))?;
-    rest.split_once("\n}\n").map(|(block, _)| block)
-}
-
-/// A name of Rust as GraphQL has it.
-fn camel(name: &str) -> String {
-    let mut words = name.split('_');
-    let first = words.next().unwrap_or_default().to_owned();
-    words.fold(first, |all, word| all + &word[..1].to_uppercase() + &word[1..])
-}
-
-/// One that is forgotten is left to the library, with the whole page: the answer is the same and costs twice as much.
+/// The resolvers of an `object!`, which are rendered by the library, must need something: the request or arguments. A field that needs nothing belongs
+/// into the block above them, else every page that selects it costs twice as much.
 #[test]
-fn every_field_that_needs_nothing_is_written_at_once() {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let (mut seen, mut left) = (0, Vec::new());
-    for (file, object) in [("users", "UserObject"), ("statuses", "StatusObject"), ("timelines", "TimelineEntry")] {
-        let text = std::fs::read_to_string(root.join(file).join("graphql.rs")).expect("a source");
-        let resolvers = block(&text, &format!("impl {object} {{")).unwrap_or_else(|| panic!("no {object}"));
-        let at_once = block(&text, &format!("impl Plain for {object} {{")).unwrap_or_else(|| panic!("{object} is not plain"));
-        for line in resolvers.lines() {
-            let Some((name, kind)) = line.split_once("async fn ").and_then(|(_, rest)| rest.split_once("(&self) -> ")) else {
-                continue;
-            };
-            if ["ID", "&str", "Text<'_>", "String", "DateTime", "u64", "i32", "bool"].contains(&kind.trim_end_matches(" {")) {
-                seen += 1;
-                if !at_once.contains(&format!("\"{}\"", camel(name))) {
-                    left.push(format!("{object}::{name}"));
-                }
-            }
+fn every_field_that_needs_nothing_is_rendered_directly() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/domains");
+    let (mut objects, mut left) = (0, Vec::new());
+    for file in ["users/graphql.rs", "statuses/graphql.rs", "comments/graphql.rs", "timelines/graphql.rs"] {
+        let text = std::fs::read_to_string(root.join(file)).expect("a source");
+        for object in text.split("\nobject! {\n").skip(1) {
+            objects += 1;
+            let (object, _) = object.split_once("\n}\n").expect("the end of an object");
+            let resolvers = object.lines().filter_map(|line| line.split_once("async fn ")?.1.split_once("(&self) -> "));
+            left.extend(resolvers.filter(|(_, kind)| *kind != "Timeline {").map(|(name, _)| format!("{file}: {name}")));
         }
     }
-    assert!(seen > 12, "{seen}");
-    assert_eq!(left, [""; 0], "`impl Plain` does not name them");
+    assert!(objects >= 5, "{objects}");
+    assert_eq!(left, [""; 0], "they need nothing");
 }

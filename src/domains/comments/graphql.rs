@@ -8,8 +8,11 @@ use crate::base::page::PageArgs;
 use crate::base::request::Request;
 use crate::domains::statuses::{self, Seen, StatusObject};
 use crate::domains::users::UserObject;
-use crate::schema::{Connection, ConnectionKind, DateTime, DirectSerialize, Edge, Text, UserError, refuse, request};
+use crate::schema::{
+    Connection, ConnectionKind, DateTime, DirectSerialize, Edge, Json, Selected, Text, UserError, object, refuse, request,
+};
 use async_graphql::connection::EmptyFields;
+use async_graphql::resolver_utils::enum_value;
 use async_graphql::{Context, Enum, ID, InputObject, Object, Result, SimpleObject};
 
 /// The order in which comments of a level are read.
@@ -43,73 +46,48 @@ enum VoteKind {
 /// A comment as the viewer sees it.
 pub struct CommentObject(pub Shown);
 
-/// What somebody says under a status, or in reply to a comment. A deleted one that has replies stays, without its text and its author, until
-/// the last of them has gone; its numbers stay as they were.
-#[Object(name = "Comment")]
-impl CommentObject {
-    /// Its id.
-    pub async fn id(&self) -> ID {
-        self.0.comment.id.global().into()
-    }
+object! {
+    /// A comment in the thread of a status. A deleted comment that has replies remains without its text and its author until its last reply is deleted;
+    /// its counts remain.
+    "Comment": CommentObject(shown) {
+        /// Global id, accepted by `node`.
+        "id" id: ID = shown.comment.id.global().into();
 
-    /// What it says: plain text, 1 to 2,000 characters as a reader counts them; empty when it is deleted.
-    async fn message(&self) -> Text<'_> {
-        Text(if self.0.is_deleted() { "" } else { &self.0.comment.message })
-    }
+        /// Text of the comment: plain text of 1 to 2,000 characters. Empty if the comment is deleted.
+        "message" message: Text<'_> = Text(if shown.is_deleted() { "" } else { &shown.comment.message });
 
-    /// When it was posted.
-    async fn posted_at(&self) -> DateTime {
-        DateTime(self.0.comment.id.time())
-    }
+        /// Time of posting.
+        "postedAt" posted_at: DateTime = DateTime(shown.comment.id.time());
 
-    /// When its text was last changed; null if it never was, or is deleted.
-    async fn edited_at(&self) -> Option<DateTime> {
-        self.0.comment.edited_at.filter(|_| !self.0.is_deleted()).map(DateTime)
-    }
+        /// Time of the last change of the text. Null if the text was never changed or the comment is deleted.
+        "editedAt" edited_at: Option<DateTime> = shown.comment.edited_at.filter(|_| !shown.is_deleted()).map(DateTime);
 
-    /// Whether nothing is left of it but its place.
-    async fn is_deleted(&self) -> bool {
-        self.0.is_deleted()
-    }
+        /// Whether the comment is deleted and remains only because of its replies.
+        "isDeleted" is_deleted: bool = shown.is_deleted();
 
-    /// Who wrote it; null when it is deleted.
-    async fn author(&self) -> Option<UserObject> {
-        self.0.author.clone().map(UserObject)
-    }
+        /// Author of the comment. Null if the comment is deleted.
+        "author" author: Option<UserObject> = shown.author.clone().map(UserObject);
 
-    /// How deep it stands: 0 directly under the status.
-    async fn depth(&self) -> usize {
-        self.0.comment.depth()
-    }
+        /// Number of comments above this one: 0 for a direct comment on the status.
+        "depth" depth: usize = shown.comment.depth();
 
-    /// Votes for it less votes against it.
-    async fn score(&self) -> i64 {
-        self.0.comment.score()
-    }
+        /// Upvotes minus downvotes.
+        "score" score: i64 = shown.comment.score();
 
-    /// How many have voted for it.
-    async fn upvote_count(&self) -> u64 {
-        self.0.comment.up
-    }
+        /// Number of upvotes.
+        "upvoteCount" upvote_count: u64 = shown.comment.up;
 
-    /// How many have voted against it.
-    async fn downvote_count(&self) -> u64 {
-        self.0.comment.down
-    }
+        /// Number of downvotes.
+        "downvoteCount" downvote_count: u64 = shown.comment.down;
 
-    /// How the viewer has voted. `NONE` for nobody.
-    async fn viewer_vote(&self) -> VoteKind {
-        self.0.vote.into()
-    }
+        /// Vote of the viewer. `NONE` without a session.
+        "viewerVote" viewer_vote: VoteKind = shown.vote.into();
 
-    /// How many living comments reply to it directly.
-    async fn reply_count(&self) -> u64 {
-        self.0.comment.replies
-    }
+        /// Number of direct replies, deleted ones excluded.
+        "replyCount" reply_count: u64 = shown.comment.replies;
 
-    /// How many living comments are below it, at any depth.
-    async fn descendant_count(&self) -> u64 {
-        self.0.comment.descendants
+        /// Number of comments below this one at any depth, deleted ones excluded.
+        "descendantCount" descendant_count: u64 = shown.comment.descendants;
     }
 
     /// What it replies to; null directly under the status.
@@ -136,6 +114,13 @@ impl CommentObject {
         let args = PageArgs { first, after, last, before };
         let id = self.0.comment.id;
         Box::pin(level(request(ctx)?, id.status, id.number, sort, args)).await
+    }
+}
+
+impl DirectSerialize for VoteKind {
+    fn write(&self, _: &Selected<'_>, json: &mut Json) -> Option<()> {
+        json.value(enum_value(*self));
+        Some(())
     }
 }
 
@@ -230,8 +215,6 @@ async fn tree(request: &Request, status: StatusId, args: TreeArgs) -> Result<Con
 fn edge(cursor: String, shown: Shown) -> Edge<Comments> {
     Edge { cursor, node: CommentObject(shown), fields: EmptyFields }
 }
-
-impl DirectSerialize for CommentObject {}
 
 /// Comments of a thread, in levels or as a tree.
 struct Comments;

@@ -58,7 +58,7 @@ impl UserListObject {
     async fn page_of_members(&self, request: &Request, args: PageArgs) -> Result<Connection<Members>> {
         let page = service::members(&request.app, &request.loaders(), self.0.id, &args).await?;
         let total = TotalCount::Loaded(self.0.members);
-        let member = |position, user| (UserObject(user), AddedAt::at(position));
+        let member = |position, user| (UserObject(user), AddedAt::from_position(position));
         Connection::from_page(request, page, service::members_id(self.0.id), total, member).await
     }
 }

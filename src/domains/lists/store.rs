@@ -6,6 +6,7 @@ use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{UserId, UserListId};
 use crate::base::page::{Row, Window};
+use crate::db::hash::{HashRecord, hash_record};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode, ranges};
 use crate::domains::graph::Edge;
@@ -31,25 +32,13 @@ pub(super) async fn load(db: &Db, owner: UserId, ids: &[UserListId]) -> Result<V
     let mut found = Vec::with_capacity(ids.len());
     for _ in ids {
         let mut reply = || replies.next().unwrap_or_default();
-        let (list, members, listed) = (decode_list(reply())?, decode::one(reply())?, reply() != Value::Nil);
+        let (list, members, listed) = (UserList::read(reply())?, decode::one(reply())?, reply() != Value::Nil);
         found.push(list.filter(|list| listed && list.owner == owner).map(|list| UserList { members, ..list }));
     }
     Ok(found)
 }
 
-fn decode_list(reply: Value) -> Result<Option<UserList>, Error> {
-    let mut list = UserList { id: UserListId(0), owner: UserId(0), name: String::new(), members: 0 };
-    decode::fields(reply, |name, value| {
-        match name {
-            "id" => list.id = UserListId(value.number()?),
-            "uid" => list.owner = UserId(value.number()?),
-            "name" => list.name = value.0,
-            _ => {}
-        }
-        Ok(())
-    })?;
-    Ok((list.id.0 > 0 && list.owner.0 > 0).then_some(list))
-}
+hash_record!(UserList { "id" => id, "uid" => owner, "name" => name; members });
 
 /// What giving an account a list came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,10 +5,11 @@ use super::model::{MAX_SESSIONS, Session, TOUCH_EVERY};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{SessionId, UserId};
+use crate::db::hash::{HashRecord, hash_record};
 use crate::db::script::{Call, Script};
-use crate::db::{Db, EstimatedSize, ReadBarrier, Speculative, decode};
+use crate::db::{Db, ReadBarrier, Speculative, decode};
 use crate::domains::users::user_key;
-use redis::{Cmd, Value, cmd};
+use redis::{Cmd, cmd};
 
 static CREATE_SESSION: Script = Script::allow_oom(include_str!("lua/create_session.lua"));
 static LIST_SESSION: Script = Script::allow_oom(include_str!("lua/list_session.lua"));
@@ -17,7 +18,7 @@ static TOUCH_SESSION: Script = Script::allow_oom(include_str!("lua/touch_session
 /// Sessions by digest, in their order; `None` for what is not there. One pipeline of HGETALL for those that are not near.
 pub(super) async fn load(db: &Db, since: ReadBarrier, digests: &[String]) -> Result<Vec<Option<Session>>, Error> {
     let keys = digests.iter().map(|digest| keys::session(digest)).collect();
-    let (found, _) = db.read_cached(since, keys, decode_session, |_| Vec::new()).await?;
+    let (found, _) = db.read_cached(since, keys, Session::read, |_| Vec::new()).await?;
     Ok(found.into_iter().zip(digests).map(|(found, digest)| Some(session_of(&*found?, digest))).collect())
 }
 
@@ -27,30 +28,11 @@ pub(super) fn assume(db: &Db, digest: &str) -> Option<(Session, Speculative<Sess
     Some((session_of(&assumed.value, digest), assumed))
 }
 
-impl EstimatedSize for Session {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + self.agent.len()
-    }
-}
+hash_record!(Session { "id" => id, "uid" => user, "seen" => seen, "agent" => agent; digest });
 
 /// What stands under a digest does not name it.
 fn session_of(found: &Session, digest: &str) -> Session {
     Session { digest: digest.to_owned(), ..found.clone() }
-}
-
-fn decode_session(reply: Value) -> Result<Option<Session>, Error> {
-    let mut session = Session { id: SessionId(0), user: UserId(0), digest: String::new(), seen: 0, agent: String::new() };
-    decode::fields(reply, |name, value| {
-        match name {
-            "id" => session.id = SessionId(value.number()?),
-            "uid" => session.user = UserId(value.number()?),
-            "seen" => session.seen = value.number()?,
-            "agent" => session.agent = value.0,
-            _ => {}
-        }
-        Ok(())
-    })?;
-    Ok((session.id.0 > 0 && session.user.0 > 0).then_some(session))
 }
 
 /// Writes new sessions, each to live for `idle` unless it is used and listed for `absolute`. One pipeline of scripts, two a session;
@@ -58,12 +40,8 @@ fn decode_session(reply: Value) -> Result<Option<Session>, Error> {
 pub(super) async fn create(db: &Db, sessions: &[Session], idle: Millis, absolute: Millis) -> Result<(), Error> {
     let calls = sessions.iter().flat_map(|session| {
         let list = Call::new(&LIST_SESSION, [keys::sessions(session.user), user_key(session.user)]);
-        let fields = ["id", &session.id.0.to_string(), "uid", &session.user.0.to_string()].map(str::to_owned);
-        let write = Call::new(&CREATE_SESSION, [keys::session(&session.digest)]).arg(idle).arg(&fields[..]);
-        [
-            list.arg(&session.digest).arg(session.id.0).arg(absolute),
-            write.arg("seen").arg(session.seen).arg("agent").arg(&session.agent),
-        ]
+        let write = Call::new(&CREATE_SESSION, [keys::session(&session.digest)]).arg(idle);
+        [list.arg(&session.digest).arg(session.id.0).arg(absolute), write.arg(&session.fields()[..])]
     });
     db.call_many(calls.collect()).await.map(drop)
 }

@@ -1,20 +1,19 @@
 //! The audit of statuses: each is listed by its author, and counts are the sizes of the sets.
 
 use super::keys::{self, KeyKind};
-use super::model::{GONE_FOR, MAX_LIKED, MAX_STATUSES};
+use super::model::{GONE_FOR, MAX_LIKED, MAX_STATUSES, Status};
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, LEASE, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
 use crate::base::page::{Row, Window};
 use crate::db::audit_reader::{AuditReader, SetScan, SetWindow, StoredCount};
+use crate::db::hash::{self, HashRecord};
 use crate::db::ranges;
 use crate::domains::users::{user_key, user_of_key};
 use redis::cmd;
 use std::collections::HashMap;
 
 pub use super::keys::KINDS;
-
-const FIELDS: [&str; 8] = ["id", "uid", "message", "posted", "likes", "comments", "lat", "lon"];
 
 /// Whether a key is of this domain.
 pub fn owns(key: &str) -> bool {
@@ -99,7 +98,8 @@ struct Claims {
 }
 
 async fn check_statuses(reader: &AuditReader, ids: &[StatusId], found: &mut Findings) -> Result<(), Error> {
-    let fields = reader.query(ids.iter().copied(), |id| cmd("HMGET").arg(keys::status(id)).arg(&FIELDS).take()).await?;
+    let names = Status::names();
+    let fields = reader.query(ids.iter().copied(), |id| cmd("HMGET").arg(keys::status(id)).arg(&names).take()).await?;
     let claims: Vec<Claims> =
         ids.iter().map(|id| check_fields(*id, &fields.read::<Vec<_>>(id).unwrap_or_default(), found)).collect();
     let listings = || claims.iter().filter_map(|it| Some((it.id, it.author?)));
@@ -121,20 +121,8 @@ async fn check_statuses(reader: &AuditReader, ids: &[StatusId], found: &mut Find
 
 fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -> Claims {
     let key = keys::status(id);
-    let value = |name: &str| FIELDS.iter().position(|field| *field == name).and_then(|at| values.get(at)?.as_deref());
-    for name in &FIELDS[..6] {
-        let remedy = mend_field(id, name, value(name));
-        match value(name) {
-            None => found.add_repairable(&key, format!("has no {name}"), remedy),
-            Some(text) if *name != "message" && audit::number(text).is_none() => {
-                found.add_repairable_with(&key, format!("its {name} is no number"), format!("{text:?}"), remedy);
-            }
-            Some(text) if *name == "id" && text != id.0.to_string() => {
-                found.add_repairable_with(&key, "has another id", text.to_owned(), remedy);
-            }
-            Some(_) => {}
-        }
-    }
+    let value = |name: &str| hash::value_of::<Status>(values, name);
+    hash::check_fields::<Status>(&key, id.0, values, |name, value| mend_field(id, name, value), found);
     let degrees = |name: &str| value(name).map(|text| text.parse::<f64>().is_ok_and(f64::is_finite));
     if !matches!((degrees("lat"), degrees("lon")), (None, None) | (Some(true), Some(true))) {
         found.add(&key, "its lat and lon are no place");

@@ -10,34 +10,40 @@ use crate::base::request::Request;
 use crate::domains::comments::CommentThread;
 use crate::domains::timelines;
 use crate::domains::users::UserObject;
-use crate::schema::{
-    Connection, ConnectionKind, DateTime, DirectSerialize, Json, LikedAt, SelectedField, Text, TotalCount, UserError, refuse,
-    request,
-};
-use async_graphql::{Context, ID, InputObject, Object, Result, ScalarType, SimpleObject};
+use crate::schema::{Connection, ConnectionKind, DateTime, LikedAt, Text, TotalCount, UserError, object, refuse, request};
+use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
 
 /// A status as the viewer sees it.
 pub struct StatusObject(pub Seen);
 
-/// A status: what somebody says to those who follow them.
-#[Object(name = "Status")]
-impl StatusObject {
-    /// Its id.
-    pub async fn id(&self) -> ID {
-        self.0.status.id.global().into()
+object! {
+    /// A status: a short text that an account has posted to its followers.
+    "Status": StatusObject(seen) {
+        /// Global id, accepted by `node`.
+        "id" id: ID = seen.status.id.global().into();
+
+        /// Text of the status: plain text of 1 to 500 characters.
+        "message" message: Text<'_> = Text(&seen.status.message);
+
+        /// Time of posting.
+        "postedAt" posted_at: DateTime = DateTime(seen.status.posted_at);
+
+        /// Number of likes.
+        "likeCount" like_count: u64 = seen.status.likes;
+
+        /// Number of comments in the thread of this status, at any depth, deleted ones excluded.
+        "commentCount" comment_count: u64 = seen.status.comments;
+
+        /// Whether the viewer likes this status. False without a session.
+        "viewerHasLiked" viewer_has_liked: bool = seen.liked;
+
+        /// Place of posting. Null if the author gave none.
+        "location" location: Option<LocationObject> = seen.status.location.map(LocationObject);
+
+        direct "author" = UserObject(seen.author.clone()?);
     }
 
-    /// What it says: plain text, 1 to 500 characters as a reader counts them.
-    async fn message(&self) -> Text<'_> {
-        Text(&self.0.status.message)
-    }
-
-    /// When it was posted.
-    async fn posted_at(&self) -> DateTime {
-        DateTime(self.0.status.posted_at)
-    }
-
-    /// Who posted it.
+    /// Author of the status.
     async fn author(&self, ctx: &Context<'_>) -> Result<UserObject> {
         if let Some(author) = &self.0.author {
             return Ok(UserObject(author.clone()));
@@ -46,30 +52,9 @@ impl StatusObject {
         Ok(author.map(UserObject).ok_or_else(|| Error::corrupt("a status without its author"))?)
     }
 
-    /// How many like it.
-    async fn like_count(&self) -> u64 {
-        self.0.status.likes
-    }
-
-    /// How many living comments are under it.
-    async fn comment_count(&self) -> u64 {
-        self.0.status.comments
-    }
-
     /// The comments under it.
     async fn comment_thread(&self, ctx: &Context<'_>) -> Result<CommentThread> {
         CommentThread::of(ctx, &self.0).await
-    }
-
-    /// Whether the viewer likes it. False for nobody.
-    async fn viewer_has_liked(&self) -> bool {
-        self.0.liked
-    }
-
-    /// Where it was posted from; null unless its author said so.
-    async fn location(&self) -> Option<LocationObject> {
-        let place = self.0.status.location?;
-        Some(LocationObject { latitude: place.latitude, longitude: place.longitude })
     }
 
     /// Those who like it, the newest like first.
@@ -85,29 +70,12 @@ impl StatusObject {
     }
 }
 
-impl DirectSerialize for StatusObject {
-    fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
-        let Seen { status, liked, author } = &self.0;
-        match field.name {
-            "id" => json.value(status.id.global()),
-            "message" => json.value(&status.message),
-            "postedAt" => json.value(DateTime(status.posted_at).to_value()),
-            "author" => json.object(&UserObject(author.clone()?), &field.of)?,
-            "likeCount" => json.value(status.likes),
-            "commentCount" => json.value(status.comments),
-            "viewerHasLiked" => json.value(liked),
-            _ => return None,
-        }
-        Some(())
-    }
-}
-
 impl StatusObject {
     async fn page_of_likers(&self, request: &Request, args: PageArgs) -> Result<Connection<Likers>> {
         let id = self.0.status.id;
         let page = service::likers(&request.app, &request.loaders(), id, &args).await?;
         let total = TotalCount::Loaded(self.0.status.likes);
-        let like = |position, user| (UserObject(user), LikedAt::at(position));
+        let like = |position, user| (UserObject(user), LikedAt::from_position(position));
         Connection::from_page(request, page, service::likers_id(id), total, like).await
     }
 }
@@ -123,14 +91,18 @@ impl ConnectionKind for Likers {
     type EdgeFields = LikedAt;
 }
 
-/// A place on the earth, in degrees.
-#[derive(SimpleObject)]
-#[graphql(name = "Location")]
-struct LocationObject {
-    /// -90 to 90, north is positive.
-    latitude: f64,
-    /// -180 to 180, east is positive.
-    longitude: f64,
+/// A place of the model.
+struct LocationObject(Location);
+
+object! {
+    /// A place on the earth, in degrees.
+    "Location": LocationObject(place) {
+        /// Latitude: -90 to 90, north is positive.
+        "latitude" latitude: f64 = place.latitude;
+
+        /// Longitude: -180 to 180, east is positive.
+        "longitude" longitude: f64 = place.longitude;
+    }
 }
 
 /// A place on the earth, in degrees.

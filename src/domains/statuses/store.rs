@@ -5,8 +5,10 @@ use super::model::{GONE_FOR, Location, MAX_LIKED, MAX_STATUSES, Status};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
 use crate::base::page::{Row, Window};
+use crate::db::decode::Text;
+use crate::db::hash::{Form, HashRecord, HashValue, hash_record};
 use crate::db::script::{Call, Script};
-use crate::db::{Db, EstimatedSize, ReadBarrier, decode, ranges};
+use crate::db::{Db, ReadBarrier, decode, ranges};
 use crate::domains::graph::{Audience, FanoutMode};
 use crate::domains::users::user_key;
 use redis::{Cmd, Value, cmd};
@@ -34,7 +36,7 @@ pub(super) async fn load(
         asked = (0..ids.len()).filter(|at| !near[*at].as_deref().is_some_and(is_liked_by_nobody)).collect();
         asked.iter().map(|at| cmd("ZSCORE").arg(keys::likers(ids[*at])).arg(viewer.0).take()).collect()
     };
-    let (found, scores) = db.read_cached(since, keys, decode_status, likes).await?;
+    let (found, scores) = db.read_cached(since, keys, Status::read, likes).await?;
     let mut liked = vec![false; ids.len()];
     for (at, score) in asked.into_iter().zip(scores) {
         liked[at] = score != Value::Nil;
@@ -52,57 +54,37 @@ fn is_liked_by_nobody(status: &Status) -> bool {
     status.likes == 0
 }
 
-impl EstimatedSize for Status {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + self.message.len()
-    }
-}
+hash_record!(Status {
+    "id" => id,
+    "uid" => author,
+    "message" => message,
+    "posted" => posted_at,
+    "likes" => likes,
+    "comments" => comments,
+    "lat" & "lon" => location
+});
 
-fn decode_status(reply: Value) -> Result<Option<Status>, Error> {
-    let (id, author) = (StatusId(0), UserId(0));
-    let mut status = Status { id, author, message: String::new(), posted_at: 0, likes: 0, comments: 0, location: None };
-    let (mut latitude, mut longitude) = (None, None);
-    decode::fields(reply, |name, value| {
-        match name {
-            "id" => status.id = StatusId(value.number()?),
-            "uid" => status.author = UserId(value.number()?),
-            "message" => status.message = value.0,
-            "posted" => status.posted_at = value.number()?,
-            "likes" => status.likes = value.number()?,
-            "comments" => status.comments = value.number()?,
-            "lat" => latitude = Some(value.number()?),
-            "lon" => longitude = Some(value.number()?),
-            _ => {}
-        }
-        Ok(())
-    })?;
-    status.location = latitude.zip(longitude).map(|(latitude, longitude)| Location { latitude, longitude });
-    Ok((status.id.0 > 0 && status.author.0 > 0).then_some(status))
+impl HashValue<2> for Option<Location> {
+    const FORM: Form = Form::Optional;
+
+    fn read([latitude, longitude]: [Option<Text>; 2]) -> Result<Option<Self>, Error> {
+        let degrees = |text: Option<Text>| text.map(|text| text.number()).transpose();
+        let place = degrees(latitude)?.zip(degrees(longitude)?);
+        Ok(Some(place.map(|(latitude, longitude)| Location { latitude, longitude })))
+    }
+
+    fn write(&self) -> Option<[String; 2]> {
+        self.map(|place| [place.latitude.to_string(), place.longitude.to_string()])
+    }
 }
 
 /// Writes a status once; `false` when it was deleted since.
 pub(super) async fn create(db: &Db, status: &Status) -> Result<bool, Error> {
     let mut call = Call::new(&CREATE_STATUS, [keys::status(status.id), keys::gone(status.id)]);
-    for (name, value) in hash_of(status) {
+    for (name, value) in status.fields() {
         call = call.arg(name).arg(value);
     }
     db.call(call).await
-}
-
-fn hash_of(status: &Status) -> Vec<(&'static str, String)> {
-    let mut fields = vec![
-        ("id", status.id.0.to_string()),
-        ("uid", status.author.0.to_string()),
-        ("message", status.message.clone()),
-        ("posted", status.posted_at.to_string()),
-        ("likes", status.likes.to_string()),
-        ("comments", status.comments.to_string()),
-    ];
-    if let Some(place) = status.location {
-        fields.push(("lat", place.latitude.to_string()));
-        fields.push(("lon", place.longitude.to_string()));
-    }
-    fields
 }
 
 /// What a status was that is gone now.
@@ -293,7 +275,7 @@ impl BulkCommands {
     pub(super) fn status(status: &Status) -> Cmd {
         let mut command = cmd("HSET");
         command.arg(keys::status(status.id));
-        for (name, value) in hash_of(status) {
+        for (name, value) in status.fields() {
             command.arg(name).arg(value);
         }
         command

@@ -7,7 +7,7 @@ use crate::base::request::Request;
 use crate::domains::ads::Promotion;
 use crate::domains::statuses::{self, Seen, StatusObject};
 use crate::platform::journal::Feed;
-use crate::schema::{Connection, ConnectionKind, DirectSerialize, Edge, Json, SelectedField, request};
+use crate::schema::{Connection, ConnectionKind, Edge, object, request};
 use async_graphql::connection::EmptyFields;
 use async_graphql::{Context, ID, Object, Result};
 
@@ -147,46 +147,25 @@ struct TimelineEntry {
     promotion: Option<Promotion>,
 }
 
-/// A status in a timeline.
-#[Object]
-impl TimelineEntry {
-    /// Its id, unique over all timelines. `node` does not find it again.
-    async fn id(&self) -> ID {
-        self.entry_id().into()
-    }
+object! {
+    /// A status at its place in a timeline.
+    "TimelineEntry": TimelineEntry { list, position, seen, promotion } {
+        /// Id of this entry, unique in all timelines. `node` does not accept it.
+        "id" id: ID = entry_id(*list, *position, promotion.is_some()).into();
 
-    /// The status.
-    async fn status(&self) -> StatusObject {
-        StatusObject(self.seen.clone())
-    }
+        /// The status.
+        "status" status: StatusObject = StatusObject(seen.clone());
 
-    /// What tells that somebody pays for this entry; null for all others. Promoted entries come only to clients that select this, in homes that
-    /// are read with `first`: at most one in any ten in a row, never the first. Reading counts nothing: report what was seen with
-    /// `recordImpressions`.
-    async fn promotion(&self) -> Option<Promotion> {
-        self.promotion.clone()
+        /// Set on promoted entries, null on all others. Promoted entries are only served to clients that select this field, in a home that is read
+        /// with `first`: at most one in any ten successive entries, never the first. Reading counts no impression: report the promoted entries
+        /// that were visible with `recordImpressions`.
+        "promotion" promotion: Option<&Promotion> = promotion.as_ref();
     }
 }
 
-impl TimelineEntry {
-    fn entry_id(&self) -> String {
-        // A promoted one stands where the one before it does.
-        let kind = if self.promotion.is_some() { PROMOTED } else { self.list.kind };
-        ids::encode_entry(kind, self.list.owner, self.position)
-    }
-}
-
-impl DirectSerialize for TimelineEntry {
-    fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
-        match (field.name, &self.promotion) {
-            ("id", _) => json.value(self.entry_id()),
-            ("status", _) => json.object(&StatusObject(self.seen.clone()), &field.of)?,
-            ("promotion", None) => json.value(()),
-            ("promotion", Some(promotion)) => json.object(promotion, &field.of)?,
-            _ => return None,
-        }
-        Some(())
-    }
+/// The id of an entry. A promoted entry has the position of the entry before it, and a kind of its own.
+fn entry_id(list: ListId, position: u64, is_promoted: bool) -> String {
+    ids::encode_entry(if is_promoted { PROMOTED } else { list.kind }, list.owner, position)
 }
 
 /// What can be read of timelines.

@@ -1,17 +1,16 @@
 //! The audit of accounts: HASH, claim and password belong together.
 
 use super::keys::{self, KeyKind};
-use super::model::FREE_AFTER;
+use super::model::{FREE_AFTER, User};
 use super::store::DEVICE_EPOCH;
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{UserId, source};
 use crate::db::audit_reader::AuditReader;
+use crate::db::hash::{self, HashRecord};
 use redis::cmd;
 
 pub use super::keys::KINDS;
-
-pub(super) const FIELDS: [&str; 8] = ["id", "login", "name", "bio", "signup", "followers", "following", "posts"];
 
 /// Whether a key is of this domain.
 pub fn owns(key: &str) -> bool {
@@ -57,14 +56,15 @@ async fn check_freed(reader: &AuditReader, marks: &[(&str, i64)], found: &mut Fi
 }
 
 async fn check_users(reader: &AuditReader, users: &[UserId], found: &mut Findings) -> Result<(), Error> {
-    let fields = |id| cmd("HMGET").arg(keys::user(id)).arg(&FIELDS).arg(DEVICE_EPOCH).take();
+    let names = User::names();
+    let fields = |id| cmd("HMGET").arg(keys::user(id)).arg(&names).arg(DEVICE_EPOCH).take();
     let fields = reader.query(users.iter().copied(), fields).await?;
     let mut logins = Vec::new();
     for id in users {
         let values: Vec<Option<String>> = fields.read(id).unwrap_or_default();
-        check_fields(*id, &values, found);
-        check_device_epoch(reader, *id, values.get(FIELDS.len()).cloned().flatten(), found);
-        if let Some(Some(login)) = values.get(1).filter(|_| !reader.is_young(id.0)) {
+        hash::check_fields::<User>(&keys::user(*id), id.0, &values, |name, value| mend_field(*id, name, value), found);
+        check_device_epoch(reader, *id, values.get(names.len()).cloned().flatten(), found);
+        if let Some(login) = hash::value_of::<User>(&values, "login").filter(|_| !reader.is_young(id.0)) {
             logins.push((*id, login.to_ascii_lowercase()));
         }
     }
@@ -83,25 +83,6 @@ async fn check_users(reader: &AuditReader, users: &[UserId], found: &mut Finding
         }
     }
     Ok(())
-}
-
-fn check_fields(id: UserId, values: &[Option<String>], found: &mut Findings) {
-    let key = keys::user(id);
-    for (at, name) in FIELDS.iter().enumerate() {
-        let is_number = !matches!(*name, "login" | "name" | "bio");
-        let value = values.get(at).and_then(Option::as_deref);
-        let remedy = mend_field(id, name, value);
-        match value {
-            None => found.add_repairable(&key, format!("has no {name}"), remedy),
-            Some(value) if is_number && audit::number(value).is_none() => {
-                found.add_repairable_with(&key, format!("its {name} is no number"), format!("{value:?}"), remedy);
-            }
-            Some(value) if *name == "id" && value != id.0.to_string() => {
-                found.add_repairable_with(&key, "has another id", value.to_owned(), remedy);
-            }
-            Some(_) => {}
-        }
-    }
 }
 
 /// Any other epoch revokes the device tokens, which is what an epoch that cannot be read may have been meant to do.

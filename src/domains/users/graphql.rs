@@ -5,56 +5,39 @@ use super::service::{self, Change, NewAccount};
 use crate::base::page::PageArgs;
 use crate::domains::graph::{self, Direction, Follows, Relation};
 use crate::domains::timelines::Timeline;
-use crate::schema::{
-    Connection, DateTime, DirectSerialize, FollowedAt, Json, SelectedField, Text, TotalCount, UserError, refuse, request,
-};
-use async_graphql::{Context, ID, InputObject, MaybeUndefined, Object, Result, ScalarType, SimpleObject};
+use crate::schema::{Connection, DateTime, FollowedAt, Text, TotalCount, UserError, object, refuse, request};
+use async_graphql::{Context, ID, InputObject, MaybeUndefined, Object, Result, SimpleObject};
 use std::sync::Arc;
 
 /// An account.
 pub struct UserObject(pub Arc<User>);
 
-/// An account.
-#[Object(name = "User")]
-impl UserObject {
-    /// Its id.
-    pub async fn id(&self) -> ID {
-        self.0.id.global().into()
-    }
+object! {
+    /// A user account.
+    "User": UserObject(user) {
+        /// Global id, accepted by `node`.
+        "id" id: ID = user.id.global().into();
 
-    /// The login, as it was written at sign-up. Unique whatever the case.
-    async fn login(&self) -> &str {
-        &self.0.login
-    }
+        /// Login, as written at sign-up. Unique, ignoring case.
+        "login" login: &str = &user.login;
 
-    /// The name shown: 1 to 50 characters, not unique.
-    async fn name(&self) -> Text<'_> {
-        Text(&self.0.name)
-    }
+        /// Display name: 1 to 50 characters, not unique.
+        "name" name: Text<'_> = Text(&user.name);
 
-    /// What the account says of itself: at most 160 characters; empty for nothing.
-    async fn bio(&self) -> Text<'_> {
-        Text(&self.0.bio)
-    }
+        /// Biography: at most 160 characters. Empty if the account has none.
+        "bio" bio: Text<'_> = Text(&user.bio);
 
-    /// When it signed up.
-    async fn created_at(&self) -> DateTime {
-        DateTime(self.0.signed_up)
-    }
+        /// Time of the sign-up.
+        "createdAt" created_at: DateTime = DateTime(user.signed_up);
 
-    /// How many follow it.
-    async fn followers_count(&self) -> u64 {
-        self.0.followers
-    }
+        /// Number of followers.
+        "followersCount" followers_count: u64 = user.followers;
 
-    /// How many it follows.
-    async fn following_count(&self) -> u64 {
-        self.0.following
-    }
+        /// Number of accounts that this account follows.
+        "followingCount" following_count: u64 = user.following;
 
-    /// How many statuses it has.
-    async fn statuses_count(&self) -> u64 {
-        self.0.posts
+        /// Number of statuses of this account.
+        "statusesCount" statuses_count: u64 = user.posts;
     }
 
     /// Whether the viewer follows this account. False about oneself, and for nobody.
@@ -97,24 +80,6 @@ impl UserObject {
     }
 }
 
-impl DirectSerialize for UserObject {
-    fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
-        let user = &self.0;
-        match field.name {
-            "id" => json.value(user.id.global()),
-            "login" => json.value(&user.login),
-            "name" => json.value(&user.name),
-            "bio" => json.value(&user.bio),
-            "createdAt" => json.value(DateTime(user.signed_up).to_value()),
-            "followersCount" => json.value(user.followers),
-            "followingCount" => json.value(user.following),
-            "statusesCount" => json.value(user.posts),
-            _ => return None,
-        }
-        Some(())
-    }
-}
-
 // The bodies that wait are boxed by their callers: the library keeps the futures of all fields of an object in one place, sized for the
 // largest, so that a large one makes every sibling slow.
 impl UserObject {
@@ -127,7 +92,7 @@ impl UserObject {
         let page = graph::service::people(&request.app, &request.loaders(), self.0.id, side, &args).await?;
         let total = if side == Direction::Followers { self.0.followers } else { self.0.following };
         let (list, total) = (graph::service::list_id(self.0.id, side), TotalCount::Loaded(total));
-        let follow = |position, user| (Self(user), FollowedAt::at(position));
+        let follow = |position, user| (Self(user), FollowedAt::from_position(position));
         Connection::from_page(request, page, list, total, follow).await
     }
 }

@@ -5,9 +5,10 @@ use super::model::{FREE_AFTER, PasswordRecord, User};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
+use crate::db::hash::{HashRecord, hash_record};
 use crate::db::script::{Call, Script};
-use crate::db::{Db, EstimatedSize, ReadBarrier, decode};
-use redis::{Value, cmd};
+use crate::db::{Db, ReadBarrier, decode};
+use redis::cmd;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ pub(super) const DEVICE_EPOCH: &str = "devices";
 /// Accounts by id, in their order; `None` for what is not there. One pipeline of HGETALL for those that are not near.
 pub(super) async fn load(db: &Db, since: ReadBarrier, ids: &[UserId]) -> Result<Vec<Option<Arc<User>>>, Error> {
     let keys = ids.iter().map(|id| keys::user(*id)).collect();
-    Ok(db.read_cached(since, keys, decode_user, |_| Vec::new()).await?.0)
+    Ok(db.read_cached(since, keys, User::read, |_| Vec::new()).await?.0)
 }
 
 /// Those of [`load`], where all of them are near.
@@ -37,32 +38,16 @@ pub(super) async fn one(db: &Db, id: UserId) -> Result<Option<Arc<User>>, Error>
     Ok(load(db, db.read_barrier(), &[id]).await?.pop().flatten())
 }
 
-impl EstimatedSize for User {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + self.login.len() + self.name.len() + self.bio.len()
-    }
-}
-
-fn decode_user(reply: Value) -> Result<Option<User>, Error> {
-    let empty = String::new;
-    let mut user =
-        User { id: UserId(0), login: empty(), name: empty(), bio: empty(), signed_up: 0, followers: 0, following: 0, posts: 0 };
-    let any = decode::fields(reply, |name, value| {
-        match name {
-            "id" => user.id = UserId(value.number()?),
-            "login" => user.login = value.0,
-            "name" => user.name = value.0,
-            "bio" => user.bio = value.0,
-            "signup" => user.signed_up = value.number()?,
-            "followers" => user.followers = value.number()?,
-            "following" => user.following = value.number()?,
-            "posts" => user.posts = value.number()?,
-            _ => {}
-        }
-        Ok(())
-    })?;
-    Ok((any && user.id.0 > 0).then_some(user))
-}
+hash_record!(User {
+    "id" => id,
+    "login" => login,
+    "name" => name,
+    "bio" => bio,
+    "signup" => signed_up,
+    "followers" => followers,
+    "following" => following,
+    "posts" => posts
+});
 
 /// The account that holds a login, in any case. One HGET. It may be one that is still being created.
 pub(super) async fn find(db: &Db, login: &str) -> Result<Option<UserId>, Error> {
@@ -138,29 +123,15 @@ pub(super) async fn exists(db: &Db, id: UserId) -> Result<bool, Error> {
 
 /// Writes a new account and its password hash. One script; doing it again changes nothing.
 pub(super) async fn create(db: &Db, user: &User, password: &str) -> Result<(), Error> {
-    let call = Call::new(&CREATE_USER, [keys::password(user.id), keys::user(user.id)]).arg(password).arg(&fields(user)[..]);
+    let call = Call::new(&CREATE_USER, [keys::password(user.id), keys::user(user.id)]).arg(password).arg(&user.fields()[..]);
     db.call::<u64>(call).await.map(drop)
 }
 
 /// The password first: an account is there once its HASH is.
 pub(super) fn create_commands(user: &User, password: &str) -> (redis::Cmd, redis::Cmd) {
     let set_password = cmd("SET").arg(keys::password(user.id)).arg(password).take();
-    let set_user = cmd("HSET").arg(keys::user(user.id)).arg(&fields(user)[..]).take();
+    let set_user = cmd("HSET").arg(keys::user(user.id)).arg(&user.fields()[..]).take();
     (set_password, set_user)
-}
-
-/// What an account's HASH holds at first.
-fn fields(user: &User) -> [(&'static str, String); 8] {
-    [
-        ("id", user.id.0.to_string()),
-        ("login", user.login.clone()),
-        ("name", user.name.clone()),
-        ("bio", user.bio.clone()),
-        ("followers", user.followers.to_string()),
-        ("following", user.following.to_string()),
-        ("posts", user.posts.to_string()),
-        ("signup", user.signed_up.to_string()),
-    ]
 }
 
 /// The claim of a new login as a plain write, for bulk loads into an empty store.
@@ -203,34 +174,4 @@ pub(super) async fn password_record(db: &Db, id: UserId) -> Result<Option<Passwo
 /// The password hash of an account.
 pub(super) async fn password(db: &Db, id: UserId) -> Result<Option<String>, Error> {
     db.read(cmd("GET").arg(keys::password(id)).take()).await
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::audit;
-    use super::*;
-
-    /// No field has its default here: a field that is forgotten in one of the three places would read as if it were there.
-    #[test]
-    fn every_field_of_an_account_is_written_read_and_audited() {
-        let text = String::from;
-        let names = (text("login"), text("name"), text("bio"));
-        let user = User {
-            id: UserId(1),
-            login: names.0,
-            name: names.1,
-            bio: names.2,
-            signed_up: 2,
-            followers: 3,
-            following: 4,
-            posts: 5,
-        };
-        let (mut written, mut audited) = (fields(&user).map(|(name, _)| name).to_vec(), audit::FIELDS.to_vec());
-        written.sort_unstable();
-        audited.sort_unstable();
-        assert_eq!(written, audited);
-        let bulk = |text: &str| Value::BulkString(text.as_bytes().to_vec());
-        let reply = fields(&user).iter().map(|(name, value)| (bulk(name), bulk(value))).collect();
-        assert_eq!(decode_user(Value::Map(reply)).expect("it is read"), Some(user));
-    }
 }

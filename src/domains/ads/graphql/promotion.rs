@@ -2,32 +2,30 @@
 
 use super::super::service;
 use super::super::service::Promoted;
-use crate::schema::{DirectSerialize, Json, SelectedField, UserError, refuse, request};
+use crate::schema::{UserError, object, refuse, request};
 use async_graphql::{Context, InputObject, Object, Result, SimpleObject};
 
-/// That somebody pays for an entry of a timeline.
-#[derive(Clone, SimpleObject)]
+/// The promotion of an entry of a timeline.
+#[derive(Clone)]
 pub struct Promotion {
-    /// What `recordImpressions` takes once the entry was seen: within ten minutes. Counted, it is what `clickAd` takes too.
     impression_token: String,
-    /// What its campaign is called.
     campaign_name: String,
+}
+
+object! {
+    /// The promotion of an entry of a timeline: an advertiser pays for it.
+    "Promotion": Promotion { impression_token, campaign_name } {
+        /// Impression token, for `recordImpressions` within ten minutes. Once the impression is counted, `clickAd` accepts it.
+        "impressionToken" impression_token: &str = impression_token;
+
+        /// Name of the campaign.
+        "campaignName" campaign_name: &str = campaign_name;
+    }
 }
 
 impl From<&Promoted> for Promotion {
     fn from(it: &Promoted) -> Self {
         Self { impression_token: it.token.clone(), campaign_name: it.campaign_name.clone() }
-    }
-}
-
-impl DirectSerialize for Promotion {
-    fn write(&self, field: &SelectedField<'_>, json: &mut Json) -> Option<()> {
-        match field.name {
-            "impressionToken" => json.value(&self.impression_token),
-            "campaignName" => json.value(&self.campaign_name),
-            _ => return None,
-        }
-        Some(())
     }
 }
 

@@ -1,0 +1,271 @@
+//! Structs that Redis keeps as a HASH. [`hash_record!`] states once which field of the HASH holds which field of the struct; reading, writing, the
+//! size in the client-side cache and the audit's checks follow from it.
+
+use super::decode::Text;
+use crate::base::audit::{self, Findings, Remedy};
+use crate::base::error::Error;
+use crate::base::ids::{SessionId, StatusId, UserId, UserListId};
+use redis::Value;
+
+/// A struct that Redis keeps as a HASH. [`hash_record!`] implements it.
+pub trait HashRecord: Sized {
+    /// The fields of the HASH, in the order in which they are written.
+    const FIELDS: &'static [HashField];
+
+    /// Reads the reply of an HGETALL. `None` if an id is missing: there is no such HASH. Any other field that is missing has its default.
+    ///
+    /// # Errors
+    /// Internal: a number cannot be read.
+    fn read(reply: Value) -> Result<Option<Self>, Error>;
+
+    /// The fields of the HASH with their values.
+    fn fields(&self) -> Vec<(&'static str, String)>;
+
+    /// The names of [`Self::FIELDS`].
+    fn names() -> Vec<&'static str> {
+        Self::FIELDS.iter().map(|field| field.name).collect()
+    }
+}
+
+/// A field of a HASH.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HashField {
+    /// Its name.
+    pub name: &'static str,
+    /// The form of its value.
+    pub form: Form,
+}
+
+/// The form of a field's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A decimal number.
+    Number,
+    /// Any text.
+    Text,
+    /// The field may be missing.
+    Optional,
+}
+
+/// A type of which `N` fields of a HASH hold a value.
+pub trait HashValue<const N: usize = 1>: Sized {
+    /// The form of each field.
+    const FORM: Form;
+
+    /// Reads the fields' texts, `None` for a missing field. The result is `None` if there is no record without this value.
+    ///
+    /// # Errors
+    /// Internal: a number cannot be read.
+    fn read(texts: [Option<Text>; N]) -> Result<Option<Self>, Error>;
+
+    /// The fields' texts; `None` if the fields are left out.
+    fn write(&self) -> Option<[String; N]>;
+
+    /// Bytes that the value has on the heap.
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+}
+
+impl HashValue for String {
+    const FORM: Form = Form::Text;
+
+    fn read([text]: [Option<Text>; 1]) -> Result<Option<Self>, Error> {
+        Ok(Some(text.map(|text| text.0).unwrap_or_default()))
+    }
+
+    fn write(&self) -> Option<[String; 1]> {
+        Some([self.clone()])
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.len()
+    }
+}
+
+impl HashValue for u64 {
+    const FORM: Form = Form::Number;
+
+    fn read([text]: [Option<Text>; 1]) -> Result<Option<Self>, Error> {
+        Ok(Some(text.map_or(Ok(0), |text| text.number())?))
+    }
+
+    fn write(&self) -> Option<[String; 1]> {
+        Some([self.to_string()])
+    }
+}
+
+macro_rules! ids {
+    ($($id:ident),*) => {$(
+        impl HashValue for $id {
+            const FORM: Form = Form::Number;
+
+            fn read([text]: [Option<Text>; 1]) -> Result<Option<Self>, Error> {
+                let id = text.map_or(Ok(0), |text| text.number())?;
+                Ok((id > 0).then_some(Self(id)))
+            }
+
+            fn write(&self) -> Option<[String; 1]> {
+                self.0.write()
+            }
+        }
+    )*};
+}
+
+ids!(UserId, StatusId, SessionId, UserListId);
+
+/// The form of the fields that hold a field of a record.
+pub const fn form<R, T: HashValue<N>, const N: usize>(_: fn(&R) -> &T) -> Form {
+    T::FORM
+}
+
+/// Implements [`HashRecord`] and [`EstimatedSize`](super::EstimatedSize) for a struct: `"name of the field in Redis" => field of the struct`, with
+/// `"a" & "b"` for a field that takes several. Fields behind a semicolon are kept elsewhere: they are read as their default. A field of the struct
+/// that is not listed is an error of the compiler.
+macro_rules! hash_record {
+    ($record:ident { $($($name:literal)&+ => $field:ident),+ $(; $($other:ident),+)? }) => {
+        impl $crate::db::hash::HashRecord for $record {
+            const FIELDS: &'static [$crate::db::hash::HashField] = &[$($($crate::db::hash::HashField {
+                name: $name,
+                form: $crate::db::hash::form(|record: &$record| &record.$field),
+            }),+),+];
+
+            fn read(reply: redis::Value) -> Result<Option<Self>, $crate::base::error::Error> {
+                $(let mut $field = [$($crate::db::hash::missing($name)),+];)+
+                $crate::db::decode::fields(reply, |name, text| {
+                    $(if let Some(at) = [$($name),+].iter().position(|it| *it == name) {
+                        $field[at] = Some(text);
+                        return Ok(());
+                    })+
+                    Ok(())
+                })?;
+                $(let Some($field) = $crate::db::hash::HashValue::read($field)? else { return Ok(None) };)+
+                Ok(Some(Self { $($field,)+ $($($other: Default::default()),+)? }))
+            }
+
+            fn fields(&self) -> Vec<(&'static str, String)> {
+                let mut fields = Vec::with_capacity(Self::FIELDS.len());
+                $(if let Some(texts) = $crate::db::hash::HashValue::write(&self.$field) {
+                    fields.extend([$($name),+].into_iter().zip(texts));
+                })+
+                fields
+            }
+        }
+
+        impl $crate::db::EstimatedSize for $record {
+            fn bytes(&self) -> usize {
+                size_of::<Self>() $(+ $crate::db::hash::HashValue::heap_bytes(&self.$field))+
+            }
+        }
+    };
+}
+pub(crate) use hash_record;
+
+/// A field that no reply has named yet.
+pub const fn missing(_: &str) -> Option<Text> {
+    None
+}
+
+/// Checks the fields of a record in an audit: all are there that must be, numbers are numbers, and `id` is the record's. `remedy` proposes the repair
+/// of a field by its name and its value.
+pub fn check_fields<R: HashRecord>(
+    key: &str,
+    id: u64,
+    values: &[Option<String>],
+    remedy: impl Fn(&str, Option<&str>) -> Option<Remedy>,
+    found: &mut Findings,
+) {
+    let values = values.iter().map(Option::as_deref).chain(std::iter::repeat(None));
+    for (HashField { name, form }, value) in R::FIELDS.iter().zip(values) {
+        match value {
+            _ if *form == Form::Optional => {}
+            None => found.add_repairable(key, format!("has no {name}"), remedy(name, value)),
+            Some(text) if *form == Form::Number && audit::number(text).is_none() => {
+                found.add_repairable_with(key, format!("its {name} is no number"), format!("{text:?}"), remedy(name, value));
+            }
+            Some(text) if *name == "id" && text != id.to_string() => {
+                found.add_repairable_with(key, "has another id", text.to_owned(), remedy(name, value));
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// The value of a field among those that HMGET answered for all fields of a record.
+pub fn value_of<'a, R: HashRecord>(values: &'a [Option<String>], name: &str) -> Option<&'a str> {
+    values.get(R::FIELDS.iter().position(|field| field.name == name)?)?.as_deref()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq)]
+    struct Place {
+        user: UserId,
+        name: String,
+        visits: u64,
+        spot: Option<(u64, u64)>,
+        distance: u64,
+    }
+
+    impl HashValue<2> for Option<(u64, u64)> {
+        const FORM: Form = Form::Optional;
+
+        fn read([x, y]: [Option<Text>; 2]) -> Result<Option<Self>, Error> {
+            let number = |text: Option<Text>| text.map(|text| text.number()).transpose();
+            Ok(Some(number(x)?.zip(number(y)?)))
+        }
+
+        fn write(&self) -> Option<[String; 2]> {
+            self.map(|(x, y)| [x.to_string(), y.to_string()])
+        }
+    }
+
+    hash_record!(Place { "uid" => user, "name" => name, "visits" => visits, "x" & "y" => spot; distance });
+
+    fn reply(fields: &[(&str, &str)]) -> Value {
+        let bulk = |text: &str| Value::BulkString(text.as_bytes().to_vec());
+        Value::Map(fields.iter().map(|(name, value)| (bulk(name), bulk(value))).collect())
+    }
+
+    #[test]
+    fn a_record_is_read_as_it_was_written() {
+        use crate::db::EstimatedSize;
+        for spot in [Some((3, 4)), None] {
+            let place = Place { user: UserId(1), name: "home".into(), visits: 2, spot, distance: 9 };
+            let fields = place.fields();
+            let names: Vec<_> = fields.iter().map(|(name, _)| *name).collect();
+            assert_eq!(names, Place::names()[..if spot.is_some() { 5 } else { 3 }]);
+            let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            let read = Place::read(reply(&fields)).expect("it is read");
+            assert_eq!(read, Some(Place { distance: 0, ..place.clone() }), "what is kept elsewhere has its default");
+            assert_eq!(place.bytes(), size_of::<Place>() + 4);
+        }
+    }
+
+    #[test]
+    fn a_record_without_its_id_is_not_there_and_another_field_has_its_default() {
+        assert_eq!(Place::read(reply(&[])).expect("nothing"), None);
+        assert_eq!(Place::read(reply(&[("name", "x"), ("visits", "1")])).expect("no id"), None);
+        assert_eq!(Place::read(reply(&[("uid", "0")])).expect("no id"), None);
+        let bare = Place { user: UserId(7), name: String::new(), visits: 0, spot: None, distance: 0 };
+        assert_eq!(Place::read(reply(&[("uid", "7"), ("other", "x"), ("x", "1")])).expect("bare"), Some(bare));
+        assert!(Place::read(reply(&[("uid", "7"), ("visits", "many")])).is_err());
+    }
+
+    #[test]
+    fn an_audit_checks_every_field_by_its_form() {
+        let text = |text: &str| Some(text.to_owned());
+        let told = |values: &[Option<String>]| {
+            let mut found = Findings::default();
+            check_fields::<Place>("place:{1}", 1, values, |_, _| None, &mut found);
+            found.into_vec().len()
+        };
+        assert_eq!(told(&[text("1"), text(""), text("2"), None, None]), 0);
+        assert_eq!(told(&[text("one"), None, text("-2"), text("x"), None]), 3, "one finding for each field that is wrong");
+        assert_eq!(told(&[]), 3);
+        assert_eq!(value_of::<Place>(&[text("1"), text("home")], "name"), Some("home"));
+        assert_eq!(value_of::<Place>(&[text("1"), text("home")], "visits"), None);
+    }
+}
