@@ -4,7 +4,7 @@ use crate::base::clock::{Clock, Millis};
 use crate::base::config::Config;
 use crate::base::error::Error;
 use crate::base::hashing_pool::HashingPool;
-use crate::base::ids::source::Ids;
+use crate::base::ids::source::IdSource;
 use crate::base::metrics::Metrics;
 use crate::base::page::Cursors;
 use crate::db::Db;
@@ -18,7 +18,7 @@ use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
 /// How many may wait for a password hash: what two cores get done in a second, more or less.
-const HASHES_WAITING: usize = 64;
+const HASHING_QUEUE: usize = 64;
 
 /// The application. Cheap to clone.
 #[derive(Clone)]
@@ -28,24 +28,24 @@ struct Inner {
     db: Db,
     clock: Clock,
     config: Config,
-    ids: Ids,
+    ids: IdSource,
     cursors: OnceCell<Cursors>,
-    hashing: HashingPool,
+    hashing_pool: HashingPool,
     background: TaskTracker,
-    waking: Notify,
+    worker_wakeup: Notify,
     metrics: Metrics,
-    parts: Mutex<HashMap<TypeId, Box<dyn Any + Send>>>,
+    extensions: Mutex<HashMap<TypeId, Box<dyn Any + Send>>>,
 }
 
 impl App {
     /// An application over `db`. Asks nothing of Redis yet.
     pub fn new(db: Db, clock: Clock, config: Config) -> Self {
-        let hashing = HashingPool::new(config.hashes_at_once.max(1), HASHES_WAITING);
-        let (ids, cursors, background) = (Ids::default(), OnceCell::new(), TaskTracker::new());
+        let hashing_pool = HashingPool::new(config.hashes_at_once.max(1), HASHING_QUEUE);
+        let (ids, cursors, background) = (IdSource::default(), OnceCell::new(), TaskTracker::new());
         let metrics = Metrics::new(db.meters(), clock.now());
-        let waking = Notify::new();
-        let parts = Mutex::default();
-        Self(Arc::new(Inner { db, clock, config, ids, cursors, hashing, background, waking, metrics, parts }))
+        let worker_wakeup = Notify::new();
+        let extensions = Mutex::default();
+        Self(Arc::new(Inner { db, clock, config, ids, cursors, hashing_pool, background, worker_wakeup, metrics, extensions }))
     }
 
     /// The store.
@@ -94,30 +94,30 @@ impl App {
     /// # Errors
     /// Internal: it could not be written.
     pub fn exposition(&self) -> Result<String, Error> {
-        let (lane, background) = (&self.0.hashing, self.0.background.len());
-        self.0.metrics.exposition(background, lane.waiting(), lane.working()).map_err(Error::internal)
+        let (pool, background) = (&self.0.hashing_pool, self.0.background.len());
+        self.0.metrics.exposition(background, pool.waiting(), pool.working()).map_err(Error::internal)
     }
 
     /// Where passwords are hashed: only so many at once, so that a flood of log-ins leaves the cores to the others.
-    pub fn hashing(&self) -> &HashingPool {
-        &self.0.hashing
+    pub fn hashing_pool(&self) -> &HashingPool {
+        &self.0.hashing_pool
     }
 
     /// What a higher floor keeps once a process: made when it is first asked for.
-    pub fn part<T: Clone + Default + Send + 'static>(&self) -> T {
-        let mut parts = self.0.parts.lock().unwrap_or_else(PoisonError::into_inner);
-        let part = parts.entry(TypeId::of::<T>()).or_insert_with(|| Box::new(T::default()));
-        part.downcast_ref::<T>().cloned().unwrap_or_default()
+    pub fn extension<T: Clone + Default + Send + 'static>(&self) -> T {
+        let mut extensions = self.0.extensions.lock().unwrap_or_else(PoisonError::into_inner);
+        let extension = extensions.entry(TypeId::of::<T>()).or_insert_with(|| Box::new(T::default()));
+        extension.downcast_ref::<T>().cloned().unwrap_or_default()
     }
 
     /// Tells this process's workers that there is something to do.
-    pub fn wake(&self) {
-        self.0.waking.notify_one();
+    pub fn wake_workers(&self) {
+        self.0.worker_wakeup.notify_one();
     }
 
     /// Ends when [`Self::wake`] was called since the last time.
-    pub async fn woken(&self) {
-        self.0.waking.notified().await;
+    pub async fn workers_woken(&self) {
+        self.0.worker_wakeup.notified().await;
     }
 
     /// Runs `work` after the answer. It ends with the process, and [`Self::drain`] waits for it.
@@ -130,16 +130,16 @@ impl App {
     ///
     /// # Errors
     /// Internal: the work panicked.
-    pub async fn finish<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T, Error> {
-        let gone = CancellationToken::new();
-        let _gone_with_the_caller = gone.clone().drop_guard();
-        self.0.background.spawn(CALLER_IS_GONE.scope(gone, work).in_current_span()).await.map_err(Error::internal)
+    pub async fn run_to_completion<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T, Error> {
+        let caller_gone = CancellationToken::new();
+        let _cancel_on_drop = caller_gone.clone().drop_guard();
+        self.0.background.spawn(CALLER_GONE.scope(caller_gone, work).in_current_span()).await.map_err(Error::internal)
     }
 
     /// Ends when nobody waits any more for the work of [`Self::finish`] that asks; never where that is not known.
-    pub async fn nobody_waits() {
-        match CALLER_IS_GONE.try_with(Clone::clone) {
-            Ok(gone) => gone.cancelled().await,
+    pub async fn caller_gone() {
+        match CALLER_GONE.try_with(Clone::clone) {
+            Ok(caller_gone) => caller_gone.cancelled().await,
             Err(_) => std::future::pending().await,
         }
     }
@@ -154,5 +154,5 @@ impl App {
 
 tokio::task_local! {
     /// Whether whoever waits for this task has gone away.
-    static CALLER_IS_GONE: CancellationToken;
+    static CALLER_GONE: CancellationToken;
 }

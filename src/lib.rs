@@ -1,48 +1,51 @@
 //! # Waxwing
 //!
-//! Users, statuses, follows, timelines, lists, comments and ads as one GraphQL API: one binary beside one Redis, or one Redis Cluster.
+//! Waxwing serves a social network (users, statuses, follows, timelines, lists, comments and ads) as one GraphQL API. It is one binary and one
+//! Redis server or one Redis Cluster. The processes keep no state of their own: any number of them can serve the same store.
+//!
+//! This page describes the architecture. The page of each module has its keys, its invariants and its costs.
 //!
 //! ## Layout
 //!
-//! | folder | what is in it | may depend on |
+//! | folder | contents | depends on |
 //! |---|---|---|
-//! | [`base`] | building blocks that know no domain: configuration, errors, ids, pages, limits, metrics | [`db`]; its `request.rs` bundles the loaders of all domains |
-//! | [`db`] | Redis: connections, scripts, pipelines, the client-side cache, the embedded server | [`base`] |
-//! | [`platform`] | what every domain builds on: the journal of changes, the event log, rate limits, idempotency keys | [`base`], [`db`], lower layers |
+//! | [`base`] | building blocks without a domain: configuration, errors, ids, pages, rate limits, metrics | [`db`]; `base/request.rs` also holds the loaders of all domains |
+//! | [`db`] | access to Redis: connections, pipelines, scripts, the client-side cache, the embedded server | [`base`] |
+//! | [`platform`] | services that all domains use: the journal, the event log, rate limits, idempotency keys | [`base`], [`db`], lower layers |
 //! | [`domains`] | users, statuses, timelines and so on | [`base`], [`db`], lower layers |
 //! | [`schema`] | the GraphQL schema: roots, validation, cost, execution, rendering | the domains |
-//! | [`server`] | HTTP, WebSocket and event streams on axum | [`schema`], the domains |
-//! | [`cli`] | the command line, with the workers, the audit (`fsck`) and the migrations of the store | everything |
+//! | [`server`] | HTTP, WebSocket and server-sent events on axum | [`schema`], the domains |
+//! | [`cli`] | the command line; also the workers, the audit (`fsck`) and the migrations of the store | everything |
 //!
-//! Domains and the parts of the platform have layers. A module depends on lower layers only, never on its own or a higher one; only
-//! `graphql.rs` may name the types of any domain.
+//! The domains and the services of the platform are ordered in layers. A module depends on lower layers only. The exception is
+//! `graphql.rs`, which may use the types of every domain.
 //!
-//! | layer | modules | |
+//! | layer | modules | contents |
 //! |---|---|---|
-//! | 0 | [`journal`], [`events`], [`rates`] | changes that must be completed; the log of events; rate limits |
+//! | 0 | [`journal`], [`events`], [`rates`] | unfinished changes, the event log, rate limits |
 //! | 1 | [`users`] | accounts and profiles |
-//! | 2 | [`sessions`], [`idempotency`], [`graph`] | log-ins, repeated requests, follows |
+//! | 2 | [`sessions`], [`idempotency`], [`graph`] | sessions, idempotency keys, follows |
 //! | 3 | [`statuses`], [`lists`] | statuses and likes, lists of accounts |
-//! | 4 | [`comments`], [`ads`] | threads below statuses, campaigns and ad decisions |
-//! | 5 | [`timelines`] | home, list and profile timelines, and fan-out |
+//! | 4 | [`comments`], [`ads`] | comment threads, campaigns and ad serving |
+//! | 5 | [`timelines`] | home, list and profile timelines, fan-out |
 //! | 6 | [`streaming`] | subscriptions |
 //! | 7 | [`accounts`] | deletion of accounts |
 //!
-//! All domains have the same modules, as far as they need them:
+//! Every domain consists of the same modules. A domain leaves out the modules that it does not need.
 //!
-//! | module | what is in it | used by |
+//! | module | contents | used by |
 //! |---|---|---|
-//! | `model.rs` | plain types, limits, rules; no Redis, no GraphQL | everybody, through the domain |
-//! | `keys.rs` | every key: type, member, score, bound, time to live | its own store and audit (a key that a higher layer's script must hold is exported) |
-//! | `store.rs` | typed in, typed out; one script or one pipeline a function | its own service and loader |
+//! | `model.rs` | plain types, limits and rules; neither Redis nor GraphQL | everything, through the domain |
+//! | `keys.rs` | every key, with its type, members, scores, bound and time to live | the domain's store and audit; a key that the script of a higher layer needs is exported |
+//! | `store.rs` | typed access to Redis; a function is one script or one pipeline | the domain's service and loaders |
 //! | `lua/` | the scripts, `<verb>_<object>.lua` | the store |
 //! | `load.rs` | the batch loaders | [`base::request`] |
-//! | `service.rs` | the use cases | `graphql.rs` of any domain, services of higher layers |
-//! | `audit.rs` | the invariants of the domain's keys; reads many at once, writes nothing | [`cli::fsck`] |
-//! | `graphql.rs` | objects, inputs, resolvers; no I/O of its own | [`schema`] |
+//! | `service.rs` | the use cases | `graphql.rs` of every domain, services of higher layers |
+//! | `audit.rs` | checks of the invariants of the domain's keys; reads in batches, writes nothing | [`cli::fsck`] |
+//! | `graphql.rs` | objects, inputs and resolvers; no I/O of its own | [`schema`] |
 //!
-//! Only [`db`], the stores and the audits know Redis, only [`server`] knows axum, only `graphql.rs`, [`schema`] and [`server`] know
-//! GraphQL. `tests/it/architecture.rs` holds all of this.
+//! Only [`db`], the stores and the audits use Redis. Only [`server`] uses axum. Only `graphql.rs`, [`schema`] and [`server`] use GraphQL.
+//! `tests/it/architecture.rs` enforces the layout, the layers and these rules.
 //!
 //! [`journal`]: platform::journal
 //! [`events`]: platform::events
@@ -59,44 +62,56 @@
 //! [`streaming`]: domains::streaming
 //! [`accounts`]: domains::accounts
 //!
-//! ## How a read goes
+//! ## Reads
 //!
-//! [`server`] finds out who asks, [`schema`] resolves, services read. A list takes four steps: *skeleton* (ids and places, one
-//! command), *hydrate* (loaders: one pipeline of HGETALL a kind of object), *rules* (what this viewer may not see is dropped),
-//! *present*. A page that the rules thin out is read on ([`base::page`]), so that it is short only at the end. Fields of one level
-//! state their keys first, then one of them sends a pipeline for all ([`base::loader`]).
+//! 1. [`server`] authenticates the request, [`schema`] validates it and computes its cost, and [`rates`] charges the cost.
+//! 2. The resolvers call the services. Batch loaders ([`base::loader`]) collect the keys of all fields of one level and fetch them in one
+//!    pipeline. On a single server, users, statuses and sessions come from the client-side cache if they are cached
+//!    ([`db::client_cache`]).
+//! 3. A page of a list is filled in four steps ([`base::page`]): read the ids of a window of the sorted set (one command), hydrate them with
+//!    the loaders, drop what the viewer may not see, and present the rest. If rows were dropped, the next window is read. So a page is
+//!    shorter than requested only at the end of its list.
 //!
-//! ## How a write goes
+//! ## Writes
 //!
-//! Check, then *steps*. A step is one script on one hash tag and idempotent: what its ZADD or ZREM answers guards the counter
-//! beside it. One step of a change counts, its *commit*; what other tags say is derived from it. Before the commit the change is written
-//! into the journal ([`journal`]) as what may disagree, then everything is made to agree (*settled*), then it is struck out. Settling
-//! looks at what was committed first and again afterwards, so it may be done twice, late, or by two at once; whoever finds an
-//! entry whose lease has run out does it again ([`cli::workers`]). In a power cut the nodes of a cluster lose different ends of what they wrote: so
-//! there an entry has a copy on every node that its change may touch, and is kept for twenty seconds after it was settled, to be settled again if
-//! a node was restarted or replaced in between ([`journal::retention`]). Fan-out past the first thousand followers, refills and crossings go the same way,
-//! in passes.
+//! A use case validates its input and then executes *steps*. A step is one Lua script on one hash tag and idempotent: the reply of its
+//! ZADD or ZREM decides whether the counter beside it changes.
 //!
-//! ## How news travels
+//! A change of several hash tags has one step that decides, its *commit*. The state of all other tags is derived from the commit:
 //!
-//! When a status stands in the homes that it is pushed to, and when it is deleted, that is *told*: appended to a log and published in one
-//! script ([`events`]). A process listens over one connection ([`db::bridge`]) and hands each event to the subscriptions that an index
-//! finds ([`streaming`]); what it has missed it reads from the log, as does a subscription that comes back with a cursor.
+//! 1. An entry in the [`journal`] names the keys that may disagree from now on.
+//! 2. The commit is executed.
+//! 3. The derived steps are executed: they make the other tags agree with the commit. This is called *settling*.
+//! 4. The entry is acknowledged.
+//!
+//! If the process dies in between, the lease of the entry expires and a worker of another process settles the change ([`cli::workers`]).
+//! Settling reads the commit before and after the derived steps, so it can run twice, late, or in two processes at once. Fan-out beyond the first
+//! thousand followers and backfills of feeds are journal tasks too; they work in bounded passes.
+//!
+//! After a power failure, the nodes of a cluster lose writes of different age. There an entry has a copy on every node that its change may
+//! touch, and it is kept for twenty seconds after it was settled. If a node was restarted or replaced in that time, the change is settled again
+//! ([`journal::retention`]).
+//!
+//! ## Events
+//!
+//! An event is appended to a log and published by one script ([`events`]): when a status is in all homes that it is pushed to, and when a status
+//! was deleted. Every process subscribes over one connection ([`db::pubsub`]). An index finds the subscriptions that match an
+//! event ([`streaming`]). A process that missed events reads them from the log, and so does a subscription that resumes from a cursor.
 //!
 //! ## Keys and ids
 //!
-//! Every key carries its owner's id as hash tag, from the first one on, so the same commands run on a cluster. Ids order by time
-//! and fit a double ([`base::ids`]): an id is its own score and its own cursor, and no two entries of a list tie.
+//! Every key has its owner's id as hash tag, so the same commands work on a single server and on a cluster. Ids are ordered by time and fit
+//! into a double ([`base::ids`]). An id is its own score and its own cursor, and no two members of a sorted set have the same score.
 //!
 //! ## Versions of the store
 //!
-//! A store has a version, and a process that knows only older ones does not touch it. [`cli::migrations`] lists the steps from each version to the
-//! next; a step works in bounded passes, each of which may be repeated, and the mark of the version says where the next one begins.
+//! The store has a version number. A process that does not know the version of a store refuses to use the store. [`cli::migrations`] has the
+//! steps from each version to the next. A step works in bounded, repeatable passes and records its position in the version key.
 //!
 //! ## Errors
 //!
-//! What a person can mend is a row of `userErrors`, everything else an error with a stable code ([`base::error`]). Nothing of Redis
-//! reaches a client.
+//! Mistakes in the input of a mutation are rows of `userErrors`. All other failures are GraphQL errors with a stable code
+//! ([`base::error`]). No reply of Redis reaches a client.
 
 pub mod app;
 pub mod base;

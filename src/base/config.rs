@@ -1,7 +1,7 @@
 //! What an operator may set, with its defaults. Each is an option of the command line (`cli`) and a `WAXWING_…` variable.
 
 use crate::base::clock::{DAY, MINUTE, Millis};
-use crate::base::quota::Rates;
+use crate::base::rate_limits::RateLimits;
 use ipnet::IpNet;
 
 /// The largest body of a request, in bytes.
@@ -41,7 +41,7 @@ pub struct Config {
     pub suggestions: bool,
     /// How much one may ask; `None` for as much as one likes. That is the default here, since whoever links this library acts for the
     /// operator (tests, loaders, audits); `waxwing serve`, which faces strangers, has limits unless they are switched off.
-    pub rates: Option<Rates>,
+    pub rates: Option<RateLimits>,
     /// Whose word about a client's address is taken: that of proxies at these addresses.
     pub trusted_proxies: Vec<IpNet>,
     /// What the ads that are shown pay.

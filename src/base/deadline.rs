@@ -18,7 +18,7 @@ const LATE_TICKS: u32 = 4 * TICKS;
 /// The longest tick: a stall that is shorter than a tick is not seen.
 const LONGEST_TICK: Duration = Duration::from_millis(500);
 /// How long the runtime has to read what has arrived, after the last tick.
-const LAST_LOOK: Duration = Duration::from_millis(2);
+const LAST_POLL: Duration = Duration::from_millis(2);
 
 /// The work was not done in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ struct Ticks {
     due: Instant,
     left: u32,
     /// Late ticks that will not be counted.
-    excused: u32,
+    uncounted: u32,
 }
 
 impl Ticks {
@@ -63,18 +63,18 @@ impl Ticks {
         let length = (limit / TICKS).clamp(Duration::from_millis(1), LONGEST_TICK);
         // The last look is a tick of its own.
         let left = limit.div_duration_f64(length).ceil().clamp(1.0, f64::from(u32::MAX - 1)) as u32 + 1;
-        Self { length, due: now + length, left, excused: LATE_TICKS }
+        Self { length, due: now + length, left, uncounted: LATE_TICKS }
     }
 
     /// Ends the current tick at `now` and begins the next; `false` if there is none.
     fn advance(&mut self, now: Instant) -> bool {
         let is_late = now.saturating_duration_since(self.due) > self.length;
-        if is_late && self.excused > 0 {
-            self.excused -= 1;
+        if is_late && self.uncounted > 0 {
+            self.uncounted -= 1;
         } else {
             self.left -= 1;
         }
-        self.due = now + if self.left == 1 { LAST_LOOK } else { self.length };
+        self.due = now + if self.left == 1 { LAST_POLL } else { self.length };
         self.left > 0
     }
 }
@@ -101,10 +101,10 @@ mod tests {
     #[test]
     fn a_process_that_runs_gives_up_by_the_clock() {
         for limit in [Duration::from_millis(8), LIMIT, Duration::from_secs(60)] {
-            assert_eq!(given_up(limit, Duration::ZERO).0, limit + LAST_LOOK);
+            assert_eq!(given_up(limit, Duration::ZERO).0, limit + LAST_POLL);
         }
         assert!(given_up(Duration::ZERO, Duration::ZERO).0 < Duration::from_millis(10));
-        assert_eq!(given_up(LIMIT, LIMIT / 80).0, LIMIT + LAST_LOOK + LIMIT / 80 * (TICKS + 1), "it is a little slow");
+        assert_eq!(given_up(LIMIT, LIMIT / 80).0, LIMIT + LAST_POLL + LIMIT / 80 * (TICKS + 1), "it is a little slow");
     }
 
     #[test]

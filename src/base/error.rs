@@ -1,7 +1,7 @@
 //! The two ways a use case can fail: what a person can mend is a [`UserError`] row, the rest an [`Error`] with a stable code.
 
 use crate::base::clock::Millis;
-use crate::base::quota::Limit;
+use crate::base::rate_limits::Limit;
 use std::fmt;
 use std::sync::Arc;
 

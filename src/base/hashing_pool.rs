@@ -14,9 +14,9 @@ type Job = Box<dyn FnOnce() + Send>;
 /// Threads with a line before them. The threads start with the first work, and end with the lane.
 pub struct HashingPool {
     /// As many as may work or wait.
-    places: Arc<Semaphore>,
+    capacity_permits: Arc<Semaphore>,
     /// As many as there are threads.
-    turns: Arc<Semaphore>,
+    thread_permits: Arc<Semaphore>,
     threads: usize,
     capacity: usize,
     jobs: OnceLock<Sender<Job>>,
@@ -25,10 +25,10 @@ pub struct HashingPool {
 
 impl HashingPool {
     /// A lane on which `threads` work at once, while as many as `line` wait.
-    pub fn new(threads: usize, line: usize) -> Self {
-        let capacity = threads + line;
-        let (places, turns) = (Arc::new(Semaphore::new(capacity)), Arc::new(Semaphore::new(threads)));
-        Self { places, turns, threads, capacity, jobs: OnceLock::new(), begun: AtomicU64::new(0) }
+    pub fn new(threads: usize, queue: usize) -> Self {
+        let capacity = threads + queue;
+        let (capacity_permits, thread_permits) = (Arc::new(Semaphore::new(capacity)), Arc::new(Semaphore::new(threads)));
+        Self { capacity_permits, thread_permits, threads, capacity, jobs: OnceLock::new(), begun: AtomicU64::new(0) }
     }
 
     /// Does `work` when its turn comes. Whoever stops waiting leaves the line; work that has begun is done to its end, and keeps its
@@ -37,21 +37,21 @@ impl HashingPool {
     /// # Errors
     /// `OVERLOADED`, at once, when the line is full; internal: the work panicked.
     pub async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
-        let place = self.places.clone().try_acquire_owned().map_err(|_| Error::Overloaded)?;
-        let turn = self.turns.clone().acquire_owned().await.map_err(Error::internal)?;
+        let capacity_permit = self.capacity_permits.clone().try_acquire_owned().map_err(|_| Error::Overloaded)?;
+        let thread_permit = self.thread_permits.clone().acquire_owned().await.map_err(Error::internal)?;
         self.begun.fetch_add(1, Ordering::Relaxed);
-        let (tell, told) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let job = move || {
             // A panic is the work's own: whoever waits for it is told, and the thread goes on.
             let done = catch_unwind(AssertUnwindSafe(work));
-            drop((place, turn));
+            drop((capacity_permit, thread_permit));
             if let Ok(done) = done {
                 // Nobody may be left to hear it.
-                let _ = tell.send(done);
+                let _ = sender.send(done);
             }
         };
         self.jobs().send(Box::new(job)).map_err(|_| Error::internal(anyhow::anyhow!("no thread works")))?;
-        told.await.map_err(Error::internal)
+        receiver.await.map_err(Error::internal)
     }
 
     /// How much work was begun so far. For tests and metrics.
@@ -61,7 +61,7 @@ impl HashingPool {
 
     /// How many work now. For metrics.
     pub fn working(&self) -> usize {
-        self.threads.saturating_sub(self.turns.available_permits())
+        self.threads.saturating_sub(self.thread_permits.available_permits())
     }
 
     /// How many wait for their turn now. For metrics.
@@ -71,7 +71,7 @@ impl HashingPool {
 
     /// How many work or wait now. For tests.
     pub fn occupied(&self) -> usize {
-        self.capacity.saturating_sub(self.places.available_permits())
+        self.capacity.saturating_sub(self.capacity_permits.available_permits())
     }
 
     fn jobs(&self) -> &Sender<Job> {
@@ -93,7 +93,7 @@ impl HashingPool {
 
 /// A thread's life: until the lane is gone.
 fn work(jobs: &Mutex<Receiver<Job>>) {
-    step_back();
+    lower_priority();
     loop {
         let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(job) = next else { return };
@@ -102,7 +102,7 @@ fn work(jobs: &Mutex<Receiver<Job>>) {
 }
 
 /// Lowers the priority of the calling thread. Elsewhere than on Linux that would be the whole process, so it is left alone there.
-fn step_back() {
+fn lower_priority() {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{getpriority_process, setpriority_process};
@@ -122,10 +122,10 @@ mod tests {
     use tokio::task::JoinHandle;
 
     /// Work that lasts until it is let go.
-    fn blocker(lane: &Arc<HashingPool>) -> (JoinHandle<Result<(), Error>>, Starter<()>) {
+    fn blocker(pool: &Arc<HashingPool>) -> (JoinHandle<Result<(), Error>>, Starter<()>) {
         let (go, wait) = channel();
-        let lane = lane.clone();
-        (tokio::spawn(async move { lane.run(move || wait.recv().unwrap_or(())).await }), go)
+        let pool = pool.clone();
+        (tokio::spawn(async move { pool.run(move || wait.recv().unwrap_or(())).await }), go)
     }
 
     /// Lets tasks run until it is so.
@@ -137,50 +137,50 @@ mod tests {
 
     #[tokio::test]
     async fn the_line_has_an_end_and_moves_on() {
-        let lane = Arc::new(HashingPool::new(2, 3));
-        let all: Vec<_> = (0..5).map(|_| blocker(&lane)).collect();
-        until(|| lane.occupied() == 5).await;
-        assert_eq!(lane.begun(), 2, "two at once");
-        assert!(matches!(lane.run(|| ()).await, Err(Error::Overloaded)));
+        let pool = Arc::new(HashingPool::new(2, 3));
+        let all: Vec<_> = (0..5).map(|_| blocker(&pool)).collect();
+        until(|| pool.occupied() == 5).await;
+        assert_eq!(pool.begun(), 2, "two at once");
+        assert!(matches!(pool.run(|| ()).await, Err(Error::Overloaded)));
         for (_, go) in &all {
             go.send(()).expect("it waits");
         }
         for (work, _) in all {
             work.await.expect("no panic").expect("it was done");
         }
-        until(|| lane.occupied() == 0).await;
-        assert_eq!(lane.run(|| 7).await.expect("there is room"), 7);
-        assert_eq!(lane.begun(), 6);
+        until(|| pool.occupied() == 0).await;
+        assert_eq!(pool.run(|| 7).await.expect("there is room"), 7);
+        assert_eq!(pool.begun(), 6);
     }
 
     #[tokio::test]
     async fn who_stops_waiting_leaves_the_line_and_who_has_begun_keeps_its_thread() {
-        let lane = Arc::new(HashingPool::new(1, 1));
-        let (working, go) = blocker(&lane);
-        until(|| lane.begun() == 1).await;
-        let (waiting, _never) = blocker(&lane);
-        until(|| lane.occupied() == 2).await;
+        let pool = Arc::new(HashingPool::new(1, 1));
+        let (working, go) = blocker(&pool);
+        until(|| pool.begun() == 1).await;
+        let (waiting, _never) = blocker(&pool);
+        until(|| pool.occupied() == 2).await;
         waiting.abort();
-        until(|| lane.occupied() == 1).await;
+        until(|| pool.occupied() == 1).await;
         working.abort();
         assert!(working.await.expect_err("it was aborted").is_cancelled());
-        let (next, next_go) = blocker(&lane);
-        until(|| lane.occupied() == 2).await;
-        assert_eq!(lane.begun(), 1, "its thread is still at work");
+        let (next, next_go) = blocker(&pool);
+        until(|| pool.occupied() == 2).await;
+        assert_eq!(pool.begun(), 1, "its thread is still at work");
         go.send(()).expect("it works");
         next_go.send(()).expect("it waits");
         next.await.expect("no panic").expect("it was done");
-        assert_eq!(lane.begun(), 2);
+        assert_eq!(pool.begun(), 2);
     }
 
     #[tokio::test]
     async fn a_panic_is_told_and_ends_no_thread() {
-        let lane = HashingPool::new(1, 0);
+        let pool = HashingPool::new(1, 0);
         for _ in 0..3 {
-            let panicked = lane.run(|| std::panic::resume_unwind(Box::new("x"))).await;
+            let panicked = pool.run(|| std::panic::resume_unwind(Box::new("x"))).await;
             assert!(matches!(panicked, Err::<(), _>(Error::Internal(_))), "{panicked:?}");
         }
-        assert_eq!(lane.run(|| 1).await.expect("it was done"), 1);
+        assert_eq!(pool.run(|| 1).await.expect("it was done"), 1);
     }
 
     #[cfg(target_os = "linux")]
@@ -188,19 +188,19 @@ mod tests {
     async fn the_work_is_behind_the_requests() {
         use rustix::process::getpriority_process;
         let ours = getpriority_process(None).expect("a priority");
-        let lane = HashingPool::new(1, 0);
-        let of_work = lane.run(|| getpriority_process(None)).await.expect("it was done").expect("a priority");
+        let pool = HashingPool::new(1, 0);
+        let of_work = pool.run(|| getpriority_process(None)).await.expect("it was done").expect("a priority");
         assert_eq!(of_work, (ours + 10).min(19));
         assert_eq!(getpriority_process(None).expect("a priority"), ours, "of that thread alone");
     }
 
     #[tokio::test]
     async fn the_threads_end_with_the_lane() {
-        let lane = HashingPool::new(1, 0);
+        let pool = HashingPool::new(1, 0);
         let (held, gone) = sync_channel::<()>(0);
         thread_local!(static HELD: std::cell::RefCell<Option<std::sync::mpsc::SyncSender<()>>> = const { std::cell::RefCell::new(None) });
-        lane.run(move || HELD.with(|cell| *cell.borrow_mut() = Some(held))).await.expect("it was done");
-        drop(lane);
+        pool.run(move || HELD.with(|cell| *cell.borrow_mut() = Some(held))).await.expect("it was done");
+        drop(pool);
         // What a thread holds goes when it ends.
         assert!(gone.recv().is_err());
     }

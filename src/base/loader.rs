@@ -38,14 +38,14 @@ pub trait Fetch: Send + Sync + 'static {
 
 /// A loader for one request.
 pub struct Loader<F: Fetch> {
-    fetching: Arc<Fetching<F>>,
+    state: Arc<FetchState<F>>,
     /// Made for the first that has to be asked for: most loaders of a request are never used.
     batches: OnceLock<Batches<F>>,
 }
 
-type Batches<F> = Cached<OpaqueKey<<F as Fetch>::Key>, Loaded<F>, Batch<F>>;
+type Batches<F> = Cached<OpaqueKey<<F as Fetch>::Key>, LoadResult<F>, Batch<F>>;
 
-struct Fetching<F: Fetch> {
+struct FetchState<F: Fetch> {
     fetch: F,
     /// What was fetched, or is about to be.
     fetched: Mutex<HashSet<F::Key>>,
@@ -54,7 +54,7 @@ struct Fetching<F: Fetch> {
 }
 
 /// What stands under a key: all of a batch share its error.
-type Loaded<F> = Result<<F as Fetch>::Value, Error>;
+type LoadResult<F> = Result<<F as Fetch>::Value, Error>;
 
 /// A key that says nothing of itself: the crate writes the error of a lost key for every one that it finds, which was a tenth of a loader's cost.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -78,26 +78,26 @@ impl<F: Fetch> Loader<F> {
     }
 
     fn of(fetch: F, size: Option<Arc<AnswerSize>>) -> Self {
-        Self { fetching: Arc::new(Fetching { fetch, fetched: Mutex::default(), size }), batches: OnceLock::new() }
+        Self { state: Arc::new(FetchState { fetch, fetched: Mutex::default(), size }), batches: OnceLock::new() }
     }
 
     /// What fetches for it.
     pub fn fetcher(&self) -> &F {
-        &self.fetching.fetch
+        &self.state.fetch
     }
 
     fn batches(&self) -> &Batches<F> {
-        let begin = || Cached::new(Batch(self.fetching.clone())).with_yield_count(1).with_max_batch_size(5_000);
+        let begin = || Cached::new(Batch(self.state.clone())).with_yield_count(1).with_max_batch_size(5_000);
         self.batches.get_or_init(begin)
     }
 
     /// What is at hand of keys of which none was fetched.
     fn get_cached(&self, keys: &[F::Key]) -> Option<Vec<F::Value>> {
         let is_fresh = || {
-            let fetched = self.fetching.fetched.lock().unwrap_or_else(PoisonError::into_inner);
+            let fetched = self.state.fetched.lock().unwrap_or_else(PoisonError::into_inner);
             keys.iter().all(|key| !fetched.contains(key))
         };
-        (self.batches.get().is_none() || is_fresh()).then(|| self.fetching.fetch.get_cached(keys))?
+        (self.batches.get().is_none() || is_fresh()).then(|| self.state.fetch.get_cached(keys))?
     }
 
     /// The value of one key.
@@ -130,10 +130,10 @@ impl<F: Fetch> Loader<F> {
 }
 
 /// The crate's side: a map, in which an error stands under every key of its batch.
-struct Batch<F: Fetch>(Arc<Fetching<F>>);
+struct Batch<F: Fetch>(Arc<FetchState<F>>);
 
-impl<F: Fetch> BatchFn<OpaqueKey<F::Key>, Loaded<F>> for Batch<F> {
-    async fn load(&mut self, keys: &[OpaqueKey<F::Key>]) -> HashMap<OpaqueKey<F::Key>, Loaded<F>> {
+impl<F: Fetch> BatchFn<OpaqueKey<F::Key>, LoadResult<F>> for Batch<F> {
+    async fn load(&mut self, keys: &[OpaqueKey<F::Key>]) -> HashMap<OpaqueKey<F::Key>, LoadResult<F>> {
         let wanted: Vec<F::Key> = keys.iter().map(|key| key.0.clone()).collect();
         self.0.fetched.lock().unwrap_or_else(PoisonError::into_inner).extend(wanted.iter().cloned());
         let fetched = self.0.fetch.fetch(&wanted).await.and_then(|values| {

@@ -11,7 +11,7 @@ pub mod hashing_pool;
 pub mod loader;
 pub mod metrics;
 pub mod page;
-pub mod quota;
+pub mod rate_limits;
 pub mod request;
 pub mod text;
 pub mod viewer;

@@ -19,10 +19,10 @@ pub const DEFAULT: usize = 20;
 /// The most entries a page has.
 pub const MAX: usize = 100;
 /// The longest text that [`Cursors::seal`] makes of what we put in.
-const MAX_SEALED: usize = 4_096;
+const MAX_SIGNED: usize = 4_096;
 
 /// Where something stands in a list: larger comes first. An id, as a rule; wider where a list is ordered by something else first.
-pub trait Position: Copy + Ord + Send + Sync {
+pub trait ListPosition: Copy + Ord + Send + Sync {
     /// A bound above every position.
     const TOP: Self;
     /// A bound below every position.
@@ -35,7 +35,7 @@ pub trait Position: Copy + Ord + Send + Sync {
 
 macro_rules! positions {
     ($($kind:ty),*) => {$(
-        impl Position for $kind {
+        impl ListPosition for $kind {
             const TOP: Self = <$kind>::MAX;
             const BOTTOM: Self = 0;
             fn above(self) -> Self {
@@ -100,18 +100,18 @@ impl Cursors {
     }
 
     /// Bytes as a text that only `list` takes back.
-    pub fn seal(&self, list: ListId, bytes: &[u8]) -> String {
-        URL_SAFE_NO_PAD.encode([&self.mark(list, bytes), bytes].concat())
+    pub fn sign(&self, list: ListId, bytes: &[u8]) -> String {
+        URL_SAFE_NO_PAD.encode([&self.signature(list, bytes), bytes].concat())
     }
 
     /// The bytes of such a text; `None` for one that is forged or of another list.
-    pub fn open(&self, list: ListId, text: &str) -> Option<Vec<u8>> {
-        let bytes = (text.len() <= MAX_SEALED).then(|| URL_SAFE_NO_PAD.decode(text))?.ok()?;
-        let (mark, rest) = bytes.split_at_checked(7)?;
-        bool::from(mark.ct_eq(&self.mark(list, rest))).then(|| rest.to_vec())
+    pub fn verify(&self, list: ListId, text: &str) -> Option<Vec<u8>> {
+        let bytes = (text.len() <= MAX_SIGNED).then(|| URL_SAFE_NO_PAD.decode(text))?.ok()?;
+        let (signature, rest) = bytes.split_at_checked(7)?;
+        bool::from(signature.ct_eq(&self.signature(list, rest))).then(|| rest.to_vec())
     }
 
-    fn mark(&self, list: ListId, bytes: &[u8]) -> [u8; 7] {
+    fn signature(&self, list: ListId, bytes: &[u8]) -> [u8; 7] {
         let mut hasher = SipHasher24::new_with_key(&self.secret);
         hasher.write(b"sealed");
         hasher.write_u8(list.kind);
@@ -131,8 +131,8 @@ impl Cursors {
     /// The place that a cursor names in `list`; `None` for one that is forged or of another list. What is sealed behind a full stop is
     /// another's to read, but must be of this list too.
     pub fn decode(&self, list: ListId, cursor: &str) -> Option<u64> {
-        if let Some((cursor, sealed)) = cursor.split_once('.') {
-            self.open(list, sealed)?;
+        if let Some((cursor, signed)) = cursor.split_once('.') {
+            self.verify(list, signed)?;
             return self.decode(list, cursor);
         }
         let mut bytes = [0; 15];
@@ -222,12 +222,12 @@ impl PageArgs {
 }
 
 /// A list that pages are read from.
-pub trait Listing<P = u64>: Sync {
+pub trait PageSource<P = u64>: Sync {
     /// What a visible row becomes.
     type Item: Send;
 
     /// The rows of each window, in the window's order: one round trip for all.
-    fn skeleton(&self, windows: &[Window<P>]) -> impl Future<Output = Result<Vec<Vec<Row<P>>>, Error>> + Send;
+    fn read_rows(&self, windows: &[Window<P>]) -> impl Future<Output = Result<Vec<Vec<Row<P>>>, Error>> + Send;
 
     /// What this viewer may see of each row, in order: `None` for what is gone or hidden.
     fn hydrate(&self, rows: &[Row<P>]) -> impl Future<Output = Result<Vec<Option<Self::Item>>, Error>> + Send;
@@ -248,11 +248,11 @@ pub struct Page<T, P = u64> {
 ///
 /// # Errors
 /// Those of the list.
-pub async fn fill<P: Position, L: Listing<P>>(list: &L, request: PageRequest<P>) -> Result<Page<L::Item, P>, Error> {
+pub async fn fill<P: ListPosition, L: PageSource<P>>(list: &L, request: PageRequest<P>) -> Result<Page<L::Item, P>, Error> {
     let mut scans = Scan::<L::Item, P>::plan(request);
     while scans.iter().any(Scan::is_open) {
         let windows: Vec<Window<P>> = scans.iter().filter(|scan| scan.is_open()).map(|scan| scan.window).collect();
-        let found = list.skeleton(&windows).await?;
+        let found = list.read_rows(&windows).await?;
         let rows: Vec<Row<P>> = found.iter().flatten().copied().collect();
         let mut items = list.hydrate(&rows).await?.into_iter();
         for (scan, rows) in scans.iter_mut().filter(|scan| scan.is_open()).zip(found) {
@@ -271,7 +271,7 @@ struct Scan<T, P> {
     exhausted: bool,
 }
 
-impl<T, P: Position> Scan<T, P> {
+impl<T, P: ListPosition> Scan<T, P> {
     /// The page with one more, and where a bound hides it: the next place beyond the newer bound, and beyond the older.
     fn plan(request: PageRequest<P>) -> [Self; 3] {
         let (below, above) = (request.after.unwrap_or(P::TOP), request.before.unwrap_or(P::BOTTOM));
@@ -337,9 +337,9 @@ mod tests {
         hidden: u64,
     }
 
-    impl Listing for Numbers {
+    impl PageSource for Numbers {
         type Item = u64;
-        async fn skeleton(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+        async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
             let rows = |window: &Window| {
                 let mut all: Vec<u64> = (1..=self.len).filter(|at| *at > window.above && *at < window.below).collect();
                 if window.newest_first {

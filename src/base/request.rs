@@ -78,11 +78,11 @@ impl Request {
     /// A request of `viewer`, with nothing loaded, that begins now.
     pub fn new(app: App, viewer: Option<Viewer>, user_agent: Option<String>, address: Option<IpAddr>) -> Self {
         let since = app.db().read_barrier();
-        Self::begun(app, since, viewer, user_agent, address)
+        Self::with_barrier(app, since, viewer, user_agent, address)
     }
 
     /// The same of one that has begun already: that its session was read counts as an answer.
-    pub fn begun(
+    pub fn with_barrier(
         app: App,
         since: ReadBarrier,
         viewer: Option<Viewer>,
@@ -90,7 +90,7 @@ impl Request {
         address: Option<IpAddr>,
     ) -> Self {
         let size = Arc::new(AnswerSize::new(app.config().answer_bytes));
-        let loaders = Arc::new(RwLock::new(Arc::new(Self::empty(&app, since, viewer.as_ref(), &size))));
+        let loaders = Arc::new(RwLock::new(Arc::new(Self::new_loaders(&app, since, viewer.as_ref(), &size))));
         Self { app, viewer, user_agent, address, loaders, size }
     }
 
@@ -100,9 +100,9 @@ impl Request {
     }
 
     /// Forgets what was loaded: called after every change, so that the answer shows it, and before every event of a subscription.
-    pub fn forget(&self) {
+    pub fn reset_loaders(&self) {
         self.size.unload();
-        let empty = Arc::new(Self::empty(&self.app, self.app.db().read_barrier(), self.viewer.as_ref(), &self.size));
+        let empty = Arc::new(Self::new_loaders(&self.app, self.app.db().read_barrier(), self.viewer.as_ref(), &self.size));
         *self.loaders.write().unwrap_or_else(PoisonError::into_inner) = empty;
     }
 
@@ -124,7 +124,7 @@ impl Request {
         self.viewer.as_ref().map(|viewer| viewer.user)
     }
 
-    fn empty(app: &App, since: ReadBarrier, viewer: Option<&Viewer>, size: &Arc<AnswerSize>) -> Loaders {
+    fn new_loaders(app: &App, since: ReadBarrier, viewer: Option<&Viewer>, size: &Arc<AnswerSize>) -> Loaders {
         let (db, viewer) = (app.db(), viewer.map(|viewer| viewer.user));
         Loaders {
             users: Loader::new(FetchUsers { db: db.clone(), since }),

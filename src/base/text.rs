@@ -17,7 +17,7 @@ const CLUSTER_BYTES: usize = 64;
 
 /// The bounds of one kind of text.
 #[derive(Clone, Copy, Debug)]
-pub struct Rules {
+pub struct TextRules {
     /// What it is called in a message to a person.
     pub what: &'static str,
     /// The fewest extended grapheme clusters, 0 or 1.
@@ -30,7 +30,7 @@ pub struct Rules {
     pub newlines: bool,
 }
 
-impl Rules {
+impl TextRules {
     /// The text as it is kept.
     ///
     /// # Errors
@@ -114,7 +114,7 @@ fn is_visible(character: char) -> bool {
 mod tests {
     use super::*;
 
-    const RULES: Rules = Rules { what: "The text", min: 1, max: 5, bytes: max_bytes(5), newlines: true };
+    const RULES: TextRules = TextRules { what: "The text", min: 1, max: 5, bytes: max_bytes(5), newlines: true };
 
     #[test]
     fn characters_are_what_a_reader_sees() {
@@ -146,12 +146,12 @@ mod tests {
         ] {
             assert!(RULES.check(text).is_err(), "{text:?}");
         }
-        assert!(Rules { newlines: false, ..RULES }.check("a\nb").is_err());
+        assert!(TextRules { newlines: false, ..RULES }.check("a\nb").is_err());
     }
 
     /// What a text of so many characters may be.
-    fn rules(max: usize) -> Rules {
-        Rules { what: "The text", min: 1, max, bytes: max_bytes(max), newlines: true }
+    fn rules(max: usize) -> TextRules {
+        TextRules { what: "The text", min: 1, max, bytes: max_bytes(max), newlines: true }
     }
 
     #[test]
@@ -192,14 +192,14 @@ mod tests {
         assert_eq!(heap(99).graphemes(true).count(), 1);
         assert!(rules(500).check(&heap(31)).is_ok(), "63 bytes");
         assert!(rules(500).check(&heap(32)).expect_err("65 bytes").contains("64 bytes"));
-        assert!(Rules { bytes: 40 * 500, ..rules(500) }.check(&heap(99)).is_ok(), "it was taken before");
+        assert!(TextRules { bytes: 40 * 500, ..rules(500) }.check(&heap(99)).is_ok(), "it was taken before");
         let longest = "👩🏽‍❤️‍💋‍👨🏽 🏴󠁧󠁢󠁳󠁣󠁴󠁿";
         assert!(rules(500).check(longest).is_ok());
     }
 
     #[test]
     fn an_optional_text_may_be_empty_and_not_blank_ink() {
-        let bio = Rules { min: 0, ..RULES };
+        let bio = TextRules { min: 0, ..RULES };
         assert_eq!(bio.check("  ").expect("empty"), "");
         assert!(bio.check("\u{200b}").is_err());
     }

@@ -1,7 +1,7 @@
 //! Options on how much one may ask, and whose word on addresses is taken.
 
 use crate::base::config::{AdTraffic, Config};
-use crate::base::quota::{Limit, Quota, Rates};
+use crate::base::rate_limits::{Limit, Quota, RateLimits};
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
 use std::net::IpAddr;
@@ -92,7 +92,7 @@ enum Switch {
 impl RateOptions {
     /// The same settings with what these options say.
     pub(super) fn set(&self, config: Config) -> Config {
-        let rates = (self.rate_limits == Switch::On).then(|| Rates::new(|limit| self.of(limit)));
+        let rates = (self.rate_limits == Switch::On).then(|| RateLimits::new(|limit| self.of(limit)));
         let ad_traffic = (self.rate_limits == Switch::On).then(|| self.ad_traffic());
         Config { rates, ad_traffic, trusted_proxies: self.trusted_proxies.clone(), ..config }
     }
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn limits_are_on_unless_they_are_switched_off() {
-        assert_eq!(config(&[]).expect("no options").rates, Some(Rates::default()));
+        assert_eq!(config(&[]).expect("no options").rates, Some(RateLimits::default()));
         let default = AdTraffic::default();
         assert_eq!(config(&[]).expect("no options").ad_traffic, Some(default));
         assert_eq!(config(&["--rate-limits", "off"]).expect("off").ad_traffic, None);
@@ -166,7 +166,7 @@ mod tests {
             config(&["--ad-address-clicks", "7"]).expect("clicks").ad_traffic,
             Some(AdTraffic { address_clicks: 7, ..default })
         );
-        assert_eq!(config(&["--rate-limits", "on"]).expect("on").rates, Some(Rates::default()));
+        assert_eq!(config(&["--rate-limits", "on"]).expect("on").rates, Some(RateLimits::default()));
         assert_eq!(config(&["--rate-limits", "off", "--rate-posts", "1/1s"]).expect("off").rates, None);
         assert!(config(&["--rate-limits", "false"]).is_err());
     }
@@ -177,7 +177,7 @@ mod tests {
             let rates = config(&[&format!("--rate-{}", limit.name()), "7/3m"]).expect("an option").rates.expect("limits");
             for other in Limit::ALL {
                 let expected = if other == limit { "7/3m".parse().expect("a quota") } else { other.default_quota() };
-                assert_eq!(rates.of(other), expected, "{} of --rate-{}", other.name(), limit.name());
+                assert_eq!(rates.quota(other), expected, "{} of --rate-{}", other.name(), limit.name());
             }
         }
         for wrong in ["7", "7/0s", "0/1h", "7/3w", "-7/3m"] {

@@ -167,7 +167,7 @@ fn warn_if_open(address: SocketAddr, is_development: bool, metrics_apart: bool) 
 /// Sees to the demo's world; the login to offer when there is one and it is asked for.
 async fn world(options: &Options, app: &App) -> anyhow::Result<Option<DemoLogin>> {
     if !options.demo {
-        if app.db().is_world_half_loaded().await? {
+        if app.db().is_demo_load_incomplete().await? {
             bail!("a demo world was loaded into this store in part: finish it by the same command, or take an empty store");
         }
         return Ok(None);

@@ -40,7 +40,7 @@ pub async fn run(app: &App, stop: &CancellationToken) {
         let pause = if busy { Duration::from_millis(20) } else { LOOK };
         tokio::select! {
             () = stop.cancelled() => break,
-            () = app.woken() => {}
+            () = app.workers_woken() => {}
             () = tokio::time::sleep(pause) => {}
         }
     }

@@ -83,7 +83,7 @@ impl AuditReader {
     /// As [`Db::read_many`].
     pub async fn entries(&self, keys: Vec<String>) -> Result<Vec<KeyInfo>, Error> {
         let commands = keys.iter().flat_map(|key| [cmd("TYPE").arg(key).take(), cmd("PTTL").arg(key).take()]);
-        let replies = self.db.peek(commands.collect()).await?;
+        let replies = self.db.read_lenient(commands.collect()).await?;
         let entry = |(key, pair): (String, &[Value])| {
             let kind: String = read(&pair[0]).unwrap_or_else(|| "key that the Redis user may not read".to_owned());
             (kind != "none").then(|| KeyInfo { key, kind, ttl: read(&pair[1]).unwrap_or(-1) })
@@ -102,25 +102,25 @@ impl AuditReader {
     {
         let keys: Vec<K> = keys.into_iter().collect::<HashSet<K>>().into_iter().collect();
         let commands = keys.iter().map(|key| command(*key)).collect();
-        Ok(Replies(keys.into_iter().zip(self.db.peek(commands).await?).collect()))
+        Ok(Replies(keys.into_iter().zip(self.db.read_lenient(commands).await?).collect()))
     }
 
     /// Runs scripts that only read; their answers in the calls' order. One pipeline.
     ///
     /// # Errors
-    /// As [`Db::call_aside`].
+    /// As [`Db::call_untracked`].
     pub async fn call<T: FromRedisValue>(&self, calls: Vec<Call>) -> Result<Vec<Option<T>>, Error> {
-        Ok(self.db.call_aside(calls).await?.iter().map(read).collect())
+        Ok(self.db.call_untracked(calls).await?.iter().map(read).collect())
     }
 
     /// Tells of every count that is not the size of its set. Both are read at one moment: beside servers that never rest, two reads would
     /// differ time and again. A count that is none, or a set of another type, is for others to tell. One pipeline.
     ///
     /// # Errors
-    /// As [`Db::call_aside`].
+    /// As [`Db::call_untracked`].
     pub async fn check_counts(&self, counts: Vec<StoredCount>, found: &mut Findings) -> Result<(), Error> {
         let call = |it: &StoredCount| Call::new(&COUNT_SET, [it.key.clone(), it.set.clone()]).arg(it.field);
-        let replies = self.db.call_aside(counts.iter().map(call).collect()).await?;
+        let replies = self.db.call_untracked(counts.iter().map(call).collect()).await?;
         for (it, reply) in counts.iter().zip(&replies) {
             if let Some((count, size)) = read::<(u64, u64)>(reply).filter(|(count, size)| count != size) {
                 let what = format!("its {} is not the size of {}", it.field, it.set);
@@ -191,7 +191,7 @@ impl AuditReader {
         while !open.is_empty() {
             let count = (AT_ONCE / open.len()).max(20);
             let command = |(key, cursor): &(String, String)| cmd("HSCAN").arg(key).arg(cursor).arg("COUNT").arg(count).take();
-            let replies = self.db.peek(open.iter().map(command).collect()).await?;
+            let replies = self.db.read_lenient(open.iter().map(command).collect()).await?;
             let mut page = Vec::new();
             for ((key, cursor), reply) in open.iter_mut().zip(&replies) {
                 let (next, flat): (String, Vec<Vec<u8>>) = read(reply).unwrap_or_else(|| ("0".to_owned(), Vec::new()));
@@ -229,7 +229,7 @@ impl<T: Copy> SetScan<T> {
     ///
     /// # Errors
     /// As [`Db::read_many`].
-    pub async fn over(
+    pub async fn start(
         reader: &AuditReader,
         sets: Vec<(T, String)>,
         mend: EntryRepair<T>,
@@ -260,7 +260,7 @@ impl<T: Copy> SetScan<T> {
         let window = |above| Window { below: u64::MAX, above, newest_first: false, limit };
         let commands = self.open.iter().map(|(_, key, above)| ranges::command(key, &window(*above))).collect();
         let mut parts = Vec::with_capacity(self.open.len());
-        for ((of, key, above), reply) in self.open.iter_mut().zip(reader.db.peek(commands).await?) {
+        for ((of, key, above), reply) in self.open.iter_mut().zip(reader.db.read_lenient(commands).await?) {
             let pairs: Vec<(Vec<u8>, f64)> = read(&reply).unwrap_or_default();
             // A score between two ids is told, and must not hold up the walk.
             let last = pairs.last().map_or(u64::MAX, |(_, score)| (*score as u64).max(above.saturating_add(1)));

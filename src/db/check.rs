@@ -1,7 +1,7 @@
 //! The look at a given Redis before it is used: every node that the URL names.
 
 use super::Target;
-use super::inspect::{Finding, inspect};
+use super::inspect::{InspectionFinding, inspect};
 use super::link::refuses_login;
 use redis::{AsyncConnectionConfig, Client, RedisError};
 use std::time::Duration;
@@ -38,14 +38,14 @@ impl From<RedisError> for ExamineError {
 ///
 /// # Errors
 /// When no node that was named answers, or one does not let us in.
-pub async fn examine(target: &Target, kinds: &[&str]) -> Result<Vec<Finding>, ExamineError> {
+pub async fn examine(target: &Target, kinds: &[&str]) -> Result<Vec<InspectionFinding>, ExamineError> {
     let (nodes, cluster) = match target {
         Target::Single(info) => (std::slice::from_ref(&**info), false),
         Target::Cluster(nodes) => (nodes.as_slice(), true),
     };
     let (mut findings, mut reached, mut failed) = (Vec::new(), false, None);
     for node in nodes {
-        match look(node.clone(), cluster, kinds).await {
+        match inspect_node(node.clone(), cluster, kinds).await {
             Ok(found) => {
                 reached = true;
                 findings.extend(found);
@@ -58,13 +58,13 @@ pub async fn examine(target: &Target, kinds: &[&str]) -> Result<Vec<Finding>, Ex
         Some(error) if !reached => Err(error.into()),
         _ => {
             let mut seen = std::collections::HashSet::new();
-            findings.retain(|finding: &Finding| seen.insert(finding.message.clone()));
+            findings.retain(|finding: &InspectionFinding| seen.insert(finding.message.clone()));
             Ok(findings)
         }
     }
 }
 
-async fn look(node: redis::ConnectionInfo, cluster: bool, kinds: &[&str]) -> Result<Vec<Finding>, RedisError> {
+async fn inspect_node(node: redis::ConnectionInfo, cluster: bool, kinds: &[&str]) -> Result<Vec<InspectionFinding>, RedisError> {
     let config = AsyncConnectionConfig::new().set_connection_timeout(Some(PATIENCE)).set_response_timeout(Some(PATIENCE));
     let mut connection = Client::open(node)?.get_multiplexed_async_connection_with_config(&config).await?;
     let report = inspect(&mut connection, kinds).await?;

@@ -25,9 +25,9 @@ use tokio::sync::Notify;
 /// The kinds of keys that are kept: what stands before their colon.
 const KINDS: [&str; 3] = ["session", "status", "user"];
 /// How many numbers tell of writes. Keys that share one are void together.
-const WRITES: usize = 1 << 16;
+const WRITE_COUNTERS: usize = 1 << 16;
 /// About how many bytes a value of these kinds takes.
-const USUAL: u64 = 400;
+const TYPICAL_BYTES: u64 = 400;
 
 /// What is kept by its size.
 pub trait EstimatedSize {
@@ -52,28 +52,28 @@ pub struct Speculative<T> {
     /// What is kept.
     pub value: Arc<T>,
     key: String,
-    stand: KeyVersion,
+    version: KeyVersion,
 }
 
 #[derive(Clone)]
-struct Kept {
-    stand: KeyVersion,
+struct CachedValue {
+    version: KeyVersion,
     value: Arc<dyn Any + Send + Sync>,
     bytes: u32,
 }
 
 #[derive(Clone)]
-struct Weight;
+struct EntryWeighter;
 
-impl Weighter<String, Kept> for Weight {
-    fn weight(&self, key: &String, kept: &Kept) -> u64 {
-        (size_of::<(String, Kept)>() + key.len()) as u64 + u64::from(kept.bytes)
+impl Weighter<String, CachedValue> for EntryWeighter {
+    fn weight(&self, key: &String, cached: &CachedValue) -> u64 {
+        (size_of::<(String, CachedValue)>() + key.len()) as u64 + u64::from(cached.bytes)
     }
 }
 
 /// What is near.
 pub(super) struct ClientCache {
-    values: Cache<String, Kept, Weight>,
+    values: Cache<String, CachedValue, EntryWeighter>,
     /// How often keys were written to, by their hash.
     writes: Box<[AtomicU32]>,
     /// How often a connection has begun or ended.
@@ -85,7 +85,7 @@ pub(super) struct ClientCache {
     /// The last that nobody waits for any more, or that failed.
     lost: AtomicU64,
     /// Something was answered or lost.
-    news: Notify,
+    progress: Notify,
     /// Whether there is a connection that is not told of writes.
     tracking_disabled: AtomicBool,
     hasher: RandomState,
@@ -95,21 +95,21 @@ impl ClientCache {
     /// One that holds at most so many bytes, fed by so many links.
     pub(super) fn new(bytes: u64, links: usize) -> Arc<Self> {
         Arc::new(Self {
-            values: Cache::with_weighter((bytes / USUAL) as usize, bytes, Weight),
-            writes: (0..WRITES).map(|_| AtomicU32::new(0)).collect(),
+            values: Cache::with_weighter((bytes / TYPICAL_BYTES) as usize, bytes, EntryWeighter),
+            writes: (0..WRITE_COUNTERS).map(|_| AtomicU32::new(0)).collect(),
             connections: AtomicU64::new(0),
             sent: AtomicU64::new(0),
             last: (0..links).map(|_| AtomicU64::new(0)).collect(),
             answered: AtomicU64::new(0),
             lost: AtomicU64::new(0),
-            news: Notify::new(),
+            progress: Notify::new(),
             tracking_disabled: AtomicBool::new(false),
             hasher: RandomState::new(),
         })
     }
 
     /// What a connection says first, so that it is told of writes.
-    pub(super) fn listen() -> Cmd {
+    pub(super) fn tracking_command() -> Cmd {
         let mut tracking = redis::cmd("CLIENT");
         tracking.arg("TRACKING").arg("ON").arg("BCAST");
         for kind in KINDS {
@@ -124,140 +124,140 @@ impl ClientCache {
     }
 
     /// Notes that something is about to be sent over a link.
-    pub(super) fn sends(&self, link: usize) -> Sent<'_> {
+    pub(super) fn begin_request(&self, link: usize) -> PendingRequest<'_> {
         let number = self.sent.fetch_add(1, Ordering::SeqCst) + 1;
         self.last[link].fetch_max(number, Ordering::SeqCst);
-        Sent { client_cache: self, number }
+        PendingRequest { client_cache: self, number }
     }
 
     /// Whether everything that was acknowledged before `moment` has been heard of.
-    pub(super) fn has_heard(&self, moment: ReadBarrier) -> bool {
-        self.answered.load(Ordering::SeqCst) > moment.0 && !self.tracking_disabled.load(Ordering::SeqCst)
+    pub(super) fn has_passed(&self, barrier: ReadBarrier) -> bool {
+        self.answered.load(Ordering::SeqCst) > barrier.0 && !self.tracking_disabled.load(Ordering::SeqCst)
     }
 
     /// The same, once what is on its way over this link has told: nothing that is sent over it now would be answered sooner. `false` at once where
     /// nothing is.
-    pub(super) async fn hears(&self, moment: ReadBarrier, link: usize) -> bool {
+    pub(super) async fn wait_until_passed(&self, barrier: ReadBarrier, link: usize) -> bool {
         loop {
-            let mut news = pin!(self.news.notified());
-            news.as_mut().enable();
-            if self.has_heard(moment) {
+            let mut progress = pin!(self.progress.notified());
+            progress.as_mut().enable();
+            if self.has_passed(barrier) {
                 return true;
             }
             // The last that was sent is on its way, unless it was lost: its answer would have been heard.
-            if self.last[link].load(Ordering::SeqCst) <= moment.0.max(self.lost.load(Ordering::SeqCst))
+            if self.last[link].load(Ordering::SeqCst) <= barrier.0.max(self.lost.load(Ordering::SeqCst))
                 || self.tracking_disabled.load(Ordering::SeqCst)
             {
                 return false;
             }
-            news.await;
+            progress.await;
         }
     }
 
     /// The server does not tell of writes: nothing that is kept can be used.
-    pub(super) fn is_deaf(&self, why: &RedisError) {
+    pub(super) fn disable_tracking(&self, why: &RedisError) {
         if !self.tracking_disabled.swap(true, Ordering::SeqCst) {
             tracing::warn!(error = %why, "Redis does not tell of writes: users, statuses and sessions are read each time");
         }
-        self.forget_all();
+        self.invalidate_all();
     }
 
-    fn writes_to(&self, key: &[u8]) -> &AtomicU32 {
-        &self.writes[self.hasher.hash_one(key) as usize % WRITES]
+    fn write_counter(&self, key: &[u8]) -> &AtomicU32 {
+        &self.writes[self.hasher.hash_one(key) as usize % WRITE_COUNTERS]
     }
 
     /// How a key stands now: to be noted before it is read.
-    pub(super) fn stand(&self, key: &str) -> KeyVersion {
+    pub(super) fn version(&self, key: &str) -> KeyVersion {
         let connections = self.connections.load(Ordering::SeqCst);
-        KeyVersion { connections, writes: self.writes_to(key.as_bytes()).load(Ordering::SeqCst) }
+        KeyVersion { connections, writes: self.write_counter(key.as_bytes()).load(Ordering::SeqCst) }
     }
 
     /// What is kept of a key.
     pub(super) fn get<T: Send + Sync + 'static>(&self, key: &str) -> Option<Arc<T>> {
-        let kept = self.values.get(key)?;
-        (kept.stand == self.stand(key)).then(|| kept.value.downcast().ok())?
+        let cached = self.values.get(key)?;
+        (cached.version == self.version(key)).then(|| cached.value.downcast().ok())?
     }
 
     /// Whether something is kept of a key.
-    pub(super) fn holds(&self, key: &str) -> bool {
-        self.values.peek(key).is_some_and(|kept| kept.stand == self.stand(key))
+    pub(super) fn contains(&self, key: &str) -> bool {
+        self.values.peek(key).is_some_and(|cached| cached.version == self.version(key))
     }
 
     /// What is kept of a key, before anything has been heard.
-    pub(super) fn assume<T: Send + Sync + 'static>(&self, key: String) -> Option<Speculative<T>> {
+    pub(super) fn get_speculative<T: Send + Sync + 'static>(&self, key: String) -> Option<Speculative<T>> {
         // What the key stood like before it was looked at: if it is written to in between, the assumption does not hold.
-        let stand = self.stand(&key);
-        Some(Speculative { value: self.get(&key)?, key, stand })
+        let version = self.version(&key);
+        Some(Speculative { value: self.get(&key)?, key, version })
     }
 
     /// Whether what was assumed has been so since `moment`.
-    pub(super) fn was_so<T>(&self, moment: ReadBarrier, assumed: &Speculative<T>) -> bool {
-        self.has_heard(moment) && self.stand(&assumed.key) == assumed.stand
+    pub(super) fn is_confirmed<T>(&self, barrier: ReadBarrier, speculative: &Speculative<T>) -> bool {
+        self.has_passed(barrier) && self.version(&speculative.key) == speculative.version
     }
 
     /// Keeps what was read of a key, as it stood before that.
-    pub(super) fn keep<T: EstimatedSize + Send + Sync + 'static>(&self, key: &str, stand: KeyVersion, value: Arc<T>) {
-        let is_void = || stand != self.stand(key) || self.tracking_disabled.load(Ordering::SeqCst);
+    pub(super) fn insert<T: EstimatedSize + Send + Sync + 'static>(&self, key: &str, version: KeyVersion, value: Arc<T>) {
+        let is_void = || version != self.version(key) || self.tracking_disabled.load(Ordering::SeqCst);
         if is_void() {
             return;
         }
         let bytes = u32::try_from(value.bytes()).unwrap_or(u32::MAX);
-        self.values.insert(key.to_owned(), Kept { stand, value, bytes });
+        self.values.insert(key.to_owned(), CachedValue { version, value, bytes });
         // It may have been heard of between the look and the insertion.
         if is_void() {
-            self.values.remove_if(key, |kept| kept.stand == stand);
+            self.values.remove_if(key, |cached| cached.version == version);
         }
     }
 
     /// Nothing that was read before counts any more.
-    pub(super) fn forget_all(&self) {
+    pub(super) fn invalidate_all(&self) {
         self.connections.fetch_add(1, Ordering::SeqCst);
         self.values.clear();
     }
 
     /// What is kept of a key is void. Of what was deleted nothing is to stay in memory.
-    fn forget(&self, key: &[u8]) {
-        self.writes_to(key).fetch_add(1, Ordering::SeqCst);
+    fn invalidate(&self, key: &[u8]) {
+        self.write_counter(key).fetch_add(1, Ordering::SeqCst);
         if let Ok(key) = std::str::from_utf8(key) {
             self.values.remove(key);
         }
     }
 
     /// Takes what the server says by itself.
-    pub(super) fn hear(&self, push: &PushInfo) {
+    pub(super) fn on_push(&self, push: &PushInfo) {
         match (&push.kind, push.data.as_slice()) {
             (PushKind::Invalidate, [Value::Array(keys)]) => {
                 for key in keys {
                     if let Value::BulkString(key) = key {
-                        self.forget(key);
+                        self.invalidate(key);
                     }
                 }
             }
             // Everything was flushed, or the connection has ended.
-            (PushKind::Invalidate | PushKind::Disconnection, _) => self.forget_all(),
+            (PushKind::Invalidate | PushKind::Disconnection, _) => self.invalidate_all(),
             _ => {}
         }
     }
 }
 
 /// Something that was sent. Dropped, it was lost.
-pub(super) struct Sent<'a> {
+pub(super) struct PendingRequest<'a> {
     client_cache: &'a ClientCache,
     number: u64,
 }
 
-impl Sent<'_> {
+impl PendingRequest<'_> {
     /// It was answered.
     pub(super) fn answered(self) {
         self.client_cache.answered.fetch_max(self.number, Ordering::SeqCst);
     }
 }
 
-impl Drop for Sent<'_> {
+impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
         // Once it was answered, that is what counts.
         self.client_cache.lost.fetch_max(self.number, Ordering::SeqCst);
-        self.client_cache.news.notify_waiters();
+        self.client_cache.progress.notify_waiters();
     }
 }
 
@@ -279,33 +279,33 @@ mod tests {
     #[test]
     fn what_is_kept_is_good_until_it_is_written_to() {
         let client_cache = ClientCache::new(1 << 20, 1);
-        let keep = |value| client_cache.keep("user:{1}", client_cache.stand("user:{1}"), Arc::new(value));
+        let keep = |value| client_cache.insert("user:{1}", client_cache.version("user:{1}"), Arc::new(value));
         keep(7_u64);
         assert_eq!(client_cache.get("user:{1}"), Some(Arc::new(7_u64)));
         assert_eq!(client_cache.get::<String>("user:{1}"), None, "another type");
-        client_cache.hear(&written("user:{1}"));
+        client_cache.on_push(&written("user:{1}"));
         assert_eq!(client_cache.get::<u64>("user:{1}"), None);
         keep(8);
-        client_cache.hear(&PushInfo { kind: PushKind::Disconnection, data: vec![] });
+        client_cache.on_push(&PushInfo { kind: PushKind::Disconnection, data: vec![] });
         assert_eq!(client_cache.get::<u64>("user:{1}"), None);
         keep(9);
-        client_cache.hear(&PushInfo { kind: PushKind::Invalidate, data: vec![Value::Nil] });
+        client_cache.on_push(&PushInfo { kind: PushKind::Invalidate, data: vec![Value::Nil] });
         assert_eq!(client_cache.get::<u64>("user:{1}"), None, "everything was flushed");
     }
 
     #[test]
     fn nothing_stays_in_memory_of_what_is_void() {
         let client_cache = ClientCache::new(1 << 20, 1);
-        let keep = |stand| client_cache.keep("status:{1}", stand, Arc::new(1_u64));
-        let stand = client_cache.stand("status:{1}");
-        keep(stand);
+        let keep = |version| client_cache.insert("status:{1}", version, Arc::new(1_u64));
+        let version = client_cache.version("status:{1}");
+        keep(version);
         assert_eq!(client_cache.values.len(), 1);
-        client_cache.hear(&written("status:{1}"));
+        client_cache.on_push(&written("status:{1}"));
         assert_eq!(client_cache.values.len(), 0, "it was written to");
-        keep(stand);
+        keep(version);
         assert_eq!(client_cache.values.len(), 0, "it was read before that");
-        keep(client_cache.stand("status:{1}"));
-        client_cache.forget_all();
+        keep(client_cache.version("status:{1}"));
+        client_cache.invalidate_all();
         assert_eq!(client_cache.values.len(), 0, "nobody knows");
     }
 
@@ -313,11 +313,12 @@ mod tests {
     #[test]
     fn what_is_void_is_not_given_even_if_it_is_there() {
         let client_cache = ClientCache::new(1 << 20, 1);
-        let events: [fn(&ClientCache); 2] = [|client_cache| client_cache.hear(&written("user:{1}")), ClientCache::forget_all];
+        let events: [fn(&ClientCache); 2] =
+            [|client_cache| client_cache.on_push(&written("user:{1}")), ClientCache::invalidate_all];
         for happens in events {
-            let stand = client_cache.stand("user:{1}");
+            let version = client_cache.version("user:{1}");
             happens(&client_cache);
-            client_cache.values.insert("user:{1}".into(), Kept { stand, value: Arc::new(1_u64), bytes: 8 });
+            client_cache.values.insert("user:{1}".into(), CachedValue { version, value: Arc::new(1_u64), bytes: 8 });
             assert_eq!(client_cache.get::<u64>("user:{1}"), None);
         }
     }
@@ -325,36 +326,42 @@ mod tests {
     #[test]
     fn what_was_written_to_while_it_was_read_is_not_kept() {
         let client_cache = ClientCache::new(1 << 20, 1);
-        let stand = client_cache.stand("status:{1}");
-        client_cache.hear(&written("status:{1}"));
-        client_cache.keep("status:{1}", stand, Arc::new(1_u64));
+        let version = client_cache.version("status:{1}");
+        client_cache.on_push(&written("status:{1}"));
+        client_cache.insert("status:{1}", version, Arc::new(1_u64));
         assert_eq!(client_cache.get::<u64>("status:{1}"), None);
     }
 
     #[test]
     fn it_is_for_those_who_have_had_an_answer() {
         let client_cache = ClientCache::new(1 << 20, 1);
-        let (early, first) = (client_cache.read_barrier(), client_cache.sends(0));
-        assert!(!client_cache.has_heard(early));
+        let (early, first) = (client_cache.read_barrier(), client_cache.begin_request(0));
+        assert!(!client_cache.has_passed(early));
         let late = client_cache.read_barrier();
         first.answered();
-        assert!(client_cache.has_heard(early) && !client_cache.has_heard(late));
+        assert!(client_cache.has_passed(early) && !client_cache.has_passed(late));
     }
 
     /// What is on its way over a link of its own is waited for, whether it is answered or lost; nothing else is.
     #[tokio::test]
     async fn it_waits_for_what_is_on_its_way() {
         let client_cache = ClientCache::new(1 << 20, 2);
-        let moment = client_cache.read_barrier();
-        assert!(!client_cache.hears(moment, 0).now_or_never().expect("nothing is on its way"));
-        let sent = client_cache.sends(0);
-        assert!(!client_cache.hears(moment, 1).now_or_never().expect("nothing is on its way there"));
-        assert!(!client_cache.hears(client_cache.read_barrier(), 0).now_or_never().expect("nothing that was sent since then is"));
-        let (mut lost, mut heard) = (pin!(client_cache.hears(moment, 0)), pin!(client_cache.hears(moment, 0)));
+        let barrier = client_cache.read_barrier();
+        assert!(!client_cache.wait_until_passed(barrier, 0).now_or_never().expect("nothing is on its way"));
+        let sent = client_cache.begin_request(0);
+        assert!(!client_cache.wait_until_passed(barrier, 1).now_or_never().expect("nothing is on its way there"));
+        assert!(
+            !client_cache
+                .wait_until_passed(client_cache.read_barrier(), 0)
+                .now_or_never()
+                .expect("nothing that was sent since then is")
+        );
+        let (mut lost, mut heard) =
+            (pin!(client_cache.wait_until_passed(barrier, 0)), pin!(client_cache.wait_until_passed(barrier, 0)));
         assert!(lost.as_mut().now_or_never().is_none());
         drop(sent);
         assert!(!lost.await);
-        let sent = client_cache.sends(0);
+        let sent = client_cache.begin_request(0);
         assert!(heard.as_mut().now_or_never().is_none());
         sent.answered();
         assert!(heard.await);
@@ -363,14 +370,20 @@ mod tests {
     #[test]
     fn what_is_assumed_is_so_until_it_is_written_to() {
         let client_cache = ClientCache::new(1 << 20, 1);
-        client_cache.keep("session:{a}", client_cache.stand("session:{a}"), Arc::new(1_u64));
-        let (moment, assumed) =
-            (client_cache.read_barrier(), client_cache.assume::<u64>("session:{a}".into()).expect("it is kept"));
-        assert!(!client_cache.was_so(moment, &assumed), "nothing was heard");
-        client_cache.sends(0).answered();
-        assert!(client_cache.was_so(moment, &assumed) && !client_cache.was_so(client_cache.read_barrier(), &assumed));
-        client_cache.hear(&written("session:{a}"));
-        assert!(!client_cache.was_so(moment, &assumed) && client_cache.assume::<u64>("session:{a}".into()).is_none());
+        client_cache.insert("session:{a}", client_cache.version("session:{a}"), Arc::new(1_u64));
+        let (barrier, speculative) =
+            (client_cache.read_barrier(), client_cache.get_speculative::<u64>("session:{a}".into()).expect("it is kept"));
+        assert!(!client_cache.is_confirmed(barrier, &speculative), "nothing was heard");
+        client_cache.begin_request(0).answered();
+        assert!(
+            client_cache.is_confirmed(barrier, &speculative)
+                && !client_cache.is_confirmed(client_cache.read_barrier(), &speculative)
+        );
+        client_cache.on_push(&written("session:{a}"));
+        assert!(
+            !client_cache.is_confirmed(barrier, &speculative)
+                && client_cache.get_speculative::<u64>("session:{a}".into()).is_none()
+        );
     }
 
     #[test]
@@ -378,7 +391,7 @@ mod tests {
         let client_cache = ClientCache::new(100_000, 1);
         for id in 0..10_000_u64 {
             let key = format!("user:{{{id}}}");
-            client_cache.keep(&key, client_cache.stand(&key), Arc::new(id));
+            client_cache.insert(&key, client_cache.version(&key), Arc::new(id));
         }
         assert!(
             client_cache.values.weight() <= 100_000 && client_cache.values.len() > 300,

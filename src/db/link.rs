@@ -4,12 +4,12 @@
 //! half-open connection would otherwise stay for ever; whoever comes next connects again, one at a time, and a failed
 //! attempt answers for the next 50 ms, so that a dead Redis costs nobody a queue.
 
-use super::Timing;
 use super::client_cache::ClientCache;
-use super::connection::{Access, classify};
+use super::fault::classify;
+use super::timing::{Access, Timing};
 use crate::base::deadline::within;
 use crate::base::error::Error;
-use crate::base::metrics::{Fault, StorageMeters};
+use crate::base::metrics::{StorageFault, StorageMeters};
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, ConnectionInfo, ErrorKind, Pipeline, PushKind, RedisError, Value};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,14 +17,14 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 /// Why a whole pipeline has no answers.
-pub(super) enum Failure {
+pub(super) enum SendError {
     /// No connection could be made, and nothing was sent. Counted and logged already.
     Unreachable,
     /// It was sent, and then this happened.
     Sent(RedisError),
 }
 
-impl Failure {
+impl SendError {
     /// What this means to a client.
     pub(super) fn classified(self, meters: &StorageMeters, access: Access) -> Error {
         match self {
@@ -46,45 +46,45 @@ impl Links {
         client_cache: Option<&Arc<ClientCache>>,
     ) -> Result<Self, RedisError> {
         let client = Client::open(server)?;
-        let way = Way {
+        let connector = Connector {
             client,
             timing,
             meters: meters.clone(),
             client_cache: client_cache.cloned(),
             login_refused: AtomicBool::new(false),
         };
-        let way = Arc::new(way);
-        Ok(Self((0..timing.connections.max(1)).map(|_| Link::new(way.clone())).collect()))
+        let connector = Arc::new(connector);
+        Ok(Self((0..timing.connections.max(1)).map(|_| Link::new(connector.clone())).collect()))
     }
 
     /// How to make another connection to the same server.
     pub(super) fn client(&self) -> Client {
-        self.0[0].way.client.clone()
+        self.0[0].connector.client.clone()
     }
 
     /// Which of them this thread keeps to: threads have one of their own, in turn.
-    pub(super) fn of_thread(&self) -> usize {
+    pub(super) fn for_thread(&self) -> usize {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         thread_local!(static MINE: usize = NEXT.fetch_add(1, Ordering::Relaxed));
         MINE.with(|mine| *mine) % self.0.len()
     }
 
     /// Sends a pipeline; answers in order, errors among them in their place.
-    pub(super) async fn send(&self, pipeline: &Pipeline, access: Access) -> Result<Vec<Value>, Failure> {
-        self.0[self.of_thread()].send(pipeline, access).await
+    pub(super) async fn send(&self, pipeline: &Pipeline, access: Access) -> Result<Vec<Value>, SendError> {
+        self.0[self.for_thread()].send(pipeline, access).await
     }
 }
 
 /// One connection that comes back.
 struct Link {
-    way: Arc<Way>,
+    connector: Arc<Connector>,
     current: Arc<RwLock<Current>>,
     /// Held while connecting; the last failure stands in it.
     connecting: Arc<tokio::sync::Mutex<Option<Instant>>>,
 }
 
 /// How to connect.
-struct Way {
+struct Connector {
     client: Client,
     timing: Timing,
     meters: Arc<StorageMeters>,
@@ -102,33 +102,33 @@ struct Current {
 }
 
 impl Link {
-    fn new(way: Arc<Way>) -> Self {
-        Self { way, current: Arc::default(), connecting: Arc::default() }
+    fn new(connector: Arc<Connector>) -> Self {
+        Self { connector, current: Arc::default(), connecting: Arc::default() }
     }
 
     /// Sends it, and once more if the connection breaks: reads cost nothing twice, and writes are idempotent steps.
-    async fn send(&self, pipeline: &Pipeline, access: Access) -> Result<Vec<Value>, Failure> {
-        let patience = self.way.timing.patience(access);
-        self.way.meters.piped();
+    async fn send(&self, pipeline: &Pipeline, access: Access) -> Result<Vec<Value>, SendError> {
+        let patience = self.connector.timing.patience(access);
+        self.connector.meters.piped();
         let broken = match self.try_send(pipeline, patience).await {
-            Err(Failure::Sent(error)) if error.is_connection_dropped() => error,
+            Err(SendError::Sent(error)) if error.is_connection_dropped() => error,
             answered => return answered,
         };
         match self.try_send(pipeline, patience).await {
             // The first one may have arrived.
-            Err(Failure::Unreachable) => Err(Failure::Sent(broken)),
+            Err(SendError::Unreachable) => Err(SendError::Sent(broken)),
             answered => answered,
         }
     }
 
-    async fn try_send(&self, pipeline: &Pipeline, patience: Duration) -> Result<Vec<Value>, Failure> {
+    async fn try_send(&self, pipeline: &Pipeline, patience: Duration) -> Result<Vec<Value>, SendError> {
         let (generation, mut connection) = self.connection().await?;
         let answered = within(patience, connection.send_packed_commands(pipeline, 0, pipeline.len())).await;
         answered.unwrap_or_else(|_| Err(timed_out())).map_err(|error| {
             if error.is_timeout() || error.is_unrecoverable_error() {
-                empty(&self.current, generation);
+                clear(&self.current, generation);
             }
-            Failure::Sent(error)
+            SendError::Sent(error)
         })
     }
 
@@ -137,7 +137,7 @@ impl Link {
         current.connection.clone().map(|connection| (current.generation, connection))
     }
 
-    async fn connection(&self) -> Result<(u64, MultiplexedConnection), Failure> {
+    async fn connection(&self) -> Result<(u64, MultiplexedConnection), SendError> {
         if let Some(held) = self.held() {
             return Ok(held);
         }
@@ -146,32 +146,32 @@ impl Link {
             return Ok(held);
         }
         if failed.is_some_and(|at| at.elapsed() < Duration::from_millis(50)) {
-            self.way.meters.failed(Fault::Unreachable);
-            return Err(Failure::Unreachable);
+            self.connector.meters.failed(StorageFault::Unreachable);
+            return Err(SendError::Unreachable);
         }
         // Apart from whoever waits: if all of them are given up in the midst of it, the next finds it made, and begins no other.
-        let (way, current) = (self.way.clone(), self.current.clone());
+        let (connector, current) = (self.connector.clone(), self.current.clone());
         let connecting = tokio::spawn(async move {
-            let connected = way.connect(&current).await;
+            let connected = connector.connect(&current).await;
             *failed = connected.is_err().then(Instant::now);
             connected
         });
-        connecting.await.unwrap_or(Err(Failure::Unreachable))
+        connecting.await.unwrap_or(Err(SendError::Unreachable))
     }
 }
 
-impl Way {
+impl Connector {
     /// Connects, and puts the connection in its place.
-    async fn connect(&self, place: &Arc<RwLock<Current>>) -> Result<(u64, MultiplexedConnection), Failure> {
+    async fn connect(&self, place: &Arc<RwLock<Current>>) -> Result<(u64, MultiplexedConnection), SendError> {
         let generation = place.read().unwrap_or_else(PoisonError::into_inner).generation + 1;
         let (current, client_cache) = (Arc::downgrade(place), self.client_cache.clone());
         let config = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None).set_push_sender(
             move |push: redis::PushInfo| {
                 if let Some(client_cache) = &client_cache {
-                    client_cache.hear(&push);
+                    client_cache.on_push(&push);
                 }
                 if let (PushKind::Disconnection, Some(current)) = (push.kind, current.upgrade()) {
-                    empty(&current, generation);
+                    clear(&current, generation);
                 }
                 Ok::<(), redis::aio::SendError>(())
             },
@@ -184,7 +184,7 @@ impl Way {
             .map_err(|error| self.failed(&error))?;
         self.login_refused.store(false, Ordering::Relaxed);
         if let Some(client_cache) = &self.client_cache {
-            self.listen(client_cache, connection.clone()).await?;
+            self.enable_tracking(client_cache, connection.clone()).await?;
         }
         let mut current = place.write().unwrap_or_else(PoisonError::into_inner);
         *current = Current { generation, connection: Some(connection.clone()) };
@@ -192,24 +192,24 @@ impl Way {
     }
 
     /// A connection could not be made. Wrong credentials stay wrong until somebody changes them, so that is logged once.
-    fn failed(&self, error: &RedisError) -> Failure {
+    fn failed(&self, error: &RedisError) -> SendError {
         if !refuses_login(error) {
             return unreachable(&self.meters, error);
         }
-        self.meters.failed(Fault::Unreachable);
+        self.meters.failed(StorageFault::Unreachable);
         if !self.login_refused.swap(true, Ordering::Relaxed) {
             tracing::error!(%error, "Redis refuses our user or password: no request can be served until it accepts them");
         }
-        Failure::Unreachable
+        SendError::Unreachable
     }
 
     /// Has the server tell of writes. One that will not is read every time; of one that is busy, or has not answered, nobody knows.
-    async fn listen(&self, client_cache: &ClientCache, mut connection: MultiplexedConnection) -> Result<(), Failure> {
+    async fn enable_tracking(&self, client_cache: &ClientCache, mut connection: MultiplexedConnection) -> Result<(), SendError> {
         // What the server says against a command comes as its answer.
-        let answered = within(self.timing.response, connection.send_packed_command(&ClientCache::listen())).await;
+        let answered = within(self.timing.response, connection.send_packed_command(&ClientCache::tracking_command())).await;
         match answered.unwrap_or_else(|_| Err(timed_out())).and_then(Value::extract_error) {
-            Ok(_) => client_cache.forget_all(),
-            Err(error) if error.code().is_some_and(|code| code != "BUSY") => client_cache.is_deaf(&error),
+            Ok(_) => client_cache.invalidate_all(),
+            Err(error) if error.code().is_some_and(|code| code != "BUSY") => client_cache.disable_tracking(&error),
             Err(error) => return Err(unreachable(&self.meters, &error)),
         }
         Ok(())
@@ -221,7 +221,7 @@ fn timed_out() -> RedisError {
     std::io::Error::from(std::io::ErrorKind::TimedOut).into()
 }
 
-fn empty(current: &RwLock<Current>, generation: u64) {
+fn clear(current: &RwLock<Current>, generation: u64) {
     let mut current = current.write().unwrap_or_else(PoisonError::into_inner);
     if current.generation == generation {
         current.connection = None;
@@ -233,8 +233,8 @@ pub(super) fn refuses_login(error: &RedisError) -> bool {
     error.kind() == ErrorKind::AuthenticationFailed || error.code().is_some_and(|code| matches!(code, "NOAUTH" | "WRONGPASS"))
 }
 
-fn unreachable(meters: &StorageMeters, why: &dyn std::fmt::Display) -> Failure {
-    meters.failed(Fault::Unreachable);
+fn unreachable(meters: &StorageMeters, why: &dyn std::fmt::Display) -> SendError {
+    meters.failed(StorageFault::Unreachable);
     tracing::warn!(error = %why, "Redis cannot be reached");
-    Failure::Unreachable
+    SendError::Unreachable
 }

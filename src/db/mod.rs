@@ -5,12 +5,12 @@
 //! one that timed out may have happened, and says so ([`Error::OutcomeUnknown`]).
 
 pub mod audit;
-pub mod bridge;
+pub mod pubsub;
 pub mod check;
 mod cluster;
-pub mod connection;
 pub mod decode;
 pub mod embedded;
+mod fault;
 mod generation;
 pub mod hash;
 pub mod inspect;
@@ -18,9 +18,10 @@ pub mod client_cache;
 mod keys;
 mod link;
 pub mod audit_reader;
-pub mod mend;
+pub mod repair;
 mod meter;
 mod outcome;
+mod pipeline;
 pub mod ranges;
 pub mod script;
 pub mod secret;
@@ -28,24 +29,27 @@ mod settings;
 pub mod snapshot;
 pub mod spread;
 pub mod target;
+mod timing;
+mod topology;
 pub mod version;
 pub mod workers;
-pub mod world;
+pub mod demo_data;
 
 use crate::base::error::Error;
 use crate::base::metrics::StorageMeters;
 pub use client_cache::{EstimatedSize, ReadBarrier, Speculative};
-pub use connection::Timing;
-use connection::{Access, Topology};
 pub use meter::{Meter, Work};
-pub use outcome::noting_writes;
-use outcome::{Failed, noted};
-use redis::{Cmd, FromRedisValue, Pipeline, RedisError, Value};
+pub use outcome::tracking_writes;
+use outcome::{PipelineError, track_write};
+use redis::{Cmd, FromRedisValue, RedisError, Value};
 use script::{Call, Script};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 pub use target::Target;
+use timing::Access;
+pub use timing::Timing;
+use topology::Topology;
 
 /// The largest number of commands in one pipeline; longer lists are sent in several.
 pub const PIPELINE: usize = 2_000;
@@ -60,7 +64,7 @@ static WRITE_KEY: Script = Script::allow_oom(include_str!("lua/write_key.lua"));
 /// nobody would be left to hear most of the answers.
 pub const IN_FLIGHT: usize = 4_096;
 /// How long somebody who needs nothing but what is near waits for an answer to what was sent already.
-const OVERHEAR: Duration = Duration::from_millis(500);
+const BARRIER_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The handle to Redis. Cheap to clone.
 #[derive(Clone)]
@@ -91,8 +95,8 @@ impl Db {
 
     /// Of every primary of a cluster, except the one that holds `lead`, one of [`spread::tags`] that it holds: which of several is up to `turn`.
     /// With `touched`, only of those primaries that hold one of these tags. Nothing on a single server. Asks nothing of Redis.
-    pub fn tags_elsewhere(&self, lead: &str, touched: Option<&[u64]>, turn: u64) -> Vec<u64> {
-        self.topology.tags_elsewhere(lead, touched, turn)
+    pub fn tags_elsewhere(&self, lead: &str, touched: Option<&[u64]>, selector: u64) -> Vec<u64> {
+        self.topology.tags_elsewhere(lead, touched, selector)
     }
 
     fn classify_read(&self, error: &RedisError) -> Error {
@@ -149,25 +153,26 @@ impl Db {
     /// As [`Self::read_many`], and those of decoding.
     pub async fn read_cached<T: EstimatedSize + Send + Sync + 'static>(
         &self,
-        since: ReadBarrier,
+        barrier: ReadBarrier,
         keys: Vec<String>,
         decode: fn(Value) -> Result<Option<T>, Error>,
         beside: impl FnOnce(&[Option<Arc<T>>]) -> Vec<Cmd>,
     ) -> Result<(Vec<Option<Arc<T>>>, Vec<Value>), Error> {
-        let client_cache = self.heard(since, &keys).await;
+        let client_cache = self.cache_after(barrier, &keys).await;
         let mut found: Vec<Option<Arc<T>>> =
             keys.iter().map(|key| client_cache.and_then(|client_cache| client_cache.get(key))).collect();
         let missing: Vec<usize> = (0..keys.len()).filter(|at| found[*at].is_none()).collect();
         let client_cache = self.topology.client_cache();
-        let stands: Vec<_> = missing.iter().map(|at| client_cache.map(|client_cache| client_cache.stand(&keys[*at]))).collect();
+        let versions: Vec<_> =
+            missing.iter().map(|at| client_cache.map(|client_cache| client_cache.version(&keys[*at]))).collect();
         let mut commands: Vec<Cmd> = missing.iter().map(|at| redis::cmd("HGETALL").arg(&keys[*at]).take()).collect();
         commands.extend(beside(&found));
         let mut replies = self.read_many(commands).await?;
         let others = replies.split_off(missing.len());
-        for ((at, stand), reply) in missing.into_iter().zip(stands).zip(replies) {
+        for ((at, version), reply) in missing.into_iter().zip(versions).zip(replies) {
             found[at] = decode(reply)?.map(Arc::new);
-            if let (Some(client_cache), Some(stand), Some(value)) = (client_cache, stand, &found[at]) {
-                client_cache.keep(&keys[at], stand, value.clone());
+            if let (Some(client_cache), Some(version), Some(value)) = (client_cache, version, &found[at]) {
+                client_cache.insert(&keys[at], version, value.clone());
             }
         }
         Ok((found, others))
@@ -176,11 +181,11 @@ impl Db {
     /// What keys hold, in their order, where all of it is near, fits, and is for those who began then: nothing is asked or waited for.
     pub fn get_cached<T: Send + Sync + 'static>(
         &self,
-        since: ReadBarrier,
+        barrier: ReadBarrier,
         mut keys: impl ExactSizeIterator<Item = String>,
         fits: impl Fn(&T) -> bool,
     ) -> Option<Vec<Arc<T>>> {
-        let client_cache = self.topology.client_cache().filter(|client_cache| client_cache.has_heard(since))?;
+        let client_cache = self.topology.client_cache().filter(|client_cache| client_cache.has_passed(barrier))?;
         keys.try_fold(Vec::with_capacity(keys.len()), |mut found, key| {
             found.push(client_cache.get(&key).filter(|value| fits(value))?);
             Some(found)
@@ -189,28 +194,28 @@ impl Db {
 
     /// What is near, if it is for those who began then. Where it holds all of the keys, whatever else is on its way may be waited for: the same
     /// request sends other things as a rule.
-    async fn heard(&self, since: ReadBarrier, keys: &[String]) -> Option<&client_cache::ClientCache> {
+    async fn cache_after(&self, barrier: ReadBarrier, keys: &[String]) -> Option<&client_cache::ClientCache> {
         let client_cache = self.topology.client_cache()?;
-        if !client_cache.has_heard(since) {
-            if keys.is_empty() || !keys.iter().all(|key| client_cache.holds(key)) {
+        if !client_cache.has_passed(barrier) {
+            if keys.is_empty() || !keys.iter().all(|key| client_cache.contains(key)) {
                 return None;
             }
             // What is about to send something has its turn.
             tokio::task::yield_now().await;
             // It may be a stranger's who does not look whether it has come: whoever has waited for long asks by themselves.
-            let _ = tokio::time::timeout(OVERHEAR, client_cache.hears(since, self.topology.link())).await;
+            let _ = tokio::time::timeout(BARRIER_TIMEOUT, client_cache.wait_until_passed(barrier, self.topology.link())).await;
         }
-        client_cache.has_heard(since).then_some(client_cache)
+        client_cache.has_passed(barrier).then_some(client_cache)
     }
 
     /// What is kept near of a key, for those who ask [`Self::was_so`] before they tell anybody of it.
-    pub fn assume<T: Send + Sync + 'static>(&self, key: String) -> Option<Speculative<T>> {
-        self.topology.client_cache()?.assume(key)
+    pub fn get_speculative<T: Send + Sync + 'static>(&self, key: String) -> Option<Speculative<T>> {
+        self.topology.client_cache()?.get_speculative(key)
     }
 
     /// Whether what was assumed was so after `since`. `false` where that is not known.
-    pub fn was_so<T>(&self, since: ReadBarrier, assumed: &Speculative<T>) -> bool {
-        self.topology.client_cache().is_some_and(|client_cache| client_cache.was_so(since, assumed))
+    pub fn is_confirmed<T>(&self, barrier: ReadBarrier, speculative: &Speculative<T>) -> bool {
+        self.topology.client_cache().is_some_and(|client_cache| client_cache.is_confirmed(barrier, speculative))
     }
 
     /// As [`Self::read_many`], but the reply that a key is of another type, or not ours to read, stays in its place: for audits, which
@@ -218,9 +223,9 @@ impl Db {
     ///
     /// # Errors
     /// As [`Self::read_many`], but for that reply.
-    pub async fn peek(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Error> {
+    pub async fn read_lenient(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Error> {
         let sound = |reply: Value| match reply {
-            Value::ServerError(error) if connection::is_about_one_key(error.code()) => Ok(Value::ServerError(error)),
+            Value::ServerError(error) if fault::is_about_one_key(error.code()) => Ok(Value::ServerError(error)),
             reply => reply.extract_error().map_err(|error| self.topology.classify(&error, Access::Read)),
         };
         self.send(commands, Access::Read).await?.into_iter().map(sound).collect()
@@ -231,7 +236,7 @@ impl Db {
     /// # Errors
     /// `STORAGE_UNAVAILABLE` or `OUTCOME_UNKNOWN`: then any of them may have happened.
     pub async fn write_many(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Error> {
-        noted(self.pipeline(commands, Access::Write).await)
+        track_write(self.pipeline(commands, Access::Write).await)
     }
 
     /// The same also where the store is full, for the commands of `write_key.lua` where their growth is bounded: what follows from a change that was committed,
@@ -240,7 +245,7 @@ impl Db {
     /// # Errors
     /// As [`Self::write_many`].
     pub async fn write_many_allow_oom(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Error> {
-        self.call_many(commands.iter().map(|command| Call::of(&WRITE_KEY, command)).collect()).await
+        self.call_many(commands.iter().map(|command| Call::from_command(&WRITE_KEY, command)).collect()).await
     }
 
     /// Runs one script: a step.
@@ -258,7 +263,7 @@ impl Db {
     /// # Errors
     /// As [`Self::call`]; any of the calls may have happened then.
     pub async fn call_many(&self, calls: Vec<Call>) -> Result<Vec<Value>, Error> {
-        noted(self.call_as(calls, Access::Write).await)
+        track_write(self.call_as(calls, Access::Write).await)
     }
 
     /// The same for what changes nothing that a request has to answer for: should the request fail later, it may still say that nothing
@@ -266,7 +271,7 @@ impl Db {
     ///
     /// # Errors
     /// As [`Self::call_many`].
-    pub async fn call_aside(&self, calls: Vec<Call>) -> Result<Vec<Value>, Error> {
+    pub async fn call_untracked(&self, calls: Vec<Call>) -> Result<Vec<Value>, Error> {
         self.call_as(calls, Access::Write).await.map_err(|failed| failed.error)
     }
 
@@ -278,7 +283,7 @@ impl Db {
         self.call_as(calls, Access::BriefWrite).await.map_err(|failed| failed.error)
     }
 
-    async fn call_as(&self, calls: Vec<Call>, access: Access) -> Result<Vec<Value>, Failed> {
+    async fn call_as(&self, calls: Vec<Call>, access: Access) -> Result<Vec<Value>, PipelineError> {
         meter::called(calls.len());
         let commands = calls.iter().map(Call::command).collect();
         let mut replies = self.send(commands, access).await?;
@@ -291,7 +296,7 @@ impl Db {
             // Where a part of the calls was done, their outcome is not that of those which failed.
             let is_partial = access.is_write() && replies.iter().any(|reply| !matches!(reply, Value::ServerError(_)));
             let again = self.load_and_call(missing.iter().map(|at| &calls[*at]).collect(), access).await;
-            let again = again.map_err(|error| Failed { error, is_partial })?;
+            let again = again.map_err(|error| PipelineError { error, is_partial })?;
             for (at, reply) in missing.into_iter().zip(again) {
                 replies[at] = reply;
             }
@@ -320,25 +325,25 @@ impl Db {
         Ok(answers)
     }
 
-    async fn pipeline(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Failed> {
+    async fn pipeline(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, PipelineError> {
         let replies = self.send(commands, access).await?;
         self.checked(replies, access)
     }
 
     /// The replies, or the worst error among them.
-    fn checked(&self, replies: Vec<Value>, access: Access) -> Result<Vec<Value>, Failed> {
+    fn checked(&self, replies: Vec<Value>, access: Access) -> Result<Vec<Value>, PipelineError> {
         let (mut values, mut worst) = (Vec::with_capacity(replies.len()), None);
         for reply in replies {
             match reply.extract_error() {
                 Ok(value) => values.push(value),
-                Err(error) => worst = Some(connection::worse(worst, error)),
+                Err(error) => worst = Some(fault::worse(worst, error)),
             }
         }
         match worst {
             None => Ok(values),
             Some(error) => {
                 let is_partial = access.is_write() && !values.is_empty();
-                Err(Failed { error: self.topology.classify(&error, access), is_partial })
+                Err(PipelineError { error: self.topology.classify(&error, access), is_partial })
             }
         }
     }
@@ -358,7 +363,7 @@ impl Db {
         while !commands.is_empty() {
             let rest = commands.split_off(commands.len().min(PIPELINE));
             let _one = InFlight::begin(&self.in_flight)?;
-            let sent = self.topology.client_cache().map(|client_cache| client_cache.sends(self.topology.link()));
+            let sent = self.topology.client_cache().map(|client_cache| client_cache.begin_request(self.topology.link()));
             meter::sent(commands.len());
             // In a box: it is large, and every future that reads would hold it.
             let answers = self.timed(Box::pin(self.topology.send(commands, access))).await?;
@@ -466,14 +471,4 @@ impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-/// A pipeline that keeps a command's error in its place.
-fn pipeline_of<'a>(commands: impl IntoIterator<Item = &'a Cmd>) -> Pipeline {
-    let mut pipeline = Pipeline::new();
-    for command in commands {
-        pipeline.add_command(command.clone());
-    }
-    pipeline.ignore_errors();
-    pipeline
 }

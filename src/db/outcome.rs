@@ -8,13 +8,13 @@ tokio::task_local! {
 }
 
 /// Why a pipeline has failed.
-pub(super) struct Failed {
+pub(super) struct PipelineError {
     pub(super) error: Error,
     /// Some of its writes were done: another node, or another key, was not refused.
     pub(super) is_partial: bool,
 }
 
-impl From<Error> for Failed {
+impl From<Error> for PipelineError {
     fn from(error: Error) -> Self {
         Self { error, is_partial: false }
     }
@@ -22,10 +22,10 @@ impl From<Error> for Failed {
 
 /// Notes a write, unless it was refused for certain. Outside of a request nobody asks. Of writes that were refused in part, the outcome is unknown: to say
 /// that nothing has happened would strike out the journal's entry, and leave half a change.
-pub(super) fn noted<T>(written: Result<T, Failed>) -> Result<T, Error> {
-    let refusal = matches!(&written, Err(Failed { error: Error::StorageUnavailable | Error::StorageFull, .. }));
+pub(super) fn track_write<T>(written: Result<T, PipelineError>) -> Result<T, Error> {
+    let refusal = matches!(&written, Err(PipelineError { error: Error::StorageUnavailable | Error::StorageFull, .. }));
     match written {
-        Err(Failed { error, is_partial: false }) if refusal => Err(error),
+        Err(PipelineError { error, is_partial: false }) if refusal => Err(error),
         written => {
             let _ = WROTE.try_with(|wrote| wrote.set(true));
             written.map_err(|failed| if refusal { Error::OutcomeUnknown } else { failed.error })
@@ -34,10 +34,10 @@ pub(super) fn noted<T>(written: Result<T, Failed>) -> Result<T, Error> {
 }
 
 /// Runs `work` and tells whether it has changed anything in the store.
-pub async fn noting_writes<T>(work: impl Future<Output = T>) -> (T, bool) {
-    let noted = async {
+pub async fn tracking_writes<T>(work: impl Future<Output = T>) -> (T, bool) {
+    let track_write = async {
         let done = work.await;
         (done, WROTE.with(std::cell::Cell::get))
     };
-    WROTE.scope(std::cell::Cell::new(false), noted).await
+    WROTE.scope(std::cell::Cell::new(false), track_write).await
 }

@@ -82,11 +82,11 @@ pub struct Call {
 impl Call {
     /// A run over `keys`, without arguments yet.
     pub fn new<const N: usize>(script: &'static Script, keys: [String; N]) -> Self {
-        Self::over(script, keys)
+        Self::with_keys(script, keys)
     }
 
     /// The same over as many keys as there happen to be.
-    pub fn over<K: IntoIterator<Item = String, IntoIter: ExactSizeIterator>>(script: &'static Script, keys: K) -> Self {
+    pub fn with_keys<K: IntoIterator<Item = String, IntoIter: ExactSizeIterator>>(script: &'static Script, keys: K) -> Self {
         let keys = keys.into_iter();
         let mut command = redis::cmd("EVALSHA");
         command.arg(script.digest()).arg(keys.len());
@@ -97,7 +97,7 @@ impl Call {
     }
 
     /// A run over a command's key, with the rest of the command as arguments.
-    pub(super) fn of(script: &'static Script, command: &Cmd) -> Self {
+    pub(super) fn from_command(script: &'static Script, command: &Cmd) -> Self {
         let words: Vec<&[u8]> = command.args_iter().filter_map(simple).collect();
         let key = words.get(1).map(|key| String::from_utf8_lossy(key).into_owned()).unwrap_or_default();
         let call = Self::new(script, [key]).arg(words.first().copied().unwrap_or_default());

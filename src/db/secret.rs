@@ -16,7 +16,7 @@ impl Db {
         if secret.is_none() {
             let mut offer = redis::cmd("SET");
             offer.arg(keys::CURSOR_SECRET).arg(&rand::random::<[u8; 16]>()[..]).arg("NX");
-            self.pipeline(vec![offer], super::connection::Access::Write).await.map_err(|failed| failed.error)?;
+            self.pipeline(vec![offer], super::timing::Access::Write).await.map_err(|failed| failed.error)?;
             secret = self.read(get).await?;
         }
         let secret = secret.unwrap_or_default();

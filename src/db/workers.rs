@@ -4,11 +4,11 @@ use super::script::{Call, Script};
 use super::{Db, decode, keys};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
-use crate::base::ids::source::{IMPORT_WORKER, Reserve, SPAN, Span, WORKERS};
+use crate::base::ids::source::{IMPORT_WORKER, ReserveSpan, SPAN, Span, WORKERS};
 
 static RESERVE_SPAN: Script = Script::allow_oom(include_str!("lua/reserve_span.lua"));
 
-impl Reserve for Db {
+impl ReserveSpan for Db {
     /// One round trip while the process keeps its worker number; a few more, at start, to find a free one.
     async fn reserve(&self, now: Millis, held: Option<Span>) -> Result<Span, Error> {
         let first = held.map_or_else(|| rand::random_range(0..IMPORT_WORKER), |held| held.worker);
@@ -35,7 +35,7 @@ impl Db {
 
     async fn reserve_for(&self, worker: u64, now: Millis, until: Millis, own: Millis) -> Result<Option<Span>, Error> {
         let call = Call::new(&RESERVE_SPAN, [keys::worker(worker)]).arg(now).arg(until).arg(own);
-        let reply = self.call_aside(vec![call]).await?.pop().unwrap_or_default();
+        let reply = self.call_untracked(vec![call]).await?.pop().unwrap_or_default();
         let from: Millis = decode::one(reply)?;
         Ok((from > 0).then(|| Span { worker, from, until: until.max(from) }))
     }

@@ -2,7 +2,7 @@
 
 use crate::base::answer::AnswerSize;
 use crate::base::error::Error;
-use crate::db::noting_writes;
+use crate::db::tracking_writes;
 use async_graphql::{ErrorExtensionValues, ObjectType, Response, Schema, ServerError, SubscriptionType};
 use futures_util::FutureExt;
 use std::future::poll_fn;
@@ -24,7 +24,7 @@ where
 {
     // In a box: it is large, and would be moved with everything that is put around it.
     let run = AssertUnwindSafe(Box::pin(schema.execute(request))).catch_unwind();
-    let (response, wrote) = noting_writes(run).await;
+    let (response, wrote) = tracking_writes(run).await;
     settle(response.unwrap_or_else(|_| panicked()), wrote)
 }
 

@@ -3,7 +3,7 @@
 use super::{List, request};
 use crate::base::config::Config;
 use crate::base::page;
-use crate::base::quota::{Limit, Quota};
+use crate::base::rate_limits::{Limit, Quota};
 use async_graphql::{Context, Object, Result, SimpleObject};
 
 /// What this server takes. A document over one of these is refused before anything runs, with one of the codes `QUERY_TOO_LARGE`,
@@ -69,7 +69,7 @@ fn rate_limits(config: &Config) -> List<RateLimit> {
         tokens: quota.tokens(),
         window_seconds: quota.window() / 1_000,
     };
-    config.rates.iter().flat_map(|rates| Limit::ALL.map(|limit| one(limit, rates.of(limit)))).collect()
+    config.rates.iter().flat_map(|rates| Limit::ALL.map(|limit| one(limit, rates.quota(limit)))).collect()
 }
 
 impl From<&Config> for ServerLimits {

@@ -2,7 +2,7 @@
 
 use super::{List, request};
 use crate::base::error::Error;
-use crate::base::ids::{self, AdId, CampaignId, CommentId, Kind, SessionId, StatusId, UserId, UserListId, WebsiteId};
+use crate::base::ids::{self, AdId, CampaignId, CommentId, IdKind, SessionId, StatusId, UserId, UserListId, WebsiteId};
 use crate::base::request::Request;
 use crate::domains::ads::{AdObject, CampaignObject, WebsiteObject};
 use crate::domains::comments::{self, CommentObject};
@@ -63,24 +63,24 @@ async fn find(request: &Request, global: &str) -> Result<Option<Node>, Error> {
     let (kind, id) = ids::decode(global)?;
     let loaders = request.loaders();
     Ok(match kind {
-        Kind::User => loaders.users.load(UserId(id)).await?.map(|user| Node::User(UserObject(user))),
-        Kind::Status => {
+        IdKind::User => loaders.users.load(UserId(id)).await?.map(|user| Node::User(UserObject(user))),
+        IdKind::Status => {
             let seen = statuses::service::shown(&loaders, [StatusId(id)]).await?.pop().flatten();
             seen.map(|seen| Node::Status(StatusObject(seen)))
         }
-        Kind::Session => session(request, SessionId(id)).await?.map(Node::Session),
-        Kind::List => loaders.lists.load(UserListId(id)).await?.map(|list| Node::UserList(UserListObject(list))),
-        Kind::Comment => {
+        IdKind::Session => session(request, SessionId(id)).await?.map(Node::Session),
+        IdKind::List => loaders.lists.load(UserListId(id)).await?.map(|list| Node::UserList(UserListObject(list))),
+        IdKind::Comment => {
             let shown = comments::service::shown(&loaders, CommentId::from_global(global)).await?.pop().flatten();
             shown.map(|shown| Node::Comment(CommentObject(shown)))
         }
-        Kind::Campaign => loaders.campaigns.load(CampaignId(id)).await?.map(|it| Node::Campaign(CampaignObject(it))),
-        Kind::Ad => match AdId::from_global(global) {
+        IdKind::Campaign => loaders.campaigns.load(CampaignId(id)).await?.map(|it| Node::Campaign(CampaignObject(it))),
+        IdKind::Ad => match AdId::from_global(global) {
             Some(id) => loaders.ads.load(id).await?.map(|it| Node::Ad(AdObject(it))),
             None => None,
         },
-        Kind::Website => loaders.websites.load(WebsiteId(id)).await?.map(|it| Node::Website(WebsiteObject(it))),
-        Kind::TimelineEntry | Kind::Impression => None,
+        IdKind::Website => loaders.websites.load(WebsiteId(id)).await?.map(|it| Node::Website(WebsiteObject(it))),
+        IdKind::TimelineEntry | IdKind::Impression => None,
     })
 }
 

@@ -128,7 +128,7 @@ impl Renderers {
 
 /// How many ways there are in which a process is asked for events now.
 pub fn renderers(app: &App) -> usize {
-    app.part::<Renderers>().known().len()
+    app.extension::<Renderers>().known().len()
 }
 
 /// Begins a run that renders for a request.
@@ -214,7 +214,7 @@ impl Renderer {
 
     /// Keeps a run for the next event.
     fn keep(&self, run: Run) {
-        run.context.forget();
+        run.context.reset_loaders();
         let runs = self.all.idle.get(&self.number).unwrap_or_else(|| {
             let runs = Arc::new(Mutex::new(Vec::new()));
             self.all.idle.insert(self.number, runs.clone());
@@ -266,7 +266,7 @@ mod tests {
             });
             answers.boxed()
         });
-        context.app.part::<Renderers>().get(shape, &context, open)
+        context.app.extension::<Renderers>().get(shape, &context, open)
     }
 
     #[tokio::test]

@@ -55,7 +55,7 @@ where
             response = run.next() => stream::iter(response).chain(run).map(Rendered::new).boxed(),
             // Only now: what did not begin leaves nothing behind that others would share.
             Ok(follower) = follower => {
-                let renderer = context.app.part::<Renderers>().get(shape, &context, open);
+                let renderer = context.app.extension::<Renderers>().get(shape, &context, open);
                 follow(follower, renderer)
             }
         }
@@ -103,7 +103,7 @@ where
 fn each(run: BoxStream<'static, Response>, context: Request) -> BoxStream<'static, Response> {
     let mut is_first = true;
     let settled = move |response| {
-        context.forget();
+        context.reset_loaders();
         context.answer_size().reset();
         let mut response = settle(response, false);
         if std::mem::take(&mut is_first) {

@@ -21,7 +21,7 @@ pub(super) async fn context(app: &App, headers: &HeaderMap, address: Option<IpAd
             Some(sessions::service::viewer(app, since, token).await?.ok_or(Error::InvalidToken)?)
         }
     };
-    Ok(Request::begun(app.clone(), since, viewer, agent(headers), address))
+    Ok(Request::with_barrier(app.clone(), since, viewer, agent(headers), address))
 }
 
 /// The same for what only reads, where the session is near: it may be run, but whether the session proves who asks is known afterwards only,
@@ -30,7 +30,7 @@ pub(super) fn supposed(app: &App, headers: &HeaderMap, address: Option<IpAddr>) 
     let since = app.db().read_barrier();
     let supposed = sessions::service::supposed(app, since, token(headers.get(header::AUTHORIZATION)?)?)?;
     let viewer = Some(supposed.viewer());
-    Some((Request::begun(app.clone(), since, viewer, agent(headers), address), supposed))
+    Some((Request::with_barrier(app.clone(), since, viewer, agent(headers), address), supposed))
 }
 
 /// The client's User-Agent.

@@ -2,7 +2,7 @@
 //!
 //! The places that know it are far apart, so it is gathered in the request's task. Outside of one nothing is noted.
 
-use crate::base::metrics::Kind;
+use crate::base::metrics::OperationKind;
 use async_graphql::parser::types::OperationType;
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -12,7 +12,7 @@ use std::future::Future;
 #[derive(Default)]
 pub(super) struct Facts {
     /// The kind and the name of its operation, once its document was accepted. The name is a client's text.
-    pub(super) operation: Option<(Kind, Option<String>)>,
+    pub(super) operation: Option<(OperationKind, Option<String>)>,
     /// Its error's code, or [`crate::base::metrics::OK`]; `None` when it did not ask for an operation.
     pub(super) outcome: Option<Cow<'static, str>>,
 }
@@ -32,11 +32,11 @@ pub(super) fn operation(kind: OperationType, name: Option<String>) {
 }
 
 /// The kind under which an operation is counted.
-pub(super) const fn counted_as(kind: OperationType) -> Kind {
+pub(super) const fn counted_as(kind: OperationType) -> OperationKind {
     match kind {
-        OperationType::Query => Kind::Query,
-        OperationType::Mutation => Kind::Mutation,
-        OperationType::Subscription => Kind::Subscription,
+        OperationType::Query => OperationKind::Query,
+        OperationType::Mutation => OperationKind::Mutation,
+        OperationType::Subscription => OperationKind::Subscription,
     }
 }
 

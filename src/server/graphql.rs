@@ -13,7 +13,7 @@ use super::stream::take_slot;
 use super::{State, auth, facts, multipart, origin, playground, rates, sse, ws};
 use crate::base::deadline::within;
 use crate::base::error::Error;
-use crate::platform::rates::Bill;
+use crate::platform::rates::OperationCharge;
 use async_graphql::parser::types::OperationType;
 use async_graphql::value;
 use axum::body::Bytes;
@@ -224,15 +224,15 @@ impl Call<'_> {
     /// Charges the request, and executes it.
     async fn run_as(&self, operation: Operation, context: crate::base::request::Request, is_supposed: bool) -> Response {
         let (checked, payer) = (operation.checked, rates::payer(&context));
-        let answer = async |bill: Arc<Bill>| {
-            let executed = operation::execute(self.state, operation, context, &bill).await;
+        let answer = async |charge: Arc<OperationCharge>| {
+            let executed = operation::execute(self.state, operation, context, &charge).await;
             let mut response = executed.map_err(|error| Refusal::from(&error))?;
             // To be asked who it is would have been the first that failed, and then nothing would have run.
             let down = Error::StorageUnavailable;
             if is_supposed && facts::outcome_of(&response) == down.code() && response::is_nothing(&response.data) {
                 return Err(Refusal::from(&down));
             }
-            self.tell_cost(&mut response, &bill);
+            self.tell_cost(&mut response, &charge);
             response::counted(self.state, self.media, self.id, self.address, checked.kind, response)
         };
         rates::charged(self.state, self.media, payer, checked.cost, answer).await
@@ -248,9 +248,9 @@ impl Call<'_> {
         done.map_err(|error| Refusal::from(&error))
     }
 
-    fn tell_cost(&self, response: &mut async_graphql::Response, bill: &Bill) {
+    fn tell_cost(&self, response: &mut async_graphql::Response, charge: &OperationCharge) {
         if self.headers.get(COST).is_some_and(|wanted| wanted == "1") {
-            let (settled, limit) = (bill.settle(), self.state.app.config().documents.cost);
+            let (settled, limit) = (charge.settle(), self.state.app.config().documents.cost);
             let cost = value!({ "charged": settled.charged, "worked": settled.worked, "limit": limit });
             response.extensions.insert("cost".into(), cost);
         }

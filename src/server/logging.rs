@@ -7,7 +7,7 @@ use super::origin;
 use super::router::State;
 use super::traces::{self, Ended};
 use crate::app::App;
-use crate::base::metrics::{CANCELLED, Held, Kind};
+use crate::base::metrics::{CANCELLED, GaugeGuard, OperationKind};
 use axum::extract::{Request, State as Extract};
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
@@ -72,7 +72,7 @@ struct Watch {
     began: Instant,
     status: Option<u16>,
     span: Option<traces::Span>,
-    _in_flight: Held,
+    _in_flight: GaugeGuard,
 }
 
 impl Watch {
@@ -94,7 +94,8 @@ impl Watch {
     }
 
     fn count(&self, facts: &Facts, took: Duration) {
-        let (kind, name) = facts.operation.as_ref().map_or((Kind::Unknown, None), |(kind, name)| (*kind, name.as_deref()));
+        let (kind, name) =
+            facts.operation.as_ref().map_or((OperationKind::Unknown, None), |(kind, name)| (*kind, name.as_deref()));
         if let Some(outcome) = &facts.outcome {
             self.app.metrics().request(name, kind, outcome, took);
         }

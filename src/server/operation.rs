@@ -11,7 +11,7 @@ use crate::base::error::Error;
 use crate::base::metrics::RefusedAnswer;
 use crate::base::request;
 use crate::db::Work;
-use crate::platform::rates::{Bill, Subject};
+use crate::platform::rates::{OperationCharge, Subject};
 use crate::schema::{self, CheckError, Checked, Rendered, ValidationCache};
 use async_graphql::parser::types::OperationType;
 use async_graphql::{Request, Response};
@@ -114,7 +114,7 @@ pub(super) fn responses(
     state: &State,
     mut operation: Operation,
     context: request::Request,
-    bill: Arc<Bill>,
+    charge: Arc<OperationCharge>,
     starting: Taken,
 ) -> BoxStream<'static, Arc<Rendered>> {
     operation.keep(state);
@@ -123,7 +123,7 @@ pub(super) fn responses(
     }
     let state = state.clone();
     stream::once(async move {
-        let executed = execute(&state, operation, context, &bill).await;
+        let executed = execute(&state, operation, context, &charge).await;
         Rendered::new(executed.unwrap_or_else(|error| schema::refused(&error)))
     })
     .boxed()
@@ -135,7 +135,7 @@ pub(super) async fn execute(
     state: &State,
     mut operation: Operation,
     context: request::Request,
-    bill: &Arc<Bill>,
+    charge: &Arc<OperationCharge>,
 ) -> Result<Response, Error> {
     if let Some(refusal) = operation.refusal {
         return Ok(*refusal);
@@ -143,7 +143,7 @@ pub(super) async fn execute(
     operation.keep(state);
     let size = context.answer_size().clone();
     let (request, app, deadline) = (operation.request.data(context), &state.app, state.edge.request_timeout);
-    let meter = bill.meter();
+    let meter = charge.meter();
     // To make the answer is work, too.
     let count = || {
         meter.add(Work { bytes: size.bytes() as u64, ..Work::default() });
@@ -152,10 +152,10 @@ pub(super) async fn execute(
         }
     };
     if operation.checked.kind == OperationType::Mutation {
-        let (schema, bill) = (state.schema.clone(), bill.clone());
+        let (schema, charge) = (state.schema.clone(), charge.clone());
         // The bill stays with the change, which is finished and paid for also where nobody waits for it any more.
-        let execution = async move { bill.meter().measure(schema::execute(&schema, request)).await };
-        let executed = within(deadline, app.finish(execution)).await.map_err(|_| Error::OutcomeUnknown)?;
+        let execution = async move { charge.meter().measure(schema::execute(&schema, request)).await };
+        let executed = within(deadline, app.run_to_completion(execution)).await.map_err(|_| Error::OutcomeUnknown)?;
         count();
         return executed;
     }

@@ -34,7 +34,7 @@ impl Queues {
 
     /// Enqueues an operation of `address`, and waits until it may run; `None` when the queue is full.
     pub(super) fn enqueue(&self, address: IpAddr) -> Option<impl Future<Output = QueuePermit> + use<>> {
-        let network = Network::of(address);
+        let network = Network::from_address(address);
         let mut queues = self.lock();
         let queue = queues.entry(network).or_insert_with(|| Queue { length: 0, semaphore: Arc::new(Semaphore::new(1)) });
         if queue.length == MAX_QUEUE {

@@ -5,9 +5,9 @@ use super::State;
 use super::media::Media;
 use super::response::Refusal;
 use crate::base::error::Error;
-use crate::base::quota::Limit;
+use crate::base::rate_limits::Limit;
 use crate::base::request::Request;
-use crate::platform::rates::{Allowance, Bill, RateLimitDecision, Subject, service};
+use crate::platform::rates::{Allowance, OperationCharge, RateLimitDecision, Subject, service};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
 use std::sync::Arc;
@@ -26,16 +26,16 @@ pub(super) async fn charged<F: Future<Output = Result<Response, Refusal>>>(
     media: Media,
     payer: Option<Subject>,
     cost: usize,
-    answer: impl FnOnce(Arc<Bill>) -> F,
+    answer: impl FnOnce(Arc<OperationCharge>) -> F,
 ) -> Response {
-    let (toll, bill) = service::open_bill(&state.app, &state.leases, payer, cost).await;
-    if let RateLimitDecision::Due(allowance, wait) = toll {
+    let (decision, charge) = service::charge_operation(&state.app, &state.leases, payer, cost).await;
+    if let RateLimitDecision::Denied(allowance, wait) = decision {
         return told(Refusal::from(&Error::rate_limited(Limit::Requests, wait)).answer(media), allowance);
     }
-    let bill = Arc::new(bill);
-    let response = answer(bill.clone()).await.unwrap_or_else(|refusal| refusal.answer(media));
-    match (toll, bill.settle().allowance) {
-        (_, Some(allowance)) | (RateLimitDecision::Paid(allowance), None) => told(response, allowance),
+    let charge = Arc::new(charge);
+    let response = answer(charge.clone()).await.unwrap_or_else(|refusal| refusal.answer(media));
+    match (decision, charge.settle().allowance) {
+        (_, Some(allowance)) | (RateLimitDecision::Allowed(allowance), None) => told(response, allowance),
         _ => response,
     }
 }

@@ -64,7 +64,7 @@ impl UnreadAnswers {
 
     /// The reader at an address.
     pub(super) fn reader(&self, address: Option<IpAddr>) -> Arc<Reader> {
-        let network = address.map(Network::of);
+        let network = address.map(Network::from_address);
         let mut readers = self.0.readers();
         if let Some(reader) = readers.get(&network).and_then(Weak::upgrade) {
             return reader;
@@ -84,7 +84,7 @@ impl UnreadAnswers {
         if self.0.total.load(Ordering::Relaxed) < self.0.address_max {
             return Ok(());
         }
-        let known = self.0.readers().get(&address.map(Network::of)).and_then(Weak::upgrade);
+        let known = self.0.readers().get(&address.map(Network::from_address)).and_then(Weak::upgrade);
         match known {
             Some(reader) if reader.is_full() => Err(reader.refuse()),
             _ => Ok(()),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use waxwing::base::config::Config;
 use waxwing::base::error::{Error, Outcome, Refusal};
 use waxwing::base::ids::{StatusId, UserId};
-use waxwing::base::quota::Rates;
+use waxwing::base::rate_limits::RateLimits;
 use waxwing::domains::accounts::service as accounts;
 use waxwing::domains::ads::{self, NewWebsite};
 use waxwing::domains::lists::{self, NewList};
@@ -171,7 +171,7 @@ async fn a_page_is_not_short_where_a_deleted_account_stood() {
 
 #[tokio::test]
 async fn the_password_is_asked_for_and_guessing_is_limited() {
-    let app = TestApp::with(Config { rates: Some(Rates::default()), ..Config::default() }).await;
+    let app = TestApp::with(Config { rates: Some(RateLimits::default()), ..Config::default() }).await;
     let people = app.crowd("p", 2).await;
     for wrong in ["wrong horse", "", "short"] {
         let payload = &delete_account(&people[0], wrong).await["data"]["deleteAccount"];

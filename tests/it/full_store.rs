@@ -3,8 +3,8 @@
 use crate::support::{Actor, Answer, TestApp, error_codes, findings};
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
-use waxwing::base::quota::Rates;
-use waxwing::db::noting_writes;
+use waxwing::base::rate_limits::RateLimits;
+use waxwing::db::tracking_writes;
 
 /// Sets the memory limit of every node, in bytes; 0 for none.
 fn limit(app: &TestApp, bytes: u64) {
@@ -50,7 +50,7 @@ async fn made(actor: &Actor, query: &str) -> String {
 
 /// Limits are on, so that every change is charged.
 async fn world() -> (TestApp, [Actor; 3], World) {
-    let app = TestApp::with(Config { rates: Some(Rates::default()), ..Config::default() }).await;
+    let app = TestApp::with(Config { rates: Some(RateLimits::default()), ..Config::default() }).await;
     let people = app.users(["ada", "bob", "cyd"]).await;
     let [ada, bob, cyd] = &people;
     bob.follow(ada).await;
@@ -82,7 +82,7 @@ async fn what_a_full_store_takes_in_part_has_an_unknown_outcome() {
         (vec![unlink.clone(), set(8), set(9)], Err("OUTCOME_UNKNOWN"), true),
         (vec![unlink.clone()], Ok(1), true),
     ] {
-        let (written, noted) = noting_writes(app.app.db().write_many(commands)).await;
+        let (written, noted) = tracking_writes(app.app.db().write_many(commands)).await;
         let written = written.map(|replies| replies.len()).map_err(|error| error.code());
         assert_eq!((written, noted), (expected, wrote));
     }

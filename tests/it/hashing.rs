@@ -13,7 +13,7 @@ use waxwing::base::error::Error;
 fn blocker(app: &TestApp) -> (JoinHandle<Result<(), Error>>, Sender<()>) {
     let (go, wait) = channel();
     let app = app.app.clone();
-    (tokio::spawn(async move { app.hashing().run(move || wait.recv().unwrap_or(())).await }), go)
+    (tokio::spawn(async move { app.hashing_pool().run(move || wait.recv().unwrap_or(())).await }), go)
 }
 
 async fn until(so: impl Fn() -> bool) {
@@ -37,7 +37,7 @@ async fn who_finds_the_line_full_is_told_at_once_and_nothing_was_changed() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let held: Vec<_> = (0..66).map(|_| blocker(&app)).collect();
-    until(|| app.app.hashing().occupied() == 66).await;
+    until(|| app.app.hashing_pool().occupied() == 66).await;
     let keys = app.redis.keys();
     for (query, field, login) in [(LOG_IN, "logIn", "ada"), (LOG_IN, "logIn", "nobody"), (SIGN_UP, "signUp", "new")] {
         let answer = ask(&app, query, login).await;
@@ -63,10 +63,10 @@ async fn who_finds_the_line_full_is_told_at_once_and_nothing_was_changed() {
 /// Retries while nothing can be compared are no guesses: the tokens of those who make them are there still when something can.
 #[tokio::test]
 async fn an_attempt_that_was_not_compared_costs_no_token() {
-    let app = TestApp::with(Config { rates: Some(waxwing::base::quota::Rates::default()), ..Config::default() }).await;
+    let app = TestApp::with(Config { rates: Some(waxwing::base::rate_limits::RateLimits::default()), ..Config::default() }).await;
     app.user("ada").await;
     let held: Vec<_> = (0..66).map(|_| blocker(&app)).collect();
-    until(|| app.app.hashing().occupied() == 66).await;
+    until(|| app.app.hashing_pool().occupied() == 66).await;
     for _ in 0..12 {
         assert_eq!(error_codes(&ask(&app, LOG_IN, "ada").await.json()), ["OVERLOADED"]);
     }
@@ -82,10 +82,10 @@ async fn sixty_four_wait_for_their_turn_and_get_it() {
     let app = TestApp::with(Config { hashes_at_once: 1, ..Config::default() }).await;
     app.user("ada").await;
     let (held, go) = blocker(&app);
-    until(|| app.app.hashing().occupied() == 1).await;
+    until(|| app.app.hashing_pool().occupied() == 1).await;
     let crowd = join_all((0..80).map(|_| ask(&app, LOG_IN, "ada")));
     let release = async {
-        until(|| app.app.hashing().occupied() == 65).await;
+        until(|| app.app.hashing_pool().occupied() == 65).await;
         go.send(()).expect("it works");
     };
     let (answers, ()) = tokio::join!(crowd, release);
@@ -107,13 +107,13 @@ async fn an_unknown_login_and_a_wrong_password_cost_the_same() {
     app.drain().await;
     let cost = async |login: &str| {
         app.redis.reset_calls();
-        let (begun, trips) = (app.app.hashing().begun(), app.app.db().round_trips());
+        let (begun, trips) = (app.app.hashing_pool().begun(), app.app.db().round_trips());
         let variables = json!({ "login": login, "password": "battery staple" });
         let answer = Answer::of(app.post().json(&json!({ "query": LOG_IN, "variables": variables }))).await;
         assert_eq!(codes(&answer.json()["data"]["logIn"]), ["WRONG_CREDENTIALS"]);
         let mut calls: Vec<(String, u64)> = app.redis.calls().into_iter().collect();
         calls.sort();
-        (calls, app.app.hashing().begun() - begun, app.app.db().round_trips() - trips)
+        (calls, app.app.hashing_pool().begun() - begun, app.app.db().round_trips() - trips)
     };
     let wrong = cost("ada").await;
     assert_eq!(wrong, (vec![("get".to_owned(), 1), ("hget".to_owned(), 2)], 1, 2));
@@ -127,8 +127,8 @@ async fn a_client_that_goes_away_leaves_the_line() {
     let app = TestApp::with(Config { hashes_at_once: 1, ..Config::default() }).await;
     let ada = app.user("ada").await;
     let (held, go) = blocker(&app);
-    until(|| app.app.hashing().occupied() == 1).await;
-    let begun = app.app.hashing().begun();
+    until(|| app.app.hashing_pool().occupied() == 1).await;
+    let begun = app.app.hashing_pool().begun();
     let requests: Vec<_> = (0..20)
         .map(|at| {
             let (query, login) = if at % 2 == 0 { (LOG_IN, "ada") } else { (SIGN_UP, "new") };
@@ -137,14 +137,14 @@ async fn a_client_that_goes_away_leaves_the_line() {
             tokio::spawn(Answer::of(request))
         })
         .collect();
-    until(|| app.app.hashing().occupied() == 21).await;
+    until(|| app.app.hashing_pool().occupied() == 21).await;
     for request in requests {
         request.abort();
     }
-    until(|| app.app.hashing().occupied() == 1).await;
+    until(|| app.app.hashing_pool().occupied() == 1).await;
     go.send(()).expect("it works");
     held.await.expect("no panic").expect("it was done");
     app.drain().await;
-    assert_eq!(app.app.hashing().begun(), begun, "nothing was hashed for nobody");
+    assert_eq!(app.app.hashing_pool().begun(), begun, "nothing was hashed for nobody");
     assert_eq!(ada.run("Viewer", json!({})).await["data"]["viewerSessions"].as_array().map(Vec::len), Some(1));
 }

@@ -7,7 +7,7 @@ use waxwing::app::App;
 
 use waxwing::base::error::{Outcome, Refusal, UserErrorCode};
 use waxwing::base::ids::UserId;
-use waxwing::platform::idempotency::{Keyed, service};
+use waxwing::platform::idempotency::{IdempotentRequest, service};
 
 const ADA: UserId = UserId(7);
 /// As the clock is moved.
@@ -23,7 +23,7 @@ async fn start() -> TestApp {
 }
 
 async fn remember(app: &App, account: UserId, mutation: &str, key: &str, id: u64) -> u64 {
-    tied(service::remember(app, account, &Keyed::new(mutation, key, "input"), id).await)
+    tied(service::remember(app, account, &IdempotentRequest::new(mutation, key, "input"), id).await)
 }
 
 fn tied(outcome: Outcome<u64>) -> u64 {
@@ -43,7 +43,7 @@ async fn a_key_is_tied_once_to_its_account_and_its_mutation() {
     assert_eq!(remember(&app.app, ADA, "createUserList", "k", 3).await, 3, "two mutations do not meet");
     assert_eq!(remember(&app.app, UserId(8), "postStatus", "k", 4).await, 4, "nor do two accounts");
     assert_eq!(remember(&app.app, ADA, "postStatus", "l", 5).await, 5);
-    let other = service::remember(&app.app, ADA, &Keyed::new("postStatus", "k", "other input"), 6).await;
+    let other = service::remember(&app.app, ADA, &IdempotentRequest::new("postStatus", "k", "other input"), 6).await;
     let Err(Refusal::User(rows)) = other else { panic!("{other:?}") };
     assert_eq!((rows.len(), rows[0].code), (1, UserErrorCode::IdempotencyMismatch));
     assert_eq!(
@@ -142,12 +142,12 @@ async fn the_oldest_make_room_past_ten_thousand() {
 #[tokio::test]
 async fn what_has_come_to_nothing_is_forgotten_if_it_is_still_that() {
     let app = start().await;
-    let keyed = Keyed::new("postStatus", "k", "input");
+    let keyed = IdempotentRequest::new("postStatus", "k", "input");
     assert_eq!(tied(service::remember(&app.app, ADA, &keyed, 1).await), 1);
     service::forget(&app.app, ADA, &keyed, 2).await.expect("a store");
-    service::forget(&app.app, ADA, &Keyed::new("postStatus", "k", "other input"), 1).await.expect("a store");
+    service::forget(&app.app, ADA, &IdempotentRequest::new("postStatus", "k", "other input"), 1).await.expect("a store");
     assert_eq!(tied(service::remember(&app.app, ADA, &keyed, 3).await), 1, "another's is not forgotten");
     service::forget(&app.app, ADA, &keyed, 1).await.expect("a store");
     assert_eq!(sizes(&app), (0, 0));
-    assert_eq!(tied(service::remember(&app.app, ADA, &Keyed::new("postStatus", "k", "better input"), 4).await), 4);
+    assert_eq!(tied(service::remember(&app.app, ADA, &IdempotentRequest::new("postStatus", "k", "better input"), 4).await), 4);
 }

@@ -207,7 +207,7 @@ async fn what_is_under_way_is_seen() {
     let held = [(); 2].map(|()| {
         let (go, wait) = std::sync::mpsc::channel::<()>();
         let app = app.app.clone();
-        (tokio::spawn(async move { app.hashing().run(move || _ = wait.recv()).await }), go)
+        (tokio::spawn(async move { app.hashing_pool().run(move || _ = wait.recv()).await }), go)
     });
     let see = |waiting: f64, running: f64, background: f64| {
         move |samples: &Samples| {

@@ -164,7 +164,7 @@ struct Record(Arc<Mutex<(Vec<String>, bool)>>);
 /// Ten passes, of which the one in the middle may fail.
 fn ten_passes(app: App, place: String) -> Work {
     Box::pin(async move {
-        let record = app.part::<Record>();
+        let record = app.extension::<Record>();
         let mut record = record.0.lock().expect("no panic while held");
         let at: u64 = place.parse().unwrap_or(0);
         if at == 5 && std::mem::take(&mut record.1) {
@@ -177,7 +177,7 @@ fn ten_passes(app: App, place: String) -> Work {
 
 fn one_pass(app: App, _: String) -> Work {
     Box::pin(async move {
-        app.part::<Record>().0.lock().expect("no panic while held").0.push("second".to_owned());
+        app.extension::<Record>().0.lock().expect("no panic while held").0.push("second".to_owned());
         Ok(Pass::Done)
     })
 }
@@ -196,7 +196,7 @@ async fn process(redis: &RedisServer) -> App {
 }
 
 fn passes(app: &App) -> Vec<String> {
-    app.part::<Record>().0.lock().expect("no panic while held").0.clone()
+    app.extension::<Record>().0.lock().expect("no panic while held").0.clone()
 }
 
 fn all_passes() -> Vec<String> {
@@ -212,7 +212,7 @@ async fn a_migration_that_was_cut_off_goes_on_where_it_was() {
     // Whoever has no time does nothing.
     assert_eq!(run(&app, &TWO, Some(Instant::now()), |_| {}).await.expect("a store"), older);
     assert_eq!(passes(&app), [""; 0]);
-    app.part::<Record>().0.lock().expect("no panic while held").1 = true;
+    app.extension::<Record>().0.lock().expect("no panic while held").1 = true;
     assert!(matches!(run(&app, &TWO, None, |_| {}).await, Err(Error::StorageUnavailable)));
     assert_eq!(mark(&redis)[..3], ["0", "1", "5"]);
     // To a program that knows nothing of the step, the store is a newer one already.
@@ -235,7 +235,7 @@ fn looks_at_the_mark(app: App, _: String) -> Work {
     Box::pin(async move {
         let mark = app.db().version_mark().await?;
         let told = format!("{:?}", mark.map(|mark| (mark.version, mark.step, mark.needs)));
-        app.part::<Record>().0.lock().expect("no panic while held").0.push(told);
+        app.extension::<Record>().0.lock().expect("no panic while held").0.push(told);
         Ok(Pass::Done)
     })
 }

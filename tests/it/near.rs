@@ -171,11 +171,11 @@ async fn what_is_loaded_anew_is_no_older_than_that() {
     // What it has not heard of when it asks first is not kept.
     for _ in 0..2 {
         assert_eq!(load(request.clone()).await.as_deref(), Some("ada"));
-        request.forget();
+        request.reset_loaders();
     }
     both.proxy.set(Flow::Pass, Flow::PassOnly(0));
     rename(&ada, "Ada").await;
-    request.forget();
+    request.reset_loaders();
     let asked = tokio::spawn(load(request));
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert!(!asked.is_finished(), "nothing was heard since");

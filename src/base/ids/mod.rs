@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// What kind of thing a global id names: its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Kind {
+pub enum IdKind {
     /// An account.
     User = b'U',
     /// A status.
@@ -38,7 +38,7 @@ pub enum Kind {
     Impression = b'I',
 }
 
-impl Kind {
+impl IdKind {
     const ALL: [Self; 10] = [
         Self::User,
         Self::Status,
@@ -73,10 +73,10 @@ macro_rules! typed {
             /// When it was made.
             pub const fn time(self) -> Millis { source::time_of(self.0) }
             /// The opaque form that clients see.
-            pub fn global(self) -> String { encode(Kind::$kind, self.0) }
+            pub fn global(self) -> String { encode(IdKind::$kind, self.0) }
             /// The id behind an opaque one, if it is of this kind.
             pub fn from_global(text: &str) -> Option<Self> {
-                match decode(text) { Ok((Kind::$kind, id)) => Some(Self(id)), _ => None }
+                match decode(text) { Ok((IdKind::$kind, id)) => Some(Self(id)), _ => None }
             }
         }
     )*};
@@ -116,12 +116,12 @@ impl CommentId {
 
     /// The opaque form that clients see.
     pub fn global(self) -> String {
-        encode_part(Kind::Comment, self.status.0, self.number)
+        encode_part(IdKind::Comment, self.status.0, self.number)
     }
 
     /// The id behind an opaque one, if it is a comment's.
     pub fn from_global(text: &str) -> Option<Self> {
-        let (status, number) = decode_part(Kind::Comment, text)?;
+        let (status, number) = decode_part(IdKind::Comment, text)?;
         Some(Self { status: StatusId(status), number })
     }
 }
@@ -138,18 +138,18 @@ pub struct AdId {
 impl AdId {
     /// The opaque form that clients see.
     pub fn global(self) -> String {
-        encode_part(Kind::Ad, self.campaign.0, self.number)
+        encode_part(IdKind::Ad, self.campaign.0, self.number)
     }
 
     /// The id behind an opaque one, if it is an ad's.
     pub fn from_global(text: &str) -> Option<Self> {
-        let (campaign, number) = decode_part(Kind::Ad, text)?;
+        let (campaign, number) = decode_part(IdKind::Ad, text)?;
         Some(Self { campaign: CampaignId(campaign), number })
     }
 }
 
 /// The opaque form of an id that is kept with something else's.
-fn encode_part(kind: Kind, whole: u64, number: u64) -> String {
+fn encode_part(kind: IdKind, whole: u64, number: u64) -> String {
     let mut bytes = [0; 16];
     bytes[1..8].copy_from_slice(&whole.to_be_bytes()[1..]);
     bytes[8..15].copy_from_slice(&number.to_be_bytes()[1..]);
@@ -159,7 +159,7 @@ fn encode_part(kind: Kind, whole: u64, number: u64) -> String {
 }
 
 /// Both ids behind such a one.
-fn decode_part(kind: Kind, text: &str) -> Option<(u64, u64)> {
+fn decode_part(kind: IdKind, text: &str) -> Option<(u64, u64)> {
     let (_, number) = parse(text).filter(|(found, _)| *found == kind)?;
     let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
     let whole = number_of(bytes.get(1..8)?);
@@ -167,7 +167,7 @@ fn decode_part(kind: Kind, text: &str) -> Option<(u64, u64)> {
 }
 
 /// The opaque form of an id.
-pub fn encode(kind: Kind, id: u64) -> String {
+pub fn encode(kind: IdKind, id: u64) -> String {
     let mut bytes = [0; 9];
     bytes[..8].copy_from_slice(&id.to_be_bytes());
     bytes[0] = kind as u8;
@@ -180,7 +180,7 @@ pub fn encode_entry(list: u8, owner: u64, position: u64) -> String {
     let mut bytes = [0; 17];
     bytes[2..9].copy_from_slice(&owner.to_be_bytes()[1..]);
     bytes[9..16].copy_from_slice(&position.to_be_bytes()[1..]);
-    bytes[0] = Kind::TimelineEntry as u8;
+    bytes[0] = IdKind::TimelineEntry as u8;
     bytes[1] = list;
     bytes[16] = check(&bytes[..16]);
     URL_SAFE_NO_PAD.encode(bytes)
@@ -191,15 +191,15 @@ pub fn encode_entry(list: u8, owner: u64, position: u64) -> String {
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for what is no id.
-pub fn decode(text: &str) -> Result<(Kind, u64), Error> {
+pub fn decode(text: &str) -> Result<(IdKind, u64), Error> {
     parse(text).ok_or_else(|| Error::BadUserInput(format!("`{}` is not an id.", text.chars().take(40).collect::<String>())))
 }
 
-fn parse(text: &str) -> Option<(Kind, u64)> {
+fn parse(text: &str) -> Option<(IdKind, u64)> {
     let mut buffer = [0; 17];
     let length = matches!(text.len(), 12 | 22 | 23).then(|| URL_SAFE_NO_PAD.decode_slice(text, &mut buffer))?.ok()?;
     let (sum, bytes) = buffer[..length].split_last()?;
-    let kind = Kind::ALL.into_iter().find(|kind| *kind as u8 == bytes[0])?;
+    let kind = IdKind::ALL.into_iter().find(|kind| *kind as u8 == bytes[0])?;
     let id = number_of(&bytes[length - 8..]);
     let fits = kind.length() == length && check(bytes) == *sum;
     (fits && (1..=source::MAX).contains(&id)).then_some((kind, id))
@@ -223,13 +223,13 @@ mod tests {
     #[test]
     fn ids_survive_the_round_trip_and_keep_their_kind() {
         for id in [1, 42, source::MAX] {
-            assert_eq!(decode(&UserId(id).global()).expect("an id"), (Kind::User, id));
+            assert_eq!(decode(&UserId(id).global()).expect("an id"), (IdKind::User, id));
             assert_eq!(StatusId::from_global(&StatusId(id).global()), Some(StatusId(id)));
             assert_eq!(StatusId::from_global(&UserId(id).global()), None);
-            assert_eq!(decode(&encode_entry(b'h', 7, id)).expect("an entry"), (Kind::TimelineEntry, id));
+            assert_eq!(decode(&encode_entry(b'h', 7, id)).expect("an entry"), (IdKind::TimelineEntry, id));
             let comment = CommentId { status: StatusId(source::MAX - id + 1), number: id };
             assert_eq!(CommentId::from_global(&comment.global()), Some(comment));
-            assert_eq!(decode(&comment.global()).expect("a comment"), (Kind::Comment, id));
+            assert_eq!(decode(&comment.global()).expect("a comment"), (IdKind::Comment, id));
             assert_eq!(CommentId::from_global(&StatusId(id).global()), None);
         }
         let ad = AdId { campaign: CampaignId(7), number: 9 };
@@ -242,7 +242,7 @@ mod tests {
         let mut altered = UserId(42).global();
         altered.replace_range(6..7, if &altered[6..7] == "A" { "B" } else { "A" });
         for text in
-            ["", "1", "user:42", altered.as_str(), &encode(Kind::User, 0), &encode(Kind::User, source::MAX + 1), "ééééééé"]
+            ["", "1", "user:42", altered.as_str(), &encode(IdKind::User, 0), &encode(IdKind::User, source::MAX + 1), "ééééééé"]
         {
             assert!(matches!(decode(text), Err(Error::BadUserInput(_))), "{text}");
         }

@@ -46,14 +46,14 @@ pub struct Span {
 }
 
 /// Grants spans. Kept by `db::workers` in Redis; each span is granted to one caller only, ever.
-pub trait Reserve: Send + Sync {
+pub trait ReserveSpan: Send + Sync {
     /// A span that ends at or after `now + SPAN`: the continuation of `held` if nobody came between.
     fn reserve(&self, now: Millis, held: Option<Span>) -> impl Future<Output = Result<Span, Error>> + Send;
 }
 
 /// The process's id source.
 #[derive(Debug, Default)]
-pub struct Ids {
+pub struct IdSource {
     state: Mutex<State>,
 }
 
@@ -64,12 +64,12 @@ struct State {
     sequence: u64,
 }
 
-impl Ids {
+impl IdSource {
     /// A new id, larger than every id this process drew before. No round trip, save one when a span runs out.
     ///
     /// # Errors
     /// Those of the reservation: then no id was drawn.
-    pub async fn next(&self, now: Millis, reserve: &impl Reserve) -> Result<u64, Error> {
+    pub async fn next(&self, now: Millis, reserve: &impl ReserveSpan) -> Result<u64, Error> {
         let mut state = self.state.lock().await;
         let (time, sequence) = state.step(now);
         let span = match state.span {
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     struct Always(u64);
-    impl Reserve for Always {
+    impl ReserveSpan for Always {
         async fn reserve(&self, now: Millis, _: Option<Span>) -> Result<Span, Error> {
             Ok(Span { worker: self.0, from: now, until: now + SPAN })
         }
@@ -106,7 +106,7 @@ mod tests {
 
     #[tokio::test]
     async fn ids_grow_through_bursts_and_when_the_clock_steps_back() {
-        let (ids, mut last) = (Ids::default(), 0);
+        let (ids, mut last) = (IdSource::default(), 0);
         for now in [EPOCH + 5_000, EPOCH + 5_001, EPOCH + 1_000, EPOCH + 5_002] {
             for _ in 0..200 {
                 let id = ids.next(now, &Always(3)).await.expect("a span");

@@ -1,6 +1,6 @@
 //! What is counted of connections and of the bodies of requests.
 
-use super::Held;
+use super::GaugeGuard;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -83,8 +83,8 @@ impl EdgeMeters {
     }
 
     /// Counts a body that is being read, until what this gives is dropped.
-    pub fn body(&self) -> Held {
-        Held::new(&self.bodies)
+    pub fn body(&self) -> GaugeGuard {
+        GaugeGuard::new(&self.bodies)
     }
 
     /// Says how many bytes are reserved for long bodies.

@@ -14,13 +14,13 @@ mod text;
 
 pub use answers::RefusedAnswer;
 pub use edge::{ConnectionState, EdgeMeters};
-pub use storage::{Fault, StorageMeters};
+pub use storage::{StorageFault, StorageMeters};
 pub use text::to_prometheus;
 
 use crate::base::clock::Millis;
 use ads::AdMeters;
 use answers::AnswerMeters;
-use names::Names;
+use names::LabelNames;
 use process::Process;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
@@ -52,7 +52,7 @@ const SECONDS: [f64; 14] = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0
 
 /// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum OperationKind {
     /// It reads.
     Query,
     /// It changes something.
@@ -63,7 +63,7 @@ pub enum Kind {
     Unknown,
 }
 
-impl Kind {
+impl OperationKind {
     const ALL: [Self; 4] = [Self::Query, Self::Mutation, Self::Subscription, Self::Unknown];
 
     /// Its name in labels and logs.
@@ -77,7 +77,7 @@ impl Kind {
     }
 }
 
-impl EncodeLabelValue for Kind {
+impl EncodeLabelValue for OperationKind {
     fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> std::fmt::Result {
         EncodeLabelValue::encode(&self.as_str(), encoder)
     }
@@ -86,13 +86,13 @@ impl EncodeLabelValue for Kind {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
     operation: Arc<str>,
-    kind: Kind,
+    kind: OperationKind,
     outcome: Arc<str>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct KindLabel {
-    kind: Kind,
+    kind: OperationKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -113,8 +113,8 @@ struct QueueLabel {
 /// What one application counts.
 pub struct Metrics {
     registry: Registry,
-    operations: Names,
-    outcomes: Names,
+    operations: LabelNames,
+    outcomes: LabelNames,
     requests: Family<RequestLabels, Counter>,
     /// In the order of [`Kind::ALL`].
     durations: [Histogram; 4],
@@ -145,10 +145,10 @@ impl Metrics {
         let mut metrics = Self {
             edge: EdgeMeters::registered(registry.sub_registry_with_prefix("waxwing")),
             registry,
-            operations: Names::new(OPERATIONS, &[OTHER, ANONYMOUS, UNKNOWN]),
-            outcomes: Names::new(OUTCOMES, &[OTHER, OK]),
+            operations: LabelNames::new(OPERATIONS, &[OTHER, ANONYMOUS, UNKNOWN]),
+            outcomes: LabelNames::new(OUTCOMES, &[OTHER, OK]),
             requests: Family::default(),
-            durations: Kind::ALL.map(|kind| durations.get_or_create_owned(&KindLabel { kind })),
+            durations: OperationKind::ALL.map(|kind| durations.get_or_create_owned(&KindLabel { kind })),
             answers: Family::default(),
             in_flight: Gauge::default(),
             connections: Gauge::default(),
@@ -210,9 +210,9 @@ impl Metrics {
 
     /// One GraphQL request: what it was (no name for an anonymous one), what came of it (a code, [`OK`] without an error), and
     /// how long it took.
-    pub fn request(&self, operation: Option<&str>, kind: Kind, outcome: &str, took: Duration) {
+    pub fn request(&self, operation: Option<&str>, kind: OperationKind, outcome: &str, took: Duration) {
         let operation = match (operation, kind) {
-            (None, Kind::Unknown) => UNKNOWN,
+            (None, OperationKind::Unknown) => UNKNOWN,
             (None, _) => ANONYMOUS,
             (Some(name), _) => name,
         };
@@ -259,8 +259,8 @@ impl Metrics {
     }
 
     /// A request over HTTP that is under way until what this gives is dropped.
-    pub fn in_flight(&self) -> Held {
-        Held::new(&self.in_flight)
+    pub fn in_flight(&self) -> GaugeGuard {
+        GaugeGuard::new(&self.in_flight)
     }
 
     /// The meters of connections and bodies.
@@ -269,23 +269,23 @@ impl Metrics {
     }
 
     /// A connection that is open until what this gives is dropped.
-    pub fn connection(&self) -> Held {
-        Held::new(&self.connections)
+    pub fn connection(&self) -> GaugeGuard {
+        GaugeGuard::new(&self.connections)
     }
 
     /// A socket or an event stream that is open until what this gives is dropped.
-    pub fn live_stream(&self, transport: &'static str) -> Held {
-        Held::new(&self.streams.get_or_create(&TransportLabel { transport }))
+    pub fn live_stream(&self, transport: &'static str) -> GaugeGuard {
+        GaugeGuard::new(&self.streams.get_or_create(&TransportLabel { transport }))
     }
 
     /// A subscription that runs until what this gives is dropped.
-    pub fn live_subscription(&self, transport: &'static str) -> Held {
-        Held::new(&self.subscriptions.get_or_create(&TransportLabel { transport }))
+    pub fn live_subscription(&self, transport: &'static str) -> GaugeGuard {
+        GaugeGuard::new(&self.subscriptions.get_or_create(&TransportLabel { transport }))
     }
 
     /// Entries of a subscription's filter, until what this gives is dropped.
-    pub fn filter_entries(&self, entries: usize) -> Held {
-        Held::many(&self.filter_entries, entries)
+    pub fn filter_entries(&self, entries: usize) -> GaugeGuard {
+        GaugeGuard::many(&self.filter_entries, entries)
     }
 
     /// A subscription was refused for the entries of its filter.
@@ -312,9 +312,9 @@ fn histogram() -> Histogram {
 }
 
 /// One or more in a gauge, until it is dropped.
-pub struct Held(Gauge, i64);
+pub struct GaugeGuard(Gauge, i64);
 
-impl Held {
+impl GaugeGuard {
     fn new(gauge: &Gauge) -> Self {
         Self::many(gauge, 1)
     }
@@ -326,7 +326,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.0.dec_by(self.1);
     }
@@ -351,10 +351,10 @@ mod tests {
     #[test]
     fn a_request_is_counted_under_its_labels_and_in_its_histogram() {
         let metrics = Metrics::new(&StorageMeters::default(), 1_500);
-        metrics.request(Some("Home"), Kind::Query, OK, Duration::from_millis(2));
-        metrics.request(Some("Home"), Kind::Query, OK, Duration::from_secs(11));
-        metrics.request(None, Kind::Mutation, "OUTCOME_UNKNOWN", Duration::ZERO);
-        metrics.request(None, Kind::Unknown, "BAD_REQUEST", Duration::ZERO);
+        metrics.request(Some("Home"), OperationKind::Query, OK, Duration::from_millis(2));
+        metrics.request(Some("Home"), OperationKind::Query, OK, Duration::from_secs(11));
+        metrics.request(None, OperationKind::Mutation, "OUTCOME_UNKNOWN", Duration::ZERO);
+        metrics.request(None, OperationKind::Unknown, "BAD_REQUEST", Duration::ZERO);
         metrics.answered(503);
         metrics.journal("short", 7, 1);
         let held = metrics.in_flight();

@@ -8,13 +8,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 const LONGEST: usize = 64;
 
 /// The first names that came, up to a number; every further one is [`OTHER`].
-pub(super) struct Names {
+pub(super) struct LabelNames {
     known: RwLock<HashSet<Arc<str>>>,
     room: usize,
     other: Arc<str>,
 }
 
-impl Names {
+impl LabelNames {
     /// Room for so many names beside those that are known from the start.
     pub(super) fn new(room: usize, own: &[&str]) -> Self {
         let known = own.iter().map(|name| Arc::from(*name)).collect();
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn what_is_no_name_or_too_long_is_other() {
-        let names = Names::new(10, &[OTHER]);
+        let names = LabelNames::new(10, &[OTHER]);
         for name in ["Home", "_", "a1", &"x".repeat(64)] {
             assert_eq!(&*names.admit(name), name);
         }
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn only_so_many_are_kept_also_when_threads_race_for_the_last_place() {
-        let names = Names::new(20, &[OTHER, "ok"]);
+        let names = LabelNames::new(20, &[OTHER, "ok"]);
         std::thread::scope(|scope| {
             for thread in 0..8 {
                 let names = &names;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// What can go wrong with the storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum StorageFault {
     /// There is no connection and none can be made.
     Unreachable,
     /// It did not answer in time.
@@ -25,7 +25,7 @@ pub enum Fault {
     Reply,
 }
 
-impl Fault {
+impl StorageFault {
     const ALL: [Self; 6] = [Self::Unreachable, Self::Timeout, Self::Lost, Self::Refused, Self::Full, Self::Reply];
 
     const fn as_str(self) -> &'static str {
@@ -58,7 +58,7 @@ pub struct StorageMeters {
 impl Default for StorageMeters {
     fn default() -> Self {
         let errors = Family::<FaultLabel, Counter>::default();
-        let by_fault = Fault::ALL.map(|fault| errors.get_or_create_owned(&FaultLabel { kind: fault.as_str() }));
+        let by_fault = StorageFault::ALL.map(|fault| errors.get_or_create_owned(&FaultLabel { kind: fault.as_str() }));
         Self { trips: Counter::default(), pipelines: Counter::default(), duration: histogram(), errors, by_fault }
     }
 }
@@ -80,7 +80,7 @@ impl StorageMeters {
     }
 
     /// Something went wrong.
-    pub fn failed(&self, fault: Fault) {
+    pub fn failed(&self, fault: StorageFault) {
         self.by_fault[fault as usize].inc();
     }
 

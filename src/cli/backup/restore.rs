@@ -11,7 +11,7 @@ use crate::cli::migrations::{STEPS, Standing, latest};
 use crate::cli::options::{DomainOptions, StorageOptions};
 use crate::cli::storage::Storage;
 use crate::cli::workers;
-use crate::db::snapshot::{copy_into, free_folder, place};
+use crate::db::snapshot::{copy_into, is_free_folder, write_data_folder};
 use crate::db::{Db, Timing};
 use crate::platform::journal::retention;
 use crate::server::on_signal;
@@ -75,7 +75,7 @@ async fn into_folder(
 ) -> anyhow::Result<ExitCode> {
     // Without a slash at its end, so that its name can be lengthened.
     let data: PathBuf = std::path::absolute(&at.data_dir)?.components().collect();
-    if !free_folder(&data).with_context(|| data.display().to_string())? {
+    if !is_free_folder(&data).with_context(|| data.display().to_string())? {
         bail!("{} is not empty: a backup is restored into an empty or a new folder", data.display());
     }
     // A folder that is there may be a mount: nothing can be put in its place, and nothing beside it.
@@ -124,7 +124,7 @@ async fn fill_folder(
         if let Some(parent) = at.data_dir.parent() {
             fs::create_dir_all(parent)?;
         }
-        place(file, &at.data_dir).with_context(|| at.data_dir.display().to_string())?;
+        write_data_folder(file, &at.data_dir).with_context(|| at.data_dir.display().to_string())?;
     }
     let storage = unless_stopped(stop, Storage::open(at, Timing::patient())).await?;
     let filled = match files {
@@ -156,7 +156,7 @@ async fn copy_all(files: &[PathBuf], to: &Db, redis_server: Option<PathBuf>, sto
     for file in files {
         let scratch = Scratch::new()?;
         let data_dir = scratch.0.join("data");
-        place(file, &data_dir)?;
+        write_data_folder(file, &data_dir)?;
         let at = StorageOptions {
             redis: None,
             data_dir,

@@ -7,7 +7,7 @@ use super::text::{Dice, sentence};
 use crate::app::App;
 use crate::base::clock::{DAY, Millis};
 use crate::cli::{logs, migrate};
-use crate::db::world::Begun;
+use crate::db::demo_data::DemoLoad;
 use crate::domains::users::User;
 use crate::domains::{graph, sessions, statuses, timelines, users};
 use anyhow::{Context, bail};
@@ -22,10 +22,10 @@ const CHUNK: usize = 5_000;
 /// Makes sure that the small world is there: loads it into an empty store, or finishes a load that was cut off. `false` when the
 /// store holds something else.
 pub(in crate::cli) async fn people(app: &App) -> anyhow::Result<bool> {
-    match app.db().begin_world("people", app.now()).await? {
-        Begun::Loaded => Ok(true),
-        Begun::Other => Ok(false),
-        Begun::Load(moment) => {
+    match app.db().begin_demo_load("people", app.now()).await? {
+        DemoLoad::Loaded => Ok(true),
+        DemoLoad::Other => Ok(false),
+        DemoLoad::Load(moment) => {
             take_in(app, &small::world(moment), None).await?;
             Ok(true)
         }
@@ -35,10 +35,10 @@ pub(in crate::cli) async fn people(app: &App) -> anyhow::Result<bool> {
 /// Loads a world from a graph, or the small one.
 pub(super) async fn world(app: &App, follows: Option<Follows>, per_user: u32, tokens: Option<&Path>) -> anyhow::Result<()> {
     let name = follows.as_ref().map_or("people".into(), |follows| format!("{}-{per_user}", follows.digest));
-    let moment = match app.db().begin_world(&name, app.now()).await? {
-        Begun::Load(moment) => moment,
-        Begun::Loaded => bail!("this world is in the store already"),
-        Begun::Other => bail!("the store is not empty: a world is loaded into an empty one only"),
+    let moment = match app.db().begin_demo_load(&name, app.now()).await? {
+        DemoLoad::Load(moment) => moment,
+        DemoLoad::Loaded => bail!("this world is in the store already"),
+        DemoLoad::Other => bail!("the store is not empty: a world is loaded into an empty one only"),
     };
     let world = match follows {
         Some(follows) => from_graph(&follows, per_user as usize, moment),
@@ -102,7 +102,7 @@ async fn take_in(app: &App, world: &World, tokens: Option<&Path>) -> anyhow::Res
         let tokens = sessions::service::begin_many(app, &ids).await?;
         write_tokens(file, world, &tokens).with_context(|| file.display().to_string())?;
     }
-    app.db().finish_world().await?;
+    app.db().finish_demo_load().await?;
     bar.finish_and_clear();
     let (people, edges, said) = (world.users.len(), world.follows.len(), world.statuses.len());
     let took = bar.elapsed().as_secs_f64();

@@ -12,7 +12,7 @@ pub(super) struct Address {
 
 impl Address {
     /// That of a server; `None` for a unix socket.
-    pub(super) fn of(server: &ConnectionInfo) -> Option<Self> {
+    pub(super) fn from_server(server: &ConnectionInfo) -> Option<Self> {
         match server.addr() {
             ConnectionAddr::Tcp(host, port) | ConnectionAddr::TcpTls { host, port, .. } => {
                 Some(Self { host: host.clone(), port: *port })
@@ -31,7 +31,7 @@ impl Address {
     }
 
     /// As a node tells it. One that does not know its name leaves it out: then it is the name by which it was asked.
-    fn told(host: Option<&str>, port: u16, asked: &Self) -> Option<Self> {
+    fn resolve(host: Option<&str>, port: u16, asked: &Self) -> Option<Self> {
         match host {
             Some("?") => None,
             Some(host) if !host.is_empty() => Some(Self { host: host.to_owned(), port }),
@@ -76,7 +76,7 @@ fn number(value: Option<Value>) -> RedisResult<u16> {
 fn address(node: Option<Value>, asked: &Address) -> RedisResult<Option<Address>> {
     let mut fields = redis::from_redis_value::<Vec<Value>>(node.unwrap_or_default())?.into_iter();
     let host: Option<String> = redis::from_redis_value(fields.next().unwrap_or_default())?;
-    Ok(Address::told(host.as_deref(), number(fields.next())?, asked))
+    Ok(Address::resolve(host.as_deref(), number(fields.next())?, asked))
 }
 
 /// Why a command was not done where it was sent.
@@ -102,7 +102,7 @@ impl Redirect {
                 let error = RedisError::from(error.clone());
                 let (node, slot) = error.redirect_node()?;
                 let (host, port) = node.rsplit_once(':')?;
-                let address = Address::told(Some(host), port.parse().ok()?, asked)?;
+                let address = Address::resolve(Some(host), port.parse().ok()?, asked)?;
                 Some(if code == "ASK" { Self::Ask(address) } else { Self::Moved(Slot::new(slot)?, address) })
             }
             _ => None,

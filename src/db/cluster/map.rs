@@ -3,9 +3,11 @@
 use super::layout::{Address, Range, ranges};
 use crate::base::error::Error;
 use crate::base::metrics::StorageMeters;
-use crate::db::connection::Access;
+use crate::db::fault::classify;
 use crate::db::link::Links;
-use crate::db::{Timing, pipeline_of, spread};
+use crate::db::pipeline::pipeline_of;
+use crate::db::spread;
+use crate::db::timing::{Access, Timing};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use redis::cluster_routing::Slot;
 use redis::{ConnectionInfo, RedisError, cmd};
@@ -18,7 +20,7 @@ const FRESH: Duration = Duration::from_millis(50);
 /// How often at most it is asked for because slots move. Each move is noted by itself besides.
 const MOVING: Duration = Duration::from_secs(1);
 /// How long a node that is being given slots is remembered before it has any.
-const GUEST: Duration = Duration::from_mins(1);
+const IMPORTING_TTL: Duration = Duration::from_mins(1);
 /// How many nodes are asked for the map at once; the first answer is taken.
 const ASKED: usize = 3;
 
@@ -27,31 +29,31 @@ pub(super) struct Node {
     pub links: Links,
 }
 
-pub(super) struct Map {
+pub(super) struct SlotMap {
     /// Asked when no other node is known, and whom the others are spoken to like.
     seeds: Vec<Arc<Node>>,
     like: ConnectionInfo,
     timing: Timing,
     meters: Arc<StorageMeters>,
-    known: RwLock<Known>,
+    known: RwLock<Slots>,
     /// Held while asking: when that was done last, and whether anybody answered.
     asking: tokio::sync::Mutex<Option<(Instant, bool)>>,
 }
 
 /// What is known now.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct Slots {
     /// How many maps there were.
     pub version: u64,
     nodes: HashMap<Address, Arc<Node>>,
     owners: HashMap<Slot, Arc<Node>>,
     /// When each was last pointed to.
-    guests: HashMap<Address, Instant>,
+    importing: HashMap<Address, Instant>,
     /// Computed when it is first asked for.
     tags: OnceLock<Vec<(Arc<Node>, Vec<u64>)>>,
 }
 
-impl Known {
+impl Slots {
     /// Who has this slot; anybody, where any will do. `None` for a slot that nobody is known to have.
     pub(super) fn owner(&self, slot: Option<Slot>) -> Option<&Arc<Node>> {
         match slot {
@@ -76,23 +78,23 @@ impl Known {
     }
 }
 
-impl Map {
+impl SlotMap {
     pub(super) fn new(seeds: &[ConnectionInfo], timing: Timing, meters: Arc<StorageMeters>) -> Result<Self, RedisError> {
         let none = || RedisError::from((redis::ErrorKind::InvalidClientConfig, "a cluster's nodes have a host and a port"));
         let seed = |server: &ConnectionInfo| {
             let links = Links::new(server.clone(), timing, &meters, None)?;
-            Ok::<_, RedisError>(Arc::new(Node { address: Address::of(server).ok_or_else(none)?, links }))
+            Ok::<_, RedisError>(Arc::new(Node { address: Address::from_server(server).ok_or_else(none)?, links }))
         };
         let like = seeds.first().ok_or_else(none)?.clone();
         let seeds = seeds.iter().map(seed).collect::<Result<_, _>>()?;
         Ok(Self { seeds, like, timing, meters, known: RwLock::default(), asking: tokio::sync::Mutex::default() })
     }
 
-    pub(super) fn known(&self) -> RwLockReadGuard<'_, Known> {
+    pub(super) fn known(&self) -> RwLockReadGuard<'_, Slots> {
         self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change(&self) -> RwLockWriteGuard<'_, Known> {
+    fn change(&self) -> RwLockWriteGuard<'_, Slots> {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -109,12 +111,12 @@ impl Map {
     }
 
     /// Who may be asked to run a script: the primaries, and those that are being given slots.
-    pub(super) fn scripted(&self) -> Vec<Arc<Node>> {
+    pub(super) fn script_nodes(&self) -> Vec<Arc<Node>> {
         let mut nodes = self.primaries();
         let known = self.known();
-        for guest in known.guests.keys().filter_map(|address| known.nodes.get(address)) {
-            if !nodes.iter().any(|node| node.address == guest.address) {
-                nodes.push(guest.clone());
+        for importing_node in known.importing.keys().filter_map(|address| known.nodes.get(address)) {
+            if !nodes.iter().any(|node| node.address == importing_node.address) {
+                nodes.push(importing_node.clone());
             }
         }
         nodes
@@ -136,18 +138,18 @@ impl Map {
     }
 
     /// A slot is on its way to this node.
-    pub(super) fn guest(&self, address: &Address) -> Result<Arc<Node>, Error> {
+    pub(super) fn importing_node(&self, address: &Address) -> Result<Arc<Node>, Error> {
         let mut known = self.change();
-        known.guests.insert(address.clone(), Instant::now());
+        known.importing.insert(address.clone(), Instant::now());
         self.node(&mut known, address)
     }
 
-    fn node(&self, known: &mut Known, address: &Address) -> Result<Arc<Node>, Error> {
+    fn node(&self, known: &mut Slots, address: &Address) -> Result<Arc<Node>, Error> {
         if let Some(node) = known.nodes.get(address) {
             return Ok(node.clone());
         }
         let links = Links::new(address.like(&self.like), self.timing, &self.meters, None)
-            .map_err(|error| crate::db::connection::classify(&self.meters, &error, Access::Read))?;
+            .map_err(|error| classify(&self.meters, &error, Access::Read))?;
         let node = Arc::new(Node { address: address.clone(), links });
         known.nodes.insert(address.clone(), node.clone());
         Ok(node)
@@ -209,12 +211,12 @@ impl Map {
 
     fn replace(&self, ranges: &[Range]) -> Result<(), Error> {
         let mut known = self.change();
-        known.guests.retain(|_, at| at.elapsed() < GUEST);
+        known.importing.retain(|_, at| at.elapsed() < IMPORTING_TTL);
         let old = std::mem::take(&mut *known);
-        let named = ranges.iter().flat_map(|range| range.replicas.iter().chain([&range.primary])).chain(old.guests.keys());
+        let named = ranges.iter().flat_map(|range| range.replicas.iter().chain([&range.primary])).chain(old.importing.keys());
         known.nodes =
             named.filter_map(|address| old.nodes.get_key_value(address)).map(|(a, node)| (a.clone(), node.clone())).collect();
-        (known.version, known.guests) = (old.version + 1, old.guests);
+        (known.version, known.importing) = (old.version + 1, old.importing);
         for range in ranges {
             for replica in &range.replicas {
                 self.node(&mut known, replica)?;

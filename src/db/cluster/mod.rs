@@ -15,19 +15,18 @@ mod layout;
 mod map;
 mod round;
 
-use super::Timing;
-use super::connection::Access;
-use super::link::Failure;
-use super::pipeline_of;
+use super::link::SendError;
+use super::pipeline::pipeline_of;
+use super::timing::{Access, Timing};
 use crate::base::deadline::{Elapsed, within};
 use crate::base::error::Error;
-use crate::base::metrics::{Fault, StorageMeters};
+use crate::base::metrics::{StorageFault, StorageMeters};
 use futures_util::future::join_all;
 use layout::Address;
-use map::{Map, Node};
+use map::{Node, SlotMap};
 use redis::cluster_routing::Slot;
 use redis::{Client, Cmd, ConnectionInfo, Pipeline, RedisError, Value};
-use round::{Next, Rounds};
+use round::{NextRound, Rounds};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,7 +35,7 @@ use std::time::Duration;
 const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(100));
 
 pub(super) struct Cluster {
-    map: Arc<Map>,
+    map: Arc<SlotMap>,
     timing: Timing,
     meters: Arc<StorageMeters>,
 }
@@ -44,19 +43,19 @@ pub(super) struct Cluster {
 impl Cluster {
     /// Connects when it is first used.
     pub(super) fn open(seeds: &[ConnectionInfo], timing: Timing, meters: &Arc<StorageMeters>) -> Result<Self, RedisError> {
-        let map = Arc::new(Map::new(seeds, timing, meters.clone())?);
+        let map = Arc::new(SlotMap::new(seeds, timing, meters.clone())?);
         Ok(Self { map, timing, meters: meters.clone() })
     }
 
     /// One pipeline for each node; answers in the commands' order, errors among them in their place.
     pub(super) async fn send(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
-        let mut rounds = Rounds::of(commands);
+        let mut rounds = Rounds::new(commands);
         let patience = self.timing.connect + self.timing.patience(access);
-        let error = match within(patience, self.carry(&mut rounds, access)).await {
+        let error = match within(patience, self.run_rounds(&mut rounds, access)).await {
             Ok(Ok(())) => return Ok(rounds.answers()),
             Ok(Err(error)) => error,
             Err(Elapsed) => {
-                self.meters.failed(Fault::Timeout);
+                self.meters.failed(StorageFault::Timeout);
                 tracing::warn!("the cluster did not answer in time");
                 Error::StorageUnavailable
             }
@@ -67,7 +66,7 @@ impl Cluster {
     }
 
     /// As [`crate::db::Db::tags_elsewhere`].
-    pub(super) fn tags_elsewhere(&self, lead: &str, touched: Option<&[u64]>, turn: u64) -> Vec<u64> {
+    pub(super) fn tags_elsewhere(&self, lead: &str, touched: Option<&[u64]>, selector: u64) -> Vec<u64> {
         let known = self.map.known();
         let holder = |tag: &u64| known.owner(Some(Slot::for_key(tag.to_string()))).map(|node| &node.address);
         let lead = known.owner(Some(Slot::for_key(lead))).map(|node| &node.address);
@@ -75,11 +74,11 @@ impl Cluster {
         let is_elsewhere = |node: &Address| Some(node) != lead && touched.as_ref().is_none_or(|touched| touched.contains(&node));
         let held = known.spread_tags().iter().filter(|(node, _)| is_elsewhere(&node.address));
         // The lowest bits of ids are nearly always the same.
-        let turn = turn ^ (turn >> 6) ^ (turn >> 12);
-        held.filter_map(|(_, tags)| tags.get(turn as usize % tags.len()).copied()).collect()
+        let selector = selector ^ (selector >> 6) ^ (selector >> 12);
+        held.filter_map(|(_, tags)| tags.get(selector as usize % tags.len()).copied()).collect()
     }
 
-    async fn carry(&self, rounds: &mut Rounds, access: Access) -> Result<(), Error> {
+    async fn run_rounds(&self, rounds: &mut Rounds, access: Access) -> Result<(), Error> {
         if self.map.version() == 0 {
             self.map.refresh(0, &[]).await?;
         }
@@ -92,14 +91,14 @@ impl Cluster {
                 self.map.refresh(version, &lost).await?;
             }
             match next {
-                Next::Done => return Ok(()),
-                Next::Now => {}
-                Next::Later | Next::Whole => {
+                NextRound::Done => return Ok(()),
+                NextRound::Now => {}
+                NextRound::Later | NextRound::Whole => {
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(PAUSES.1);
                 }
             }
-            if next == Next::Whole {
+            if next == NextRound::Whole {
                 self.map.refresh(version, &[]).await?;
             }
         }
@@ -116,7 +115,7 @@ impl Cluster {
                 Ok(answers) => failed = failed.and(rounds.answered(&self.map, part, answers)),
                 Err(failure) if again && may_be_replaced(&failure) => {
                     lost.push(part.node.address.clone());
-                    rounds.lost(part, matches!(failure, Failure::Sent(_)));
+                    rounds.lost(part, matches!(failure, SendError::Sent(_)));
                 }
                 Err(failure) => failed = failed.and(Err(failure.classified(&self.meters, access))),
             }
@@ -125,7 +124,7 @@ impl Cluster {
     }
 
     /// For each node that has some of these channels, by its address: how to connect, and which. With `stale` the map is asked for anew.
-    pub(super) async fn listened_at(
+    pub(super) async fn channel_nodes(
         &self,
         channels: &[String],
         stale: bool,
@@ -146,7 +145,7 @@ impl Cluster {
     /// Loads scripts on every primary, and on whom is being given slots. One that is gone needs none.
     pub(super) async fn load_scripts(&self, loads: &[Cmd]) -> Result<Vec<Value>, Error> {
         let pipeline = pipeline_of(loads);
-        let nodes = self.map.scripted();
+        let nodes = self.map.script_nodes();
         let answers = join_all(nodes.iter().map(|node| node.links.send(&pipeline, Access::Read))).await;
         let (mut all, mut failed) = (Vec::new(), None);
         for answer in answers {
@@ -194,9 +193,9 @@ impl Cluster {
 }
 
 /// Whether another node may have taken over. Not if it is only silent: then there is no time left to ask another.
-fn may_be_replaced(failure: &Failure) -> bool {
+fn may_be_replaced(failure: &SendError) -> bool {
     match failure {
-        Failure::Unreachable => true,
-        Failure::Sent(error) => error.is_connection_dropped(),
+        SendError::Unreachable => true,
+        SendError::Sent(error) => error.is_connection_dropped(),
     }
 }

@@ -1,18 +1,18 @@
 //! Commands on their way through the cluster: where each goes next, and the answers that have come.
 
 use super::layout::Redirect;
-use super::map::{Map, Node};
+use super::map::{Node, SlotMap};
 use crate::base::error::Error;
-use crate::db::pipeline_of;
+use crate::db::pipeline::pipeline_of;
 use redis::cluster_routing::Slot;
 use redis::{Arg, Cmd, Pipeline, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Where a command goes next.
-enum Way {
+enum Route {
     /// To whom the map names.
-    Map,
+    SlotMap,
     /// To a node that has taken its slot over.
     To(Arc<Node>),
     /// To a node that is taking its slot over, which must be told that we know.
@@ -27,7 +27,7 @@ pub(super) struct Part {
 
 /// What is left to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum NextRound {
     /// Nothing.
     Done,
     /// To go on where the redirections point.
@@ -42,8 +42,8 @@ pub(super) enum Next {
 pub(super) struct Rounds {
     commands: Vec<(Option<Slot>, Cmd)>,
     answers: Vec<Value>,
-    open: Vec<(usize, Way)>,
-    next: Next,
+    open: Vec<(usize, Route)>,
+    next: NextRound,
     /// Whether a pipeline is on its way.
     sent: bool,
     /// Whether a command may have been done.
@@ -51,12 +51,12 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    pub(super) fn of(commands: Vec<Cmd>) -> Self {
+    pub(super) fn new(commands: Vec<Cmd>) -> Self {
         Self {
             answers: vec![Value::Nil; commands.len()],
-            open: (0..commands.len()).map(|at| (at, Way::Map)).collect(),
+            open: (0..commands.len()).map(|at| (at, Route::Map)).collect(),
             commands: commands.into_iter().map(|command| (slot(&command), command)).collect(),
-            next: Next::Done,
+            next: NextRound::Done,
             sent: false,
             done: false,
         }
@@ -73,21 +73,21 @@ impl Rounds {
     }
 
     /// What each node is sent in this round, and the version of the map that says so.
-    pub(super) fn parts(&mut self, map: &Map) -> (u64, Vec<Part>) {
+    pub(super) fn parts(&mut self, map: &SlotMap) -> (u64, Vec<Part>) {
         let known = map.known();
         let mut parts: HashMap<_, Part> = HashMap::new();
-        for (at, way) in std::mem::take(&mut self.open) {
-            let asking = matches!(way, Way::Asking(_));
-            let node = match way {
-                Way::To(node) | Way::Asking(node) => Some(node),
-                Way::Map => known.owner(self.commands[at].0).cloned(),
+        for (at, route) in std::mem::take(&mut self.open) {
+            let asking = matches!(route, Route::Asking(_));
+            let node = match route {
+                Route::To(node) | Route::Asking(node) => Some(node),
+                Route::Map => known.owner(self.commands[at].0).cloned(),
             };
             match node {
                 Some(node) => {
                     let new = || Part { node: node.clone(), commands: Vec::new() };
                     parts.entry(node.address.clone()).or_insert_with(new).commands.push((at, asking));
                 }
-                None => self.again(at, Way::Map, Next::Whole),
+                None => self.again(at, Route::Map, NextRound::Whole),
             }
         }
         self.sent = !parts.is_empty();
@@ -105,7 +105,7 @@ impl Rounds {
     ///
     /// # Errors
     /// When it points to what cannot be an address.
-    pub(super) fn answered(&mut self, map: &Arc<Map>, part: Part, answers: Vec<Value>) -> Result<(), Error> {
+    pub(super) fn answered(&mut self, map: &Arc<SlotMap>, part: Part, answers: Vec<Value>) -> Result<(), Error> {
         let mut answers = answers.into_iter();
         for (at, asking) in part.commands {
             if asking {
@@ -117,10 +117,10 @@ impl Rounds {
                 _ => None,
             };
             match redirect {
-                Some(Redirect::Moved(slot, to)) => self.again(at, Way::To(map.moved(slot, &to)?), Next::Now),
-                Some(Redirect::Ask(to)) => self.again(at, Way::Asking(map.guest(&to)?), Next::Now),
-                Some(Redirect::Between) => self.again(at, Way::Map, Next::Later),
-                Some(Redirect::Down) => self.again(at, Way::Map, Next::Whole),
+                Some(Redirect::Moved(slot, to)) => self.again(at, Route::To(map.moved(slot, &to)?), NextRound::Now),
+                Some(Redirect::Ask(to)) => self.again(at, Route::Asking(map.importing_node(&to)?), NextRound::Now),
+                Some(Redirect::Between) => self.again(at, Route::Map, NextRound::Later),
+                Some(Redirect::Down) => self.again(at, Route::Map, NextRound::Whole),
                 None => {
                     self.done |= !matches!(answer, Value::ServerError(_));
                     self.answers[at] = answer;
@@ -134,19 +134,19 @@ impl Rounds {
     pub(super) fn lost(&mut self, part: Part, was_sent: bool) {
         self.done |= was_sent;
         for (at, _) in part.commands {
-            self.again(at, Way::Map, Next::Now);
+            self.again(at, Route::Map, NextRound::Now);
         }
     }
 
     /// Ends a round: what is to be done for the next one.
-    pub(super) fn end(&mut self) -> Next {
+    pub(super) fn end(&mut self) -> NextRound {
         self.sent = false;
-        std::mem::replace(&mut self.next, Next::Done)
+        std::mem::replace(&mut self.next, NextRound::Done)
     }
 
     /// Of several, what takes longest counts.
-    fn again(&mut self, at: usize, way: Way, next: Next) {
-        self.open.push((at, way));
+    fn again(&mut self, at: usize, route: Route, next: NextRound) {
+        self.open.push((at, route));
         if next as u8 > self.next as u8 {
             self.next = next;
         }

@@ -15,8 +15,11 @@ use redis::aio::MultiplexedConnection;
 use redis::{InfoDict, RedisResult};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::log::{Load, Tail};
-use super::{EmbeddedError, folder, ready};
+use super::connect::connect;
+use super::error::EmbeddedError;
+use super::folder;
+use super::log::{DataLoad, LogTail};
+use super::truncation::Truncation;
 
 /// The log is read by a thread of its own, which may be behind by some milliseconds.
 const LOG_WITHIN: Duration = Duration::from_secs(5);
@@ -26,32 +29,6 @@ const REPORT_EVERY: Duration = Duration::from_secs(5);
 /// A rewrite may take long, but has failed if it does not get on for this long.
 const STALLED: Duration = Duration::from_secs(120);
 
-/// A cut that Redis has told in its log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Truncation {
-    file: String,
-    offset: u64,
-}
-
-impl Truncation {
-    /// From "... # !!! Truncating the AOF appendonly.aof.1.incr.aof at offset 140 !!!", in every version since 7.0.
-    pub(super) fn in_line(line: &str) -> Option<Self> {
-        let (file, rest) = line.split_once("Truncating the AOF ")?.1.split_once(" at offset ")?;
-        let offset = rest.split_whitespace().next()?.parse().ok()?;
-        Some(Self { file: file.to_owned(), offset })
-    }
-
-    /// How many bytes were cut off, by the sizes that the files had before.
-    fn lost(&self, sizes: &HashMap<String, u64>) -> Option<u64> {
-        sizes.get(&self.file)?.checked_sub(self.offset)
-    }
-}
-
-/// Whether a line is the one that follows the last of the load.
-pub(super) fn ends_load(line: &str) -> bool {
-    line.to_ascii_lowercase().contains("ready to accept connections")
-}
-
 /// The sizes of the append-only files by name; none where there are none yet.
 pub(super) fn sizes(data: &Path) -> HashMap<String, u64> {
     let entries = fs::read_dir(data.join(folder::AOF_FOLDER)).into_iter().flatten().flatten();
@@ -59,7 +36,7 @@ pub(super) fn sizes(data: &Path) -> HashMap<String, u64> {
 }
 
 /// Writes the files anew if Redis, which has just loaded them, found them cut off. Returns once that is done.
-pub(super) async fn repair(url: &str, tail: &Tail) -> Result<(), EmbeddedError> {
+pub(super) async fn repair(url: &str, tail: &LogTail) -> Result<(), EmbeddedError> {
     let mut load = tail.load();
     // Without that line nothing of the load is known; with it, everything is.
     let _ = timeout(LOG_WITHIN, load.wait_for(|load| load.ended)).await;
@@ -69,7 +46,7 @@ pub(super) async fn repair(url: &str, tail: &Tail) -> Result<(), EmbeddedError> 
 }
 
 /// Does the same for a later life of Redis, which clients use at once: until the rewrite is done they append to a file that was cut.
-pub(super) async fn repair_in_use(url: &str, load: &Load) {
+pub(super) async fn repair_in_use(url: &str, load: &DataLoad) {
     let Some((cut, lost)) = &load.truncation else { return };
     warn(cut, *lost);
     if let Err(error) = rewrite(url).await {
@@ -87,7 +64,7 @@ fn warn(cut: &Truncation, lost: Option<u64>) {
 }
 
 async fn rewrite(url: &str) -> Result<(), EmbeddedError> {
-    let mut connection = ready::connect(url).await.map_err(failed)?;
+    let mut connection = connect(url).await.map_err(failed)?;
     redis::cmd("BGREWRITEAOF").query_async::<()>(&mut connection).await.map_err(failed)?;
     let (mut pause, mut reported) = (FIRST_PAUSE, Instant::now());
     let (mut progress, mut moved) = (None, Instant::now());
@@ -134,38 +111,5 @@ impl Rewrite {
             done: number("current_save_keys_processed"),
             all: number("current_save_keys_total"),
         })
-    }
-}
-
-/// What was cut off, and how many bytes, if that is known.
-pub(super) fn truncation(line: &str, sizes: &HashMap<String, u64>) -> Option<(Truncation, Option<u64>)> {
-    let cut = Truncation::in_line(line)?;
-    let lost = cut.lost(sizes);
-    Some((cut, lost))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cut_is_read_from_the_log_with_what_it_cost() {
-        let line = "21761:M 22 Nov 2026 22:56:49.628 # !!! Truncating the AOF appendonly.aof.1.incr.aof at offset 140 !!!";
-        let sizes = HashMap::from([("appendonly.aof.1.incr.aof".to_owned(), 159)]);
-        let (cut, lost) = truncation(line, &sizes).expect("a cut");
-        assert_eq!((cut.file.as_str(), cut.offset, lost), ("appendonly.aof.1.incr.aof", 140, Some(19)));
-        assert_eq!(truncation(line, &HashMap::new()).expect("a cut").1, None);
-        assert_eq!(truncation("21761:M 22 Nov 2026 22:56:49.628 * DB loaded from append only file: 0.000 seconds", &sizes), None);
-    }
-
-    #[test]
-    fn the_end_of_a_load_is_known_in_every_wording() {
-        for line in [
-            "1:M 22 Nov 2026 22:56:49.628 * The server is now ready to accept connections at /data/redis.sock",
-            "1:M 22 Nov 2026 22:56:49.628 * Ready to accept connections unix",
-        ] {
-            assert!(ends_load(line), "{line}");
-        }
-        assert!(!ends_load("1:M 22 Nov 2026 22:56:49.628 * DB loaded from append only file: 0.000 seconds"));
     }
 }

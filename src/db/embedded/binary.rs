@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::EmbeddedError;
+use super::error::EmbeddedError;
 use crate::db::inspect::Version;
 
 /// In this order; Debian, Homebrew and the official images know the first, Fedora the second.
@@ -39,7 +39,7 @@ fn check(program: &Path) -> Result<PathBuf, EmbeddedError> {
     };
     let said = String::from_utf8_lossy(&output.stdout);
     let version = version_in(&said).ok_or_else(|| not_runnable(format!("it does not say its version but {:?}", said.trim())))?;
-    if version < Version::FLOOR {
+    if version < Version::OLDEST {
         return Err(EmbeddedError::TooOld { program: program.to_owned(), found: version.to_string() });
     }
     Ok(program.to_owned())

@@ -5,7 +5,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::{EmbeddedError, lock};
+use super::error::EmbeddedError;
+use super::lock;
 
 /// The folder in which Redis 7 keeps its append-only files (its default name).
 pub(super) const AOF_FOLDER: &str = "appendonlydir";

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::EmbeddedError;
+use super::error::EmbeddedError;
 
 pub(super) const SERVER_LOCK: &str = "waxwing.lock";
 const REDIS_LOCK: &str = "redis.lock";

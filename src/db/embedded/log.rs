@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 
 use tokio::sync::watch;
 
-use super::aof::{self, Truncation};
+use super::truncation::{self, Truncation};
 
 const KEPT_LINES: usize = 20;
 /// A longer line is cut here, so that nothing Redis prints makes us hold more.
@@ -17,17 +17,17 @@ const LONGEST_LINE: u64 = 4096;
 
 /// The last lines, and what the log has told of the last load; cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tail(Arc<Kept>);
+pub(super) struct LogTail(Arc<LogState>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct LogState {
     lines: Mutex<VecDeque<String>>,
-    load: watch::Sender<Load>,
+    load: watch::Sender<DataLoad>,
 }
 
 /// What the log of one life of Redis has told of loading its data.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Load {
+pub(super) struct DataLoad {
     /// Which life, from 1 on.
     pub(super) life: u64,
     /// Everything of it has been told.
@@ -38,19 +38,19 @@ pub(super) struct Load {
     sizes: HashMap<String, u64>,
 }
 
-impl Tail {
+impl LogTail {
     /// Begins another life, which loads files of these sizes. Returns its number.
     pub(super) fn begin(&self, sizes: HashMap<String, u64>) -> u64 {
         let mut life = 0;
         self.0.load.send_modify(|load| {
             life = load.life + 1;
-            *load = Load { life, sizes, ..Load::default() };
+            *load = DataLoad { life, sizes, ..DataLoad::default() };
         });
         life
     }
 
     /// What the log tells of the load of the present life.
-    pub(super) fn load(&self) -> watch::Receiver<Load> {
+    pub(super) fn load(&self) -> watch::Receiver<DataLoad> {
         self.0.load.subscribe()
     }
 
@@ -60,11 +60,11 @@ impl Tail {
             if load.life != life || load.ended {
                 return false;
             }
-            let truncation = aof::truncation(line, &load.sizes);
-            let told = truncation.is_some();
-            load.truncation = truncation.or(load.truncation.take());
-            load.ended = aof::ends_load(line);
-            told || load.ended
+            let found = truncation::truncation(line, &load.sizes);
+            let is_truncated = found.is_some();
+            load.truncation = found.or(load.truncation.take());
+            load.ended = truncation::ends_load(line);
+            is_truncated || load.ended
         });
     }
 
@@ -89,7 +89,7 @@ impl Tail {
 }
 
 /// Forwards the log of a life until the stream ends. The thread ends with it; nothing has to wait for that but an error message.
-pub(super) fn forward(stream: impl Read + Send + 'static, tail: Tail, life: u64) -> std::io::Result<JoinHandle<()>> {
+pub(super) fn forward(stream: impl Read + Send + 'static, tail: LogTail, life: u64) -> std::io::Result<JoinHandle<()>> {
     let read = move || {
         let mut stream = BufReader::new(stream);
         let mut line = Vec::new();
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn keeps_the_end() {
-        let tail = Tail::default();
+        let tail = LogTail::default();
         let text = (1..=30).map(|n| format!("line {n}\n\n")).collect::<String>();
         forward(std::io::Cursor::new(text), tail.clone(), 1).expect("a thread").join().expect("it ends");
         let kept = tail.text();

@@ -18,6 +18,7 @@
 
 mod aof;
 mod binary;
+mod connect;
 mod error;
 mod folder;
 mod lock;
@@ -28,6 +29,7 @@ mod ready;
 mod settings;
 mod socket;
 mod supervisor;
+mod truncation;
 
 pub use error::EmbeddedError;
 
@@ -37,7 +39,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lock::Locks;
-use log::Load;
+use log::DataLoad;
 use socket::Socket;
 use supervisor::Supervisor;
 use tokio::sync::watch;
@@ -75,7 +77,7 @@ pub async fn start(options: Options) -> Result<Embedded, EmbeddedError> {
     let program = binary::find(options.redis_server.as_deref())?;
     let data = folder::prepare(&options.data_dir)?;
     let locks = Locks::acquire(&data).await?;
-    let socket = Socket::place(&data)?;
+    let socket = Socket::choose(&data)?;
     let path = socket.path().to_owned();
     let memory = memory::limit(options.memory);
     let arguments = settings::arguments(&data, &path, memory);
@@ -91,7 +93,7 @@ pub async fn start(options: Options) -> Result<Embedded, EmbeddedError> {
 }
 
 /// Does for every later life of Redis what was done for the first; ends with the supervisor.
-async fn follow_restarts(url: String, mut load: watch::Receiver<Load>) {
+async fn follow_restarts(url: String, mut load: watch::Receiver<DataLoad>) {
     let mut life = 1;
     while let Ok(loaded) = load.wait_for(|load| load.ended && load.life > life).await.map(|load| load.clone()) {
         life = loaded.life;

@@ -2,17 +2,16 @@
 
 use std::time::Duration;
 
-use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, RedisResult};
+use redis::RedisResult;
 use tokio::time::{Instant, sleep};
 
+use super::aof;
+use super::connect::connect;
+use super::error::EmbeddedError;
 use super::supervisor::Supervisor;
-use super::{EmbeddedError, aof};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
-/// While it loads, Redis looks at its connections only now and then. A socket nobody listens on fails at once.
-const PATIENCE: Duration = Duration::from_secs(5);
 const REPORT_EVERY: Duration = Duration::from_secs(5);
 
 /// Returns once Redis has answered and is kept alive from then on, or with the error if it exits before.
@@ -47,11 +46,6 @@ async fn answer(url: &str) {
         sleep(pause).await;
         pause = LONGEST_PAUSE.min(pause * 2);
     }
-}
-
-pub(super) async fn connect(url: &str) -> RedisResult<MultiplexedConnection> {
-    let patient = AsyncConnectionConfig::new().set_connection_timeout(Some(PATIENCE)).set_response_timeout(Some(PATIENCE));
-    Client::open(url)?.get_multiplexed_async_connection_with_config(&patient).await
 }
 
 async fn ping(url: &str) -> RedisResult<()> {

@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use super::ready;
+use super::connect::connect;
 
 /// Name, value. What is not here is left at its default, `io-threads` among it.
 const SETTINGS: &[(&str, &str)] = &[
@@ -44,7 +44,7 @@ const SETTINGS: &[(&str, &str)] = &[
 pub(super) async fn defragment(url: &str) {
     let set = async {
         let mut command = redis::cmd("CONFIG");
-        command.arg("SET").arg("activedefrag").arg("yes").query_async::<()>(&mut ready::connect(url).await?).await
+        command.arg("SET").arg("activedefrag").arg("yes").query_async::<()>(&mut connect(url).await?).await
     };
     match set.await {
         Ok(()) => tracing::debug!("embedded Redis defragments its memory"),

@@ -6,7 +6,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use super::{EmbeddedError, folder};
+use super::error::EmbeddedError;
+use super::folder;
 
 /// What `sockaddr_un` holds: 108 bytes with the closing zero on Linux, 104 on macOS and the BSDs (with some air).
 const LONGEST_PATH: usize = if cfg!(target_os = "linux") { 107 } else { 100 };
@@ -22,7 +23,7 @@ pub(super) struct Socket {
 
 impl Socket {
     /// Decides the place and makes the folder it needs. Redis itself removes a stale socket and makes the new one.
-    pub(super) fn place(data: &Path) -> Result<Self, EmbeddedError> {
+    pub(super) fn choose(data: &Path) -> Result<Self, EmbeddedError> {
         let path = data.join(NAME);
         if fits(&path) {
             return Ok(Self { path, temporary: None });
@@ -83,7 +84,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let long = folder.path().join("x".repeat(100));
         fs::create_dir(&long).expect("writable");
-        let socket = Socket::place(&long).expect("it moves");
+        let socket = Socket::choose(&long).expect("it moves");
         assert!(fits(socket.path()) && !socket.path().starts_with(&long));
         let home = socket.path().parent().expect("it lies in a folder").to_owned();
         assert_eq!(fs::metadata(&home).expect("made").mode() & 0o777, 0o700);

@@ -15,11 +15,12 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use tokio::sync::watch;
 
+use super::aof;
+use super::error::EmbeddedError;
 use super::lock::Locks;
-use super::log::{self, Tail};
+use super::log::{self, LogTail};
 use super::orphan::{self, ParentDeathGuard};
 use super::socket::Socket;
-use super::{EmbeddedError, aof};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -38,7 +39,7 @@ pub(super) struct Supervisor {
 struct Shared {
     state: Mutex<State>,
     stop: Condvar,
-    tail: Tail,
+    tail: LogTail,
 }
 
 #[derive(Debug, Default)]
@@ -96,7 +97,7 @@ impl Supervisor {
     }
 
     /// The end of Redis' log.
-    pub(super) fn tail(&self) -> &Tail {
+    pub(super) fn tail(&self) -> &LogTail {
         &self.shared.tail
     }
 
@@ -142,9 +143,9 @@ struct Worker {
 }
 
 /// One life of Redis.
-struct Life {
+struct Process {
     child: Child,
-    _leash: ParentDeathGuard,
+    _guard: ParentDeathGuard,
     log: JoinHandle<()>,
 }
 
@@ -153,7 +154,7 @@ impl Worker {
         let mut pause = FIRST_PAUSE;
         loop {
             let born = Instant::now();
-            let status = self.live_once().unwrap_or_else(|error| format!("it cannot be started: {error}"));
+            let status = self.run_process().unwrap_or_else(|error| format!("it cannot be started: {error}"));
             let mut state = self.shared.state();
             if state.stopping || !state.keep_alive {
                 state.over = true;
@@ -170,8 +171,8 @@ impl Worker {
     }
 
     /// Starts Redis and waits for its end.
-    fn live_once(&self) -> io::Result<String> {
-        let Some((mut life, pid)) = self.give_birth()? else {
+    fn run_process(&self) -> io::Result<String> {
+        let Some((mut life, pid)) = self.start_process()? else {
             return Ok("it was stopped".to_owned());
         };
         wait_for_end(pid);
@@ -188,7 +189,7 @@ impl Worker {
     }
 
     /// Under the state's lock, so that a stop either prevents it or finds a process to signal.
-    fn give_birth(&self) -> io::Result<Option<(Life, Pid)>> {
+    fn start_process(&self) -> io::Result<Option<(Process, Pid)>> {
         let mut state = self.shared.state();
         if state.stopping {
             return Ok(None);
@@ -198,11 +199,11 @@ impl Worker {
         command.args(&self.arguments).stdin(self.locks.share()?).stdout(writer.try_clone()?).stderr(writer);
         let life = self.shared.tail.begin(aof::sizes(&self.data));
         let log = log::forward(reader, self.shared.tail.clone(), life)?;
-        let (child, leash) = orphan::spawn(&mut command)?;
+        let (child, guard) = orphan::spawn(&mut command)?;
         let pid = Pid::from_child(&child);
         state.child = Some(pid);
         self.locks.note_redis(child.id());
-        Ok(Some((Life { child, _leash: leash, log }, pid)))
+        Ok(Some((Process { child, _guard: guard, log }, pid)))
     }
 }
 

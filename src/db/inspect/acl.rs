@@ -2,7 +2,7 @@
 //! there are, and nothing else. So one list is granted, asked for at start, and held by the tests.
 
 use super::rights;
-use crate::db::bridge::CHANNELS;
+use crate::db::pubsub::CHANNELS;
 
 /// What the client library sends by itself, and what the look at start does better with. All of them are in every version that is
 /// taken: one that Redis does not know would keep it from starting.

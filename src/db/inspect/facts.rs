@@ -21,7 +21,7 @@ const CONFIG: [&str; 11] = [
     "cluster-node-timeout",
 ];
 
-pub(super) async fn gather(connection: &mut impl ConnectionLike, kinds: &[&str]) -> RedisResult<Facts> {
+pub(super) async fn collect(connection: &mut impl ConnectionLike, kinds: &[&str]) -> RedisResult<Facts> {
     let info: Option<InfoDict> = ask(connection, &cmd("INFO")).await?;
     let config: Option<HashMap<String, String>> = ask(connection, cmd("CONFIG").arg("GET").arg(&CONFIG)).await?;
     let default_user: Option<HashMap<String, Value>> = ask(connection, cmd("ACL").arg("GETUSER").arg("default")).await?;

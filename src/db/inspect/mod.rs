@@ -30,7 +30,7 @@ use redis::aio::ConnectionLike;
 
 pub use judge::{COVERED_NODE_TIMEOUT, judge};
 pub use rights::Missing;
-pub use version::{NotAVersion, Product, Version};
+pub use version::{Product, Version, VersionError};
 
 /// What a node says of itself. `None` is what it would not tell.
 #[derive(Clone, Debug, Default)]
@@ -84,7 +84,7 @@ pub enum Severity {
 
 /// One thing to say to the operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct InspectionFinding {
     /// How bad it is.
     pub severity: Severity,
     /// What is, what it means, and the command that mends it.
@@ -93,14 +93,14 @@ pub struct Finding {
     pub volatile: bool,
 }
 
-impl Finding {
+impl InspectionFinding {
     /// Whether the server must not start over this.
     pub fn refuses(&self, allow_volatile: bool) -> bool {
         self.severity == Severity::Refusal && !(self.volatile && allow_volatile)
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for InspectionFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
@@ -112,7 +112,7 @@ pub struct Report {
     /// What it said.
     pub facts: Facts,
     /// What that means, the worst first.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<InspectionFinding>,
 }
 
 impl Report {
@@ -127,7 +127,7 @@ impl Report {
 /// # Errors
 /// When the connection fails or the node does not let us in. What our user may not ask is no error but a `None`.
 pub async fn inspect(connection: &mut impl ConnectionLike, kinds: &[&str]) -> Result<Report, RedisError> {
-    let facts = facts::gather(connection, kinds).await?;
+    let facts = facts::collect(connection, kinds).await?;
     let findings = judge(&facts);
     Ok(Report { facts, findings })
 }

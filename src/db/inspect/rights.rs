@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::db::bridge::CHANNELS;
+use crate::db::pubsub::CHANNELS;
 
 use redis::aio::ConnectionLike;
 use redis::{Cmd, ErrorKind, Pipeline, RedisError, RedisResult, ServerErrorKind, Value};

@@ -28,7 +28,7 @@ pub struct Version(pub u32, pub u32, pub u32);
 
 impl Version {
     /// The oldest that will do: sharded pub/sub and multi-part append-only files came with it.
-    pub const FLOOR: Self = Self(7, 0, 0);
+    pub const OLDEST: Self = Self(7, 0, 0);
 }
 
 impl fmt::Display for Version {
@@ -40,15 +40,15 @@ impl fmt::Display for Version {
 /// The text begins with no number.
 #[derive(Debug, thiserror::Error)]
 #[error("not a version: {0:?}")]
-pub struct NotAVersion(String);
+pub struct VersionError(String);
 
 impl FromStr for Version {
-    type Err = NotAVersion;
+    type Err = VersionError;
 
     /// Lenient behind the first number: "8.0" is 8.0.0 and "8.2.0-rc1" is 8.2.0.
-    fn from_str(text: &str) -> Result<Self, NotAVersion> {
+    fn from_str(text: &str) -> Result<Self, VersionError> {
         let mut numbers = text.splitn(3, '.').map(leading_number);
-        let major = numbers.next().flatten().ok_or_else(|| NotAVersion(text.to_owned()))?;
+        let major = numbers.next().flatten().ok_or_else(|| VersionError(text.to_owned()))?;
         let mut next = || numbers.next().flatten().unwrap_or(0);
         Ok(Self(major, next(), next()))
     }
@@ -79,6 +79,6 @@ mod tests {
 
     #[test]
     fn orders_by_number_and_not_by_letter() {
-        assert!(Version(7, 0, 9) < Version(7, 0, 15) && Version(6, 9, 99) < Version::FLOOR);
+        assert!(Version(7, 0, 9) < Version(7, 0, 15) && Version(6, 9, 99) < Version::OLDEST);
     }
 }

@@ -3,13 +3,15 @@
 //! A server has no part in it: these commands are the operator's, and a user of least privilege may not run them.
 
 mod copy;
-mod place;
+mod error;
+mod data_folder;
 mod replica;
 mod stream;
 
 pub use copy::copy_into;
-pub use place::{free_folder, place};
-pub use replica::{Download, SnapshotError, download};
+pub use data_folder::{is_free_folder, write_data_folder};
+pub use error::SnapshotError;
+pub use replica::{Download, download};
 
 use super::Db;
 use crate::base::error::Error;

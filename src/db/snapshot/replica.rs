@@ -1,39 +1,17 @@
 //! Asks a server for the snapshot that a new replica gets: one moment of all of its data, while it goes on serving.
 
+use super::error::{SILENCE, SnapshotError};
 use super::stream::{Stream, connect};
 use redis::ConnectionInfo;
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
-use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::time::timeout;
 
-/// How long a server may say nothing. While it prepares a snapshot it sends a newline now and then.
-const SILENCE: Duration = Duration::from_secs(60);
 /// The longest line that is read.
 const LINE: u64 = 4_096;
 /// How long the mark is that ends a snapshot whose length is not known beforehand.
 const MARK: usize = 40;
-
-/// Why a snapshot could not be had.
-#[derive(Debug, thiserror::Error)]
-pub enum SnapshotError {
-    /// The connection failed, or the file.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    /// The server was silent for too long.
-    #[error("the server said nothing for {} s", SILENCE.as_secs())]
-    Silent,
-    /// The server refused, in its own words.
-    #[error("the server refuses: {0}")]
-    Refused(String),
-    /// The server answered something that is no snapshot.
-    #[error("the server sent something else than a snapshot")]
-    NotASnapshot,
-    /// A kind of connection that is not known here.
-    #[error("this kind of address cannot be used for a backup")]
-    Address,
-}
 
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +31,7 @@ pub async fn download(
     file: &mut impl Write,
     mut tell: impl FnMut(u64),
 ) -> Result<Download, SnapshotError> {
-    let mut server = BufReader::with_capacity(1 << 16, connect(server).await?);
+    let mut server = BufReader::with_capacity(1 << 16, log_in(connect(server).await?, server).await?);
     // Without what is written meanwhile, which nobody here would apply; older servers do not know it, and send it after the snapshot.
     command(&mut server, &["REPLCONF", "rdb-only", "1"]).await.or_else(unless_unknown)?;
     // Straight from memory: otherwise the server writes a file of its own first.
@@ -75,7 +53,7 @@ pub async fn download(
 }
 
 /// Logs in on a new connection.
-pub(super) async fn log_in(stream: Stream, server: &ConnectionInfo) -> Result<Stream, SnapshotError> {
+async fn log_in(stream: Stream, server: &ConnectionInfo) -> Result<Stream, SnapshotError> {
     let settings = server.redis_settings();
     let Some(password) = settings.password() else { return Ok(stream) };
     let mut stream = BufReader::new(stream);

@@ -1,6 +1,6 @@
 //! A bare connection to a server: what a replica reads is no answer to a command, so that the client library cannot read it.
 
-use super::replica::{SnapshotError, log_in};
+use super::error::SnapshotError;
 use redis::{ConnectionAddr, ConnectionInfo};
 use rustls::pki_types::ServerName;
 use std::io;
@@ -20,10 +20,9 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
 /// A connection of any kind.
 pub(super) type Stream = Box<dyn Duplex>;
 
-/// Connects, with TLS where the address asks for it, and logs in.
+/// Connects, with TLS if the address requires it.
 pub(super) async fn connect(server: &ConnectionInfo) -> Result<Stream, SnapshotError> {
-    let connected = timeout(CONNECT, reach(server.addr())).await;
-    log_in(connected.map_err(|_| SnapshotError::Silent)??, server).await
+    timeout(CONNECT, reach(server.addr())).await.map_err(|_| SnapshotError::Silent)?
 }
 
 async fn reach(address: &ConnectionAddr) -> Result<Stream, SnapshotError> {

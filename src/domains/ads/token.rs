@@ -100,7 +100,7 @@ impl Token {
             backing: match flags & 24 {
                 8 => Backing::Invalid,
                 16 => Backing::Open,
-                _ => Backing::Held,
+                _ => Backing::GaugeGuard,
             },
         })
     }

@@ -372,7 +372,7 @@ async fn add(ctx: &Context<'_>, input: AddCommentInput) -> Result<Commented> {
     }
     .await;
     let (added, user_errors) = refuse(added)?;
-    request.forget();
+    request.reset_loaders();
     Ok((load(request, added.flatten()).await?, user_errors))
 }
 
@@ -395,7 +395,7 @@ async fn change(
     let changed: Outcome<CommentObject> = async {
         let id = known(id, "commentId")?;
         change(request, viewer, id).await?;
-        request.forget();
+        request.reset_loaders();
         let shown = service::shown(&request.loaders(), [id]).await?.pop().flatten();
         Ok(CommentObject(shown.ok_or_else(|| service::not_found("commentId"))?))
     }
@@ -412,7 +412,7 @@ async fn delete(ctx: &Context<'_>, input: DeleteCommentInput) -> Result<DeleteCo
     }
     .await;
     let (deleted, user_errors) = refuse(deleted)?;
-    request.forget();
+    request.reset_loaders();
     let (id, count) = deleted.unzip();
     Ok(DeleteCommentPayload { deleted_comment_id: id.map(|id| id.global().into()), removed_count: count, user_errors })
 }

@@ -3,12 +3,12 @@
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::{UserError, UserErrorCode};
 use crate::base::ids::{CommentId, StatusId, UserId, source};
-use crate::base::text::{Rules, max_bytes};
+use crate::base::text::{TextRules, max_bytes};
 use crate::platform::idempotency::check_key;
 
 /// The most bytes of a message.
 pub const MESSAGE_BYTES: usize = max_bytes(2_000);
-const MESSAGE: Rules = Rules { what: "The message", min: 1, max: 2_000, bytes: MESSAGE_BYTES, newlines: true };
+const MESSAGE: TextRules = TextRules { what: "The message", min: 1, max: 2_000, bytes: MESSAGE_BYTES, newlines: true };
 /// Comments that an account has at once.
 pub(super) const MAX_COMMENTED: usize = 1_000_000;
 /// How long it is known of a comment that it has left: longer than an idempotency key, which could otherwise bring it back.

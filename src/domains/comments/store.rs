@@ -10,7 +10,7 @@ use super::model::{
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{CommentId, StatusId, UserId, source};
-use crate::base::page::{Position, Row, Window};
+use crate::base::page::{ListPosition, Row, Window};
 use crate::db::script::{Call, Script};
 use crate::db::{Db, decode};
 use crate::domains::statuses::{gone_key, status_key};
@@ -113,7 +113,7 @@ fn change(script: &'static Script, log: Log, id: CommentId, path: &[u64]) -> Cal
     let own = [keys::erased(status), keys::fallen(status), keys::comment(id), keys::votes(id)];
     let above = path.iter().map(|number| keys::comment(CommentId { status, number: *number }));
     let keys: Vec<String> = of_thread.into_iter().chain(orders).chain(own).chain(above).collect();
-    Call::over(script, keys)
+    Call::with_keys(script, keys)
         .arg(path.iter().flat_map(|number| bytes_of(*number)).collect::<Vec<u8>>())
         .arg(&bytes_of(id.number)[..])
         .arg(id.number)
@@ -197,7 +197,7 @@ pub(super) async fn due_votes(db: &Db, status: StatusId, now: Millis, limit: usi
 
 /// Tells of them. One pipeline of scripts.
 pub(super) async fn tell_votes(db: &Db, log: Log, ids: &[CommentId]) -> Result<(), Error> {
-    db.call_aside(ids.iter().map(|id| change(&TELL_VOTES, log, *id, &[])).collect()).await.map(drop)
+    db.call_untracked(ids.iter().map(|id| change(&TELL_VOTES, log, *id, &[])).collect()).await.map(drop)
 }
 
 /// Deletes comments of `author`, each by itself: the commit. One pipeline of scripts.
@@ -418,7 +418,7 @@ pub(super) async fn tree(
         call = call.arg(sort.bytes(*position));
     }
     // It changes nothing, so that it may have happened is no matter.
-    let mut replies = db.call_aside(vec![call]).await.map_err(|error| match error {
+    let mut replies = db.call_untracked(vec![call]).await.map_err(|error| match error {
         Error::OutcomeUnknown => Error::StorageUnavailable,
         error => error,
     })?;

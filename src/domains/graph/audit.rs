@@ -38,7 +38,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
         }
     }
     check_sets(reader, sets.iter().map(|(set, _)| *set).collect(), found).await?;
-    let mut walk = SetScan::over(reader, sets, mend_edge, found).await?;
+    let mut walk = SetScan::start(reader, sets, mend_edge, found).await?;
     loop {
         let parts = walk.next(reader, found).await?;
         if parts.is_empty() {

@@ -90,7 +90,7 @@ async fn change(ctx: &Context<'_>, id: &str, follow: bool) -> Result<Changed> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let (other, user_errors) = refuse(apply(request, viewer, id, follow).await)?;
-    request.forget();
+    request.reset_loaders();
     let Some(other) = other else { return Ok((None, None, user_errors)) };
     let mut users = request.loaders().users.load_many([other, viewer]).await?.into_iter().map(|user| user.map(UserObject));
     Ok((users.next().flatten(), users.next().flatten(), user_errors))

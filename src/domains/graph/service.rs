@@ -5,8 +5,8 @@ use super::store::{self, Added, EdgeCommands};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::UserId;
-use crate::base::page::{self, ListId, Listing, Page, PageArgs, Row, Window};
-use crate::base::quota::Limit;
+use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
 use crate::domains::users::User;
 use crate::platform::journal::service as journal;
@@ -179,10 +179,10 @@ struct People<'a> {
     side: Direction,
 }
 
-impl Listing for People<'_> {
+impl PageSource for People<'_> {
     type Item = Arc<User>;
 
-    async fn skeleton(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
         store::people(self.app.db(), self.id, self.side, windows).await
     }
 

@@ -46,7 +46,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     check_lists(reader, &lists, found).await?;
     check_dropped(reader, &dropped, found).await?;
     check_owners(reader, &sets, found).await?;
-    let mut walk = SetScan::over(reader, sets, mend_entry, found).await?;
+    let mut walk = SetScan::start(reader, sets, mend_entry, found).await?;
     loop {
         let parts = walk.next(reader, found).await?;
         if parts.is_empty() {

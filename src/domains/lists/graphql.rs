@@ -283,7 +283,7 @@ async fn delete(ctx: &Context<'_>, input: DeleteUserListInput) -> Result<DeleteU
     }
     .await;
     let (deleted, user_errors) = refuse(deleted)?;
-    request.forget();
+    request.reset_loaders();
     Ok(DeleteUserListPayload { deleted_user_list_id: deleted.map(|id| id.global().into()), user_errors })
 }
 
@@ -313,7 +313,7 @@ fn known(id: &str) -> Outcome<UserListId> {
 }
 
 async fn as_it_is_now(request: &Request, id: Option<UserListId>) -> Result<Option<UserListObject>> {
-    request.forget();
+    request.reset_loaders();
     match id {
         Some(id) => Ok(request.loaders().lists.load(id).await?.map(UserListObject)),
         None => Ok(None),

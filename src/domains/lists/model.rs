@@ -3,10 +3,10 @@
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::{UserError, UserErrorCode};
 use crate::base::ids::{UserId, UserListId};
-use crate::base::text::{Rules, max_bytes};
+use crate::base::text::{TextRules, max_bytes};
 use crate::platform::idempotency::check_key;
 
-const NAME: Rules = Rules { what: "The name", min: 1, max: 50, bytes: max_bytes(50), newlines: false };
+const NAME: TextRules = TextRules { what: "The name", min: 1, max: 50, bytes: max_bytes(50), newlines: false };
 /// How many lists an account may have.
 pub const MAX_LISTS: usize = 50;
 /// How many members a list may have. Its timeline is merged from theirs, so this bounds that work too.

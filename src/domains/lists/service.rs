@@ -8,12 +8,12 @@ use super::store::{self, Added, CreateListResult, Taken};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{UserId, UserListId};
-use crate::base::page::{self, Listing, Page, PageArgs, Row, Window};
-use crate::base::quota::Limit;
+use crate::base::page::{self, Page, PageArgs, PageSource, Row, Window};
+use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
 use crate::domains::graph::Edge;
 use crate::domains::users::User;
-use crate::platform::idempotency::{Keyed, service as idempotency};
+use crate::platform::idempotency::{IdempotentRequest, service as idempotency};
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Feed, Task};
 use crate::platform::rates::Subject;
@@ -31,7 +31,7 @@ pub async fn create(app: &App, owner: UserId, new: NewList) -> Outcome<Option<Us
     let new = new.check().map_err(Refusal::User)?;
     charge(app, &[(Limit::Lists, Subject::Account(owner))]).await?;
     let mut id = UserListId(app.next_id().await?);
-    let keyed = new.idempotency_key.as_deref().map(|key| Keyed::new("createUserList", key, &new.name));
+    let keyed = new.idempotency_key.as_deref().map(|key| IdempotentRequest::new("createUserList", key, &new.name));
     if let Some(keyed) = &keyed {
         id = UserListId(idempotency::remember(app, owner, keyed, id.0).await?);
     }
@@ -334,10 +334,10 @@ struct Lists<'a> {
     owner: UserId,
 }
 
-impl Listing for Lists<'_> {
+impl PageSource for Lists<'_> {
     type Item = Arc<UserList>;
 
-    async fn skeleton(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
         store::lists(self.app.db(), self.owner, windows).await
     }
 
@@ -366,10 +366,10 @@ struct Members<'a> {
     id: UserListId,
 }
 
-impl Listing for Members<'_> {
+impl PageSource for Members<'_> {
     type Item = Arc<User>;
 
-    async fn skeleton(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
         store::members(self.app.db(), self.id, windows).await
     }
 

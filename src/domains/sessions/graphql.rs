@@ -206,7 +206,7 @@ async fn begin(request: &Request, account: Outcome<AuthenticatedUser>) -> Result
     let (account, user_errors) = refuse(account)?;
     let Some(AuthenticatedUser { user, device_token }) = account else { return Ok((None, user_errors)) };
     let NewSession { token, expires_at, .. } = service::begin(&request.app, user.id, request.user_agent.as_deref()).await?;
-    request.forget();
+    request.reset_loaders();
     Ok((Some(NewSessionObject { token, expires_at: DateTime(expires_at), device_token, user: UserObject(user) }), user_errors))
 }
 
@@ -219,7 +219,7 @@ async fn end_sessions(ctx: &Context<'_>, input: EndSessionsInput) -> Result<EndS
         Err(row) => Err(row.into()),
     };
     let (ended, user_errors) = refuse(outcome)?;
-    request.forget();
+    request.reset_loaders();
     let (ended, device_token) = ended.unzip();
     let ended_session_ids = ended.map(|ended| ended.into_iter().map(|id| id.global().into()).collect());
     Ok(EndSessionsPayload { ended_session_ids, device_token: device_token.flatten(), user_errors })

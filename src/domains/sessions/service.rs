@@ -137,7 +137,7 @@ pub struct UnverifiedViewer {
 
 /// Who a token proves as far as is known without asking: reading on their behalf may begin. `None` where it must be asked.
 pub fn supposed(app: &App, since: ReadBarrier, token: &str) -> Option<UnverifiedViewer> {
-    let (session, assumed) = store::assume(app.db(), &model::digest_of(token)?)?;
+    let (session, assumed) = store::get_speculative(app.db(), &model::digest_of(token)?)?;
     let lives = session.ends_at(app.config()) > app.now();
     lives.then_some(UnverifiedViewer { since, session, assumed })
 }
@@ -154,7 +154,7 @@ impl UnverifiedViewer {
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
     pub async fn verify(&self, app: &App) -> Result<bool, Error> {
-        let verify = app.db().was_so(self.since, &self.assumed) || lives(app, &self.viewer()).await?;
+        let verify = app.db().is_confirmed(self.since, &self.assumed) || lives(app, &self.viewer()).await?;
         if verify {
             touch(app, &self.session);
         }

@@ -23,8 +23,8 @@ pub(super) async fn load(db: &Db, since: ReadBarrier, digests: &[String]) -> Res
 }
 
 /// What is kept near of a session, to be looked up again before anything is told.
-pub(super) fn assume(db: &Db, digest: &str) -> Option<(Session, Speculative<Session>)> {
-    let assumed = db.assume(keys::session(digest))?;
+pub(super) fn get_speculative(db: &Db, digest: &str) -> Option<(Session, Speculative<Session>)> {
+    let assumed = db.get_speculative(keys::session(digest))?;
     Some((session_of(&assumed.value, digest), assumed))
 }
 

@@ -168,7 +168,7 @@ enum Set {
 
 async fn check_sets(reader: &AuditReader, sets: Vec<(Set, String)>, found: &mut Findings) -> Result<(), Error> {
     check_owners(reader, &sets, found).await?;
-    let mut walk = SetScan::over(reader, sets, mend_entry, found).await?;
+    let mut walk = SetScan::start(reader, sets, mend_entry, found).await?;
     loop {
         let parts = walk.next(reader, found).await?;
         if parts.is_empty() {

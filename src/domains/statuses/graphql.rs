@@ -231,7 +231,7 @@ async fn post(ctx: &Context<'_>, input: PostStatusInput) -> Result<(Option<Statu
     let location = input.location.map(|place| Location { latitude: place.latitude, longitude: place.longitude });
     let draft = Draft { message: input.message, location, idempotency_key: input.idempotency_key };
     let (posted, user_errors) = refuse(timelines::service::post(&request.app, viewer, draft).await)?;
-    request.forget();
+    request.reset_loaders();
     Ok((load(request, posted.flatten()).await?, user_errors))
 }
 
@@ -245,7 +245,7 @@ async fn delete(ctx: &Context<'_>, input: DeleteStatusInput) -> Result<DeleteSta
     }
     .await;
     let (deleted, user_errors) = refuse(deleted)?;
-    request.forget();
+    request.reset_loaders();
     Ok(DeleteStatusPayload { deleted_status_id: deleted.map(|id| id.global().into()), user_errors })
 }
 
@@ -255,7 +255,7 @@ async fn like(ctx: &Context<'_>, id: &str, on: bool) -> Result<(Option<StatusObj
     let liked: Outcome<StatusObject> = async {
         let id = known(id)?;
         service::like(&request.app, viewer, id, on).await?;
-        request.forget();
+        request.reset_loaders();
         // What nobody is shown any more is not there; its likes go with it.
         let seen = service::shown(&request.loaders(), [id]).await?.pop().flatten();
         Ok(StatusObject(seen.ok_or_else(service::not_found)?))

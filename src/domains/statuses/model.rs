@@ -3,12 +3,12 @@
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::{UserError, UserErrorCode};
 use crate::base::ids::{StatusId, UserId};
-use crate::base::text::{Rules, max_bytes};
+use crate::base::text::{TextRules, max_bytes};
 use crate::platform::idempotency::check_key;
 
 /// The most bytes of a message.
 pub const MESSAGE_BYTES: usize = max_bytes(500);
-const MESSAGE: Rules = Rules { what: "The message", min: 1, max: 500, bytes: MESSAGE_BYTES, newlines: true };
+const MESSAGE: TextRules = TextRules { what: "The message", min: 1, max: 500, bytes: MESSAGE_BYTES, newlines: true };
 /// Statuses that an account has at once.
 pub(super) const MAX_STATUSES: usize = 1_000_000;
 /// Statuses that somebody likes at once.

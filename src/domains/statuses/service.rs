@@ -6,14 +6,14 @@ use super::store::{self, BulkCommands, Indexed, Liked, Noted};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{StatusId, UserId};
-use crate::base::page::{self, ListId, Listing, Page, PageArgs, Row, Window};
-use crate::base::quota::Limit;
+use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
+use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
 use crate::domains::graph::{Audience, FanoutMode};
 use crate::domains::users::User;
 use crate::platform::events::FilterTerms;
 use crate::platform::events::service as events;
-use crate::platform::idempotency::{Keyed, service as idempotency};
+use crate::platform::idempotency::{IdempotentRequest, service as idempotency};
 use crate::platform::journal::service::{self as journal, Subtasks};
 use crate::platform::journal::{EntryLease, Progress, Task};
 use crate::platform::rates::Subject;
@@ -121,9 +121,9 @@ pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<Settled, 
     }
 }
 
-fn keyed(draft: &Draft) -> Option<Keyed> {
+fn keyed(draft: &Draft) -> Option<IdempotentRequest> {
     let key = draft.idempotency_key.as_deref()?;
-    Some(Keyed::new("postStatus", key, &format!("{:?} {}", draft.location, draft.message)))
+    Some(IdempotentRequest::new("postStatus", key, &format!("{:?} {}", draft.location, draft.message)))
 }
 
 fn limit_reached() -> UserError {
@@ -349,10 +349,10 @@ struct Profile<'a> {
     author: UserId,
 }
 
-impl Listing for Profile<'_> {
+impl PageSource for Profile<'_> {
     type Item = Seen;
 
-    async fn skeleton(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
         store::profile(self.app.db(), self.author, windows).await
     }
 
@@ -431,10 +431,10 @@ struct Likers<'a> {
     id: StatusId,
 }
 
-impl Listing for Likers<'_> {
+impl PageSource for Likers<'_> {
     type Item = Arc<User>;
 
-    async fn skeleton(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
         store::likers(self.app.db(), self.id, windows).await
     }
 

@@ -7,7 +7,7 @@ use super::listener::Listener;
 use super::queue;
 use super::turns::Changes;
 use crate::app::App;
-use crate::db::bridge::Bridge;
+use crate::db::pubsub::Subscriber;
 use crate::platform::events::service as events;
 use crate::platform::events::{Event, LogPosition, TermHasher};
 use std::collections::{BTreeMap, HashMap};
@@ -25,7 +25,7 @@ pub struct Hub(Arc<Mutex<State>>);
 
 #[derive(Default)]
 pub(super) struct State {
-    bridge: Option<Bridge>,
+    subscriber: Option<Subscriber>,
     pub(super) term_hasher: Option<TermHasher>,
     /// The last number of a subscription.
     pub(super) last: u64,
@@ -67,8 +67,8 @@ impl State {
         watched.0 -= 1;
         if watched.0 == 0 {
             self.watched.remove(channel);
-            if let Some(bridge) = &self.bridge {
-                bridge.leave(channel.to_owned());
+            if let Some(subscriber) = &self.subscriber {
+                subscriber.unsubscribe(channel.to_owned());
             }
         }
     }
@@ -89,8 +89,8 @@ impl Drop for Joined {
         state.subscribers.remove(&self.id);
         if state.subscribers.is_empty() {
             state.position = None;
-            if let Some(bridge) = &state.bridge {
-                (0..state.shards).for_each(|shard| bridge.leave(events::channel(shard)));
+            if let Some(subscriber) = &state.subscriber {
+                (0..state.shards).for_each(|shard| subscriber.unsubscribe(events::channel(shard)));
             }
         }
     }
@@ -124,14 +124,15 @@ impl Hub {
     }
 
     /// The bridge; the first to ask has it built.
-    fn bridge(&self, app: &App, term_hasher: TermHasher, state: &mut State) -> Bridge {
-        if let Some(bridge) = &state.bridge {
-            return bridge.clone();
+    fn subscriber(&self, app: &App, term_hasher: TermHasher, state: &mut State) -> Subscriber {
+        if let Some(subscriber) = &state.subscriber {
+            return subscriber.clone();
         }
-        let (bridge, heard) = Bridge::open(app.db().clone());
-        (state.bridge, state.term_hasher, state.shards) = (Some(bridge.clone()), Some(term_hasher), events::shard_count(app));
+        let (subscriber, heard) = Subscriber::open(app.db().clone());
+        (state.subscriber, state.term_hasher, state.shards) =
+            (Some(subscriber.clone()), Some(term_hasher), events::shard_count(app));
         tokio::spawn(Listener::new(app.clone(), self.clone(), term_hasher).run(heard));
-        bridge
+        subscriber
     }
 
     /// Waits for changes of an account or a list from now on. No round trip.
@@ -142,11 +143,11 @@ impl Hub {
     /// Waits for what is said on a channel from now on. No round trip.
     pub(super) fn watch_channel(&self, app: &App, term_hasher: TermHasher, channel: String) -> Watch {
         let mut state = self.state();
-        let bridge = self.bridge(app, term_hasher, &mut state);
+        let subscriber = self.subscriber(app, term_hasher, &mut state);
         let (count, sender) = state.watched.entry(channel.clone()).or_insert_with(|| (0, watch::Sender::new(0)));
         *count += 1;
         if *count == 1 {
-            bridge.listen(channel.clone());
+            subscriber.subscribe(channel.clone());
         }
         Watch { hub: self.clone(), versions: sender.subscribe(), channel }
     }
@@ -155,7 +156,7 @@ impl Hub {
     /// some that come after it were: they are to be read first. Waits until the index has all of what is wanted: events that are handed out
     /// meanwhile are among those that are to be read.
     pub(super) async fn join(&self, app: &App, term_hasher: TermHasher, wanted: &Wanted, place: &LogPosition) -> Option<Joined> {
-        drop(self.bridge(app, term_hasher, &mut self.state()));
+        drop(self.subscriber(app, term_hasher, &mut self.state()));
         wait(wanted.indexed()).await;
         self.enter(wanted, place)
     }
@@ -170,8 +171,8 @@ impl Hub {
             Some(position) if position.0.iter().zip(&place.0).any(|(handed, read)| handed > read) => return None,
             Some(_) => {}
             None => {
-                if let Some(bridge) = &state.bridge {
-                    (0..state.shards).for_each(|shard| bridge.listen(events::channel(shard)));
+                if let Some(subscriber) = &state.subscriber {
+                    (0..state.shards).for_each(|shard| subscriber.subscribe(events::channel(shard)));
                 }
                 // What was told since is found by its look as soon as it listens.
                 state.position = Some(place.clone());

@@ -6,7 +6,7 @@ use super::hub::Hub;
 use super::model::GapReason;
 use crate::app::App;
 use crate::base::error::Error;
-use crate::db::bridge::PubSubMessage;
+use crate::db::pubsub::PubSubMessage;
 use crate::domains::timelines::service as timelines;
 use crate::platform::events::service::{self as events, PubSubEvent};
 use crate::platform::events::{ReadResult, TermHasher};
@@ -82,7 +82,7 @@ impl Listener {
     async fn on_message(&mut self, message: PubSubMessage) {
         let (channel, payload) = match message {
             PubSubMessage::Message { channel, payload } => (channel, Some(payload)),
-            PubSubMessage::Listening { channel, .. } => (channel, None),
+            PubSubMessage::Subscribed { channel, .. } => (channel, None),
         };
         self.hub.state().said_on(&channel);
         match payload.map(|payload| events::parse_message(&channel, &payload)) {

@@ -68,7 +68,7 @@ impl Rooms {
         let mut rooms = self.all();
         let room = rooms.entry(status).or_insert_with(|| {
             let reading = Reading { app: app.clone(), rooms: self.clone(), status };
-            let hub = app.part::<Hub>();
+            let hub = app.extension::<Hub>();
             let told = hub.watch_channel(app, term_hasher, comments::channel(status));
             let ended = hub.watch(app, term_hasher, status.0);
             let task = AbortOnDropHandle::new(tokio::spawn(reading.run(told, ended)));

@@ -68,7 +68,7 @@ pub async fn public(request: Request, given: Given, after: Option<&str>) -> Resu
             Filter::follow(&term_hasher, &logins, &accounts)
         }
     };
-    let interest = request.app.part::<Hub>().interest(Subject::for_client(request.viewer_id(), request.address), filter);
+    let interest = request.app.extension::<Hub>().interest(Subject::for_client(request.viewer_id(), request.address), filter);
     follow(request, term_hasher, Wanted::Public(interest), PUBLIC, after).await
 }
 
@@ -86,7 +86,7 @@ const PUBLIC: ListId = ListId { kind: b's', owner: 0 };
 
 async fn feed(request: Request, feed: Feed, list: ListId, after: Option<&str>) -> Result<Follower, Error> {
     let (term_hasher, owner) = (events::term_hasher(&request.app).await?, request.viewer()?.user);
-    let audience = request.app.part::<Hub>().audience(&request.app, term_hasher, feed, owner).await?;
+    let audience = request.app.extension::<Hub>().audience(&request.app, term_hasher, feed, owner).await?;
     follow(request, term_hasher, Wanted::Feed(audience), list, after).await
 }
 
@@ -108,7 +108,7 @@ async fn follow(
             events::compact(&app, place).await
         }
     };
-    let hub = app.part::<Hub>();
+    let hub = app.extension::<Hub>();
     Ok(Follower::Statuses(StatusFollower {
         app,
         hub,
@@ -131,7 +131,7 @@ pub async fn thread(request: Request, status: &str, after: Option<&str>) -> Resu
     let unknown = || Error::BadUserInput("`statusId` is no status.".into());
     let status = StatusId::from_global(status).ok_or_else(unknown)?;
     // As it is now, not as it was when the request began: what happens from here on is told.
-    request.forget();
+    request.reset_loaders();
     statuses::shown(&request.loaders(), [status]).await?.pop().flatten().ok_or_else(unknown)?;
     let app = request.app.clone();
     let (term_hasher, cursors) = (events::term_hasher(&app).await?, app.cursors().await?);
@@ -140,13 +140,13 @@ pub async fn thread(request: Request, status: &str, after: Option<&str>) -> Resu
         Some(after) => comments::decode_event(&cursors, status, after)
             .ok_or_else(|| Error::BadUserInput("`after` is not a cursor of this thread.".into()))?,
     };
-    let rooms = app.part::<Rooms>();
+    let rooms = app.extension::<Rooms>();
     Ok(Follower::Thread(ThreadFollower { app, rooms, term_hasher, cursors, status, place, seat: None, read: VecDeque::new() }))
 }
 
 /// How many of this process follow a thread: for tests.
 pub fn followers_of_thread(app: &App, status: StatusId) -> usize {
-    app.part::<Rooms>().seats(status)
+    app.extension::<Rooms>().seats(status)
 }
 
 /// What is told, as the viewer may see it now; `None` for what is gone, or not for them. Asks until it knows: what is told is told once. Two
@@ -154,7 +154,7 @@ pub fn followers_of_thread(app: &App, status: StatusId) -> usize {
 pub(super) async fn shown(request: &Request, told: &Told) -> Option<Shown> {
     loop {
         // What was loaded, or heard of, before it happened is not what it tells of.
-        request.forget();
+        request.reset_loaders();
         match look(request, told.what).await {
             Ok(what) => return what.map(|what| Shown { cursor: told.cursor.clone(), what }),
             Err(_) => tokio::time::sleep(AGAIN).await,
@@ -187,7 +187,7 @@ pub async fn ended(app: &App, viewer: &Viewer) {
             Err(_) => tokio::time::sleep(Duration::from_secs(1)).await,
         }
     };
-    let mut watch = app.part::<Hub>().watch(app, term_hasher, viewer.user.0);
+    let mut watch = app.extension::<Hub>().watch(app, term_hasher, viewer.user.0);
     loop {
         // Whether it has ended cannot be said while the storage is away.
         if matches!(sessions::lives(app, viewer).await, Ok(false)) {

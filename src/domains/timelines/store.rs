@@ -254,7 +254,7 @@ pub(super) async fn lower(db: &Db, feed: Feed, edges: u64, floor: u64, window: u
 
 /// Notes that somebody reads a feed; whether it must be filled up now. One script.
 pub(super) async fn touch(db: &Db, feed: Feed, now: Millis) -> Result<bool, Error> {
-    let mut replies = db.call_aside(vec![Call::new(&TOUCH_FEED, [keys::state(feed), owner(feed)]).arg(now)]).await?;
+    let mut replies = db.call_untracked(vec![Call::new(&TOUCH_FEED, [keys::state(feed), owner(feed)]).arg(now)]).await?;
     decode::one(replies.pop().unwrap_or_default())
 }
 

@@ -7,8 +7,8 @@
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
-use crate::base::quota::Limit;
-use crate::platform::rates::service::{charge, give_back};
+use crate::base::rate_limits::Limit;
+use crate::platform::rates::service::{charge, refund};
 use crate::platform::rates::{Charge, Subject};
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -40,7 +40,7 @@ impl Attempt {
     /// `RATE_LIMITED`, and nothing is charged; `STORAGE_UNAVAILABLE`.
     pub(super) async fn begin(app: &App, login: &str, from: Option<IpAddr>, known: Option<KnownDevice>) -> Result<Self, Error> {
         let mut charged: Vec<Charge> = known.iter().map(|known| (Limit::LogInsOfDevice, known.bucket)).collect();
-        if let Some(slot) = known.and_then(|known| app.part::<UnderWay>().take(known.account)) {
+        if let Some(slot) = known.and_then(|known| app.extension::<UnderWay>().take(known.account)) {
             charge(app, &charged).await?;
             return Ok(Self { charged, _slot: Some(slot) });
         }
@@ -49,7 +49,7 @@ impl Attempt {
         charge(app, &charged).await?;
         let shared = (Limit::LogInsOfAccount, Subject::login(login));
         if let Err(refused) = charge(app, &[shared]).await {
-            give_back(app, &charged).await;
+            refund(app, &charged).await;
             return Err(refused);
         }
         charged.push(shared);
@@ -70,7 +70,7 @@ impl Attempt {
             Ok(done) => Ok((self, done)),
             Err(error) => {
                 if matches!(error, Error::Overloaded | Error::StorageUnavailable) {
-                    give_back(app, &self.charged).await;
+                    refund(app, &self.charged).await;
                 }
                 Err(error)
             }
@@ -79,7 +79,7 @@ impl Attempt {
 
     /// Gives back what an attempt with the right password was charged. One round trip.
     pub(super) async fn succeed(self, app: &App) {
-        give_back(app, &self.charged).await;
+        refund(app, &self.charged).await;
     }
 }
 

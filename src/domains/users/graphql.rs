@@ -184,6 +184,6 @@ async fn update_profile(ctx: &Context<'_>, input: UpdateProfileInput) -> Result<
     };
     let change = Change { name: given(input.name), bio: given(input.bio) };
     let (user, user_errors) = refuse(service::update_profile(&request.app, viewer.user, change).await)?;
-    request.forget();
+    request.reset_loaders();
     Ok(UpdateProfilePayload { user: user.map(UserObject), user_errors })
 }

@@ -3,16 +3,16 @@
 use crate::base::clock::{DAY, Millis};
 use crate::base::error::{UserError, UserErrorCode};
 use crate::base::ids::UserId;
-use crate::base::text::{Rules, max_bytes};
+use crate::base::text::{TextRules, max_bytes};
 use std::sync::Arc;
 use unicode_segmentation::UnicodeSegmentation;
 
-const NAME: Rules = Rules { what: "The name", min: 1, max: 50, bytes: max_bytes(50), newlines: false };
-const BIO: Rules = Rules { what: "The bio", min: 0, max: 160, bytes: max_bytes(160), newlines: true };
+const NAME: TextRules = TextRules { what: "The name", min: 1, max: 50, bytes: max_bytes(50), newlines: false };
+const BIO: TextRules = TextRules { what: "The bio", min: 0, max: 160, bytes: max_bytes(160), newlines: true };
 /// The most characters of a login.
 pub(super) const LOGIN_MAX: usize = 30;
 /// The upper bounds keep hashing cheap. That of bytes is larger than of other texts: nobody who has a password may be locked out.
-const PASSWORD: Rules = Rules { what: "The password", min: 1, max: 128, bytes: 40 * 128, newlines: false };
+const PASSWORD: TextRules = TextRules { what: "The password", min: 1, max: 128, bytes: 40 * 128, newlines: false };
 /// The fewest characters of a password.
 const PASSWORD_MIN: usize = 8;
 
@@ -118,7 +118,7 @@ impl ProfileChange {
     }
 }
 
-fn keep(rules: Rules, text: &str, code: UserErrorCode, field: &'static str, errors: &mut Vec<UserError>) -> String {
+fn keep(rules: TextRules, text: &str, code: UserErrorCode, field: &'static str, errors: &mut Vec<UserError>) -> String {
     rules.check(text).unwrap_or_else(|message| {
         errors.push(UserError::new(code, message, &[field]));
         String::new()

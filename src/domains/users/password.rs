@@ -43,7 +43,7 @@ fn hash_now(password: &str) -> Result<String, Error> {
 /// Does the work when its turn comes; gives up the place in the line when the client goes away, since nothing was changed yet.
 async fn off_thread<T: Send + 'static>(app: &App, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
     tokio::select! {
-        done = app.hashing().run(work) => done,
-        () = App::nobody_waits() => Err(Error::Overloaded),
+        done = app.hashing_pool().run(work) => done,
+        () = App::caller_gone() => Err(Error::Overloaded),
     }
 }

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::base::clock::Millis;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{SessionId, UserId};
-use crate::base::quota::Limit;
+use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
 use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;

@@ -1,4 +1,4 @@
-//! The audit of events: what is told and what says so belong together.
+//! Audits the event log: each stream agrees with the hash that indexes its events.
 
 use super::keys::{self, KeyKind};
 use crate::base::audit::{Expiry, Findings, KeyInfo, Remedy};
@@ -8,12 +8,12 @@ use redis::cmd;
 
 pub use super::keys::KINDS;
 
-/// Whether a key is of this domain.
+/// Whether a key belongs to the event log.
 pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Streams and what says which events are in them.
+/// Checks streams and their indexes.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].

@@ -1,4 +1,4 @@
-//! What a filter asks of a status, as keyed hashes.
+//! The terms of a status that filters match on, as keyed hashes.
 
 use crate::base::ids::UserId;
 use caseless::Caseless;
@@ -9,22 +9,22 @@ use std::hash::Hasher;
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
-/// The places on the ring of samples.
+/// The number of positions that samples are taken from.
 pub const SAMPLE_RING: u64 = 10_000;
 
-/// A status as filters see it.
+/// The terms of a status.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FilterTerms {
-    /// Its author.
+    /// The author's hash.
     pub author: u64,
-    /// Its words, its tags with their `#`, its mentions with their `@`; sorted.
+    /// The hashes of its words, of its tags with `#` and of its mentions with `@`; sorted.
     pub words: Vec<u32>,
-    /// Its latitude and longitude.
+    /// Latitude and longitude.
     pub place: Option<(f64, f64)>,
 }
 
 impl FilterTerms {
-    /// Whether all of `words` stand in it.
+    /// Whether the status contains all of `words`.
     pub fn has_all(&self, words: &[u32]) -> bool {
         words.iter().all(|word| self.words.binary_search(word).is_ok())
     }
@@ -38,46 +38,46 @@ impl FilterTerms {
     }
 }
 
-/// Makes marks, under the deployment's secret.
+/// Hashes terms with the secret of the deployment.
 #[derive(Clone, Copy)]
 pub struct TermHasher {
     pub(super) secret: [u8; 16],
 }
 
 impl TermHasher {
-    /// The marks of a status.
+    /// The terms of a status.
     pub fn status(&self, author: UserId, message: &str, place: Option<(f64, f64)>) -> FilterTerms {
         FilterTerms { author: self.author(author), words: self.words(message), place }
     }
 
-    /// The mark of an author.
+    /// The hash of an author.
     pub fn author(&self, author: UserId) -> u64 {
         self.hash(b'a', &author.0.to_be_bytes())
     }
 
-    /// The mark of a mention of a login.
+    /// The hash of a mention of a login.
     pub fn mention(&self, login: &str) -> u32 {
         self.word(&format!("@{}", fold(login)))
     }
 
-    /// The marks of all words in a text, sorted, each once. Of `#tag` the word and the tag, of `@login` the word and the mention.
+    /// The hashes of all words in a text, sorted and unique. `#tag` counts as word and as tag, `@login` as word and as mention.
     pub fn words(&self, text: &str) -> Vec<u32> {
         let all: BTreeSet<u32> = tokens(text).iter().flat_map(|token| token.as_said()).map(|word| self.word(&word)).collect();
         all.into_iter().collect()
     }
 
-    /// The marks of the words that a phrase asks for, sorted, each once: `#tag` asks for the tag, `tag` for the word.
+    /// The hashes of the words that a phrase requires, sorted and unique: `#tag` requires the tag, `tag` the word.
     pub fn phrase(&self, text: &str) -> Vec<u32> {
         let all: BTreeSet<u32> = tokens(text).iter().map(|token| self.word(&token.as_asked())).collect();
         all.into_iter().collect()
     }
 
-    /// Where a status stands on the ring of samples, 0 to 9,999.
+    /// The position of a status for sampling, 0 to 9,999.
     pub fn sample_position(&self, status: u64) -> u64 {
         self.hash(b's', &status.to_be_bytes()) % SAMPLE_RING
     }
 
-    /// Where the samples of a name begin on it: one of so many ten thousandths has the statuses that stand in as many places from there on.
+    /// The position at which the samples of `identifier` begin. A sample of N ten-thousandths has the statuses at the next N positions.
     pub fn sample_start(&self, identifier: &str) -> u64 {
         self.hash(b'i', identifier.as_bytes()) % SAMPLE_RING
     }
@@ -94,7 +94,7 @@ impl TermHasher {
     }
 }
 
-/// A word, with the sign that makes it a tag or a mention.
+/// A word, with the sign of a tag or a mention.
 #[derive(Debug, PartialEq)]
 struct Token {
     sign: Option<char>,
@@ -111,8 +111,8 @@ impl Token {
     }
 }
 
-/// The words of a text, case folded. Letters, digits, marks and `_` make a word, everything else parts words; a `#` or `@` that follows
-/// on no word and that a word follows belongs to it.
+/// Splits a text into case-folded words. Letters, digits, marks and `_` form words; every other character separates them. A `#` or `@` belongs to
+/// the word after it, unless a word ends directly before it.
 fn tokens(text: &str) -> Vec<Token> {
     let (mut found, mut word, mut sign, mut before) = (Vec::new(), String::new(), None, ' ');
     for character in text.nfc().chain(std::iter::once(' ')) {
@@ -140,7 +140,7 @@ fn fold(text: &str) -> String {
 
 #[cfg(test)]
 impl TermHasher {
-    /// One with this secret.
+    /// A hasher with this secret.
     pub(crate) const fn new(secret: [u8; 16]) -> Self {
         Self { secret }
     }

@@ -1,21 +1,21 @@
-//! Every key and channel of this domain.
+//! The keys and channels of the event log.
 
 use crate::base::audit;
 
-/// What stands before the colon of each key.
+/// The kinds of keys: the part of each key before the colon.
 pub const KINDS: [&str; 3] = ["stream", "told", "changes"];
 
-/// STREAM, event → `k` kind, `s` status id, `m` marks. As many as configured, no time to live. Its channel has the same name.
+/// STREAM, event → `k` kind, `s` status id, `m` filter terms. Bound: as configured. No time to live. Its channel has the same name.
 pub(super) fn stream(shard: usize) -> String {
     format!("stream:{{{shard}}}")
 }
 
-/// HASH, kind and status id → the event; `last` the newest event, `dropped` the newest one that is kept no longer. Holds the stream's events.
+/// HASH, kind and status id → event id; `last` is the newest event, `dropped` the newest event that was trimmed. Indexes the stream's events.
 pub(super) fn told(shard: usize) -> String {
     format!("told:{{{shard}}}")
 }
 
-/// The channel of an account's or a list's changes; nothing is kept under this name.
+/// The channel for changes of an account or a list. Nothing is stored under this name.
 pub(super) fn changes(id: u64) -> String {
     format!("changes:{{{id}}}")
 }
@@ -25,21 +25,21 @@ pub(super) fn shard_of_channel(channel: &str) -> Option<usize> {
     audit::tag_in(channel, "stream")?.parse().ok()
 }
 
-/// The account or list of a channel of changes.
+/// The account or list of a change channel.
 pub(super) fn owner_of_channel(channel: &str) -> Option<u64> {
     audit::tag_in(channel, "changes").and_then(audit::id)
 }
 
-/// What a key of this domain is.
+/// A parsed key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyKind {
     Stream(usize),
     Told(usize),
-    /// A channel's name.
+    /// The name of a change channel.
     Changes,
 }
 
-/// What a key is; `None` when it is not of this domain.
+/// Parses a key; `None` if the key does not belong to the event log.
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let shard = |kind| audit::tag_in(key, kind).and_then(audit::number).filter(|shard| *shard < super::model::SHARDS as u64);
     let stream = shard("stream").map(|shard| KeyKind::Stream(shard as usize));

@@ -1,29 +1,28 @@
-//! What has happened to statuses, in the order in which it is told: what live subscriptions hear of, and go on from.
+//! The event log: posted and deleted statuses in the order of their publication, for live subscriptions and for resuming them.
 //!
 //! | key | type | what | bound |
 //! |---|---|---|---|
-//! | `stream:{n}` | STREAM | event → `k` posted or deleted, `s` status id, `m` marks | 100,000 in all, an hour, unless configured |
-//! | `told:{n}` | HASH | `p` or `d` and a status id → its event; `last`, `dropped` | the same |
+//! | `stream:{n}` | STREAM | event → `k` posted or deleted, `s` status id, `m` filter terms | 100,000 in all, one hour, unless configured |
+//! | `told:{n}` | HASH | `p` or `d` and a status id → event id; `last`, `dropped` | the same events |
 //!
-//! and channels: `stream:{n}` carries what is appended, `changes:{id}` that whom an account or a list follows, or where an account is
-//! logged in, has changed. Nothing is published where nobody listens.
+//! Channels: `stream:{n}` carries the appended events. `changes:{id}` says that the follows or the sessions of an account, or the members of a
+//! list, have changed. Nothing is published on a channel without subscribers.
 //!
-//! "Redis in Action" 8.5 publishes statuses to connected clients and keeps nothing. Here an event is appended first, in one script
-//! that also publishes it with the id of the event before: who hears one that does not follow on what they had has missed something,
-//! and reads it.
+//! "Redis in Action" 8.5 publishes statuses to connected clients and stores nothing. Here one script appends an event and publishes it with the id
+//! of the event before it. A subscriber that receives an event which does not follow its last one has missed events, and reads them from the log.
 //!
-//! **When.** A status is told when it stands in every home that it is pushed to, so what has been told up to some event can be read; a
-//! deletion is told as soon as nobody can see the status. A status and its deletion are each told once, however often they are settled.
+//! **Order.** A status is published when it is in every home that it is pushed to, so all statuses up to an event can be read. A deletion is
+//! published as soon as nobody can see the status. A status and its deletion are each published once, however often they are settled.
 //!
-//! **Marks** say what a filter asks of a status: its author, its words, where it was. They are keyed hashes, so that a deletion can go to
-//! whom the status went without its text, or its author, being kept.
+//! **Filter terms** are what filters match on: author, words and location of a status. They are keyed hashes. So a deletion can be delivered to the
+//! subscriptions that received the status, although neither its text nor its author is stored.
 //!
-//! **Places.** A place is a position (the last event of each shard) and the statuses that an answer showed before they were told. Who goes on from it
-//! hears of every event behind the position, but not that those were posted.
+//! **Resume points.** A resume point is a position in the log (the last event of each shard), and the statuses that a page showed before they were
+//! published. A subscription that resumes receives every event after the position, except the posting of these statuses.
 //!
-//! **Replays.** A process caches pages of the logs that it has read, up to 8 MB: many who go on from old cursors cost Redis one reading.
+//! **Replays.** A process caches up to 8 MB of the log in pages, so that many subscriptions that resume at once cost Redis one read.
 //!
-//! **Shards.** One on a single server, where events have one order; eight on a cluster, by author, each with an order of its own.
+//! **Shards.** One on a single server, with a total order of events. Eight on a cluster, by author, each with its own order.
 
 pub mod audit;
 mod keys;

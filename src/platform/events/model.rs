@@ -1,4 +1,4 @@
-//! Events and places between them: plain types.
+//! Events and positions in the log: plain types.
 
 use super::filter_terms::FilterTerms;
 use crate::base::ids::StatusId;
@@ -9,12 +9,12 @@ use std::str::FromStr;
 /// Shards on a cluster.
 pub(super) const SHARDS: usize = 8;
 
-/// The id of an event in its shard; later ones are greater.
+/// The id of an event in its shard; ids increase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EventId {
-    /// When it was told, in ms since the epoch.
+    /// When the event was published, in ms since the epoch.
     pub at: u64,
-    /// Which of that millisecond.
+    /// The sequence number in that millisecond.
     pub number: u64,
 }
 
@@ -33,46 +33,46 @@ impl FromStr for EventId {
     }
 }
 
-/// What happened to a status.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventKind {
-    /// It was posted.
+    /// The status was posted.
     Posted,
-    /// It was deleted.
+    /// The status was deleted.
     Deleted,
 }
 
-/// Something that happened.
+/// A published event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// Its shard.
+    /// The shard.
     pub shard: usize,
-    /// Its id.
+    /// The id in the shard.
     pub id: EventId,
-    /// What it was.
+    /// The kind.
     pub kind: EventKind,
-    /// Of which status.
+    /// The status.
     pub status: StatusId,
-    /// What filters ask of that status.
+    /// The status's filter terms.
     pub terms: FilterTerms,
 }
 
-/// A place between events: the last one of each shard.
+/// A position in the log: the last event of each shard.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogPosition(pub Vec<EventId>);
 
 impl LogPosition {
-    /// Whether an event comes before it.
+    /// Whether an event is at or before this position.
     pub fn is_past(&self, event: &Event) -> bool {
         self.0.get(event.shard).is_some_and(|last| event.id <= *last)
     }
 
-    /// Goes on to another place, where that is further on.
+    /// Advances each shard to `other`, if that is later.
     pub fn join(&mut self, other: &Self) {
         self.0.iter_mut().zip(&other.0).for_each(|(last, other)| *last = (*last).max(*other));
     }
 
-    /// Goes on to an event.
+    /// Advances to an event.
     pub fn pass(&mut self, event: &Event) {
         if let Some(last) = self.0.get_mut(event.shard) {
             *last = (*last).max(event.id);
@@ -80,13 +80,13 @@ impl LogPosition {
     }
 }
 
-/// What reading on from a place gave.
+/// The result of reading a shard after a position.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReadResult {
-    /// The next events of a shard, in their order; none at the end.
+    /// The next events of the shard, in order; none at the end.
     Events(Vec<Event>),
-    /// What came next is kept no longer.
+    /// The next events were already trimmed.
     Expired,
-    /// The storage has lost events: what stood at this place is not there.
+    /// The storage has lost events: the event at the position does not exist.
     Lost,
 }

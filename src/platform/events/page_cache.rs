@@ -1,25 +1,25 @@
-//! Pages of the logs that this process has read lately, so that many replays of one stretch read and decode it once.
+//! Caches pages of the log, so that many replays of the same events read and decode them once.
 //!
-//! What follows an event in a log never changes, so a full page can be cached without an end. For replays from different cursors to meet, a page
-//! ends at an *anchor*, which its id tells, where it has one, and is cached where it begins at one: the first page of a replay is read, and of the others only
-//! those that nobody has read lately.
+//! The events after an event never change, so a full page can be cached without expiry. Replays from different cursors share pages by *anchors*,
+//! which are determined by event ids. A page ends at its last anchor, and a page that begins at an anchor is cached. So each replay reads its first
+//! page, and after that only pages that no other replay has read lately.
 
 use super::model::{Event, EventId, ReadResult};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use std::sync::Arc;
 
-/// How much is cached, in bytes.
+/// The capacity in bytes.
 const CAPACITY: u64 = 8 << 20;
-/// What a page takes as a rule, in bytes.
-const USUAL: u64 = 64 << 10;
-/// How many anchors a full page has on average.
+/// The typical size of a page in bytes.
+const TYPICAL_BYTES: u64 = 64 << 10;
+/// The average number of anchors in a full page.
 const ANCHORS: u64 = 4;
 
-/// A page: its shard, the event that it follows, and how many events it may have.
+/// A page: its shard, the event before it, and its maximum number of events.
 type PageKey = (usize, EventId, usize);
 
-/// The pages that are cached, in a process.
+/// The cached pages of a process.
 #[derive(Clone)]
 pub(super) struct PageCache(Arc<Cache<PageKey, Arc<Vec<Event>>, PageWeighter>>);
 
@@ -34,20 +34,20 @@ impl Weighter<PageKey, Arc<Vec<Event>>> for PageWeighter {
 
 impl Default for PageCache {
     fn default() -> Self {
-        Self(Arc::new(Cache::with_weighter((CAPACITY / USUAL) as usize, CAPACITY, PageWeighter)))
+        Self(Arc::new(Cache::with_weighter((CAPACITY / TYPICAL_BYTES) as usize, CAPACITY, PageWeighter)))
     }
 }
 
 impl PageCache {
-    /// The page of up to `limit` events behind `last`, where it is cached.
+    /// The cached page of up to `limit` events after `last`.
     pub(super) fn get(&self, shard: usize, last: EventId, limit: usize) -> Option<Vec<Event>> {
         self.0.get(&(shard, last, limit)).map(|events| events.to_vec())
     }
 
-    /// Ends what was read behind `last` at its last anchor, if it is full and has one, and caches it where it begins at one.
+    /// Truncates a full page at its last anchor, and caches it if it begins at one.
     pub(super) fn insert(&self, shard: usize, last: EventId, limit: usize, mut read: ReadResult) -> ReadResult {
         let ReadResult::Events(events) = &mut read else { return read };
-        // At the end of the log more may follow.
+        // More events may follow at the end of the log.
         if events.len() < limit {
             return read;
         }
@@ -65,7 +65,7 @@ fn is_anchor(id: EventId, limit: usize) -> bool {
     mix(id.at.wrapping_add(mix(id.number))).is_multiple_of((limit as u64 / ANCHORS).max(1))
 }
 
-/// The last steps of SplitMix64: anchors at regular distances would keep replays apart that begin between them.
+/// The finalizer of SplitMix64. Anchors at regular distances would never be shared by replays that begin between them.
 const fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -86,7 +86,7 @@ mod tests {
         Event { shard: 0, id, kind: EventKind::Posted, status: StatusId(at), terms: FilterTerms::default() }
     }
 
-    /// All of a log of events 1 to 1,000 behind an event, and how many pages of it were not cached.
+    /// Replays a log of the events 1 to 1,000 after an event; returns the events and the number of cache misses.
     fn replay(pages: &PageCache, mut last: u64) -> (Vec<u64>, usize) {
         let (mut all, mut read) = (Vec::new(), 0);
         loop {
@@ -110,7 +110,7 @@ mod tests {
         for last in [0, 3, 77, 100, 500] {
             let (all, read) = replay(&pages, last);
             assert_eq!(all, (last + 1..=1_000).collect::<Vec<_>>(), "behind {last}");
-            // The first page, the last one, and that nothing follows it; one or two more until it meets an anchor.
+            // The first page, the last page and the empty page; one or two more until an anchor is reached.
             assert!(read <= 5, "{read} pages behind {last}");
         }
     }

@@ -1,22 +1,22 @@
-//! Where somebody stands among the events, and the cursors that say so.
+//! Resume points: a position in the event log and its cursor.
 
 use super::model::{EventId, LogPosition};
 use crate::base::page::{Cursors, ListId};
 
-/// A place in a stream.
+/// A point from which a subscription resumes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResumePoint {
-    /// All events up to here are known.
+    /// All events up to here were delivered.
     pub position: LogPosition,
-    /// Statuses that are known although they may be told later: a page can show what is still on its way to others. Sorted, each once.
+    /// Statuses that were shown before their events were published. Sorted and unique.
     shown: Vec<u64>,
 }
 
 impl ResumePoint {
-    /// The most statuses that it remembers to have been shown: so many fit into what a cursor may hold.
+    /// The most statuses in `shown`: as many as fit into a cursor.
     const SHOWN: usize = 400;
 
-    /// A place behind `position`, and behind the newest of `shown` wherever they are told.
+    /// A resume point at `position`, also after the events of the newest of `shown`, whenever they are published.
     pub fn new(position: LogPosition, mut shown: Vec<u64>) -> Self {
         shown.sort_unstable();
         shown.dedup();
@@ -29,25 +29,24 @@ impl ResumePoint {
         &self.shown
     }
 
-    /// Whether a status was shown; it counts as told then.
+    /// Removes a status from those that were shown; `true` if it was one of them. Its event then counts as delivered.
     pub fn take_shown(&mut self, status: u64) -> bool {
         let found = self.shown.binary_search(&status);
         found.map(|at| self.shown.remove(at)).is_ok()
     }
 
-    /// Its cursor, which only this stream takes back.
+    /// The cursor, which is valid for this list only.
     pub fn encode(&self, cursors: &Cursors, list: ListId) -> String {
-        // Neighbours are near each other.
+        // Ids are stored as differences, which are small.
         let steps = self.shown.iter().scan(0, |before, id| Some(id - std::mem::replace(before, *id))).collect::<Vec<u64>>();
-        format!(".{}", cursors.seal(list, &postcard::to_allocvec(&(&self.position, steps)).unwrap_or_default()))
+        format!(".{}", cursors.sign(list, &postcard::to_allocvec(&(&self.position, steps)).unwrap_or_default()))
     }
 
-    /// The place of a cursor: of an event, or what a page that was read says beside its own place. `None` for one that is forged, of
-    /// another stream, or without a place among events. One that was made for another number of shards is good for nothing: what follows on it
-    /// is expired.
+    /// Parses a cursor: of an event, or of a page, which contains a resume point beside its own position. `None` if the cursor is forged, of
+    /// another list, or without a resume point. A cursor for another number of shards gives a position whose next events are expired.
     pub fn decode(cursors: &Cursors, list: ListId, cursor: &str, shards: usize) -> Option<Self> {
-        let (_, sealed) = cursor.split_once('.')?;
-        let (mut position, steps): (LogPosition, Vec<u64>) = postcard::from_bytes(&cursors.open(list, sealed)?).ok()?;
+        let (_, signed) = cursor.split_once('.')?;
+        let (mut position, steps): (LogPosition, Vec<u64>) = postcard::from_bytes(&cursors.verify(list, signed)?).ok()?;
         if position.0.len() != shards {
             position = LogPosition(vec![EventId { at: 0, number: 1 }; shards]);
         }
@@ -93,7 +92,7 @@ mod tests {
     #[test]
     fn the_largest_place_fits_into_a_cursor() {
         let now = 1_772_323_200_123;
-        // As many bytes as they can take: evenly over a week.
+        // The largest differences: evenly distributed over a week.
         let ids = (0..500).map(|number| source::compose(now - 7 * DAY + number * 7 * DAY / 500, 63, 63));
         let place = ResumePoint::new(LogPosition(vec![EventId { at: now, number: u64::MAX }; 8]), ids.collect());
         let cursor = place.encode(&cursors(), LIST);

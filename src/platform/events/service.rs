@@ -1,4 +1,4 @@
-//! Telling, and reading on.
+//! Publishes events and reads the log.
 
 use super::filter_terms::{FilterTerms, TermHasher};
 use super::model::{Event, EventId, LogPosition, ReadResult};
@@ -10,7 +10,7 @@ use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
 
-/// What makes marks. One round trip in a process's life.
+/// Returns the hasher of filter terms. One round trip per process.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -18,19 +18,19 @@ pub async fn term_hasher(app: &App) -> Result<TermHasher, Error> {
     Ok(TermHasher { secret: app.cursors().await?.secret() })
 }
 
-/// Tells that a status was posted, unless that was told. One round trip.
+/// Publishes that a status was posted, unless that was published before. One round trip.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: tell again.
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: retry.
 pub async fn publish_posted(app: &App, author: UserId, status: StatusId, terms: FilterTerms) -> Result<(), Error> {
     store::append(app.db(), &[Append { author, status, kind: "p", terms }], retention(app)).await
 }
 
-/// Tells that a status was deleted, unless that was told. Without marks, those of its posting are taken if they are kept still; else it goes
-/// to whom its author's statuses go. One round trip.
+/// Publishes that a status was deleted, unless that was published before. Without `terms`, those of its posting are used if its event is still
+/// stored; else the deletion is delivered by its author alone. One round trip.
 ///
 /// # Errors
-/// As [`posted`].
+/// As [`publish_posted`].
 pub async fn publish_deleted(app: &App, author: UserId, status: StatusId, terms: Option<FilterTerms>) -> Result<(), Error> {
     let append = match terms {
         Some(terms) => Append { author, status, kind: "d", terms },
@@ -39,11 +39,11 @@ pub async fn publish_deleted(app: &App, author: UserId, status: StatusId, terms:
     store::append(app.db(), &[append], retention(app)).await
 }
 
-/// Tells of many that were deleted together, as far as it is kept that they were posted: a flood of what nobody remembers would drive out
-/// what others wait for. One round trip.
+/// Publishes the deletion of many statuses, but only of those whose posting is still in the log: others would displace newer events. One round
+/// trip.
 ///
 /// # Errors
-/// As [`posted`].
+/// As [`publish_posted`].
 pub async fn publish_deleted_batch(app: &App, author: UserId, statuses: &[StatusId]) -> Result<(), Error> {
     let appends: Vec<Append> =
         statuses.iter().map(|status| Append { author, status: *status, kind: "x", terms: FilterTerms::default() }).collect();
@@ -55,8 +55,8 @@ fn retention(app: &App) -> Retention {
     Retention { now: app.now(), most: config.events_kept, since: app.now().saturating_sub(config.events_age) }
 }
 
-/// Tells that whom an account or a list follows, or where an account is logged in, has changed; nobody waits for it. Who does not hear of it
-/// finds out within twenty seconds.
+/// Publishes in the background that the follows or the sessions of an account, or the members of a list, have changed. A process that does not
+/// receive this notices the change within twenty seconds.
 pub fn publish_change(app: &App, id: u64) {
     let own = app.clone();
     app.spawn(async move {
@@ -66,7 +66,7 @@ pub fn publish_change(app: &App, id: u64) {
     });
 }
 
-/// Where the events end now. One round trip.
+/// Returns the end of the log. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -74,10 +74,8 @@ pub async fn position(app: &App) -> Result<LogPosition, Error> {
     store::position(app.db()).await
 }
 
-/// The place behind `position`, and behind each of `shown` wherever it is told: for an answer that shows these statuses and was read when at least
-/// what `position` says had been told. No round trip, and one where the answer shows very many that are young.
-///
-/// What is too old to be told any more is left out, and of very many those that were told by then.
+/// Returns the resume point of a page that shows these statuses and was read at `position` or later. Statuses that are too old to be published are
+/// left out; of more than 250, also those that were published already. No round trip; one for more than 250 young statuses.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -92,8 +90,8 @@ pub async fn resume_point(app: &App, position: LogPosition, shown: &[StatusId]) 
     Ok(ResumePoint::new(position, shown))
 }
 
-/// Forgets those statuses of a place that were told before it. One round trip; none where it has none. Should that fail the place stays as it is,
-/// which is longer than it need be.
+/// Removes the statuses of a resume point that were published before its position. One round trip; none if there are none. If that fails, the
+/// resume point stays as it is, which is only longer.
 pub async fn compact(app: &App, place: ResumePoint) -> ResumePoint {
     if place.shown().is_empty() {
         return place;
@@ -107,24 +105,24 @@ pub async fn compact(app: &App, place: ResumePoint) -> ResumePoint {
     }
 }
 
-/// Statuses that a cursor names without a look at whether they were told.
+/// The most statuses that a cursor lists without checking whether they were published.
 const LISTED: usize = 250;
-/// How far the clocks of processes may be apart.
+/// The largest clock skew between processes.
 const SKEW: Millis = 60_000;
 
-/// What comes after a place: for each shard up to `limit` events, fewer where more follow too; none at the end. One round trip for the shards of which
-/// that was not read lately.
+/// Reads the log after a position: for each shard up to `limit` events, sometimes fewer although more follow; none at the end. One round trip for
+/// the shards that are not cached.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
 pub async fn read(app: &App, after: &LogPosition, limit: usize) -> Result<Vec<ReadResult>, Error> {
-    let pages = app.part::<PageCache>();
+    let pages = app.extension::<PageCache>();
     let cached: Vec<Option<Vec<Event>>> =
         after.0.iter().enumerate().map(|(shard, last)| pages.get(shard, *last, limit)).collect();
     let places = || after.0.iter().copied().enumerate();
     let missing: Vec<(usize, EventId)> = places().filter(|(shard, _)| cached[*shard].is_none()).collect();
     if missing.is_empty() {
-        // Whoever replays much of what is cached leaves others their turn.
+        // A replay that only reads cached pages must yield to other tasks.
         tokio::task::yield_now().await;
     }
     let mut found = store::read(app.db(), &missing, limit).await?.into_iter();
@@ -135,36 +133,36 @@ pub async fn read(app: &App, after: &LogPosition, limit: usize) -> Result<Vec<Re
     Ok(places().zip(cached).filter_map(read).collect())
 }
 
-/// How many shards there are.
+/// The number of shards.
 pub fn shard_count(app: &App) -> usize {
     store::shard_count(app.db())
 }
 
-/// The channel that a shard is told on.
+/// The channel of a shard.
 pub fn channel(shard: usize) -> String {
     store::stream_channel(shard)
 }
 
-/// The channel of the changes of an account or a list.
+/// The channel for changes of an account or a list.
 pub fn changes_channel(id: u64) -> String {
     store::changes_channel(id)
 }
 
-/// The shard that is told on a channel; `None` for another channel.
+/// The shard of a channel; `None` for another channel.
 pub fn shard_of(channel: &str) -> Option<usize> {
     store::shard_of(channel)
 }
 
-/// What was heard on a channel.
+/// A message on a channel.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PubSubEvent {
-    /// An event, and the id of the one before it in its shard.
+    /// An event, and the id of the event before it in its shard.
     Event(Event, EventId),
-    /// The surroundings of an account or a list have changed.
+    /// The follows or the sessions of this account, or the members of this list, have changed.
     Change(u64),
 }
 
-/// What a message on a channel says; `None` for what is not ours.
+/// Parses a message; `None` for a channel of others.
 pub fn parse_message(channel: &str, message: &[u8]) -> Option<PubSubEvent> {
     if let Some(shard) = store::shard_of(channel) {
         return store::published(shard, message).map(|(event, before)| PubSubEvent::Event(event, before));

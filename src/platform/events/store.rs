@@ -1,4 +1,4 @@
-//! Events in Redis.
+//! The event log's access to Redis.
 
 use super::filter_terms::FilterTerms;
 use super::keys;
@@ -13,7 +13,7 @@ use redis::{Cmd, Value, cmd};
 static APPEND_EVENT: Script = Script::allow_oom(include_str!("lua/append_event.lua"));
 static PUBLISH_CHANGE: Script = Script::new(include_str!("lua/publish_change.lua"));
 
-/// Statuses that are looked up with one command.
+/// The most statuses in one lookup.
 const LOOKED_UP: usize = 1_000;
 
 /// The channel of a shard.
@@ -21,7 +21,7 @@ pub(super) fn stream_channel(shard: usize) -> String {
     keys::stream(shard)
 }
 
-/// The channel of the changes of an account or a list.
+/// The channel for changes of an account or a list.
 pub(super) fn changes_channel(id: u64) -> String {
     keys::changes(id)
 }
@@ -31,32 +31,32 @@ pub(super) fn shard_of(channel: &str) -> Option<usize> {
     keys::shard_of_channel(channel)
 }
 
-/// The account or list of a channel of changes.
+/// The account or list of a change channel.
 pub(super) fn owner_of(channel: &str) -> Option<u64> {
     keys::owner_of_channel(channel)
 }
 
-/// How many shards there are.
+/// The number of shards.
 pub(super) fn shard_count(db: &Db) -> usize {
     if db.is_cluster() { SHARDS } else { 1 }
 }
 
-/// The shard of an author's statuses: what one says is told in one order. Ids end in zeros, as a rule, so they are mixed first.
+/// The shard of an author: all events of an author have one order. The low bits of ids are mostly zero, so ids are mixed.
 fn shard_of_author(db: &Db, author: UserId) -> usize {
     let mixed = author.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     (mixed % shard_count(db) as u64) as usize
 }
 
-/// What is to be appended.
+/// An event to append.
 pub(super) struct Append {
     pub author: UserId,
     pub status: StatusId,
-    /// As the script calls it.
+    /// The kind, in the terms of the script.
     pub kind: &'static str,
     pub terms: FilterTerms,
 }
 
-/// How much is kept of a shard.
+/// The retention of a shard.
 #[derive(Clone, Copy)]
 pub(super) struct Retention {
     pub now: Millis,
@@ -64,7 +64,7 @@ pub(super) struct Retention {
     pub since: Millis,
 }
 
-/// Notes events, each once. One pipeline of scripts.
+/// Appends events, each once. One pipeline of scripts.
 pub(super) async fn append(db: &Db, appends: &[Append], retention: Retention) -> Result<(), Error> {
     let call = |it: &Append| {
         let shard = shard_of_author(db, it.author);
@@ -80,9 +80,9 @@ pub(super) async fn append(db: &Db, appends: &[Append], retention: Retention) ->
     db.call_many(appends.iter().map(call).collect()).await.map(drop)
 }
 
-/// Tells that the surroundings of an account or a list have changed.
+/// Publishes that the surroundings of an account or a list have changed.
 pub(super) async fn publish_change(db: &Db, id: u64) -> Result<(), Error> {
-    db.call_aside(vec![Call::new(&PUBLISH_CHANGE, [keys::changes(id)])]).await.map(drop)
+    db.call_untracked(vec![Call::new(&PUBLISH_CHANGE, [keys::changes(id)])]).await.map(drop)
 }
 
 /// The newest event of each shard. One pipeline.
@@ -90,18 +90,18 @@ pub(crate) async fn position(db: &Db) -> Result<LogPosition, Error> {
     position_of(db.read_many(position_commands(db)).await?)
 }
 
-/// What asks for the newest event of each shard, to stand at the head of a pipeline.
+/// The commands that read the newest event of each shard, for the beginning of a pipeline.
 pub(crate) fn position_commands(db: &Db) -> Vec<Cmd> {
     (0..shard_count(db)).map(|shard| cmd("HGET").arg(keys::told(shard)).arg("last").take()).collect()
 }
 
-/// What these commands answer.
+/// Decodes the replies to [`position_commands`].
 pub(crate) fn position_of(replies: impl IntoIterator<Item = Value>) -> Result<LogPosition, Error> {
     replies.into_iter().map(|reply| Ok(id(decode::one(reply)?))).collect::<Result<_, Error>>().map(LogPosition)
 }
 
-/// Those of `statuses` that may be told behind `position`: they were told there, or were not told so far and can be. One pipeline of a command a shard
-/// and thousand statuses.
+/// Those of `statuses` whose events may follow `position`: they were published after it, or may still be published. One pipeline with a command per
+/// shard and thousand statuses.
 pub(super) async fn not_yet_published(db: &Db, position: &LogPosition, statuses: &[u64]) -> Result<Vec<u64>, Error> {
     let mut still = Vec::new();
     for some in statuses.chunks(LOOKED_UP) {
@@ -109,7 +109,7 @@ pub(super) async fn not_yet_published(db: &Db, position: &LogPosition, statuses:
         let ask = |shard| cmd("HMGET").arg(keys::told(shard)).arg("dropped").arg(&fields).take();
         let replies = db.read_many((0..shard_count(db)).map(ask).collect()).await?;
         let told: Vec<Vec<Option<String>>> = replies.into_iter().map(decode::one).collect::<Result<_, _>>()?;
-        // What was dropped from every shard is newer than a status that nobody is told of any more: see the script.
+        // An event that was trimmed from every shard is newer than a status that cannot be published any more: see the script.
         let dropped = told.iter().map(|shard| id(shard.first().cloned().flatten()).at).min().unwrap_or(0);
         for (at, status) in some.iter().enumerate() {
             let mut events = told.iter().enumerate().filter_map(|(shard, told)| Some((shard, told.get(at + 1)?.clone()?)));
@@ -129,10 +129,10 @@ fn id(text: Option<String>) -> EventId {
     text.and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
-/// What comes next in shards after these events, up to `limit` events each. One pipeline; none costs nothing.
+/// Reads up to `limit` events after each of these events. One pipeline; none for an empty list.
 pub(super) async fn read(db: &Db, after: &[(usize, EventId)], limit: usize) -> Result<Vec<ReadResult>, Error> {
     let of = |(shard, last): &(usize, EventId)| {
-        // From the place itself on: that it is there says that nothing was lost.
+        // The range includes the event itself: if it exists, nothing was lost.
         let from = if *last == EventId::default() { "-".to_owned() } else { last.to_string() };
         let range = cmd("XRANGE").arg(keys::stream(*shard)).arg(from).arg("+").arg("COUNT").arg(limit + 1).take();
         [range, cmd("HMGET").arg(keys::told(*shard)).arg("dropped").arg("last").take()]
@@ -154,7 +154,7 @@ fn classify(shard: usize, last: EventId, entries: Vec<Entry>, dropped: EventId, 
     match events.first() {
         Some(first) if first.id == last => drop(events.remove(0)),
         _ if last == dropped => {}
-        // All of it was lost, and there is nothing that this place lacks.
+        // All events were lost, but none is missing at this position.
         None if last == newest => {}
         _ if last < dropped => return ReadResult::Expired,
         _ => return ReadResult::Lost,
@@ -167,7 +167,7 @@ fn event_of(shard: usize, (id, fields): Entry) -> Option<Event> {
     event(shard, &id, std::str::from_utf8(kind).ok()?, std::str::from_utf8(status).ok()?, terms)
 }
 
-/// An event as it was published, and the id of the one before it.
+/// Parses a published event, and the id of the event before it.
 pub(super) fn published(shard: usize, message: &[u8]) -> Option<(Event, EventId)> {
     let mut parts = message.splitn(5, |byte| *byte == b' ');
     let mut text = || parts.next().and_then(|part| std::str::from_utf8(part).ok());
@@ -181,7 +181,7 @@ fn event(shard: usize, id: &str, kind: &str, status: &str, terms: &[u8]) -> Opti
         "d" => EventKind::Deleted,
         _ => return None,
     };
-    // A deletion of which nothing is known any more goes to nobody by its marks.
+    // A deletion without terms is delivered to nobody by its terms.
     let terms = FilterTerms::from_bytes(terms).unwrap_or_default();
     Some(Event { shard, id: id.parse().ok()?, kind, status: StatusId(status.parse().ok()?), terms })
 }

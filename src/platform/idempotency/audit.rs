@@ -1,7 +1,7 @@
-//! The audit of what was made under clients' keys: both keys of an account hold the same, and each says what was made.
+//! Audits idempotency keys: both hashes of an account have the same members, and every value can be parsed.
 
 use super::keys::{self, KeyKind};
-use super::model::{DIGEST, MAX_KEYS, REMEMBER_FOR};
+use super::model::{DIGEST, KEY_TTL, MAX_KEYS};
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::UserId;
@@ -11,12 +11,12 @@ use std::collections::HashSet;
 
 pub use super::keys::KINDS;
 
-/// Whether a key is of this domain.
+/// Whether a key belongs to the idempotency keys.
 pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// The answers of accounts and their times.
+/// Checks the answers of accounts and their times.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -24,11 +24,11 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     let (mut answers, mut accounts) = (Vec::new(), HashSet::new());
     for entry in entries {
         match keys::parse(&entry.key) {
-            Some(KeyKind::Answers(account)) if entry.check_derived_type("hash", Expiry::After(REMEMBER_FOR), found) => {
+            Some(KeyKind::Answers(account)) if entry.check_derived_type("hash", Expiry::After(KEY_TTL), found) => {
                 answers.push(entry.key.clone());
                 accounts.insert(account);
             }
-            Some(KeyKind::Times(account)) if entry.check_derived_type("zset", Expiry::After(REMEMBER_FOR), found) => {
+            Some(KeyKind::Times(account)) if entry.check_derived_type("zset", Expiry::After(KEY_TTL), found) => {
                 accounts.insert(account);
             }
             _ => {}
@@ -49,10 +49,10 @@ async fn check_sizes(reader: &AuditReader, accounts: HashSet<UserId>, found: &mu
             let key = if there { keys::answers(*account) } else { keys::times(*account) };
             found.add_repairable(&key, "there is no such account", [Remedy::PurgeAccount(*account)]);
         }
-        // What is of another type is told elsewhere.
+        // A wrong type is reported elsewhere.
         let (Some(size), Some(other)) = (answers.read::<usize>(account), times.read::<usize>(account)) else { continue };
         if size != other {
-            // Told of the one that is there: a key that is gone is not looked at again.
+            // Reported for the key that exists: a deleted key is not checked again.
             let (answers, times) = (keys::answers(*account), keys::times(*account));
             let (key, of) = if size > 0 { (answers, times) } else { (times, answers) };
             let what = format!("is not of the size of {of}");

@@ -1,12 +1,12 @@
-//! Every key of this domain.
+//! The Redis keys of idempotency keys.
 
 use crate::base::audit;
 use crate::base::ids::UserId;
 
-/// What stands before the colon of each of them.
+/// The kinds of keys: the part of each key before the colon.
 pub const KINDS: [&str; 2] = ["idempotency", "idempotent"];
 
-/// HASH, digest → `fingerprint id`. At most [`super::model::MAX_KEYS`]; time to live: 24 hours from the last use of any.
+/// HASH, digest → `fingerprint id`. Bound: [`super::model::MAX_KEYS`]. Time to live: 24 hours from the last use of any.
 pub(super) fn answers(account: UserId) -> String {
     format!("idempotency:{{{}}}", account.0)
 }
@@ -16,14 +16,14 @@ pub(super) fn times(account: UserId) -> String {
     format!("idempotent:{{{}}}", account.0)
 }
 
-/// What a key of this domain holds, and of whom.
+/// A parsed key and its account.
 #[derive(Clone, Copy)]
 pub(super) enum KeyKind {
     Answers(UserId),
     Times(UserId),
 }
 
-/// What a key is about; `None` when it is not of this domain.
+/// Parses a key; `None` if it does not belong to the idempotency keys.
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let of = |kind| audit::id_in(key, kind).map(UserId);
     of("idempotency").map(KeyKind::Answers).or_else(|| of("idempotent").map(KeyKind::Times))

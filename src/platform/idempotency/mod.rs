@@ -1,20 +1,19 @@
-//! What a creating mutation made under a client's key, so that a repeated request makes nothing again.
+//! Idempotency keys: a repeated request of a creating mutation returns the first result and creates nothing again.
 //!
 //! | key | type | what | bound |
 //! |---|---|---|---|
-//! | `idempotency:{uid}` | HASH | digest of a mutation's name and a client's key → `fingerprint id` | 10,000, 24 h unused |
-//! | `idempotent:{uid}` | ZSET | the same digest → when it was first used, ms | as the HASH |
+//! | `idempotency:{uid}` | HASH | digest of the mutation's name and the client's key → `fingerprint id` | 10,000, 24 h after its last use |
+//! | `idempotent:{uid}` | ZSET | the same digest → when it was first used, in ms | as the HASH |
 //!
-//! A key is tied *before* its mutation changes anything, to the id that the mutation is about to use. A repeated request, be it while
-//! the first one runs, after its answer was lost or from another server, gets that id and does the same idempotent steps: both end with
-//! the same answer, and nothing is made twice. What has come to nothing is forgotten, so that a better try may have the key.
+//! A key is bound to the id that the mutation is about to use, *before* the mutation changes anything. A repeated request gets that id and executes
+//! the same idempotent steps, whether the first request is still running, its answer was lost, or it went to another server. Both return the same
+//! result, and nothing is created twice. If the request is refused, the key is released, so that a corrected request can use it.
 //!
-//! **Invariants.** Both keys hold the same digests and end together. What was first used 24 hours ago counts as gone, whether it was
-//! trimmed or not; each use trims a hundred. Nothing is refused for the bound: the oldest make room. (An account's limits
-//! do not let it come to ten thousand in a day.) Everything of an account is found by its id; neither the client's key nor its input is
-//! there in the clear.
+//! **Invariants.** Both hashes have the same digests and expire together. A digest that was first used 24 hours ago counts as deleted, trimmed or
+//! not; each use trims a hundred. The bound refuses nothing: the oldest digests are dropped. (The rate limits of an account keep it below ten
+//! thousand a day.) All data of an account is found by its id. Neither the client's key nor its input is stored in clear text.
 //!
-//! **Costs.** One script a request with a key.
+//! **Costs.** One script per request with a key.
 
 pub mod audit;
 mod keys;
@@ -22,4 +21,4 @@ mod model;
 pub mod service;
 mod store;
 
-pub use model::{Keyed, check_key};
+pub use model::{IdempotentRequest, check_key};

@@ -1,4 +1,4 @@
-//! Requests under a client's key: plain types and limits.
+//! Idempotent requests: plain types and limits.
 
 use crate::base::clock::{DAY, Millis};
 use crate::base::error::{UserError, UserErrorCode};
@@ -6,33 +6,33 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-/// How long a key is remembered from its first use.
-pub(super) const REMEMBER_FOR: Millis = DAY;
-/// The most keys that are remembered of an account.
+/// How long a key is remembered after its first use.
+pub(super) const KEY_TTL: Millis = DAY;
+/// The most keys of an account.
 pub(super) const MAX_KEYS: usize = 10_000;
-/// Characters of a digest: 16 bytes in base64url.
+/// The length of a digest: 16 bytes in base64url.
 pub(super) const DIGEST: usize = 22;
 
-/// A creating mutation under a client's key, as it is remembered.
+/// A creating mutation with a client's key, as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Keyed {
-    /// Of the mutation's name and the key: the same key of another mutation is another one.
+pub struct IdempotentRequest {
+    /// The digest of the mutation's name and the key: the same key of another mutation is a different one.
     pub(super) digest: String,
-    /// Of the input: what must be the same for a repeated request to be the same one.
+    /// The digest of the input, which must be the same for a repeated request.
     pub(super) fingerprint: String,
 }
 
-impl Keyed {
-    /// The mutation of this name under this key, with this input as it would be kept, without the key.
+impl IdempotentRequest {
+    /// The mutation of this name with this key and its normalized input without the key.
     pub fn new(mutation: &str, key: &str, input: &str) -> Self {
         Self { digest: digest(&format!("{mutation} {key}")), fingerprint: digest(input) }
     }
 }
 
-/// Checks a client's key.
+/// Validates a client's key.
 ///
 /// # Errors
-/// `INVALID_INPUT` for what is not 1 to 64 visible ASCII characters.
+/// `INVALID_INPUT` unless it has 1 to 64 visible ASCII characters.
 pub fn check_key(key: &str) -> Result<(), UserError> {
     if (1..=64).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Ok(());
@@ -62,11 +62,11 @@ mod tests {
 
     #[test]
     fn what_is_remembered_tells_mutations_keys_and_inputs_apart() {
-        let one = Keyed::new("postStatus", "k", "x");
+        let one = IdempotentRequest::new("postStatus", "k", "x");
         assert_eq!((one.digest.len(), one.fingerprint.len()), (DIGEST, DIGEST));
-        assert_eq!(one, Keyed::new("postStatus", "k", "x"));
-        assert_ne!(one.digest, Keyed::new("createUserList", "k", "x").digest);
-        assert_ne!(one.digest, Keyed::new("postStatus", "l", "x").digest);
-        assert_ne!(one.fingerprint, Keyed::new("postStatus", "k", "y").fingerprint);
+        assert_eq!(one, IdempotentRequest::new("postStatus", "k", "x"));
+        assert_ne!(one.digest, IdempotentRequest::new("createUserList", "k", "x").digest);
+        assert_ne!(one.digest, IdempotentRequest::new("postStatus", "l", "x").digest);
+        assert_ne!(one.fingerprint, IdempotentRequest::new("postStatus", "k", "y").fingerprint);
     }
 }

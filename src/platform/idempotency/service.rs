@@ -1,46 +1,46 @@
-//! The use cases of keys under which clients repeat their requests.
+//! The use cases of idempotency keys.
 
-use super::model::Keyed;
+use super::model::IdempotentRequest;
 use super::store;
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::UserId;
 
-/// What a mutation under a client's key is to make: `id`, or what its first request within 24 hours was to make. To be asked before
-/// anything is changed; with an id that is not one's own, every step is to be done again, since the first request may not have come
-/// to its end. One script.
+/// Binds the key to `id`, and returns the id that the mutation must create: `id`, or that of the first request within 24 hours. Must be called
+/// before anything is changed. With the id of an earlier request, every step must be executed again, since that request may not be complete. One
+/// script.
 ///
 /// # Errors
-/// `IDEMPOTENCY_MISMATCH` when the first request had other input; `UNAUTHENTICATED` when the account is gone.
-pub async fn remember(app: &App, account: UserId, keyed: &Keyed, id: u64) -> Outcome<u64> {
-    let found = store::remember(app.db(), account, keyed, id, app.now()).await?;
+/// `IDEMPOTENCY_MISMATCH` if the first request had other input; `UNAUTHENTICATED` if the account is deleted.
+pub async fn remember(app: &App, account: UserId, request: &IdempotentRequest, id: u64) -> Outcome<u64> {
+    let found = store::remember(app.db(), account, request, id, app.now()).await?;
     let (fingerprint, tied) = found.ok_or(Error::Unauthenticated)?;
-    if fingerprint == keyed.fingerprint { Ok(tied) } else { Err(mismatch().into()) }
+    if fingerprint == request.fingerprint { Ok(tied) } else { Err(mismatch().into()) }
 }
 
-/// Forgets a key whose request was refused and so made nothing, if it is still tied to that `id`. One script.
+/// Releases the key of a refused request, if it is still bound to that `id`. One script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn forget(app: &App, account: UserId, keyed: &Keyed, id: u64) -> Result<(), Error> {
-    store::forget(app.db(), account, keyed, id).await
+pub async fn forget(app: &App, account: UserId, request: &IdempotentRequest, id: u64) -> Result<(), Error> {
+    store::forget(app.db(), account, request, id).await
 }
 
-/// Forgets every key of an account that is gone. One command.
+/// Deletes all keys of a deleted account. One command.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge(app: &App, account: UserId) -> Result<bool, Error> {
-    store::erase(app.db(), account).await?;
+    store::delete(app.db(), account).await?;
     Ok(false)
 }
 
-/// Makes what is kept of an account's keys agree, and readable: an answer that cannot be read is forgotten, so that its key can be used again.
+/// Repairs the keys of an account: both hashes agree, and a value that cannot be parsed is deleted, so that its key can be used again.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle(app: &App, account: UserId) -> Result<(), Error> {
-    store::mend(app.db(), account, app.now()).await
+    store::repair(app.db(), account, app.now()).await
 }
 
 fn mismatch() -> UserError {

@@ -1,7 +1,7 @@
-//! What was made under clients' keys, in Redis.
+//! The idempotency keys' access to Redis.
 
 use super::keys;
-use super::model::{Keyed, MAX_KEYS, REMEMBER_FOR};
+use super::model::{IdempotentRequest, KEY_TTL, MAX_KEYS};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
@@ -12,22 +12,23 @@ use redis::cmd;
 
 static REMEMBER_ANSWER: Script = Script::new(include_str!("lua/remember_answer.lua"));
 static FORGET_ANSWER: Script = Script::new(include_str!("lua/forget_answer.lua"));
-static MEND_ANSWER: Script = Script::new(include_str!("lua/mend_answer.lua"));
+static REPAIR_ANSWER: Script = Script::new(include_str!("lua/repair_answer.lua"));
 
-/// Answers that are looked at together.
+/// Digests per page of a repair.
 const PAGE: usize = 1_000;
 
-/// Ties a key to `id`, unless it is tied already; what it is tied to: a fingerprint and an id. `None` when the account is gone. One script.
+/// Binds a key to `id`, unless it is bound already; returns the fingerprint and the id that it is bound to. `None` if the account is deleted. One
+/// script.
 pub(super) async fn remember(
     db: &Db,
     account: UserId,
-    keyed: &Keyed,
+    request: &IdempotentRequest,
     id: u64,
     now: Millis,
 ) -> Result<Option<(String, u64)>, Error> {
     let keys = [keys::answers(account), keys::times(account), user_key(account)];
-    let call = Call::new(&REMEMBER_ANSWER, keys).arg(&keyed.digest).arg(tied(keyed, id));
-    let tied: String = db.call(call.arg(now).arg(REMEMBER_FOR).arg(MAX_KEYS)).await?;
+    let call = Call::new(&REMEMBER_ANSWER, keys).arg(&request.digest).arg(tied(request, id));
+    let tied: String = db.call(call.arg(now).arg(KEY_TTL).arg(MAX_KEYS)).await?;
     if tied.is_empty() {
         return Ok(None);
     }
@@ -35,25 +36,25 @@ pub(super) async fn remember(
     Ok(Some((fingerprint.to_owned(), id.parse().map_err(Error::corrupt)?)))
 }
 
-/// Forgets a key that is tied to this very input and `id`. One script.
-pub(super) async fn forget(db: &Db, account: UserId, keyed: &Keyed, id: u64) -> Result<(), Error> {
+/// Releases a key that is bound to exactly this input and `id`. One script.
+pub(super) async fn forget(db: &Db, account: UserId, request: &IdempotentRequest, id: u64) -> Result<(), Error> {
     let call = Call::new(&FORGET_ANSWER, [keys::answers(account), keys::times(account)]);
-    db.call::<u64>(call.arg(&keyed.digest).arg(tied(keyed, id))).await.map(drop)
+    db.call::<u64>(call.arg(&request.digest).arg(tied(request, id))).await.map(drop)
 }
 
-/// Forgets every key of an account. One command.
-pub(super) async fn erase(db: &Db, account: UserId) -> Result<(), Error> {
+/// Deletes all keys of an account. One command.
+pub(super) async fn delete(db: &Db, account: UserId) -> Result<(), Error> {
     let keys = [keys::answers(account), keys::times(account)];
     db.write_many(vec![cmd("UNLINK").arg(&keys).take()]).await.map(drop)
 }
 
-/// Makes both keys of an account hold the same, and nothing that cannot be read; what is over the limit goes, the oldest first. A script for each
-/// that disagrees, pages of a thousand.
-pub(super) async fn mend(db: &Db, account: UserId, now: Millis) -> Result<(), Error> {
+/// Makes both hashes of an account agree, deletes what cannot be parsed, and then the oldest above the bound. One script per digest, in pages of a
+/// thousand.
+pub(super) async fn repair(db: &Db, account: UserId, now: Millis) -> Result<(), Error> {
     let (answers, times) = (keys::answers(account), keys::times(account));
     let mend = |digests: Vec<Vec<u8>>| {
         let keys = || [keys::answers(account), keys::times(account)];
-        digests.into_iter().map(|it| Call::new(&MEND_ANSWER, keys()).arg(it).arg(now).arg(REMEMBER_FOR)).collect::<Vec<_>>()
+        digests.into_iter().map(|it| Call::new(&REPAIR_ANSWER, keys()).arg(it).arg(now).arg(KEY_TTL)).collect::<Vec<_>>()
     };
     let mut cursor = "0".to_owned();
     loop {
@@ -65,7 +66,7 @@ pub(super) async fn mend(db: &Db, account: UserId, now: Millis) -> Result<(), Er
             break;
         }
     }
-    // The newest first: what is taken away moves none of those that come next.
+    // The newest first, so that a deletion does not move those that are still to come.
     let size: usize = db.read(cmd("ZCARD").arg(&times).take()).await?;
     for from in (0..size).step_by(PAGE).collect::<Vec<_>>().into_iter().rev() {
         let page = cmd("ZRANGE").arg(&times).arg(from).arg(from + PAGE - 1).take();
@@ -80,6 +81,6 @@ pub(super) async fn mend(db: &Db, account: UserId, now: Millis) -> Result<(), Er
     Ok(())
 }
 
-fn tied(keyed: &Keyed, id: u64) -> String {
-    format!("{} {id}", keyed.fingerprint)
+fn tied(request: &IdempotentRequest, id: u64) -> String {
+    format!("{} {id}", request.fingerprint)
 }

@@ -1,4 +1,4 @@
-//! The audit of the journal: no entry past its lease, nothing among the dead, queues and entries belong together.
+//! Audits the journal: no entry is long past its lease, there are no dead letters, and every entry is in a queue.
 
 use super::keys::{self, KeyKind};
 use super::model::{JournalEntry as Job, LEASE, Queue};
@@ -11,15 +11,15 @@ use std::collections::HashMap;
 
 pub use super::keys::KINDS;
 
-/// How long past its lease an entry may be: as long as a back-off and somebody's next look.
+/// The longest time that an entry may be past its lease: one back-off and one poll of the workers.
 const PATIENCE: Millis = 2 * LEASE;
 
-/// Whether a key is of this domain.
+/// Whether a key belongs to the journal.
 pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Journals.
+/// Checks the keys of the journal.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -61,7 +61,7 @@ async fn check_shard(reader: &AuditReader, shard: u64, found: &mut Findings) -> 
         let job = audit::id(id).and_then(|id| Job::parse(id, record));
         match (job, due.get(id)) {
             (None, _) => found.add_with(&key, format!("entry {id:?} cannot be read"), record.clone()),
-            // It stays settled where nothing runs, and is looked at when something does.
+            // A settled entry waits until a worker sweeps it; where no server runs it stays settled.
             (_, None) if settled.contains_key(id) => {}
             (_, None) => found.add(&key, format!("entry {id} waits in no queue")),
             (Some(job), Some(due)) if due + PATIENCE < reader.now() => {
@@ -73,14 +73,14 @@ async fn check_shard(reader: &AuditReader, shard: u64, found: &mut Findings) -> 
     Ok(())
 }
 
-/// What a zset holds, with times as scores.
+/// Reads the members of a sorted set whose scores are times.
 async fn times(reader: &AuditReader, key: &str) -> Result<impl Iterator<Item = (String, Millis)>, Error> {
     let range = |key: &str| cmd("ZRANGE").arg(key).arg(0).arg(super::model::MAX_ENTRIES - 1).arg("WITHSCORES").take();
     let rows: Vec<(String, f64)> = reader.query([key], range).await?.read(&key).unwrap_or_default();
     Ok(rows.into_iter().map(|(id, at)| (id, at as Millis)))
 }
 
-/// A copy goes with its entry, or the entry is made of it again within a minute.
+/// Checks copies. A copy is deleted before its entry; if the entry is missing, a worker restores it from the copy within a minute.
 async fn check_copies(reader: &AuditReader, key: &str, found: &mut Findings) -> Result<(), Error> {
     reader
         .fields(vec![key.to_owned()], async |page| {

@@ -1,40 +1,41 @@
-//! Every key of this domain.
+//! The keys of the journal.
 
 use super::model::{Queue, SHARDS};
 use crate::base::audit;
 use crate::db::spread;
 
-/// What stands before the colon of each of them.
+/// The kinds of keys: the part of each key before the colon.
 pub const KINDS: [&str; 5] = ["journal", "due", "dead", "settled", "copies"];
 
-/// HASH, entry id → `claims tries place task`; on a cluster `claims tries place copies task`. At most [`super::model::MAX_ENTRIES`], no time to live.
+/// HASH, entry id → `claims tries place task`; on a cluster `claims tries place copies task`. Bound: [`super::model::MAX_ENTRIES`]. No time to
+/// live.
 pub(super) fn journal(shard: u64) -> String {
     format!("journal:{{{shard}}}")
 }
 
-/// ZSET, entry id → when it is anybody's, in ms since the epoch. Holds the journal's entries.
+/// ZSET, entry id → when its lease expires, in ms since the epoch. The members are the entries of the journal.
 pub(super) fn due(shard: u64, queue: Queue) -> String {
     format!("due:{{{shard}}}:{}", queue.name())
 }
 
-/// HASH, entry id → `error, newline, claims tries place task`. At most [`super::model::MAX_DEAD`], no time to live.
+/// HASH, entry id → `error, newline, claims tries place task`. Bound: [`super::model::MAX_DEAD`]. No time to live.
 pub(super) fn dead(shard: u64) -> String {
     format!("dead:{{{shard}}}")
 }
 
-/// ZSET, entry id → when it was settled, in ms since the epoch. Of entries of the journal, which are kept for [`super::model::KEEP`]; on a
-/// cluster only.
+/// ZSET, entry id → when it was settled, in ms since the epoch. The members are entries of the journal, retained for [`super::model::RETENTION`].
+/// On a cluster only.
 pub(super) fn settled(shard: u64) -> String {
     format!("settled:{{{shard}}}")
 }
 
 /// HASH, entry id → record, as in the journal. Copies of entries whose journal is on another node; on a cluster only. `tag` is one of
-/// [`spread::tags`]. At most [`super::model::MAX_ENTRIES`], no time to live: a copy goes with its entry.
+/// [`spread::tags`]. Bound: [`super::model::MAX_ENTRIES`]. No time to live: a copy is deleted with its entry.
 pub(super) fn copies(tag: u64) -> String {
     format!("copies:{{{tag}}}")
 }
 
-/// What a key of this domain is.
+/// A parsed key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyKind {
     Journal(u64),
@@ -44,7 +45,7 @@ pub(super) enum KeyKind {
     Copies(u64),
 }
 
-/// What a key is; `None` when it is not of this domain.
+/// Parses a key; `None` if the key does not belong to the journal.
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let shard = |tag: &str| audit::number(tag).filter(|shard| *shard < SHARDS);
     if let Some((key, queue)) = key.split_once("}:") {

@@ -1,63 +1,62 @@
-//! The journal: what may disagree in the store until somebody has settled it.
+//! The journal: durable entries for changes of several hash tags, so that every change is completed.
 //!
 //! | key | type | what | bound |
 //! |---|---|---|---|
-//! | `journal:{n}` | HASH | entry id → `claims tries place task`, on a cluster `claims tries place copies task` | 100,000 a shard, then `OVERLOADED` |
-//! | `due:{n}:short`, `due:{n}:long` | ZSET | entry id → when it is anybody's, in ms | the same entries |
-//! | `dead:{n}` | HASH | entry id → the entry that could not be settled, and why | 10,000 a shard |
+//! | `journal:{n}` | HASH | entry id → `claims tries place task`, on a cluster `claims tries place copies task` | 100,000 per shard, then `OVERLOADED` |
+//! | `due:{n}:short`, `due:{n}:long` | ZSET | entry id → when its lease expires, in ms | the same entries |
+//! | `dead:{n}` | HASH | entry id → the dead letter: the last error and the entry | 10,000 per shard |
 //! | `settled:{n}` | ZSET | on a cluster: entry id → when it was settled, in ms | the same entries, 20 s |
-//! | `copies:{tag}` | HASH | on a cluster: entry id → record, on another node than the journal's | 100,000 a tag, then `OVERLOADED` |
+//! | `copies:{tag}` | HASH | on a cluster: entry id → record, on another node than the journal's | 100,000 per tag, then `OVERLOADED` |
 //!
-//! A change of several steps has one that counts: its *commit*, a script on one tag. Everything that other tags say of it is derived.
-//! So the journal does not log what was done; it names what may disagree ([`Task`]), before the commit, and is struck out when all agrees.
-//! Settling looks at what was committed and makes the rest agree with it. It may be done twice, by two at once, or late; a commit
-//! itself is never done again. (A write-ahead log would have to be replayed in order, on one tag.)
+//! A change of several steps has one step that decides, its *commit*: a script on one tag. The state of all other tags is derived from the commit.
+//! The journal is not a log of operations. An entry is written before the commit and names the keys that may disagree ([`Task`]); it is
+//! acknowledged when they agree. *Settling* an entry reads the commit and makes the other tags agree with it. Settling can run twice, late, or in
+//! two processes at once; the commit itself is never repeated. (A write-ahead log would have to be replayed in order, on one tag.)
 //!
-//! **Leases.** Whoever writes an entry has ten seconds for it; then it is overdue, and the next process that looks
-//! takes it over for ten more. Long work is done in passes of at most a thousand keys; after each its place is noted and the
-//! lease renewed, and after some it goes back into the queue, behind what came meanwhile. So one star's post delays nobody else's.
+//! **Leases.** The process that writes an entry holds its lease for ten seconds. When the lease has expired, the next worker that polls claims the
+//! entry for ten more seconds. Long tasks work in passes of at most a thousand keys. After each pass the progress is stored and the lease renewed;
+//! after several passes the entry is requeued behind the others. So the fan-out of an author with many followers does not delay other changes.
 //!
-//! **Failures.** A pass that fails is tried again after 1, 2, 4 and 8 s, five times in all, then the entry is laid among the dead, for
-//! an operator (`waxwing tasks`). A storage that is away is nobody's failure and counts for nothing. An entry that was taken over
-//! twenty times without getting on (it may kill its process) is laid there too.
+//! **Failures.** A failed pass is retried after 1, 2, 4 and 8 s. After five failures the entry becomes a dead letter, for an operator to inspect
+//! (`waxwing tasks`). Failures of the storage do not count. An entry that was claimed twenty times without progress also becomes a dead letter,
+//! since it may crash its process.
 //!
-//! **Power cuts.** A Redis server that appends with `everysec` loses at most the last two seconds of what it wrote, and always the end: of two
-//! writes to one server the second is never kept without the first. On a single server the entry is written before every step of its change,
-//! so whenever a step is kept the entry is kept, too, and is settled when its lease is over. Nothing more is needed there.
+//! **Power failures.** A Redis server with `appendfsync everysec` loses at most the last two seconds of its writes, and always a suffix: of two
+//! writes to one server, the second is never kept without the first. On a single server the entry is written before every step of its change. So if
+//! a step is kept, the entry is kept too and is settled when its lease expires. Nothing more is needed there.
 //!
-//! The nodes of a cluster lose ends of different lengths. Three rules make up for that:
+//! The nodes of a cluster lose suffixes of different length. Three rules handle that:
 //!
-//! 1. *An entry has a copy on every node that its change may touch*, written in the same round trip, before the commit. So each node that keeps
-//!    a step of the change keeps the entry or a copy of it. The copies lie under tags that are spread over all slots
-//!    ([`crate::db::spread`]); which nodes there are is taken from the map of the cluster, and the record names the tags. An entry that is lost
-//!    is written again from any copy ([`keep`]): as soon as a node is seen to have been restarted or replaced, and once a minute.
-//! 2. *An entry is struck out only when no node can lose any more what settled it.* A settled entry is kept for twenty seconds ([`KEEP`]), and struck
-//!    out only if no node was restarted or replaced since its passes were begun. That is seen by the generation of the cluster
-//!    ([`crate::db::Db::generation`]), a hash of the `run_id` and the `master_replid` of all primaries, which each entry records. An entry of
-//!    another generation is settled again, from the first pass. A replica that takes over counts as a restart. Which process compares does not
-//!    matter, nor how many do: the entry itself says when it was begun, and the moment before which it must have been settled is taken
-//!    before the nodes are asked. So a process that has stood still in between strikes out only what was safe then, and one that has just been
-//!    started needs to remember nothing.
-//! 3. *Settling works in both directions.* The commit may be lost and derived steps kept: then these are undone. What a pass takes apart
-//!    (the likes of a deleted status, the members of a deleted list, everything of a deleted account) gets entries of its own
-//!    on a cluster ([`service::begin_subtasks`]), since nothing else would name both sides of what was only half kept. So do accounts and sessions that
-//!    begin. Where one change has followed another, an entry may be settled before what it goes by: so a pass that begins again also looks
-//!    for what no walk can find any more ([`Progress::is_restarted`]).
+//! 1. *An entry has a copy on every node that its change may touch*, written in the same round trip, before the commit. So every node that keeps a
+//!    step of the change also keeps the entry or a copy. The copies are stored under tags that are spread over all slots ([`crate::db::spread`]);
+//!    the slot map of the cluster says which nodes there are, and the record names the tags. A lost entry is restored from any copy
+//!    ([`retention`]): as soon as a node was restarted or replaced, and once a minute.
+//! 2. *An entry is deleted only when no node can lose the writes that settled it.* A settled entry is retained for twenty seconds ([`RETENTION`]).
+//!    It is deleted only if no node was restarted or replaced since its passes began; otherwise it is settled again from the first pass. To detect
+//!    that, each entry records the generation of the cluster ([`crate::db::Db::generation`]), a hash of the `run_id` and the `master_replid` of all
+//!    primaries. A failover to a replica counts as a restart. Any number of processes may compare: the entry itself records when its passes began,
+//!    and the time limit for its settling is taken before the nodes are queried. So a process that was suspended in between deletes only entries
+//!    that were safe then, and a new process needs no memory of the past.
+//! 3. *Settling works in both directions.* If the commit was lost and derived steps were kept, they are undone. The parts that a pass deletes (the
+//!    likes of a deleted status, the members of a deleted list, everything of a deleted account) get entries of their own on a cluster
+//!    ([`service::begin_subtasks`]), because nothing else names both sides of a half-kept deletion. So do new accounts and sessions. If one change
+//!    follows another, an entry can be settled before the change that it depends on. So a restarted pass also searches for data that a normal pass
+//!    can no longer reach ([`Progress::is_restarted`]).
 //!
-//! What remains: an event may have been sent of a status that was lost afterwards, and a node that holds fewer than 256 consecutive slots may hold no
-//! tag for copies. While any primary is away, changes that may touch every node are refused, as most of them would fail on their way. Money of
-//! campaigns that shares on other nodes have spent is reconciled by the schedule of [`crate::domains::ads`], not by the journal. `WAITAOF` was looked at: it
-//! is in Redis 7.2, the floor is 7.0, and it makes a request wait for a disk where an entry that is kept makes nobody wait.
+//! **Limits.** An event may have been published for a status that was lost afterwards. A node with fewer than 256 consecutive slots may have no tag
+//! for copies. While any primary is down, changes that may touch every node are refused, since most of them would fail halfway. Money that was
+//! spent from budget shares on other nodes is reconciled by the schedule of [`crate::domains::ads`], not by the journal. `WAITAOF` is no
+//! alternative: it needs Redis 7.2 where 7.0 is supported, and it makes a request wait for a disk, whereas a retained entry delays nobody.
 //!
-//! **Costs.** A change: one round trip before it; the striking out waits for nobody. On a cluster that one round trip has a script on each node that the change may
-//! touch: two for a like, a comment or a follow (one where both lie on one node), one on every node for a status. Striking out is one script when it is
-//! settled, and a share of two pipelines that take 500 entries of a shard at once. Idle, a process asks once a second (INFO and
-//! CLUSTER SLOTS, one read of each shard).
+//! **Costs.** One round trip before each change; acknowledging runs in the background. On a cluster that round trip has a script on each node that
+//! the change may touch: two for a like, a comment or a follow (one if both keys are on one node), one on every node for a status. Settling an
+//! entry is one script; deleting it is a share of two pipelines that handle 500 entries of a shard at once. An idle process polls once a second
+//! (INFO and CLUSTER SLOTS, one read of each shard).
 //!
-//! Job libraries were looked at (apalis-redis 1.0 has leases and runs on clusters): theirs is a queue that anybody may take from at once, on
-//! one hash tag. Here an entry is its writer's first, most are struck out before anybody else sees them, and they spread over slots.
+//! Job libraries (such as apalis-redis 1.0, with leases and cluster support) have a queue on one hash tag that every worker can take from at once.
+//! Here the writer holds the first lease, most entries are acknowledged before another process sees them, and entries are spread over slots.
 //!
-//! After the outbox and saga patterns, and the delayed tasks of "Redis in Action" 6.4.2.
+//! See also: the outbox and saga patterns, and the delayed tasks of "Redis in Action" 6.4.2.
 
 pub mod audit;
 pub mod retention;

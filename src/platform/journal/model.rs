@@ -1,38 +1,38 @@
-//! What there is to settle: plain types.
+//! Journal entries, tasks and their progress: plain types.
 
 use crate::base::clock::Millis;
 use crate::base::ids::{CampaignId, CommentId, StatusId, UserId, UserListId, WebsiteId};
 use crate::db::inspect::COVERED_NODE_TIMEOUT;
 use serde::{Deserialize, Serialize};
 
-/// How long an entry belongs to whoever wrote or took it.
+/// The duration of a lease.
 pub const LEASE: Millis = 10_000;
-/// How long a settled entry is kept on a cluster. A primary that is cut off from the others takes writes for `cluster-node-timeout`, and all of them
-/// are lost when its replica takes over; so the longest timeout that is covered, and the time of an election. That is also ten times what a node with
-/// `appendfsync everysec` can lose in a power cut (two seconds), so that clocks of processes may differ.
+/// How long a settled entry is retained on a cluster. A primary that is cut off from the others accepts writes for `cluster-node-timeout`, and all
+/// of them are lost when its replica takes over. So this is the longest supported timeout plus the time of an election. It is also ten times what a
+/// node with `appendfsync everysec` can lose in a power failure (two seconds), which covers clock skew between processes.
 pub const RETENTION: Millis = COVERED_NODE_TIMEOUT + 5_000;
-/// Parts of the journal, each a hash tag of its own.
+/// Shards of the journal, each with a hash tag of its own.
 pub(super) const SHARDS: u64 = 8;
-/// Entries of a shard.
+/// The most entries of a shard.
 pub(super) const MAX_ENTRIES: usize = 100_000;
-/// Entries of a shard that could not be settled.
+/// The most dead letters of a shard.
 pub(super) const MAX_DEAD: usize = 10_000;
-/// How often a pass is tried.
+/// How often a pass is tried before the entry becomes a dead letter.
 pub(super) const MAX_TRIES: u64 = 5;
-/// How often an entry is taken over without getting on.
+/// How often an entry is claimed without progress before it becomes a dead letter.
 pub(super) const MAX_CLAIMS: u64 = 20;
 
-/// Somewhere that statuses are gathered: its kind and whose it is.
+/// A feed of statuses and its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Feed {
-    /// A home.
+    /// A home timeline.
     Home(UserId),
     /// A list's timeline.
     List(UserListId),
 }
 
 impl Feed {
-    /// The id in its hash tag. Ids are unique over all kinds of things.
+    /// The id in the feed's hash tag. Ids are unique over all kinds of objects.
     pub const fn tag(self) -> u64 {
         match self {
             Self::Home(id) => id.0,
@@ -41,172 +41,172 @@ impl Feed {
     }
 }
 
-/// What may disagree. Settling it is described where it is done: `work` names the place of each.
+/// The keys that may disagree. [`crate::cli::workers`] maps each task to the function that settles it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Task {
-    /// Whether `source` is followed by the home's owner (is on the list), and what the other side and the feed say of it.
+    /// A follow (home) or a membership (list): the feed and the other side follow from whether `source` is followed (is a member).
     Source {
         /// The feed.
         feed: Feed,
-        /// Whose statuses come or go.
+        /// The author whose statuses enter or leave the feed.
         source: UserId,
     },
-    /// Whether a status is there, the profile, homes and lists that hold it, and those who like it.
+    /// A status: profile, homes, lists and likes follow from whether the status exists.
     Status {
         /// Its author.
         author: UserId,
         /// The status.
         status: StatusId,
     },
-    /// Whether a list is there, and those on it and its timeline.
+    /// A list: its memberships and its timeline follow from whether the list exists.
     List {
-        /// Whose it is.
+        /// The list's owner.
         owner: UserId,
         /// The list.
         list: UserListId,
-        /// What it was called when it was made.
+        /// The list's name when it was created.
         name: String,
     },
-    /// Whether somebody likes a status, and what their own side says of it.
+    /// A like: the account's list of likes follows from the status's list of likers.
     Like {
-        /// Who.
+        /// The account.
         user: UserId,
-        /// What.
+        /// The status.
         status: StatusId,
     },
-    /// Whether a comment is there, and what its author's own side says of it.
+    /// A comment: the author's index follows from whether the comment exists.
     Comment {
         /// Its author.
         author: UserId,
         /// The comment.
         comment: CommentId,
     },
-    /// Whether a comment is there, of which the whole branch may have been taken away: its author's side, and what is below it.
+    /// A comment whose branch may have been deleted: the author's index, and the replies below the comment.
     Branch {
-        /// Its author, if it was not deleted before.
+        /// Its author, unless the author is already deleted.
         author: Option<UserId>,
         /// The comment.
         comment: CommentId,
     },
-    /// The comments of a status that is gone.
+    /// The comments of a deleted status.
     Thread {
         /// The status.
         status: StatusId,
     },
-    /// Whether an account is there, and everything that was its own or names it.
+    /// An account: everything that the account owned, or that refers to the account, follows from whether it exists.
     Account {
-        /// Which.
+        /// The account.
         user: UserId,
-        /// Its login, which nobody can look up once it is gone.
+        /// Its login, which cannot be looked up after the deletion.
         login: String,
     },
-    /// Whether a session is there, and whether its account's list of sessions says so.
+    /// A session: the account's list of sessions follows from whether the session exists.
     Session {
         /// The account.
         user: UserId,
-        /// What the session is kept under.
+        /// The session's digest, which is its key.
         digest: String,
-        /// Whether it was ended: then it ends.
+        /// Whether the session was ended and must end.
         ends: bool,
     },
-    /// A feed that holds less than it has room for, or was dropped and is read again.
+    /// A feed that holds fewer statuses than it can, or was dropped and is read again: it is backfilled.
     Refill {
         /// The feed.
         feed: Feed,
     },
-    /// Whether a campaign is there, and its shares and listings.
+    /// A campaign: its budget shares and listings follow from its definition.
     Campaign {
-        /// Whose it is.
+        /// The campaign's owner.
         owner: UserId,
         /// The campaign.
         campaign: CampaignId,
     },
-    /// Whether a website is there, and what its owner's own side says of it.
+    /// A website: the owner's index follows from whether the website exists.
     Website {
-        /// Whose it is.
+        /// The website's owner.
         owner: UserId,
         /// The website.
         website: WebsiteId,
     },
-    /// Whether an account is held back as an advertiser or a publisher, and its campaigns and websites.
+    /// An account that may be suspended as an advertiser or a publisher: its campaigns and websites follow.
     Standing {
         /// The account.
         user: UserId,
     },
-    /// Whether an author's statuses are pushed to feeds, or merged into them when they are read.
+    /// The fan-out mode of an author: whether statuses are pushed to feeds, or merged into them on read.
     Reach {
         /// The author.
         author: UserId,
     },
-    /// Which authors are stars, when those with as many followers are.
+    /// All authors whose fan-out mode depends on the threshold.
     Stars {
-        /// How many.
+        /// The threshold: the number of followers above which an author's statuses are merged on read.
         followers: u64,
     },
 }
 
-/// How far the passes over a task have come. Zero at the beginning; what the numbers mean is the task's own.
+/// The progress of the passes over a task. Zero at the start; the meaning of the numbers is defined by each task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// Which part of the work.
+    /// The stage of the work.
     pub stage: u8,
-    /// Where in it: places below this one are still to do; 0 for all.
+    /// The position in the stage: positions below this one are still to do; 0 for all.
     pub below: u64,
-    /// What the passes were begun for: when that has changed they begin again.
+    /// The state for which the passes began: if it has changed, the passes begin again.
     pub mark: u64,
-    /// Whether nodes may have lost some of what was settled before: then nothing may be concluded from what is marked as done.
+    /// Whether nodes may have lost writes of earlier passes: then marks of finished work cannot be trusted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_restarted: bool,
 }
 
-/// Where copies of an entry are: on a cluster every node that keeps a step of the change keeps the entry, too.
+/// Where the copies of an entry are stored. On a cluster, every node that keeps a step of the change also keeps the entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Copies {
-    /// The generation of the cluster in which the passes over the entry were begun; see [`crate::db::Db::generation`].
+    /// The generation of the cluster when the passes over the entry began; see [`crate::db::Db::generation`].
     pub generation: u64,
-    /// The tags under which they are, besides the journal's own.
+    /// The tags of the copies, without the journal's own tag.
     pub tags: Vec<u64>,
 }
 
 /// An entry of the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JournalEntry {
-    /// Its id. Tells when it was written.
+    /// The id, which contains the time of writing.
     pub id: u64,
     /// What to settle.
     pub task: Task,
-    /// How far it has come.
+    /// How far the passes have come.
     pub progress: Progress,
-    /// How often its pass has failed.
+    /// How often a pass has failed.
     pub tries: u64,
-    /// How often it was taken over since it last got on.
+    /// How often the entry was claimed since its last progress.
     pub claims: u64,
-    /// Its copies; `None` on a single server.
+    /// The copies; `None` on a single server.
     pub copies: Option<Copies>,
 }
 
-/// An entry among the dead.
+/// An entry that could not be settled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadLetter {
     /// The entry.
     pub entry: JournalEntry,
-    /// Why it could not be settled.
+    /// The last error.
     pub error: String,
 }
 
-/// Entries wait in two queues, so that what takes long is never in the way of what somebody waits for.
+/// The two queues. They have separate workers, so long tasks do not delay short ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Queue {
-    /// The rest of a change that has been answered.
+    /// The rest of a change that was already answered.
     Short,
-    /// What takes its time: refills, crossings, branches and threads of comments, everything of an account.
+    /// Long tasks: backfills, changes of the fan-out mode, branches and threads of comments, deletions of accounts.
     Long,
 }
 
 impl Queue {
     pub(super) const ALL: [Self; 2] = [Self::Short, Self::Long];
 
-    /// Its name, in keys and metrics.
+    /// The name in keys and metrics.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Short => "short",
@@ -216,7 +216,7 @@ impl Queue {
 }
 
 impl Task {
-    /// Where it waits.
+    /// The queue of this task.
     pub const fn queue(&self) -> Queue {
         match self {
             Self::Source { .. } | Self::Status { .. } | Self::List { .. } | Self::Like { .. } | Self::Comment { .. } => {
@@ -232,7 +232,7 @@ impl Task {
 }
 
 impl Task {
-    /// The hash tags that settling touches, `None` for those that only settling finds.
+    /// The hash tags that settling touches; `None` if only settling finds them.
     pub(super) fn tags(&self) -> Option<Vec<u64>> {
         match self {
             Self::Source { feed, source } => Some(vec![feed.tag(), source.0]),
@@ -246,13 +246,13 @@ impl Task {
 }
 
 impl Copies {
-    /// As it is stored: `generation:tag,tag`.
+    /// The stored form: `generation:tag,tag`.
     fn record(&self) -> String {
         let tags: Vec<String> = self.tags.iter().map(u64::to_string).collect();
         format!("{}:{}", self.generation, tags.join(","))
     }
 
-    /// The other way.
+    /// Parses the stored form.
     fn parse(record: &str) -> Option<Self> {
         let (generation, tags) = record.split_once(':')?;
         let tags = tags.split(',').filter(|tag| !tag.is_empty()).map(|tag| tag.parse().ok()).collect::<Option<_>>()?;
@@ -261,12 +261,12 @@ impl Copies {
 }
 
 impl JournalEntry {
-    /// The shard that it lies in.
+    /// The shard of the entry.
     pub(super) const fn shard(&self) -> u64 {
         shard_of(self.id)
     }
 
-    /// As it is stored: `claims tries place task`, or `claims tries place copies task`.
+    /// The stored form: `claims tries place task`, or `claims tries place copies task`.
     pub(super) fn record(&self) -> String {
         let json = |text: Result<String, serde_json::Error>| text.unwrap_or_default();
         let (progress, task) = (json(serde_json::to_string(&self.progress)), json(serde_json::to_string(&self.task)));
@@ -274,13 +274,13 @@ impl JournalEntry {
         format!("{} {} {progress} {copies}{task}", self.claims, self.tries)
     }
 
-    /// The other way.
+    /// Parses the stored form.
     pub(super) fn parse(id: u64, record: &str) -> Option<Self> {
         let mut parts = record.splitn(4, ' ');
         let mut part = || parts.next();
         let (claims, tries) = (part()?.parse().ok()?, part()?.parse().ok()?);
         let (progress, rest) = (serde_json::from_str(part()?).ok()?, part()?);
-        // A task is an object.
+        // A task is a JSON object, so it starts with a brace.
         let (copies, task) = match rest.split_once(' ').filter(|_| !rest.starts_with('{')) {
             Some((copies, task)) => (Some(Copies::parse(copies)?), task),
             None => (None, rest),
@@ -289,7 +289,7 @@ impl JournalEntry {
     }
 }
 
-/// The shard of an entry. The low bits of ids are not even: a sequence, and the number of a worker.
+/// The shard of an entry. The low bits of ids (a sequence and a worker number) are not evenly distributed, so they are mixed.
 pub(super) const fn shard_of(id: u64) -> u64 {
     (id ^ (id >> 6) ^ (id >> 12)) % SHARDS
 }
@@ -312,7 +312,7 @@ mod tests {
         assert_eq!(JournalEntry::parse(9, "1 2 {} {}"), None);
     }
 
-    /// One task of each kind, as it stands in the journal. The servers of one store may differ in their versions, so what is here stays as it is.
+    /// One task of each kind in its stored form. Servers of different versions share one store, so these forms must never change.
     fn written() -> Vec<(Task, &'static str)> {
         let (user, status) = (UserId(1), StatusId(2));
         let comment = CommentId { status, number: 3 };
@@ -347,7 +347,7 @@ mod tests {
             assert!(entry.record().ends_with(text), "{}", entry.record());
             assert_eq!(JournalEntry::parse(9, &entry.record()), Some(entry));
         }
-        // One that is new is not in the list above: this does not compile until it is counted here.
+        // A new task makes this match fail to compile until the task is added here.
         let number = |task: &Task| match task {
             Task::Source { .. } => 0,
             Task::Status { .. } => 1,

@@ -1,5 +1,5 @@
-//! Settled entries on a cluster: kept until no node can lose any more what settled them, then struck out; settled again where a node may have lost
-//! it. Nothing of this is needed on a single server.
+//! Retention of settled entries on a cluster. A settled entry is retained until no node can lose the writes that settled it, and settled again if a
+//! node may have lost them. A single server needs none of this.
 
 use super::model::{JournalEntry, LEASE, RETENTION};
 use super::store;
@@ -9,17 +9,17 @@ use crate::base::error::Error;
 use crate::base::ids::source;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Settled entries of a shard that are looked at in one go.
+/// Settled entries of a shard per page.
 const PAGE: usize = 500;
-/// How often copies are compared with their entries although no node was restarted.
+/// How often copies are compared with their entries if no node was restarted.
 const COMPARE: Millis = MINUTE;
 
-/// The last comparison of copies with their entries: in which generation, and when.
+/// The last comparison of copies with their entries: its generation and its time.
 #[derive(Clone, Default)]
 struct Compared(Arc<Mutex<Option<(u64, Millis)>>>);
 
-/// Strikes out what was settled long enough ago, and has settled again what was settled before a node was restarted or replaced; whether there was
-/// anything of that. Two round trips where nothing was settled, three and more a page otherwise.
+/// Deletes entries that were settled long enough ago, and requeues entries that were settled before a node was restarted or replaced. Returns
+/// whether any entry was restored or requeued. Two round trips if nothing was settled, else three or more per page.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -27,16 +27,17 @@ pub async fn sweep(app: &App) -> Result<bool, Error> {
     if !app.db().is_cluster() {
         return Ok(false);
     }
-    // Before the nodes are asked: whatever they lose from then on is younger than this.
+    // Taken before the nodes are queried: later losses concern only later writes.
     let before = app.now().saturating_sub(RETENTION);
     let generation = app.db().observe_generation().await?;
     let adopted = adopt_lost(app, generation).await;
-    // What can be retired is retired all the same: otherwise the journal fills up.
+    // Entries are retired even if restoring has failed: otherwise the journal would fill up.
     let again = retire(app, generation, before).await?;
     Ok(adopted? | again)
 }
 
-/// Strikes out what was settled up to `before` in this generation, and queues what was settled in another; whether there was anything of that.
+/// Deletes entries that were settled up to `before` in this generation, and requeues entries of other generations. Returns whether any was
+/// requeued.
 async fn retire(app: &App, generation: u64, before: Millis) -> Result<bool, Error> {
     let mut again = false;
     loop {
@@ -57,10 +58,10 @@ async fn retire(app: &App, generation: u64, before: Millis) -> Result<bool, Erro
     }
 }
 
-/// Writes entries from their copies that a node has lost: as soon as the generation has changed, and once a minute; whether there were any. In the same
-/// generation only entries that should have been struck out by now are compared: of the others nothing was lost, and there are many under load.
+/// Restores lost entries from their copies, when the generation has changed and once a minute. Returns whether any was restored. In an unchanged
+/// generation only entries that should have been deleted by now are compared: no other entry was lost, and under load there are many.
 async fn adopt_lost(app: &App, generation: u64) -> Result<bool, Error> {
-    let (last, now) = (app.part::<Compared>(), app.now());
+    let (last, now) = (app.extension::<Compared>(), app.now());
     let compared = *last.0.lock().unwrap_or_else(PoisonError::into_inner);
     if compared.is_some_and(|(known, at)| known == generation && now.saturating_sub(at) < COMPARE) {
         return Ok(false);
@@ -72,13 +73,13 @@ async fn adopt_lost(app: &App, generation: u64) -> Result<bool, Error> {
     Ok(any)
 }
 
-/// Writes entries that were made up to `before` from their copies where they are missing; whether there were any. A page of all copies is a pipeline,
-/// and one more with a script for each entry that is compared.
+/// Restores missing entries that were created up to `before` from their copies. Returns whether any was restored. One pipeline per page of copies,
+/// and one more with a script for each compared entry.
 async fn adopt(app: &App, before: Millis) -> Result<bool, Error> {
     let (mut any, mut cursors, now) = (false, store::first_copies(), app.now());
     while !cursors.is_empty() {
         let (found, next) = store::copies(app.db(), cursors).await?;
-        // Its writer may have written the copy and not the entry so far: nobody else's before the lease is over.
+        // The writer may have written the copy and not yet the entry: others wait for the end of the lease.
         let due = |entry: JournalEntry| {
             let due = now.max(source::time_of(entry.id) + LEASE);
             (entry, due)
@@ -91,8 +92,8 @@ async fn adopt(app: &App, before: Millis) -> Result<bool, Error> {
     Ok(any)
 }
 
-/// Queues what a cluster has kept in a store that is on a single server now, as a backup of a cluster is after its restore: a single server keeps
-/// nothing, and would never look at it. Nothing on a cluster.
+/// Requeues all entries that a cluster has retained, in a store that is now on a single server, such as a restored backup of a cluster. A single
+/// server never sweeps. Does nothing on a cluster.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

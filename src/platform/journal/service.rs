@@ -1,4 +1,5 @@
-//! Writing, taking over, striking out; what is kept on a cluster is looked after in `keep`. What settles each task stands one floor above everything, in [`crate::cli::workers`].
+//! Writes, claims, acknowledges and retries entries. The retention on a cluster is in [`super::retention`]; [`crate::cli::workers`] maps each task
+//! to the function that settles it.
 
 use super::model::{DeadLetter, JournalEntry, LEASE, MAX_CLAIMS, MAX_TRIES, Progress, Queue, Task};
 use super::store;
@@ -6,12 +7,12 @@ use crate::app::App;
 use crate::base::clock::Millis;
 use crate::base::error::{Error, Refusal};
 
-/// A task that is in the journal: ours until its lease runs out. Dropped without a word, somebody settles it then.
+/// The lease of a journal entry, held by this process until it expires. If it is dropped without an acknowledgement, a worker settles the entry.
 #[must_use]
 #[derive(Clone, Debug)]
 pub struct EntryLease(JournalEntry);
 
-/// Notes what may disagree from now on. One round trip; nothing has happened when it fails.
+/// Writes an entry before a change. One round trip; nothing has happened if this fails.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`; `STORAGE_FULL`; `OVERLOADED` when the journal is full.
@@ -19,7 +20,7 @@ pub async fn begin(app: &App, task: Task) -> Result<EntryLease, Error> {
     begin_with(app, task, false).await
 }
 
-/// The same before something is deleted or taken back, also where the store is full. What it takes is bounded by the journal's bound.
+/// Writes an entry before a deletion, which must also work in a full store. The memory is limited by the bound of the journal.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`; `OVERLOADED` when the journal is full.
@@ -49,7 +50,7 @@ fn is_full() -> Error {
     Error::Overloaded
 }
 
-/// Leaves a task to the workers, from the beginning, also where the store is full: it follows from what was done. One round trip.
+/// Enqueues a task for the workers, also in a full store, since the task follows from a finished change. One round trip.
 ///
 /// # Errors
 /// As [`begin_deletion`].
@@ -60,12 +61,12 @@ pub async fn enqueue(app: &App, task: Task) -> Result<(), Error> {
 }
 
 impl EntryLease {
-    /// All agrees: strikes it out, for which nobody waits. Should that fail, it is settled once more, which changes nothing.
+    /// Acknowledges the entry in the background: all keys agree. If that fails, the entry is settled once more, which changes nothing.
     pub fn ack(self, app: &App) {
         ack_in_background(app, vec![self.0]);
     }
 
-    /// Notes how far it has come, and renews the lease. One round trip.
+    /// Stores the progress and renews the lease. One round trip.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
@@ -73,7 +74,7 @@ impl EntryLease {
         renew(app, &mut self.0, progress).await
     }
 
-    /// Leaves what is left to the workers; nothing is left where it is `None`.
+    /// Enqueues the rest of the task for the workers, or acknowledges the entry if `rest` is `None`.
     pub async fn finish(self, app: &App, rest: Option<Progress>) {
         match rest {
             Some(progress) => self.hand_over(app, progress).await,
@@ -81,24 +82,24 @@ impl EntryLease {
         }
     }
 
-    /// A commit was refused. One of which nobody knows whether it has happened is left to whoever finds the entry.
+    /// Acknowledges the entry after a refused commit. If the outcome of the commit is unknown, a worker settles the entry later.
     pub fn on_refusal(self, app: &App, refusal: &Refusal) {
         if !matches!(refusal, Refusal::Fatal(Error::OutcomeUnknown)) {
             self.ack(app);
         }
     }
 
-    /// Leaves the rest to the workers. Should that fail, they take it over when the lease runs out.
+    /// Hands the entry over to the workers. If that fails, a worker claims the entry when the lease expires.
     pub async fn hand_over(mut self, app: &App, progress: Progress) {
         self.0.progress = progress;
-        // Whoever took it over while we were late may have found that nothing had been committed, and have struck it out.
+        // A worker that claimed the entry meanwhile may have found no commit, and have acknowledged the entry.
         let kept = match store::update(app.db(), &self.0, app.now()).await {
             Ok(false) => store::write(app.db(), std::slice::from_ref(&self.0), app.now(), true).await.map(drop),
             kept => kept.map(drop),
         };
         match kept {
-            Ok(()) => app.wake(),
-            Err(error) => tracing::warn!(%error, entry = self.0.id, "work is taken up when its lease has run out"),
+            Ok(()) => app.wake_workers(),
+            Err(error) => tracing::warn!(%error, entry = self.0.id, "the entry is claimed when its lease has expired"),
         }
     }
 }
@@ -107,17 +108,17 @@ fn ack_in_background(app: &App, entries: Vec<JournalEntry>) {
     let own = app.clone();
     app.spawn(async move {
         if let Err(error) = store::settle(own.db(), &entries, own.now()).await {
-            tracing::warn!(%error, count = entries.len(), "entries that are settled stay in the journal until they are settled again");
+            tracing::warn!(%error, count = entries.len(), "settled entries were not acknowledged and will be settled again");
         }
     });
 }
 
-/// Entries for what a pass takes apart; see [`begin_subtasks`].
+/// Entries for the parts of a deletion; see [`begin_subtasks`].
 #[must_use]
 pub struct Subtasks(Vec<JournalEntry>);
 
-/// Notes, on a cluster, what a pass is about to take apart: each task names two sides, of which one may be lost with a node while the other is
-/// kept, and then nothing else names both. One round trip. On a single server nothing is lost in between: nothing is written there.
+/// Writes, on a cluster, an entry for each part that a pass is about to delete. Each task names two sides; a node can lose one side while the other
+/// is kept, and then nothing else names both. One round trip. On a single server nothing is written.
 ///
 /// # Errors
 /// As [`begin`].
@@ -137,7 +138,7 @@ pub fn begin_subtasks(app: &App, tasks: impl IntoIterator<Item = Task>) -> impl 
 }
 
 impl Subtasks {
-    /// The pass is done.
+    /// Acknowledges the entries in the background.
     pub fn ack(self, app: &App) {
         if !self.0.is_empty() {
             ack_in_background(app, self.0);
@@ -145,11 +146,11 @@ impl Subtasks {
     }
 }
 
-/// Begins to work on an entry that was taken over. On a cluster of which a node was restarted or replaced since the passes over it were begun, they
-/// begin again from the first one, after the copies have been written again: any of both may be lost.
+/// Starts the next pass over a claimed entry. If a node of a cluster was restarted or replaced since the passes began, the copies are written again
+/// and the passes start over, since any of their writes may be lost.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`; `OVERLOADED` when there is no room for a copy. The entry and its copies are as before then, and the entry is taken up later.
+/// `STORAGE_UNAVAILABLE`; `OVERLOADED` if a copy does not fit. Then the entry and its copies are unchanged, and the entry is claimed again later.
 pub async fn resume(app: &App, entry: &mut JournalEntry) -> Result<(), Error> {
     let generation = app.db().generation().await;
     let began_in = entry.copies.as_ref().map(|copies| copies.generation);
@@ -158,7 +159,7 @@ pub async fn resume(app: &App, entry: &mut JournalEntry) -> Result<(), Error> {
     }
     let mut renewed = entry.clone();
     renewed.copies = store::copies_for(app.db(), entry.id, &entry.task, generation);
-    // Slots may have moved since: the copies under other tags go with the entry too.
+    // Slots may have moved since then: the copies under the old tags must be deleted with the entry too.
     let before = entry.copies.iter().flat_map(|copies| copies.tags.iter().copied());
     if let Some(copies) = &mut renewed.copies {
         copies.tags.extend(before);
@@ -173,7 +174,7 @@ pub async fn resume(app: &App, entry: &mut JournalEntry) -> Result<(), Error> {
     Ok(())
 }
 
-/// Takes over what is overdue, for as long as a lease. One round trip, also when there is nothing.
+/// Claims overdue entries for the duration of a lease. One round trip, also if there are none.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -184,7 +185,7 @@ pub async fn claim(app: &App, queue: Queue, most: usize) -> Result<Vec<JournalEn
     Ok(found.taken)
 }
 
-/// Notes that an entry has got on, and renews the lease. One round trip.
+/// Stores the progress of an entry and renews the lease. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -194,7 +195,7 @@ pub async fn renew(app: &App, entry: &mut JournalEntry, progress: Progress) -> R
     store::update(app.db(), entry, app.now() + LEASE).await.map(drop)
 }
 
-/// Puts an entry back, behind what is due by now. One round trip.
+/// Requeues an entry behind the entries that are due now. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -202,7 +203,7 @@ pub async fn requeue(app: &App, entry: &JournalEntry) -> Result<(), Error> {
     store::update(app.db(), entry, app.now()).await.map(drop)
 }
 
-/// Puts an entry back that was taken over and not looked at: that is not held against it. One round trip.
+/// Returns a claimed entry that was not processed; the claim does not count. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -211,18 +212,18 @@ pub async fn unclaim(app: &App, mut entry: JournalEntry) -> Result<(), Error> {
     requeue(app, &entry).await
 }
 
-/// All agrees: strikes an entry out, or on a cluster keeps it for a while. One round trip.
+/// Acknowledges an entry; on a cluster it is retained for a while. One round trip.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`: it will be settled once more.
+/// `STORAGE_UNAVAILABLE`: the entry is settled once more.
 pub async fn ack(app: &App, entry: &JournalEntry) -> Result<(), Error> {
     store::settle(app.db(), std::slice::from_ref(entry), app.now()).await
 }
 
-/// What becomes of an entry whose pass has failed: it waits for another try, or is laid among the dead. One round trip.
+/// Records a failed pass: the entry is retried later, or becomes a dead letter. One round trip.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`: somebody takes it over when its lease has run out.
+/// `STORAGE_UNAVAILABLE`: the entry is claimed again when its lease expires.
 pub async fn fail(app: &App, mut entry: JournalEntry, error: &Error) -> Result<(), Error> {
     if is_storage_error(error) {
         entry.claims = entry.claims.saturating_sub(1);
@@ -240,7 +241,7 @@ pub async fn fail(app: &App, mut entry: JournalEntry, error: &Error) -> Result<(
     dead_letter(app, &entry, &reason).await
 }
 
-/// Lays an entry among the dead that was taken over again and again and never got on; `false` when it is not one.
+/// Moves an entry to the dead letters if it was claimed too often without progress; returns `false` if not.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -248,30 +249,30 @@ pub async fn move_to_dead_letters(app: &App, entry: &JournalEntry) -> Result<boo
     if entry.claims <= MAX_CLAIMS {
         return Ok(false);
     }
-    dead_letter(app, entry, "it was taken over again and again and never got on").await?;
+    dead_letter(app, entry, "it was claimed too often without progress").await?;
     Ok(true)
 }
 
 async fn dead_letter(app: &App, entry: &JournalEntry, reason: &str) -> Result<(), Error> {
-    tracing::error!(error = reason, entry = entry.id, task = ?entry.task, "settling was given up: see `waxwing tasks`");
+    tracing::error!(error = reason, entry = entry.id, task = ?entry.task, "an entry was moved to the dead letters: see `waxwing tasks`");
     if !store::dead_letter(app.db(), entry, reason).await? {
-        // There is no room for it. Its copies were removed before that was known: they are written again with it.
+        // The dead letters are full. The copies were already deleted: write them again together with the entry.
         store::write(app.db(), std::slice::from_ref(entry), app.now() + 60 * LEASE, true).await?;
     }
     Ok(())
 }
 
-/// 1, 2, 4, 8 s.
+/// The delay before a retry: 1, 2, 4, 8 s.
 const fn retry_delay(tries: u64) -> Millis {
     1_000 << (tries - 1)
 }
 
-/// Whether an error says nothing of the work.
+/// Whether an error comes from the storage and says nothing about the task.
 const fn is_storage_error(error: &Error) -> bool {
     matches!(error, Error::StorageUnavailable | Error::StorageFull | Error::OutcomeUnknown | Error::Overloaded)
 }
 
-/// How many entries wait or are worked on. One round trip.
+/// The number of entries in a queue, claimed or not. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -279,7 +280,7 @@ pub async fn queue_length(app: &App, queue: Queue) -> Result<u64, Error> {
     store::queue_length(app.db(), queue).await
 }
 
-/// Up to `most` entries of each shard of a queue, with when each is anybody's. Two round trips.
+/// Lists up to `most` entries per shard of a queue, with the end of their leases. Two round trips.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -287,7 +288,7 @@ pub async fn list_entries(app: &App, queue: Queue, most: usize) -> Result<Vec<(J
     store::list_entries(app.db(), queue, most).await
 }
 
-/// What could not be settled. One round trip.
+/// Lists the dead letters. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -295,21 +296,21 @@ pub async fn list_dead_letters(app: &App) -> Result<Vec<DeadLetter>, Error> {
     store::list_dead_letters(app.db()).await
 }
 
-/// Gives one of the dead another try, from where it stood; `false` when it is not among them. On a cluster it gets its copies back.
+/// Requeues a dead letter, which continues from its progress; `false` if there is no such dead letter. On a cluster its copies are written again.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn retry_dead_letter(app: &App, mut entry: JournalEntry) -> Result<bool, Error> {
     (entry.tries, entry.claims) = (0, 0);
     if let Some(copies) = &mut entry.copies {
-        // The nodes may have changed since. In which generation it was begun stays known.
+        // The nodes may have changed since then. The generation in which the passes began stays recorded.
         let places = store::copies_for(app.db(), entry.id, &entry.task, copies.generation);
         copies.tags = places.map(|places| places.tags).unwrap_or_default();
     }
     store::retry_dead_letter(app.db(), &entry, app.now()).await
 }
 
-/// Forgets one of the dead: what it names stays as it is. `false` when it is not among them.
+/// Deletes a dead letter; the data that it names stays as it is. `false` if there is no such dead letter.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

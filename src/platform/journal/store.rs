@@ -1,4 +1,4 @@
-//! The journal in Redis.
+//! The journal's access to Redis.
 
 use super::keys;
 use super::model::{Copies, DeadLetter, JournalEntry, MAX_DEAD, MAX_ENTRIES, Queue, SHARDS, Task, shard_of};
@@ -9,11 +9,11 @@ use crate::db::{Db, decode, spread};
 use redis::{Value, cmd};
 use std::collections::BTreeMap;
 
-/// Copies that are read of each place in one go, more or less.
+/// Approximate number of copies that are read per tag and page.
 const COPIES: usize = 500;
 
 static WRITE_ENTRY: Script = Script::new(include_str!("lua/write_entry.lua"));
-/// The same before something is deleted: an entry takes some 200 bytes, until it is struck out.
+/// The same before a deletion: an entry takes some 200 bytes until it is acknowledged.
 static WRITE_DELETION: Script = Script::allow_oom(include_str!("lua/write_entry.lua"));
 static CLAIM_ENTRIES: Script = Script::allow_oom(include_str!("lua/claim_entries.lua"));
 static MOVE_ENTRY: Script = Script::allow_oom(include_str!("lua/move_entry.lua"));
@@ -28,7 +28,7 @@ static ACK_ENTRIES: Script = Script::allow_oom(include_str!("lua/ack_entries.lua
 static DEAD_LETTER_ENTRY: Script = Script::allow_oom(include_str!("lua/dead_letter_entry.lua"));
 static REVIVE_ENTRY: Script = Script::allow_oom(include_str!("lua/revive_entry.lua"));
 
-/// The journal's keys of an entry; on a cluster also that of the settled ones.
+/// The journal's keys of an entry; on a cluster also the key of the settled entries.
 fn keys_of(entry: &JournalEntry) -> Vec<String> {
     let mut keys = vec![keys::journal(entry.shard()), keys::due(entry.shard(), entry.task.queue())];
     if entry.copies.is_some() {
@@ -37,23 +37,23 @@ fn keys_of(entry: &JournalEntry) -> Vec<String> {
     keys
 }
 
-/// Where copies of an entry go on a cluster: to every node that settling may touch.
+/// Where copies of an entry are stored on a cluster: on every node that settling may touch.
 pub(super) fn copies_for(db: &Db, id: u64, task: &Task, generation: u64) -> Option<Copies> {
     let tags = || db.tags_elsewhere(&keys::journal(shard_of(id)), task.tags().as_deref(), id);
     db.is_cluster().then(|| Copies { generation, tags: tags() })
 }
 
-/// Writes entries that are their writer's until `due`, with their copies; `false` when there is no room: then no copy is left either. `deletes` for
-/// what a full store takes too. One pipeline of scripts, of as many as there are entries and copies.
+/// Writes entries, leased to their writer until `due`, with their copies. `false` if one does not fit: then no copy is left either. With `deletes`,
+/// also in a full store. One pipeline with a script per entry and copy.
 pub(super) async fn write(db: &Db, entries: &[JournalEntry], due: Millis, deletes: bool) -> Result<bool, Error> {
     let (write_entry, write_copy) = if deletes { (&WRITE_DELETION, &COPY_DELETION) } else { (&WRITE_ENTRY, &WRITE_COPY) };
     let calls = entries.iter().flat_map(|entry| {
         let mut calls = copy_calls(write_copy, entry);
-        calls.push(Call::over(write_entry, keys_of(entry)).arg(entry.id).arg(entry.record()).arg(due).arg(MAX_ENTRIES));
+        calls.push(Call::with_keys(write_entry, keys_of(entry)).arg(entry.id).arg(entry.record()).arg(due).arg(MAX_ENTRIES));
         calls
     });
-    // Nothing has been committed yet, so nothing has happened should this not be confirmed.
-    match db.call_aside(calls.collect()).await {
+    // Nothing was committed yet, so an unconfirmed write is no unknown outcome.
+    match db.call_untracked(calls.collect()).await {
         Ok(replies) => {
             let is_written = replies.into_iter().map(decode::one::<bool>).try_fold(true, |all, one| Ok(all & one?))?;
             if !is_written {
@@ -62,7 +62,7 @@ pub(super) async fn write(db: &Db, entries: &[JournalEntry], due: Millis, delete
             Ok(is_written)
         }
         Err(Error::StorageFull) => {
-            // What another node has taken would be adopted as an entry.
+            // A copy that another node has accepted would be restored as an entry.
             remove_copies(db, entries).await?;
             Err(Error::StorageFull)
         }
@@ -71,10 +71,10 @@ pub(super) async fn write(db: &Db, entries: &[JournalEntry], due: Millis, delete
     }
 }
 
-/// Writes an entry of the journal again, `renewed` in place of `before`, and its copies before it; `false` when there is no room for one of these: then
-/// the entry and the copies that it had stay. Two pipelines of scripts.
+/// Replaces the entry `before` by `renewed` and writes its copies first. `false` if one does not fit: then the entry and its old copies stay. Two
+/// pipelines of scripts.
 pub(super) async fn rewrite(db: &Db, before: &JournalEntry, renewed: &JournalEntry, due: Millis) -> Result<bool, Error> {
-    let replies = db.call_aside(copy_calls(&COPY_DELETION, renewed)).await?;
+    let replies = db.call_untracked(copy_calls(&COPY_DELETION, renewed)).await?;
     if !replies.into_iter().map(decode::one::<bool>).try_fold(true, |all, one| Ok(all & one?))? {
         let known = |tag: &u64| before.copies.as_ref().is_some_and(|copies| copies.tags.contains(tag));
         let mut added = renewed.clone();
@@ -82,11 +82,11 @@ pub(super) async fn rewrite(db: &Db, before: &JournalEntry, renewed: &JournalEnt
         remove_copies(db, &[added]).await?;
         return Ok(false);
     }
-    let call = Call::over(&WRITE_DELETION, keys_of(renewed)).arg(renewed.id).arg(renewed.record()).arg(due).arg(MAX_ENTRIES);
-    decode::one(db.call_aside(vec![call]).await?.pop().unwrap_or_default())
+    let call = Call::with_keys(&WRITE_DELETION, keys_of(renewed)).arg(renewed.id).arg(renewed.record()).arg(due).arg(MAX_ENTRIES);
+    decode::one(db.call_untracked(vec![call]).await?.pop().unwrap_or_default())
 }
 
-/// The scripts that write the copies of an entry.
+/// The calls that write the copies of an entry.
 fn copy_calls(write_copy: &'static Script, entry: &JournalEntry) -> Vec<Call> {
     let Some(copies) = &entry.copies else { return Vec::new() };
     let record = entry.record();
@@ -94,22 +94,22 @@ fn copy_calls(write_copy: &'static Script, entry: &JournalEntry) -> Vec<Call> {
     copies.tags.iter().map(copy).collect()
 }
 
-/// What a look into the journal has found.
+/// The result of a claim.
 #[derive(Debug, Default)]
 pub(super) struct Claimed {
     pub(super) taken: Vec<JournalEntry>,
-    /// How many entries the queue has, these included.
+    /// The number of entries in the queue, including the claimed ones.
     pub(super) waiting: u64,
-    /// How many were given up, of either queue.
+    /// The number of dead letters of both queues.
     pub(super) dead: u64,
 }
 
-/// Takes over at most so many overdue entries of each shard. One pipeline of scripts.
+/// Claims at most `most` overdue entries per shard. One pipeline of scripts.
 pub(super) async fn claim(db: &Db, queue: Queue, now: Millis, until: Millis, most: usize) -> Result<Claimed, Error> {
     let keys = |shard| [keys::journal(shard), keys::due(shard, queue), keys::dead(shard)];
     let call = |shard| Call::new(&CLAIM_ENTRIES, keys(shard)).arg(now).arg(until).arg(most);
     let mut found = Claimed::default();
-    for reply in db.call_aside((0..SHARDS).map(call).collect()).await? {
+    for reply in db.call_untracked((0..SHARDS).map(call).collect()).await? {
         let mut values = decode::one::<Vec<Value>>(reply)?.into_iter();
         let mut value = || values.next().unwrap_or_default();
         found.waiting += decode::one::<u64>(value())?;
@@ -122,19 +122,19 @@ pub(super) async fn claim(db: &Db, queue: Queue, now: Millis, until: Millis, mos
     Ok(found)
 }
 
-/// Notes how far an entry has come, and until when it is somebody's; `false` when it was struck out, and stays so. One script.
+/// Stores the progress of an entry and the end of its lease; `false` if the entry was acknowledged, which it stays. One script.
 pub(super) async fn update(db: &Db, entry: &JournalEntry, due: Millis) -> Result<bool, Error> {
-    let call = Call::over(&MOVE_ENTRY, keys_of(entry)).arg(entry.id).arg(entry.record()).arg(due);
-    decode::one(db.call_aside(vec![call]).await?.pop().unwrap_or_default())
+    let call = Call::with_keys(&MOVE_ENTRY, keys_of(entry)).arg(entry.id).arg(entry.record()).arg(due);
+    decode::one(db.call_untracked(vec![call]).await?.pop().unwrap_or_default())
 }
 
-/// Those of each shard that has any.
+/// Groups entries by shard.
 fn by_shard(entries: &[JournalEntry]) -> impl Iterator<Item = (u64, Vec<&JournalEntry>)> {
     let of = |shard| entries.iter().filter(|entry| entry.shard() == shard).collect::<Vec<_>>();
     (0..SHARDS).map(move |shard| (shard, of(shard))).filter(|(_, entries)| !entries.is_empty())
 }
 
-/// Entries are settled: on a single server they are struck out, on a cluster they are kept for a while. One pipeline, a script a shard.
+/// Settles entries: on a single server they are deleted, on a cluster they are retained. One pipeline with a script per shard.
 pub(super) async fn settle(db: &Db, entries: &[JournalEntry], now: Millis) -> Result<(), Error> {
     let call = |(shard, entries): (u64, Vec<&JournalEntry>)| {
         let (journal, short, long) = (keys::journal(shard), keys::due(shard, Queue::Short), keys::due(shard, Queue::Long));
@@ -146,14 +146,14 @@ pub(super) async fn settle(db: &Db, entries: &[JournalEntry], now: Millis) -> Re
         let settled: Vec<u64> = entries.iter().flat_map(|entry| [entry.id, generation(entry)]).collect();
         Call::new(&SETTLE_ENTRIES, [journal, short, long, keys::settled(shard)]).arg(now).arg(settled)
     };
-    db.call_aside(by_shard(entries).map(call).collect()).await.map(drop)
+    db.call_untracked(by_shard(entries).map(call).collect()).await.map(drop)
 }
 
-/// Up to `most` entries of each shard that were settled at this moment or before. One pipeline of scripts.
+/// Lists up to `most` entries per shard that were settled at `before` or earlier. One pipeline of scripts.
 pub(super) async fn settled(db: &Db, before: Millis, most: usize) -> Result<Vec<JournalEntry>, Error> {
     let call = |shard| Call::new(&LIST_SETTLED, [keys::journal(shard), keys::settled(shard)]).arg(before).arg(most);
     let mut found = Vec::new();
-    for reply in db.call_aside((0..SHARDS).map(call).collect()).await? {
+    for reply in db.call_untracked((0..SHARDS).map(call).collect()).await? {
         found.extend(decode::one::<Vec<(u64, String)>>(reply)?.into_iter().filter_map(|(id, record)| read(id, &record)));
     }
     Ok(found)
@@ -162,19 +162,19 @@ pub(super) async fn settled(db: &Db, before: Millis, most: usize) -> Result<Vec<
 fn read(id: u64, record: &str) -> Option<JournalEntry> {
     let entry = JournalEntry::parse(id, record);
     if entry.is_none() {
-        tracing::error!(entry = id, "an entry of the journal cannot be read");
+        tracing::error!(entry = id, "a journal entry cannot be parsed");
     }
     entry
 }
 
-/// Strikes out entries that were settled at this moment or before: their copies first, so that none outlives its entry. Two pipelines.
+/// Deletes entries that were settled at `before` or earlier. The copies are deleted first, so that none outlives its entry. Two pipelines.
 pub(super) async fn retire(db: &Db, entries: &[JournalEntry], before: Millis) -> Result<(), Error> {
     remove_copies(db, entries).await?;
     let call = |(shard, entries): (u64, Vec<&JournalEntry>)| {
         let ids: Vec<u64> = entries.iter().map(|entry| entry.id).collect();
         Call::new(&RETIRE_ENTRIES, [keys::journal(shard), keys::settled(shard)]).arg(before).arg(ids)
     };
-    db.call_aside(by_shard(entries).map(call).collect()).await.map(drop)
+    db.call_untracked(by_shard(entries).map(call).collect()).await.map(drop)
 }
 
 async fn remove_copies(db: &Db, entries: &[JournalEntry]) -> Result<(), Error> {
@@ -189,14 +189,14 @@ async fn remove_copies(db: &Db, entries: &[JournalEntry]) -> Result<(), Error> {
     db.write_many(copies.into_iter().map(command).collect()).await.map(drop)
 }
 
-/// Has settled entries settled again. One pipeline of scripts.
+/// Requeues settled entries. One pipeline of scripts.
 pub(super) async fn requeue(db: &Db, entries: &[JournalEntry], due: Millis) -> Result<(), Error> {
     let keys = |entry: &JournalEntry| [keys::due(entry.shard(), entry.task.queue()), keys::settled(entry.shard())];
     let call = |entry: &JournalEntry| Call::new(&REQUEUE_ENTRY, keys(entry)).arg(entry.id).arg(due);
-    db.call_aside(entries.iter().map(call).collect()).await.map(drop)
+    db.call_untracked(entries.iter().map(call).collect()).await.map(drop)
 }
 
-/// A page of all copies: entries, each once, and where to read on; nothing after the last page. One pipeline.
+/// Reads a page of all copies: each entry once, and the cursors of the next page (none after the last page). One pipeline.
 pub(super) async fn copies(db: &Db, cursors: Vec<(u64, String)>) -> Result<(Vec<JournalEntry>, Vec<(u64, String)>), Error> {
     let command =
         |(tag, cursor): &(u64, String)| cmd("HSCAN").arg(keys::copies(*tag)).arg(cursor).arg("COUNT").arg(COPIES).take();
@@ -215,30 +215,30 @@ pub(super) async fn delete_copies(db: &Db) -> Result<(), Error> {
     db.write_many(spread::tags().iter().map(command).collect()).await.map(drop)
 }
 
-/// Where reading copies begins.
+/// The cursors of the first page of copies.
 pub(super) fn first_copies() -> Vec<(u64, String)> {
     spread::tags().iter().map(|tag| (*tag, "0".to_owned())).collect()
 }
 
-/// Writes entries from their copies where they are lost, each to be anybody's at its moment; how many were. One pipeline of scripts.
+/// Restores lost entries from their copies, each with the end of its lease. Returns the number of restored entries. One pipeline of scripts.
 pub(super) async fn adopt(db: &Db, entries: &[(JournalEntry, Millis)]) -> Result<usize, Error> {
     let keys = |it: &JournalEntry| [keys::journal(it.shard()), keys::due(it.shard(), it.task.queue()), keys::dead(it.shard())];
     let call = |(it, due): &(JournalEntry, Millis)| {
         Call::new(&ADOPT_ENTRY, keys(it)).arg(it.id).arg(it.record()).arg(*due).arg(MAX_ENTRIES)
     };
-    let replies = db.call_aside(entries.iter().map(call).collect()).await?;
+    let replies = db.call_untracked(entries.iter().map(call).collect()).await?;
     replies.into_iter().map(decode::one::<usize>).sum()
 }
 
-/// Lays an entry among the dead; `false` when there is no room, and it stays where it was. One script; on a cluster its copies go before.
+/// Moves an entry to the dead letters; `false` if they are full, and the entry stays. One script; on a cluster the copies are deleted first.
 pub(super) async fn dead_letter(db: &Db, entry: &JournalEntry, reason: &str) -> Result<bool, Error> {
     let keys = [keys::journal(entry.shard()), keys::due(entry.shard(), entry.task.queue()), keys::dead(entry.shard())];
     remove_copies(db, std::slice::from_ref(entry)).await?;
     db.call(Call::new(&DEAD_LETTER_ENTRY, keys).arg(entry.id).arg(entry.record()).arg(reason).arg(MAX_DEAD)).await
 }
 
-/// Gives an entry another try, with its copies; `false` when it is not among the dead. A script, and on a cluster one before it for the copies, so
-/// that whoever settles the entry finds them.
+/// Requeues a dead letter with its copies; `false` if there is no such dead letter. One script. On a cluster a pipeline before it writes the
+/// copies, so that they exist when the entry is settled.
 pub(super) async fn retry_dead_letter(db: &Db, entry: &JournalEntry, due: Millis) -> Result<bool, Error> {
     if !db.read::<bool>(cmd("HEXISTS").arg(keys::dead(entry.shard())).arg(entry.id).take()).await? {
         return Ok(false);
@@ -248,13 +248,13 @@ pub(super) async fn retry_dead_letter(db: &Db, entry: &JournalEntry, due: Millis
     db.call(Call::new(&REVIVE_ENTRY, keys).arg(entry.id).arg(entry.record()).arg(due)).await
 }
 
-/// How many entries wait in a queue, due or not. One pipeline.
+/// The number of entries in a queue, due or not. One pipeline.
 pub(super) async fn queue_length(db: &Db, queue: Queue) -> Result<u64, Error> {
     let commands = (0..SHARDS).map(|shard| cmd("ZCARD").arg(keys::due(shard, queue)).take()).collect();
     db.read_many(commands).await?.into_iter().map(decode::one::<u64>).sum()
 }
 
-/// Up to `most` entries of each shard, with when each is anybody's. Two pipelines.
+/// Lists up to `most` entries per shard, with the end of their leases. Two pipelines.
 pub(super) async fn list_entries(db: &Db, queue: Queue, most: usize) -> Result<Vec<(JournalEntry, Millis)>, Error> {
     let range = |shard| cmd("ZRANGE").arg(keys::due(shard, queue)).arg(0).arg(most.max(1) - 1).arg("WITHSCORES").take();
     let mut found: Vec<(u64, Millis)> = Vec::new();
@@ -271,7 +271,7 @@ pub(super) async fn list_entries(db: &Db, queue: Queue, most: usize) -> Result<V
     found.into_iter().zip(records).map(entry).filter_map(Result::transpose).collect()
 }
 
-/// The dead. One pipeline: there are few of them, or something is very wrong.
+/// Lists the dead letters. One pipeline: there are few, unless something is very wrong.
 pub(super) async fn list_dead_letters(db: &Db) -> Result<Vec<DeadLetter>, Error> {
     let commands = (0..SHARDS).map(|shard| cmd("HGETALL").arg(keys::dead(shard)).take()).collect();
     let mut all = Vec::new();
@@ -287,9 +287,8 @@ fn dead_letter_of(id: u64, text: &str) -> Option<DeadLetter> {
     Some(DeadLetter { entry: JournalEntry::parse(id, record)?, error: error.to_owned() })
 }
 
-/// Forgets one of the dead; `false` when it is not among them. On a cluster copies of it that are left go before, wherever they are: another try that did
-/// not come about, or a node that has lost their deletion, may have left some, and the entry would be written again from these. A look
-/// and a pipeline there, and one command.
+/// Deletes a dead letter; `false` if there is none. On a cluster the copies under all tags are deleted first: a failed retry, or a node that lost
+/// their deletion, may have left some, and the entry would be restored from them. There a lookup, a pipeline and a command; else one command.
 pub(super) async fn delete_dead_letter(db: &Db, id: u64) -> Result<bool, Error> {
     let shard = shard_of(id);
     if db.is_cluster() {

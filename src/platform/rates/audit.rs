@@ -1,4 +1,4 @@
-//! The audit of buckets: each ends when it is full.
+//! Audits buckets: each expires when it is full.
 
 use super::keys;
 pub use super::keys::KINDS;
@@ -10,12 +10,12 @@ use redis::cmd;
 
 const FIELDS: [&str; 3] = ["owed", "at", "window"];
 
-/// Whether a key is of this domain.
+/// Whether a key belongs to the rate limits.
 pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Buckets. What a full one holds is a server's setting, so how much may be owed is not known here.
+/// Checks buckets. The size of a bucket is a setting of the servers, so the amount owed is not checked.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -26,11 +26,11 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     let fields = reader.query(keys, |key| cmd("HMGET").arg(key).arg(&FIELDS).take()).await?;
     for KeyInfo { key, ttl, .. } in buckets {
         let values: [Option<String>; 3] = fields.read(&key.as_str()).unwrap_or_default();
-        // It may have come to its end since its type was asked for.
+        // It may have expired since its type was read.
         if values.iter().all(Option::is_none) {
             continue;
         }
-        // A bucket that is gone is a full one.
+        // A missing bucket is a full one.
         let discard = [Remedy::Discard { key: key.clone() }];
         match values.map(|value| value.as_deref().and_then(audit::number)) {
             [Some(1..), Some(_), Some(window @ 1..)] if *ttl > 2 * window as i64 => {

@@ -1,17 +1,17 @@
-//! Every key of this domain.
+//! The keys of the rate limits.
 
 use super::model::{Network, Subject};
 use crate::base::audit;
-use crate::base::quota::{By, Limit};
+use crate::base::rate_limits::{ChargedTo, Limit};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use std::net::IpAddr;
 
-/// What stands before the colon of each.
+/// The kinds of keys: the part of each key before the colon.
 pub const KINDS: [&str; 1] = ["rate"];
 
-/// HASH `owed at window` (owed in tokens × ms, at in ms since the epoch, window in ms). Time to live: until the bucket is full
-/// again, at most the window, or twice that for one in debt.
+/// HASH `owed at window` (owed in tokens × ms, at in ms since the epoch, window in ms). Time to live: until the bucket is full, at most the window,
+/// or twice the window for a bucket in debt.
 pub(super) fn rate(limit: Limit, subject: Subject) -> String {
     let tag = match subject {
         Subject::Account(id) => id.0.to_string(),
@@ -22,7 +22,7 @@ pub(super) fn rate(limit: Limit, subject: Subject) -> String {
     format!("rate:{{{tag}}}:{}", limit.name())
 }
 
-/// Not the client's text but what we made of it.
+/// Formats the parsed network, never the client's own text.
 fn written(network: Network, prefix: u8) -> String {
     match network.first() {
         IpAddr::V4(v4) => v4.to_string(),
@@ -30,19 +30,19 @@ fn written(network: Network, prefix: u8) -> String {
     }
 }
 
-/// The limit whose bucket a key is; `None` when it is not of this domain.
+/// The limit of a bucket's key; `None` if the key does not belong to the rate limits.
 pub(super) fn parse(key: &str) -> Option<Limit> {
     let (tag, name) = key.strip_prefix("rate:{")?.split_once("}:")?;
-    let limit = Limit::named(name)?;
+    let limit = Limit::from_name(name)?;
     let is_account = || audit::id(tag).is_some();
-    let network = |prefix: &str| tag.trim_end_matches(prefix).parse().map(Network::of).ok();
+    let network = |prefix: &str| tag.trim_end_matches(prefix).parse().map(Network::from_address).ok();
     let is_address = || network("/64").is_some_and(|network| written(network, 64) == tag);
     let is_site = || network("/48").and_then(Network::site).is_some_and(|site| written(site, 48) == tag);
-    let fits = match limit.by() {
-        By::Account => is_account(),
-        By::Address => is_address() || is_site(),
-        By::AccountOrAddress => is_account() || is_address(),
-        By::Login | By::LoginAndAddress | By::Device => audit::is_digest(tag, 22),
+    let fits = match limit.charged_to() {
+        ChargedTo::Account => is_account(),
+        ChargedTo::Address => is_address() || is_site(),
+        ChargedTo::AccountOrAddress => is_account() || is_address(),
+        ChargedTo::Login | ChargedTo::LoginAndAddress | ChargedTo::Device => audit::is_digest(tag, 22),
     };
     fits.then_some(limit)
 }
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn a_key_is_known_again_and_nothing_like_it() {
         let address = |text: &str| Subject::address(text.parse().expect("an address"));
-        let site = |text: &str| Subject::Site(Network::of(text.parse().expect("an address")).site().expect("a /48"));
+        let site = |text: &str| Subject::Site(Network::from_address(text.parse().expect("an address")).site().expect("a /48"));
         for (limit, subject, key) in [
             (Limit::Posts, Subject::Account(UserId(42)), "rate:{42}:posts"),
             (Limit::Requests, Subject::Account(UserId(42)), "rate:{42}:requests"),

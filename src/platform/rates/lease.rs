@@ -1,23 +1,22 @@
-//! What a process has in hand of its clients' buckets, so that most requests are charged without a round trip.
+//! Leases: the tokens that a process has taken from buckets in advance, so that most requests are charged without a round trip.
 
-use super::model::{Allowance, RateLimitDecision, Subject, Taken};
+use super::model::{Allowance, BucketReply, RateLimitDecision, Subject};
 use crate::base::clock::{MINUTE, Millis};
-use crate::base::quota::Quota;
+use crate::base::rate_limits::Quota;
 use quick_cache::sync::Cache;
 use quick_cache::{DefaultHashBuilder, Lifecycle, UnitWeighter};
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many subjects are known at once: some 12 MB. One that is evicted loses what was in hand for it, at most 1 % of its bucket; of one in debt
-/// everything is kept.
+/// The most subjects in memory: some 12 MB. An evicted subject loses its leased tokens, at most 1 % of its bucket; a debt is kept.
 const SUBJECTS: usize = 65_536;
-/// How many evicted subjects in debt are remembered: some 2 MB. Those of more are forgotten.
+/// The most evicted subjects with a debt in memory: some 2 MB.
 const EVICTED_DEBTORS: usize = 16_384;
-/// The part of a bucket that is leased at once.
-const SHARE: u64 = 100;
+/// A lease takes one of this many parts of a bucket.
+const LEASE_FRACTION: u64 = 100;
 
-/// The leases of a process, one a subject. Cheap to clone; clones are the same.
+/// The leases of a process, one per subject. Cheap to clone; clones share their state.
 #[derive(Clone)]
 pub struct Leases {
     leases: Arc<Cache<Subject, Arc<Lease>, UnitWeighter, DefaultHashBuilder, EvictedDebtors>>,
@@ -34,22 +33,22 @@ impl Default for Leases {
 }
 
 impl Leases {
-    pub(super) fn of(&self, subject: Subject) -> Arc<Lease> {
+    pub(super) fn get(&self, subject: Subject) -> Arc<Lease> {
         let made: Result<_, Infallible> = self.leases.get_or_insert_with(&subject, || Ok(Arc::new(self.evicted.revive(subject))));
         let Ok(lease) = made;
         lease
     }
 }
 
-/// The books of subjects whose lease was evicted while they were in debt: nobody loses a debt by staying away while many others come.
+/// The states of leases that were evicted with a debt: a subject cannot get rid of its debt by waiting for its eviction.
 #[derive(Clone)]
-struct EvictedDebtors(Arc<Cache<Subject, Book>>);
+struct EvictedDebtors(Arc<Cache<Subject, LeaseState>>);
 
 impl EvictedDebtors {
-    /// A lease for a subject that has none: as it was evicted, or a new one.
+    /// Creates the lease of a subject, with the state of its eviction if there is one.
     fn revive(&self, subject: Subject) -> Lease {
-        let book = self.0.remove(&subject).map(|(_, book)| book).unwrap_or_default();
-        Lease { book: Mutex::new(book), ..Lease::default() }
+        let state = self.0.remove(&subject).map(|(_, state)| state).unwrap_or_default();
+        Lease { state: Mutex::new(state), ..Lease::default() }
     }
 }
 
@@ -57,9 +56,9 @@ impl Lifecycle<Subject, Arc<Lease>> for EvictedDebtors {
     type RequestState = ();
 
     fn on_evict(&self, _: &mut (), subject: Subject, lease: Arc<Lease>) {
-        let book = *lease.book();
-        if book.debt > 0 {
-            self.0.insert(subject, book);
+        let state = *lease.state();
+        if state.debt > 0 {
+            self.0.insert(subject, state);
         }
     }
 }
@@ -67,122 +66,120 @@ impl Lifecycle<Subject, Arc<Lease>> for EvictedDebtors {
 /// The lease of one subject.
 #[derive(Default)]
 pub(super) struct Lease {
-    book: Mutex<Book>,
-    /// Held while asking Redis, so that many requests at once lease once.
-    pub(super) asking: Arc<tokio::sync::Mutex<()>>,
+    state: Mutex<LeaseState>,
+    /// Held during a renewal, so that concurrent requests renew once.
+    pub(super) renewing: Arc<tokio::sync::Mutex<()>>,
     failures: AtomicU64,
 }
 
-/// What to ask a bucket for.
+/// What a renewal requests from the bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Need {
-    /// What is to be paid.
+pub(super) struct RenewalRequest {
+    /// The cost to charge.
     pub(super) cost: u64,
-    /// What was in hand, and is not there for others meanwhile.
+    /// Leased tokens that are used for it, and are not available to others meanwhile.
     pub(super) in_hand: u64,
-    /// The fewest tokens that are of use.
+    /// The fewest tokens that suffice.
     pub(super) least: u64,
-    /// As many as are leased at once.
+    /// The most tokens that are leased at once.
     pub(super) most: u64,
     /// Debt that is taken in any case.
     pub(super) debt: u64,
 }
 
 impl Lease {
-    /// Spends what is in hand, or refuses what cannot be there; `None` when the bucket has to be asked, as it has where a debt is not written
-    /// yet.
+    /// Spends leased tokens, or denies what the bucket cannot have; `None` if the bucket must be queried, also to write a debt.
     pub(super) fn spend(&self, cost: u64, quota: Quota, now: Millis) -> Option<RateLimitDecision> {
-        let mut book = self.book();
-        book.pay_debt(quota, now);
-        if book.debt > 0 {
+        let mut state = self.state();
+        state.pay_debt(quota, now);
+        if state.debt > 0 {
             return None;
         }
-        let known = book.known.as_mut().filter(|known| known.is_fresh(quota, now))?;
+        let known = state.known.as_mut().filter(|known| known.is_fresh(quota, now))?;
         if known.held >= cost {
             known.held -= cost;
-            return Some(RateLimitDecision::Paid(known.allowance(quota, now)));
+            return Some(RateLimitDecision::Allowed(known.allowance(quota, now)));
         }
         let missing = cost - known.held;
         if known.in_bucket(quota, now) >= missing as i64 {
             return None;
         }
-        // Others only take, so that much is not there yet.
+        // Other processes only take tokens, so that many cannot be there yet.
         let short = u64::try_from(missing as i64 - known.left).unwrap_or(0);
         let wait = quota.time_for_debt(short).saturating_sub(now - known.at);
-        Some(RateLimitDecision::Due(known.allowance(quota, now), wait.max(1)))
+        Some(RateLimitDecision::Denied(known.allowance(quota, now), wait.max(1)))
     }
 
-    /// Charges work that was done already: out of what is in hand, and as a debt beyond it, of a full bucket at most. Gives how much became a
-    /// debt.
+    /// Charges work after it was done: out of the lease, and beyond it as a debt of at most a full bucket. Returns the increase of the debt.
     pub(super) fn owe(&self, tokens: u64, quota: Quota, now: Millis) -> u64 {
-        let mut book = self.book();
-        book.pay_debt(quota, now);
-        let before = book.debt;
-        book.debt = before.saturating_add(tokens);
-        book.pay_debt(quota, now);
-        // What the bucket still has is taken first, and then a full one is owed at most.
-        let in_bucket = book.known.as_ref().filter(|known| known.at <= now).map_or(0, |known| known.in_bucket(quota, now));
-        book.debt = book.debt.min(quota.tokens().saturating_add_signed(in_bucket));
-        book.debt.saturating_sub(before)
+        let mut state = self.state();
+        state.pay_debt(quota, now);
+        let before = state.debt;
+        state.debt = before.saturating_add(tokens);
+        state.pay_debt(quota, now);
+        // The tokens in the bucket are used first; beyond them the debt is at most a full bucket.
+        let in_bucket = state.known.as_ref().filter(|known| known.at <= now).map_or(0, |known| known.in_bucket(quota, now));
+        state.debt = state.debt.min(quota.tokens().saturating_add_signed(in_bucket));
+        state.debt.saturating_sub(before)
     }
 
-    /// What is left as of now; `None` while nothing is known.
+    /// The allowance now; `None` while the bucket's state is unknown.
     pub(super) fn allowance(&self, quota: Quota, now: Millis) -> Option<Allowance> {
-        let mut book = self.book();
-        book.pay_debt(quota, now);
-        let known = book.known.as_ref().filter(|known| known.is_fresh(quota, now))?;
-        Some(allowance(quota, known.level(quota, now) - book.debt as i64))
+        let mut state = self.state();
+        state.pay_debt(quota, now);
+        let known = state.known.as_ref().filter(|known| known.is_fresh(quota, now))?;
+        Some(allowance(quota, known.level(quota, now) - state.debt as i64))
     }
 
-    /// How often Redis could not be asked.
+    /// The number of failed renewals.
     pub(super) fn failures(&self) -> u64 {
         self.failures.load(Ordering::Relaxed)
     }
 
-    /// Redis could not be asked. What was in hand is gone: nobody pays meanwhile. A debt stays; if Redis has taken it all the same, and only its
-    /// answer was lost, it counts twice.
-    pub(super) fn failed(&self, need: Need, quota: Quota) {
+    /// Records a failed renewal. Leased tokens are lost: nobody is charged meanwhile. A debt stays. If Redis has taken the debt and only the reply
+    /// was lost, it counts twice.
+    pub(super) fn failed(&self, need: RenewalRequest, quota: Quota) {
         self.failures.fetch_add(1, Ordering::Relaxed);
-        let mut book = self.book();
-        book.debt = book.debt.saturating_add(need.debt).min(2 * quota.tokens());
+        let mut state = self.state();
+        state.debt = state.debt.saturating_add(need.debt).min(2 * quota.tokens());
     }
 
-    /// What to ask the bucket for, so that `cost` can be paid together with what is in hand.
-    pub(super) fn need(&self, cost: u64, quota: Quota, now: Millis) -> Need {
-        let mut book = self.book();
-        let debt = std::mem::take(&mut book.debt);
-        let fresh = book.known.as_mut().filter(|known| known.is_fresh(quota, now));
+    /// What to request from the bucket, so that `cost` can be charged together with the leased tokens.
+    pub(super) fn need(&self, cost: u64, quota: Quota, now: Millis) -> RenewalRequest {
+        let mut state = self.state();
+        let debt = std::mem::take(&mut state.debt);
+        let fresh = state.known.as_mut().filter(|known| known.is_fresh(quota, now));
         let in_hand = fresh.map_or(0, |known| std::mem::take(&mut known.held)).min(cost);
         let least = cost - in_hand;
-        Need { cost, in_hand, least, most: least.max(quota.tokens() / SHARE), debt }
+        RenewalRequest { cost, in_hand, least, most: least.max(quota.tokens() / LEASE_FRACTION), debt }
     }
 
-    /// Takes in what the bucket gave, and pays.
-    pub(super) fn settle(&self, need: Need, answer: Taken, quota: Quota, now: Millis) -> RateLimitDecision {
+    /// Stores the bucket's reply and charges the cost.
+    pub(super) fn settle(&self, need: RenewalRequest, answer: BucketReply, quota: Quota, now: Millis) -> RateLimitDecision {
         let (sum, paid) = (need.in_hand + answer.taken, answer.taken >= need.least);
         let held = if paid { sum - need.cost } else { sum };
-        let known = Known { held, left: answer.left, at: now };
-        self.book().known = Some(known);
+        let known = BucketState { held, left: answer.left, at: now };
+        self.state().known = Some(known);
         let allowance = known.allowance(quota, now);
-        if paid { RateLimitDecision::Paid(allowance) } else { RateLimitDecision::Due(allowance, answer.wait) }
+        if paid { RateLimitDecision::Allowed(allowance) } else { RateLimitDecision::Denied(allowance, answer.wait) }
     }
 
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, LeaseState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The lease and the debt of a subject.
+/// The leased tokens and the debt of a subject.
 #[derive(Clone, Copy, Default)]
-struct Book {
-    known: Option<Known>,
-    /// Tokens that are owed and that the bucket does not know of: written with the next renewal, a full bucket at most beyond what it has.
+struct LeaseState {
+    known: Option<BucketState>,
+    /// Tokens owed that are not yet written to the bucket: at most a full bucket beyond what the bucket has.
     debt: u64,
-    /// As of when that much was owed.
+    /// When the debt was last updated.
     debt_at: Millis,
 }
 
-impl Book {
+impl LeaseState {
     /// Brings the debt up to now: pays it out of what is in hand, and forgives what the bucket has not taken back because it was full. Had the
     /// debt been written at once, the bucket would not have been full.
     fn pay_debt(&mut self, quota: Quota, now: Millis) {
@@ -197,30 +194,30 @@ impl Book {
     }
 }
 
-/// What is known of a bucket.
+/// The last known state of a bucket.
 #[derive(Clone, Copy, Debug)]
-struct Known {
-    /// Tokens in hand.
+struct BucketState {
+    /// Leased tokens.
     held: u64,
-    /// Whole tokens that were left in Redis; negative in debt.
+    /// Whole tokens left in Redis; negative in debt.
     left: i64,
-    /// When that was.
+    /// When that was read.
     at: Millis,
 }
 
-impl Known {
-    /// What was learned long ago tells nothing, and nothing what was learned before the clock went back. By then a whole bucket
-    /// has come back, so whoever asks once in a while is not charged for the leases they let go.
+impl BucketState {
+    /// A state expires after a window, since a whole bucket has been refilled by then: a client with rare requests is not charged for unused
+    /// leases. A state from after the clock was set back is invalid too.
     fn is_fresh(&self, quota: Quota, now: Millis) -> bool {
         self.at <= now && now - self.at <= quota.window().max(MINUTE)
     }
 
-    /// The most that can be in Redis now: one more, since `left` was rounded down.
+    /// The most tokens that Redis can have now: one more, since `left` was rounded down.
     fn in_bucket(&self, quota: Quota, now: Millis) -> i64 {
         (self.left + quota.refill_of_debt(now - self.at) as i64 + 1).min(quota.tokens() as i64)
     }
 
-    /// What is in hand and in Redis; negative in debt.
+    /// Leased tokens and those in Redis; negative in debt.
     fn level(&self, quota: Quota, now: Millis) -> i64 {
         (self.held as i64 + self.left + quota.refill_of_debt(now - self.at) as i64).min(quota.tokens() as i64)
     }
@@ -239,21 +236,21 @@ fn allowance(quota: Quota, level: i64) -> Allowance {
 mod tests {
     use super::*;
 
-    /// 1,000 tokens, of which ten come back in a second; leased ten at a time.
+    /// 1,000 tokens; ten are refilled per second, ten are leased at a time.
     fn quota() -> Quota {
         "1000/100s".parse().expect("a quota")
     }
 
-    fn due(toll: Option<RateLimitDecision>) -> Option<Millis> {
-        match toll {
-            Some(RateLimitDecision::Due(_, wait)) => Some(wait),
+    fn due(decision: Option<RateLimitDecision>) -> Option<Millis> {
+        match decision {
+            Some(RateLimitDecision::Denied(_, wait)) => Some(wait),
             other => panic!("not refused: {other:?}"),
         }
     }
 
-    fn paid(toll: Option<RateLimitDecision>) -> u64 {
-        match toll {
-            Some(RateLimitDecision::Paid(allowance)) => allowance.left,
+    fn paid(decision: Option<RateLimitDecision>) -> u64 {
+        match decision {
+            Some(RateLimitDecision::Allowed(allowance)) => allowance.left,
             other => panic!("not paid: {other:?}"),
         }
     }
@@ -263,14 +260,14 @@ mod tests {
         let (lease, quota) = (Lease::default(), quota());
         assert_eq!(lease.spend(3, quota, 5), None, "nothing is known");
         let need = lease.need(3, quota, 5);
-        assert_eq!(need, Need { cost: 3, in_hand: 0, least: 3, most: 10, debt: 0 });
-        let toll = lease.settle(need, Taken { taken: 10, left: 990, wait: 0 }, quota, 5);
-        assert_eq!(paid(Some(toll)), 997);
+        assert_eq!(need, RenewalRequest { cost: 3, in_hand: 0, least: 3, most: 10, debt: 0 });
+        let decision = lease.settle(need, BucketReply { taken: 10, left: 990, wait: 0 }, quota, 5);
+        assert_eq!(paid(Some(decision)), 997);
         assert_eq!(paid(lease.spend(3, quota, 5)), 994);
         assert_eq!(paid(lease.spend(3, quota, 105)), 992, "one more has come back in Redis");
         assert_eq!(lease.spend(3, quota, 105), None);
         let need = lease.need(3, quota, 105);
-        assert_eq!(need, Need { cost: 3, in_hand: 1, least: 2, most: 10, debt: 0 }, "what is in hand is used up first");
+        assert_eq!(need, RenewalRequest { cost: 3, in_hand: 1, least: 2, most: 10, debt: 0 }, "what is in hand is used up first");
         assert_eq!(lease.need(3, quota, 105).in_hand, 0, "and by nobody else");
         assert_eq!(lease.need(50, quota, 105).most, 50, "a dear request leases what it costs");
     }
@@ -279,8 +276,8 @@ mod tests {
     fn what_cannot_be_there_is_refused_without_asking() {
         let (lease, quota) = (Lease::default(), quota());
         let need = lease.need(8, quota, 1_000);
-        let toll = lease.settle(need, Taken { taken: 0, left: 3, wait: 450 }, quota, 1_000);
-        assert_eq!(due(Some(toll)), Some(450));
+        let decision = lease.settle(need, BucketReply { taken: 0, left: 3, wait: 450 }, quota, 1_000);
+        assert_eq!(due(Some(decision)), Some(450));
         assert_eq!(due(lease.spend(8, quota, 1_000)), Some(500));
         assert_eq!(due(lease.spend(8, quota, 1_399)), Some(101));
         assert_eq!(lease.spend(8, quota, 1_400), None, "it may be there, since what was left is rounded down");
@@ -292,7 +289,7 @@ mod tests {
     fn what_is_old_or_comes_from_the_future_is_forgotten() {
         let (lease, quota) = (Lease::default(), quota());
         let need = lease.need(10, quota, 1_000_000);
-        lease.settle(need, Taken { taken: 0, left: 3, wait: 700 }, quota, 1_000_000);
+        lease.settle(need, BucketReply { taken: 0, left: 3, wait: 700 }, quota, 1_000_000);
         assert_eq!(due(lease.spend(10, quota, 1_000_000)), Some(700));
         assert_eq!(lease.spend(10, quota, 999_999), None, "the clock went back");
         assert_eq!(lease.spend(10, quota, 1_100_001), None);
@@ -303,16 +300,16 @@ mod tests {
     fn a_debt_is_taken_from_what_is_in_hand_and_then_waits_for_the_bucket() {
         let (lease, quota) = (Lease::default(), quota());
         let need = lease.need(3, quota, 5);
-        lease.settle(need, Taken { taken: 10, left: 90, wait: 0 }, quota, 5);
+        lease.settle(need, BucketReply { taken: 10, left: 90, wait: 0 }, quota, 5);
         assert_eq!(lease.owe(4, quota, 5), 0, "seven were in hand");
         assert_eq!(lease.allowance(quota, 5).map(|allowance| allowance.left), Some(93));
         assert_eq!(lease.owe(200, quota, 5), 197);
         assert_eq!(lease.allowance(quota, 5).map(|allowance| (allowance.left, allowance.debt)), Some((0, 107)));
         assert_eq!(lease.spend(1, quota, 5), None, "it has to be written");
         let need = lease.need(1, quota, 5);
-        assert_eq!(need, Need { cost: 1, in_hand: 0, least: 1, most: 10, debt: 197 });
-        let toll = lease.settle(need, Taken { taken: 0, left: -107, wait: 10_800 }, quota, 5);
-        assert_eq!(due(Some(toll)), Some(10_800));
+        assert_eq!(need, RenewalRequest { cost: 1, in_hand: 0, least: 1, most: 10, debt: 197 });
+        let decision = lease.settle(need, BucketReply { taken: 0, left: -107, wait: 10_800 }, quota, 5);
+        assert_eq!(due(Some(decision)), Some(10_800));
         assert_eq!(due(lease.spend(1, quota, 5)), Some(10_800), "and is known from then on");
         assert_eq!(due(lease.spend(1, quota, 10_704)), Some(101));
         assert_eq!(lease.spend(1, quota, 10_705), None, "it may be there");
@@ -322,7 +319,7 @@ mod tests {
     fn a_debt_is_a_full_bucket_at_most_and_ends_with_time() {
         let (lease, quota) = (Lease::default(), quota());
         let need = lease.need(10, quota, 0);
-        lease.settle(need, Taken { taken: 10, left: 900, wait: 0 }, quota, 0);
+        lease.settle(need, BucketReply { taken: 10, left: 900, wait: 0 }, quota, 0);
         assert_eq!(lease.owe(u64::MAX, quota, 0), 1_901, "beyond what the bucket has, which is rounded down");
         assert_eq!(lease.owe(5, quota, 0), 0, "no more than that");
         let owed = |now| lease.need(1, quota, now).debt;
@@ -339,7 +336,7 @@ mod tests {
     fn a_debt_survives_a_redis_that_cannot_be_asked() {
         let (lease, quota) = (Lease::default(), quota());
         let need = lease.need(10, quota, 0);
-        lease.settle(need, Taken { taken: 10, left: 0, wait: 0 }, quota, 0);
+        lease.settle(need, BucketReply { taken: 10, left: 0, wait: 0 }, quota, 0);
         lease.owe(30, quota, 0);
         assert_eq!(lease.spend(2, quota, 0), None, "it is written first, also where the bucket is known to be empty");
         let need = lease.need(1, quota, 0);
@@ -351,12 +348,12 @@ mod tests {
     fn a_debt_outlives_the_eviction_of_its_lease() {
         let (leases, quota) = (Leases::default(), quota());
         let address = |number: u32| Subject::address(std::net::IpAddr::from(number.to_be_bytes()));
-        let others = |numbers: std::ops::Range<u32>| numbers.for_each(|number| drop(leases.of(address(number))));
-        // The first that come are kept longer than those that come when the cache is full.
+        let others = |numbers: std::ops::Range<u32>| numbers.for_each(|number| drop(leases.get(address(number))));
+        // The cache prefers its first entries to those that arrive when it is full.
         others(1..100_000);
-        let lease = leases.of(address(0));
+        let lease = leases.get(address(0));
         let need = lease.need(10, quota, 0);
-        lease.settle(need, Taken { taken: 10, left: 0, wait: 0 }, quota, 0);
+        lease.settle(need, BucketReply { taken: 10, left: 0, wait: 0 }, quota, 0);
         lease.owe(30, quota, 0);
         drop(lease);
         others(100_000..300_000);
@@ -364,9 +361,9 @@ mod tests {
             leases.leases.peek(&address(0)).is_none() && leases.evicted.0.len() == 1,
             "it was evicted, as one of the debtors"
         );
-        let told = leases.of(address(0)).allowance(quota, 1_000).map(|it| (it.left, it.debt));
+        let told = leases.get(address(0)).allowance(quota, 1_000).map(|it| (it.left, it.debt));
         assert_eq!(told, Some((0, 20)), "ten have come back meanwhile");
-        assert_eq!(leases.of(address(0)).need(1, quota, 1_000).debt, 30);
+        assert_eq!(leases.get(address(0)).need(1, quota, 1_000).debt, 30);
         assert!(leases.evicted.0.is_empty());
     }
 
@@ -374,7 +371,7 @@ mod tests {
     fn a_process_remembers_a_bounded_number_of_debtors() {
         let (leases, quota) = (Leases::default(), quota());
         for number in 0..200_000_u32 {
-            leases.of(Subject::address(std::net::IpAddr::from(number.to_be_bytes()))).owe(30, quota, 0);
+            leases.get(Subject::address(std::net::IpAddr::from(number.to_be_bytes()))).owe(30, quota, 0);
         }
         let remembered = leases.evicted.0.len();
         assert!((EVICTED_DEBTORS / 2..=EVICTED_DEBTORS).contains(&remembered), "{remembered}");
@@ -384,7 +381,7 @@ mod tests {
     fn a_process_knows_a_bounded_number_of_clients() {
         let leases = Leases::default();
         for number in 0..200_000_u32 {
-            leases.of(Subject::address(std::net::IpAddr::from(number.to_be_bytes())));
+            leases.get(Subject::address(std::net::IpAddr::from(number.to_be_bytes())));
         }
         assert!(leases.leases.len() <= SUBJECTS, "{}", leases.leases.len());
     }

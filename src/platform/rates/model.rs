@@ -1,51 +1,51 @@
-//! Whose buckets there are, and what asking one comes to.
+//! Subjects, allowances and decisions: plain types.
 
 use crate::base::clock::Millis;
 use crate::base::ids::{SessionId, UserId};
-use crate::base::quota::{Limit, Quota};
+use crate::base::rate_limits::{Limit, Quota};
 use crate::db::Work;
 use sha2::{Digest, Sha256};
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Whose bucket it is.
+/// The owner of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Subject {
     /// An account.
     Account(UserId),
-    /// Whoever shares an address.
+    /// All clients of an address.
     Address(Network),
-    /// Whoever shares a /48 of IPv6, by its first network.
+    /// All clients of an IPv6 /48, by its first network.
     Site(Network),
-    /// An account that is tried, by the digest of its login. There need not be such an account.
+    /// A login that is tried, by its digest. The account need not exist.
     Login([u8; 16]),
-    /// An account that is tried from one network, by the digest of its login and the network.
+    /// A login that is tried from one network, by the digest of both.
     LoginFrom([u8; 16]),
-    /// A device that is known to an account, by the digest of both.
+    /// A device that an account has used before, by the digest of both.
     Device([u8; 16]),
 }
 
-/// What counts as one address: one of IPv4, a /64 of IPv6, since that is what one customer gets at least.
+/// What counts as one address: an IPv4 address or an IPv6 /64, since a customer gets at least that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Network(IpAddr);
 
-/// A token of this limit, out of this subject's bucket.
+/// A charge: one token of this limit from this subject's bucket.
 pub type Charge = (Limit, Subject);
 
 impl Network {
     /// The network of an address.
-    pub const fn of(address: IpAddr) -> Self {
+    pub const fn from_address(address: IpAddr) -> Self {
         match address.to_canonical() {
             IpAddr::V6(v6) => Self(IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64))),
             v4 => Self(v4),
         }
     }
 
-    /// Its first address.
+    /// The first address of the network.
     pub const fn first(self) -> IpAddr {
         self.0
     }
 
-    /// The first network of its /48; `None` for IPv4, where one address is one customer's as a rule.
+    /// The first network of its /48; `None` for IPv4, where customers rarely have more than one address.
     pub const fn site(self) -> Option<Self> {
         match self.0 {
             IpAddr::V6(v6) => Some(Self(IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 80 << 80)))),
@@ -55,34 +55,34 @@ impl Network {
 }
 
 impl Subject {
-    /// Whoever shares this address.
+    /// All clients of this address.
     pub const fn address(address: IpAddr) -> Self {
-        Self::Address(Network::of(address))
+        Self::Address(Network::from_address(address))
     }
 
-    /// Whoever has this login, in any case, if anybody has it. Any text will do.
+    /// A login, case-insensitive; any text is accepted.
     pub fn login(login: &str) -> Self {
         Self::Login(half_digest(&[login.to_ascii_lowercase().as_bytes()]))
     }
 
-    /// The same account as it is tried from `address`; from an unknown address, all such attempts together.
+    /// A login as it is tried from `address`; all attempts from unknown addresses share one subject.
     pub fn login_from(login: &str, address: Option<IpAddr>) -> Self {
-        let network = address.map_or_else(String::new, |address| Network::of(address).first().to_string());
-        // An address has no NUL, so no two pairs of network and login give the same bytes.
+        let network = address.map_or_else(String::new, |address| Network::from_address(address).first().to_string());
+        // An address contains no NUL, so no two pairs of network and login give the same bytes.
         Self::LoginFrom(half_digest(&[network.as_bytes(), b"\0", login.to_ascii_lowercase().as_bytes()]))
     }
 
-    /// The device of this id, as `account` knows it.
+    /// The device with this id, of `account`.
     pub fn device(account: UserId, id: u64) -> Self {
         Self::Device(half_digest(&[b"device", &account.0.to_be_bytes(), &id.to_be_bytes()]))
     }
 
-    /// A session of `account`: it was begun with the password, so the session's device is known.
+    /// A session of `account`: it began with the password, so its device counts as used before.
     pub fn session(account: UserId, id: SessionId) -> Self {
         Self::Device(half_digest(&[b"session", &account.0.to_be_bytes(), &id.0.to_be_bytes()]))
     }
 
-    /// Whoever asks: the account, or the address for nobody; `None` when that is not known either.
+    /// The subject of a client: the account, or without one the address; `None` if both are unknown.
     pub fn for_client(viewer: Option<UserId>, address: Option<IpAddr>) -> Option<Self> {
         viewer.map(Self::Account).or(address.map(Self::address))
     }
@@ -99,73 +99,73 @@ fn half_digest(parts: &[&[u8]]) -> [u8; 16] {
     half
 }
 
-/// What a bucket gave.
+/// The reply of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taken {
-    /// How many tokens were taken: 0 when there were too few.
+pub struct BucketReply {
+    /// The tokens taken: 0 if there were too few.
     pub taken: u64,
-    /// Whole tokens that are left; negative in debt.
+    /// Whole tokens left; negative in debt.
     pub left: i64,
-    /// After how long there will be enough; 0 when there were.
+    /// The time until there are enough; 0 if there were.
     pub wait: Millis,
 }
 
-/// What somebody has left of a quota, as far as this process knows.
+/// What a subject has left of a quota, as far as this process knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
     /// The quota.
     pub quota: Quota,
     /// Tokens left.
     pub left: u64,
-    /// Tokens that are owed beyond an empty bucket, for work that was done.
+    /// Tokens owed below an empty bucket, for work that was done.
     pub debt: u64,
 }
 
 impl Allowance {
-    /// How long it takes until nothing is missing.
+    /// The time until the bucket is full.
     pub const fn full_after(self) -> Millis {
         self.quota.time_for_debt(self.quota.tokens().saturating_sub(self.left).saturating_add(self.debt))
     }
 }
 
-/// Values that count as one unit of work.
+/// Values per unit of work.
 const VALUES_PER_UNIT: u64 = 8;
-/// Bytes that count as one unit of work.
+/// Bytes per unit of work.
 const BYTES_PER_UNIT: u64 = 512;
-/// The work that every operation may do whatever its estimate is: less than twenty times the least estimate. The smallest documents read
-/// two or three objects at a cost of one or two.
+/// The work that every operation may do regardless of its estimate: less than twenty times the smallest estimate. The smallest documents read two
+/// or three objects at a cost of one or two.
 pub const FREE_UNITS: u64 = 8;
 
-/// Tokens for each unit of work beyond the estimate. A unit takes some 8 µs of the server and of Redis together, and a token of an estimate stands for less than
-/// half a microsecond (`make bench-work`): at this price the work of one account beyond its estimates keeps half a core busy at most.
-pub const BEYOND_ESTIMATE: u64 = 8;
+/// Tokens for each unit of work beyond the estimate. A unit takes some 8 µs of the server and Redis together; a token of an estimate stands for
+/// less than half a microsecond (`make bench-work`). At this price, the work of one account beyond its estimates uses at most half a core.
+pub const TOKENS_PER_EXTRA_UNIT: u64 = 8;
 
-/// Work in the unit of estimates: a command is one, and so are eight values or 512 bytes of what it answers. By this scale a first screen
-/// does less work than its estimate pays for even if it finds nothing cached.
+/// Converts work to the unit of estimates: a command is one unit, and so are eight values or 512 bytes of its reply. On this scale a home page does
+/// less work than its estimate, even if nothing is cached.
 pub const fn units(work: Work) -> u64 {
     work.commands + work.values / VALUES_PER_UNIT + work.bytes / BYTES_PER_UNIT
 }
 
-/// What an operation has cost so far.
+/// The cost of an operation so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settlement {
-    /// The units of work that it has done.
+    /// The units of work done.
     pub worked: u64,
-    /// Tokens that were charged: its estimate, and the work beyond it.
+    /// The tokens charged: the estimate, and the work beyond it.
     pub charged: u64,
-    /// What its payer has left, where somebody pays.
+    /// What the subject has left, if a subject is charged.
     pub allowance: Option<Allowance>,
 }
 
-/// What a request came to when it was charged.
+/// The result of charging a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateLimitDecision {
-    /// It was not: there is no limit, nobody to charge, or no Redis that can be asked.
-    Free,
-    /// It was paid for.
-    Paid(Allowance),
-    /// It cannot be paid for before this long.
-    Due(Allowance, Millis),
+    /// Not charged: there is no limit, no subject, or Redis is unavailable.
+    NotCharged,
+    /// Charged.
+    Allowed(Allowance),
+    /// Denied: the tokens are not available before this time has passed.
+    Denied(Allowance, Millis),
 }
 
 #[cfg(test)]
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     fn network(text: &str) -> String {
-        Network::of(text.parse().expect("an address")).first().to_string()
+        Network::from_address(text.parse().expect("an address")).first().to_string()
     }
 
     #[test]
@@ -184,7 +184,8 @@ mod tests {
         assert_eq!(network("2001:db8:1:2:ffff:ffff:ffff:ffff"), network("2001:db8:1:2::"));
         assert_ne!(network("2001:db8:1:3::"), network("2001:db8:1:2::"));
         assert_eq!(network("::1"), "::");
-        let site = |text: &str| Network::of(text.parse().expect("an address")).site().map(|site| site.first().to_string());
+        let site =
+            |text: &str| Network::from_address(text.parse().expect("an address")).site().map(|site| site.first().to_string());
         assert_eq!(site("2001:db8:1:2:3:4:5:6").as_deref(), Some("2001:db8:1::"));
         assert_eq!(site("203.0.113.7"), None);
     }

@@ -1,38 +1,37 @@
-//! The use cases of limits: charge, give back, and let a request pay its cost.
+//! The use cases of rate limits: charge, refund, and charge requests by their cost.
 
-use super::bill::{Bill, Payer};
 use super::lease::{Lease, Leases};
-use super::model::{Charge, RateLimitDecision, Subject, Taken};
-use super::store::{self, Ask};
+use super::model::{BucketReply, Charge, RateLimitDecision, Subject};
+use super::operation_charge::{OperationCharge, Payer};
+use super::store::{self, BucketRequest};
 use crate::app::App;
 use crate::base::deadline::within;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
-use crate::base::quota::{By, Limit, Quota};
+use crate::base::rate_limits::{ChargedTo, Limit, Quota};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// How many networks of a /48 of IPv6 may use up their buckets at the same time. A customer who has all 65,536 is one of a few; a mobile operator's
-/// customers have one each, and most of them fail at nothing.
+/// How many networks of an IPv6 /48 may empty their buckets at the same time. Few customers have all 65,536; customers of a mobile operator have
+/// one each, and most of them never fail.
 const NETWORKS_OF_A_SITE: u64 = 256;
 
-/// Takes a token out of each bucket, or out of none. Nothing happens where there are no limits. One round trip; one more when it
-/// is refused and something had been taken.
+/// Takes a token from each bucket, or from none. Does nothing without limits. One round trip; one more to refund tokens after a refusal.
 ///
-/// What is charged to an address of IPv6 is also charged to the bucket of its /48, which holds 256 times as much.
+/// A charge to an IPv6 address is also charged to its /48, whose bucket is 256 times as large.
 ///
-/// A bucket whose node did not answer in time may have lost a token all the same: nobody knows, so none is given back to it.
+/// A bucket whose node did not answer in time may have lost a token; nothing is refunded there, since that is unknown.
 ///
 /// # Errors
-/// `RATE_LIMITED`, with the longest wait among the buckets that were empty (of equals, the first); `STORAGE_UNAVAILABLE`, where none was
-/// empty but one could not be asked.
+/// `RATE_LIMITED`, with the longest wait of the empty buckets (of equals, the first); `STORAGE_UNAVAILABLE` if none was empty and one could not be
+/// queried.
 pub async fn charge(app: &App, charges: &[Charge]) -> Result<(), Error> {
-    let Some(asks) = asks(app, charges) else { return Ok(()) };
+    let Some(requests) = requests(app, charges) else { return Ok(()) };
     let (mut taken, mut refused, mut failed) = (Vec::new(), Vec::new(), None);
-    for (ask, answer) in asks.iter().zip(store::take_each(app.db(), app.now(), &asks).await) {
+    for (request, answer) in requests.iter().zip(store::take_each(app.db(), app.now(), &requests).await) {
         match answer {
-            Ok(Taken { taken: 0, wait, .. }) => refused.push((ask.limit, wait)),
-            Ok(_) => taken.push(*ask),
+            Ok(BucketReply { taken: 0, wait, .. }) => refused.push((request.limit, wait)),
+            Ok(_) => taken.push(*request),
             Err(error) => failed = Some(error),
         }
     }
@@ -43,49 +42,49 @@ pub async fn charge(app: &App, charges: &[Charge]) -> Result<(), Error> {
             None => return Ok(()),
         },
     };
-    put_back(app, taken).await;
+    refund_buckets(app, taken).await;
     Err(error)
 }
 
-/// Gives back what [`charge`] took. One round trip; should it fail for a bucket, its token comes back by itself in time, and whoever paid it has so
-/// much less until then. It is not tried again: the request has its answer, and a second try might give a token that nobody took.
-pub async fn give_back(app: &App, charges: &[Charge]) {
-    if let Some(asks) = asks(app, charges) {
-        put_back(app, asks).await;
+/// Refunds what [`charge`] took. One round trip. If that fails for a bucket, the token is refilled in time. There is no retry: the request is
+/// answered, and a second refund might return a token that nobody took.
+pub async fn refund(app: &App, charges: &[Charge]) {
+    if let Some(requests) = requests(app, charges) {
+        refund_buckets(app, requests).await;
     }
 }
 
-async fn put_back(app: &App, mut taken: Vec<Ask>) {
-    taken.iter_mut().for_each(|ask| (ask.least, ask.most) = (-1, -1));
-    for (ask, answer) in taken.iter().zip(store::take_each(app.db(), app.now(), &taken).await) {
+async fn refund_buckets(app: &App, mut taken: Vec<BucketRequest>) {
+    taken.iter_mut().for_each(|request| (request.least, request.most) = (-1, -1));
+    for (request, answer) in taken.iter().zip(store::take_each(app.db(), app.now(), &taken).await) {
         if let Err(error) = answer {
-            tracing::debug!(%error, limit = ask.limit.name(), "a token was not given back");
+            tracing::debug!(%error, limit = request.limit.name(), "a token was not given back");
         }
     }
 }
 
-/// A token of each bucket.
-fn asks(app: &App, charges: &[Charge]) -> Option<Vec<Ask>> {
+/// A request for one token of each bucket.
+fn requests(app: &App, charges: &[Charge]) -> Option<Vec<BucketRequest>> {
     let rates = app.config().rates.as_ref().filter(|_| !charges.is_empty())?;
-    let ask = |limit: Limit, subject, factor| {
-        let quota = rates.of(limit).times(factor);
-        Ask { limit, subject, quota, least: 1, most: 1, debt: None }
+    let request = |limit: Limit, subject, factor| {
+        let quota = rates.quota(limit).times(factor);
+        BucketRequest { limit, subject, quota, least: 1, most: 1, debt: None }
     };
-    let mut asks = Vec::with_capacity(charges.len());
+    let mut requests = Vec::with_capacity(charges.len());
     for (limit, subject) in charges {
-        asks.push(ask(*limit, *subject, 1));
+        requests.push(request(*limit, *subject, 1));
         if let Subject::Address(network) = subject {
-            asks.extend(network.site().map(|site| ask(*limit, Subject::Site(site), NETWORKS_OF_A_SITE)));
+            requests.extend(network.site().map(|site| request(*limit, Subject::Site(site), NETWORKS_OF_A_SITE)));
         }
     }
-    Some(asks)
+    Some(requests)
 }
 
-/// Takes as many tokens as there are out of one bucket, if they are within `range`. One round trip.
+/// Takes as many tokens as one bucket has, if that is within `range`. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn take(app: &App, (limit, subject): Charge, quota: Quota, range: RangeInclusive<u64>) -> Result<Taken, Error> {
+pub async fn take(app: &App, (limit, subject): Charge, quota: Quota, range: RangeInclusive<u64>) -> Result<BucketReply, Error> {
     take_with_debt(app, (limit, subject), quota, range, None).await
 }
 
@@ -95,54 +94,58 @@ async fn take_with_debt(
     quota: Quota,
     range: RangeInclusive<u64>,
     debt: Option<u64>,
-) -> Result<Taken, Error> {
+) -> Result<BucketReply, Error> {
     let [least, most] = [range.start(), range.end()].map(|tokens| (*tokens).min(quota.tokens()) as i64);
-    let ask = Ask { limit, subject, quota, least, most, debt };
-    store::take(app.db(), app.now(), &ask).await
+    let request = BucketRequest { limit, subject, quota, least, most, debt };
+    store::take(app.db(), app.now(), &request).await
 }
 
-/// Lets a request pay its cost out of what the process has in hand; one that costs more than a full bucket holds takes a full one.
-/// No round trip for most, one for each hundredth of the bucket. When Redis cannot be asked, the request is free.
+/// Charges a request out of the lease; a cost above a full bucket takes a full bucket. No round trip for most requests, one per hundredth of a
+/// bucket. If Redis is unavailable, the request is not charged.
 pub async fn pay(app: &App, leases: &Leases, subject: Option<Subject>, cost: u64) -> RateLimitDecision {
     pay_for(app, leases, Limit::Requests, subject, cost).await
 }
 
-/// Lets an operation pay its estimate as [`pay`] does, and opens its bill, on which the work beyond the estimate is charged.
-pub async fn open_bill(app: &App, leases: &Leases, subject: Option<Subject>, cost: usize) -> (RateLimitDecision, Bill) {
-    let toll = pay(app, leases, subject, cost as u64).await;
-    let payer = match (toll, subject, &app.config().rates) {
-        (RateLimitDecision::Due(..), _, _) => None,
-        // Also where the estimate was free since Redis could not be asked: a subscription lasts for hours.
-        (_, Some(subject), Some(rates)) => Some(Payer { leases: leases.clone(), subject, quota: rates.of(Limit::Requests) }),
+/// Charges the estimate of an operation as [`pay`] does, and returns the charge for its work beyond the estimate.
+pub async fn charge_operation(
+    app: &App,
+    leases: &Leases,
+    subject: Option<Subject>,
+    cost: usize,
+) -> (RateLimitDecision, OperationCharge) {
+    let decision = pay(app, leases, subject, cost as u64).await;
+    let payer = match (decision, subject, &app.config().rates) {
+        (RateLimitDecision::Denied(..), _, _) => None,
+        // Also if the estimate was not charged because Redis was unavailable: a subscription lasts for hours.
+        (_, Some(subject), Some(rates)) => Some(Payer { leases: leases.clone(), subject, quota: rates.quota(Limit::Requests) }),
         _ => None,
     };
-    (toll, Bill::new(app, cost as u64, payer, matches!(toll, RateLimitDecision::Paid(_))))
+    (decision, OperationCharge::new(app, cost as u64, payer, matches!(decision, RateLimitDecision::Allowed(_))))
 }
 
-/// The same for what else is asked so often that it is leased: each limit has leases of its own.
+/// The same for another limit whose charges are so frequent that they are leased. Each limit needs its own leases.
 pub async fn pay_for(app: &App, leases: &Leases, limit: Limit, subject: Option<Subject>, cost: u64) -> RateLimitDecision {
-    let (Some(rates), Some(subject)) = (&app.config().rates, subject) else { return RateLimitDecision::Free };
-    let quota = rates.of(limit);
+    let (Some(rates), Some(subject)) = (&app.config().rates, subject) else { return RateLimitDecision::NotCharged };
+    let quota = rates.quota(limit);
     let cost = cost.clamp(1, quota.tokens());
-    let lease = leases.of(subject);
+    let lease = leases.get(subject);
     match lease.spend(cost, quota, app.now()) {
-        Some(toll) => toll,
+        Some(decision) => decision,
         None => Box::pin(renew(app, &lease, (limit, subject), quota, cost)).await,
     }
 }
 
-/// Asks Redis, one request of a subject at a time, so that the first leases for all who wait. Waiting for one's turn has no end of
-/// its own: whoever sends enough at once would be free otherwise. A renewal that has begun goes on when its request goes away: the debt
-/// that is on its way to the bucket would be lost, or counted twice.
+/// Renews a lease, one request of a subject at a time, so that the first one leases for all that wait. Waiting has no deadline of its own, else
+/// many concurrent requests would be free. A renewal completes even if its request is cancelled: its debt would be lost or counted twice.
 async fn renew(app: &App, lease: &Arc<Lease>, charge: Charge, quota: Quota, cost: u64) -> RateLimitDecision {
     let failures = lease.failures();
-    let turn = lease.asking.clone().lock_owned().await;
+    let turn = lease.renewing.clone().lock_owned().await;
     if lease.failures() != failures {
-        return RateLimitDecision::Free; // It failed for those who asked meanwhile: a frozen Redis is waited for once.
+        return RateLimitDecision::NotCharged; // A renewal failed meanwhile: concurrent requests wait for a frozen Redis once.
     }
     let now = app.now();
-    if let Some(toll) = lease.spend(cost, quota, now) {
-        return toll;
+    if let Some(decision) = lease.spend(cost, quota, now) {
+        return decision;
     }
     let (own, lease) = (app.clone(), lease.clone());
     let renewal = async move {
@@ -155,24 +158,24 @@ async fn renew(app: &App, lease: &Arc<Lease>, charge: Charge, quota: Quota, cost
             Err(error) => {
                 tracing::warn!(?error, "requests are not charged");
                 lease.failed(need, quota);
-                RateLimitDecision::Free
+                RateLimitDecision::NotCharged
             }
         }
     };
-    app.finish(renewal).await.unwrap_or(RateLimitDecision::Free)
+    app.run_to_completion(renewal).await.unwrap_or(RateLimitDecision::NotCharged)
 }
 
-/// Takes the buckets of an account that is gone away. One pipeline. A server that still works on a request of its may write one again, which
-/// lives until it is full, as do those of failed log-ins by address and by device.
+/// Deletes the buckets of a deleted account. One pipeline. A server that still works on its request may write one again, which expires when it is
+/// full, as do the buckets of failed log-ins by address and by device.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge(app: &App, account: UserId, login: &str) -> Result<bool, Error> {
-    let of = |limit: Limit| match limit.by() {
-        By::Account | By::AccountOrAddress => Some((limit, Subject::Account(account))),
-        By::Login => Some((limit, Subject::login(login))),
-        By::Address | By::LoginAndAddress | By::Device => None,
+    let of = |limit: Limit| match limit.charged_to() {
+        ChargedTo::Account | ChargedTo::AccountOrAddress => Some((limit, Subject::Account(account))),
+        ChargedTo::Login => Some((limit, Subject::login(login))),
+        ChargedTo::Address | ChargedTo::LoginAndAddress | ChargedTo::Device => None,
     };
-    store::erase(app.db(), &Limit::ALL.into_iter().filter_map(of).collect::<Vec<_>>()).await?;
+    store::delete(app.db(), &Limit::ALL.into_iter().filter_map(of).collect::<Vec<_>>()).await?;
     Ok(false)
 }

@@ -103,11 +103,11 @@ struct Holders {
 #[derive(Default)]
 struct Address {
     reserved: usize,
-    bodies: Vec<Held>,
+    bodies: Vec<GaugeGuard>,
 }
 
 /// What a body holds. Its notification tells it from all others.
-struct Held {
+struct GaugeGuard {
     revoked: Arc<Notify>,
     bytes: usize,
 }
@@ -122,7 +122,7 @@ impl Holders {
         let address = self.addresses.entry(network).or_default();
         match address.bodies.iter_mut().find(|held| Arc::ptr_eq(&held.revoked, body)) {
             Some(held) => held.bytes += bytes,
-            None => address.bodies.push(Held { revoked: body.clone(), bytes }),
+            None => address.bodies.push(GaugeGuard { revoked: body.clone(), bytes }),
         }
         address.reserved += bytes;
         self.reserved += bytes;
@@ -147,7 +147,7 @@ impl Holders {
         true
     }
 
-    fn remove_at(&mut self, network: Network, at: usize) -> Option<Held> {
+    fn remove_at(&mut self, network: Network, at: usize) -> Option<GaugeGuard> {
         let address = self.addresses.get_mut(&network)?;
         let held = address.bodies.remove(at);
         address.reserved -= held.bytes;
@@ -166,7 +166,7 @@ mod tests {
     use futures_util::FutureExt;
 
     fn network(last: u8) -> Network {
-        Network::of([192, 0, 2, last].into())
+        Network::from_address([192, 0, 2, last].into())
     }
 
     /// 100 bytes, of which an address may hold 60.
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn a_64_is_one_address() {
         let budget = budget();
-        let at = |text: &str| budget.reservation(Network::of(text.parse().expect("an address")));
+        let at = |text: &str| budget.reservation(Network::from_address(text.parse().expect("an address")));
         let [mut first, mut second, mut other] = ["2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"].map(at);
         first.grow_to(50).expect("room");
         assert_eq!((second.grow_to(20), other.grow_to(20)), (Err(Full::Address), Ok(())));

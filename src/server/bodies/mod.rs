@@ -57,7 +57,7 @@ impl Bodies {
             return Err(too_long());
         }
         let _reading = self.meters.body();
-        let network = Network::of(address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)));
+        let network = Network::from_address(address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)));
         match within(self.timeout, self.collect(network, body)).await {
             Ok(read) => read.map_err(|dropped| self.refusal(dropped)),
             Err(_) => Err(self.refusal(Dropped::Late)),

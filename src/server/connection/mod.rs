@@ -14,7 +14,7 @@ mod unparsable;
 use super::config::EdgeConfig;
 use super::unread::Reader;
 use crate::app::App;
-use crate::base::metrics::Held;
+use crate::base::metrics::GaugeGuard;
 use activity::{Activity, Common};
 use axum::Router;
 use axum::body::Body;
@@ -68,7 +68,9 @@ pub(super) async fn serve(listener: TcpListener, router: Router, config: &EdgeCo
 /// The place of a connection among those that are open. A request finds it among its extensions: a socket that a connection becomes keeps it,
 /// and is waited for as the connection was.
 #[derive(Clone)]
-pub(super) struct Kept(#[expect(dead_code, reason = "held, not read")] Arc<(Closing, Option<Place>, Held, TaskTrackerToken)>);
+pub(super) struct Kept(
+    #[expect(dead_code, reason = "held, not read")] Arc<(Closing, Option<Place>, GaugeGuard, TaskTrackerToken)>,
+);
 
 /// Notes the end of a connection when it is dropped, which is before its place is free.
 struct Closing(Arc<Shared>);

@@ -74,7 +74,7 @@ impl Table {
         }
         let address = address.to_canonical();
         let is_proxy = self.proxies.iter().any(|net| net.contains(&address));
-        let origin = Origin { network: Network::of(address), is_proxy };
+        let origin = Origin { network: Network::from_address(address), is_proxy };
         let own = self.open.entry(origin).or_default();
         if !is_proxy && own.len() >= self.address_max {
             let before = own.len();

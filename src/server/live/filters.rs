@@ -2,8 +2,8 @@
 
 use super::places::{Kind, Place};
 use crate::base::error::Error;
-use crate::base::metrics::Held;
-use crate::base::quota::Limit;
+use crate::base::metrics::GaugeGuard;
+use crate::base::rate_limits::Limit;
 use crate::platform::rates::{RateLimitDecision, Subject, service};
 use crate::schema::Checked;
 use crate::server::State;
@@ -13,7 +13,7 @@ use axum::http::StatusCode;
 /// The entries of a subscription's filter, given back when this is dropped.
 pub(in crate::server) struct FilterEntries {
     _place: Place,
-    _held: Held,
+    _held: GaugeGuard,
 }
 
 impl FilterEntries {
@@ -35,7 +35,7 @@ impl FilterEntries {
             return Ok(Some(Self { _place: place, _held: state.app.metrics().filter_entries(entries) }));
         }
         state.app.metrics().filter_refused();
-        if let RateLimitDecision::Due(_, wait) = service::pay(&state.app, &state.leases, subject, checked.cost as u64).await {
+        if let RateLimitDecision::Denied(_, wait) = service::pay(&state.app, &state.leases, subject, checked.cost as u64).await {
             return Err(Refusal::from(&Error::rate_limited(Limit::Requests, wait)));
         }
         let message = format!(

@@ -5,11 +5,11 @@ use super::operations::EntryLease;
 use super::queue::{Out, What};
 use crate::app::App;
 use crate::base::error::Error;
-use crate::base::metrics::{CANCELLED, Held, Kind, OK};
-use crate::base::quota::Limit;
+use crate::base::metrics::{CANCELLED, GaugeGuard, OK, OperationKind};
+use crate::base::rate_limits::Limit;
 use crate::base::request::Request;
 use crate::db::Work;
-use crate::platform::rates::{Bill, RateLimitDecision, service};
+use crate::platform::rates::{OperationCharge, RateLimitDecision, service};
 use crate::schema;
 use crate::schema::Rendered;
 use crate::server::logging::RequestId;
@@ -37,9 +37,9 @@ pub(in crate::server) struct Running {
     kind: OperationType,
     /// It is known that it is refused.
     is_refused: bool,
-    bill: Arc<Bill>,
+    charge: Arc<OperationCharge>,
     count: Count,
-    _subscription: Option<Held>,
+    _subscription: Option<GaugeGuard>,
     _filter_entries: Option<FilterEntries>,
     /// Until there is a result: what waits for its reader afterwards needs no room to work.
     room: Taken,
@@ -68,20 +68,20 @@ impl Running {
         transport: &'static str,
     ) -> Result<Self, Refusal> {
         let (kind, cost) = (operation.checked.kind, operation.checked.cost);
-        let bill = open_bill(state, context, cost).await?;
+        let charge = charge_operation(state, context, cost).await?;
         let count = Count::begin(&state.app, kind, operation.name.clone());
         let is_subscription = kind == OperationType::Subscription;
         let (starting, room) = if is_subscription { (room, None) } else { (None, room) };
         let filter_entries = operation.filter_entries.take();
         let is_refused = operation.is_refused();
-        let responses = operation::responses(state, operation, context.clone(), bill.clone(), starting);
+        let responses = operation::responses(state, operation, context.clone(), charge.clone(), starting);
         Ok(Self {
             responses,
             said: None,
             id: id.clone(),
             kind,
             is_refused,
-            bill,
+            charge,
             count,
             _subscription: is_subscription.then(|| state.app.metrics().live_subscription(transport)),
             _filter_entries: filter_entries,
@@ -128,12 +128,12 @@ impl Running {
         if let Some(said) = self.said.take() {
             return said;
         }
-        let said = self.bill.meter().measure(charged_as_it_goes(&self.bill, self.responses.next())).await;
+        let said = self.charge.meter().measure(charged_as_it_goes(&self.charge, self.responses.next())).await;
         drop(self.room.take());
         if self.kind == OperationType::Subscription && said.is_some() {
             // An event may have been rendered for somebody else; that it is delivered is work all the same.
-            self.bill.meter().add(Work { commands: 1, ..Work::default() });
-            self.bill.charge();
+            self.charge.meter().add(Work { commands: 1, ..Work::default() });
+            self.charge.charge();
         }
         match &said {
             Some(said) => self.count.answered(facts::outcome_of(&said.response)),
@@ -166,19 +166,19 @@ fn copy(response: &Response) -> Response {
     copy
 }
 
-async fn open_bill(state: &State, context: &Request, cost: usize) -> Result<Arc<Bill>, Refusal> {
-    match service::open_bill(&state.app, &state.leases, rates::payer(context), cost).await {
-        (RateLimitDecision::Due(_, wait), _) => Err(Refusal::from(&Error::rate_limited(Limit::Requests, wait))),
-        (RateLimitDecision::Free | RateLimitDecision::Paid(_), bill) => Ok(Arc::new(bill)),
+async fn charge_operation(state: &State, context: &Request, cost: usize) -> Result<Arc<OperationCharge>, Refusal> {
+    match service::charge_operation(&state.app, &state.leases, rates::payer(context), cost).await {
+        (RateLimitDecision::Denied(_, wait), _) => Err(Refusal::from(&Error::rate_limited(Limit::Requests, wait))),
+        (RateLimitDecision::NotCharged | RateLimitDecision::Allowed(_), charge) => Ok(Arc::new(charge)),
     }
 }
 
 /// Charges what `work` does each time that it waits: a subscription may read for long, and then wait for an event for longer.
-async fn charged_as_it_goes<T>(bill: &Bill, work: impl Future<Output = T>) -> T {
+async fn charged_as_it_goes<T>(charge: &OperationCharge, work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     poll_fn(|context| {
         let done = work.as_mut().poll(context);
-        bill.charge();
+        charge.charge();
         done
     })
     .await
@@ -187,7 +187,7 @@ async fn charged_as_it_goes<T>(bill: &Bill, work: impl Future<Output = T>) -> T 
 /// What is counted of an operation when it is over.
 struct Count {
     app: App,
-    kind: Kind,
+    kind: OperationKind,
     name: Option<String>,
     began: Instant,
     /// How long it took to say something.

@@ -4,7 +4,7 @@ use super::socket::Shared;
 use super::who::Known;
 use crate::base::deadline::within;
 use crate::base::error::Error;
-use crate::base::metrics::Kind;
+use crate::base::metrics::OperationKind;
 use crate::base::request::Request;
 use crate::base::viewer::Viewer;
 use crate::db::ReadBarrier;
@@ -46,7 +46,7 @@ async fn work(
 ) -> Result<(), OperationError> {
     let began = Instant::now();
     let running = begun(shared, known, asked).await.inspect_err(|unfit| {
-        shared.state.app.metrics().request(None, Kind::Unknown, &unfit.outcome(), began.elapsed());
+        shared.state.app.metrics().request(None, OperationKind::Unknown, &unfit.outcome(), began.elapsed());
     })?;
     running.run(&shared.out, lease).await;
     Ok(())
@@ -60,7 +60,7 @@ async fn begun(shared: &Shared, known: &Known, asked: Result<Asked, Refusal>) ->
     let room = Running::room(&shared.state, &operation, shared.address).await?;
     let since = shared.state.app.db().read_barrier();
     let viewer = viewer(shared, known, since).await.map_err(|error| Refusal::from(&error))?;
-    let context = Request::begun(shared.state.app.clone(), since, viewer, shared.agent.clone(), shared.address);
+    let context = Request::with_barrier(shared.state.app.clone(), since, viewer, shared.agent.clone(), shared.address);
     Ok(Running::admit(room, &shared.state, &shared.id, operation, &context, "ws").await?)
 }
 

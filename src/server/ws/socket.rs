@@ -3,7 +3,7 @@
 use super::close::Close;
 use super::reader::Reader;
 use super::{PROTOCOL, writer};
-use crate::base::metrics::Held;
+use crate::base::metrics::GaugeGuard;
 use crate::server::State;
 use crate::server::connection::Kept;
 use crate::server::live::{Open, Operations, Out, Place, queue};
@@ -67,7 +67,7 @@ const CONTROLS: usize = 256;
 /// What is held for as long as it is open.
 struct Holding {
     _kept: Option<Kept>,
-    _metric: Held,
+    _metric: GaugeGuard,
     _open: Open,
 }
 

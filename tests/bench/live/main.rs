@@ -79,7 +79,8 @@ fn subscribe(app: &App, schema: &Schema, phrase: String, told: &Arc<AtomicUsize>
 async fn crowd(app: &App, schema: &Schema, numbers: Range<usize>, told: &Arc<AtomicUsize>, all: &mut Vec<JoinHandle<()>>) {
     for number in numbers {
         all.push(subscribe(app, schema, format!("tea word{number}"), told));
-        while app.part::<Hub>().waiting() + 200 < all.len() || (number % 1_000 == 999 && app.part::<Hub>().waiting() < all.len())
+        while app.extension::<Hub>().waiting() + 200 < all.len()
+            || (number % 1_000 == 999 && app.extension::<Hub>().waiting() < all.len())
         {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }

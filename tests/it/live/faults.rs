@@ -121,6 +121,6 @@ async fn a_session_that_has_ended_is_noticed_on_every_server() {
     }
     for app in [&app.app, &other.app] {
         tokio::time::sleep(Duration::from_millis(50)).await;
-        assert!(app.part::<Hub>().is_idle());
+        assert!(app.extension::<Hub>().is_idle());
     }
 }

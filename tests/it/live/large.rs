@@ -5,7 +5,7 @@ use crate::support::{Answer, Events, PROTOCOL, Served, Socket, TestApp};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use waxwing::base::config::Config;
-use waxwing::base::quota::{Limit, Rates};
+use waxwing::base::rate_limits::{Limit, RateLimits};
 
 const FOLLOW: &str = "subscription($logins: [String!]) { statusEvents(filter: { follow: $logins }) { cursor } }";
 
@@ -137,7 +137,7 @@ async fn behind_a_proxy_each_address_and_each_network_of_ipv6_holds_its_own() {
 #[tokio::test]
 async fn a_filter_is_charged_by_its_entries_before_anything_is_read() {
     let quota = |limit: Limit| if limit == Limit::Requests { "30000/1h" } else { "1000000/1s" };
-    let rates = Some(Rates::new(|limit| quota(limit).parse().expect("a quota")));
+    let rates = Some(RateLimits::new(|limit| quota(limit).parse().expect("a quota")));
     let app = TestApp::with(Config { rates, ..Config::default() }).await;
     // What is not valid runs nothing, and tells what it was charged.
     let mut unfit = follow(0, 1_000);
@@ -148,7 +148,7 @@ async fn a_filter_is_charged_by_its_entries_before_anything_is_read() {
     subscribe(&mut socket, "a", follow(0, 5_000)).await;
     until_held(&app, 5_000).await;
     let began = Instant::now();
-    while app.app.part::<waxwing::domains::streaming::Hub>().waiting() != 1 {
+    while app.app.extension::<waxwing::domains::streaming::Hub>().waiting() != 1 {
         assert!(began.elapsed() < Duration::from_secs(20), "it does not begin");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -164,7 +164,7 @@ async fn a_filter_is_charged_by_its_entries_before_anything_is_read() {
 #[tokio::test]
 async fn a_filter_that_is_refused_is_charged_as_if_it_were_not() {
     let quota = |limit: Limit| if limit == Limit::Requests { "10000/1h" } else { "1000000/1s" };
-    let rates = Some(Rates::new(|limit| quota(limit).parse().expect("a quota")));
+    let rates = Some(RateLimits::new(|limit| quota(limit).parse().expect("a quota")));
     let app = TestApp::with(Config { rates, filter_entries: 1_000, ..Config::default() }).await;
     let mut socket = Socket::of(&app, None).await;
     for (id, code) in [("a", "LIMIT_REACHED"), ("b", "LIMIT_REACHED"), ("c", "RATE_LIMITED")] {

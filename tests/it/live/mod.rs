@@ -62,7 +62,7 @@ impl Ear {
         waxwing::schema::check(&mut request, app.app.config()).expect("it passes");
         let mut stream = waxwing::schema::subscribe(&schema, request, context);
         let (tell, told) = mpsc::channel(1);
-        let others = app.app.part::<Hub>().waiting();
+        let others = app.app.extension::<Hub>().waiting();
         let task = tokio::spawn(async move {
             while let Some(said) = stream.next().await {
                 if tell.send(said).await.is_err() {
@@ -113,7 +113,7 @@ impl Ear {
     /// Waits until it listens: what is posted from here on is heard live.
     async fn listen(self) -> Self {
         for _ in 0..2_000 {
-            if self.app.part::<Hub>().waiting() > self.others {
+            if self.app.extension::<Hub>().waiting() > self.others {
                 return self;
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -149,7 +149,7 @@ struct Event {
 /// Whether nobody is listened for any more, in this process and in Redis.
 async fn is_quiet(app: &TestApp) -> bool {
     let channels: Vec<String> = app.redis.run(&["PUBSUB", "SHARDCHANNELS"]);
-    app.app.part::<Hub>().is_idle() && channels.is_empty()
+    app.app.extension::<Hub>().is_idle() && channels.is_empty()
 }
 
 #[tokio::test]
@@ -175,7 +175,7 @@ async fn whom_one_follows_now_is_heard_now() {
     cyd.post("0").await;
     assert_eq!(ear.hear(1).await, ["+0"]);
     let sources = async |many| {
-        let hub = app.app.part::<Hub>();
+        let hub = app.app.extension::<Hub>();
         let began = std::time::Instant::now();
         while hub.sources_of(ada.user_id().0) != Some(many) {
             assert!(began.elapsed() < Duration::from_secs(5), "it is not noticed");
@@ -241,7 +241,7 @@ async fn a_list_that_is_deleted_tells_nothing_more() {
     assert_eq!(ear.hear(1).await, ["+One"]);
     ada.run("DeleteList", json!({ "input": { "listId": list } })).await;
     let id = waxwing::base::ids::UserListId::from_global(&list).expect("an id").0;
-    let (hub, began) = (app.app.part::<Hub>(), std::time::Instant::now());
+    let (hub, began) = (app.app.extension::<Hub>(), std::time::Instant::now());
     while hub.sources_of(id) != Some(0) {
         assert!(began.elapsed() < Duration::from_secs(5), "it is not noticed");
         tokio::time::sleep(Duration::from_millis(5)).await;

@@ -5,9 +5,9 @@ use crate::support::{START, TestApp};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use waxwing::base::ids::UserId;
-use waxwing::base::quota::{Limit, Quota};
+use waxwing::base::rate_limits::{Limit, Quota};
 use waxwing::platform::rates::service::take;
-use waxwing::platform::rates::{Charge, Subject, Taken};
+use waxwing::platform::rates::{BucketReply, Charge, Subject};
 
 /// What a bucket must be: whatever is missing is counted in tokens × ms, exactly.
 struct Model {
@@ -21,7 +21,7 @@ impl Model {
         Self { quota, owed: 0, at: 0 }
     }
 
-    fn take(&mut self, now: u64, least: u64, most: u64) -> Taken {
+    fn take(&mut self, now: u64, least: u64, most: u64) -> BucketReply {
         let (tokens, window) = (u128::from(self.quota.tokens()), u128::from(self.quota.window()));
         let full = tokens * window;
         let passed = u128::from(now.saturating_sub(self.at));
@@ -30,11 +30,11 @@ impl Model {
         if left < u128::from(least) {
             let missing = (owed + u128::from(least) * window - full).div_ceil(tokens) + u128::from(at - now);
             let wait = missing.min(owed.div_ceil(tokens)) as u64;
-            return Taken { taken: 0, left: left as i64, wait };
+            return BucketReply { taken: 0, left: left as i64, wait };
         }
         let taken = left.min(u128::from(most));
         (self.owed, self.at) = (owed + taken * window, at);
-        Taken { taken: taken as u64, left: (left - taken) as i64, wait: 0 }
+        BucketReply { taken: taken as u64, left: (left - taken) as i64, wait: 0 }
     }
 }
 
@@ -101,7 +101,7 @@ async fn a_clock_that_steps_back_wins_nothing_and_loses_nothing() {
     // What is left may be had, and two servers of which one is an hour behind bring nothing back between them.
     for left in (0..4).rev() {
         app.clock.advance(if left % 2 == 0 { 3_600_000 } else { -3_600_000 });
-        assert_eq!(one().await, Taken { taken: 1, left, wait: 0 });
+        assert_eq!(one().await, BucketReply { taken: 1, left, wait: 0 });
     }
     app.clock.advance(-7_200_000);
     assert_eq!(one().await.wait, 3_600_000, "no longer than the key lives, whatever the clock says");

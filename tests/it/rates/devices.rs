@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
-use waxwing::base::quota::Limit;
+use waxwing::base::rate_limits::Limit;
 use waxwing::domains::users::{self, User};
 
 use Came::{In, Limited, Wrong};
@@ -328,13 +328,13 @@ async fn what_is_refused_costs_no_hash() {
     for number in 0..6 {
         tried(&app, &format!("198.51.100.{number}"), "c0", "a wrong one", None).await;
     }
-    let begun = app.app.hashing().begun();
+    let begun = app.app.hashing_pool().begun();
     for (from, device) in [(HOME, Some(device.as_str())), (HOME, None), (ELSEWHERE, None), (ELSEWHERE, Some("x"))] {
         for password in [RIGHT, "a wrong one"] {
             assert_eq!(tried(&app, from, "c0", password, device).await, Limited);
         }
     }
-    assert_eq!(app.app.hashing().begun(), begun);
+    assert_eq!(app.app.hashing_pool().begun(), begun);
 }
 
 /// However many attempts one address sends at once, only those that its own buckets allow hold a token of the bucket that all addresses share.

@@ -6,9 +6,9 @@ use futures_util::future::join_all;
 use serde_json::Value;
 use waxwing::base::config::{Config, DocumentLimits};
 use waxwing::base::error::Error;
-use waxwing::base::quota::Limit;
+use waxwing::base::rate_limits::Limit;
 use waxwing::platform::rates::Subject;
-use waxwing::platform::rates::service::{charge, give_back};
+use waxwing::platform::rates::service::{charge, refund};
 
 pub(super) const RIGHT: &str = "correct horse";
 
@@ -192,7 +192,7 @@ async fn a_site_of_ipv6_has_so_many_times_what_an_address_has() {
     }
     charge(&app.app, &from("2001:db8:2::1".to_owned())).await.expect("another site");
     charge(&app.app, &from("192.0.2.1".to_owned())).await.expect("no site at all");
-    give_back(&app.app, &from("2001:db8:1:7::1".to_owned())).await;
+    refund(&app.app, &from("2001:db8:1:7::1".to_owned())).await;
     charge(&app.app, &last).await.expect("what was refused was given back, also by its own network");
 }
 

@@ -11,7 +11,7 @@ use crate::support::{Actor, Answer, Served, TestApp, error_codes};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
-use waxwing::base::quota::{Limit, Quota, Rates};
+use waxwing::base::rate_limits::{Limit, Quota, RateLimits};
 
 /// A quota that no test comes to the end of.
 const PLENTY: &str = "1000000/1s";
@@ -24,12 +24,12 @@ fn quota(text: &str) -> Quota {
 /// tests' does: a test's quota fills in minutes at least.
 pub(crate) fn limited(limits: &[(Limit, &str)]) -> Config {
     let of = |limit: Limit| limits.iter().find(|(given, _)| *given == limit).map_or(PLENTY, |(_, quota)| *quota);
-    Config { rates: Some(Rates::new(|limit| quota(of(limit)))), ..Config::default() }
+    Config { rates: Some(RateLimits::new(|limit| quota(of(limit)))), ..Config::default() }
 }
 
 /// As the server starts when nothing is said.
 pub(crate) fn by_default() -> Config {
-    Config { rates: Some(Rates::default()), ..Config::default() }
+    Config { rates: Some(RateLimits::default()), ..Config::default() }
 }
 
 /// The same behind proxies on this machine.

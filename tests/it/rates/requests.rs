@@ -4,7 +4,7 @@ use super::{asked_by, asking, behind_a_proxy, by_default, limited, refused};
 use crate::support::{Actor, Answer, Served, Socket, TestApp, error_codes};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use waxwing::base::quota::Limit;
+use waxwing::base::rate_limits::Limit;
 
 /// Costs 2.
 const VIEWER: &str = "{ viewer { login } }";

@@ -15,7 +15,7 @@ use waxwing::app::App;
 use waxwing::base::clock::Clock;
 use waxwing::base::error::Error;
 use waxwing::base::ids::UserId;
-use waxwing::base::quota::Limit;
+use waxwing::base::rate_limits::Limit;
 use waxwing::cli::fsck;
 use waxwing::db::{Db, Timing};
 use waxwing::platform::rates::Subject;

@@ -6,9 +6,9 @@ use futures_util::FutureExt;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use waxwing::base::config::Config;
-use waxwing::base::quota::Limit;
+use waxwing::base::rate_limits::Limit;
 use waxwing::db::Work;
-use waxwing::platform::rates::{BEYOND_ESTIMATE, FREE_UNITS, Leases, RateLimitDecision, Subject, service};
+use waxwing::platform::rates::{FREE_UNITS, Leases, RateLimitDecision, Subject, TOKENS_PER_EXTRA_UNIT, service};
 
 /// Costs 3, and is pushed to every follower.
 const POST: &str = "mutation { postStatus(input: { message: \"x\" }) { userErrors { code } } }";
@@ -55,7 +55,7 @@ async fn work_beyond_the_estimate_is_charged_after_the_answer() {
     let (before, settled) = (left(&app, &ada).await, metric(&app, "settled").await);
     let (charged, worked) = cost(&app, &ada, POST).await;
     assert!(worked > 150, "each follower is a command: {worked}");
-    assert_eq!(charged, 3 + BEYOND_ESTIMATE * (worked - FREE_UNITS.max(3)), "what is not free");
+    assert_eq!(charged, 3 + TOKENS_PER_EXTRA_UNIT * (worked - FREE_UNITS.max(3)), "what is not free");
     assert_eq!(left(&app, &ada).await, before - charged - 1);
     assert_eq!(metric(&app, "settled").await - settled, charged - 3);
     assert_eq!(metric(&app, "debt").await, 0, "it was in hand");
@@ -81,7 +81,7 @@ async fn a_query_is_charged_for_the_bytes_that_it_reads() {
     // What is read stands in the answer, too.
     let made = 3 * bytes as u64 / 512;
     assert!((received + made..received + made + 100).contains(&worked), "{worked} for {received} and {made}");
-    let estimate = (BEYOND_ESTIMATE * worked - charged) / (BEYOND_ESTIMATE - 1);
+    let estimate = (TOKENS_PER_EXTRA_UNIT * worked - charged) / (TOKENS_PER_EXTRA_UNIT - 1);
     assert!((80..100).contains(&estimate), "{charged} for {worked}: all beyond an estimate of {estimate}");
     assert_eq!(left(&app, &ada).await, before - charged - 1);
 }
@@ -140,13 +140,13 @@ async fn a_debt_counts_on_every_server_once_its_own_has_asked() {
 async fn who_goes_away_pays_for_what_was_done() {
     let app = TestApp::with(limited(&[(Limit::Requests, "1000/1h")])).await;
     let (leases, subject) = (Leases::default(), Some(Subject::address([192, 0, 2, 1].into())));
-    let (toll, bill) = service::open_bill(&app.app, &leases, subject, 10).await;
-    assert!(matches!(toll, RateLimitDecision::Paid(_)));
+    let (decision, bill) = service::charge_operation(&app.app, &leases, subject, 10).await;
+    assert!(matches!(decision, RateLimitDecision::Allowed(_)));
     bill.meter().add(Work { commands: 60, ..Work::default() });
     drop(bill);
-    let (toll, _) = service::open_bill(&app.app, &leases, subject, 1).await;
-    let RateLimitDecision::Paid(allowance) = toll else { panic!("{toll:?}") };
-    assert_eq!(allowance.left, 1_000 - 10 - BEYOND_ESTIMATE * (60 - FREE_UNITS.max(10)) - 1);
+    let (decision, _) = service::charge_operation(&app.app, &leases, subject, 1).await;
+    let RateLimitDecision::Allowed(allowance) = decision else { panic!("{toll:?}") };
+    assert_eq!(allowance.left, 1_000 - 10 - TOKENS_PER_EXTRA_UNIT * (60 - FREE_UNITS.max(10)) - 1);
 }
 
 /// The request goes away while its renewal waits for Redis, which has the debt already or not.
@@ -154,7 +154,7 @@ async fn who_goes_away_pays_for_what_was_done() {
 async fn who_goes_away_in_the_midst_of_a_renewal_stays_in_debt() {
     let app = TestApp::with(limited(&[(Limit::Requests, "800/1h")])).await;
     let (leases, subject) = (Leases::default(), Some(Subject::address([192, 0, 2, 1].into())));
-    let (_, bill) = service::open_bill(&app.app, &leases, subject, 10).await;
+    let (_, bill) = service::charge_operation(&app.app, &leases, subject, 10).await;
     bill.meter().add(Work { commands: 130, ..Work::default() });
     drop(bill);
     app.redis.signal("STOP");
@@ -162,9 +162,13 @@ async fn who_goes_away_in_the_midst_of_a_renewal_stays_in_debt() {
     assert!(paying.as_mut().now_or_never().is_none(), "Redis is asked");
     drop(paying);
     app.redis.signal("CONT");
-    let toll = service::pay(&app.app, &leases, subject, 1).await;
-    let RateLimitDecision::Due(allowance, _) = toll else { panic!("{toll:?}") };
-    assert_eq!((allowance.left, allowance.debt), (0, BEYOND_ESTIMATE * (130 - FREE_UNITS.max(10)) - 790), "no more and no less");
+    let decision = service::pay(&app.app, &leases, subject, 1).await;
+    let RateLimitDecision::Denied(allowance, _) = decision else { panic!("{toll:?}") };
+    assert_eq!(
+        (allowance.left, allowance.debt),
+        (0, TOKENS_PER_EXTRA_UNIT * (130 - FREE_UNITS.max(10)) - 790),
+        "no more and no less"
+    );
 }
 
 #[tokio::test]
@@ -242,12 +246,12 @@ async fn a_subscription_pays_for_what_it_reads_before_anything_is_told() {
     let query = format!("subscription {{ statusEvents(filter: {{ follow: [\"ada\"] }}, after: {cursor}) {{ cursor }} }}");
     let mut socket = Socket::of(&app, ada.token.as_deref()).await;
     socket.subscribe("a", &query).await;
-    while app.app.part::<waxwing::domains::streaming::Hub>().waiting() != 1 {
+    while app.app.extension::<waxwing::domains::streaming::Hub>().waiting() != 1 {
         tokio::task::yield_now().await;
     }
     // A hundred events of three values or more.
     let read = before - left(&app, &ada).await;
-    assert!((300 / 8..1_000 * BEYOND_ESTIMATE).contains(&read), "{read}");
+    assert!((300 / 8..1_000 * TOKENS_PER_EXTRA_UNIT).contains(&read), "{read}");
 }
 
 /// Each renders for itself or is told what was rendered for another, and pays for no more than that.
@@ -276,7 +280,7 @@ async fn an_event_that_many_are_told_is_rendered_at_the_cost_of_one() {
     }
     let now = join_all(people.iter().map(|one| left(&app, one))).await;
     let paid: u64 = begun.iter().zip(&now).map(|(before, after)| before - after - 1).sum();
-    assert!((8 * 20..8 * 20 * 3 * BEYOND_ESTIMATE).contains(&paid), "{paid} for 20 events that 8 were told");
+    assert!((8 * 20..8 * 20 * 3 * TOKENS_PER_EXTRA_UNIT).contains(&paid), "{paid} for 20 events that 8 were told");
 }
 
 #[tokio::test]

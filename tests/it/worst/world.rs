@@ -14,7 +14,7 @@ use waxwing::app::App;
 use waxwing::base::clock::DAY;
 use waxwing::base::ids::source::{self, IMPORT_WORKER};
 use waxwing::base::ids::{AdId, CampaignId, CommentId, StatusId, UserId, UserListId};
-use waxwing::base::quota::Limit;
+use waxwing::base::rate_limits::Limit;
 use waxwing::base::request::Request;
 use waxwing::domains::ads::{
     CapDraft, MAX_KEYWORDS, MAX_TOKENS, NewAd, NewCampaign, NewWebsite, Pacing, Pricing, Slot, service as ads,

@@ -31,7 +31,7 @@ pub(super) fn spawn(command: &mut Command) -> io::Result<(Child, ParentDeathGuar
     {
         let mut child = command.spawn()?;
         match ParentDeathGuard::new(&child) {
-            Ok(leash) => Ok((child, leash)),
+            Ok(guard) => Ok((child, guard)),
             Err(error) => {
                 child.kill().and_then(|()| child.wait()).ok();
                 Err(error)

@@ -50,9 +50,9 @@ mod tests {
     #[test]
     fn a_closed_pipe_ends_the_child() {
         let mut child = sleeper("60");
-        let mut leash = ParentDeathGuard::new(&child).expect("a shell is everywhere");
+        let mut guard = ParentDeathGuard::new(&child).expect("a shell is everywhere");
         // What the system does when we die.
-        drop(leash.pipe.take());
+        drop(guard.pipe.take());
         assert_eq!(child.wait().expect("it ends").signal(), Some(15));
     }
 

@@ -1,13 +1,13 @@
 //! Whether it keeps what it is given.
 
 use super::{finding, user, volatile};
-use crate::db::inspect::{Facts, Finding, Severity};
+use crate::db::inspect::{Facts, InspectionFinding, Severity};
 
 /// Texts of statuses are shorter, as a rule; measured up to this length.
 const COMPACT_VALUE: u64 = 2_048;
 const NO_EVICTION: &str = "Set `CONFIG SET maxmemory-policy noeviction`, then `CONFIG REWRITE`";
 
-pub(super) fn eviction(facts: &Facts) -> Option<Finding> {
+pub(super) fn eviction(facts: &Facts) -> Option<InspectionFinding> {
     let policy = facts.maxmemory_policy.as_deref().filter(|policy| *policy != "noeviction")?;
     if facts.maxmemory == Some(0) {
         let message = format!(
@@ -33,7 +33,7 @@ pub(super) fn eviction(facts: &Facts) -> Option<Finding> {
 /// The longest `cluster-node-timeout` for which the journal keeps what it needs after a failover, in ms: the default of Redis.
 pub const COVERED_NODE_TIMEOUT: u64 = 15_000;
 
-pub(super) fn node_timeout(facts: &Facts) -> Option<Finding> {
+pub(super) fn node_timeout(facts: &Facts) -> Option<InspectionFinding> {
     let timeout = facts.node_timeout.filter(|timeout| *timeout > COVERED_NODE_TIMEOUT)?;
     let message = format!(
         "cluster-node-timeout is {timeout}: a primary that has lost contact with the others takes changes for that long before its replica takes over, \
@@ -46,7 +46,7 @@ pub(super) fn node_timeout(facts: &Facts) -> Option<Finding> {
 /// With `CONFIG SET`, not in the file with a restart: that would start from an empty append-only file.
 const AOF_ON: &str = "Turn it on with `CONFIG SET appendonly yes`, then `CONFIG REWRITE`";
 
-pub(super) fn no_aof(facts: &Facts) -> Option<Finding> {
+pub(super) fn no_aof(facts: &Facts) -> Option<InspectionFinding> {
     if facts.aof != Some(false) {
         return None;
     }
@@ -69,7 +69,7 @@ fn in_words(rule: &str) -> String {
     format!("taken {}", rules.collect::<Vec<_>>().join(", "))
 }
 
-pub(super) fn aof_write_failed(facts: &Facts) -> Option<Finding> {
+pub(super) fn aof_write_failed(facts: &Facts) -> Option<InspectionFinding> {
     if !facts.aof_write_failed {
         return None;
     }
@@ -80,7 +80,7 @@ pub(super) fn aof_write_failed(facts: &Facts) -> Option<Finding> {
     )
 }
 
-pub(super) fn fsync(facts: &Facts) -> Option<Finding> {
+pub(super) fn fsync(facts: &Facts) -> Option<InspectionFinding> {
     if facts.aof != Some(true) {
         return None;
     }
@@ -111,7 +111,7 @@ pub(super) fn fsync(facts: &Facts) -> Option<Finding> {
 }
 
 /// Nothing that Redis tells later says whether a file was cut when it was loaded: only its log does.
-pub(super) fn load_truncated(facts: &Facts) -> Option<Finding> {
+pub(super) fn load_truncated(facts: &Facts) -> Option<InspectionFinding> {
     if facts.aof != Some(true) || facts.aof_load_truncated != Some(true) {
         return None;
     }
@@ -125,7 +125,7 @@ pub(super) fn load_truncated(facts: &Facts) -> Option<Finding> {
 }
 
 /// What costs nothing and saves memory.
-pub(super) fn memory(facts: &Facts) -> Option<Finding> {
+pub(super) fn memory(facts: &Facts) -> Option<InspectionFinding> {
     let small = facts.compact_value.filter(|bytes| *bytes < COMPACT_VALUE);
     let mut message = small.map(|bytes| {
         format!(
@@ -141,7 +141,7 @@ pub(super) fn memory(facts: &Facts) -> Option<Finding> {
     finding(Severity::Note, message)
 }
 
-pub(super) fn no_limit(facts: &Facts) -> Option<Finding> {
+pub(super) fn no_limit(facts: &Facts) -> Option<InspectionFinding> {
     if facts.maxmemory != Some(0) {
         return None;
     }

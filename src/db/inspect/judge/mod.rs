@@ -2,15 +2,15 @@
 //! all.
 
 mod durability;
-mod holes;
+mod vulnerabilities;
 #[cfg(test)]
 mod tests;
 
-use super::{Facts, Finding, Severity, Version};
+use super::{Facts, InspectionFinding, Severity, Version};
 pub use durability::COVERED_NODE_TIMEOUT;
 
 /// Everything worth saying of these facts, the worst first.
-pub fn judge(facts: &Facts) -> Vec<Finding> {
+pub fn judge(facts: &Facts) -> Vec<InspectionFinding> {
     let rules = [
         unknown,
         too_old,
@@ -23,29 +23,29 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
         durability::load_truncated,
         durability::node_timeout,
         loading,
-        holes::lua_hole,
+        vulnerabilities::lua_vulnerability,
         open,
         durability::no_limit,
         durability::memory,
     ];
-    let mut findings: Vec<Finding> = rules.iter().filter_map(|rule| rule(facts)).collect();
+    let mut findings: Vec<InspectionFinding> = rules.iter().filter_map(|rule| rule(facts)).collect();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings
 }
 
-fn finding(severity: Severity, message: impl Into<String>) -> Option<Finding> {
-    Some(Finding { severity, message: message.into(), volatile: false })
+fn finding(severity: Severity, message: impl Into<String>) -> Option<InspectionFinding> {
+    Some(InspectionFinding { severity, message: message.into(), volatile: false })
 }
 
-fn volatile(severity: Severity, message: impl Into<String>) -> Option<Finding> {
-    Some(Finding { severity, message: message.into(), volatile: true })
+fn volatile(severity: Severity, message: impl Into<String>) -> Option<InspectionFinding> {
+    Some(InspectionFinding { severity, message: message.into(), volatile: true })
 }
 
 fn user(facts: &Facts) -> &str {
     facts.user.as_deref().unwrap_or("<user>")
 }
 
-fn unknown(facts: &Facts) -> Option<Finding> {
+fn unknown(facts: &Facts) -> Option<InspectionFinding> {
     if facts.version.is_some() {
         return None;
     }
@@ -59,12 +59,12 @@ fn unknown(facts: &Facts) -> Option<Finding> {
     )
 }
 
-fn too_old(facts: &Facts) -> Option<Finding> {
-    let version = facts.version.filter(|version| *version < Version::FLOOR)?;
+fn too_old(facts: &Facts) -> Option<InspectionFinding> {
+    let version = facts.version.filter(|version| *version < Version::OLDEST)?;
     finding(Severity::Refusal, format!("This is {} {version}, but 7.0 or newer is needed. Upgrade it.", facts.product))
 }
 
-fn replica(facts: &Facts) -> Option<Finding> {
+fn replica(facts: &Facts) -> Option<InspectionFinding> {
     if facts.replica != Some(true) {
         return None;
     }
@@ -75,7 +75,7 @@ fn replica(facts: &Facts) -> Option<Finding> {
     )
 }
 
-fn rights(facts: &Facts) -> Option<Finding> {
+fn rights(facts: &Facts) -> Option<InspectionFinding> {
     if facts.missing.is_empty() {
         return None;
     }
@@ -91,7 +91,7 @@ fn rights(facts: &Facts) -> Option<Finding> {
     )
 }
 
-fn loading(facts: &Facts) -> Option<Finding> {
+fn loading(facts: &Facts) -> Option<InspectionFinding> {
     if !facts.loading {
         return None;
     }
@@ -101,7 +101,7 @@ fn loading(facts: &Facts) -> Option<Finding> {
     )
 }
 
-fn open(facts: &Facts) -> Option<Finding> {
+fn open(facts: &Facts) -> Option<InspectionFinding> {
     if facts.open != Some(true) {
         return None;
     }

@@ -1,7 +1,7 @@
 //! Truth tables of the judgement.
 
 use super::{COVERED_NODE_TIMEOUT, judge};
-use crate::db::inspect::{Facts, Finding, Missing, Product, Severity, Version};
+use crate::db::inspect::{Facts, InspectionFinding, Missing, Product, Severity, Version};
 
 fn good() -> Facts {
     Facts {
@@ -19,14 +19,14 @@ fn good() -> Facts {
 }
 
 /// The findings beyond those of a good Redis, as (severity, volatile, message).
-fn said(change: impl FnOnce(&mut Facts)) -> Vec<Finding> {
+fn said(change: impl FnOnce(&mut Facts)) -> Vec<InspectionFinding> {
     let mut facts = good();
     change(&mut facts);
     let usual = judge(&good());
     judge(&facts).into_iter().filter(|finding| !usual.contains(finding)).collect()
 }
 
-fn only(change: impl FnOnce(&mut Facts)) -> Finding {
+fn only(change: impl FnOnce(&mut Facts)) -> InspectionFinding {
     let mut findings = said(change);
     assert_eq!(findings.len(), 1, "{findings:?}");
     findings.remove(0)

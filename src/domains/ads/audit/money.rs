@@ -47,7 +47,7 @@ pub(super) async fn check(reader: &AuditReader, id: CampaignId, found: &mut Find
     let call = |share: &Share| {
         let own = [keys::share(*share), keys::offered(*share), keys::holds(*share)];
         let keys: Vec<String> = own.into_iter().chain(days.iter().map(|day| keys::tally(*share, *day))).collect();
-        Call::over(&WEIGH_SHARE, keys).arg(MAX_HOLDS)
+        Call::with_keys(&WEIGH_SHARE, keys).arg(MAX_HOLDS)
     };
     let weighed: Vec<Option<Vec<Sum>>> = reader.call(shares.iter().map(call).collect()).await?;
     let after = Pool::read(reader, id).await?;

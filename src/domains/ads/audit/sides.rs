@@ -42,7 +42,7 @@ pub(super) async fn check(reader: &AuditReader, all: &[(KeyKind, &str)], found: 
         KeyKind::Websites(user) => Some(((*user, false), (*key).to_owned())),
         _ => None,
     };
-    let mut walk = SetScan::over(reader, all.iter().filter_map(listed).collect(), place, found).await?;
+    let mut walk = SetScan::start(reader, all.iter().filter_map(listed).collect(), place, found).await?;
     loop {
         let parts = walk.next(reader, found).await?;
         if parts.is_empty() {

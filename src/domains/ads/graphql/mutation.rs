@@ -328,7 +328,7 @@ async fn change(
 }
 
 async fn as_it_is_now(request: &Request, id: Option<CampaignId>) -> Result<Option<CampaignObject>> {
-    request.forget();
+    request.reset_loaders();
     match id {
         Some(id) => Ok(request.loaders().campaigns.load(id).await?.map(CampaignObject)),
         None => Ok(None),
@@ -350,7 +350,7 @@ async fn create_ad(ctx: &Context<'_>, input: CreateAdInput) -> Result<CreateAdPa
     };
     let made = service::create_ad(&request.app, &request.loaders(), viewer, new).await;
     let (made, user_errors) = refuse(made)?;
-    request.forget();
+    request.reset_loaders();
     let ad = match made.flatten() {
         Some(id) => request.loaders().ads.load(id).await?.map(AdObject),
         None => None,
@@ -368,6 +368,6 @@ async fn remove_ad(ctx: &Context<'_>, input: RemoveAdInput) -> Result<RemoveAdPa
     }
     .await;
     let (removed, user_errors) = refuse(removed)?;
-    request.forget();
+    request.reset_loaders();
     Ok(RemoveAdPayload { removed_ad_id: removed.map(|id| id.global().into()), user_errors })
 }

@@ -163,7 +163,7 @@ async fn renew(ctx: &Context<'_>, id: &str) -> Result<RenewWebsiteServerKeyPaylo
 }
 
 async fn as_it_is_now(request: &Request, id: Option<WebsiteId>) -> Result<Option<WebsiteObject>> {
-    request.forget();
+    request.reset_loaders();
     match id {
         Some(id) => Ok(request.loaders().websites.load(id).await?.map(WebsiteObject)),
         None => Ok(None),

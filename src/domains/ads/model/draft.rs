@@ -4,21 +4,21 @@ use super::{Cap, Creative, MAX_KEYWORDS, Money, Pacing, Pricing, Slot, fold};
 use crate::base::clock::Millis;
 use crate::base::error::{UserError, UserErrorCode};
 use crate::base::ids::{CampaignId, StatusId};
-use crate::base::text::{Rules, max_bytes};
+use crate::base::text::{TextRules, max_bytes};
 use crate::platform::idempotency::check_key;
 use rust_decimal::Decimal;
 use std::collections::HashSet;
 use url::Url;
 
-const NAME: Rules = Rules { what: "The name", min: 1, max: 100, bytes: max_bytes(100), newlines: false };
-const KEYWORD: Rules = Rules { what: "A keyword", min: 1, max: 80, bytes: max_bytes(80), newlines: false };
+const NAME: TextRules = TextRules { what: "The name", min: 1, max: 100, bytes: max_bytes(100), newlines: false };
+const KEYWORD: TextRules = TextRules { what: "A keyword", min: 1, max: 80, bytes: max_bytes(80), newlines: false };
 /// For keywords that are there: they were taken when texts were held to more bytes.
-const KEPT_KEYWORD: Rules = Rules { bytes: 40 * KEYWORD.max, ..KEYWORD };
+const KEPT_KEYWORD: TextRules = TextRules { bytes: 40 * KEYWORD.max, ..KEYWORD };
 /// The most bytes of all keywords of a campaign.
 pub const KEYWORDS_BYTES: usize = MAX_KEYWORDS * KEYWORD.bytes;
 /// The most bytes of a snippet.
 pub const SNIPPET_BYTES: usize = max_bytes(2_000);
-const SNIPPET: Rules = Rules { what: "The snippet", min: 1, max: 2_000, bytes: SNIPPET_BYTES, newlines: true };
+const SNIPPET: TextRules = TextRules { what: "The snippet", min: 1, max: 2_000, bytes: SNIPPET_BYTES, newlines: true };
 /// Bytes of an address.
 const MAX_URL: usize = 2_048;
 /// The most impressions of a cap.
@@ -241,7 +241,7 @@ pub(in crate::domains::ads) fn kept_keywords_of(given: &[String]) -> Result<Vec<
     keywords_by(KEPT_KEYWORD, given)
 }
 
-fn keywords_by(rules: Rules, given: &[String]) -> Result<Vec<String>, UserError> {
+fn keywords_by(rules: TextRules, given: &[String]) -> Result<Vec<String>, UserError> {
     let (mut kept, mut known) = (Vec::new(), HashSet::new());
     for (at, text) in given.iter().enumerate() {
         let row = |message: String| invalid(format!("Keyword {}: {message}", at + 1), &["keywords"]);

@@ -7,10 +7,10 @@ use super::{no_ad, no_campaign, settle};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{AdId, CampaignId, StatusId, UserId};
-use crate::base::page::{self, Listing, Page, PageArgs, Row, Window};
+use crate::base::page::{self, Page, PageArgs, PageSource, Row, Window};
 use crate::base::request::Loaders;
 use crate::domains::statuses::service as statuses;
-use crate::platform::idempotency::{Keyed, service as idempotency};
+use crate::platform::idempotency::{IdempotentRequest, service as idempotency};
 use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub async fn create_ad(app: &App, loaders: &Loaders, owner: UserId, new: NewAd) 
     charge_change(app, owner).await?;
     let campaign = owned(app, owner, draft.campaign).await?.campaign;
     let fresh = app.next_id().await?;
-    let keyed = key.map(|key| Keyed::new("createAd", &key, &format!("{draft:?}")));
+    let keyed = key.map(|key| IdempotentRequest::new("createAd", &key, &format!("{draft:?}")));
     let number = match &keyed {
         Some(keyed) => idempotency::remember(app, owner, keyed, fresh).await?,
         None => fresh,
@@ -126,10 +126,10 @@ struct Ads<'a> {
     campaign: CampaignId,
 }
 
-impl Listing for Ads<'_> {
+impl PageSource for Ads<'_> {
     type Item = Arc<KeptAd>;
 
-    async fn skeleton(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
         let parts = self.loaders.ad_pages.load_many(windows.iter().map(|window| (self.campaign, *window))).await?;
         Ok(parts.iter().map(|rows| rows.to_vec()).collect())
     }

@@ -45,7 +45,7 @@ impl Looking {
 
 /// Has campaigns looked at again; nobody waits for it. What goes wrong, the schedule makes good.
 pub(super) fn look(app: &App, campaigns: impl IntoIterator<Item = CampaignId>) {
-    let looking = app.part::<Looking>();
+    let looking = app.extension::<Looking>();
     for campaign in campaigns {
         if !looking.begin(campaign) {
             continue;

@@ -4,16 +4,16 @@ use super::super::model::{
     CLUSTER_SHARES, Campaign, CampaignChange, CampaignDraft, Late, MAX_CAMPAIGNS, Money, NewCampaign, Purse, State, fold,
     kept_keywords_of, keywords_of,
 };
-use super::super::store::{self, Changed, Held, Kept, KeptAd, KeyKind, grants};
+use super::super::store::{self, Changed, GaugeGuard, Kept, KeptAd, KeyKind, grants};
 use super::{draw, no_campaign, settle};
 use crate::app::App;
 use crate::base::clock::DAY;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{CampaignId, UserId};
-use crate::base::page::{self, Listing, Page, PageArgs, Row, Window};
-use crate::base::quota::Limit;
+use crate::base::page::{self, Page, PageArgs, PageSource, Row, Window};
+use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
-use crate::platform::idempotency::{Keyed, service as idempotency};
+use crate::platform::idempotency::{IdempotentRequest, service as idempotency};
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{EntryLease, Task};
 use crate::platform::rates::Subject;
@@ -35,7 +35,7 @@ pub async fn create(app: &App, owner: UserId, new: NewCampaign) -> Outcome<Campa
     let (draft, late) = new.check(app.now()).map_err(Refusal::User)?;
     charge_change(app, owner).await?;
     let fresh = app.next_id().await?;
-    let keyed = key.map(|key| Keyed::new("createCampaign", &key, &format!("{draft:?}")));
+    let keyed = key.map(|key| IdempotentRequest::new("createCampaign", &key, &format!("{draft:?}")));
     let id = match &keyed {
         Some(keyed) => idempotency::remember(app, owner, keyed, fresh).await?,
         None => fresh,
@@ -57,10 +57,10 @@ async fn make(app: &App, owner: UserId, id: CampaignId, draft: CampaignDraft, la
     }
     let lease = journal::begin(app, Task::Campaign { owner, campaign: id }).await?;
     match store::note_owned(app.db(), owner, KeyKind::Campaign(id), MAX_CAMPAIGNS).await? {
-        Held::Stands => {}
+        GaugeGuard::Stands => {}
         refused => {
             lease.ack(app);
-            return Err(if refused == Held::NoAccount { Error::Unauthenticated.into() } else { too_many().into() });
+            return Err(if refused == GaugeGuard::NoAccount { Error::Unauthenticated.into() } else { too_many().into() });
         }
     }
     let keywords = with_ids(app, draft.keywords).await?;
@@ -309,10 +309,10 @@ struct Campaigns<'a> {
     owner: UserId,
 }
 
-impl Listing for Campaigns<'_> {
+impl PageSource for Campaigns<'_> {
     type Item = Arc<Kept>;
 
-    async fn skeleton(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
         store::campaigns_page(self.app.db(), self.owner, windows).await
     }
 

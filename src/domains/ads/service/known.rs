@@ -81,7 +81,7 @@ impl Parted {
 
 /// Learns into how many shares campaigns are parted. One round trip, where any is not known.
 pub(super) async fn learn(app: &App, campaigns: impl IntoIterator<Item = CampaignId>) -> Result<Parted, Error> {
-    let known = app.part::<Known>();
+    let known = app.extension::<Known>();
     let (mut told, unknown) = known.shares.near(campaigns);
     let found = grants::shares_of(app.db(), &unknown).await?;
     known.shares.tell(&mut told, unknown.into_iter().zip(found));
@@ -95,7 +95,7 @@ pub(super) struct Caps(Arc<Cache<CampaignId, Millis>>);
 impl Caps {
     /// What this process knows.
     pub(super) fn of(app: &App) -> Self {
-        app.part::<Known>().caps
+        app.extension::<Known>().caps
     }
 
     /// Whether a campaign is known to have one.
@@ -111,7 +111,7 @@ impl Caps {
 
 /// Ads by id, also such as were removed within the last day. One round trip, where any is not known.
 pub(super) async fn ads(app: &App, ids: &[AdId]) -> Result<HashMap<AdId, Arc<Ad>>, Error> {
-    let known = app.part::<Known>();
+    let known = app.extension::<Known>();
     let mut found: HashMap<AdId, Arc<Ad>> = ids.iter().filter_map(|id| Some((*id, known.ads.get(id)?))).collect();
     let unknown: Vec<AdId> = ids.iter().copied().filter(|id| !found.contains_key(id)).collect();
     for ad in store::offers::ads(app.db(), &unknown).await?.into_iter().flatten() {

@@ -91,7 +91,7 @@ async fn token(
         day: reader.now / DAY,
         place: reader.viewer.0,
         nonce: hasher.finish().to_be_bytes(),
-        backing: Backing::Held,
+        backing: Backing::GaugeGuard,
     };
     signing::sign(ring, &token)
 }

@@ -7,7 +7,7 @@
 use super::super::model::{
     Ad, CLUSTER_SHARES, Campaign, Ecpm, Facts, Listing, MAX_CAMPAIGNS, Plan, Purse, Share, Slot, Tally, plan,
 };
-use super::super::store::{self, Held, KeptAd, KeyKind, Whole, reserve};
+use super::super::store::{self, GaugeGuard, KeptAd, KeyKind, Whole, reserve};
 use super::known;
 use super::roles::agree_on_suspension;
 use crate::app::App;
@@ -42,7 +42,7 @@ pub async fn settle_owned(app: &App, owner: UserId, id: CampaignId) -> Result<()
         }
         if !there {
             store::forget_owned(app.db(), owner, KeyKind::Campaign(id)).await?;
-        } else if note(app, owner, id).await? == Held::NoAccount {
+        } else if note(app, owner, id).await? == GaugeGuard::NoAccount {
             return end(app, owner, id).await;
         }
         written = Some(there);
@@ -50,7 +50,7 @@ pub async fn settle_owned(app: &App, owner: UserId, id: CampaignId) -> Result<()
 }
 
 /// That it is its owner's: it is there already, so no limit keeps it out.
-async fn note(app: &App, owner: UserId, id: CampaignId) -> Result<Held, Error> {
+async fn note(app: &App, owner: UserId, id: CampaignId) -> Result<GaugeGuard, Error> {
     store::note_owned(app.db(), owner, KeyKind::Campaign(id), 2 * MAX_CAMPAIGNS).await
 }
 

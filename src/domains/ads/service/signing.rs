@@ -30,7 +30,7 @@ impl Known {
 
 /// The keys. No round trip, save one a minute; the first process ever makes the first key.
 pub(super) async fn ring(app: &App) -> Result<Arc<Ring>, Error> {
-    match app.part::<Known>().get(app.now()) {
+    match app.extension::<Known>().get(app.now()) {
         Some(ring) => Ok(ring),
         None => read(app).await,
     }
@@ -43,7 +43,7 @@ async fn read(app: &App) -> Result<Arc<Ring>, Error> {
         ring = store::signing::ring(app.db()).await?;
     }
     let ring = Arc::new(ring);
-    app.part::<Known>().set(ring.clone(), app.now());
+    app.extension::<Known>().set(ring.clone(), app.now());
     Ok(ring)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::base::error::Error;
-use crate::base::quota::Limit;
+use crate::base::rate_limits::Limit;
 use crate::platform::rates::{Leases, RateLimitDecision, Subject, service as rates};
 use std::net::IpAddr;
 
@@ -12,9 +12,9 @@ struct Purse(Leases);
 
 /// Charges an address for a decision or a click; one that is not known pays nothing.
 pub(super) async fn pay(app: &App, address: Option<IpAddr>) -> Result<(), Error> {
-    let Purse(leases) = app.part::<Purse>();
+    let Purse(leases) = app.extension::<Purse>();
     match rates::pay_for(app, &leases, Limit::Ads, address.map(Subject::address), 1).await {
-        RateLimitDecision::Due(_, wait) => Err(Error::rate_limited(Limit::Ads, wait)),
-        RateLimitDecision::Free | RateLimitDecision::Paid(_) => Ok(()),
+        RateLimitDecision::Denied(_, wait) => Err(Error::rate_limited(Limit::Ads, wait)),
+        RateLimitDecision::NotCharged | RateLimitDecision::Allowed(_) => Ok(()),
     }
 }

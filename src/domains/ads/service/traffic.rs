@@ -20,7 +20,7 @@ const PUBLISHER_FACTOR: u64 = 10;
 /// A keyed hash of an address and the name of a counter, so that no key contains an address. Publishers' names of visitors have no control characters:
 /// none of them has the same hash.
 fn hash_address(secret: [u8; 16], address: IpAddr, counter: &str) -> Visitor {
-    Visitor::new(secret, &format!("\0{}{counter}", Network::of(address).first()))
+    Visitor::new(secret, &format!("\0{}{counter}", Network::from_address(address).first()))
 }
 
 /// Whether more traffic of a website is valid.

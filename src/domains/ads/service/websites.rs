@@ -1,14 +1,14 @@
 //! Registering websites.
 
 use super::super::model::{self, MAX_WEBSITES, NewWebsite, Website, WebsiteDraft, website_key};
-use super::super::store::{self, Held, KeyKind};
+use super::super::store::{self, GaugeGuard, KeyKind};
 use super::campaigns::charge_change;
 use crate::app::App;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{UserId, WebsiteId};
-use crate::base::page::{self, Listing, Page, PageArgs, Row, Window};
+use crate::base::page::{self, Page, PageArgs, PageSource, Row, Window};
 use crate::base::request::Loaders;
-use crate::platform::idempotency::{Keyed, service as idempotency};
+use crate::platform::idempotency::{IdempotentRequest, service as idempotency};
 use crate::platform::journal::Task;
 use crate::platform::journal::service as journal;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub async fn register(app: &App, owner: UserId, new: NewWebsite) -> Outcome<Webs
     let draft = new.check().map_err(Refusal::User)?;
     charge_change(app, owner).await?;
     let mut id = WebsiteId(app.next_id().await?);
-    let keyed = new.idempotency_key.map(|key| Keyed::new("registerWebsite", &key, &draft.described()));
+    let keyed = new.idempotency_key.map(|key| IdempotentRequest::new("registerWebsite", &key, &draft.described()));
     if let Some(keyed) = &keyed {
         id = WebsiteId(idempotency::remember(app, owner, keyed, id.0).await?);
     }
@@ -37,10 +37,10 @@ pub async fn register(app: &App, owner: UserId, new: NewWebsite) -> Outcome<Webs
 async fn make(app: &App, owner: UserId, id: WebsiteId, draft: &WebsiteDraft) -> Outcome<()> {
     let lease = journal::begin(app, Task::Website { owner, website: id }).await?;
     match store::note_owned(app.db(), owner, KeyKind::Website(id), MAX_WEBSITES).await? {
-        Held::Stands => {}
+        GaugeGuard::Stands => {}
         refused => {
             lease.ack(app);
-            return Err(if refused == Held::NoAccount { Error::Unauthenticated.into() } else { too_many().into() });
+            return Err(if refused == GaugeGuard::NoAccount { Error::Unauthenticated.into() } else { too_many().into() });
         }
     }
     store::write_website(app.db(), owner, id, draft).await?;
@@ -62,7 +62,7 @@ pub async fn settle_website(app: &App, owner: UserId, id: WebsiteId) -> Result<b
         }
         if !there {
             store::forget_owned(app.db(), owner, KeyKind::Website(id)).await?;
-        } else if store::note_owned(app.db(), owner, KeyKind::Website(id), 2 * MAX_WEBSITES).await? == Held::NoAccount {
+        } else if store::note_owned(app.db(), owner, KeyKind::Website(id), 2 * MAX_WEBSITES).await? == GaugeGuard::NoAccount {
             store::erase_website(app.db(), id).await?;
             store::forget_owned(app.db(), owner, KeyKind::Website(id)).await?;
             return Ok(false);
@@ -143,10 +143,10 @@ struct Websites<'a> {
     owner: UserId,
 }
 
-impl Listing for Websites<'_> {
+impl PageSource for Websites<'_> {
     type Item = Arc<Website>;
 
-    async fn skeleton(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
         store::websites_page(self.app.db(), self.owner, windows).await
     }
 

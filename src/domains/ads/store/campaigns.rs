@@ -17,7 +17,7 @@ static CHANGE_CAMPAIGN: Script = Script::allow_oom(include_str!("../lua/change_c
 
 /// What noting something with its owner came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::domains::ads) enum Held {
+pub(in crate::domains::ads) enum GaugeGuard {
     /// It is noted, since now or before.
     Stands,
     /// The owner's account is gone.
@@ -52,12 +52,12 @@ impl KeyKind {
 }
 
 /// Notes a campaign or a website with its owner, who may have so many. One script on the owner's tag.
-pub(in crate::domains::ads) async fn note_owned(db: &Db, owner: UserId, what: KeyKind, most: usize) -> Result<Held, Error> {
+pub(in crate::domains::ads) async fn note_owned(db: &Db, owner: UserId, what: KeyKind, most: usize) -> Result<GaugeGuard, Error> {
     let call = Call::new(&ADD_OWNED, [what.key(owner), user_key(owner)]).arg(what.id()).arg(most);
     Ok(match db.call::<i64>(call).await? {
-        1 => Held::Stands,
-        0 => Held::NoAccount,
-        _ => Held::LimitReached,
+        1 => GaugeGuard::Stands,
+        0 => GaugeGuard::NoAccount,
+        _ => GaugeGuard::LimitReached,
     })
 }
 

@@ -16,8 +16,8 @@ pub(super) mod traffic;
 
 pub(super) use ads::{AdAdded, KeptAd, add_ad, load_ads, numbers_of_ads, parts_of_ads, remove_ad};
 pub(super) use campaigns::{
-    Changed, Defined, Held, Kept, KeyKind, Whole, campaigns_page, change, count, erase_campaign, exists, forget_owned, load,
-    load_known, note_owned, read, some_of, targeting, write,
+    Changed, Defined, GaugeGuard, Kept, KeyKind, Whole, campaigns_page, change, count, erase_campaign, exists, forget_owned,
+    load, load_known, note_owned, read, some_of, targeting, write,
 };
 pub(super) use listings::{MAX_LISTED, claim, due, forget_listed, forgettable, list, listed, listings, postpone, prune, unlist};
 pub(super) use reports::{reach, tallies};

@@ -141,7 +141,7 @@ pub(in crate::domains::ads) async fn note_capped(
     let Some(last) = capped.iter().map(|(_, until)| *until).max().filter(|last| *last > now) else { return Ok(()) };
     let call = Call::new(&NOTE_CAPPED, [keys::capped(visitor)]).arg(now).arg(MAX_CAPPED).arg(last);
     let call = capped.iter().fold(call, |call, (campaign, until)| call.arg(*until).arg(campaign.0));
-    db.call_aside(vec![call]).await.map(drop)
+    db.call_untracked(vec![call]).await.map(drop)
 }
 
 /// What ads are, by id; `None` for what is not there. One pipeline.

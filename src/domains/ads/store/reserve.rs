@@ -100,7 +100,7 @@ pub(in crate::domains::ads) struct Served {
 pub(in crate::domains::ads) enum Backing {
     /// The impression was paid for, or money is held for the click.
     #[default]
-    Held,
+    GaugeGuard,
     /// The click is paid if the campaign has the money then.
     Open,
     /// The impression is invalid, and so is its click.
@@ -184,7 +184,7 @@ fn call(now: Millis, ask: &Ask) -> Call {
     keys.extend(ask.origin.map(|origin| keys::shown(share, origin.visitor)));
     let skip: String = ask.skip.iter().map(|ad| format!(".{ad}.")).collect();
     let text = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
-    Call::over(&RESERVE_IMPRESSION, keys)
+    Call::with_keys(&RESERVE_IMPRESSION, keys)
         .arg(now)
         .arg(ask.day)
         .arg(ask.impression)
@@ -226,7 +226,7 @@ fn reserved(ask: &Ask, answer: &str) -> Result<Reserved, Error> {
             backing: match words.get(7) {
                 Some(&"1") => Backing::Invalid,
                 Some(&"2") => Backing::Open,
-                _ => Backing::Held,
+                _ => Backing::GaugeGuard,
             },
         }),
         "day" => Reserved::Day(number(1)?),
@@ -339,7 +339,7 @@ pub(in crate::domains::ads) async fn click(db: &Db, now: Millis, day: u64, click
         Counting::Mark => ("mark", Money(0)),
         Counting::Invalid(reason) => (reason.name(), Money(0)),
     };
-    let call = Call::over(&CLICK_IMPRESSION, keys).arg(now).arg(day).arg(click.impression).arg(click.ad).arg(how);
+    let call = Call::with_keys(&CLICK_IMPRESSION, keys).arg(now).arg(day).arg(click.impression).arg(click.ad).arg(how);
     let call = call.arg(price.0).arg(click.nonce).arg(ANSWER_KEPT).arg(CLICKED_KEPT).arg(DAYS_KEPT).arg(days);
     Ok(match db.call::<i64>(call).await? {
         1 => ClickResult::Counted,

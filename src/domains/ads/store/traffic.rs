@@ -38,13 +38,13 @@ impl Counter {
 
 /// Counts one with each; whether each is plausible. What is not plausible is not counted. One pipeline of scripts; none costs nothing.
 pub(in crate::domains::ads) async fn count(db: &Db, now: Millis, counters: &[Counter]) -> Result<Vec<bool>, Error> {
-    let replies = db.call_aside(counters.iter().map(|it| it.call(now, 1)).collect()).await?;
+    let replies = db.call_untracked(counters.iter().map(|it| it.call(now, 1)).collect()).await?;
     replies.into_iter().map(|reply| Ok(decode::one::<u8>(reply)? == 1)).collect()
 }
 
 /// Takes one from each. One pipeline of scripts; none costs nothing.
 pub(in crate::domains::ads) async fn give_back(db: &Db, now: Millis, counters: &[Counter]) -> Result<(), Error> {
-    db.call_aside(counters.iter().map(|it| it.call(now, -1)).collect()).await.map(drop)
+    db.call_untracked(counters.iter().map(|it| it.call(now, -1)).collect()).await.map(drop)
 }
 
 /// The impressions of an address in this hour.
@@ -123,12 +123,12 @@ pub(in crate::domains::ads) async fn count_impressions(
 ) -> Result<(), Error> {
     let of_address = address.map(|address| Counter::of_address(address, UNLIMITED).call(now, count as i64));
     let of_website = website.map(|website| volume_call(now, website, TrafficKind::Impressions, count));
-    db.call_aside(of_address.into_iter().chain(of_website).collect()).await.map(drop)
+    db.call_untracked(of_address.into_iter().chain(of_website).collect()).await.map(drop)
 }
 
 /// Counts a click on a website; nothing where it is gone. One script.
 pub(in crate::domains::ads) async fn count_click(db: &Db, now: Millis, website: WebsiteId) -> Result<(), Error> {
-    db.call_aside(vec![volume_call(now, website, TrafficKind::Clicks, 1)]).await.map(drop)
+    db.call_untracked(vec![volume_call(now, website, TrafficKind::Clicks, 1)]).await.map(drop)
 }
 
 #[cfg(test)]

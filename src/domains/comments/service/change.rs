@@ -8,10 +8,10 @@ use crate::app::App;
 use crate::base::clock::Millis;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{CommentId, StatusId, UserId};
-use crate::base::quota::Limit;
+use crate::base::rate_limits::Limit;
 use crate::base::request::Loaders;
 use crate::domains::statuses::service as statuses;
-use crate::platform::idempotency::{Keyed, service as idempotency};
+use crate::platform::idempotency::{IdempotentRequest, service as idempotency};
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Progress, Task};
 use crate::platform::rates::Subject;
@@ -51,9 +51,9 @@ pub async fn add(app: &App, loaders: &Loaders, author: UserId, draft: Draft) -> 
     }
 }
 
-fn keyed(draft: &Draft) -> Option<Keyed> {
+fn keyed(draft: &Draft) -> Option<IdempotentRequest> {
     let key = draft.idempotency_key.as_deref()?;
-    Some(Keyed::new("addComment", key, &format!("{:?} {}", draft.under, draft.message)))
+    Some(IdempotentRequest::new("addComment", key, &format!("{:?} {}", draft.under, draft.message)))
 }
 
 async fn place(app: &App, loaders: &Loaders, author: UserId, draft: Draft, number: u64) -> Outcome<Option<CommentId>> {

@@ -105,12 +105,12 @@ pub async fn sync_cursor(app: &App, status: StatusId) -> Result<(String, u64), E
 
 /// The cursor of an event of a thread.
 pub fn encode_event(cursors: &Cursors, status: StatusId, id: EventId) -> String {
-    cursors.seal(events_id(status), &[id.at.to_be_bytes(), id.number.to_be_bytes()].concat())
+    cursors.sign(events_id(status), &[id.at.to_be_bytes(), id.number.to_be_bytes()].concat())
 }
 
 /// The event that a cursor names; `None` for one that is forged or of another thread.
 pub fn decode_event(cursors: &Cursors, status: StatusId, text: &str) -> Option<EventId> {
-    let bytes = cursors.open(events_id(status), text)?;
+    let bytes = cursors.verify(events_id(status), text)?;
     let (at, number) = bytes.split_at_checked(8)?;
     Some(EventId { at: u64::from_be_bytes(at.try_into().ok()?), number: u64::from_be_bytes(number.try_into().ok()?) })
 }

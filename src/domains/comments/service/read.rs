@@ -7,7 +7,7 @@ use super::{Shown, shown};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{CommentId, StatusId};
-use crate::base::page::{self, Cursors, ListId, Listing, Page, PageArgs, Row, Window};
+use crate::base::page::{self, Cursors, ListId, Page, PageArgs, PageSource, Row, Window};
 use crate::base::request::Loaders;
 
 /// A page of the direct replies of a comment, or of a status's own comments (`parent` is 0). Levels that are asked for together share
@@ -35,11 +35,11 @@ pub const fn replies_id(status: StatusId, parent: u64, sort: Sort) -> ListId {
 
 /// The cursor of a place.
 pub fn encode(cursors: &Cursors, list: ListId, position: u128) -> String {
-    cursors.seal(list, &position.to_be_bytes())
+    cursors.sign(list, &position.to_be_bytes())
 }
 
 fn decode(cursors: &Cursors, list: ListId, text: &str) -> Option<u128> {
-    Some(u128::from_be_bytes(cursors.open(list, text)?.try_into().ok()?))
+    Some(u128::from_be_bytes(cursors.verify(list, text)?.try_into().ok()?))
 }
 
 struct Replies<'a> {
@@ -49,10 +49,10 @@ struct Replies<'a> {
     sort: Sort,
 }
 
-impl Listing<u128> for Replies<'_> {
+impl PageSource<u128> for Replies<'_> {
     type Item = Shown;
 
-    async fn skeleton(&self, windows: &[Window<u128>]) -> Result<Vec<Vec<Row<u128>>>, Error> {
+    async fn read_rows(&self, windows: &[Window<u128>]) -> Result<Vec<Vec<Row<u128>>>, Error> {
         let level = |window: &Window<u128>| {
             LevelKey(Level { status: self.status, parent: self.parent, sort: self.sort, window: *window })
         };

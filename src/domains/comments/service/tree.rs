@@ -6,7 +6,7 @@ use super::{Shown, shown};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{CommentId, StatusId};
-use crate::base::page::{Cursors, ListId, PageArgs, PageRequest, Position, Row, Window};
+use crate::base::page::{Cursors, ListId, ListPosition, PageArgs, PageRequest, Row, Window};
 use crate::base::request::Loaders;
 
 /// What of a thread is read.
@@ -68,11 +68,11 @@ fn levels(asked: Option<i32>) -> Result<usize, Error> {
 
 /// As bytes: what a member has behind its parent's id, level by level.
 fn encode(cursors: &Cursors, list: ListId, sort: Sort, positions: &[u128]) -> String {
-    cursors.seal(list, &positions.iter().flat_map(|position| sort.bytes(*position)).collect::<Vec<u8>>())
+    cursors.sign(list, &positions.iter().flat_map(|position| sort.bytes(*position)).collect::<Vec<u8>>())
 }
 
 fn decode(cursors: &Cursors, list: ListId, sort: Sort, text: &str) -> Option<Vec<u128>> {
-    let bytes = cursors.open(list, text)?;
+    let bytes = cursors.verify(list, text)?;
     let width = sort.bytes(0).len();
     let positions: Vec<u128> = bytes.chunks(width).map_while(|bytes| Some(sort.read(bytes)?.0)).collect();
     (positions.len() * width == bytes.len() && (1..=MAX_DEPTH + 1).contains(&positions.len())).then_some(positions)

@@ -54,7 +54,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], window: Option<usi
     let of_users = entries.iter().filter_map(|entry| user_of_key(&entry.key)).map(Feed::Home);
     let of_lists = entries.iter().filter_map(|entry| list_of_key(&entry.key)).map(Feed::List);
     complete::check(reader, of_users.chain(of_lists).collect(), found).await?;
-    let mut walk = SetScan::over(reader, feeds, mend_entry, found).await?;
+    let mut walk = SetScan::start(reader, feeds, mend_entry, found).await?;
     loop {
         let parts = walk.next(reader, found).await?;
         if parts.is_empty() {

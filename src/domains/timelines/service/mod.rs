@@ -29,7 +29,7 @@ use super::store::{self, Terms};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId, UserListId};
-use crate::base::page::{self, ListId, Listing, Page, PageArgs, Row, Window};
+use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
 use crate::base::request::Loaders;
 use crate::domains::graph::service as graph;
 use crate::domains::lists::service as lists;
@@ -96,10 +96,10 @@ struct Shown<'a> {
     feed: Feed,
 }
 
-impl Listing for Shown<'_> {
+impl PageSource for Shown<'_> {
     type Item = Seen;
 
-    async fn skeleton(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
         let part = |window: &Window| FeedPart::Window(FeedKey { feed: self.feed, window: *window });
         // In the same pipeline, for the rules.
         let left = [FeedPart::Left(self.feed)];

@@ -102,7 +102,7 @@ impl Merged<'_> {
     async fn segment(&mut self, window: Window) -> Result<&Segment, Error> {
         let place = if window.newest_first { window.below.saturating_sub(1) } else { window.above.saturating_add(1) };
         if !self.read_cached(place).await? {
-            let turn = self.app.part::<MergeLocks>().turn(self.feed).await;
+            let turn = self.app.extension::<MergeLocks>().turn(self.feed).await;
             if turn.has_waited {
                 self.below = store::below(self.app.db(), self.feed, FEW + 1).await?;
             }

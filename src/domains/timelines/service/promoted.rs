@@ -93,12 +93,12 @@ fn weave(mut since: u8, entries: &[(u64, Seen)], chosen: Vec<Promoted>) -> Vec<H
 
 /// The cursor of an entry of such a page.
 pub fn encode_woven(cursors: &Cursors, list: ListId, position: u64, since: u8) -> String {
-    format!("{}.{}", cursors.encode(list, position), cursors.seal(list, &[MARK, since]))
+    format!("{}.{}", cursors.encode(list, position), cursors.sign(list, &[MARK, since]))
 }
 
 /// How many entries stand since the last promoted one, by this cursor; none where it does not say, so that none comes too early.
 fn since_of(cursors: &Cursors, list: ListId, cursor: &str) -> u8 {
-    let said = cursor.split_once('.').and_then(|(_, sealed)| cursors.open(list, sealed));
+    let said = cursor.split_once('.').and_then(|(_, sealed)| cursors.verify(list, sealed));
     if let Some([MARK, since]) = said.as_deref() { *since } else { 0 }
 }
 

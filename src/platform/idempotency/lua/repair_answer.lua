@@ -1,4 +1,4 @@
--- mend_answer.lua - makes both keys of an account agree about one answer, and takes away what cannot be read.
+-- repair_answer.lua - makes both keys of an account agree about one answer, and takes away what cannot be read.
 -- KEYS 1 idempotency:{uid}  2 idempotent:{uid}
 -- ARGV 1 digest  2 now, ms  3 how long it is remembered, ms
 -- Returns 1 it stands | 0 it does not

@@ -20,23 +20,23 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 /// What stands before the colon of every channel; the first is listened to first.
 pub const CHANNELS: [&str; 3] = ["stream", "changes", "discussion"];
 /// Pushes that wait to be taken.
-const WAITING: usize = 8_192;
+const PUSHES: usize = 8_192;
 /// What was heard and waits for its reader.
-const HEARD: usize = 1_024;
+const MESSAGES: usize = 1_024;
 /// How often connections are asked whether they live.
 const PROBE: Duration = Duration::from_secs(3);
 /// How soon what could not be listened to is tried again, at first and at most.
-const AGAIN: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
+const RETRY: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
 /// What a bridge hears.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PubSubMessage {
     /// From now on everything that is published on this channel is heard; `anew` says that something may have been missed.
-    Listening {
+    SubscriberTask {
         /// Which channel.
         channel: String,
         /// Whether it was listened to before.
-        anew: bool,
+        is_resubscribed: bool,
     },
     /// Something was published.
     Message {
@@ -47,44 +47,44 @@ pub enum PubSubMessage {
     },
 }
 
-enum Wish {
+enum Command {
     Listen(String),
     Leave(String),
 }
 
 /// Asks for channels. It ends when the last of its clones is dropped.
 #[derive(Clone)]
-pub struct Bridge(mpsc::UnboundedSender<Wish>);
+pub struct Subscriber(mpsc::UnboundedSender<Command>);
 
-impl Bridge {
+impl Subscriber {
     /// A bridge, and what it hears.
     pub fn open(db: Db) -> (Self, mpsc::Receiver<PubSubMessage>) {
-        let (wishes, wished) = mpsc::unbounded_channel();
-        let (heard, hears) = mpsc::channel(HEARD);
-        let (sender, pushes) = mpsc::channel(WAITING);
-        let listening = Listening {
+        let (commands, received) = mpsc::unbounded_channel();
+        let (messages, receiver) = mpsc::channel(MESSAGES);
+        let (sender, pushes) = mpsc::channel(PUSHES);
+        let listening = SubscriberTask {
             db,
-            heard,
+            messages,
             pushes,
             sender,
             channels: HashMap::new(),
             connections: HashMap::new(),
             made: 0,
-            pause: AGAIN.0,
+            pause: RETRY.0,
             stale: false,
         };
-        tokio::spawn(listening.run(wished));
-        (Self(wishes), hears)
+        tokio::spawn(listening.run(received));
+        (Self(commands), receiver)
     }
 
     /// Listens to a channel until told to leave it. Asking twice is asking once.
-    pub fn listen(&self, channel: String) {
-        let _ = self.0.send(Wish::Listen(channel));
+    pub fn subscribe(&self, channel: String) {
+        let _ = self.0.send(Command::Listen(channel));
     }
 
     /// Leaves a channel.
-    pub fn leave(&self, channel: String) {
-        let _ = self.0.send(Wish::Leave(channel));
+    pub fn unsubscribe(&self, channel: String) {
+        let _ = self.0.send(Command::Leave(channel));
     }
 }
 
@@ -107,9 +107,9 @@ struct Connection {
 /// What a connection pushes, with its number.
 type Pushed = (u64, PushInfo);
 
-struct Listening {
+struct SubscriberTask {
     db: Db,
-    heard: mpsc::Sender<PubSubMessage>,
+    messages: mpsc::Sender<PubSubMessage>,
     pushes: mpsc::Receiver<Pushed>,
     sender: mpsc::Sender<Pushed>,
     channels: HashMap<String, Channel>,
@@ -121,42 +121,42 @@ struct Listening {
     stale: bool,
 }
 
-impl Listening {
-    async fn run(mut self, mut wished: mpsc::UnboundedReceiver<Wish>) {
+impl SubscriberTask {
+    async fn run(mut self, mut received: mpsc::UnboundedReceiver<Command>) {
         let mut probe = interval(PROBE);
         probe.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut next_try = Instant::now();
         loop {
             let missing = self.channels.values().any(|channel| channel.on.is_none());
             tokio::select! {
-                wish = wished.recv() => {
-                    let Some(wish) = wish else { return };
+                command = received.recv() => {
+                    let Some(command) = command else { return };
                     let mut left = Vec::new();
-                    let mut next = Some(wish);
-                    while let Some(wish) = next {
-                        self.wish(wish, &mut left);
-                        next = wished.try_recv().ok();
+                    let mut next = Some(command);
+                    while let Some(command) = next {
+                        self.command(command, &mut left);
+                        next = received.try_recv().ok();
                     }
-                    self.leave(left).await;
+                    self.unsubscribe(left).await;
                     next_try = Instant::now();
                 }
                 Some((number, push)) = self.pushes.recv() => if !self.pushed(number, push).await { return },
                 _ = probe.tick() => self.probe().await,
                 () = tokio::time::sleep_until(next_try), if missing => {
-                    if !self.listen().await {
+                    if !self.subscribe().await {
                         return;
                     }
-                    self.pause = if self.channels.values().any(|it| it.on.is_none()) { (self.pause * 2).min(AGAIN.1) } else { AGAIN.0 };
+                    self.pause = if self.channels.values().any(|it| it.on.is_none()) { (self.pause * 2).min(RETRY.1) } else { RETRY.0 };
                     next_try = Instant::now() + self.pause;
                 }
             }
         }
     }
 
-    fn wish(&mut self, wish: Wish, left: &mut Vec<(String, u64)>) {
-        match wish {
-            Wish::Listen(channel) => drop(self.channels.entry(channel).or_default()),
-            Wish::Leave(channel) => {
+    fn command(&mut self, command: Command, left: &mut Vec<(String, u64)>) {
+        match command {
+            Command::Listen(channel) => drop(self.channels.entry(channel).or_default()),
+            Command::Leave(channel) => {
                 if let Some(number) = self.channels.remove(&channel).and_then(|it| it.on) {
                     left.push((channel, number));
                 }
@@ -165,7 +165,7 @@ impl Listening {
     }
 
     /// Tells nodes that channels are not listened to any more. Who does not answer is given up.
-    async fn leave(&mut self, left: Vec<(String, u64)>) {
+    async fn unsubscribe(&mut self, left: Vec<(String, u64)>) {
         let tell = async |(channel, number): &(String, u64)| {
             let it = self.connections.values().find(|it| it.number == *number && !self.channels.contains_key(channel))?;
             let answer = sent(&it.connection, &self.db, cmd("SUNSUBSCRIBE").arg(channel).take()).await;
@@ -189,7 +189,7 @@ impl Listening {
                 let payload = data.next().and_then(|it| Vec::<u8>::from_redis_value(it).ok());
                 match channel.zip(payload) {
                     Some((channel, payload)) if self.channels.contains_key(&channel) => {
-                        self.heard.send(PubSubMessage::Message { channel, payload }).await.is_ok()
+                        self.messages.send(PubSubMessage::Message { channel, payload }).await.is_ok()
                     }
                     _ => true,
                 }
@@ -233,12 +233,12 @@ impl Listening {
     }
 
     /// Listens to what is not listened to; `false` when nobody hears any more. What cannot be is tried again later.
-    async fn listen(&mut self) -> bool {
+    async fn subscribe(&mut self) -> bool {
         let mut missing: Vec<String> =
             self.channels.iter().filter(|(_, it)| it.on.is_none()).map(|(name, _)| name.clone()).collect();
         missing.sort_by_key(|channel| CHANNELS.iter().position(|kind| channel.starts_with(kind)));
         let stale = std::mem::take(&mut self.stale);
-        let Ok(nodes) = self.db.topology.listened_at(&missing, stale).await else {
+        let Ok(nodes) = self.db.topology.channel_nodes(&missing, stale).await else {
             self.stale = true;
             return true;
         };
@@ -255,8 +255,8 @@ impl Listening {
                     Ok(true) => {
                         let Some(it) = self.channels.get_mut(&channel) else { continue };
                         it.on = Some(number);
-                        let anew = std::mem::replace(&mut it.before, true);
-                        if self.heard.send(PubSubMessage::Listening { channel, anew }).await.is_err() {
+                        let is_resubscribed = std::mem::replace(&mut it.before, true);
+                        if self.messages.send(PubSubMessage::Subscribed { channel, is_resubscribed }).await.is_err() {
                             return false;
                         }
                     }

@@ -103,7 +103,7 @@ fn number(text: &str) -> Option<u64> {
 
 /// Whose bucket a limit charges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum ChargedTo {
     /// The account that asks; for nobody, the address.
     AccountOrAddress,
     /// The account that asks.
@@ -135,8 +135,8 @@ macro_rules! limits {
             }
 
             /// Whose bucket it charges.
-            pub const fn by(self) -> By {
-                match self { $(Self::$limit => By::$by,)* }
+            pub const fn charged_to(self) -> ChargedTo {
+                match self { $(Self::$limit => ChargedTo::$by,)* }
             }
 
             /// Its quota unless the operator says otherwise.
@@ -184,28 +184,28 @@ limits! {
 
 impl Limit {
     /// The limit of this name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|limit| limit.name() == name)
     }
 }
 
 /// The quota of every limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rates([Quota; Limit::ALL.len()]);
+pub struct RateLimits([Quota; Limit::ALL.len()]);
 
-impl Rates {
+impl RateLimits {
     /// The quotas that `of` names.
     pub fn new(of: impl Fn(Limit) -> Quota) -> Self {
         Self(Limit::ALL.map(of))
     }
 
     /// The quota of a limit.
-    pub const fn of(&self, limit: Limit) -> Quota {
+    pub const fn quota(&self, limit: Limit) -> Quota {
         self.0[limit as usize]
     }
 }
 
-impl Default for Rates {
+impl Default for RateLimits {
     fn default() -> Self {
         Self::new(Limit::default_quota)
     }
@@ -258,10 +258,10 @@ mod tests {
     fn names_are_fit_for_keys_and_headers_and_no_two_the_same() {
         for (at, limit) in Limit::ALL.into_iter().enumerate() {
             assert!(limit.name().bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{}", limit.name());
-            assert_eq!((Limit::named(limit.name()), limit as usize), (Some(limit), at));
+            assert_eq!((Limit::from_name(limit.name()), limit as usize), (Some(limit), at));
             assert_eq!(limit.default_quota().to_string().parse(), Ok(limit.default_quota()), "a default that could not be set");
         }
-        let rates = Rates::new(|limit| if limit == Limit::Posts { quota("1/1s") } else { limit.default_quota() });
-        assert_eq!((rates.of(Limit::Posts), rates.of(Limit::Likes)), (quota("1/1s"), Limit::Likes.default_quota()));
+        let rates = RateLimits::new(|limit| if limit == Limit::Posts { quota("1/1s") } else { limit.default_quota() });
+        assert_eq!((rates.quota(Limit::Posts), rates.quota(Limit::Likes)), (quota("1/1s"), Limit::Likes.default_quota()));
     }
 }

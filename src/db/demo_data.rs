@@ -12,7 +12,7 @@ const REACH: Millis = 31 * DAY;
 
 /// What to do about a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Begun {
+pub enum DemoLoad {
     /// Load it, as of this moment: for the first time, or again what was cut off.
     Load(Millis),
     /// It is there.
@@ -26,11 +26,11 @@ impl Db {
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
-    pub async fn begin_world(&self, name: &str, now: Millis) -> Result<Begun, Error> {
+    pub async fn begin_demo_load(&self, name: &str, now: Millis) -> Result<DemoLoad, Error> {
         let noted: bool = self.read(cmd("EXISTS").arg(keys::WORLD).take()).await?;
         if !noted {
             if !self.is_empty().await? {
-                return Ok(Begun::Other);
+                return Ok(DemoLoad::Other);
             }
             // Granted before and to a loader that died right after: nothing was imported, the store is empty.
             self.reserve_import(now - REACH, now).await?;
@@ -38,9 +38,9 @@ impl Db {
         let call = Call::new(&BEGIN_WORLD, [keys::WORLD.to_owned()]).arg(name).arg(now);
         let (held, moment, state): (String, Millis, String) = self.call(call).await?;
         Ok(match (held == name, state.as_str()) {
-            (false, _) => Begun::Other,
-            (true, "loading") => Begun::Load(moment),
-            (true, _) => Begun::Loaded,
+            (false, _) => DemoLoad::Other,
+            (true, "loading") => DemoLoad::Load(moment),
+            (true, _) => DemoLoad::Loaded,
         })
     }
 
@@ -48,7 +48,7 @@ impl Db {
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
-    pub async fn is_world_half_loaded(&self) -> Result<bool, Error> {
+    pub async fn is_demo_load_incomplete(&self) -> Result<bool, Error> {
         let state: Option<String> = self.read(cmd("HGET").arg(keys::WORLD).arg("state").take()).await?;
         Ok(state.as_deref() == Some("loading"))
     }
@@ -57,7 +57,7 @@ impl Db {
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-    pub async fn finish_world(&self) -> Result<(), Error> {
+    pub async fn finish_demo_load(&self) -> Result<(), Error> {
         self.write_many(vec![cmd("HSET").arg(keys::WORLD).arg("state").arg("loaded").take()]).await.map(drop)
     }
 

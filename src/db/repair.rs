@@ -33,7 +33,7 @@ impl Db {
     /// Deletes a key while none of its owners exists, which have its hash tag. One script.
     pub async fn delete_orphan(&self, key: &str, owners: &[String]) -> Result<(), Error> {
         let keys: Vec<String> = std::iter::once(key.to_owned()).chain(owners.iter().cloned()).collect();
-        self.call::<u64>(Call::over(&DELETE_ORPHAN, keys)).await.map(drop)
+        self.call::<u64>(Call::with_keys(&DELETE_ORPHAN, keys)).await.map(drop)
     }
 
     /// Deletes a key. One command.

@@ -14,7 +14,7 @@ const MANIFEST: &str = "appendonly.aof.manifest";
 ///
 /// # Errors
 /// When it cannot be read.
-pub fn free_folder(folder: &Path) -> io::Result<bool> {
+pub fn is_free_folder(folder: &Path) -> io::Result<bool> {
     match fs::read_dir(folder) {
         Ok(mut entries) => Ok(entries.next().is_none()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
@@ -26,7 +26,7 @@ pub fn free_folder(folder: &Path) -> io::Result<bool> {
 ///
 /// # Errors
 /// When the folder is there, or cannot be written.
-pub fn place(snapshot: &Path, folder: &Path) -> io::Result<()> {
+pub fn write_data_folder(snapshot: &Path, folder: &Path) -> io::Result<()> {
     let parts = folder.join(FOLDER);
     DirBuilder::new().mode(0o700).create(folder)?;
     DirBuilder::new().mode(0o700).create(&parts)?;

@@ -1,0 +1,62 @@
+//! What the log of Redis says about loading the append-only file: whether it was truncated, and where loading ends.
+
+use std::collections::HashMap;
+
+/// A cut that Redis has told in its log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Truncation {
+    pub(super) file: String,
+    offset: u64,
+}
+
+impl Truncation {
+    /// From "... # !!! Truncating the AOF appendonly.aof.1.incr.aof at offset 140 !!!", in every version since 7.0.
+    pub(super) fn in_line(line: &str) -> Option<Self> {
+        let (file, rest) = line.split_once("Truncating the AOF ")?.1.split_once(" at offset ")?;
+        let offset = rest.split_whitespace().next()?.parse().ok()?;
+        Some(Self { file: file.to_owned(), offset })
+    }
+
+    /// How many bytes were cut off, by the sizes that the files had before.
+    fn lost(&self, sizes: &HashMap<String, u64>) -> Option<u64> {
+        sizes.get(&self.file)?.checked_sub(self.offset)
+    }
+}
+
+/// Whether a line is the one that follows the last of the load.
+pub(super) fn ends_load(line: &str) -> bool {
+    line.to_ascii_lowercase().contains("ready to accept connections")
+}
+
+/// What was cut off, and how many bytes, if that is known.
+pub(super) fn truncation(line: &str, sizes: &HashMap<String, u64>) -> Option<(Truncation, Option<u64>)> {
+    let cut = Truncation::in_line(line)?;
+    let lost = cut.lost(sizes);
+    Some((cut, lost))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_is_read_from_the_log_with_what_it_cost() {
+        let line = "21761:M 22 Nov 2026 22:56:49.628 # !!! Truncating the AOF appendonly.aof.1.incr.aof at offset 140 !!!";
+        let sizes = HashMap::from([("appendonly.aof.1.incr.aof".to_owned(), 159)]);
+        let (cut, lost) = truncation(line, &sizes).expect("a cut");
+        assert_eq!((cut.file.as_str(), cut.offset, lost), ("appendonly.aof.1.incr.aof", 140, Some(19)));
+        assert_eq!(truncation(line, &HashMap::new()).expect("a cut").1, None);
+        assert_eq!(truncation("21761:M 22 Nov 2026 22:56:49.628 * DB loaded from append only file: 0.000 seconds", &sizes), None);
+    }
+
+    #[test]
+    fn the_end_of_a_load_is_known_in_every_wording() {
+        for line in [
+            "1:M 22 Nov 2026 22:56:49.628 * The server is now ready to accept connections at /data/redis.sock",
+            "1:M 22 Nov 2026 22:56:49.628 * Ready to accept connections unix",
+        ] {
+            assert!(ends_load(line), "{line}");
+        }
+        assert!(!ends_load("1:M 22 Nov 2026 22:56:49.628 * DB loaded from append only file: 0.000 seconds"));
+    }
+}

@@ -1,0 +1,92 @@
+//! Maps Redis errors to faults (for the metrics) and to the errors that clients see.
+
+use super::timing::Access;
+use crate::base::error::Error;
+use crate::base::metrics::{Fault, StorageMeters};
+use redis::RedisError;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The worse of two errors of one pipeline: a bug of ours, before a full store, before a node that refuses for now.
+pub(super) fn worse(known: Option<RedisError>, other: RedisError) -> RedisError {
+    let rank = |error: &RedisError| match fault(error) {
+        Fault::Reply => 2,
+        Fault::Full => 1,
+        _ => 0,
+    };
+    match known {
+        Some(known) if rank(&known) >= rank(&other) => known,
+        _ => other,
+    }
+}
+
+/// Whether an error is about a command's key and says nothing of the others: of another type, or not granted to our user.
+pub(super) fn is_about_one_key(code: &str) -> bool {
+    matches!(code, "WRONGTYPE" | "NOPERM")
+}
+
+/// What an error of Redis means to a client. Its text goes to the log, never further.
+pub(super) fn classify(meters: &StorageMeters, error: &RedisError, access: Access) -> Error {
+    let fault = fault(error);
+    meters.failed(fault);
+    match fault {
+        Fault::Timeout | Fault::Lost if access.is_write() => {
+            tracing::warn!(%error, "a write was not confirmed");
+            Error::OutcomeUnknown
+        }
+        Fault::Reply => Error::internal(anyhow::Error::msg(error.to_string())),
+        Fault::Refused => {
+            tracing::warn!(%error, "Redis does not serve now");
+            Error::StorageUnavailable
+        }
+        Fault::Full => {
+            warn_of_full_store();
+            Error::StorageFull
+        }
+        _ => {
+            tracing::warn!(%error, "Redis cannot be reached");
+            Error::StorageUnavailable
+        }
+    }
+}
+
+/// Warns once a minute: while the store is full, every change meets that.
+fn warn_of_full_store() {
+    static WARNED: Mutex<Option<Instant>> = Mutex::new(None);
+    let mut warned = WARNED.lock().unwrap_or_else(PoisonError::into_inner);
+    if warned.is_none_or(|at| at.elapsed() >= Duration::from_secs(60)) {
+        *warned = Some(Instant::now());
+        tracing::warn!(
+            "Redis has reached its memory limit: the storage is full. Raise `maxmemory` (--redis-memory for the embedded one), or delete"
+        );
+    }
+}
+
+fn fault(error: &RedisError) -> Fault {
+    const REFUSING: [&str; 11] = [
+        "LOADING",
+        "MASTERDOWN",
+        "CLUSTERDOWN",
+        "READONLY",
+        "MISCONF",
+        "NOREPLICAS",
+        "BUSY",
+        "TRYAGAIN",
+        "MOVED",
+        "ASK",
+        "NOAUTH",
+    ];
+    if error.is_timeout() {
+        Fault::Timeout
+    } else if error.is_connection_dropped() {
+        Fault::Lost
+    } else if error.is_io_error() || error.is_cluster_error() {
+        Fault::Unreachable
+    } else if error.code() == Some("OOM") {
+        Fault::Full
+    } else if error.code().is_some_and(|code| REFUSING.contains(&code)) {
+        Fault::Refused
+    } else {
+        Fault::Reply
+    }
+}

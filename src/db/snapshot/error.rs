@@ -1,0 +1,27 @@
+//! Why a snapshot could not be downloaded.
+
+use std::io;
+use std::time::Duration;
+
+/// The longest silence of a server. While it prepares a snapshot, it sends a newline now and then.
+pub(super) const SILENCE: Duration = Duration::from_secs(60);
+
+/// A failed download of a snapshot.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    /// The connection failed, or the file.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The server was silent for too long.
+    #[error("the server said nothing for {} s", SILENCE.as_secs())]
+    Silent,
+    /// The server refused, in its own words.
+    #[error("the server refuses: {0}")]
+    Refused(String),
+    /// The server answered something that is no snapshot.
+    #[error("the server sent something else than a snapshot")]
+    NotASnapshot,
+    /// A kind of connection that is not known here.
+    #[error("this kind of address cannot be used for a backup")]
+    Address,
+}
