@@ -2,7 +2,7 @@
 
 use super::timing::Access;
 use crate::base::error::Error;
-use crate::base::metrics::{Fault, StorageMeters};
+use crate::base::metrics::{StorageFault, StorageMeters};
 use redis::RedisError;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 /// The worse of two errors of one pipeline: a bug of ours, before a full store, before a node that refuses for now.
 pub(super) fn worse(known: Option<RedisError>, other: RedisError) -> RedisError {
     let rank = |error: &RedisError| match fault(error) {
-        Fault::Reply => 2,
-        Fault::Full => 1,
+        StorageFault::Reply => 2,
+        StorageFault::Full => 1,
         _ => 0,
     };
     match known {
@@ -30,16 +30,16 @@ pub(super) fn classify(meters: &StorageMeters, error: &RedisError, access: Acces
     let fault = fault(error);
     meters.failed(fault);
     match fault {
-        Fault::Timeout | Fault::Lost if access.is_write() => {
+        StorageFault::Timeout | StorageFault::Lost if access.is_write() => {
             tracing::warn!(%error, "a write was not confirmed");
             Error::OutcomeUnknown
         }
-        Fault::Reply => Error::internal(anyhow::Error::msg(error.to_string())),
-        Fault::Refused => {
+        StorageFault::Reply => Error::internal(anyhow::Error::msg(error.to_string())),
+        StorageFault::Refused => {
             tracing::warn!(%error, "Redis does not serve now");
             Error::StorageUnavailable
         }
-        Fault::Full => {
+        StorageFault::Full => {
             warn_of_full_store();
             Error::StorageFull
         }
@@ -62,7 +62,7 @@ fn warn_of_full_store() {
     }
 }
 
-fn fault(error: &RedisError) -> Fault {
+fn fault(error: &RedisError) -> StorageFault {
     const REFUSING: [&str; 11] = [
         "LOADING",
         "MASTERDOWN",
@@ -77,16 +77,16 @@ fn fault(error: &RedisError) -> Fault {
         "NOAUTH",
     ];
     if error.is_timeout() {
-        Fault::Timeout
+        StorageFault::Timeout
     } else if error.is_connection_dropped() {
-        Fault::Lost
+        StorageFault::Lost
     } else if error.is_io_error() || error.is_cluster_error() {
-        Fault::Unreachable
+        StorageFault::Unreachable
     } else if error.code() == Some("OOM") {
-        Fault::Full
+        StorageFault::Full
     } else if error.code().is_some_and(|code| REFUSING.contains(&code)) {
-        Fault::Refused
+        StorageFault::Refused
     } else {
-        Fault::Reply
+        StorageFault::Reply
     }
 }

@@ -6,7 +6,7 @@ use super::response::Refusal;
 use super::unread::Reader;
 use super::{State, rates};
 use crate::base::error::Error;
-use crate::base::metrics::Held;
+use crate::base::metrics::GaugeGuard;
 use crate::base::request::Request;
 use crate::base::viewer::Viewer;
 use crate::domains::streaming::service as streaming;
@@ -91,7 +91,7 @@ pub(super) struct ResponseStream<S> {
     reader: Arc<Reader>,
     _log: EndLog,
     _slot: Option<Place>,
-    _metric: Held,
+    _metric: GaugeGuard,
     _open: Open,
 }
 

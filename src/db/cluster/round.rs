@@ -54,7 +54,7 @@ impl Rounds {
     pub(super) fn new(commands: Vec<Cmd>) -> Self {
         Self {
             answers: vec![Value::Nil; commands.len()],
-            open: (0..commands.len()).map(|at| (at, Route::Map)).collect(),
+            open: (0..commands.len()).map(|at| (at, Route::SlotMap)).collect(),
             commands: commands.into_iter().map(|command| (slot(&command), command)).collect(),
             next: NextRound::Done,
             sent: false,
@@ -80,14 +80,14 @@ impl Rounds {
             let asking = matches!(route, Route::Asking(_));
             let node = match route {
                 Route::To(node) | Route::Asking(node) => Some(node),
-                Route::Map => known.owner(self.commands[at].0).cloned(),
+                Route::SlotMap => known.owner(self.commands[at].0).cloned(),
             };
             match node {
                 Some(node) => {
                     let new = || Part { node: node.clone(), commands: Vec::new() };
                     parts.entry(node.address.clone()).or_insert_with(new).commands.push((at, asking));
                 }
-                None => self.again(at, Route::Map, NextRound::Whole),
+                None => self.again(at, Route::SlotMap, NextRound::Whole),
             }
         }
         self.sent = !parts.is_empty();
@@ -119,8 +119,8 @@ impl Rounds {
             match redirect {
                 Some(Redirect::Moved(slot, to)) => self.again(at, Route::To(map.moved(slot, &to)?), NextRound::Now),
                 Some(Redirect::Ask(to)) => self.again(at, Route::Asking(map.importing_node(&to)?), NextRound::Now),
-                Some(Redirect::Between) => self.again(at, Route::Map, NextRound::Later),
-                Some(Redirect::Down) => self.again(at, Route::Map, NextRound::Whole),
+                Some(Redirect::Between) => self.again(at, Route::SlotMap, NextRound::Later),
+                Some(Redirect::Down) => self.again(at, Route::SlotMap, NextRound::Whole),
                 None => {
                     self.done |= !matches!(answer, Value::ServerError(_));
                     self.answers[at] = answer;
@@ -134,7 +134,7 @@ impl Rounds {
     pub(super) fn lost(&mut self, part: Part, was_sent: bool) {
         self.done |= was_sent;
         for (at, _) in part.commands {
-            self.again(at, Route::Map, NextRound::Now);
+            self.again(at, Route::SlotMap, NextRound::Now);
         }
     }
 

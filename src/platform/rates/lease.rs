@@ -180,8 +180,8 @@ struct LeaseState {
 }
 
 impl LeaseState {
-    /// Brings the debt up to now: pays it out of what is in hand, and forgives what the bucket has not taken back because it was full. Had the
-    /// debt been written at once, the bucket would not have been full.
+    /// Updates the debt to now: pays it from the leased tokens, and forgives what the bucket could not refill because it was full. Had the debt
+    /// been written at once, the bucket would not have been full.
     fn pay_debt(&mut self, quota: Quota, now: Millis) {
         let since = std::mem::replace(&mut self.debt_at, now);
         let Some(known) = self.known.as_mut().filter(|known| self.debt > 0 && known.at <= now) else { return };
