@@ -5,7 +5,7 @@ use super::options::StorageOptions;
 use crate::cli::fsck;
 use crate::cli::migrations;
 use crate::db::embedded::{self, Embedded};
-use crate::db::inspect::{Finding, Severity};
+use crate::db::inspect::{InspectionFinding, Severity};
 use crate::db::{Db, Target, Timing, check};
 use anyhow::{Context, bail};
 
@@ -66,7 +66,7 @@ async fn examine(target: &Target, allow_volatile: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn tell(finding: &Finding) {
+fn tell(finding: &InspectionFinding) {
     match finding.severity {
         Severity::Note => tracing::info!("{finding}"),
         Severity::Warning => tracing::warn!("{finding}"),

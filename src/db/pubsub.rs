@@ -32,7 +32,7 @@ const RETRY: (Duration, Duration) = (Duration::from_millis(50), Duration::from_s
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PubSubMessage {
     /// From now on everything that is published on this channel is heard; `anew` says that something may have been missed.
-    SubscriberTask {
+    Subscribed {
         /// Which channel.
         channel: String,
         /// Whether it was listened to before.
