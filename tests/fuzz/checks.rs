@@ -4,7 +4,7 @@ use async_graphql::{Request, Variables};
 use futures_util::FutureExt;
 use std::sync::LazyLock;
 use waxwing::base::config::Config;
-use waxwing::base::ids::{self, CommentId, Kind, StatusId, UserId};
+use waxwing::base::ids::{self, CommentId, IdKind, StatusId, UserId};
 use waxwing::base::page::{Cursors, ListId, PageArgs};
 
 /// Whether a document may run. The one place that knows how it is asked.
@@ -46,7 +46,7 @@ pub(crate) fn cursor(bytes: &[u8]) {
     let page = PageArgs { after: Some(text.clone()), before: Some(text.clone()), ..PageArgs::default() };
     assert_eq!(page.check(&cursors, list).is_ok(), cursors.decode(list, &text).is_some());
     match ids::decode(&text) {
-        Ok((Kind::TimelineEntry, _)) => assert_eq!(text.len(), 23),
+        Ok((IdKind::TimelineEntry, _)) => assert_eq!(text.len(), 23),
         Ok((kind, id)) => assert_eq!(ids::encode(kind, id), text, "there is one form of each"),
         Err(error) => assert_eq!(error.code(), "BAD_USER_INPUT"),
     }
@@ -72,10 +72,10 @@ fn cursors_are_of_one_list(secret: [u8; 16], list: ListId, position: u64) {
 fn ids_come_back(list: ListId, position: u64) {
     let id = position & ids::source::MAX;
     for (kind, text) in [
-        (Kind::User, UserId(id).global()),
-        (Kind::Status, StatusId(id).global()),
-        (Kind::Comment, CommentId { status: StatusId(id), number: id }.global()),
-        (Kind::TimelineEntry, ids::encode_entry(list.kind, list.owner, id)),
+        (IdKind::User, UserId(id).global()),
+        (IdKind::Status, StatusId(id).global()),
+        (IdKind::Comment, CommentId { status: StatusId(id), number: id }.global()),
+        (IdKind::TimelineEntry, ids::encode_entry(list.kind, list.owner, id)),
     ] {
         let decoded = ids::decode(&text).ok();
         assert_eq!(decoded, (id > 0).then_some((kind, id)), "{text}");

@@ -145,7 +145,7 @@ async fn who_goes_away_pays_for_what_was_done() {
     bill.meter().add(Work { commands: 60, ..Work::default() });
     drop(bill);
     let (decision, _) = service::charge_operation(&app.app, &leases, subject, 1).await;
-    let RateLimitDecision::Allowed(allowance) = decision else { panic!("{toll:?}") };
+    let RateLimitDecision::Allowed(allowance) = decision else { panic!("{decision:?}") };
     assert_eq!(allowance.left, 1_000 - 10 - TOKENS_PER_EXTRA_UNIT * (60 - FREE_UNITS.max(10)) - 1);
 }
 
@@ -163,7 +163,7 @@ async fn who_goes_away_in_the_midst_of_a_renewal_stays_in_debt() {
     drop(paying);
     app.redis.signal("CONT");
     let decision = service::pay(&app.app, &leases, subject, 1).await;
-    let RateLimitDecision::Denied(allowance, _) = decision else { panic!("{toll:?}") };
+    let RateLimitDecision::Denied(allowance, _) = decision else { panic!("{decision:?}") };
     assert_eq!(
         (allowance.left, allowance.debt),
         (0, TOKENS_PER_EXTRA_UNIT * (130 - FREE_UNITS.max(10)) - 790),
