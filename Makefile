@@ -26,7 +26,7 @@ dist: playground
 
 ## Everything that is checked: format, lints, docs, the suite, instructions a request, the playground in a browser.
 test: check
-	@$(MAKE) --no-print-directory suite test-cluster guard e2e
+	@$(MAKE) --no-print-directory suite test-cluster guard e2e recipes
 
 # Formatting, clippy with warnings as errors, docs without warnings. The schema check is a test.
 check: playground
@@ -81,6 +81,16 @@ e2e: need-redis need-chromium playground
 	cargo build --locked
 	node tests/it/validation/expect.mjs --check
 	CHROMIUM="$${CHROMIUM:-$$(command -v chromium)}" node playground/test/run.mjs target/debug/waxwing
+
+## The recipes of docs/frontend.md, built and run against servers of their own.
+.PHONY: recipes
+recipes: need-redis need-chromium playground playground/recipes/node_modules/.package-lock.json
+	cargo build --locked
+	CHROMIUM="$${CHROMIUM:-$$(command -v chromium)}" node --test-reporter=spec playground/recipes/run.mjs target/debug/waxwing
+
+playground/recipes/node_modules/.package-lock.json: playground/recipes/package-lock.json
+	npm --prefix playground/recipes ci
+	@touch $@
 
 ## What hostile documents cost, in CPU; what posting and fan-out cost, against plain Redis; what a decision costs. For a quiet machine.
 .PHONY: bench
@@ -217,4 +227,4 @@ install:
 
 clean:
 	cargo clean
-	rm -rf playground/dist playground/node_modules
+	rm -rf playground/dist playground/node_modules playground/recipes/node_modules

@@ -1,0 +1,60 @@
+// Logs in, has the session ended from another device, and shows what a request and a socket are told.
+import { openSocket } from 'waxwing-recipe-resume';
+import WebSocket from 'ws';
+import { send } from './send.js';
+import { beginSession, currentToken, endSession, onSessionChange } from './session.js';
+
+const url = `${process.env.WAXWING_URL ?? 'http://127.0.0.1:4000'}/graphql`;
+const login = process.env.WAXWING_LOGIN ?? 'ada';
+const password = process.env.WAXWING_PASSWORD ?? 'waxwing-demo';
+
+const HOME = '{ homeTimeline { syncCursor } }';
+const LOG_IN = `
+  mutation LogIn($input: LogInInput!) {
+    logIn(input: $input) { session { token deviceToken } userErrors { code message path } }
+  }`;
+const END_OTHERS = 'mutation { endSessions(input: { allOthers: true }) { endedSessionIds } }';
+
+// A page keeps it in localStorage, by login.
+let deviceToken: string | undefined;
+
+// Without a session: the rest of the answer stands, the field is null, and the code says to ask for a log-in.
+const nobody = await send(url, HOME);
+console.log('without a session:', nobody.data.homeTimeline, nobody.errors?.[0]?.extensions?.code);
+
+// A wrong password is no error of the request but a row of userErrors, for the form.
+console.log('wrong password:', (await logIn('wrong')).userErrors[0].code);
+
+const { session } = await logIn(password);
+// Outlives the session and goes with the next log-in: whoever guesses passwords elsewhere cannot lock this device out.
+deviceToken = session.deviceToken;
+beginSession(session.token);
+console.log('logged in:', Boolean((await send(url, HOME)).data.homeTimeline));
+
+onSessionChange((token) => console.log('session:', token ? 'begun' : 'ended, ask for a log-in'));
+
+// A subscription runs when another device ends this session: the socket is closed with 4403.
+const socket = openSocket({ url, token: currentToken, onEnded: endSession, webSocketImpl: WebSocket });
+const closed = new Promise<void>((resolve) => {
+  socket.on('connected', () => void endFromAnotherDevice());
+  socket.subscribe({ query: 'subscription { homeTimelineEvents { cursor } }' }, { next() {}, error: () => resolve(), complete: resolve });
+});
+await closed;
+console.log('token after the socket was closed:', currentToken());
+
+// The same by a request, which had been sent with the token before.
+beginSession(session.token);
+const { errors } = await send(url, HOME);
+console.log('request with the ended token:', errors?.[0]?.extensions?.code, errors?.[0]?.message);
+console.log('token after the answer:', currentToken());
+
+async function logIn(password: string) {
+  const { data } = await send(url, LOG_IN, { input: { login, password, deviceToken } });
+  return data.logIn;
+}
+
+async function endFromAnotherDevice() {
+  const { session: other } = await logIn(password);
+  const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${other.token}` };
+  await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query: END_OTHERS }) });
+}

@@ -1,0 +1,205 @@
+// Builds every recipe and runs it against a server of this test's own: `node run.mjs PATH_TO_WAXWING`, a free port, an empty data folder.
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { Redis } from '../test/redis.mjs';
+import { Server, freePort } from '../test/server.mjs';
+import { excerpts, read } from './test/excerpts.mjs';
+import { withPage } from './test/page.mjs';
+import { Program, build } from './test/program.mjs';
+
+if (!process.argv[2]) {
+  console.error('Usage: node run.mjs PATH_TO_WAXWING');
+  process.exit(2);
+}
+process.env.WAXWING_BINARY = resolve(process.argv[2]);
+
+const DOCS = 'docs/frontend.md';
+const POST = 'mutation ($input: PostStatusInput!) { postStatus(input: $input) { status { id } userErrors { message } } }';
+const DELETE = 'mutation ($input: DeleteStatusInput!) { deleteStatus(input: $input) { deletedStatusId } }';
+const ENDED = 'This token is unknown, or its session has ended. Log in again.';
+
+let server, env, port;
+
+before(async () => {
+  port = await freePort();
+  server = await Server.start({ options: ['--rate-limits', 'off', '--cors-origins', `http://127.0.0.1:${port}`] });
+  env = { WAXWING_URL: server.origin, WAXWING_LOGIN: server.login, WAXWING_PASSWORD: server.password };
+  // The others import it.
+  await build('resume');
+});
+
+after(() => server?.remove());
+
+test('the code of the docs is that of the recipes', () => {
+  const found = excerpts(DOCS);
+  for (const { source, code } of found) assert.ok(read(source).includes(code), `${DOCS} shows what ${source} does not have:\n${code}`);
+  const shown = new Set(found.map(({ source }) => source.split('/')[2]));
+  for (const name of recipes()) assert.ok(shown.has(name), `${DOCS} shows nothing of ${name}`);
+});
+
+// The page that Vite's server serves of a recipe.
+async function withVite(recipe, env, command, visit) {
+  const vite = await Program.vite(recipe, port, env, command);
+  try {
+    await withPage(`http://127.0.0.1:${port}`, visit);
+  } finally {
+    await vite.stop();
+  }
+}
+
+function recipes() {
+  const folders = readdirSync(new URL('.', import.meta.url), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return folders.map(({ name }) => name).filter((name) => !['node_modules', 'test'].includes(name));
+}
+
+describe('build', { concurrency: 2 }, () => {
+  for (const name of recipes().filter((name) => name !== 'resume')) test(name, () => build(name));
+});
+
+test('codegen', async () => {
+  assert.deepEqual(await Program.run('codegen', env).output(), [
+    `posted in ${new Date().getUTCFullYear()}`,
+    'budget: 9000000 a day: 0.2',
+    '0.1 more: 0.3',
+    'name: Please choose a name of 1 to 100 characters.',
+    'budget: Please check this field.',
+  ]);
+});
+
+for (const [recipe, name] of Object.entries({ apollo: 'Apollo', urql: 'urql' })) {
+  test(recipe, async () => {
+    assert.deepEqual(await Program.run(recipe, env).output(), [
+      'first page: 2 entries',
+      'with the second page: 4 entries',
+      'liked in the home: true',
+      `after the event: 5 entries, the newest: ${name} was here.`,
+      'after its deletion: 4 entries',
+      'from the cache by an interface: true',
+      'session: ended, ask for a log-in',
+      `refused: ${ENDED}`,
+    ]);
+  });
+}
+
+test('auth', async () => {
+  assert.deepEqual(await Program.run('auth', env).output(), [
+    'without a session: null UNAUTHENTICATED',
+    'wrong password: WRONG_CREDENTIALS',
+    'logged in: true',
+    'session: ended, ask for a log-in',
+    'token after the socket was closed: null',
+    'session: begun',
+    'session: ended, ask for a log-in',
+    `request with the ended token: UNAUTHENTICATED ${ENDED}`,
+    'token after the answer: null',
+  ]);
+});
+
+test('uploads', async () => {
+  const [text, link, ...rest] = await Program.run('uploads', env).output();
+  assert.equal(text, 'text: The view from here: ');
+  assert.match(link, /^link: http:\S+\.png$/);
+  assert.deepEqual(rest, ['text: .', 'stored: image/png 4 bytes', 'a file sent to Waxwing: 415 UNSUPPORTED_MEDIA_TYPE']);
+});
+
+test('relay', async () => {
+  await withVite('relay', env, 'preview', async (page) => {
+    const [statuses, like] = [page.getByRole('listitem'), page.getByRole('button', { name: /^Like/ }).first()];
+    await page.getByLabel('Password').fill('wrong');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByText('The login or the password is wrong.').waitFor();
+    await page.getByLabel('Password').fill(server.password);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await statuses.nth(2).waitFor();
+    await page.getByRole('button', { name: 'Older' }).click();
+    await statuses.nth(5).waitFor();
+    assert.equal(await statuses.count(), 6);
+    await like.click();
+    await page.locator('button[aria-pressed=true]').first().waitFor();
+
+    const token = await server.logIn();
+    const { postStatus } = await server.ask(token, POST, { input: { message: 'Relay was here.' } });
+    await page.getByText('Relay was here.').waitFor();
+    assert.equal(await statuses.count(), 7);
+    await server.ask(token, DELETE, { input: { statusId: postStatus.status.id } });
+    await page.getByText('Relay was here.').waitFor({ state: 'detached' });
+
+    await server.ask(token, 'mutation { endSessions(input: { allOthers: true }) { endedSessionIds } }');
+    await page.getByRole('button', { name: 'Log in' }).waitFor();
+  });
+});
+
+describe('vite-cors', () => {
+  const answered = /Ada Lindqvist has \d+ followers\. Request [0-9a-f]+\./;
+
+  const shows = (env, query, subscription) =>
+    withVite('vite-cors', env, 'dev', async (page) => {
+      await page.getByText(query).waitFor();
+      await page.getByText(subscription).waitFor();
+    });
+
+  test('through the proxy', () => shows(env, answered, 'Following the public stream.'));
+  test('from another origin', () => shows({ ...env, VITE_WAXWING_URL: server.origin }, answered, 'Following the public stream.'));
+  test('an origin that is not allowed', async (context) => {
+    const strict = await Server.start({ options: ['--profile', 'production'] });
+    context.after(() => strict.remove());
+    await shows({ ...env, VITE_WAXWING_URL: strict.origin }, 'The server did not answer this page', 'The socket was closed.');
+  });
+});
+
+describe('resume', () => {
+  let redis, server, other, ada, client;
+
+  // Two servers share one Redis: the client's own, which is killed, and one that posts meanwhile.
+  before(async () => {
+    redis = await Redis.start();
+    const options = ['--rate-limits', 'off', '--events-kept', '100'];
+    server = await Server.start({ redis, options });
+    other = await Server.start({ redis, options });
+    ada = await other.logIn();
+    client = Program.run('resume', { WAXWING_URL: server.origin, WAXWING_LOGIN: server.login, WAXWING_PASSWORD: server.password });
+    await client.prints(/^home: 20 entries/);
+    // An event proves that the subscription runs.
+    await post('before');
+    await client.prints(/^posted: before$/);
+  });
+
+  after(async () => {
+    await client?.stop();
+    await server?.remove();
+    await other?.remove();
+    await redis?.remove();
+  });
+
+  const post = (message) => other.ask(ada, POST, { input: { message } });
+
+  async function away(work) {
+    const from = client.lines.length;
+    await server.end('SIGKILL');
+    await client.prints(/^connection closed$/, from);
+    await work();
+    await server.begin();
+  }
+
+  test('what was missed comes once and in order', async () => {
+    await away(async () => {
+      for (const message of ['missed 1', 'missed 2', 'missed 3']) await post(message);
+    });
+    await client.prints(/^posted: missed 3$/);
+    await post('after');
+    await client.prints(/^posted: after$/);
+    const posted = client.lines.filter((line) => line.startsWith('posted:'));
+    assert.deepEqual(posted, ['before', 'missed 1', 'missed 2', 'missed 3', 'after'].map((message) => `posted: ${message}`));
+  });
+
+  test('what is missing for good is read again', async () => {
+    const from = client.lines.length;
+    await away(async () => {
+      for (let at = 1; at <= 150; at++) await post(`many ${at}`);
+    });
+    await client.prints(/^gap: EXPIRED$/, from);
+    await client.prints(/^home: 20 entries, the newest: many 150$/, from);
+  });
+});
