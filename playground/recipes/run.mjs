@@ -68,26 +68,33 @@ test('codegen', async () => {
   ]);
 });
 
-for (const [recipe, name] of Object.entries({ apollo: 'Apollo', urql: 'urql' })) {
-  test(recipe, async () => {
-    assert.deepEqual(await Program.run(recipe, env).output(), [
-      'first page: 2 entries',
-      'with the second page: 4 entries',
-      'liked in the home: true',
-      `after the event: 5 entries, the newest: ${name} was here.`,
-      'after its deletion: 4 entries',
-      'from the cache by an interface: true',
-      'session: ended, ask for a log-in',
-      `refused: ${ENDED}`,
-    ]);
-  });
-}
+// Both show the same, but for what only Apollo's cache has to be told.
+const feed = (name, ...more) => [
+  'first page: 2 entries',
+  'with the second page: 4 entries',
+  ...more,
+  'liked in the home: true',
+  `after the event: 5 entries, the newest: ${name} was here.`,
+  'after its deletion: 4 entries',
+  'from the cache by an interface: true',
+  'session: ended, ask for a log-in',
+  `refused: ${ENDED}`,
+];
+
+test('apollo', async () => {
+  assert.deepEqual(await Program.run('apollo', env).output(), feed('Apollo', 'cached by both queries: true'));
+});
+
+test('urql', async () => {
+  assert.deepEqual(await Program.run('urql', env).output(), feed('urql'));
+});
 
 test('auth', async () => {
   assert.deepEqual(await Program.run('auth', env).output(), [
     'without a session: null UNAUTHENTICATED',
     'wrong password: WRONG_CREDENTIALS',
     'logged in: true',
+    'socket: connected',
     'session: ended, ask for a log-in',
     'token after the socket was closed: null',
     'session: begun',

@@ -22,7 +22,7 @@ const { data } = await client.mutate({ mutation: LOG_IN, variables: { input: { l
 session.token = data?.logIn?.session?.token ?? null;
 
 // The place to follow the home from is read before its first page: what happens in between comes as an event.
-const { data: sync } = await client.query({ query: SYNC_CURSOR, fetchPolicy: 'no-cache' });
+const { data: sync } = await client.query({ query: SYNC_CURSOR, fetchPolicy: 'network-only' });
 const home = client.watchQuery({ query: HOME, variables: { first: 2 } });
 const changes = new ReplaySubject(1);
 home.subscribe(changes);
@@ -32,6 +32,9 @@ console.log('first page:', entries().length, 'entries');
 // Older entries are added at the end.
 await home.fetchMore({ variables: { first: 2, after: page()?.pageInfo.endCursor } });
 console.log('with the second page:', entries().length, 'entries');
+
+// One query has read the home's cursor, another one its entries: the cache keeps both.
+console.log('cached by both queries:', client.readQuery({ query: SYNC_CURSOR }) !== null);
 
 // Whatever an answer says of a status changes it wherever it is shown.
 const liked = entries()[0]!.node.status;
@@ -63,7 +66,7 @@ console.log('from the cache by an interface:', client.readQuery({ query: NODES, 
 
 // A request whose token names no session is refused as a whole.
 session.token = 'ended';
-await client.query({ query: SYNC_CURSOR, fetchPolicy: 'no-cache' }).catch((error: Error) => console.log('refused:', error.message));
+await client.query({ query: SYNC_CURSOR, fetchPolicy: 'network-only' }).catch((error: Error) => console.log('refused:', error.message));
 following.unsubscribe();
 client.stop();
 await socket.dispose();

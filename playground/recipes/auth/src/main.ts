@@ -36,7 +36,10 @@ onSessionChange((token) => console.log('session:', token ? 'begun' : 'ended, ask
 // A subscription runs when another device ends this session: the socket is closed with 4403.
 const socket = openSocket({ url, token: currentToken, onEnded: endSession, webSocketImpl: WebSocket });
 const closed = new Promise<void>((resolve) => {
-  socket.on('connected', () => void endFromAnotherDevice());
+  socket.on('connected', () => {
+    console.log('socket: connected');
+    void endFromAnotherDevice();
+  });
   socket.subscribe({ query: 'subscription { homeTimelineEvents { cursor } }' }, { next() {}, error: () => resolve(), complete: resolve });
 });
 await closed;
