@@ -11,6 +11,12 @@ import { createCache } from './cache.js';
 export type Session = { token: string | null; end(refused: string): void };
 
 export function createClient(url: string, session: Session) {
+  const socket = openSocket({ url, token: () => session.token, onEnded: session.end, webSocketImpl: WebSocket });
+  const link = ApolloLink.split(isSubscription, new GraphQLWsLink(socket), httpLink(url, session));
+  return { client: new ApolloClient({ link, cache: createCache() }), socket };
+}
+
+export function httpLink(url: string, session: Session) {
   const withToken = new SetContextLink(({ headers }) => {
     const { token } = session;
     return { token, headers: { ...headers, ...(token && { authorization: `Bearer ${token}` }) } };
@@ -19,12 +25,10 @@ export function createClient(url: string, session: Session) {
     const { token } = operation.getContext();
     if (token && isEnded(error)) session.end(token);
   });
-  const http = ApolloLink.from([withToken, onEnded, new HttpLink({ uri: url })]);
-  const socket = openSocket({ url, token: () => session.token, onEnded: session.end, webSocketImpl: WebSocket });
-  const isSubscription = ({ operationType }: ApolloLink.Operation) => operationType === OperationTypeNode.SUBSCRIPTION;
-  const link = ApolloLink.split(isSubscription, new GraphQLWsLink(socket), http);
-  return { client: new ApolloClient({ link, cache: createCache() }), socket };
+  return ApolloLink.from([withToken, onEnded, new HttpLink({ uri: url })]);
 }
+
+export const isSubscription = ({ operationType }: ApolloLink.Operation) => operationType === OperationTypeNode.SUBSCRIPTION;
 
 // A request with a token is answered so, with status 401, where the token is unknown or its session has ended.
 const isEnded = (error: unknown) => CombinedGraphQLErrors.is(error) && error.errors[0]?.extensions?.['code'] === 'UNAUTHENTICATED';

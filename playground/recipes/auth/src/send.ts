@@ -11,7 +11,7 @@ export async function send(url: string, query: string, variables = {}): Promise<
   const headers: Record<string, string> = { 'Content-Type': 'application/json', Accept: 'application/graphql-response+json' };
   if (token) headers['Authorization'] = `Bearer ${token}`;
   const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query, variables }) });
-  const answer: Answer = await response.json();
+  const answer: Answer = await response.json().catch(() => ({ errors: [{ message: `No JSON came with HTTP ${response.status}.` }] }));
   if (token && isEnded(response.status, answer)) endSession(token);
   return answer;
 }
