@@ -1,4 +1,5 @@
 // Reads a home page by page, likes a status, and keeps the home up to date by its events.
+import { CombinedGraphQLErrors } from '@apollo/client';
 import { ReplaySubject, filter, firstValueFrom } from 'rxjs';
 import { coalesce } from 'waxwing-recipe-resume';
 import type { Session } from './client.js';
@@ -66,10 +67,14 @@ console.log('from the cache by an interface:', client.readQuery({ query: NODES, 
 
 // A request whose token names no session is refused as a whole.
 session.token = 'ended';
-await client.query({ query: SYNC_CURSOR, fetchPolicy: 'network-only' }).catch((error: Error) => console.log('refused:', error.message));
+await client.query({ query: SYNC_CURSOR, fetchPolicy: 'network-only' }).catch((error) => console.log('refused:', codeOf(error)));
 following.unsubscribe();
 client.stop();
 await socket.dispose();
+
+function codeOf(error: unknown) {
+  return CombinedGraphQLErrors.is(error) && error.errors[0]?.extensions?.['code'];
+}
 
 function page() {
   return client.readQuery({ query: HOME })?.homeTimeline?.entries;

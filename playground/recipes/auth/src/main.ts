@@ -48,7 +48,7 @@ console.log('token after the socket was closed:', currentToken());
 // The same by a request, which had been sent with the token before.
 beginSession(session.token);
 const { errors } = await send(url, HOME);
-console.log('request with the ended token:', errors?.[0]?.extensions?.code, errors?.[0]?.message);
+console.log('request with the ended token:', errors?.[0]?.extensions?.code);
 console.log('token after the answer:', currentToken());
 
 async function logIn(password: string) {

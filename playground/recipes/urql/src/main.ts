@@ -73,7 +73,7 @@ console.log('from the cache by an interface:', client.readQuery(NODES, { ids: [l
 // A request whose token names no session is refused as a whole.
 session.token = 'ended';
 const { error } = await client.query(SYNC_CURSOR, {}, { requestPolicy: 'network-only' });
-console.log('refused:', error?.graphQLErrors[0]?.message);
+console.log('refused:', error?.graphQLErrors[0]?.extensions['code']);
 following.unsubscribe();
 showing.unsubscribe();
 await socket.dispose();
