@@ -62,5 +62,10 @@ export function resumes(name, recipe, script) {
       await client.prints(/^gap: EXPIRED$/, from);
       await client.prints(/^home: 20 entries, the newest: many 150$/, from);
     });
+
+    test('the end of the session is told', async () => {
+      await other.ask(ada, 'mutation { endSessions(input: { allOthers: true }) { endedSessionIds } }');
+      await client.prints(/^session: ended, ask for a log-in$/);
+    });
   });
 }

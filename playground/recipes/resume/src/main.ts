@@ -12,7 +12,7 @@ const onEnded = () => console.log('session: ended, ask for a log-in');
 const client = openSocket({ url, token: () => token, onEnded, webSocketImpl: WebSocket });
 client.on('closed', () => console.log('connection closed'));
 
-await followHome(client, {
+const following = followHome(client, {
   show: (statuses) => console.log(`home: ${statuses.length} entries, the newest: ${statuses[0]?.message}`),
   apply(event) {
     if (event.__typename === 'StatusPosted') console.log(`posted: ${event.status.message}`);
@@ -20,6 +20,7 @@ await followHome(client, {
     if (event.__typename === 'StreamGap') console.log(`gap: ${event.reason}`);
   },
 });
+await following.catch((reason) => console.log('stopped:', reason));
 
 async function logIn(): Promise<string> {
   const query = 'mutation ($input: LogInInput!) { logIn(input: $input) { session { token } userErrors { message } } }';
