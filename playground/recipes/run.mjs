@@ -23,7 +23,7 @@ let server, env, port;
 
 before(async () => {
   port = await freePort();
-  server = await Server.start({ options: ['--rate-limits', 'off', '--cors-origins', `http://127.0.0.1:${port}`] });
+  server = await Server.start({ options: ['--rate-limits', 'off'] });
   env = { WAXWING_URL: server.origin, WAXWING_LOGIN: server.login, WAXWING_PASSWORD: server.password };
   // The others import it.
   await build('resume');
@@ -156,3 +156,4 @@ describe('vite-cors', () => {
 });
 
 resumes('resume', 'resume', 'dist/main.js');
+resumes('apollo, over multipart responses', 'apollo', 'dist/follow.js');

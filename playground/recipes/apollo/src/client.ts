@@ -1,5 +1,5 @@
 // An Apollo Client for Waxwing: queries and mutations over HTTP, subscriptions over a WebSocket, both with the session's token.
-import { ApolloClient, ApolloLink, CombinedGraphQLErrors, HttpLink } from '@apollo/client';
+import { ApolloClient, ApolloLink, CombinedGraphQLErrors, CombinedProtocolErrors, HttpLink } from '@apollo/client';
 import { SetContextLink } from '@apollo/client/link/context';
 import { ErrorLink } from '@apollo/client/link/error';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
@@ -30,5 +30,7 @@ export function httpLink(url: string, session: Session) {
 
 export const isSubscription = ({ operationType }: ApolloLink.Operation) => operationType === OperationTypeNode.SUBSCRIPTION;
 
-// A request with a token is answered so, with status 401, where the token is unknown or its session has ended.
-const isEnded = (error: unknown) => CombinedGraphQLErrors.is(error) && error.errors[0]?.extensions?.['code'] === 'UNAUTHENTICATED';
+// A request with a token is answered so, with status 401, where the token is unknown or its session has ended. A stream over HTTP ends with
+// the same error, as one of the protocol.
+const isEnded = (error: unknown) =>
+  (CombinedGraphQLErrors.is(error) || CombinedProtocolErrors.is(error)) && error.errors[0]?.extensions?.['code'] === 'UNAUTHENTICATED';
