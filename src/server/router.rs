@@ -127,7 +127,7 @@ fn cors(allowed: &AllowedOrigins) -> CorsLayer {
     let origins = if allowed.allow_any() { AllowOrigin::any() } else { by_name() };
     let told = ["ratelimit", "ratelimit-policy"].map(HeaderName::from_static);
     let preflight = HeaderName::from_static("graphql-require-preflight");
-    let asked = vec![header::AUTHORIZATION, header::CONTENT_TYPE, logging::REQUEST_ID, graphql::COST, preflight];
+    let asked = vec![header::ACCEPT, header::AUTHORIZATION, header::CONTENT_TYPE, logging::REQUEST_ID, graphql::COST, preflight];
     let streamed = vec![sse::LAST_EVENT_ID, reserved::TOKEN];
     CorsLayer::new()
         .allow_origin(origins)
