@@ -1,4 +1,4 @@
-//! [`App`]: the handle to everything a use case needs, passed first to all of them.
+//! [`App`]: the handle to the store, the clock and the services of a process; the first argument of every use case.
 
 use crate::base::clock::{Clock, Millis};
 use crate::base::config::Config;
@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
-/// How many may wait for a password hash: what two cores get done in a second, more or less.
+/// The most password hashes in the queue: about as many as two cores compute in a second.
 const HASHING_QUEUE: usize = 64;
 
 /// The application. Cheap to clone.
@@ -38,7 +38,7 @@ struct Inner {
 }
 
 impl App {
-    /// An application over `db`. Asks nothing of Redis yet.
+    /// Creates the application over `db`. No round trip.
     pub fn new(db: Db, clock: Clock, config: Config) -> Self {
         let hashing_pool = HashingPool::new(config.hashes_at_once.max(1), HASHING_QUEUE);
         let (ids, cursors, background) = (IdSource::default(), OnceCell::new(), TaskTracker::new());
@@ -68,7 +68,7 @@ impl App {
         &self.0.config
     }
 
-    /// A new id. No round trip, save one every ten seconds of use.
+    /// Draws a new id. One round trip every ten seconds of use, else none.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
@@ -76,7 +76,7 @@ impl App {
         self.0.ids.next(self.now(), &self.0.db).await
     }
 
-    /// Cursors of this deployment. One round trip in a process's life.
+    /// The cursors of this deployment. One round trip per process.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
@@ -84,49 +84,49 @@ impl App {
         self.0.cursors.get_or_try_init(|| async { self.0.db.cursor_secret().await.map(Cursors::new) }).await.copied()
     }
 
-    /// What is counted.
+    /// The metrics.
     pub fn metrics(&self) -> &Metrics {
         &self.0.metrics
     }
 
-    /// Everything that is counted, and what is under way now, in the text format of OpenMetrics. Asks nothing of Redis.
+    /// All metrics, including the work in progress, in the OpenMetrics text format. No round trip.
     ///
     /// # Errors
-    /// Internal: it could not be written.
+    /// Internal: formatting failed.
     pub fn exposition(&self) -> Result<String, Error> {
         let (pool, background) = (&self.0.hashing_pool, self.0.background.len());
         self.0.metrics.exposition(background, pool.waiting(), pool.working()).map_err(Error::internal)
     }
 
-    /// Where passwords are hashed: only so many at once, so that a flood of log-ins leaves the cores to the others.
+    /// The pool that hashes passwords. It bounds concurrent hashes, so that many log-ins leave processor time for other requests.
     pub fn hashing_pool(&self) -> &HashingPool {
         &self.0.hashing_pool
     }
 
-    /// What a higher floor keeps once a process: made when it is first asked for.
+    /// The per-process state of a higher layer, created on first use.
     pub fn extension<T: Clone + Default + Send + 'static>(&self) -> T {
         let mut extensions = self.0.extensions.lock().unwrap_or_else(PoisonError::into_inner);
         let extension = extensions.entry(TypeId::of::<T>()).or_insert_with(|| Box::new(T::default()));
         extension.downcast_ref::<T>().cloned().unwrap_or_default()
     }
 
-    /// Tells this process's workers that there is something to do.
+    /// Wakes this process's workers.
     pub fn wake_workers(&self) {
         self.0.worker_wakeup.notify_one();
     }
 
-    /// Ends when [`Self::wake`] was called since the last time.
+    /// Completes when [`Self::wake_workers`] was called since the last call.
     pub async fn workers_woken(&self) {
         self.0.worker_wakeup.notified().await;
     }
 
-    /// Runs `work` after the answer. It ends with the process, and [`Self::drain`] waits for it.
+    /// Runs `work` in the background. It ends with the process; [`Self::drain`] waits for it.
     pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.0.background.spawn(work.in_current_span());
     }
 
-    /// Runs `work` to its end, also when whoever waits for it goes away: a change that has begun is not left half done. What has not
-    /// begun to change anything may ask for [`Self::nobody_waits`].
+    /// Runs `work` to its end, even if the caller is dropped: a change is never left half done. Work that has not changed anything yet can wait for
+    /// [`Self::caller_gone`].
     ///
     /// # Errors
     /// Internal: the work panicked.
@@ -136,7 +136,7 @@ impl App {
         self.0.background.spawn(CALLER_GONE.scope(caller_gone, work).in_current_span()).await.map_err(Error::internal)
     }
 
-    /// Ends when nobody waits any more for the work of [`Self::finish`] that asks; never where that is not known.
+    /// Completes when the caller of [`Self::run_to_completion`] was dropped; never outside of such work.
     pub async fn caller_gone() {
         match CALLER_GONE.try_with(Clone::clone) {
             Ok(caller_gone) => caller_gone.cancelled().await,
@@ -144,7 +144,7 @@ impl App {
         }
     }
 
-    /// Waits until no background work is left.
+    /// Waits until all background work has finished.
     pub async fn drain(&self) {
         self.0.background.close();
         self.0.background.wait().await;
@@ -153,6 +153,6 @@ impl App {
 }
 
 tokio::task_local! {
-    /// Whether whoever waits for this task has gone away.
+    /// Cancelled when the caller of this task is dropped.
     static CALLER_GONE: CancellationToken;
 }

@@ -1,12 +1,12 @@
-//! The size of an answer while it is made, so that one that grows too large is stopped before it is there.
+//! Measures an answer while it is produced, so that a too large answer is stopped early.
 
 use crate::base::error::Error;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// What a request may load for an answer, as a multiple of the answer's own bound: what is loaded need not be selected.
+/// The bound of loaded bytes, as a multiple of the bound of the answer: loaded data need not be selected.
 const LOADED: usize = 4;
 
-/// How large an answer has become, in bytes of JSON, and how much was loaded for it.
+/// The size of an answer in bytes of JSON, and of the data loaded for it.
 #[derive(Debug)]
 pub struct AnswerSize {
     max: usize,
@@ -16,12 +16,12 @@ pub struct AnswerSize {
 }
 
 impl AnswerSize {
-    /// Of an answer with nothing in it, which may have `max` bytes.
+    /// An empty answer of at most `max` bytes.
     pub const fn new(max: usize) -> Self {
         Self { max, bytes: AtomicUsize::new(0), loaded: AtomicUsize::new(0), is_exceeded: AtomicBool::new(false) }
     }
 
-    /// Counts bytes that are about to become part of the answer. Bytes that do not fit are not counted: what is smaller may fit still.
+    /// Adds bytes to the answer. Bytes that do not fit are not counted, so a smaller value may still fit.
     ///
     /// # Errors
     /// `ANSWER_TOO_LARGE`.
@@ -29,7 +29,7 @@ impl AnswerSize {
         self.count(&self.bytes, bytes, self.max)
     }
 
-    /// Counts bytes that were loaded.
+    /// Adds loaded bytes.
     ///
     /// # Errors
     /// `ANSWER_TOO_LARGE`.
@@ -48,12 +48,12 @@ impl AnswerSize {
         }
     }
 
-    /// The bytes that it has so far.
+    /// The current size in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// The bytes that it may still have.
+    /// The bytes that still fit.
     pub fn left(&self) -> usize {
         self.max.saturating_sub(self.bytes.load(Ordering::Relaxed))
     }
@@ -63,18 +63,18 @@ impl AnswerSize {
         self.is_exceeded.load(Ordering::Relaxed)
     }
 
-    /// The error of an answer that has grown too large.
+    /// The error for an answer that is too large.
     pub const fn error(&self) -> Error {
         Error::AnswerTooLarge { max: self.max }
     }
 
-    /// Begins the next answer of the same request: the next event of a subscription.
+    /// Starts the next answer of the same request: the next event of a subscription.
     pub fn reset(&self) {
         self.bytes.store(0, Ordering::Relaxed);
         self.is_exceeded.store(false, Ordering::Relaxed);
     }
 
-    /// What was loaded is forgotten.
+    /// Resets the loaded bytes.
     pub fn unload(&self) {
         self.loaded.store(0, Ordering::Relaxed);
     }

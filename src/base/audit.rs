@@ -1,7 +1,7 @@
-//! What the audit rooms share: findings, and what holds for keys of any domain. Each domain's `audit.rs` knows its own invariants,
-//! [`crate::cli::fsck`] leads all of them over the store.
+//! Types that all audits share: findings, keys and their expiry. Each domain's `audit.rs` checks its own invariants; [`crate::cli::fsck`] runs all
+//! of them over the store.
 //!
-//! An audit only reads, and beside a server that writes: what is younger than the [`LEASE`] may still be on its way.
+//! An audit only reads, and runs while servers write: data younger than [`LEASE`] may be incomplete and is not reported.
 
 mod remedy;
 
@@ -12,27 +12,27 @@ use crate::base::ids::source;
 use std::collections::HashMap;
 use std::fmt;
 
-/// What is younger than this is no orphan yet: the process that makes it may be in the middle of it.
+/// Data younger than this is not reported as an orphan: its writer may not have finished.
 pub const LEASE: Millis = 60_000;
 
-/// After this many findings about one key the rest of it is not looked at.
+/// After this many findings, the rest of a key is skipped.
 const ENOUGH: usize = 100;
 
-/// One thing that is broken.
+/// A violated invariant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Finding {
-    /// The key it is about.
+    /// The key.
     pub key: String,
-    /// What is wrong with it, in words that stay the same as long as it is wrong.
+    /// What is wrong, in words that stay the same while it is wrong.
     pub what: String,
-    /// What was read; may change while others write. Empty for nothing to add.
+    /// The value that was read, which may change while servers write; empty if there is none.
     pub detail: String,
-    /// How it is repaired, in this order; nothing where a person must decide.
+    /// The repairs, in order; empty if an operator must decide.
     pub remedies: Vec<Remedy>,
 }
 
 impl Finding {
-    /// Whether both tell of the same thing, whatever was read.
+    /// Whether both report the same problem, regardless of the values.
     pub fn is_same_as(&self, other: &Self) -> bool {
         self.key == other.key && self.what == other.what
     }
@@ -45,7 +45,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Findings as the rooms gather them.
+/// The findings of an audit.
 #[derive(Debug, Default)]
 pub struct Findings {
     all: Vec<Finding>,
@@ -53,22 +53,22 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Something is wrong with `key`.
+    /// Reports a problem of `key`.
     pub fn add(&mut self, key: &str, what: impl Into<String>) {
         self.add_with(key, what, String::new());
     }
 
-    /// Something is wrong with `key`, and what was read.
+    /// Reports a problem of `key`, with the value that was read.
     pub fn add_with(&mut self, key: &str, what: impl Into<String>, detail: String) {
         self.add_repairable_with(key, what, detail, []);
     }
 
-    /// Something is wrong with `key`, and this repairs it.
+    /// Reports a problem of `key`, with its repairs.
     pub fn add_repairable(&mut self, key: &str, what: impl Into<String>, remedies: impl IntoIterator<Item = Remedy>) {
         self.add_repairable_with(key, what, String::new(), remedies);
     }
 
-    /// Something is wrong with `key`, what was read, and this repairs it.
+    /// Reports a problem of `key`, with the value that was read and its repairs.
     pub fn add_repairable_with(
         &mut self,
         key: &str,
@@ -86,45 +86,45 @@ impl Findings {
         self.all.push(Finding { key: key.to_owned(), what, detail, remedies: remedies.into_iter().collect() });
     }
 
-    /// Whether enough was found about `key`.
+    /// Whether the rest of `key` is skipped.
     pub fn is_full(&self, key: &str) -> bool {
         self.per_key.get(key).is_some_and(|count| *count > ENOUGH)
     }
 
-    /// What was found.
+    /// All findings.
     pub fn into_vec(self) -> Vec<Finding> {
         self.all
     }
 }
 
-/// Whether keys of a kind go by themselves.
+/// The documented expiry of a kind of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expiry {
     /// No time to live.
     Never,
-    /// A time to live, always: this long, or as long as the longest of its kind.
+    /// Always a time to live, of at most this.
     After(Millis),
 }
 
-/// A key that is there.
+/// An existing key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyInfo {
     /// The key.
     pub key: String,
-    /// Its type, as Redis says it.
+    /// The type, as Redis names it.
     pub kind: String,
-    /// Its time to live in ms; negative for none.
+    /// The time to live in ms; negative for none.
     pub ttl: i64,
 }
 
 impl KeyInfo {
-    /// Whether the key is of its documented type, so that it can be looked into; tells when it is not, and when its time to live is not
-    /// as documented. What a key of a wrong type replaced cannot be known: a person must decide.
+    /// Checks the type and the expiry of the key and reports deviations. Returns whether the type is correct. The content that a key of a wrong
+    /// type has replaced is unknown, so an operator must decide.
     pub fn check_type(&self, kind: &'static str, lives: Expiry, found: &mut Findings) -> bool {
         self.is(kind, lives, false, found)
     }
 
-    /// The same for a key whose content follows from other keys: one of a wrong type can be deleted and written again.
+    /// The same for a key that is derived from other keys: with a wrong type, it is deleted and written again.
     pub fn check_derived_type(&self, kind: &'static str, lives: Expiry, found: &mut Findings) -> bool {
         self.is(kind, lives, true, found)
     }
@@ -150,27 +150,27 @@ impl KeyInfo {
     }
 }
 
-/// The id in a key of the form `kind:{id}`; `None` for any other key.
+/// The id in a key of the form `kind:{id}`; `None` for other keys.
 pub fn id_in(key: &str, kind: &str) -> Option<u64> {
     tag_in(key, kind).and_then(id)
 }
 
-/// What stands between the braces of a key of the form `kind:{…}`.
+/// The hash tag of a key of the form `kind:{…}`.
 pub fn tag_in<'a>(key: &'a str, kind: &str) -> Option<&'a str> {
     key.strip_prefix(kind)?.strip_prefix(":{")?.strip_suffix('}')
 }
 
-/// An id as it is written in keys, members and fields: digits without zeros before them.
+/// Parses an id of a key, a member or a field: digits without leading zeros.
 pub fn id(text: &str) -> Option<u64> {
     number(text).filter(|id| (1..=source::MAX).contains(id))
 }
 
-/// A number as Redis and we write it.
+/// Parses a number without leading zeros or sign.
 pub fn number(text: &str) -> Option<u64> {
     text.parse().ok().filter(|number: &u64| number.to_string() == text)
 }
 
-/// Whether a text can be a digest of `length` characters of base64url.
+/// Whether a text is a digest of `length` base64url characters.
 pub fn is_digest(text: &str, length: usize) -> bool {
     text.len() == length && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }

@@ -1,4 +1,4 @@
-//! Time as an argument: one clock a process, moved by hand in tests, so that nothing else asks the machine what time it is.
+//! The clock of a process. Tests use a manual clock, so that only this module reads the system time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,18 +12,18 @@ pub const MINUTE: Millis = 60_000;
 /// One day in [`Millis`].
 pub const DAY: Millis = 24 * 60 * MINUTE;
 
-/// Where the time comes from. Cheap to clone; clones of a manual clock move together.
+/// A source of time. Cheap to clone; clones of a manual clock share their time.
 #[derive(Clone, Debug, Default)]
 pub enum Clock {
-    /// The machine's wall clock. It may step back; [`crate::base::ids`] copes.
+    /// The system's wall clock. It may step back; [`crate::base::ids`] handles that.
     #[default]
     System,
-    /// A clock that stands still until a test moves it.
+    /// A clock that only tests advance.
     Manual(Arc<AtomicU64>),
 }
 
 impl Clock {
-    /// A clock that shows `now` until it is moved.
+    /// A manual clock at `now`.
     pub fn manual(now: Millis) -> Self {
         Self::Manual(Arc::new(AtomicU64::new(now)))
     }
@@ -36,7 +36,7 @@ impl Clock {
         }
     }
 
-    /// Moves a manual clock forward (or back, when `by` is negative); the system's clock is left alone.
+    /// Advances a manual clock by `by` ms, which may be negative; does nothing for the system clock.
     pub fn advance(&self, by: i64) {
         if let Self::Manual(now) = self {
             now.fetch_add(by as u64, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What an operator may set, with its defaults. Each is an option of the command line (`cli`) and a `WAXWING_…` variable.
+//! The settings and their defaults. Each is an option of the command line (`cli`) and a `WAXWING_…` variable.
 
 use crate::base::clock::{DAY, MINUTE, Millis};
 use crate::base::rate_limits::RateLimits;
@@ -10,61 +10,62 @@ pub const BODY_BYTES: usize = 1 << 20;
 /// The settings of the domains.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Entries that a home keeps ready: 100 to 10,000.
+    /// Entries that a home stores: 100 to 10,000.
     pub home_window: usize,
-    /// Nobody's statuses are pushed to homes past this many followers: those merge them when they are read. They are pushed again below
-    /// four fifths of it.
+    /// The number of followers above which an author's statuses are not pushed to homes but merged on read. They are pushed again below four fifths
+    /// of it.
     pub star_followers: u64,
-    /// How deep a comment may stand: 1 to 64 others above it.
+    /// The maximum depth of a comment: 1 to 64 ancestors.
     pub comment_depth: usize,
-    /// A home that nobody has read for so long is dropped, and built again when it is read.
+    /// A home that was not read for this long is dropped; the next read rebuilds it.
     pub home_idle: Millis,
-    /// Events that are kept for those who come back, over all shards.
+    /// Events in the log for resuming subscriptions, over all shards.
     pub events_kept: usize,
-    /// How long an event is kept at most.
+    /// The maximum age of an event in the log.
     pub events_age: Millis,
-    /// How long a session lives without being used.
+    /// A session expires after this long without use.
     pub session_idle: Millis,
-    /// How long a session lives at most.
+    /// A session expires after this long.
     pub session_absolute: Millis,
-    /// Password hashes computed at once. Each takes 19 MiB and a core for some 30 ms.
+    /// Concurrent password hashes. Each takes 19 MiB and a core for some 30 ms.
     pub hashes_at_once: usize,
-    /// What a document may be.
+    /// The limits of documents.
     pub documents: DocumentLimits,
-    /// Entries of live filters (logins, phrases, samples, and 32 for each box) of one account on this server, or of one address without a session.
+    /// Filter entries of live subscriptions (logins, phrases, samples, and 32 per box), per account or per address without a session, on this
+    /// server.
     pub filter_entries: usize,
-    /// The most bytes of an answer. One that grows larger is stopped while it is made.
+    /// The maximum size of an answer in bytes; a larger answer is stopped while it is produced.
     pub answer_bytes: usize,
-    /// Whether clients may read the schema through the API.
+    /// Whether clients may query the schema.
     pub introspection: bool,
-    /// Whether errors speak of the schema, and guess what was meant. Else one fixed text stands for all of validation.
+    /// Whether validation errors name types and fields and suggest corrections; otherwise one fixed text is returned.
     pub suggestions: bool,
-    /// How much one may ask; `None` for as much as one likes. That is the default here, since whoever links this library acts for the
-    /// operator (tests, loaders, audits); `waxwing serve`, which faces strangers, has limits unless they are switched off.
+    /// The rate limits; `None` for none. The default is `None`, since programs that link this library act for the operator (tests, loaders,
+    /// audits). `waxwing serve` has limits unless they are switched off.
     pub rates: Option<RateLimits>,
-    /// Whose word about a client's address is taken: that of proxies at these addresses.
+    /// Networks of trusted proxies, whose `X-Forwarded-For` header is used for the address of a client.
     pub trusted_proxies: Vec<IpNet>,
-    /// What the ads that are shown pay.
+    /// How the price of an ad is computed.
     pub auction: Auction,
-    /// How much traffic of ads is plausible; `None` for any. As for `rates`, `waxwing serve` has bounds unless limits are switched off.
+    /// Thresholds of plausible ad traffic; `None` for none. As for `rates`, `waxwing serve` has thresholds unless limits are switched off.
     pub ad_traffic: Option<AdTraffic>,
-    /// Into how many shares a new campaign's money and visitors are parted: 1 to 4; `None` for one on a single server, four on a cluster.
+    /// The number of budget shares of a new campaign: 1 to 4; `None` for one on a single server and four on a cluster.
     pub ad_shares: Option<u64>,
-    /// Where clients reach this server, such as `https://social.example`, without a slash at the end. Without it, links begin with a slash.
+    /// The public URL of this server, such as `https://social.example`, without a trailing slash. Without it, links are relative.
     pub public_url: Option<String>,
 }
 
-/// What the ads that are shown pay.
+/// How the price of an ad is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Auction {
-    /// What they bid.
+    /// The ad's bid.
     #[default]
     FirstPrice,
-    /// Just more than the next one would need to come before them, at most what they bid.
+    /// Just more than the bid that the next ad would need to win, at most the ad's own bid.
     SecondPrice,
 }
 
-/// Clicks and impressions of ads in an hour that are plausible. What is over counts as invalid, and costs nothing.
+/// Clicks and impressions per hour that are plausible. Traffic above is invalid and free of charge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdTraffic {
     /// Clicks of an address.
@@ -73,17 +74,17 @@ pub struct AdTraffic {
     pub campaign_clicks: u64,
     /// Impressions of an address.
     pub address_impressions: u64,
-    /// Impressions of one campaign that an address is shown, over all of the campaign's shares.
+    /// Impressions of one campaign at an address, over all of the campaign's shares.
     pub campaign_impressions: u64,
-    /// Clicks on a website that has no history.
+    /// Clicks on a website without history.
     pub website_clicks: u64,
-    /// Impressions of a website that has no history.
+    /// Impressions of a website without history.
     pub website_impressions: u64,
 }
 
 impl AdTraffic {
-    /// The defaults: two to five times what an office of 200 people brings, of whom each sees 20 ads an hour, two of them of one campaign, and clicks on one of a
-    /// hundred. A click-through rate of 1 % is what ads are taken to have before anything is known of them. A website begins with ten times as much as an address.
+    /// The defaults: two to five times the traffic of an office with 200 people, each with 20 impressions per hour, two of them of one campaign,
+    /// and a click-through rate of 1 %, the prior of the ad server. A new website has ten times the limit of an address.
     pub const fn new() -> Self {
         Self {
             address_clicks: 100,
@@ -130,29 +131,29 @@ impl Default for Config {
     }
 }
 
-/// What a document may be, so that none can hurt the server. Whoever is over one of these is told which.
+/// The limits of a document. An error names the limit that is exceeded.
 #[derive(Clone, Debug)]
 pub struct DocumentLimits {
-    /// Its length in bytes.
+    /// The length in bytes.
     pub bytes: usize,
-    /// Its punctuators, names, numbers and strings.
+    /// Punctuators, names, numbers and strings.
     pub tokens: usize,
-    /// Brackets of all kinds in one another.
+    /// The nesting of brackets of all kinds.
     pub nesting: usize,
-    /// Its aliases, as they stand in it.
+    /// Aliases, as written.
     pub aliases: usize,
-    /// Its directives, wherever they stand.
+    /// Directives, anywhere.
     pub directives: usize,
-    /// Its operations.
+    /// Operations.
     pub operations: usize,
-    /// Fields at an operation's root, fragments unfolded.
+    /// Root fields of an operation, with fragments expanded.
     pub root_fields: usize,
-    /// Fields, spreads and inline fragments of all operations, fragments unfolded.
+    /// Fields, spreads and inline fragments of all operations, with fragments expanded.
     pub fields: usize,
-    /// Fields in one another.
+    /// The nesting of fields.
     pub depth: usize,
-    /// Fields that an answer could have, with every page as long as it was asked for. A first screen of thirty entries has some six hundred; a
-    /// hundred campaigns with their ads and reports, the largest page that a client of ours asks for, 42,401.
+    /// Fields of the largest possible answer, with every page at its requested size. A home page of thirty entries has some six hundred; a hundred
+    /// campaigns with their ads and reports, the largest page of our own clients, 42,401.
     pub cost: usize,
 }
 

@@ -1,9 +1,9 @@
-//! Deadlines in time during which this process was able to run.
+//! Deadlines that only count time in which this process was able to run.
 //!
-//! A deadline by the clock alone gives wrong answers on a busy machine. While a process is not scheduled its timers run out; when it runs
-//! again it sees them before it has read what arrived meanwhile, and gives up on an answer that is there. So a limit is divided into
-//! ticks. A tick that ends late shows that the process was not running, and does not count; and between the last tick and giving up, the
-//! runtime reads its sockets once more. An idle or slightly loaded process gives up when the clock says so.
+//! A deadline by wall clock alone fails on a busy machine. While a process is not scheduled, its timers expire; when it runs again, it sees them
+//! before it has read the data that arrived meanwhile, and gives up although the answer is there. So a limit is divided into ticks. A tick that
+//! ends late shows that the process was not running, and does not count. Between the last tick and giving up, the runtime reads its sockets once
+//! more. An idle or slightly loaded process gives up by the clock.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -11,23 +11,23 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
-/// The ticks of a limit.
+/// The number of ticks of a limit.
 const TICKS: u32 = 8;
-/// The most late ticks that do not count. With them, a process that hardly ever runs gives up too.
+/// The most late ticks that do not count, so that a process that hardly ever runs gives up too.
 const LATE_TICKS: u32 = 4 * TICKS;
-/// The longest tick: a stall that is shorter than a tick is not seen.
+/// The longest tick: a stall that is shorter than a tick is not detected.
 const LONGEST_TICK: Duration = Duration::from_millis(500);
-/// How long the runtime has to read what has arrived, after the last tick.
+/// The time to read arrived data after the last tick.
 const LAST_POLL: Duration = Duration::from_millis(2);
 
-/// The work was not done in time.
+/// The deadline has passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elapsed;
 
-/// Waits for `work` until it has taken `limit`, not counting time during which this process did not run.
+/// Waits for `work` for at most `limit`, not counting time in which this process did not run.
 ///
 /// # Errors
-/// [`Elapsed`] when the limit has passed. The work is dropped then.
+/// [`Elapsed`] if the limit has passed; the work is dropped.
 pub async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Result<T, Elapsed> {
     let mut ticks = Ticks::new(limit, Instant::now());
     let (mut work, mut timer) = (pin!(work), pin!(sleep_until(ticks.due)));
@@ -48,7 +48,7 @@ pub async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Result
     .await
 }
 
-/// The ticks that are left of a limit.
+/// The remaining ticks of a limit.
 struct Ticks {
     length: Duration,
     /// When the current tick ends.
@@ -61,12 +61,12 @@ struct Ticks {
 impl Ticks {
     fn new(limit: Duration, now: Instant) -> Self {
         let length = (limit / TICKS).clamp(Duration::from_millis(1), LONGEST_TICK);
-        // The last look is a tick of its own.
+        // The last poll is a tick of its own.
         let left = limit.div_duration_f64(length).ceil().clamp(1.0, f64::from(u32::MAX - 1)) as u32 + 1;
         Self { length, due: now + length, left, uncounted: LATE_TICKS }
     }
 
-    /// Ends the current tick at `now` and begins the next; `false` if there is none.
+    /// Ends the current tick at `now` and starts the next; `false` if there is none.
     fn advance(&mut self, now: Instant) -> bool {
         let is_late = now.saturating_duration_since(self.due) > self.length;
         if is_late && self.uncounted > 0 {
@@ -85,7 +85,7 @@ mod tests {
 
     const LIMIT: Duration = Duration::from_millis(800);
 
-    /// How long it takes to give up, and after how many ticks, where each tick is seen so much later than it ends.
+    /// The time until giving up and the number of ticks, if each tick is seen `lateness` after its end.
     fn given_up(limit: Duration, lateness: Duration) -> (Duration, u32) {
         let began = Instant::now();
         let (mut ticks, mut count) = (Ticks::new(limit, began), 1);
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(got, Ok(Ok(7)));
     }
 
-    /// Both stand at the same time: the end of the last tick, which comes a little late, and an answer that other tasks are still to hand on.
+    /// The end of the last tick, slightly late, coincides with an answer that other tasks still have to forward.
     #[tokio::test]
     async fn an_answer_that_is_on_its_way_at_the_end_is_taken() {
         let ((sender, received), (handed_on, answer)) = (tokio::sync::oneshot::channel(), tokio::sync::oneshot::channel());
@@ -146,7 +146,7 @@ mod tests {
         tokio::spawn(async move { handed_on.send(received.await) });
         tokio::spawn(async {
             tokio::time::sleep(LIMIT - LIMIT / 20).await;
-            // Shorter than a tick, so that it is not seen.
+            // Shorter than a tick, so it is not detected.
             std::thread::sleep(LIMIT / 10);
         });
         assert_eq!(within(LIMIT, answer).await, Ok(Ok(Ok(7))));

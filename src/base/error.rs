@@ -1,52 +1,52 @@
-//! The two ways a use case can fail: what a person can mend is a [`UserError`] row, the rest an [`Error`] with a stable code.
+//! The two failures of a use case: a [`UserError`] row for mistakes in the input, and an [`Error`] with a stable code for everything else.
 
 use crate::base::clock::Millis;
 use crate::base::rate_limits::Limit;
 use std::fmt;
 use std::sync::Arc;
 
-/// What the caller cannot mend by other input. `Display` is what a client may read: no Redis text, key or path is in it.
+/// A failure that other input cannot fix. `Display` is the text for clients: it contains no Redis text, key or path.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
-    /// An argument that no client of good faith sends: a forged cursor, a page of 0, something that is no id.
+    /// An invalid argument: a forged cursor, a page size of 0, something that is no id.
     #[error("{0}")]
     BadUserInput(String),
     /// The request needs a session.
     #[error("Log in first: this needs a session.")]
     Unauthenticated,
-    /// The request brought a token of no live session.
+    /// The token of the request belongs to no live session.
     #[error("This token is unknown, or its session has ended. Log in again.")]
     InvalidToken,
-    /// Redis cannot be asked now.
+    /// Redis is unavailable.
     #[error("The storage does not answer. Try again in a moment.")]
     StorageUnavailable,
-    /// Redis has reached its memory limit. Nothing was changed; reading and deleting go on.
+    /// Redis has reached its memory limit. Nothing was changed; reads and deletions still work.
     #[error("The storage is full: nothing new can be stored until something is deleted.")]
     StorageFull,
-    /// A write was sent and its answer never came: it may or may not have happened.
+    /// A write was sent and not confirmed: it may have happened.
     #[error("The storage did not confirm the change in time: it may have happened. Read again before you retry.")]
     OutcomeUnknown,
-    /// A read took longer than a request may. Nothing was changed.
+    /// A read took longer than the deadline of a request. Nothing was changed.
     #[error("This took too long. Ask for less, or try again in a moment.")]
     DeadlineExceeded,
-    /// The client has asked for more than it may, and may ask again after this many seconds, one at least.
+    /// A rate limit is exceeded. The client may retry after this many seconds, at least one.
     #[error("The limit `{limit}` is used up: wait {retry_after} s before you try again.")]
     RateLimited {
         /// The limit's name.
         limit: &'static str,
-        /// How long to wait, in seconds, rounded up.
+        /// The wait in seconds, rounded up.
         retry_after: u64,
     },
-    /// The answer has more bytes than an answer may have, and was stopped while it was made.
+    /// The answer exceeds its maximum size and was stopped.
     #[error("The answer is larger than {max} bytes. Ask for less: fewer fields, or shorter pages.")]
     AnswerTooLarge {
-        /// The most bytes of an answer.
+        /// The maximum size in bytes.
         max: usize,
     },
-    /// Too many want the same at once. Nothing was changed.
+    /// Too many concurrent requests of a kind. Nothing was changed.
     #[error("The server has too much to do. Try again in a second.")]
     Overloaded,
-    /// A defect of ours. The cause is logged once and never shown.
+    /// A defect of the server. The cause is logged once and never shown.
     #[error("Something went wrong on the server.")]
     Internal(Arc<anyhow::Error>),
 }
@@ -68,12 +68,12 @@ impl Error {
         }
     }
 
-    /// An [`Error::RateLimited`] that can be tried again after `wait`.
+    /// A [`Error::RateLimited`] with a wait in ms.
     pub fn rate_limited(limit: Limit, wait: Millis) -> Self {
         Self::RateLimited { limit: limit.name(), retry_after: wait.div_ceil(1_000).max(1) }
     }
 
-    /// After how many seconds it may go better, where that is known.
+    /// When to retry, in seconds, if known.
     pub const fn retry_after(&self) -> Option<u64> {
         match self {
             Self::RateLimited { retry_after, .. } => Some(*retry_after),
@@ -82,7 +82,7 @@ impl Error {
         }
     }
 
-    /// The limit that is used up.
+    /// The name of the exceeded limit.
     pub const fn limit(&self) -> Option<&'static str> {
         match self {
             Self::RateLimited { limit, .. } => Some(limit),
@@ -91,7 +91,7 @@ impl Error {
         }
     }
 
-    /// What the limit allows, where that is a number.
+    /// The value of the limit, if it is a number.
     pub const fn max(&self) -> Option<usize> {
         match self {
             Self::AnswerTooLarge { max } => Some(*max),
@@ -104,7 +104,7 @@ impl Error {
         Self::Internal(Arc::new(cause.into()))
     }
 
-    /// An [`Error::Internal`] for a stored value that no code of ours could have written.
+    /// An [`Error::Internal`] for a stored value that this program cannot have written.
     pub fn corrupt(what: impl fmt::Display) -> Self {
         Self::internal(anyhow::anyhow!("corrupt: {what}"))
     }
@@ -131,19 +131,19 @@ pub enum UserErrorCode {
     InvalidInput,
 }
 
-/// One thing that is wrong with a mutation's input, told so that a person can mend it.
+/// A mistake in a mutation's input, described so that a person can correct it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserError {
-    /// What kind of mistake it is.
+    /// The kind of mistake.
     pub code: UserErrorCode,
-    /// A sentence for a person.
+    /// A sentence for people.
     pub message: String,
-    /// The input's field, from the outside in; empty when no single field is to blame.
+    /// The field of the input, from the outside in; empty if no single field is at fault.
     pub path: Vec<&'static str>,
 }
 
 impl UserError {
-    /// A row about the field at `path`.
+    /// An error for the field at `path`.
     pub fn new(code: UserErrorCode, message: impl Into<String>, path: &[&'static str]) -> Self {
         Self { code, message: message.into(), path: path.to_vec() }
     }
@@ -152,13 +152,13 @@ impl UserError {
 /// Why a use case changed nothing.
 #[derive(Debug)]
 pub enum Refusal {
-    /// Rows for the payload's `userErrors`; never empty.
+    /// Rows of the payload's `userErrors`; never empty.
     User(Vec<UserError>),
     /// A GraphQL error.
     Fatal(Error),
 }
 
-/// What a use case that changes something returns.
+/// The result of a use case that changes something.
 pub type Outcome<T> = Result<T, Refusal>;
 
 impl From<Error> for Refusal {

@@ -1,6 +1,5 @@
-//! Work that keeps a core busy (password hashes) beside the requests and behind them: a few threads of low priority, and a line before
-//! them that has an end. Without the line's end a flood of log-ins would be a flood of waiting requests; without the priority it would
-//! take the cores from those who only read.
+//! A thread pool for processor-bound work (password hashes): a few threads of low priority with a bounded queue. The bound refuses excess log-ins
+//! at once; the low priority leaves the cores to other requests.
 
 use crate::base::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,11 +10,11 @@ use tokio::sync::{Semaphore, oneshot};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Threads with a line before them. The threads start with the first work, and end with the lane.
+/// A thread pool with a bounded queue. The threads start with the first job and end with the pool.
 pub struct HashingPool {
-    /// As many as may work or wait.
+    /// One permit per running or queued job.
     capacity_permits: Arc<Semaphore>,
-    /// As many as there are threads.
+    /// One permit per thread.
     thread_permits: Arc<Semaphore>,
     threads: usize,
     capacity: usize,
@@ -24,29 +23,28 @@ pub struct HashingPool {
 }
 
 impl HashingPool {
-    /// A lane on which `threads` work at once, while as many as `line` wait.
+    /// A pool of `threads` with a queue of `queue` jobs.
     pub fn new(threads: usize, queue: usize) -> Self {
         let capacity = threads + queue;
         let (capacity_permits, thread_permits) = (Arc::new(Semaphore::new(capacity)), Arc::new(Semaphore::new(threads)));
         Self { capacity_permits, thread_permits, threads, capacity, jobs: OnceLock::new(), begun: AtomicU64::new(0) }
     }
 
-    /// Does `work` when its turn comes. Whoever stops waiting leaves the line; work that has begun is done to its end, and keeps its
-    /// thread until then.
+    /// Runs `work` when a thread is free. Dropping the future removes a queued job; a running job completes and keeps its thread until then.
     ///
     /// # Errors
-    /// `OVERLOADED`, at once, when the line is full; internal: the work panicked.
+    /// `OVERLOADED`, at once, if the queue is full; internal if the work panicked.
     pub async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
         let capacity_permit = self.capacity_permits.clone().try_acquire_owned().map_err(|_| Error::Overloaded)?;
         let thread_permit = self.thread_permits.clone().acquire_owned().await.map_err(Error::internal)?;
         self.begun.fetch_add(1, Ordering::Relaxed);
         let (sender, receiver) = oneshot::channel();
         let job = move || {
-            // A panic is the work's own: whoever waits for it is told, and the thread goes on.
+            // A panic concerns only its caller, and the thread continues.
             let done = catch_unwind(AssertUnwindSafe(work));
             drop((capacity_permit, thread_permit));
             if let Ok(done) = done {
-                // Nobody may be left to hear it.
+                // The caller may be gone.
                 let _ = sender.send(done);
             }
         };
@@ -54,22 +52,22 @@ impl HashingPool {
         receiver.await.map_err(Error::internal)
     }
 
-    /// How much work was begun so far. For tests and metrics.
+    /// The number of started jobs. For tests and metrics.
     pub fn begun(&self) -> u64 {
         self.begun.load(Ordering::Relaxed)
     }
 
-    /// How many work now. For metrics.
+    /// The number of running jobs. For metrics.
     pub fn working(&self) -> usize {
         self.threads.saturating_sub(self.thread_permits.available_permits())
     }
 
-    /// How many wait for their turn now. For metrics.
+    /// The number of queued jobs. For metrics.
     pub fn waiting(&self) -> usize {
         self.occupied().saturating_sub(self.working())
     }
 
-    /// How many work or wait now. For tests.
+    /// The number of running and queued jobs. For tests.
     pub fn occupied(&self) -> usize {
         self.capacity.saturating_sub(self.capacity_permits.available_permits())
     }
@@ -80,7 +78,7 @@ impl HashingPool {
             let receiver = Arc::new(Mutex::new(receiver));
             for _ in 0..self.threads {
                 let receiver = receiver.clone();
-                // If the system has no thread left, those that there are do the work.
+                // If the system has no thread left, the existing ones do the work.
                 let started = std::thread::Builder::new().name("lane".into()).spawn(move || work(&receiver));
                 if let Err(error) = started {
                     tracing::error!(%error, "a thread for password hashes could not be started");
@@ -91,7 +89,7 @@ impl HashingPool {
     }
 }
 
-/// A thread's life: until the lane is gone.
+/// The loop of a thread; it ends with the pool.
 fn work(jobs: &Mutex<Receiver<Job>>) {
     lower_priority();
     loop {
@@ -101,12 +99,12 @@ fn work(jobs: &Mutex<Receiver<Job>>) {
     }
 }
 
-/// Lowers the priority of the calling thread. Elsewhere than on Linux that would be the whole process, so it is left alone there.
+/// Lowers the priority of the calling thread. On other systems than Linux this would affect the whole process, so nothing is done there.
 fn lower_priority() {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{getpriority_process, setpriority_process};
-        /// Where such a thread and one of a request want the same core, it gets a tenth of it.
+        /// A tenth of a core if such a thread competes with a thread of normal priority.
         const NICER: i32 = 10;
         let lowered = getpriority_process(None).and_then(|now| setpriority_process(None, (now + NICER).min(19)));
         if let Err(error) = lowered {
@@ -121,14 +119,14 @@ mod tests {
     use std::sync::mpsc::{Sender as Starter, sync_channel};
     use tokio::task::JoinHandle;
 
-    /// Work that lasts until it is let go.
+    /// A job that blocks until it is released.
     fn blocker(pool: &Arc<HashingPool>) -> (JoinHandle<Result<(), Error>>, Starter<()>) {
         let (go, wait) = channel();
         let pool = pool.clone();
         (tokio::spawn(async move { pool.run(move || wait.recv().unwrap_or(())).await }), go)
     }
 
-    /// Lets tasks run until it is so.
+    /// Yields until the condition holds.
     async fn until(so: impl Fn() -> bool) {
         while !so() {
             tokio::task::yield_now().await;
@@ -201,7 +199,7 @@ mod tests {
         thread_local!(static HELD: std::cell::RefCell<Option<std::sync::mpsc::SyncSender<()>>> = const { std::cell::RefCell::new(None) });
         pool.run(move || HELD.with(|cell| *cell.borrow_mut() = Some(held))).await.expect("it was done");
         drop(pool);
-        // What a thread holds goes when it ends.
+        // A thread drops its values when it ends.
         assert!(gone.recv().is_err());
     }
 }

@@ -1,8 +1,8 @@
-//! Batch loaders: what a request asks for one by one is fetched together, once a level, and what was fetched is kept for the request.
+//! Batch loaders: fetch the keys of all fields of one level together, and cache the values for the request.
 //!
-//! On the `dataloader` crate, which waits inside the request's own task: one yield lets every resolver of a level state its key,
-//! then the first to wake sends one pipeline for all. What is near and was not fetched is given as it is by then, without a batch: of one key a
-//! request is never given something older than before.
+//! Built on the `dataloader` crate, which waits inside the request's own task: after one yield, every resolver of a level has added its key, and
+//! the first to wake sends one pipeline for all. A value of the client-side cache is returned without a batch, unless its key was already fetched:
+//! within a request, a later read never returns an older value.
 
 use crate::base::answer::AnswerSize;
 use crate::base::error::Error;
@@ -14,32 +14,31 @@ use std::future::Future;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Fetches many at once: one value a key, in the keys' order.
+/// Fetches values in batches: one value per key, in the order of the keys.
 pub trait Fetch: Send + Sync + 'static {
-    /// What a value is asked by.
+    /// The key of a value.
     type Key: Clone + Debug + Eq + Hash + Send + Sync + 'static;
-    /// What it is.
+    /// The value.
     type Value: Clone + Send + Sync + 'static;
 
-    /// The values of `keys`, as many and in their order, where none of them has to be asked for or waited for. They take no part in a batch then,
-    /// which is most of what a batch of what is near would cost.
+    /// The values of `keys` in order, if all of them are cached; they skip the batch, which would be most of their cost.
     fn get_cached(&self, _keys: &[Self::Key]) -> Option<Vec<Self::Value>> {
         None
     }
 
-    /// About how many bytes of text a value has; 0 where they are few.
+    /// The approximate size of a value in bytes of text; 0 if it is small.
     fn bytes(_value: &Self::Value) -> usize {
         0
     }
 
-    /// The values of `keys`, as many and in their order. One round trip.
+    /// Fetches the values of `keys` in order. One round trip.
     fn fetch(&self, keys: &[Self::Key]) -> impl Future<Output = Result<Vec<Self::Value>, Error>> + Send;
 }
 
-/// A loader for one request.
+/// The loader of one request.
 pub struct Loader<F: Fetch> {
     state: Arc<FetchState<F>>,
-    /// Made for the first that has to be asked for: most loaders of a request are never used.
+    /// Created on the first miss: most loaders of a request are never used.
     batches: OnceLock<Batches<F>>,
 }
 
@@ -47,16 +46,16 @@ type Batches<F> = Cached<OpaqueKey<<F as Fetch>::Key>, LoadResult<F>, Batch<F>>;
 
 struct FetchState<F: Fetch> {
     fetch: F,
-    /// What was fetched, or is about to be.
+    /// The keys that were fetched or are being fetched.
     fetched: Mutex<HashSet<F::Key>>,
-    /// What is loaded is counted here.
+    /// Counts the loaded bytes.
     size: Option<Arc<AnswerSize>>,
 }
 
-/// What stands under a key: all of a batch share its error.
+/// The result for a key: all keys of a batch share an error.
 type LoadResult<F> = Result<<F as Fetch>::Value, Error>;
 
-/// A key that says nothing of itself: the crate writes the error of a lost key for every one that it finds, which was a tenth of a loader's cost.
+/// A key without debug output: the crate formats an error for each key, which was a tenth of a loader's cost.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct OpaqueKey<K>(K);
 
@@ -67,12 +66,12 @@ impl<K> Debug for OpaqueKey<K> {
 }
 
 impl<F: Fetch> Loader<F> {
-    /// An empty one.
+    /// An empty loader.
     pub fn new(fetch: F) -> Self {
         Self::of(fetch, None)
     }
 
-    /// The same, which counts what it loads and loads no more than may be.
+    /// An empty loader that counts the loaded bytes and stops at their bound.
     pub fn within(fetch: F, size: &Arc<AnswerSize>) -> Self {
         Self::of(fetch, Some(size.clone()))
     }
@@ -81,7 +80,7 @@ impl<F: Fetch> Loader<F> {
         Self { state: Arc::new(FetchState { fetch, fetched: Mutex::default(), size }), batches: OnceLock::new() }
     }
 
-    /// What fetches for it.
+    /// The fetcher.
     pub fn fetcher(&self) -> &F {
         &self.state.fetch
     }
@@ -91,7 +90,7 @@ impl<F: Fetch> Loader<F> {
         self.batches.get_or_init(begin)
     }
 
-    /// What is at hand of keys of which none was fetched.
+    /// The cached values of keys that were not fetched yet.
     fn get_cached(&self, keys: &[F::Key]) -> Option<Vec<F::Value>> {
         let is_fresh = || {
             let fetched = self.state.fetched.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,10 +99,10 @@ impl<F: Fetch> Loader<F> {
         (self.batches.get().is_none() || is_fresh()).then(|| self.state.fetch.get_cached(keys))?
     }
 
-    /// The value of one key.
+    /// Loads one value.
     ///
     /// # Errors
-    /// Those of the fetch, the same to all who waited for it.
+    /// Those of the fetch, shared by its batch.
     pub async fn load(&self, key: F::Key) -> Result<F::Value, Error> {
         if let Some(value) = self.get_cached(std::slice::from_ref(&key)).and_then(|mut values| values.pop()) {
             return Ok(value);
@@ -111,7 +110,7 @@ impl<F: Fetch> Loader<F> {
         self.batches().try_load(OpaqueKey(key)).await.map_err(Error::internal)?
     }
 
-    /// The values of `keys`, in their order.
+    /// Loads the values of `keys` in order.
     ///
     /// # Errors
     /// As [`Self::load`].
@@ -129,7 +128,7 @@ impl<F: Fetch> Loader<F> {
     }
 }
 
-/// The crate's side: a map, in which an error stands under every key of its batch.
+/// The batch function of the crate: an error is stored under every key of its batch.
 struct Batch<F: Fetch>(Arc<FetchState<F>>);
 
 impl<F: Fetch> BatchFn<OpaqueKey<F::Key>, LoadResult<F>> for Batch<F> {
@@ -153,7 +152,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// Everything is of the version that there is by then, which is near or has to be fetched.
+    /// Each value is the current version, which is cached or must be fetched.
     #[derive(Clone, Default)]
     struct Versions {
         now: Arc<AtomicU32>,

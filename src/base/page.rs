@@ -1,10 +1,9 @@
-//! Relay pages over lists that are ordered by id, newest first: arguments, cursors, and the loop that fills a page.
+//! Relay connections over lists that are ordered by position, newest first: arguments, cursors, and filling pages.
 //!
-//! Every list is a sorted set whose score is a unique id (of a status, a follow, a like), so a position names exactly one
-//! place, nothing ties, and paging neither repeats nor skips while others write. A page is filled in the four steps of the
-//! house: skeleton (ids), hydrate (loaders), rules (what this viewer may see), present; when the rules thin it out it is read on, so
-//! that a page is short only at the end of the list. The cursor connections specification of Relay, with `pageInfo` true in
-//! both directions.
+//! Every list is a sorted set whose scores are unique ids (of a status, a follow, a like). So a position names exactly one row, and paging neither
+//! repeats nor skips rows while others write. A page is filled in four steps: read rows (ids), hydrate them (loaders), drop what the viewer may not
+//! see, and present the rest. If rows were dropped, the next window is read, so a page is shorter than requested only at the end of the list.
+//! `pageInfo` is correct in both directions, as the Relay specification of cursor connections requires.
 
 use crate::base::error::Error;
 use base64::Engine;
@@ -14,22 +13,22 @@ use std::future::Future;
 use std::hash::Hasher;
 use subtle::ConstantTimeEq;
 
-/// Entries of a page that does not say how many it wants.
+/// The default size of a page.
 pub const DEFAULT: usize = 20;
-/// The most entries a page has.
+/// The maximum size of a page.
 pub const MAX: usize = 100;
-/// The longest text that [`Cursors::seal`] makes of what we put in.
+/// The longest text of [`Cursors::sign`].
 const MAX_SIGNED: usize = 4_096;
 
-/// Where something stands in a list: larger comes first. An id, as a rule; wider where a list is ordered by something else first.
+/// The position of a row in a list, larger first. Usually an id; wider if the list has another primary order.
 pub trait ListPosition: Copy + Ord + Send + Sync {
-    /// A bound above every position.
+    /// A bound above all positions.
     const TOP: Self;
-    /// A bound below every position.
+    /// A bound below all positions.
     const BOTTOM: Self;
-    /// The next one above; of the top, itself.
+    /// The next position above; the top for the top.
     fn above(self) -> Self;
-    /// The next one below; of the bottom, itself.
+    /// The next position below; the bottom for the bottom.
     fn below(self) -> Self;
 }
 
@@ -50,61 +49,61 @@ macro_rules! positions {
 
 positions!(u64, u128);
 
-/// One element of a list: what stands there and where.
+/// A row of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Row<P = u64> {
-    /// The id of what stands there.
+    /// The id of the member.
     pub member: u64,
-    /// Its place: larger is newer.
+    /// The position: larger is newer.
     pub position: P,
 }
 
-/// A part of a list to read: the places between two bounds, both exclusive.
+/// A window of a list: the positions between two exclusive bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Window<P = u64> {
-    /// Places below this one.
+    /// The upper bound.
     pub below: P,
-    /// Places above this one.
+    /// The lower bound.
     pub above: P,
-    /// Whether to start at the newest.
+    /// Whether the newest row comes first.
     pub newest_first: bool,
-    /// At most this many.
+    /// The most rows.
     pub limit: usize,
 }
 
-/// Which list a cursor belongs to. A cursor of one is refused by every other.
+/// The list that a cursor belongs to. A cursor of another list is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListId {
-    /// The kind of list, a letter of the domain's choice.
+    /// The kind of list, a letter that its domain has chosen.
     pub kind: u8,
-    /// Whose list.
+    /// The owner of the list.
     pub owner: u64,
 }
 
-/// Makes and reads cursors: `base64url(8 bytes of position, 7 bytes of tag)`, the tag keyed and over list and position. Tags are compared in
-/// constant time.
+/// Encodes and verifies cursors: `base64url(8 bytes of position, 7 bytes of signature)`. The signature is keyed and covers list and position.
+/// Signatures are compared in constant time.
 #[derive(Clone, Copy)]
 pub struct Cursors {
     secret: [u8; 16],
 }
 
 impl Cursors {
-    /// Cursors under the deployment's secret.
+    /// Cursors that are signed with the deployment's secret.
     pub const fn new(secret: [u8; 16]) -> Self {
         Self { secret }
     }
 
-    /// The deployment's secret, for what else is signed with it.
+    /// The deployment's secret, for other signatures.
     pub(crate) const fn secret(&self) -> [u8; 16] {
         self.secret
     }
 
-    /// Bytes as a text that only `list` takes back.
+    /// Signs bytes for `list`.
     pub fn sign(&self, list: ListId, bytes: &[u8]) -> String {
         URL_SAFE_NO_PAD.encode([&self.signature(list, bytes), bytes].concat())
     }
 
-    /// The bytes of such a text; `None` for one that is forged or of another list.
+    /// Verifies a signed text and returns its bytes; `None` if it is forged or of another list.
     pub fn verify(&self, list: ListId, text: &str) -> Option<Vec<u8>> {
         let bytes = (text.len() <= MAX_SIGNED).then(|| URL_SAFE_NO_PAD.decode(text))?.ok()?;
         let (signature, rest) = bytes.split_at_checked(7)?;
@@ -120,7 +119,7 @@ impl Cursors {
         first_seven(hasher.finish())
     }
 
-    /// The cursor of a place. Twenty characters.
+    /// The cursor of a position: twenty characters.
     pub fn encode(&self, list: ListId, position: u64) -> String {
         let mut bytes = [0; 15];
         bytes[..8].copy_from_slice(&position.to_be_bytes());
@@ -128,8 +127,8 @@ impl Cursors {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// The place that a cursor names in `list`; `None` for one that is forged or of another list. What is sealed behind a full stop is
-    /// another's to read, but must be of this list too.
+    /// The position of a cursor; `None` if it is forged or of another list. A signed part after a full stop is ignored, but must be of this list
+    /// too.
     pub fn decode(&self, list: ListId, cursor: &str) -> Option<u64> {
         if let Some((cursor, signed)) = cursor.split_once('.') {
             self.verify(list, signed)?;
@@ -157,42 +156,42 @@ fn first_seven(hash: u64) -> [u8; 7] {
     first
 }
 
-/// The four arguments of a connection, as a client sends them.
+/// The arguments of a connection field.
 #[derive(Clone, Debug, Default)]
 pub struct PageArgs {
-    /// How many from the newest end.
+    /// The page size from the newest end.
     pub first: Option<i32>,
-    /// Only what is older than this cursor.
+    /// Only rows older than this cursor.
     pub after: Option<String>,
-    /// How many from the oldest end.
+    /// The page size from the oldest end.
     pub last: Option<i32>,
-    /// Only what is newer than this cursor.
+    /// Only rows newer than this cursor.
     pub before: Option<String>,
 }
 
-/// A page that may be read.
+/// A validated request for a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageRequest<P = u64> {
-    /// 1 to [`MAX`].
+    /// The size: 1 to [`MAX`].
     pub size: usize,
-    /// Whether it was asked by `last`.
+    /// Whether the size was given as `last`.
     pub backward: bool,
-    /// The place of `after`.
+    /// The position of `after`.
     pub after: Option<P>,
-    /// The place of `before`.
+    /// The position of `before`.
     pub before: Option<P>,
 }
 
 impl PageArgs {
-    /// Checks the arguments against `list`.
+    /// Validates the arguments for `list`.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT` naming the argument: a size outside 1 to 100, both sizes, a cursor that is not of this list.
+    /// `BAD_USER_INPUT` with the argument's name: a size outside 1 to 100, both sizes, a cursor that is not of this list.
     pub fn check(&self, cursors: &Cursors, list: ListId) -> Result<PageRequest, Error> {
         self.check_with(|text| cursors.decode(list, text))
     }
 
-    /// The same for cursors of another form, which `decode` reads.
+    /// The same for cursors in another format, which `decode` parses.
     ///
     /// # Errors
     /// As [`Self::check`].
@@ -223,31 +222,31 @@ impl PageArgs {
 
 /// A list that pages are read from.
 pub trait PageSource<P = u64>: Sync {
-    /// What a visible row becomes.
+    /// The item of a visible row.
     type Item: Send;
 
-    /// The rows of each window, in the window's order: one round trip for all.
+    /// Reads the rows of each window, in the window's order. One round trip for all.
     fn read_rows(&self, windows: &[Window<P>]) -> impl Future<Output = Result<Vec<Vec<Row<P>>>, Error>> + Send;
 
-    /// What this viewer may see of each row, in order: `None` for what is gone or hidden.
+    /// Hydrates rows, in order: `None` for what is deleted or hidden from the viewer.
     fn hydrate(&self, rows: &[Row<P>]) -> impl Future<Output = Result<Vec<Option<Self::Item>>, Error>> + Send;
 }
 
 /// A filled page, newest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<T, P = u64> {
-    /// What is on it, with its place.
+    /// The items with their positions.
     pub items: Vec<(P, T)>,
-    /// Whether something older than the page can be seen.
+    /// Whether there is a visible older item.
     pub has_next: bool,
-    /// Whether something newer than the page can be seen.
+    /// Whether there is a visible newer item.
     pub has_previous: bool,
 }
 
-/// Reads a page. One skeleton and one hydration, and as many again as the rules thin it out.
+/// Reads a page. One read and one hydration, and more of both while rows are dropped.
 ///
 /// # Errors
-/// Those of the list.
+/// Those of the source.
 pub async fn fill<P: ListPosition, L: PageSource<P>>(list: &L, request: PageRequest<P>) -> Result<Page<L::Item, P>, Error> {
     let mut scans = Scan::<L::Item, P>::plan(request);
     while scans.iter().any(Scan::is_open) {
@@ -263,7 +262,7 @@ pub async fn fill<P: ListPosition, L: PageSource<P>>(list: &L, request: PageRequ
     Ok(main.into_page(request, newer.found(), older.found()))
 }
 
-/// A window that is read on until it has given enough.
+/// A window that is read until there are enough items.
 struct Scan<T, P> {
     window: Window<P>,
     want: usize,
@@ -272,7 +271,7 @@ struct Scan<T, P> {
 }
 
 impl<T, P: ListPosition> Scan<T, P> {
-    /// The page with one more, and where a bound hides it: the next place beyond the newer bound, and beyond the older.
+    /// The page plus one row; and beyond each bound, the next row.
     fn plan(request: PageRequest<P>) -> [Self; 3] {
         let (below, above) = (request.after.unwrap_or(P::TOP), request.before.unwrap_or(P::BOTTOM));
         let main = Self::new(below, above, !request.backward, request.size + 1);
@@ -298,7 +297,7 @@ impl<T, P: ListPosition> Scan<T, P> {
         !self.got.is_empty()
     }
 
-    /// Takes what became of its rows, and moves the window behind the last of them.
+    /// Takes the items of its rows, and moves the window behind the last row.
     fn take(&mut self, rows: &[Row<P>], items: &mut impl Iterator<Item = Option<T>>) {
         for row in rows {
             if let Some(item) = items.next().flatten() {
@@ -331,7 +330,7 @@ mod tests {
 
     const LIST: ListId = ListId { kind: b'h', owner: 7 };
 
-    /// Positions 1 to `len`, of which every multiple of `hidden` is hidden.
+    /// Positions 1 to `len`; every multiple of `hidden` is hidden.
     struct Numbers {
         len: u64,
         hidden: u64,
@@ -387,7 +386,7 @@ mod tests {
         let list = Numbers { len: 1000, hidden: 2 };
         assert_eq!(page(&list, 100, false, Some(301), None).await.0.len(), 100);
         assert_eq!(page(&list, 100, true, None, Some(301)).await.0.len(), 100);
-        // Only hidden ones are left beyond the page.
+        // Only hidden rows are left beyond the page.
         assert_eq!(page(&Numbers { len: 4, hidden: 4 }, 3, false, None, None).await, (vec![3, 2, 1], false, false));
         assert_eq!(page(&Numbers { len: 300, hidden: 1 }, 3, false, Some(150), Some(20)).await, (vec![], false, false));
     }

@@ -1,4 +1,4 @@
-//! What is limited, and how much: the registry of limits, and the quota of each. Who counts, and where, is the domain `rates`.
+//! The registry of rate limits and their quotas. The buckets are in [`crate::platform::rates`].
 
 use crate::base::clock::{DAY, MINUTE, Millis};
 use std::fmt;
@@ -8,13 +8,13 @@ use std::str::FromStr;
 const SECOND: Millis = 1_000;
 /// One hour in [`Millis`].
 const HOUR: Millis = 60 * MINUTE;
-/// The longest time in which a bucket fills.
+/// The longest time in which a bucket may fill.
 const MAX_WINDOW: Millis = 30 * DAY;
-/// The most that tokens times window may be. Buckets count in tokens × ms, in Lua's doubles: twice this is still exact.
+/// The maximum of tokens × window. Buckets count in tokens × ms, in doubles of Lua: twice this is still exact.
 const MAX_PRODUCT: u64 = 1 << 52;
 
-/// How much of something is allowed: a bucket of `tokens`, full at first, which fills evenly so that an empty one is full after
-/// `window`. Written "300/3h": at most 300 at once, and on average 300 in three hours.
+/// A token bucket: `tokens`, full at first, refilled evenly so that an empty bucket is full after `window`. The format "300/3h" means a burst of
+/// 300, and an average of 300 in three hours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
     tokens: u64,
@@ -22,48 +22,48 @@ pub struct Quota {
 }
 
 impl Quota {
-    /// What a full bucket holds; 1 at least.
+    /// The capacity of the bucket; at least 1.
     pub const fn tokens(self) -> u64 {
         self.tokens
     }
 
-    /// How long an empty bucket takes to fill: whole seconds, one at least.
+    /// The time in which an empty bucket fills: whole seconds, at least one.
     pub const fn window(self) -> Millis {
         self.window
     }
 
-    /// So many times as much in the same time, or as much as can be counted.
+    /// The quota times `factor` in the same window, limited to what can be counted exactly.
     #[must_use]
     pub const fn times(self, factor: u64) -> Self {
         let (tokens, most) = (self.tokens.saturating_mul(factor), MAX_PRODUCT / self.window);
         Self { tokens: if tokens < most { tokens } else { most }, window: self.window }
     }
 
-    /// What comes back within `elapsed`, rounded down; no more than a full bucket holds.
+    /// The tokens refilled in `elapsed`, rounded down; at most a full bucket.
     pub const fn refill(self, elapsed: Millis) -> u64 {
-        // No overflow: both are bounded, and so is their product.
+        // No overflow: both factors and their product are bounded.
         if elapsed >= self.window { self.tokens } else { elapsed * self.tokens / self.window }
     }
 
-    /// What comes back within `elapsed`, rounded down; no more than two full buckets hold, which is what a debtor may lack.
+    /// The tokens refilled in `elapsed`, rounded down; at most two full buckets, the maximum that a bucket in debt lacks.
     pub const fn refill_of_debt(self, elapsed: Millis) -> u64 {
         let most = 2 * self.window;
         (if elapsed > most { most } else { elapsed }) * self.tokens / self.window
     }
 
-    /// How long it takes until `tokens` have come back, rounded up; no longer than two windows.
+    /// The time until `tokens` are refilled, rounded up; at most two windows.
     pub const fn time_for_debt(self, tokens: u64) -> Millis {
         let most = 2 * self.tokens;
         ((if tokens > most { most } else { tokens }) * self.window).div_ceil(self.tokens)
     }
 
-    /// How long it takes until `tokens` have come back, rounded up; no longer than a window.
+    /// The time until `tokens` are refilled, rounded up; at most one window.
     pub const fn time_for(self, tokens: u64) -> Millis {
         if tokens >= self.tokens { self.window } else { (tokens * self.window).div_ceil(self.tokens) }
     }
 }
 
-/// Units that a window is written in, the longest first.
+/// The units of a window, the longest first.
 const UNITS: [(char, Millis); 4] = [('d', DAY), ('h', HOUR), ('m', MINUTE), ('s', SECOND)];
 
 impl fmt::Display for Quota {
@@ -95,51 +95,51 @@ fn parse(text: &str) -> Option<Quota> {
     Some(Quota { tokens: number(tokens)?, window })
 }
 
-/// Digits, and not zero.
+/// Parses digits; not zero.
 fn number(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|number| digits && *number > 0)
 }
 
-/// Whose bucket a limit charges.
+/// The owner of the bucket that a limit charges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChargedTo {
-    /// The account that asks; for nobody, the address.
+    /// The viewer's account, or without a session the address.
     AccountOrAddress,
-    /// The account that asks.
+    /// The viewer's account.
     Account,
-    /// The account that is tried, by its login, whether there is such an account or not.
+    /// The login that is tried, whether its account exists or not.
     Login,
-    /// The same account as it is tried from one address.
+    /// The login that is tried, from one address.
     LoginAndAddress,
-    /// A device on which the account has logged in before, or a session of the account.
+    /// A device that the account has used before, or a session of the account.
     Device,
-    /// The client's address: one of IPv4, a /64 of IPv6.
+    /// The client's address: an IPv4 address or an IPv6 /64.
     Address,
 }
 
-/// Declares the registry: each limit with its name, whom it charges, its quota unless the operator says otherwise.
+/// Declares the registry: each limit with its name, the owner of its bucket and its default quota.
 macro_rules! limits {
     ($($(#[$doc:meta])* $limit:ident = $name:literal by $by:ident, $tokens:literal / $window:expr;)*) => {
-        /// Something that is limited.
+        /// A rate limit.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Limit { $($(#[$doc])* $limit,)* }
 
         impl Limit {
-            /// All of them, in the order of their declaration.
+            /// All limits, in the order of declaration.
             pub const ALL: [Self; [$(Self::$limit),*].len()] = [$(Self::$limit),*];
 
-            /// Its name, as keys, errors and headers have it.
+            /// The name in keys, errors and headers.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$limit => $name,)* }
             }
 
-            /// Whose bucket it charges.
+            /// The owner of its bucket.
             pub const fn charged_to(self) -> ChargedTo {
                 match self { $(Self::$limit => ChargedTo::$by,)* }
             }
 
-            /// Its quota unless the operator says otherwise.
+            /// The default quota.
             pub const fn default_quota(self) -> Quota {
                 match self { $(Self::$limit => Quota { tokens: $tokens, window: $window },)* }
             }
@@ -148,53 +148,53 @@ macro_rules! limits {
 }
 
 limits! {
-    /// Requests, each by its cost: the fields that its answer may have. A first screen costs some 600, so this is far above any
-    /// reader and below what keeps a server from its other clients.
+    /// Requests, each by its cost: the number of fields that its answer may have. A home page costs some 600, so the default is far above any
+    /// reader and below what would slow other clients.
     Requests = "requests" by AccountOrAddress, 2_500_000 / 5 * SECOND;
-    /// Attempts to sign up, also those that meet a taken login: what one address may find out about logins.
+    /// Sign-up attempts, including those with a taken login: this bounds how many logins an address can probe.
     SignUps = "sign-ups" by Address, 10 / HOUR;
-    /// Failed log-ins of one account from one address. A successful log-in gives the token back.
+    /// Failed log-ins of one account from one address. A successful log-in refunds the token.
     LogIns = "log-ins" by LoginAndAddress, 10 / 15 * MINUTE;
-    /// Failed log-ins from one address, over all accounts: three people of a household who mistype until they are refused.
+    /// Failed log-ins from one address, over all accounts: three people of one household who mistype until they are refused.
     LogInsFromAddress = "log-ins-from-address" by Address, 30 / 15 * MINUTE;
-    /// Failed log-ins of one account over all addresses, known devices excepted. One address fails 40 times an hour at most, so five
-    /// addresses together do not empty this bucket however long they go on; 4,800 guesses a day are the most that any number of them gets.
+    /// Failed log-ins of one account over all addresses, except from known devices. One address fails at most 40 times an hour, so five addresses
+    /// together never empty this bucket. All addresses together have at most 4,800 guesses a day.
     LogInsOfAccount = "log-ins-of-account" by Login, 200 / HOUR;
-    /// Failed log-ins on a device that has logged in to the account before, and wrong passwords at the account's deletion, which count by
-    /// session. Nobody else can use these tokens up.
+    /// Failed log-ins on a device that has logged in to the account before, and wrong passwords at the deletion of the account, which count per
+    /// session. Nobody else can use up these tokens.
     LogInsOfDevice = "log-ins-of-device" by Device, 10 / 15 * MINUTE;
-    /// Posts. As Mastodon has it.
+    /// Posts. The quota of Mastodon.
     Posts = "posts" by Account, 300 / 3 * HOUR;
-    /// Follows and unfollows together. As Mastodon has it for follows.
+    /// Follows and unfollows together. The quota of Mastodon for follows.
     Follows = "follows" by Account, 400 / DAY;
-    /// Likes and their taking back together: a person's longest evening, and no machine's.
+    /// Likes and unlikes together: more than a person gives in an evening, less than a program.
     Likes = "likes" by Account, 1_000 / HOUR;
-    /// Comments and their edits together: a heated evening, and no machine's.
+    /// Comments and edits together: more than a person writes in an evening, less than a program.
     Comments = "comments" by Account, 300 / HOUR;
-    /// Votes on comments and their taking back together: a long thread read to its end, twice an hour.
+    /// Votes on comments, and their removals: all comments of a long thread, twice an hour.
     Votes = "votes" by Account, 2_000 / HOUR;
-    /// Changes of lists: made, renamed, deleted, somebody put on one or taken off. Two full lists in an hour, by hand or from a file.
+    /// Changes of lists and their members: two full lists in an hour.
     Lists = "lists" by Account, 1_000 / HOUR;
-    /// Ads asked for and clicked, as one address does it: also a publisher's server that asks for all its visitors. 10,000 a second are more
-    /// than a server decides; only what would keep it from others is refused.
+    /// Ad requests and clicks of an address, which may be a publisher's server that requests ads for all of its visitors. 10,000 a second are more
+    /// than a server decides, so only what would block other clients is refused.
     Ads = "ads" by Address, 100_000 / 10 * SECOND;
-    /// Changes of campaigns, ads and websites together: a large campaign set up by a program, and its bids turned over a few times.
+    /// Changes of campaigns, ads and websites together: a large campaign set up by a program, with several changes of its bids.
     Campaigns = "campaigns" by Account, 1_000 / HOUR;
 }
 
 impl Limit {
-    /// The limit of this name.
+    /// The limit with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|limit| limit.name() == name)
     }
 }
 
-/// The quota of every limit.
+/// The quotas of all limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateLimits([Quota; Limit::ALL.len()]);
 
 impl RateLimits {
-    /// The quotas that `of` names.
+    /// Quotas by `of`.
     pub fn new(of: impl Fn(Limit) -> Quota) -> Self {
         Self(Limit::ALL.map(of))
     }

@@ -1,4 +1,4 @@
-//! What lives as long as one request: who asks, and what was loaded for them.
+//! A request: its viewer, its client and its batch loaders.
 
 use crate::app::App;
 use crate::base::answer::AnswerSize;
@@ -25,63 +25,63 @@ use crate::domains::users::FetchUsers;
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-/// The batch loaders, one a kind of object.
+/// The batch loaders, one per kind of object.
 pub struct Loaders {
     /// Accounts.
     pub users: Loader<FetchUsers>,
-    /// Statuses, with what the viewer did to them.
+    /// Statuses, with the viewer's likes.
     pub statuses: Loader<FetchStatuses>,
-    /// How the viewer and an account stand to each other.
+    /// The relation between the viewer and an account.
     pub relations: Loader<FetchRelations>,
     /// Parts of the viewer's feeds.
     pub feeds: Loader<FetchFeed>,
     /// The viewer's lists.
     pub lists: Loader<FetchLists>,
-    /// Comments, with what the viewer thinks of them.
+    /// Comments, with the viewer's votes.
     pub comments: Loader<FetchComments>,
-    /// Parts of levels of threads.
+    /// Windows of the levels of threads.
     pub levels: Loader<FetchLevels>,
     /// The viewer's campaigns.
     pub campaigns: Loader<FetchCampaigns>,
     /// Ads of the viewer's campaigns.
     pub ads: Loader<FetchAds>,
-    /// Where the ads of campaigns stand.
+    /// Windows of the ads of campaigns.
     pub ad_pages: Loader<FetchAdPages>,
     /// The ads of campaigns.
     pub ads_of: Loader<FetchAdsOf>,
-    /// What days of campaigns and ads have come to.
+    /// Daily reports of campaigns and ads.
     pub tallies: Loader<FetchTallies>,
-    /// How many visitors campaigns have had.
+    /// The reach of campaigns.
     pub reach: Loader<FetchReach>,
     /// The viewer's websites.
     pub websites: Loader<FetchWebsites>,
-    /// What is read of auctions to explain them, which few requests do.
+    /// Data to explain auctions, which few requests need.
     pub auctions: OnceLock<FetchAuctions>,
 }
 
-/// One request. Its clones share what was loaded.
+/// A request. Its clones share the loaders.
 #[derive(Clone)]
 pub struct Request {
     /// The application.
     pub app: App,
-    /// Who asks; `None` for nobody.
+    /// The viewer; `None` without a session.
     pub viewer: Option<Viewer>,
-    /// The client's User-Agent, cut to what a session keeps.
+    /// The client's User-Agent, truncated to what a session stores.
     pub user_agent: Option<String>,
-    /// The client's address, as far as it can be believed; `None` when it is not known.
+    /// The client's address, as reported by the connection or a trusted proxy; `None` if unknown.
     pub address: Option<IpAddr>,
     loaders: Arc<RwLock<Arc<Loaders>>>,
     size: Arc<AnswerSize>,
 }
 
 impl Request {
-    /// A request of `viewer`, with nothing loaded, that begins now.
+    /// A request of `viewer` that begins now.
     pub fn new(app: App, viewer: Option<Viewer>, user_agent: Option<String>, address: Option<IpAddr>) -> Self {
         let since = app.db().read_barrier();
         Self::with_barrier(app, since, viewer, user_agent, address)
     }
 
-    /// The same of one that has begun already: that its session was read counts as an answer.
+    /// A request that began at `since`: reading its session counts as an answer.
     pub fn with_barrier(
         app: App,
         since: ReadBarrier,
@@ -99,27 +99,27 @@ impl Request {
         self.loaders.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Forgets what was loaded: called after every change, so that the answer shows it, and before every event of a subscription.
+    /// Replaces the loaders by empty ones: after every change, so that the answer shows it, and before every event of a subscription.
     pub fn reset_loaders(&self) {
         self.size.unload();
         let empty = Arc::new(Self::new_loaders(&self.app, self.app.db().read_barrier(), self.viewer.as_ref(), &self.size));
         *self.loaders.write().unwrap_or_else(PoisonError::into_inner) = empty;
     }
 
-    /// How large its answer has become.
+    /// The size of the answer so far.
     pub fn answer_size(&self) -> &Arc<AnswerSize> {
         &self.size
     }
 
-    /// Who asks.
+    /// The viewer.
     ///
     /// # Errors
-    /// `UNAUTHENTICATED` when it is nobody.
+    /// `UNAUTHENTICATED` without a session.
     pub fn viewer(&self) -> Result<&Viewer, Error> {
         self.viewer.as_ref().ok_or(Error::Unauthenticated)
     }
 
-    /// The account that asks.
+    /// The viewer's account.
     pub fn viewer_id(&self) -> Option<UserId> {
         self.viewer.as_ref().map(|viewer| viewer.user)
     }

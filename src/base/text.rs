@@ -1,24 +1,24 @@
-//! The rules that every text of a person keeps: trimmed, NFC, counted in what a reader sees, nothing that deceives the eye.
+//! Rules for texts that people write: trimmed, NFC, counted in grapheme clusters, without deceptive characters.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// The most bytes of a text that may have `characters` grapheme clusters: 8 for each, and 256 more, but never over 16 for each. Latin takes 1
-/// to 2 of them, Chinese 3, Hindi and Khmer some 6 to 8, an emoji 4 to 8, so a text at its full length fits in any script. Sequences of emoji take
-/// 11 to 35: a text may have many of them, not only them.
+/// The most bytes of a text of up to `characters` grapheme clusters: 8 for each plus 256, but at most 16 for each. Latin letters take 1 to 2 bytes,
+/// Chinese 3, Hindi and Khmer some 6 to 8, an emoji 4 to 8, so a text of full length fits in any script. Sequences of emoji take 11 to 35 bytes: a
+/// text can have many of them, but not consist of them.
 pub const fn max_bytes(characters: usize) -> usize {
     let (usual, most) = (8 * characters + 256, 16 * characters);
     if usual < most { usual } else { most }
 }
 
-/// The most bytes of one grapheme cluster: no emoji and no letter of any script takes as many, a letter with a heap of accents does.
+/// The most bytes of one grapheme cluster: more than any emoji or letter takes, less than a letter with many accents.
 const CLUSTER_BYTES: usize = 64;
 
-/// The bounds of one kind of text.
+/// The rules of a kind of text.
 #[derive(Clone, Copy, Debug)]
 pub struct TextRules {
-    /// What it is called in a message to a person.
+    /// The name of the text in error messages.
     pub what: &'static str,
     /// The fewest extended grapheme clusters, 0 or 1.
     pub min: usize,
@@ -26,17 +26,17 @@ pub struct TextRules {
     pub max: usize,
     /// The most bytes.
     pub bytes: usize,
-    /// Whether it may hold newlines.
+    /// Whether newlines are allowed.
     pub newlines: bool,
 }
 
 impl TextRules {
-    /// The text as it is kept.
+    /// Validates and normalizes a text.
     ///
     /// # Errors
     /// A sentence that says what is wrong.
     pub fn check(&self, text: &str) -> Result<String, String> {
-        // Before any other work: normalising a megabyte is not free. NFC may shrink a text, though never to a third.
+        // First, since normalizing a megabyte is expensive. NFC may shrink a text, but never to a third.
         if text.len() > self.bytes * 3 + 4_096 {
             return Err(self.too_many_bytes(text.len()));
         }
@@ -62,7 +62,7 @@ impl TextRules {
         Ok(text)
     }
 
-    /// Whether these are the rules for what was taken before texts were held to so few bytes, and must be taken again.
+    /// Whether these rules must also accept texts from before the bound of bytes.
     const fn is_lenient(&self) -> bool {
         self.bytes > max_bytes(self.max)
     }
@@ -81,14 +81,14 @@ impl TextRules {
     fn forbids(&self, character: char) -> bool {
         match character {
             '\n' => !self.newlines,
-            // The embeddings, overrides and isolates that let a text read otherwise than it is written.
+            // Embeddings, overrides and isolates, which display a text in another order than it is stored.
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
             _ => character.is_control(),
         }
     }
 }
 
-/// Whether a character leaves a mark by itself: no space, no format character, no filler that renders as nothing.
+/// Whether a character is visible by itself: not a space, a format character or a blank filler.
 fn is_visible(character: char) -> bool {
     use GeneralCategory as C;
     let blank = matches!(
@@ -149,7 +149,7 @@ mod tests {
         assert!(TextRules { newlines: false, ..RULES }.check("a\nb").is_err());
     }
 
-    /// What a text of so many characters may be.
+    /// The rules for a text of up to `max` characters.
     fn rules(max: usize) -> TextRules {
         TextRules { what: "The text", min: 1, max, bytes: max_bytes(max), newlines: true }
     }

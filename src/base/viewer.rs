@@ -1,14 +1,14 @@
-//! Who asks: the account and the session behind a request, or nobody.
+//! The viewer: the account and the session of a request.
 
 use crate::base::ids::{SessionId, UserId};
 
-/// The account that a request's session belongs to.
+/// The authenticated account of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Viewer {
     /// The account.
     pub user: UserId,
-    /// The session, whose id is also when it began.
+    /// The session, whose id contains its start.
     pub session: SessionId,
-    /// The session's digest, its key in the store. Not the token: that is kept nowhere.
+    /// The session's digest, which is its key in the store. The token itself is stored nowhere.
     pub digest: String,
 }

@@ -1,34 +1,34 @@
-//! What `waxwing fsck --repair` does about a finding. A remedy names what to settle, never what to write: the truth is looked up again when it is
-//! applied, so that it is right beside servers that go on writing.
+//! Remedies: what `waxwing fsck --repair` does about a finding. A remedy names what to settle, never what to write: the current state is read again
+//! when it is applied, so it is correct while servers write.
 
 use crate::base::clock::Millis;
 use crate::base::ids::{CampaignId, CommentId, StatusId, UserId, UserListId, WebsiteId};
 
-/// A repair of one finding.
+/// The repair of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Remedy {
-    /// Sets the time to live of a key that has none (milliseconds), or takes it away from a key that must have none.
+    /// Sets the time to live of a key that has none (milliseconds), or removes it from a key that must have none.
     SetExpiry {
         /// The key.
         key: String,
-        /// How long it lives; `None` for ever.
+        /// The time to live; `None` for none.
         millis: Option<Millis>,
     },
-    /// Deletes a key of a wrong type. What it should hold follows from other keys.
+    /// Deletes a key of a wrong type. Its content is derived from other keys.
     DeleteMistyped {
         /// The key.
         key: String,
-        /// The type that it should have.
+        /// The correct type.
         kind: &'static str,
     },
-    /// Deletes a key whose owners are all gone. Keys of one hash tag.
+    /// Deletes a key whose owners are all deleted. All keys have one hash tag.
     DeleteOrphan {
         /// The key.
         key: String,
-        /// The keys of its owners; it stays while any of them exists.
+        /// The keys of its owners; the key stays while any of them exists.
         owners: Vec<String>,
     },
-    /// Deletes a key that holds no content and cannot be read: a rate bucket, a session.
+    /// Deletes an unreadable key without content of its own: a rate bucket, a session.
     Discard {
         /// The key.
         key: String,
@@ -41,45 +41,45 @@ pub enum Remedy {
         field: String,
         /// The value that was found.
         found: Option<String>,
-        /// The value that it gets.
+        /// The new value.
         value: Option<String>,
     },
     /// Replaces a string, if it still begins with what was found. Its time to live stays.
     SetText {
         /// The string.
         key: String,
-        /// Its beginning as it was found.
+        /// The beginning of the old value.
         found: String,
-        /// What it becomes.
+        /// The new value.
         value: String,
     },
-    /// Removes a member from a sorted set that cannot be one of its members.
+    /// Removes a member that cannot be valid from a sorted set.
     RemoveMember {
         /// The set.
         key: String,
         /// The member.
         member: Vec<u8>,
     },
-    /// Gives a member of a sorted set itself as its score.
+    /// Sets the score of a member of a sorted set to the member itself.
     PlaceMember {
         /// The set.
         key: String,
         /// The member.
         member: u64,
     },
-    /// Gives a member of a sorted set a new id as its score, if the score is not an id or another member has the same.
+    /// Sets the score of a member of a sorted set to a new id, if the score is no id or not unique.
     RestampMember {
         /// The set.
         key: String,
         /// The member.
         member: u64,
     },
-    /// Makes a login belong to the account that has it.
+    /// Claims a login for the account that has it.
     ClaimLogin {
         /// The account.
         user: UserId,
     },
-    /// Sets a count to the size of the set that it counts. Keys of one hash tag.
+    /// Sets a count to the size of its set. All keys have one hash tag.
     Recount {
         /// The hash with the count.
         key: String,
@@ -88,37 +88,37 @@ pub enum Remedy {
         /// The sorted set.
         set: String,
     },
-    /// Makes a hash name the newest entry of its stream. Keys of one hash tag.
+    /// Sets a hash to the newest entry of its stream. All keys have one hash tag.
     SyncLast {
         /// The hash with the field `last`.
         key: String,
         /// The stream.
         stream: String,
     },
-    /// Takes a status out of a profile whose owner is not its author.
+    /// Removes a status from a profile whose owner is not its author.
     Unlist {
         /// The profile's owner.
         owner: UserId,
         /// The status.
         status: StatusId,
     },
-    /// Takes a deleted status out of a home.
+    /// Removes a deleted status from a home.
     ForgetInHome {
         /// The home's owner.
         owner: UserId,
         /// The status.
         status: StatusId,
     },
-    /// Takes a deleted status out of a list's timeline.
+    /// Removes a deleted status from a list's timeline.
     ForgetInList {
         /// The list.
         list: UserListId,
         /// The status.
         status: StatusId,
     },
-    /// Clears the text and the author of a comment that is marked as deleted.
+    /// Clears the text and the author of a deleted comment.
     StripComment(CommentId),
-    /// Lists a session under its account.
+    /// Adds a session to its account's list.
     ListSession {
         /// The session's digest.
         digest: String,
@@ -127,45 +127,45 @@ pub enum Remedy {
         /// Its id.
         id: u64,
     },
-    /// Takes ended sessions from an account's list, and ends the oldest past the limit.
+    /// Removes ended sessions from an account's list, and ends the oldest above the limit.
     TrimSessions(UserId),
-    /// Makes the answers under an account's idempotency keys and their times agree.
+    /// Makes the idempotency keys of an account and their times agree.
     SettleAnswers(UserId),
-    /// Settles a follow: both sides, and the follower's home.
+    /// Settles a follow: both accounts, and the follower's home.
     SettleFollow {
         /// The follower.
         follower: UserId,
-        /// Whom they follow, or not.
+        /// The followed account.
         followed: UserId,
     },
-    /// Settles a list membership: both sides, and the list's timeline.
+    /// Settles a list membership: list, member and the list's timeline.
     SettleMembership {
         /// The list.
         list: UserListId,
-        /// The member, or not.
+        /// The account.
         user: UserId,
     },
-    /// Settles a like: the liker's side says what the status's side says.
+    /// Settles a like: the account's likes agree with the status's likers.
     SettleLike {
-        /// Who likes, or not.
+        /// The account.
         user: UserId,
         /// The status.
         status: StatusId,
     },
-    /// Settles a status: profile, homes, lists, likes and comments agree with whether it exists.
+    /// Settles a status: profile, homes, lists, likes and comments agree with its existence.
     SettleStatus {
         /// Its author.
         author: UserId,
         /// The status.
         status: StatusId,
     },
-    /// Takes the likes of a status away that is gone, on both sides.
+    /// Deletes the likes of a deleted status, on both sides.
     ForgetLikes(StatusId),
-    /// Makes a list's record name the account that has the list, or takes the list from that account when the one it names has it.
+    /// Sets a list's owner to the account that has the list, or removes the list from that account if the recorded owner has it.
     SettleListOwner {
         /// The account that has the list.
         owner: UserId,
-        /// The account that the record names.
+        /// The recorded owner.
         named: UserId,
         /// The list.
         list: UserListId,
@@ -174,55 +174,55 @@ pub enum Remedy {
         /// The list's record.
         record: String,
     },
-    /// Lists a list under its owner again, or deletes what is left of it when it was deleted.
+    /// Adds a list to its owner's lists, or deletes the rest of a deleted list.
     SettleList {
-        /// The owner that it names.
+        /// The recorded owner.
         owner: UserId,
         /// The list.
         list: UserListId,
     },
-    /// Deletes what is left of a list whose own record is gone.
+    /// Deletes the rest of a list whose record is deleted.
     EndList {
-        /// The owner, where one is known.
+        /// The owner, if known.
         owner: Option<UserId>,
         /// The list.
         list: UserListId,
     },
-    /// Drops a feed whose state cannot be read: the next read builds it again.
+    /// Drops a feed whose state cannot be parsed: the next read rebuilds it.
     ResetFeed {
         /// The id of the account or of the list.
         tag: u64,
     },
-    /// Settles a comment: its author's side says what the thread says.
+    /// Settles a comment: its author's index agrees with the thread.
     SettleComment {
         /// Its author.
         author: UserId,
         /// The comment.
         comment: CommentId,
     },
-    /// Counts the votes on a comment again.
+    /// Recounts the votes on a comment.
     RecountVotes(CommentId),
-    /// Puts a comment back into the orders of its thread.
+    /// Inserts a comment into the orders of its thread.
     PlaceComment(CommentId),
     /// Rebuilds the orders and counts of a thread from its comments.
     RebuildThread(StatusId),
-    /// Clears away removed branches, or the whole thread of a status that is gone.
+    /// Deletes removed branches, or the whole thread of a deleted status.
     ClearThread(StatusId),
-    /// Settles a campaign: shares, listings and schedule follow from it.
+    /// Settles a campaign: budget shares, listings and schedule are derived from it.
     SettleCampaign {
-        /// Its owner, where one is known.
+        /// The owner, if known.
         owner: Option<UserId>,
         /// The campaign.
         campaign: CampaignId,
     },
-    /// Settles a website: its owner's side says whether it exists.
+    /// Settles a website: its owner's index agrees with its existence.
     SettleWebsite {
         /// Its owner.
         owner: UserId,
         /// The website.
         website: WebsiteId,
     },
-    /// Removes a campaign from a listing or a schedule in which it should not be.
+    /// Removes a campaign from a listing or a schedule.
     Delist {
         /// The set.
         key: String,
@@ -231,12 +231,12 @@ pub enum Remedy {
         /// The campaign.
         campaign: CampaignId,
     },
-    /// Deletes everything that an account has left which does not exist any more.
+    /// Deletes the rest of a deleted account.
     PurgeAccount(UserId),
 }
 
 impl Remedy {
-    /// What it does, for the summary: an imperative and its object.
+    /// The action for the summary: an imperative and its object.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::SetExpiry { .. } => "correct a time to live",
@@ -276,13 +276,13 @@ impl Remedy {
         }
     }
 
-    /// When it is applied: the stages of a round follow one another. What is malformed goes first, what deletes goes by what is left after that.
+    /// The stage of a repair round in which it is applied. Malformed data is repaired first; deletions depend on the data that is left.
     pub const fn stage(&self) -> u8 {
         match self {
             Self::SetExpiry { .. } | Self::DeleteMistyped { .. } | Self::SetField { .. } | Self::SetText { .. } => 1,
             Self::RemoveMember { .. } | Self::PlaceMember { .. } | Self::RestampMember { .. } | Self::Discard { .. } => 1,
             Self::Unlist { .. } | Self::StripComment(_) | Self::SettleListOwner { .. } => 1,
-            // Before an orphaned claim is deleted, so that nobody else can take the login in between.
+            // Before an orphaned claim is deleted, so that nobody else can take the login meanwhile.
             Self::ClaimLogin { .. } => 0,
             Self::DeleteOrphan { .. } => 4,
             Self::PurgeAccount(_) => 5,

@@ -1,8 +1,8 @@
-//! Ids: typed inside, opaque outside. [`source`] makes them.
+//! Ids: typed internally, opaque for clients. [`source`] generates them.
 //!
-//! A client sees `base64url(kind, 7 bytes of id, check byte)`: twelve characters that it never takes apart. The check byte
-//! tells a mistyped or invented id from one that we gave out; it is no secret, since knowing an id gives no right. What is kept with
-//! something else (a comment, with its status) has both ids in its own, so that it is found by one key.
+//! A client sees `base64url(kind, 7 bytes of id, check byte)`: twelve characters. The check byte detects mistyped ids; it is no secret, since
+//! knowing an id grants nothing. An object that is stored with another one (a comment with its status) has both ids in its global id, so one key
+//! finds it.
 
 pub mod source;
 
@@ -12,7 +12,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 
-/// What kind of thing a global id names: its first byte.
+/// The kind of object that a global id names: its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum IdKind {
@@ -24,7 +24,7 @@ pub enum IdKind {
     Session = b'D',
     /// A named list of accounts.
     List = b'L',
-    /// A place in a timeline.
+    /// An entry of a timeline.
     TimelineEntry = b'E',
     /// A comment.
     Comment = b'C',
@@ -34,7 +34,7 @@ pub enum IdKind {
     Ad = b'A',
     /// A website that shows ads.
     Website = b'W',
-    /// That an ad was shown.
+    /// An impression of an ad.
     Impression = b'I',
 }
 
@@ -52,7 +52,7 @@ impl IdKind {
         Self::Impression,
     ];
 
-    /// The bytes of an opaque id of this kind.
+    /// The length of a global id of this kind, in bytes.
     const fn length(self) -> usize {
         match self {
             Self::Comment | Self::Ad => 16,
@@ -62,7 +62,7 @@ impl IdKind {
     }
 }
 
-/// Declares a typed id.
+/// Declares typed ids.
 macro_rules! typed {
     ($($(#[$doc:meta])* $name:ident = $kind:ident;)*) => {$(
         $(#[$doc])*
@@ -70,11 +70,11 @@ macro_rules! typed {
         pub struct $name(pub u64);
 
         impl $name {
-            /// When it was made.
+            /// The time of creation.
             pub const fn time(self) -> Millis { source::time_of(self.0) }
-            /// The opaque form that clients see.
+            /// The global id.
             pub fn global(self) -> String { encode(IdKind::$kind, self.0) }
-            /// The id behind an opaque one, if it is of this kind.
+            /// Parses a global id of this kind.
             pub fn from_global(text: &str) -> Option<Self> {
                 match decode(text) { Ok((IdKind::$kind, id)) => Some(Self(id)), _ => None }
             }
@@ -95,60 +95,60 @@ typed! {
     CampaignId = Campaign;
     /// A website's id.
     WebsiteId = Website;
-    /// An impression's id. [`decode`] knows it, and nothing finds it again.
+    /// An impression's id. [`decode`] accepts it, but nothing can be looked up by it.
     ImpressionId = Impression;
 }
 
-/// A comment's id: the status it stands under, and its own number, which is unique over everything and tells when it was made.
+/// A comment's id: its status and its own number, which is globally unique and contains the time of creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CommentId {
     /// The status.
     pub status: StatusId,
-    /// An id like any other.
+    /// The number: an id like any other.
     pub number: u64,
 }
 
 impl CommentId {
-    /// When it was made.
+    /// The time of creation.
     pub const fn time(self) -> Millis {
         source::time_of(self.number)
     }
 
-    /// The opaque form that clients see.
+    /// The global id.
     pub fn global(self) -> String {
         encode_part(IdKind::Comment, self.status.0, self.number)
     }
 
-    /// The id behind an opaque one, if it is a comment's.
+    /// Parses a comment's global id.
     pub fn from_global(text: &str) -> Option<Self> {
         let (status, number) = decode_part(IdKind::Comment, text)?;
         Some(Self { status: StatusId(status), number })
     }
 }
 
-/// An ad's id: its campaign, and its own number, which is unique over everything and tells when it was made.
+/// An ad's id: its campaign and its own number, which is globally unique and contains the time of creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AdId {
     /// The campaign.
     pub campaign: CampaignId,
-    /// An id like any other.
+    /// The number: an id like any other.
     pub number: u64,
 }
 
 impl AdId {
-    /// The opaque form that clients see.
+    /// The global id.
     pub fn global(self) -> String {
         encode_part(IdKind::Ad, self.campaign.0, self.number)
     }
 
-    /// The id behind an opaque one, if it is an ad's.
+    /// Parses an ad's global id.
     pub fn from_global(text: &str) -> Option<Self> {
         let (campaign, number) = decode_part(IdKind::Ad, text)?;
         Some(Self { campaign: CampaignId(campaign), number })
     }
 }
 
-/// The opaque form of an id that is kept with something else's.
+/// The global id of an object that is stored with another one.
 fn encode_part(kind: IdKind, whole: u64, number: u64) -> String {
     let mut bytes = [0; 16];
     bytes[1..8].copy_from_slice(&whole.to_be_bytes()[1..]);
@@ -158,7 +158,7 @@ fn encode_part(kind: IdKind, whole: u64, number: u64) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Both ids behind such a one.
+/// Parses such a global id into both ids.
 fn decode_part(kind: IdKind, text: &str) -> Option<(u64, u64)> {
     let (_, number) = parse(text).filter(|(found, _)| *found == kind)?;
     let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
@@ -166,7 +166,7 @@ fn decode_part(kind: IdKind, text: &str) -> Option<(u64, u64)> {
     (1..=source::MAX).contains(&whole).then_some((whole, number))
 }
 
-/// The opaque form of an id.
+/// The global id of an object.
 pub fn encode(kind: IdKind, id: u64) -> String {
     let mut bytes = [0; 9];
     bytes[..8].copy_from_slice(&id.to_be_bytes());
@@ -175,7 +175,7 @@ pub fn encode(kind: IdKind, id: u64) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// The opaque form of a place in a list: like an id, but of two numbers.
+/// The global id of a timeline entry: of its list and its position.
 pub fn encode_entry(list: u8, owner: u64, position: u64) -> String {
     let mut bytes = [0; 17];
     bytes[2..9].copy_from_slice(&owner.to_be_bytes()[1..]);
@@ -186,11 +186,11 @@ pub fn encode_entry(list: u8, owner: u64, position: u64) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// What an opaque id names; a place in a list gives its position, a comment or an ad its number ([`CommentId::from_global`] and
-/// [`AdId::from_global`] give all of it).
+/// Parses a global id. The number is the position of a timeline entry, and the own number of a comment or an ad ([`CommentId::from_global`] and
+/// [`AdId::from_global`] return both ids).
 ///
 /// # Errors
-/// `BAD_USER_INPUT` for what is no id.
+/// `BAD_USER_INPUT` if the text is no global id.
 pub fn decode(text: &str) -> Result<(IdKind, u64), Error> {
     parse(text).ok_or_else(|| Error::BadUserInput(format!("`{}` is not an id.", text.chars().take(40).collect::<String>())))
 }
@@ -205,12 +205,12 @@ fn parse(text: &str) -> Option<(IdKind, u64)> {
     (fits && (1..=source::MAX).contains(&id)).then_some((kind, id))
 }
 
-/// The number in at most eight bytes, the largest first.
+/// The number in at most eight big-endian bytes.
 fn number_of(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// One byte over the others (FNV-1a, folded).
+/// A check byte (FNV-1a, folded).
 fn check(bytes: &[u8]) -> u8 {
     let hash = bytes.iter().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
     hash.to_le_bytes().into_iter().fold(0, |folded, byte| folded ^ byte)

@@ -1,40 +1,40 @@
-//! The id source: ids of 53 bits that order by time, and stay unique across processes and when a clock steps back.
+//! Generates ids of 53 bits that are ordered by time and unique across processes, even if a clock steps back.
 //!
-//! An id is `milliseconds since 2024-01-01 (41 bits) | worker (6 bits) | sequence (6 bits)`: exact in a double, so it is its
-//! own sorted-set score and its own cursor. A process draws ids from spans of time that it *reserves* for a worker number
-//! ([`Reserve`]); a span is granted once and never again, so uniqueness rests on the store and not on clocks or leases.
-//! After Twitter's Snowflake, with the reservation of hi/lo allocation in place of ZooKeeper's worker leases.
+//! An id is `milliseconds since 2024-01-01 (41 bits) | worker (6 bits) | sequence (6 bits)`. It is exact in a double, so it is its own sorted-set
+//! score and its own cursor. A process generates ids in spans of time that it *reserves* for a worker number ([`ReserveSpan`]). A span is granted
+//! only once, so uniqueness depends on the store and not on clocks or leases. The layout is that of Twitter's Snowflake; hi/lo allocation replaces
+//! ZooKeeper's worker leases.
 
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use std::future::Future;
 use tokio::sync::Mutex;
 
-/// The first millisecond that an id can name: 2024-01-01T00:00:00Z.
+/// The epoch: 2024-01-01T00:00:00Z.
 pub const EPOCH: Millis = 1_704_067_200_000;
-/// Worker numbers there are, so also processes that draw ids at once without running ahead of the clock.
+/// The number of worker numbers, and so of processes that can generate ids concurrently without running ahead of the clock.
 pub const WORKERS: u64 = 64;
-/// The worker number set aside for imports, whose ids lie in the past. Nobody else draws from it.
+/// The worker number for imports, whose ids are in the past. No server uses it.
 pub const IMPORT_WORKER: u64 = WORKERS - 1;
-/// The largest id. Every id is positive and at most this.
+/// The largest id. Ids are positive.
 pub const MAX: u64 = (1 << 53) - 1;
 const SEQUENCES: u64 = 64;
-/// How far ahead a process reserves: one extra round trip in this many milliseconds of use.
+/// The length of a reservation: one extra round trip in this many milliseconds of use.
 pub const SPAN: Millis = 10_000;
 
-/// The time that stands in an id.
+/// The time in an id.
 pub const fn time_of(id: u64) -> Millis {
     (id >> 12) + EPOCH
 }
 
-/// The id with this time, worker and sequence. Times before [`EPOCH`] count as the epoch's first millisecond.
+/// The id of this time, worker and sequence. Times before [`EPOCH`] count as its first millisecond.
 pub const fn compose(time: Millis, worker: u64, sequence: u64) -> u64 {
     let since = time.saturating_sub(EPOCH);
     let since = if since == 0 { 1 } else { since };
     (since << 12) | ((worker % WORKERS) << 6) | (sequence % SEQUENCES)
 }
 
-/// A span of milliseconds that belongs to one worker number in one process, both ends included.
+/// A span of milliseconds, both ends included, that is reserved for one worker number in one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The worker number.
@@ -45,13 +45,13 @@ pub struct Span {
     pub until: Millis,
 }
 
-/// Grants spans. Kept by `db::workers` in Redis; each span is granted to one caller only, ever.
+/// Grants spans, each only once. `db::workers` implements this in Redis.
 pub trait ReserveSpan: Send + Sync {
-    /// A span that ends at or after `now + SPAN`: the continuation of `held` if nobody came between.
+    /// Reserves a span that ends at or after `now + SPAN`: the continuation of `held` if no other process has reserved it.
     fn reserve(&self, now: Millis, held: Option<Span>) -> impl Future<Output = Result<Span, Error>> + Send;
 }
 
-/// The process's id source.
+/// The id generator of a process.
 #[derive(Debug, Default)]
 pub struct IdSource {
     state: Mutex<State>,
@@ -65,10 +65,10 @@ struct State {
 }
 
 impl IdSource {
-    /// A new id, larger than every id this process drew before. No round trip, save one when a span runs out.
+    /// Generates an id that is larger than all earlier ids of this process. No round trip, except one per span.
     ///
     /// # Errors
-    /// Those of the reservation: then no id was drawn.
+    /// Those of the reservation; then no id was generated.
     pub async fn next(&self, now: Millis, reserve: &impl ReserveSpan) -> Result<u64, Error> {
         let mut state = self.state.lock().await;
         let (time, sequence) = state.step(now);
@@ -83,7 +83,7 @@ impl IdSource {
 }
 
 impl State {
-    /// The next (time, sequence) of this process: never before the last one, into the next millisecond when one is used up.
+    /// The next time and sequence: never before the last one; the next millisecond if the sequence is exhausted.
     fn step(&self, now: Millis) -> (Millis, u64) {
         match (now > self.last, self.sequence + 1 < SEQUENCES) {
             (true, _) => (now, 0),

@@ -116,7 +116,7 @@ pub struct Metrics {
     operations: LabelNames,
     outcomes: LabelNames,
     requests: Family<RequestLabels, Counter>,
-    /// In the order of [`Kind::ALL`].
+    /// In the order of [`OperationKind::ALL`].
     durations: [Histogram; 4],
     answers: Family<StatusLabel, Counter>,
     in_flight: Gauge,

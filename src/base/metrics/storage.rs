@@ -51,7 +51,7 @@ pub struct StorageMeters {
     pipelines: Counter,
     duration: Histogram,
     errors: Family<FaultLabel, Counter>,
-    /// The same counters, in the order of [`Fault::ALL`].
+    /// The same counters, in the order of [`StorageFault::ALL`].
     by_fault: [Counter; 6],
 }
 
