@@ -1,4 +1,4 @@
-//! The audit of what processes keep for themselves.
+//! Audits the keys of [`super`]: worker numbers, secret, settings, version, demo data.
 
 use super::audit_reader::AuditReader;
 use super::keys::{self, KeyKind};
@@ -10,12 +10,12 @@ use redis::cmd;
 
 pub use super::keys::KINDS;
 
-/// Whether a key is one of these.
+/// Whether a key belongs to this module.
 pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Worker numbers, the cursors' secret, the note on a demo world, the store's version, the settings.
+/// Checks worker numbers, the cursor secret, the demo data, the store's version and the settings.
 ///
 /// # Errors
 /// As [`super::Db::read_many`].
@@ -35,7 +35,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     Ok(())
 }
 
-/// There are 64 at most, so that each may cost a round trip.
+/// There are at most 64, so each may cost a round trip.
 async fn worker(reader: &AuditReader, entry: &KeyInfo, number: u64, found: &mut Findings) -> Result<(), Error> {
     if number >= WORKERS {
         let discard = Remedy::Discard { key: entry.key.clone() };
@@ -44,7 +44,7 @@ async fn worker(reader: &AuditReader, entry: &KeyInfo, number: u64, found: &mut 
         let held = reader.query([entry.key.as_str()], |key| cmd("GETRANGE").arg(key).arg(0).arg(30).take()).await?;
         let held: Option<String> = held.read(&entry.key.as_str());
         if held.as_deref().and_then(audit::number).is_none() {
-            // Whoever had this number has given out no id past that moment: it reserves ten seconds at a time.
+            // The former owner of this number has no reservation beyond this time: it reserves ten seconds at a time.
             let until = (reader.now() + LEASE).to_string();
             let remedy = Remedy::SetText { key: entry.key.clone(), found: held.unwrap_or_default(), value: until };
             found.add_repairable(&entry.key, "is no time in ms", [remedy]);
@@ -76,7 +76,7 @@ async fn settings(reader: &AuditReader, key: &str, readable: bool, found: &mut F
     if readable {
         let held = reader.query([key], |key| cmd("HGET").arg(key).arg(STAR_FOLLOWERS).take()).await?.read::<String>(&key);
         if let Some(held) = held.filter(|held| audit::number(held).is_none()) {
-            // The workers write it again when they begin.
+            // The workers write it again when they start.
             let (key, field) = (key.to_owned(), STAR_FOLLOWERS.to_owned());
             let remove = Remedy::SetField { key: key.clone(), field, found: Some(held), value: None };
             found.add_repairable(&key, format!("its {STAR_FOLLOWERS} is no number"), [remove]);

@@ -1,4 +1,4 @@
-//! How audits read: many keys in one pipeline, big sets in windows, and a key of another type is an answer and no failure.
+//! Reads for audits: many keys in one pipeline, large sets in windows; a key of a wrong type gives no value instead of an error.
 
 use super::script::{Call, Script};
 use super::{Db, ranges};
@@ -14,43 +14,43 @@ use std::hash::Hash;
 /// An entry of a stream: its id, its fields and their values.
 type StreamEntry = (String, Vec<Vec<u8>>);
 
-/// Elements of sets and fields of hashes that are in memory at once, more or less.
+/// The approximate number of set members and hash fields in memory at once.
 const AT_ONCE: usize = 20_000;
 
-/// Entries with a score below the first id that one look has repaired.
+/// The most members without a valid score that one audit repairs per set.
 const MENDED: usize = 100;
 
 static COUNT_SET: Script = Script::new(include_str!("lua/count_set.lua"));
 
-/// What a hash should say: that `field` of the hash `key` is the size of the sorted set `set`, which has the same tag.
+/// A stored count: `field` of the hash `key` must be the size of the sorted set `set`, which has the same tag.
 pub struct StoredCount {
     /// The hash.
     pub key: String,
-    /// Where in it the count stands.
+    /// The field with the count.
     pub field: &'static str,
-    /// What is counted.
+    /// The counted set.
     pub set: String,
 }
 
 impl StoredCount {
-    /// What repairs it.
+    /// The repair.
     pub fn remedy(&self) -> Remedy {
         Remedy::Recount { key: self.key.clone(), field: self.field.to_owned(), set: self.set.clone() }
     }
 }
 
-/// A look at the store as of a moment.
+/// A reader of the store at a fixed time.
 pub struct AuditReader {
     db: Db,
     now: Millis,
     account: fn(UserId) -> String,
 }
 
-/// Answers to one kind of question.
+/// The replies to one query per key.
 pub struct Replies<K>(HashMap<K, Value>);
 
 impl<K: Eq + Hash> Replies<K> {
-    /// The answer about `key`; `None` for what is not there, or of another type.
+    /// The reply for `key`; `None` if the key is missing or of another type.
     pub fn read<T: FromRedisValue>(&self, key: &K) -> Option<T> {
         self.0.get(key).and_then(read)
     }
@@ -62,22 +62,22 @@ impl<K: Eq + Hash> Replies<K> {
 }
 
 impl AuditReader {
-    /// A look as of `now`; `account` is the key that an account stands at.
+    /// A reader at the time `now`; `account` gives the key of an account.
     pub const fn new(db: Db, now: Millis, account: fn(UserId) -> String) -> Self {
         Self { db, now, account }
     }
 
-    /// The moment of the look.
+    /// The time of the audit.
     pub const fn now(&self) -> Millis {
         self.now
     }
 
-    /// Whether what this id names may still be on its way.
+    /// Whether the object of this id is too young to be reported.
     pub const fn is_young(&self, id: u64) -> bool {
         self.now.saturating_sub(source::time_of(id)) < LEASE
     }
 
-    /// Those of `keys` that are there, with their types; one that our user may not read counts as there. One pipeline.
+    /// The existing keys of `keys` with their types; a key that the Redis user may not read counts as existing. One pipeline.
     ///
     /// # Errors
     /// As [`Db::read_many`].
@@ -91,7 +91,7 @@ impl AuditReader {
         Ok(keys.into_iter().zip(replies.chunks_exact(2)).filter_map(entry).collect())
     }
 
-    /// Asks about each of `keys` once. One pipeline.
+    /// Queries each of `keys` once. One pipeline.
     ///
     /// # Errors
     /// As [`Db::read_many`].
@@ -105,7 +105,7 @@ impl AuditReader {
         Ok(Replies(keys.into_iter().zip(self.db.read_lenient(commands).await?).collect()))
     }
 
-    /// Runs scripts that only read; their answers in the calls' order. One pipeline.
+    /// Runs read-only scripts; replies in the order of the calls. One pipeline.
     ///
     /// # Errors
     /// As [`Db::call_untracked`].
@@ -113,8 +113,8 @@ impl AuditReader {
         Ok(self.db.call_untracked(calls).await?.iter().map(read).collect())
     }
 
-    /// Tells of every count that is not the size of its set. Both are read at one moment: beside servers that never rest, two reads would
-    /// differ time and again. A count that is none, or a set of another type, is for others to tell. One pipeline.
+    /// Reports every count that is not the size of its set. One script reads both, since two reads beside a writing server would differ now and
+    /// then. A count that is no number, or a set of another type, is reported elsewhere. One pipeline.
     ///
     /// # Errors
     /// As [`Db::call_untracked`].
@@ -130,7 +130,7 @@ impl AuditReader {
         Ok(())
     }
 
-    /// Those of `ids` that name no account. One pipeline.
+    /// Those of `ids` without an account. One pipeline.
     ///
     /// # Errors
     /// As [`Db::read_many`].
@@ -139,7 +139,7 @@ impl AuditReader {
         Ok(answers.0.iter().filter(|(_, answer)| read::<u64>(answer) != Some(1)).map(|(id, _)| *id).collect())
     }
 
-    /// Those of the sorted sets `keys` that hold `member`. One pipeline.
+    /// Those of the sorted sets `keys` that contain `member`. One pipeline.
     ///
     /// # Errors
     /// As [`Db::read_many`].
@@ -149,7 +149,7 @@ impl AuditReader {
         Ok(keys.iter().filter(holds).cloned().collect())
     }
 
-    /// What the strings `keys` hold: their first 4,096 bytes, which is more than any of ours has. One pipeline.
+    /// The values of the strings `keys`, limited to 4,096 bytes, which is more than any of them has. One pipeline.
     ///
     /// # Errors
     /// As [`Db::read_many`].
@@ -159,7 +159,7 @@ impl AuditReader {
         Ok(keys.iter().map(|key| (key.clone(), text(key))).collect())
     }
 
-    /// Passes over streams in pages, to their ends; `visit` gets each entry as (key, what it says), bytes that are no text replaced.
+    /// Scans streams in pages; `visit` gets each entry as its key and its fields as text.
     ///
     /// # Errors
     /// As [`Db::read_many`].
@@ -178,7 +178,7 @@ impl AuditReader {
         Ok(())
     }
 
-    /// Passes over many hashes at once; `visit` gets some fields with their values, of all of them, as (key, field, value).
+    /// Scans many hashes concurrently; `visit` gets a page of all of them as (key, field, value).
     ///
     /// # Errors
     /// As [`Db::read_many`], and those of `visit`.
@@ -205,27 +205,27 @@ impl AuditReader {
     }
 }
 
-/// What repairs an entry of a set whose member is an id and whose score is not, or is another's too.
+/// The repairs of a member that is an id, whose score is no id or not unique.
 pub type EntryRepair<T> = fn(T, &str, u64) -> Vec<Remedy>;
 
-/// A walk through many sorted sets at once, whose members and scores are ids.
+/// A scan over many sorted sets whose members and scores are ids.
 pub struct SetScan<T> {
     open: Vec<(T, String, u64)>,
     mend: EntryRepair<T>,
 }
 
-/// A window of one of the sets.
+/// A window of one set.
 pub struct SetWindow<T> {
-    /// What the walk was told about the set.
+    /// The caller's value for the set.
     pub of: T,
     /// Its key.
     pub key: String,
-    /// Some rows, in the order of their places.
+    /// Rows in the order of their positions.
     pub rows: Vec<Row>,
 }
 
 impl<T: Copy> SetScan<T> {
-    /// Begins. Tells of what stands where no id can, which the walk would not come by.
+    /// Starts a scan. Reports scores that are not ids, which the scan would not reach.
     ///
     /// # Errors
     /// As [`Db::read_many`].
@@ -249,8 +249,7 @@ impl<T: Copy> SetScan<T> {
         Ok(Self { open: sets.into_iter().map(|(of, key)| (of, key, 0)).collect(), mend })
     }
 
-    /// The next windows, of every set that goes on; none at the end. Tells of entries that are no ids, and of places that are taken
-    /// twice.
+    /// The next window of every set that has one; none at the end. Reports members and scores that are not ids, and duplicate scores.
     ///
     /// # Errors
     /// As [`Db::read_many`].
@@ -262,7 +261,7 @@ impl<T: Copy> SetScan<T> {
         let mut parts = Vec::with_capacity(self.open.len());
         for ((of, key, above), reply) in self.open.iter_mut().zip(reader.db.read_lenient(commands).await?) {
             let pairs: Vec<(Vec<u8>, f64)> = read(&reply).unwrap_or_default();
-            // A score between two ids is told, and must not hold up the walk.
+            // A score between two ids is reported, and must not stop the scan.
             let last = pairs.last().map_or(u64::MAX, |(_, score)| (*score as u64).max(above.saturating_add(1)));
             *above = if pairs.len() < limit { u64::MAX } else { last };
             parts.push(SetWindow { of: *of, rows: rows(*of, key, &pairs, self.mend, found), key: key.clone() });
@@ -293,7 +292,7 @@ fn rows<T: Copy>(of: T, key: &str, pairs: &[(Vec<u8>, f64)], mend: EntryRepair<T
     rows
 }
 
-/// What is no id cannot be a member.
+/// A member that is no id is removed.
 fn mend_entry<T>(of: T, key: &str, member: &[u8], mend: EntryRepair<T>) -> Vec<Remedy> {
     match std::str::from_utf8(member).ok().and_then(audit::id) {
         Some(id) => mend(of, key, id),

@@ -1,4 +1,4 @@
-//! The look at a given Redis before it is used: every node that the URL names.
+//! Checks a given Redis before it is used: every node that the URL names.
 
 use super::Target;
 use super::inspect::{InspectionFinding, inspect};
@@ -6,19 +6,19 @@ use super::link::refuses_login;
 use redis::{AsyncConnectionConfig, Client, RedisError};
 use std::time::Duration;
 
-/// How long a node may take to answer. The check runs once, at start.
+/// The timeout of a node. The check runs once, at start.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Why a given Redis cannot be looked at, for the person who named it. Without a source: what Redis says is part of the text.
+/// Why a given Redis cannot be checked, for the operator. It has no source: the text includes what Redis says.
 #[derive(Debug, thiserror::Error)]
 pub enum ExamineError {
-    /// It asks for a password.
+    /// A password is required.
     #[error("Redis asks for a password, and --redis names none. Write it as redis://USER:PASSWORD@HOST:PORT")]
     NoCredentials,
-    /// It knows no such user, or another password.
+    /// The user or the password is wrong.
     #[error("Redis refuses the user or the password that --redis names. Both are case-sensitive, and percent-encoded in a URL")]
     WrongCredentials,
-    /// Anything else.
+    /// Any other failure.
     #[error("this Redis cannot be reached: {0}")]
     Unreachable(String),
 }
@@ -33,11 +33,11 @@ impl From<RedisError> for ExamineError {
     }
 }
 
-/// What is to be said of a Redis, the worst of each node first, each thing once. Replicas among a cluster's seeds are passed over:
-/// the cluster routes to their primaries. `kinds` are the kinds of keys that our user must be allowed to use.
+/// Examines the nodes and returns the findings, the worst of each node first, each once. Replicas among the seeds of a cluster are skipped, since
+/// the cluster routes to their primaries. `kinds` are the kinds of keys that the user must be allowed to use.
 ///
 /// # Errors
-/// When no node that was named answers, or one does not let us in.
+/// If no node answers, or one refuses the login.
 pub async fn examine(target: &Target, kinds: &[&str]) -> Result<Vec<InspectionFinding>, ExamineError> {
     let (nodes, cluster) = match target {
         Target::Single(info) => (std::slice::from_ref(&**info), false),

@@ -1,16 +1,16 @@
-//! What a process has read of some kinds of keys, kept near, so that what many ask for costs no round trip and is decoded once.
+//! The client-side cache: decoded values of some kinds of keys, so that frequent reads cost no round trip and no decoding.
 //!
-//! On a single server alone. Each connection has the server say which of these keys are written to (CLIENT TRACKING, broadcasting, RESP3); what
-//! is kept of a key is good until then. What the server says of a write stands in the stream of every connection before the answer to whatever
-//! was sent after that write was acknowledged. So who begins with a command of their own ([`ReadBarrier`]) never sees less than what
-//! anybody was told before: there is no time within which what is kept may be old. Who has had no answer yet is given nothing of it.
+//! On a single server only. Every connection enables CLIENT TRACKING (broadcasting, RESP3), and Redis sends an invalidation message for every write
+//! to these keys. Redis sends the message before the reply to any command that was sent after the write was acknowledged. So a request that has
+//! received the reply to a command of its own since its start ([`ReadBarrier`]) never reads an older state than an earlier acknowledged write.
+//! There is no time window of staleness. A request without such a reply cannot use the cache.
 //!
-//! Between reading and keeping, a write may have been heard of; then what was read is not kept. A connection that ends, or begins, makes all
-//! of it void: what it should have been told may have been lost. Nothing is kept of what is not there.
+//! A value is not cached if an invalidation arrives between its read and its insertion. A connection that is opened or closed invalidates the whole
+//! cache, since messages may have been lost. Missing keys are not cached.
 //!
-//! What must not be answered with may be thought with: who takes a value before they had an answer ([`Speculative`]) asks afterwards whether it was so.
+//! A value can be used speculatively before the barrier is passed ([`Speculative`]), if the caller confirms it before anything is answered.
 //!
-//! On a cluster nothing is kept: an answer of one node says nothing of what another has said.
+//! On a cluster nothing is cached: a reply of one node implies nothing about the messages of another.
 
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
@@ -22,34 +22,34 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use tokio::sync::Notify;
 
-/// The kinds of keys that are kept: what stands before their colon.
+/// The kinds of keys that are cached: the part before the colon.
 const KINDS: [&str; 3] = ["session", "status", "user"];
-/// How many numbers tell of writes. Keys that share one are void together.
+/// The number of write counters. Keys that share a counter are invalidated together.
 const WRITE_COUNTERS: usize = 1 << 16;
-/// About how many bytes a value of these kinds takes.
+/// The typical size of a value in bytes.
 const TYPICAL_BYTES: u64 = 400;
 
-/// What is kept by its size.
+/// A value with an estimated size.
 pub trait EstimatedSize {
-    /// About how many bytes it takes.
+    /// The approximate size in bytes.
     fn bytes(&self) -> usize;
 }
 
-/// When somebody began to ask. What is kept is for those who have had an answer to something that was sent later.
+/// The start of a request. The cache can be used when a command that was sent later has been answered.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadBarrier(u64);
 
-/// How a key stood when it was read: by then so much had been heard of.
+/// The state of a key when it was read: the invalidations received until then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KeyVersion {
     writes: u32,
     connections: u64,
 }
 
-/// What is thought to be so until something has been heard.
+/// A cached value that is not yet confirmed.
 #[derive(Clone, Debug)]
 pub struct Speculative<T> {
-    /// What is kept.
+    /// The cached value.
     pub value: Arc<T>,
     key: String,
     version: KeyVersion,
@@ -71,28 +71,28 @@ impl Weighter<String, CachedValue> for EntryWeighter {
     }
 }
 
-/// What is near.
+/// The cache.
 pub(super) struct ClientCache {
     values: Cache<String, CachedValue, EntryWeighter>,
-    /// How often keys were written to, by their hash.
+    /// The number of writes to keys, by their hash.
     writes: Box<[AtomicU32]>,
-    /// How often a connection has begun or ended.
+    /// The number of connections opened and closed.
     connections: AtomicU64,
     sent: AtomicU64,
-    /// The last that was sent over each link.
+    /// The last request sent over each link.
     last: Box<[AtomicU64]>,
     answered: AtomicU64,
-    /// The last that nobody waits for any more, or that failed.
+    /// The last request that was dropped or has failed.
     lost: AtomicU64,
-    /// Something was answered or lost.
+    /// Notified when a request was answered or lost.
     progress: Notify,
-    /// Whether there is a connection that is not told of writes.
+    /// Whether a connection receives no invalidations.
     tracking_disabled: AtomicBool,
     hasher: RandomState,
 }
 
 impl ClientCache {
-    /// One that holds at most so many bytes, fed by so many links.
+    /// A cache of at most `bytes` that is fed by `links` connections.
     pub(super) fn new(bytes: u64, links: usize) -> Arc<Self> {
         Arc::new(Self {
             values: Cache::with_weighter((bytes / TYPICAL_BYTES) as usize, bytes, EntryWeighter),
@@ -108,7 +108,7 @@ impl ClientCache {
         })
     }
 
-    /// What a connection says first, so that it is told of writes.
+    /// The command with which a connection enables invalidation messages.
     pub(super) fn tracking_command() -> Cmd {
         let mut tracking = redis::cmd("CLIENT");
         tracking.arg("TRACKING").arg("ON").arg("BCAST");
@@ -118,25 +118,25 @@ impl ClientCache {
         tracking
     }
 
-    /// Now.
+    /// A barrier at the current time.
     pub(super) fn read_barrier(&self) -> ReadBarrier {
         ReadBarrier(self.sent.load(Ordering::SeqCst))
     }
 
-    /// Notes that something is about to be sent over a link.
+    /// Registers a request that is about to be sent over a link.
     pub(super) fn begin_request(&self, link: usize) -> PendingRequest<'_> {
         let number = self.sent.fetch_add(1, Ordering::SeqCst) + 1;
         self.last[link].fetch_max(number, Ordering::SeqCst);
         PendingRequest { client_cache: self, number }
     }
 
-    /// Whether everything that was acknowledged before `moment` has been heard of.
+    /// Whether all invalidations from before `barrier` have been received.
     pub(super) fn has_passed(&self, barrier: ReadBarrier) -> bool {
         self.answered.load(Ordering::SeqCst) > barrier.0 && !self.tracking_disabled.load(Ordering::SeqCst)
     }
 
-    /// The same, once what is on its way over this link has told: nothing that is sent over it now would be answered sooner. `false` at once where
-    /// nothing is.
+    /// Waits until that is so, or no pending request over this link can achieve it any more: a new request over the same link would not be answered
+    /// sooner. Returns `false` at once if there is none.
     pub(super) async fn wait_until_passed(&self, barrier: ReadBarrier, link: usize) -> bool {
         loop {
             let mut progress = pin!(self.progress.notified());
@@ -144,7 +144,7 @@ impl ClientCache {
             if self.has_passed(barrier) {
                 return true;
             }
-            // The last that was sent is on its way, unless it was lost: its answer would have been heard.
+            // The last request is pending unless it was lost: its answer would have passed the barrier.
             if self.last[link].load(Ordering::SeqCst) <= barrier.0.max(self.lost.load(Ordering::SeqCst))
                 || self.tracking_disabled.load(Ordering::SeqCst)
             {
@@ -154,7 +154,7 @@ impl ClientCache {
         }
     }
 
-    /// The server does not tell of writes: nothing that is kept can be used.
+    /// The server sends no invalidations: the cache is disabled.
     pub(super) fn disable_tracking(&self, why: &RedisError) {
         if !self.tracking_disabled.swap(true, Ordering::SeqCst) {
             tracing::warn!(error = %why, "Redis does not tell of writes: users, statuses and sessions are read each time");
@@ -166,36 +166,36 @@ impl ClientCache {
         &self.writes[self.hasher.hash_one(key) as usize % WRITE_COUNTERS]
     }
 
-    /// How a key stands now: to be noted before it is read.
+    /// The current version of a key, to be taken before it is read.
     pub(super) fn version(&self, key: &str) -> KeyVersion {
         let connections = self.connections.load(Ordering::SeqCst);
         KeyVersion { connections, writes: self.write_counter(key.as_bytes()).load(Ordering::SeqCst) }
     }
 
-    /// What is kept of a key.
+    /// The cached value of a key.
     pub(super) fn get<T: Send + Sync + 'static>(&self, key: &str) -> Option<Arc<T>> {
         let cached = self.values.get(key)?;
         (cached.version == self.version(key)).then(|| cached.value.downcast().ok())?
     }
 
-    /// Whether something is kept of a key.
+    /// Whether a key is cached.
     pub(super) fn contains(&self, key: &str) -> bool {
         self.values.peek(key).is_some_and(|cached| cached.version == self.version(key))
     }
 
-    /// What is kept of a key, before anything has been heard.
+    /// The cached value of a key, before the barrier is passed.
     pub(super) fn get_speculative<T: Send + Sync + 'static>(&self, key: String) -> Option<Speculative<T>> {
-        // What the key stood like before it was looked at: if it is written to in between, the assumption does not hold.
+        // The version is taken first: a write after this invalidates the speculation.
         let version = self.version(&key);
         Some(Speculative { value: self.get(&key)?, key, version })
     }
 
-    /// Whether what was assumed has been so since `moment`.
+    /// Whether the speculative value has been current since `barrier`.
     pub(super) fn is_confirmed<T>(&self, barrier: ReadBarrier, speculative: &Speculative<T>) -> bool {
         self.has_passed(barrier) && self.version(&speculative.key) == speculative.version
     }
 
-    /// Keeps what was read of a key, as it stood before that.
+    /// Caches the value of a key that was read at this version.
     pub(super) fn insert<T: EstimatedSize + Send + Sync + 'static>(&self, key: &str, version: KeyVersion, value: Arc<T>) {
         let is_void = || version != self.version(key) || self.tracking_disabled.load(Ordering::SeqCst);
         if is_void() {
@@ -203,19 +203,19 @@ impl ClientCache {
         }
         let bytes = u32::try_from(value.bytes()).unwrap_or(u32::MAX);
         self.values.insert(key.to_owned(), CachedValue { version, value, bytes });
-        // It may have been heard of between the look and the insertion.
+        // An invalidation may have arrived between the check and the insertion.
         if is_void() {
             self.values.remove_if(key, |cached| cached.version == version);
         }
     }
 
-    /// Nothing that was read before counts any more.
+    /// Invalidates everything that was read before.
     pub(super) fn invalidate_all(&self) {
         self.connections.fetch_add(1, Ordering::SeqCst);
         self.values.clear();
     }
 
-    /// What is kept of a key is void. Of what was deleted nothing is to stay in memory.
+    /// Invalidates a key, and frees its memory: deleted data must not stay in memory.
     fn invalidate(&self, key: &[u8]) {
         self.write_counter(key).fetch_add(1, Ordering::SeqCst);
         if let Ok(key) = std::str::from_utf8(key) {
@@ -223,7 +223,7 @@ impl ClientCache {
         }
     }
 
-    /// Takes what the server says by itself.
+    /// Handles a push message of the server.
     pub(super) fn on_push(&self, push: &PushInfo) {
         match (&push.kind, push.data.as_slice()) {
             (PushKind::Invalidate, [Value::Array(keys)]) => {
@@ -233,21 +233,21 @@ impl ClientCache {
                     }
                 }
             }
-            // Everything was flushed, or the connection has ended.
+            // The store was flushed, or the connection has ended.
             (PushKind::Invalidate | PushKind::Disconnection, _) => self.invalidate_all(),
             _ => {}
         }
     }
 }
 
-/// Something that was sent. Dropped, it was lost.
+/// A pending request. Dropping it marks it as lost.
 pub(super) struct PendingRequest<'a> {
     client_cache: &'a ClientCache,
     number: u64,
 }
 
 impl PendingRequest<'_> {
-    /// It was answered.
+    /// The request was answered.
     pub(super) fn answered(self) {
         self.client_cache.answered.fetch_max(self.number, Ordering::SeqCst);
     }
@@ -255,7 +255,7 @@ impl PendingRequest<'_> {
 
 impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
-        // Once it was answered, that is what counts.
+        // If it was answered, that is what counts.
         self.client_cache.lost.fetch_max(self.number, Ordering::SeqCst);
         self.client_cache.progress.notify_waiters();
     }
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(client_cache.values.len(), 0, "nobody knows");
     }
 
-    /// A write may be heard of just before a value is put there that was read before it.
+    /// An invalidation can arrive just before the insertion of a value that was read before it.
     #[test]
     fn what_is_void_is_not_given_even_if_it_is_there() {
         let client_cache = ClientCache::new(1 << 20, 1);
@@ -342,7 +342,7 @@ mod tests {
         assert!(client_cache.has_passed(early) && !client_cache.has_passed(late));
     }
 
-    /// What is on its way over a link of its own is waited for, whether it is answered or lost; nothing else is.
+    /// Only a pending request over the same link is waited for, until it is answered or lost.
     #[tokio::test]
     async fn it_waits_for_what_is_on_its_way() {
         let client_cache = ClientCache::new(1 << 20, 2);

@@ -1,39 +1,38 @@
-//! Replies into our types, without intermediate maps. What cannot be read is told by its type alone: it may be somebody's text, and errors
-//! are logged.
+//! Decodes replies without intermediate maps. Errors name only the type of a reply, since its content may be private and errors are logged.
 
 use crate::base::error::Error;
 use crate::base::page::Row;
 use redis::{FromRedisValue, Value};
 
-/// A reply as `T`.
+/// Decodes a reply as `T`.
 ///
 /// # Errors
-/// Internal: the reply is of another type than its command gives.
+/// Internal: the reply is of another type.
 pub fn one<T: FromRedisValue>(reply: Value) -> Result<T, Error> {
     let found = kind(&reply);
     redis::from_redis_value(reply)
         .map_err(|_| Error::corrupt(format!("{found} cannot be read as {}", std::any::type_name::<T>())))
 }
 
-/// The members and scores of a sorted set whose members and scores are ids, in the reply's order.
+/// Decodes members and scores of a sorted set, all of them ids, in the reply's order.
 ///
 /// # Errors
-/// Internal: a member or a score that is no id.
+/// Internal: a member or a score is no id.
 pub fn rows(reply: Value) -> Result<Vec<Row>, Error> {
     let pairs: Vec<(u64, f64)> = one(reply)?;
     Ok(pairs.into_iter().map(|(member, score)| Row { member, position: score as u64 }).collect())
 }
 
-/// The members of a sorted set whose scores are its members, in the reply's order.
+/// Decodes the members of a sorted set whose scores equal its members, in the reply's order.
 ///
 /// # Errors
-/// Internal: a member that is no id.
+/// Internal: a member is no id.
 pub fn ids(reply: Value) -> Result<Vec<Row>, Error> {
     let members: Vec<u64> = one(reply)?;
     Ok(members.into_iter().map(|member| Row { member, position: member }).collect())
 }
 
-/// Walks the fields of an HGETALL reply; an empty hash has none.
+/// Visits the fields of an HGETALL reply; returns whether there are any.
 ///
 /// # Errors
 /// Internal: the reply is no hash, or a name is no text.
@@ -57,14 +56,14 @@ pub fn fields(reply: Value, mut visit: impl FnMut(&str, Text) -> Result<(), Erro
     Ok(any)
 }
 
-/// A stored value that reads as text or as a number.
+/// A stored value, read as text or as a number.
 pub struct Text(pub String);
 
 impl Text {
-    /// The value as a number.
+    /// Parses the value as a number.
     ///
     /// # Errors
-    /// Internal: it is none.
+    /// Internal: it is no number.
     pub fn number<T: std::str::FromStr>(&self) -> Result<T, Error> {
         self.0.parse().map_err(|_| Error::corrupt("a text that is no number"))
     }

@@ -1,4 +1,4 @@
-//! The note on a demo world: which one the store holds, and whether its load was finished.
+//! Records which demo data a store contains, and whether loading it was completed.
 
 use super::script::{Call, Script};
 use super::{Db, keys};
@@ -7,22 +7,22 @@ use crate::base::error::Error;
 use redis::cmd;
 
 static BEGIN_WORLD: Script = Script::new(include_str!("lua/begin_world.lua"));
-/// How far back the ids of a world may reach.
+/// How far in the past the ids of demo data may be.
 const REACH: Millis = 31 * DAY;
 
-/// What to do about a world.
+/// What to do about demo data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DemoLoad {
-    /// Load it, as of this moment: for the first time, or again what was cut off.
+    /// Load it as of this time: the first time, or again after an interruption.
     Load(Millis),
-    /// It is there.
+    /// It is loaded already.
     Loaded,
-    /// The store holds something else.
+    /// The store contains other data.
     Other,
 }
 
 impl Db {
-    /// Begins to load the world `name`, if the store is empty or holds that very world half loaded.
+    /// Begins to load the demo data `name`, if the store is empty or a load of the same data was interrupted.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
@@ -32,7 +32,7 @@ impl Db {
             if !self.is_empty().await? {
                 return Ok(DemoLoad::Other);
             }
-            // Granted before and to a loader that died right after: nothing was imported, the store is empty.
+            // If a loader died right after its reservation, the store is still empty.
             self.reserve_import(now - REACH, now).await?;
         }
         let call = Call::new(&BEGIN_WORLD, [keys::WORLD.to_owned()]).arg(name).arg(now);
@@ -44,7 +44,7 @@ impl Db {
         })
     }
 
-    /// Whether a load was cut off, or runs now: what is done to such a world would be overwritten.
+    /// Whether a load was interrupted or is running: changes to its data would be overwritten.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
@@ -53,7 +53,7 @@ impl Db {
         Ok(state.as_deref() == Some("loading"))
     }
 
-    /// Notes that the world is there.
+    /// Records that the load is complete.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -61,7 +61,7 @@ impl Db {
         self.write_many(vec![cmd("HSET").arg(keys::WORLD).arg("state").arg("loaded").take()]).await.map(drop)
     }
 
-    /// Whether there is nothing but what processes keep for themselves.
+    /// Whether the store contains only keys of [`super::keys`].
     async fn is_empty(&self) -> Result<bool, Error> {
         let keys = self.size().await?;
         let mut own_keys: u64 = 0;

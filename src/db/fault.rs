@@ -7,7 +7,7 @@ use redis::RedisError;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The worse of two errors of one pipeline: a bug of ours, before a full store, before a node that refuses for now.
+/// The worse of two errors of one pipeline: a defect, then a full store, then a node that does not serve.
 pub(super) fn worse(known: Option<RedisError>, other: RedisError) -> RedisError {
     let rank = |error: &RedisError| match fault(error) {
         StorageFault::Reply => 2,
@@ -20,12 +20,12 @@ pub(super) fn worse(known: Option<RedisError>, other: RedisError) -> RedisError 
     }
 }
 
-/// Whether an error is about a command's key and says nothing of the others: of another type, or not granted to our user.
+/// Whether an error concerns only one command's key: a wrong type, or a missing permission.
 pub(super) fn is_about_one_key(code: &str) -> bool {
     matches!(code, "WRONGTYPE" | "NOPERM")
 }
 
-/// What an error of Redis means to a client. Its text goes to the log, never further.
+/// Maps an error of Redis to an error for clients. The text of Redis is only logged.
 pub(super) fn classify(meters: &StorageMeters, error: &RedisError, access: Access) -> Error {
     let fault = fault(error);
     meters.failed(fault);
@@ -50,7 +50,7 @@ pub(super) fn classify(meters: &StorageMeters, error: &RedisError, access: Acces
     }
 }
 
-/// Warns once a minute: while the store is full, every change meets that.
+/// Warns once a minute, since every change fails while the store is full.
 fn warn_of_full_store() {
     static WARNED: Mutex<Option<Instant>> = Mutex::new(None);
     let mut warned = WARNED.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,8 +1,8 @@
-//! The generation of a cluster: a number for the processes that hold its data, another one whenever a primary was restarted or replaced.
+//! The generation of a cluster: a number that changes whenever a primary was restarted or replaced.
 //!
-//! A node that restarts may have lost the last writes that it has confirmed, and so may a replica that takes over. Whoever must know
-//! whether that can have happened compares the generation before with the generation now. It is made of the `run_id` of every primary, which
-//! each start of a server changes, and of its `master_replid`, which each promotion changes.
+//! A node that restarts may have lost its last acknowledged writes, and so may a replica that takes over. A caller that must know whether that can
+//! have happened compares two generations. The generation is a hash of the `run_id` of every primary, which changes with each start, and of its
+//! `master_replid`, which changes with each promotion.
 
 use super::{Db, decode};
 use crate::base::error::Error;
@@ -10,11 +10,11 @@ use redis::{Value, cmd};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::Ordering;
 
-/// The generation of a cluster whose user may not read INFO: it never changes.
+/// The generation of a cluster whose user may not read INFO; it never changes.
 const HIDDEN: u64 = 1;
 
 impl Db {
-    /// The generation that was observed last; 0 on a single server, and where none can be observed. One round trip for the first.
+    /// The last observed generation; 0 on a single server, and if none can be observed. One round trip the first time.
     pub async fn generation(&self) -> u64 {
         match self.generation.load(Ordering::Relaxed) {
             0 if self.is_cluster() => self.observe_generation().await.unwrap_or(0),
@@ -22,7 +22,7 @@ impl Db {
         }
     }
 
-    /// The generation now. One round trip, which asks every primary.
+    /// Observes the current generation. One round trip, to every primary.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`: a primary did not answer.
@@ -40,18 +40,18 @@ impl Db {
             let answer = answer.extract_error().map_err(|error| self.classify_read(&error))?;
             lines.extend(identity(&decode::one::<String>(answer)?).map(str::to_owned));
         }
-        // Processes may know the primaries in another order.
+        // Processes may know the primaries in different orders.
         lines.sort_unstable();
         let mut hasher = DefaultHasher::new();
         lines.hash(&mut hasher);
-        // Never what stands for one that is not known.
+        // Never 0 or the value for a hidden generation.
         let generation = (hasher.finish() >> 16).max(HIDDEN + 1);
         self.generation.store(generation, Ordering::Relaxed);
         Ok(generation)
     }
 }
 
-/// The lines of INFO that tell which process holds the data.
+/// The lines of INFO that identify the process with the data.
 fn identity(info: &str) -> impl Iterator<Item = &str> {
     info.lines().filter(|line| line.starts_with("run_id:") || line.starts_with("master_replid:"))
 }

@@ -1,29 +1,29 @@
-//! The keys of the process itself; each domain has its own.
+//! Keys without a domain: worker numbers, secret, demo data, version, settings.
 
 use crate::base::audit;
 
-/// What stands before the colon of each of them.
+/// The kinds of keys: the part of each key before the colon.
 pub const KINDS: [&str; 5] = ["worker", "secret", "world", "version", "settings"];
 
-/// STRING, the milliseconds up to which ids of worker `n` are given out. 64 keys, no time to live.
+/// STRING, the end of the reservation of worker `n`, in ms. 64 keys, no time to live.
 pub(super) fn worker(n: u64) -> String {
     format!("worker:{{{n}}}")
 }
 
-/// STRING of 16 random bytes, made once: what cursors are tagged with. One key, no time to live.
+/// STRING of 16 random bytes, created once: the secret that signs cursors. One key, no time to live.
 pub(super) const CURSOR_SECRET: &str = "secret:{cursor}";
 
-/// HASH `name moment state` (moment in ms since the epoch) of the demo world in this store. One key, no time to live.
+/// HASH `name moment state` (moment in ms since the epoch) of the demo data in this store. One key, no time to live.
 pub(super) const WORLD: &str = "world:{demo}";
 
-/// HASH `version step place by needs` of the store's layout: migrations up to `version` are done, `step` (0 for none) goes on at `place`, and a program
-/// must know version `needs` to work on the store. One key, no time to live.
+/// HASH `version step place by needs` of the store's layout: migrations up to `version` are complete, `step` (0 for none) continues at `place`, and
+/// a program must know version `needs` to use the store. One key, no time to live.
 pub(super) const VERSION: &str = "version:{store}";
 
-/// HASH, an option of the processes → its value, of those by which what is stored is settled: `star-followers`. One key, no time to live.
+/// HASH, option → value, of options that the stored data depends on: `star-followers`. One key, no time to live.
 pub(super) const SETTINGS: &str = "settings:{store}";
 
-/// What a key is for.
+/// A parsed key.
 pub(super) enum KeyKind {
     Worker(u64),
     Secret,
@@ -32,7 +32,7 @@ pub(super) enum KeyKind {
     Settings,
 }
 
-/// What a key is for; `None` when it is not one of these.
+/// Parses a key; `None` if it does not belong to this module.
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
     match key {
         CURSOR_SECRET => Some(KeyKind::Secret),

@@ -1,8 +1,8 @@
-//! Connections to one server that come back.
+//! Reconnecting connections to one server.
 //!
-//! A link heals itself: a disconnection empties it at once (redis-rs tells us by a push), a timeout empties it too, since a
-//! half-open connection would otherwise stay for ever; whoever comes next connects again, one at a time, and a failed
-//! attempt answers for the next 50 ms, so that a dead Redis costs nobody a queue.
+//! A link drops its connection when redis-rs pushes a disconnection, and also after a timeout, since a half-open connection would otherwise stay
+//! for ever. The next caller connects again, one at a time. A failed attempt answers for the next 50 ms, so that callers do not queue for a dead
+//! Redis.
 
 use super::client_cache::ClientCache;
 use super::fault::classify;
@@ -16,16 +16,16 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-/// Why a whole pipeline has no answers.
+/// Why a pipeline has no replies.
 pub(super) enum SendError {
-    /// No connection could be made, and nothing was sent. Counted and logged already.
+    /// No connection could be made, and nothing was sent. Already counted and logged.
     Unreachable,
-    /// It was sent, and then this happened.
+    /// The pipeline was sent, and then failed.
     Sent(RedisError),
 }
 
 impl SendError {
-    /// What this means to a client.
+    /// Maps the error to an error for clients.
     pub(super) fn classified(self, meters: &StorageMeters, access: Access) -> Error {
         match self {
             Self::Unreachable => Error::StorageUnavailable,
@@ -34,11 +34,11 @@ impl SendError {
     }
 }
 
-/// The links to one server. One multiplexed connection parses its replies in one task, so there is one for each worker thread.
+/// The links to one server, one per worker thread: a multiplexed connection parses its replies in a single task.
 pub(super) struct Links(Vec<Link>);
 
 impl Links {
-    /// Connects when it is first used.
+    /// Creates the links; they connect on first use.
     pub(super) fn new(
         server: ConnectionInfo,
         timing: Timing,
@@ -57,29 +57,29 @@ impl Links {
         Ok(Self((0..timing.connections.max(1)).map(|_| Link::new(connector.clone())).collect()))
     }
 
-    /// How to make another connection to the same server.
+    /// The client for further connections to the same server.
     pub(super) fn client(&self) -> Client {
         self.0[0].connector.client.clone()
     }
 
-    /// Which of them this thread keeps to: threads have one of their own, in turn.
+    /// The link of this thread; threads are assigned in turn.
     pub(super) fn for_thread(&self) -> usize {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         thread_local!(static MINE: usize = NEXT.fetch_add(1, Ordering::Relaxed));
         MINE.with(|mine| *mine) % self.0.len()
     }
 
-    /// Sends a pipeline; answers in order, errors among them in their place.
+    /// Sends a pipeline; replies in order, errors among them in their place.
     pub(super) async fn send(&self, pipeline: &Pipeline, access: Access) -> Result<Vec<Value>, SendError> {
         self.0[self.for_thread()].send(pipeline, access).await
     }
 }
 
-/// One connection that comes back.
+/// A connection that reconnects.
 struct Link {
     connector: Arc<Connector>,
     current: Arc<RwLock<Current>>,
-    /// Held while connecting; the last failure stands in it.
+    /// Held while connecting; contains the time of the last failure.
     connecting: Arc<tokio::sync::Mutex<Option<Instant>>>,
 }
 
@@ -88,13 +88,13 @@ struct Connector {
     client: Client,
     timing: Timing,
     meters: Arc<StorageMeters>,
-    /// What is told of writes that the server tells of.
+    /// The cache that receives invalidation messages.
     client_cache: Option<Arc<ClientCache>>,
-    /// The server has refused our credentials, and that has been logged.
+    /// Whether the server has refused the credentials, and that was logged.
     login_refused: AtomicBool,
 }
 
-/// The connection in use and how many there were, so that an old one's end does not close a new one.
+/// The current connection and its number, so that the end of an old one does not close a new one.
 #[derive(Default)]
 struct Current {
     generation: u64,
@@ -106,7 +106,7 @@ impl Link {
         Self { connector, current: Arc::default(), connecting: Arc::default() }
     }
 
-    /// Sends it, and once more if the connection breaks: reads cost nothing twice, and writes are idempotent steps.
+    /// Sends a pipeline, and once more if the connection breaks: reads are repeatable, and writes are idempotent steps.
     async fn send(&self, pipeline: &Pipeline, access: Access) -> Result<Vec<Value>, SendError> {
         let patience = self.connector.timing.patience(access);
         self.connector.meters.piped();
@@ -115,7 +115,7 @@ impl Link {
             answered => return answered,
         };
         match self.try_send(pipeline, patience).await {
-            // The first one may have arrived.
+            // The first attempt may have arrived.
             Err(SendError::Unreachable) => Err(SendError::Sent(broken)),
             answered => answered,
         }
@@ -149,7 +149,7 @@ impl Link {
             self.connector.meters.failed(StorageFault::Unreachable);
             return Err(SendError::Unreachable);
         }
-        // Apart from whoever waits: if all of them are given up in the midst of it, the next finds it made, and begins no other.
+        // In a task of its own: if all callers are dropped meanwhile, the next one uses the finished connection.
         let (connector, current) = (self.connector.clone(), self.current.clone());
         let connecting = tokio::spawn(async move {
             let connected = connector.connect(&current).await;
@@ -161,7 +161,7 @@ impl Link {
 }
 
 impl Connector {
-    /// Connects, and puts the connection in its place.
+    /// Connects and stores the connection.
     async fn connect(&self, place: &Arc<RwLock<Current>>) -> Result<(u64, MultiplexedConnection), SendError> {
         let generation = place.read().unwrap_or_else(PoisonError::into_inner).generation + 1;
         let (current, client_cache) = (Arc::downgrade(place), self.client_cache.clone());
@@ -177,7 +177,7 @@ impl Connector {
             },
         );
         let connecting = self.client.get_multiplexed_async_connection_with_config(&config);
-        // The client's own timeouts count by the clock, and cover the socket without the handshake after it.
+        // The timeouts of redis-rs count wall clock time, and do not cover the handshake.
         let connection = within(self.timing.connect, connecting)
             .await
             .map_err(|_| unreachable(&self.meters, &"no answer in time"))?
@@ -191,7 +191,7 @@ impl Connector {
         Ok((generation, connection))
     }
 
-    /// A connection could not be made. Wrong credentials stay wrong until somebody changes them, so that is logged once.
+    /// Records a failed connection. Wrong credentials are logged once, since they stay wrong until somebody changes them.
     fn failed(&self, error: &RedisError) -> SendError {
         if !refuses_login(error) {
             return unreachable(&self.meters, error);
@@ -203,9 +203,9 @@ impl Connector {
         SendError::Unreachable
     }
 
-    /// Has the server tell of writes. One that will not is read every time; of one that is busy, or has not answered, nobody knows.
+    /// Enables invalidation messages. If the server refuses them, the cache is disabled; if it is busy or does not answer, connecting fails.
     async fn enable_tracking(&self, client_cache: &ClientCache, mut connection: MultiplexedConnection) -> Result<(), SendError> {
-        // What the server says against a command comes as its answer.
+        // An error reply is a value here.
         let answered = within(self.timing.response, connection.send_packed_command(&ClientCache::tracking_command())).await;
         match answered.unwrap_or_else(|_| Err(timed_out())).and_then(Value::extract_error) {
             Ok(_) => client_cache.invalidate_all(),
@@ -216,7 +216,7 @@ impl Connector {
     }
 }
 
-/// What a command without an answer ends with.
+/// The error of a timeout.
 fn timed_out() -> RedisError {
     std::io::Error::from(std::io::ErrorKind::TimedOut).into()
 }
@@ -228,7 +228,7 @@ fn clear(current: &RwLock<Current>, generation: u64) {
     }
 }
 
-/// Whether a server does not let us in as who we are.
+/// Whether a server refuses the login.
 pub(super) fn refuses_login(error: &RedisError) -> bool {
     error.kind() == ErrorKind::AuthenticationFailed || error.code().is_some_and(|code| matches!(code, "NOAUTH" | "WRONGPASS"))
 }

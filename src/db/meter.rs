@@ -1,8 +1,8 @@
-//! Meters: the work that an operation causes in the store, counted where commands are sent and answers arrive.
+//! Meters: the work of an operation in the store, counted when commands are sent and replies arrive.
 //!
-//! The units are deterministic on purpose. CPU time of the process or of Redis differs from run to run, counts the time of other clients on a
-//! busy machine, and cannot be asserted in a test; commands, values and bytes can, and both processes' CPU follows them: Redis spends a
-//! microsecond or so on a command, and this server decodes every value that it receives.
+//! The units are deterministic on purpose. CPU time varies from run to run, includes other clients on a busy machine, and cannot be asserted in a
+//! test. Commands, values and bytes can, and CPU time follows them: Redis spends about a microsecond on a command, and the server decodes every
+//! value that it receives.
 
 use super::script;
 use redis::Value;
@@ -10,17 +10,17 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The commands that a script counts as, besides what it answers: it runs several, and its arguments are parsed in Lua.
+/// The commands that a script counts as: it runs several, and Lua parses its arguments.
 const COMMANDS_OF_SCRIPT: u64 = 4;
 
 /// Work in the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Commands that were sent; a script counts as four.
+    /// Commands sent; a script counts as four.
     pub commands: u64,
-    /// Values that were received: items of lists, fields and values of hashes, members and scores.
+    /// Values received: items of lists, fields and values of hashes, members and scores.
     pub values: u64,
-    /// Bytes of texts that were received.
+    /// Bytes of texts received.
     pub bytes: u64,
 }
 
@@ -51,17 +51,17 @@ impl Meter {
         self.bytes.fetch_add(work.bytes, Ordering::Relaxed);
     }
 
-    /// The meter of the operation that this task works for; `None` for background work. For work that an operation hands to another task.
+    /// The meter of the operation that this task works for; `None` for background work. For handing work to another task.
     pub fn current() -> Option<Arc<Self>> {
         METER.try_with(Clone::clone).ok()
     }
 
-    /// Runs `work`; what it does in the store counts on this meter.
+    /// Runs `work` and counts it on this meter.
     pub fn measure<F: Future>(self: Arc<Self>, work: F) -> impl Future<Output = F::Output> {
         METER.scope(self, work)
     }
 
-    /// Runs `work` on this meter, or unmeasured without one.
+    /// Runs `work` on this meter, or uncounted without one.
     pub async fn measure_with<F: Future>(meter: Option<Arc<Self>>, work: F) -> F::Output {
         match meter {
             Some(meter) => meter.measure(work).await,
@@ -70,21 +70,21 @@ impl Meter {
     }
 }
 
-/// Counts commands as they are sent: also those whose answer nobody waits for.
+/// Counts commands when they are sent, even if nobody waits for their replies.
 pub(super) fn sent(commands: usize) {
     count(|| Work { commands: commands as u64, ..Work::default() });
 }
 
-/// Counts what scripts take beyond a command.
+/// Counts what a script costs beyond a command.
 pub(super) fn called(scripts: usize) {
     count(|| Work { commands: scripts as u64 * (COMMANDS_OF_SCRIPT - 1), ..Work::default() });
 }
 
-/// Counts answers.
+/// Counts replies.
 pub(super) fn received(replies: &[Value]) {
     count(|| {
         let mut work = Work::default();
-        // A script that Redis has to learn is no work of the one who calls it first.
+        // Loading a script is not the work of the operation that happens to call it first.
         replies.iter().filter(|reply| !script::is_unknown(reply)).for_each(|reply| weigh(reply, &mut work));
         work
     });

@@ -1,8 +1,8 @@
-//! The only place that holds a Redis connection: commands, pipelines and scripts, on one server or on a cluster.
+//! Access to Redis: commands, pipelines and scripts, on a single server or a cluster. Only this module opens connections.
 //!
-//! Two kinds of access, because they fail differently. *Reads* may be sent again on a new connection, so a lost one costs a
-//! client nothing. *Writes* are idempotent steps on one hash tag; they too are sent again when the connection broke, but
-//! one that timed out may have happened, and says so ([`Error::OutcomeUnknown`]).
+//! Reads and writes fail differently. *Reads* are resent on a new connection, so clients do not notice a broken one. *Writes* are idempotent steps
+//! on one hash tag; they are also resent when the connection broke, but a write that timed out may have happened, and returns
+//! [`Error::OutcomeUnknown`].
 
 pub mod audit;
 pub mod pubsub;
@@ -51,7 +51,7 @@ use timing::Access;
 pub use timing::Timing;
 use topology::Topology;
 
-/// The largest number of commands in one pipeline; longer lists are sent in several.
+/// The most commands in one pipeline; longer lists are sent in several pipelines.
 pub const PIPELINE: usize = 2_000;
 
 /// How often scripts are loaded for one call.
@@ -60,10 +60,10 @@ const LOADS: usize = 10;
 static PROBE_WRITES: Script = Script::refusable(include_str!("lua/probe_writes.lua"));
 static WRITE_KEY: Script = Script::allow_oom(include_str!("lua/write_key.lua"));
 
-/// How many pipelines wait for Redis at once. One that does not keep up is asked no more: the questions would fill the memory, and
-/// nobody would be left to hear most of the answers.
+/// The most pipelines that wait for Redis. Beyond that, requests fail at once: more requests would fill the memory, and most of their clients would
+/// be gone before the reply.
 pub const IN_FLIGHT: usize = 4_096;
-/// How long somebody who needs nothing but what is near waits for an answer to what was sent already.
+/// How long a fully cached read waits for the reply to a pending request.
 const BARRIER_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The handle to Redis. Cheap to clone.
@@ -72,16 +72,16 @@ pub struct Db {
     topology: Arc<Topology>,
     meters: Arc<StorageMeters>,
     in_flight: Arc<AtomicUsize>,
-    /// That of a cluster, as it was observed last.
+    /// The last observed generation of a cluster.
     generation: Arc<AtomicU64>,
     timing: Timing,
 }
 
 impl Db {
-    /// A handle to `target`. Connects when it is first used, so it never fails for a server or a cluster that is down.
+    /// A handle to `target`. Connects on first use, so it never fails because a server is down.
     ///
     /// # Errors
-    /// When the target's address cannot be used at all.
+    /// If the address of the target is unusable.
     pub async fn open(target: &Target, timing: Timing) -> Result<Self, RedisError> {
         let meters = Arc::new(StorageMeters::default());
         let topology = Topology::open(target, timing, meters.clone())?;
@@ -93,8 +93,8 @@ impl Db {
         self.topology.is_cluster()
     }
 
-    /// Of every primary of a cluster, except the one that holds `lead`, one of [`spread::tags`] that it holds: which of several is up to `turn`.
-    /// With `touched`, only of those primaries that hold one of these tags. Nothing on a single server. Asks nothing of Redis.
+    /// For every primary of a cluster except the holder of `lead`: one of the [`spread::tags`] that it holds, chosen by `selector`. With `touched`,
+    /// only for the primaries that hold one of these tags. Empty on a single server. No round trip.
     pub fn tags_elsewhere(&self, lead: &str, touched: Option<&[u64]>, selector: u64) -> Vec<u64> {
         self.topology.tags_elsewhere(lead, touched, selector)
     }
@@ -103,27 +103,27 @@ impl Db {
         self.topology.classify(error, Access::Read)
     }
 
-    /// How often this handle has waited for Redis so far: a command, a script or a pipeline is one.
+    /// The number of round trips so far: a command, a script or a pipeline is one.
     pub fn round_trips(&self) -> u64 {
         self.meters.round_trips()
     }
 
-    /// How long to wait for what.
+    /// The timeouts.
     pub const fn timing(&self) -> Timing {
         self.timing
     }
 
-    /// What is counted of this handle's use.
+    /// The metrics of this handle.
     pub fn meters(&self) -> &StorageMeters {
         &self.meters
     }
 
-    /// How many pipelines wait for Redis now. For tests and metrics.
+    /// The number of pipelines that wait for Redis. For tests and metrics.
     pub fn in_flight(&self) -> usize {
         self.in_flight.load(Ordering::Relaxed)
     }
 
-    /// One reading command.
+    /// Runs one reading command.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`; internal for a reply of another type.
@@ -132,8 +132,7 @@ impl Db {
         decode::one(replies.pop().unwrap_or_default())
     }
 
-    /// Reading commands of any hash tags in one pipeline; replies come in their order, as many as there were commands.
-    /// None at all costs no round trip.
+    /// Runs reading commands of any hash tags in one pipeline; replies in the order of the commands. An empty list costs no round trip.
     ///
     /// # Errors
     /// As [`Self::read`]; one failing command fails all.
@@ -141,13 +140,13 @@ impl Db {
         self.pipeline(commands, Access::Read).await.map_err(|failed| failed.error)
     }
 
-    /// When one begins to ask: what is kept near may be given to them who have had an answer since.
+    /// The barrier of a request that begins now: the cache can be used after a reply to a later command.
     pub fn read_barrier(&self) -> ReadBarrier {
         self.topology.client_cache().map_or_else(ReadBarrier::default, client_cache::ClientCache::read_barrier)
     }
 
-    /// What keys hold, each for itself: what is kept near, and the rest read and decoded, `None` for what is not there; and beside it what
-    /// other commands answer, which are made of what is at hand. One pipeline for all that must be read, or none.
+    /// Reads and decodes hashes: from the cache, and the rest from Redis; `None` for missing keys. Also runs the commands that `beside` makes of
+    /// the cached values. One pipeline for everything that must be read, or none.
     ///
     /// # Errors
     /// As [`Self::read_many`], and those of decoding.
@@ -178,7 +177,7 @@ impl Db {
         Ok((found, others))
     }
 
-    /// What keys hold, in their order, where all of it is near, fits, and is for those who began then: nothing is asked or waited for.
+    /// The values of all keys in order, if all of them are cached, match `fits` and the barrier is passed. Never waits.
     pub fn get_cached<T: Send + Sync + 'static>(
         &self,
         barrier: ReadBarrier,
@@ -192,37 +191,36 @@ impl Db {
         })
     }
 
-    /// What is near, if it is for those who began then. Where it holds all of the keys, whatever else is on its way may be waited for: the same
-    /// request sends other things as a rule.
+    /// The cache, if the barrier is passed. If it holds all of the keys, a pending request is waited for: usually the same client request has sent
+    /// other commands.
     async fn cache_after(&self, barrier: ReadBarrier, keys: &[String]) -> Option<&client_cache::ClientCache> {
         let client_cache = self.topology.client_cache()?;
         if !client_cache.has_passed(barrier) {
             if keys.is_empty() || !keys.iter().all(|key| client_cache.contains(key)) {
                 return None;
             }
-            // What is about to send something has its turn.
+            // Lets concurrent tasks of the request send their commands first.
             tokio::task::yield_now().await;
-            // It may be a stranger's who does not look whether it has come: whoever has waited for long asks by themselves.
+            // The pending request may belong to a client that does not poll it: after a timeout, this one sends its own command.
             let _ = tokio::time::timeout(BARRIER_TIMEOUT, client_cache.wait_until_passed(barrier, self.topology.link())).await;
         }
         client_cache.has_passed(barrier).then_some(client_cache)
     }
 
-    /// What is kept near of a key, for those who ask [`Self::was_so`] before they tell anybody of it.
+    /// The cached value of a key before the barrier is passed. The caller must check [`Self::is_confirmed`] before it answers.
     pub fn get_speculative<T: Send + Sync + 'static>(&self, key: String) -> Option<Speculative<T>> {
         self.topology.client_cache()?.get_speculative(key)
     }
 
-    /// Whether what was assumed was so after `since`. `false` where that is not known.
+    /// Whether a speculative value was current after `barrier`; `false` if unknown.
     pub fn is_confirmed<T>(&self, barrier: ReadBarrier, speculative: &Speculative<T>) -> bool {
         self.topology.client_cache().is_some_and(|client_cache| client_cache.is_confirmed(barrier, speculative))
     }
 
-    /// As [`Self::read_many`], but the reply that a key is of another type, or not ours to read, stays in its place: for audits, which
-    /// must come past what is broken.
+    /// As [`Self::read_many`], but a reply that a key is of a wrong type, or not permitted, stays in its place: an audit must get past broken keys.
     ///
     /// # Errors
-    /// As [`Self::read_many`], but for that reply.
+    /// As [`Self::read_many`], except for such a reply.
     pub async fn read_lenient(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Error> {
         let sound = |reply: Value| match reply {
             Value::ServerError(error) if fault::is_about_one_key(error.code()) => Ok(Value::ServerError(error)),
@@ -231,7 +229,7 @@ impl Db {
         self.send(commands, Access::Read).await?.into_iter().map(sound).collect()
     }
 
-    /// Independent idempotent writes of any hash tags, in pipelines. Each is atomic for itself only.
+    /// Independent idempotent writes of any hash tags, in pipelines. Each one is atomic by itself.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE` or `OUTCOME_UNKNOWN`: then any of them may have happened.
@@ -239,8 +237,8 @@ impl Db {
         track_write(self.pipeline(commands, Access::Write).await)
     }
 
-    /// The same also where the store is full, for the commands of `write_key.lua` where their growth is bounded: what follows from a change that was committed,
-    /// or comes before a deletion. One pipeline of scripts.
+    /// The same in a full store, for commands of `write_key.lua` with bounded growth: steps after a commit, or before a deletion. One pipeline of
+    /// scripts.
     ///
     /// # Errors
     /// As [`Self::write_many`].
@@ -257,8 +255,8 @@ impl Db {
         decode::one(replies.pop().unwrap_or_default())
     }
 
-    /// Runs scripts of any hash tags in one pipeline; replies come in the calls' order. What Redis no longer knows by its
-    /// digest is loaded, and only what did not run for that reason is sent again.
+    /// Runs scripts of any hash tags in one pipeline; replies in the order of the calls. Scripts that Redis does not know are loaded, and only
+    /// their calls are sent again.
     ///
     /// # Errors
     /// As [`Self::call`]; any of the calls may have happened then.
@@ -266,7 +264,7 @@ impl Db {
         track_write(self.call_as(calls, Access::Write).await)
     }
 
-    /// The same for what changes nothing that a request has to answer for: should the request fail later, it may still say that nothing
+    /// The same for scripts whose writes do not count as a change by the request: if the request fails later, it may still report that nothing
     /// happened.
     ///
     /// # Errors
@@ -275,7 +273,7 @@ impl Db {
         self.call_as(calls, Access::Write).await.map_err(|failed| failed.error)
     }
 
-    /// The same, waited for no longer than a read: for what a request does before its work.
+    /// The same with the timeout of a read: for writes before the work of a request.
     ///
     /// # Errors
     /// As [`Self::call_many`].
@@ -287,13 +285,13 @@ impl Db {
         meter::called(calls.len());
         let commands = calls.iter().map(Call::command).collect();
         let mut replies = self.send(commands, access).await?;
-        // Once, as a rule; Redis may forget them again before they are called.
+        // Usually once; Redis may forget scripts again before they are called.
         for _ in 0..LOADS {
             let missing: Vec<usize> = (0..replies.len()).filter(|at| script::is_unknown(&replies[*at])).collect();
             if missing.is_empty() {
                 break;
             }
-            // Where a part of the calls was done, their outcome is not that of those which failed.
+            // If other calls have succeeded, the failed ones are a partial outcome.
             let is_partial = access.is_write() && replies.iter().any(|reply| !matches!(reply, Value::ServerError(_)));
             let again = self.load_and_call(missing.iter().map(|at| &calls[*at]).collect(), access).await;
             let again = again.map_err(|error| PipelineError { error, is_partial })?;
@@ -304,7 +302,7 @@ impl Db {
         self.checked(replies, access)
     }
 
-    /// Loads scripts and calls them: in one pipeline, between whose commands hardly anybody comes, or on every node of a cluster first.
+    /// Loads scripts and calls them: in one pipeline, or on every node of a cluster first.
     async fn load_and_call(&self, calls: Vec<&Call>, access: Access) -> Result<Vec<Value>, Error> {
         let mut loads: Vec<(&str, Cmd)> = calls.iter().map(|call| (call.digest(), call.load())).collect();
         loads.sort_by_key(|(digest, _)| *digest);
@@ -348,7 +346,7 @@ impl Db {
         }
     }
 
-    /// Counts one round trip, and how long it took. One that nobody waits for to its end is counted all the same.
+    /// Counts one round trip and its duration, also if it is dropped before its end.
     async fn timed<T>(&self, trip: impl Future<Output = T>) -> T {
         self.meters.sent();
         let began = Instant::now();
@@ -357,7 +355,7 @@ impl Db {
         answer
     }
 
-    /// Sends commands in pipelines; a command's own error stays in its place.
+    /// Sends commands in pipelines; an error reply stays in its place.
     async fn send(&self, mut commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
         let mut replies = Vec::with_capacity(commands.len());
         while !commands.is_empty() {
@@ -365,7 +363,7 @@ impl Db {
             let _one = InFlight::begin(&self.in_flight)?;
             let sent = self.topology.client_cache().map(|client_cache| client_cache.begin_request(self.topology.link()));
             meter::sent(commands.len());
-            // In a box: it is large, and every future that reads would hold it.
+            // Boxed, since it is large and part of every future that reads.
             let answers = self.timed(Box::pin(self.topology.send(commands, access))).await?;
             meter::received(&answers);
             replies.extend(answers);
@@ -377,7 +375,7 @@ impl Db {
         Ok(replies)
     }
 
-    /// Whether every primary answers.
+    /// Checks that every primary answers.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
@@ -389,7 +387,7 @@ impl Db {
         })
     }
 
-    /// Whether every primary answers and takes changes.
+    /// Checks that every primary answers and accepts writes.
     ///
     /// # Errors
     /// `STORAGE_FULL`; `STORAGE_UNAVAILABLE`.
@@ -406,7 +404,7 @@ impl Db {
         })
     }
 
-    /// Asks every primary the same; answers in the order of their addresses. For INFO and checks.
+    /// Sends a command to every primary; replies in the order of their addresses. For INFO and checks.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -414,7 +412,7 @@ impl Db {
         self.topology.each_primary(command).await
     }
 
-    /// How many keys there are, more or less while others write.
+    /// The number of keys; approximate while others write.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -423,8 +421,8 @@ impl Db {
         sizes.into_iter().map(decode::one::<u64>).sum()
     }
 
-    /// One page of SCAN on one primary: the next cursor (0 at the end) and some keys. A key may come twice; what is no text in one
-    /// is replaced, since no key of ours is like that.
+    /// One page of SCAN on one primary: the next cursor (0 at the end) and keys. A key may be returned twice. Invalid UTF-8 is replaced, since no
+    /// key of ours contains any.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -433,7 +431,7 @@ impl Db {
         Ok((next, keys.iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect()))
     }
 
-    /// The same with the keys as they are.
+    /// The same with keys as bytes.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -444,7 +442,7 @@ impl Db {
         decode::one(reply.map_err(|error| self.topology.classify(&error, Access::Read))?)
     }
 
-    /// How many primaries there are: 1 unless this is a cluster.
+    /// The number of primaries: 1 unless this is a cluster.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -453,7 +451,7 @@ impl Db {
     }
 }
 
-/// A pipeline that waits for its answer.
+/// A pipeline that waits for its reply.
 struct InFlight<'a>(&'a AtomicUsize);
 
 impl<'a> InFlight<'a> {

@@ -1,4 +1,4 @@
-//! What became of writes: whether a request has written anything, and what is told of writes that were refused in part.
+//! The outcome of writes: whether a request has written anything, and the error of a partly refused write.
 
 use crate::base::error::Error;
 
@@ -7,10 +7,10 @@ tokio::task_local! {
     static WROTE: std::cell::Cell<bool>;
 }
 
-/// Why a pipeline has failed.
+/// The error of a pipeline.
 pub(super) struct PipelineError {
     pub(super) error: Error,
-    /// Some of its writes were done: another node, or another key, was not refused.
+    /// Whether some of its writes were done: another node, or another key, was not refused.
     pub(super) is_partial: bool,
 }
 
@@ -20,8 +20,8 @@ impl From<Error> for PipelineError {
     }
 }
 
-/// Notes a write, unless it was refused for certain. Outside of a request nobody asks. Of writes that were refused in part, the outcome is unknown: to say
-/// that nothing has happened would strike out the journal's entry, and leave half a change.
+/// Records a write, unless it was certainly refused. Outside of a request nothing is recorded. A partly refused write has an unknown outcome: an
+/// error that promises no change would acknowledge the journal's entry and leave half a change.
 pub(super) fn track_write<T>(written: Result<T, PipelineError>) -> Result<T, Error> {
     let refusal = matches!(&written, Err(PipelineError { error: Error::StorageUnavailable | Error::StorageFull, .. }));
     match written {
@@ -33,7 +33,7 @@ pub(super) fn track_write<T>(written: Result<T, PipelineError>) -> Result<T, Err
     }
 }
 
-/// Runs `work` and tells whether it has changed anything in the store.
+/// Runs `work` and returns whether it has changed anything in the store.
 pub async fn tracking_writes<T>(work: impl Future<Output = T>) -> (T, bool) {
     let track_write = async {
         let done = work.await;

@@ -2,7 +2,7 @@
 
 use redis::{Cmd, Pipeline};
 
-/// A pipeline that keeps a command's error in its place.
+/// A pipeline in which an error reply stays in its place.
 pub(super) fn pipeline_of<'a>(commands: impl IntoIterator<Item = &'a Cmd>) -> Pipeline {
     let mut pipeline = Pipeline::new();
     for command in commands {

@@ -1,8 +1,7 @@
-//! What is published, heard: sharded channels, over one connection to each node that has any of them; on a single server that is one.
+//! Subscribes to sharded channels, over one connection per node.
 //!
-//! A bridge keeps to what it was asked to listen to, whatever happens to connections and slots, and says each time it has begun to listen
-//! anew: what was published in between is lost to it. Pushes that nobody takes in time are no reason to fill the memory: the connection is
-//! given up then, which comes to the same.
+//! A subscriber keeps its subscriptions while connections break and slots move, and reports each time that it has resubscribed: messages published
+//! in between are lost. If messages are not consumed in time, the connection is dropped and resubscribed, so that memory stays bounded.
 
 use super::Db;
 use crate::base::deadline::within;
@@ -17,32 +16,32 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-/// What stands before the colon of every channel; the first is listened to first.
+/// The kinds of channels; the first is subscribed first.
 pub const CHANNELS: [&str; 3] = ["stream", "changes", "discussion"];
-/// Pushes that wait to be taken.
+/// The most push messages that wait to be processed.
 const PUSHES: usize = 8_192;
-/// What was heard and waits for its reader.
+/// The most messages that wait for the consumer.
 const MESSAGES: usize = 1_024;
-/// How often connections are asked whether they live.
+/// The interval of the health checks of connections.
 const PROBE: Duration = Duration::from_secs(3);
-/// How soon what could not be listened to is tried again, at first and at most.
+/// The delay before a failed subscription is retried: the first and the longest.
 const RETRY: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
-/// What a bridge hears.
+/// A message of a subscriber.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PubSubMessage {
-    /// From now on everything that is published on this channel is heard; `anew` says that something may have been missed.
+    /// The channel is subscribed; `is_resubscribed` says that messages may have been lost.
     Subscribed {
-        /// Which channel.
+        /// The channel.
         channel: String,
-        /// Whether it was listened to before.
+        /// Whether it was subscribed before.
         is_resubscribed: bool,
     },
-    /// Something was published.
+    /// A published message.
     Message {
-        /// On which channel.
+        /// The channel.
         channel: String,
-        /// What it was.
+        /// The payload.
         payload: Vec<u8>,
     },
 }
@@ -52,12 +51,12 @@ enum Command {
     Leave(String),
 }
 
-/// Asks for channels. It ends when the last of its clones is dropped.
+/// Subscribes and unsubscribes. The task ends when the last clone is dropped.
 #[derive(Clone)]
 pub struct Subscriber(mpsc::UnboundedSender<Command>);
 
 impl Subscriber {
-    /// A bridge, and what it hears.
+    /// Starts a subscriber; returns it with the receiver of its messages.
     pub fn open(db: Db) -> (Self, mpsc::Receiver<PubSubMessage>) {
         let (commands, received) = mpsc::unbounded_channel();
         let (messages, receiver) = mpsc::channel(MESSAGES);
@@ -77,34 +76,34 @@ impl Subscriber {
         (Self(commands), receiver)
     }
 
-    /// Listens to a channel until told to leave it. Asking twice is asking once.
+    /// Subscribes to a channel until [`Self::unsubscribe`]. Idempotent.
     pub fn subscribe(&self, channel: String) {
         let _ = self.0.send(Command::Listen(channel));
     }
 
-    /// Leaves a channel.
+    /// Unsubscribes from a channel.
     pub fn unsubscribe(&self, channel: String) {
         let _ = self.0.send(Command::Leave(channel));
     }
 }
 
-/// A channel that is wanted.
+/// A requested channel.
 #[derive(Default)]
 struct Channel {
-    /// The connection it is listened to on.
+    /// The connection of its subscription.
     on: Option<u64>,
-    /// Whether it ever was.
+    /// Whether it was ever subscribed.
     before: bool,
 }
 
 struct Connection {
     number: u64,
-    /// Whether pushes of it were dropped.
+    /// Whether push messages were dropped.
     overrun: Arc<AtomicBool>,
     connection: MultiplexedConnection,
 }
 
-/// What a connection pushes, with its number.
+/// A push message, with the number of its connection.
 type Pushed = (u64, PushInfo);
 
 struct SubscriberTask {
@@ -117,7 +116,7 @@ struct SubscriberTask {
     connections: HashMap<String, Connection>,
     made: u64,
     pause: Duration,
-    /// Whether a node has said that it does not have a channel's slot.
+    /// Whether the slot map must be refreshed.
     stale: bool,
 }
 
@@ -164,7 +163,7 @@ impl SubscriberTask {
         }
     }
 
-    /// Tells nodes that channels are not listened to any more. Who does not answer is given up.
+    /// Unsubscribes from channels. A connection that does not answer is dropped.
     async fn unsubscribe(&mut self, left: Vec<(String, u64)>) {
         let tell = async |(channel, number): &(String, u64)| {
             let it = self.connections.values().find(|it| it.number == *number && !self.channels.contains_key(channel))?;
@@ -175,7 +174,7 @@ impl SubscriberTask {
         lost.into_iter().for_each(|number| self.give_up(number));
     }
 
-    /// Takes a push; `false` when nobody hears any more.
+    /// Handles a push message; `false` if the consumer is gone.
     async fn pushed(&mut self, number: u64, push: PushInfo) -> bool {
         let overrun = self.connections.values().filter(|it| it.overrun.load(Ordering::Relaxed)).map(|it| it.number);
         for number in overrun.collect::<Vec<_>>() {
@@ -194,7 +193,7 @@ impl SubscriberTask {
                     _ => true,
                 }
             }
-            // A slot has moved away, and its channels with it.
+            // A slot has moved, and its channels with it.
             PushKind::SUnsubscribe => {
                 let channel = push.data.into_iter().next().and_then(|it| String::from_redis_value(it).ok());
                 if let Some(it) = channel.and_then(|channel| self.channels.get_mut(&channel)).filter(|it| it.on == Some(number)) {
@@ -210,7 +209,7 @@ impl SubscriberTask {
         }
     }
 
-    /// A connection is of no use any more.
+    /// Drops a connection.
     fn give_up(&mut self, number: u64) {
         self.connections.retain(|_, it| it.number != number);
         for channel in self.channels.values_mut().filter(|it| it.on == Some(number)) {
@@ -232,7 +231,7 @@ impl SubscriberTask {
         }
     }
 
-    /// Listens to what is not listened to; `false` when nobody hears any more. What cannot be is tried again later.
+    /// Subscribes to all channels without subscription; `false` if the consumer is gone. Failures are retried later.
     async fn subscribe(&mut self) -> bool {
         let mut missing: Vec<String> =
             self.channels.iter().filter(|(_, it)| it.on.is_none()).map(|(name, _)| name.clone()).collect();
@@ -272,7 +271,7 @@ impl SubscriberTask {
         true
     }
 
-    /// The number of the connection to a node.
+    /// The number of the connection to a node, which is opened if there is none.
     async fn connect(&mut self, address: &str, client: &Client) -> Result<u64, Error> {
         if let Some(it) = self.connections.get(address) {
             return Ok(it.number);
@@ -303,7 +302,7 @@ impl SubscriberTask {
     }
 }
 
-/// Sends a command on a channel: whether it was taken. An error of the connection is one; the node's own refusal is `false`.
+/// Sends a command for a channel; returns whether the node has accepted it. Connection failures are errors.
 async fn sent(connection: &MultiplexedConnection, db: &Db, command: Cmd) -> Result<bool, Error> {
     let mut connection = connection.clone();
     match within(db.timing().response, connection.send_packed_command(&command)).await {

@@ -1,16 +1,16 @@
-//! Windows of sorted sets whose scores are ids: how every list is read.
+//! Reads windows of sorted sets whose scores are ids, as every list is read.
 
 use super::{Db, decode};
 use crate::base::error::Error;
 use crate::base::page::{Row, Window};
 use redis::{Cmd, cmd};
 
-/// The command that reads a window of `key`, members with their scores.
+/// The command that reads a window of `key`: members with scores.
 pub fn command(key: &str, window: &Window) -> Cmd {
     ids_command(key, window).arg("WITHSCORES").take()
 }
 
-/// The command that reads a window of `key`, the members alone: for sets whose scores are their members.
+/// The command that reads a window of `key`: only members, for sets whose scores equal their members.
 pub fn ids_command(key: &str, window: &Window) -> Cmd {
     let mut range = cmd("ZRANGE");
     let above = format!("({}", window.above);
@@ -25,7 +25,7 @@ pub fn ids_command(key: &str, window: &Window) -> Cmd {
     range
 }
 
-/// Windows of one sorted set, each in its own order. One pipeline.
+/// Reads windows of one sorted set, each in its own order. One pipeline.
 ///
 /// # Errors
 /// As [`Db::read`].

@@ -1,5 +1,5 @@
-//! Repairs of single keys, for `waxwing fsck --repair`: each looks at what is there once more before it changes anything, in one script or one command on
-//! one hash tag. What follows from several keys is settled by the domains.
+//! Repairs of single keys for `waxwing fsck --repair`. Each checks the current state before it changes anything, in one script or command on one
+//! hash tag. The domains repair what is derived from several keys.
 
 use super::Db;
 use super::script::{Call, Script};
@@ -17,20 +17,20 @@ static SET_LAST: Script = Script::new(include_str!("lua/set_last.lua"));
 static RESTAMP_MEMBER: Script = Script::new(include_str!("lua/restamp_member.lua"));
 
 impl Db {
-    /// Gives a key a time to live that has none, or with `None` takes it away. One script.
+    /// Sets the time to live of a key that has none, or with `None` removes it. One script.
     ///
     /// # Errors
-    /// As [`Self::call`], as those of all others here.
+    /// As [`Self::call`]; so do all functions below.
     pub async fn set_expiry(&self, key: &str, millis: Option<Millis>) -> Result<(), Error> {
         self.call::<u64>(Call::new(&SET_EXPIRY, [key.to_owned()]).arg(millis.unwrap_or(0))).await.map(drop)
     }
 
-    /// Deletes a key that is not of this type. One script.
+    /// Deletes a key that is of another type. One script.
     pub async fn delete_mistyped(&self, key: &str, kind: &str) -> Result<(), Error> {
         self.call::<u64>(Call::new(&DELETE_MISTYPED, [key.to_owned()]).arg(kind)).await.map(drop)
     }
 
-    /// Deletes a key while none of its owners exists, which have its hash tag. One script.
+    /// Deletes a key if none of its owners exists; all have one hash tag. One script.
     pub async fn delete_orphan(&self, key: &str, owners: &[String]) -> Result<(), Error> {
         let keys: Vec<String> = std::iter::once(key.to_owned()).chain(owners.iter().cloned()).collect();
         self.call::<u64>(Call::with_keys(&DELETE_ORPHAN, keys)).await.map(drop)
@@ -41,40 +41,40 @@ impl Db {
         self.write_many(vec![cmd("UNLINK").arg(key).take()]).await.map(drop)
     }
 
-    /// Sets a field of a hash, or with `None` takes it away, if it is as it was found. One script.
+    /// Sets a field of a hash, or with `None` deletes it, if it still has the value that was found. One script.
     pub async fn set_field(&self, key: &str, field: &str, found: Option<&str>, value: Option<&str>) -> Result<(), Error> {
-        // What is there is said before what it is, since it may be empty.
+        // A flag distinguishes a missing value from an empty one.
         let part = |text: Option<&str>| [text.map_or("0", |_| "1").to_owned(), text.unwrap_or_default().to_owned()];
         let call = Call::new(&SET_FIELD, [key.to_owned()]).arg(field);
         self.call::<u64>(call.arg(&part(found)[..]).arg(&part(value)[..])).await.map(drop)
     }
 
-    /// Replaces a string that begins like this; its time to live stays. One script.
+    /// Replaces a string that still begins with `found`; its time to live stays. One script.
     pub async fn set_text(&self, key: &str, found: &str, value: &str) -> Result<(), Error> {
         self.call::<u64>(Call::new(&SET_TEXT, [key.to_owned()]).arg(found).arg(value)).await.map(drop)
     }
 
-    /// Takes a member out of a sorted set. One command.
+    /// Removes a member from a sorted set. One command.
     pub async fn remove_member(&self, key: &str, member: &[u8]) -> Result<(), Error> {
         self.write_many(vec![cmd("ZREM").arg(key).arg(member).take()]).await.map(drop)
     }
 
-    /// Gives a member of a sorted set itself as its score. One command.
+    /// Sets the score of a member of a sorted set to the member itself. One command.
     pub async fn place_member(&self, key: &str, member: u64) -> Result<(), Error> {
         self.write_many(vec![cmd("ZADD").arg(key).arg("XX").arg(member).arg(member).take()]).await.map(drop)
     }
 
-    /// Gives a member of a sorted set this id as its score, if its score is not an id or another member has it too. One script.
+    /// Sets the score of a member of a sorted set to this id, if its score is no id or not unique. One script.
     pub async fn restamp_member(&self, key: &str, member: u64, id: u64) -> Result<(), Error> {
         self.call::<u64>(Call::new(&RESTAMP_MEMBER, [key.to_owned()]).arg(member).arg(id)).await.map(drop)
     }
 
-    /// Sets a field of a hash to the size of a sorted set, which has its hash tag. One script.
+    /// Sets a field of a hash to the size of a sorted set with the same hash tag. One script.
     pub async fn recount(&self, key: &str, field: &str, set: &str) -> Result<(), Error> {
         self.call::<u64>(Call::new(&SET_COUNT, [key.to_owned(), set.to_owned()]).arg(field)).await.map(drop)
     }
 
-    /// Sets the field `last` of a hash to the newest entry of a stream, which has its hash tag. One script.
+    /// Sets the field `last` of a hash to the newest entry of a stream with the same hash tag. One script.
     pub async fn sync_last(&self, key: &str, stream: &str) -> Result<(), Error> {
         self.call::<u64>(Call::new(&SET_LAST, [key.to_owned(), stream.to_owned()])).await.map(drop)
     }

@@ -1,26 +1,26 @@
-//! Lua scripts: one step each, on one hash tag, run by digest and loaded again whenever Redis has forgotten them.
+//! Lua scripts: one step each, on one hash tag, called by digest and loaded when Redis does not know them.
 //!
-//! A script does not come back to a key that it may have emptied: while a slot moves, a key that is not there is the other node's, and the
-//! script would end in the middle.
+//! A script must not access a key again after it may have emptied it: while a slot is migrating, a missing key belongs to the other node, and the
+//! script would fail halfway.
 //!
-//! **A full store.** Redis refuses a script whose first write may take memory, before it has changed anything, once its memory limit is
-//! reached. Only the first step of something new may be refused so. What follows from a step that was done must not: half a change would
-//! stay. Neither may what deletes, or what must be noted before something is deleted. Those scripts are made with [`Script::allow_oom`]; what
-//! they take is bounded by what was committed, by their keys' own bounds, or by times to live.
+//! **Full store.** At its memory limit, Redis refuses a script whose first write may take memory, before the script has changed anything. Only the
+//! first step of a new object may be refused that way. A step that follows a commit must not be refused, since half a change would stay; nor may
+//! deletions and the journal entries before them. Their scripts use [`Script::allow_oom`]; the memory that they take is bounded by what was
+//! committed, by the bounds of their keys, or by times to live.
 
 use redis::{Arg, Cmd, ToRedisArgs, Value};
 use std::sync::OnceLock;
 
-/// Has Redis refuse a script as a whole where it takes no changes.
+/// With this header Redis refuses the whole script if it accepts no writes.
 const REFUSABLE: &str = "#!lua\n";
-/// Has Redis run a script also where its memory limit is reached.
+/// With this header Redis also runs the script at its memory limit.
 const ALLOW_OOM: &str = "#!lua flags=allow-oom\n";
 
-/// A script that lies beside its store as `lua/<verb>_<object>.lua`.
+/// A script next to its store, `lua/<verb>_<object>.lua`.
 pub struct Script {
-    /// What Redis is told of it on a line of its own, or nothing.
+    /// The header line for Redis; may be empty.
     header: &'static str,
-    /// What several scripts share.
+    /// The code shared with other scripts.
     before: &'static str,
     source: &'static str,
     compiled: OnceLock<Compiled>,
@@ -37,22 +37,22 @@ impl Script {
         Self::with("", "", source)
     }
 
-    /// A script that runs also where the store is full.
+    /// A script that also runs in a full store.
     pub const fn allow_oom(source: &'static str) -> Self {
         Self::with(ALLOW_OOM, "", source)
     }
 
-    /// A script that is refused wherever changes are, whether it makes any or not.
+    /// A script that is refused whenever writes are, even if it writes nothing.
     pub(super) const fn refusable(source: &'static str) -> Self {
         Self::with(REFUSABLE, "", source)
     }
 
-    /// A script that begins with what it shares with others; use with `include_str!` in a `static`.
+    /// A script that begins with shared code; use with `include_str!` in a `static`.
     pub const fn after(before: &'static str, source: &'static str) -> Self {
         Self::with("", before, source)
     }
 
-    /// The same for one that runs also where the store is full.
+    /// A script with shared code that also runs in a full store.
     pub const fn allow_oom_after(before: &'static str, source: &'static str) -> Self {
         Self::with(ALLOW_OOM, before, source)
     }
@@ -73,19 +73,19 @@ impl Script {
     }
 }
 
-/// One run of a script: every key it touches, all of one hash tag, and its arguments.
+/// A call of a script: all of its keys, which have one hash tag, and its arguments.
 pub struct Call {
     script: &'static Script,
     command: Cmd,
 }
 
 impl Call {
-    /// A run over `keys`, without arguments yet.
+    /// A call with `keys`, without arguments.
     pub fn new<const N: usize>(script: &'static Script, keys: [String; N]) -> Self {
         Self::with_keys(script, keys)
     }
 
-    /// The same over as many keys as there happen to be.
+    /// The same with any number of keys.
     pub fn with_keys<K: IntoIterator<Item = String, IntoIter: ExactSizeIterator>>(script: &'static Script, keys: K) -> Self {
         let keys = keys.into_iter();
         let mut command = redis::cmd("EVALSHA");
@@ -96,7 +96,7 @@ impl Call {
         Self { script, command }
     }
 
-    /// A run over a command's key, with the rest of the command as arguments.
+    /// A call with a command's key, and the rest of the command as arguments.
     pub(super) fn from_command(script: &'static Script, command: &Cmd) -> Self {
         let words: Vec<&[u8]> = command.args_iter().filter_map(simple).collect();
         let key = words.get(1).map(|key| String::from_utf8_lossy(key).into_owned()).unwrap_or_default();
@@ -104,7 +104,7 @@ impl Call {
         call.arg(words.get(2..).unwrap_or_default())
     }
 
-    /// The same with one more argument, or several.
+    /// Adds one or more arguments.
     #[must_use]
     pub fn arg(mut self, argument: impl ToRedisArgs) -> Self {
         self.command.arg(argument);

@@ -4,12 +4,12 @@ use super::{Db, keys};
 use crate::base::error::Error;
 
 impl Db {
-    /// The key that cursors are tagged with: made by the first process that asks, the same for all ever after.
+    /// The secret that signs cursors: created by the first process, then constant.
     ///
     /// # Errors
     /// As [`Db::read`].
     pub async fn cursor_secret(&self) -> Result<[u8; 16], Error> {
-        // Looked for first: pages are read while Redis refuses writes too.
+        // Read first: pages must work while Redis refuses writes.
         let mut get = redis::cmd("GET");
         get.arg(keys::CURSOR_SECRET);
         let mut secret: Option<Vec<u8>> = self.read(get.clone()).await?;

@@ -1,4 +1,4 @@
-//! The options by which what is stored is settled: a process that starts with others has something to do.
+//! Options that the stored data depends on. A process that starts with other values must settle the data.
 
 use super::script::{Call, Script};
 use super::{Db, keys};
@@ -11,7 +11,7 @@ static REPLACE_SETTING: Script = Script::new(include_str!("lua/replace_setting.l
 pub(super) const STAR_FOLLOWERS: &str = "star-followers";
 
 impl Db {
-    /// With how many followers authors are stars in this store; `None` before anybody has said so. One command.
+    /// The recorded threshold of the fan-out mode, in followers; `None` if none is recorded. One command.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
@@ -19,7 +19,7 @@ impl Db {
         self.read(cmd("HGET").arg(keys::SETTINGS).arg(STAR_FOLLOWERS).take()).await
     }
 
-    /// Notes with how many followers they are. One command.
+    /// Records the threshold. One command.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -28,7 +28,7 @@ impl Db {
         self.write_many(vec![command]).await.map(drop)
     }
 
-    /// Replaces the number of followers that makes a star, if it is still `from`; `false` when another process was faster. One script.
+    /// Replaces the threshold if it is still `from`; `false` if another process was faster. One script.
     ///
     /// # Errors
     /// As [`Db::call`].

@@ -1,15 +1,15 @@
-//! Hash tags that lie evenly spread over the slots of a cluster, so that every primary holds some of them.
+//! Hash tags that are spread evenly over the slots of a cluster, so that every primary holds some of them.
 
 use redis::cluster_routing::Slot;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// How many there are. A primary with twice as many consecutive slots as lie between two of them (256) holds one in any case.
+/// The number of tags. A primary with 256 consecutive slots, twice the distance between two tags, always holds one.
 const TAGS: u16 = 128;
 /// Slots of a cluster.
 const SLOTS: u16 = 16_384;
 
-/// The tags: of every stretch of slots the smallest number that lies in it.
+/// The tags: for each range of slots, the smallest number whose slot is in it.
 pub fn tags() -> &'static [u64] {
     static FOUND: LazyLock<Vec<u64>> = LazyLock::new(|| {
         let stretch = |slot: u16| Some((Slot::new(slot)?, slot / (SLOTS / TAGS)));

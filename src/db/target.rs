@@ -1,4 +1,4 @@
-//! Which Redis: `redis://`, `rediss://`, `unix:` or a cluster, as URLs say it.
+//! Redis URLs: `redis://`, `rediss://`, `unix:` or a cluster.
 
 use redis::io::tcp::TcpSettings;
 use redis::io::tcp::socket2::TcpKeepalive;
@@ -16,7 +16,7 @@ pub enum Target {
     Cluster(Vec<ConnectionInfo>),
 }
 
-/// What is wrong with a Redis URL. Never holds the URL itself: a password may stand in it.
+/// An invalid Redis URL. The text never contains the URL, which may have a password.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "{0} Known forms: redis://[user:password@]host[:port][/db], rediss://…, unix:/path/to/redis.sock, redis-cluster://host:port?node=host2:port2."
@@ -24,7 +24,7 @@ pub enum Target {
 pub struct TargetError(String);
 
 impl Target {
-    /// The server behind a unix socket.
+    /// The server at a unix socket.
     pub fn socket(path: &Path) -> Self {
         let info = redis::ConnectionAddr::Unix(path.to_owned()).into_connection_info();
         Self::single(info.expect("a path always makes an address"))
@@ -35,16 +35,16 @@ impl Target {
     }
 }
 
-/// How we speak to any server.
+/// Settings for all connections.
 fn with_settings(info: ConnectionInfo) -> ConnectionInfo {
-    // RESP3 is what tells us of a disconnection at once, and later of invalidated keys.
-    // The library's name is not told: a user of least privilege may not, and Redis would note the try each time.
+    // RESP3 pushes disconnections and invalidated keys.
+    // The library's name is not sent: a user of least privilege may not set it, and Redis would log each attempt.
     let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3).set_skip_set_lib_name();
     info.set_redis_settings(settings).set_tcp_settings(tcp_settings())
 }
 
-/// What the system is to do about connections: send at once, and notice within ten seconds that the other side is gone without a word,
-/// be it that it acknowledges nothing that was sent or, where nothing is sent, that it answers no probe.
+/// Socket options: send at once, and detect a dead peer within ten seconds, whether it acknowledges nothing or, on an idle connection, answers no
+/// probe.
 fn tcp_settings() -> TcpSettings {
     let probes = TcpKeepalive::new().with_time(Duration::from_secs(4)).with_interval(Duration::from_secs(2));
     let settings = TcpSettings::default().set_nodelay(true).set_keepalive(probes.with_retries(3));
@@ -69,13 +69,13 @@ impl FromStr for Target {
 
 fn info(url: &str) -> Result<ConnectionInfo, TargetError> {
     if url.starts_with("rediss:") {
-        // Without it the client panics at its first handshake. An error means that a provider is set already.
+        // Without a provider the client panics at its first handshake. An error means that one is set already.
         let _ = rustls::crypto::ring::default_provider().install_default();
     }
     url.into_connection_info().map_err(|error| TargetError(format!("{}.", error.detail().unwrap_or("Not a Redis URL"))))
 }
 
-/// `//[user:password@]host:port[?node=host:port&node=…]`: every node shares the credentials of the first.
+/// `//[user:password@]host:port[?node=host:port&node=…]`: all nodes use the credentials of the first.
 fn cluster(scheme: &str, rest: &str) -> Result<Target, TargetError> {
     let (first, query) = rest.split_once('?').unwrap_or((rest, ""));
     let first = first.trim_start_matches("//").trim_end_matches('/');

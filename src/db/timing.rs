@@ -2,47 +2,46 @@
 
 use std::time::Duration;
 
-/// Whether a lost answer may have changed something, and how long it is waited for.
+/// The kind of access: whether a lost reply may have changed something, and the timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
     Read,
     Write,
-    /// A write before the work of a request: waited for no longer than a read.
+    /// A write before the work of a request, with the timeout of a read.
     BriefWrite,
 }
 
 impl Access {
-    /// Whether a lost answer may have changed something.
+    /// Whether a lost reply may have changed something.
     pub(super) const fn is_write(self) -> bool {
         matches!(self, Self::Write | Self::BriefWrite)
     }
 }
 
-/// What is kept near unless it is said otherwise, in bytes.
+/// The default size of the client-side cache in bytes.
 const CLIENT_CACHE_BYTES: u64 = 64 << 20;
 
-/// How long to wait for Redis, over how many connections, and how much of it to keep. Times count while this process runs
-/// ([`crate::base::deadline`]).
+/// The timeouts of Redis, the number of connections and the size of the cache. Time counts while this process runs ([`crate::base::deadline`]).
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
-    /// For a connection to stand.
+    /// For opening a connection.
     pub connect: Duration,
-    /// For the answer to a command or a whole pipeline.
+    /// For the reply to a command or a pipeline.
     pub response: Duration,
-    /// For the confirmation of a write, if that is longer: the client of one that is given up does not know whether it happened.
+    /// For the confirmation of a write, if that is longer: after a timeout, the client does not know whether the write has happened.
     pub write: Duration,
-    /// For a request to be charged what it costs. One that is not is free, so this is short.
+    /// For charging the cost of a request. A request that cannot be charged is free, so this is short.
     pub charge: Duration,
-    /// Connections to a single server.
+    /// The number of connections to a single server.
     pub connections: usize,
-    /// How many bytes are kept near of what is read of a single server at most; 0 for nothing.
+    /// The size of the client-side cache of a single server in bytes; 0 for no cache.
     pub client_cache: u64,
 }
 
 impl Default for Timing {
-    /// Connecting and an answer together stay under the second within which a client is told that the storage is down; so do a charge
-    /// and an answer. A request reads before it writes, so only writes under way wait longer for a Redis that stops, such as one that waits for a
-    /// slow disk (`appendfsync everysec`): with connecting, which a cluster counts too, less than two seconds.
+    /// Connecting and a reply together take less than the second in which a client learns that the storage is down; so do a charge and a reply. A
+    /// request reads before it writes, so only writes under way wait longer for a stalled Redis, such as one that waits for a slow disk
+    /// (`appendfsync everysec`): with connecting, which a cluster counts too, less than two seconds.
     fn default() -> Self {
         let [connect, response, write, charge] = [300, 600, 1_600, 200].map(Duration::from_millis);
         Self { connect, response, write, charge, connections: 2, client_cache: CLIENT_CACHE_BYTES }
@@ -50,13 +49,13 @@ impl Default for Timing {
 }
 
 impl Timing {
-    /// For bulk work that no client waits for: patient, and wide pipelines may take their time.
+    /// For bulk work without a waiting client: long timeouts, so that large pipelines can complete.
     pub fn patient() -> Self {
         let [connect, response, write, charge] = [2, 30, 30, 30].map(Duration::from_secs);
         Self { connect, response, write, charge, connections: 2, client_cache: 0 }
     }
 
-    /// How long an answer may take.
+    /// The timeout of a reply.
     pub(super) fn patience(&self, access: Access) -> Duration {
         match access {
             Access::Read | Access::BriefWrite => self.response,

@@ -13,11 +13,11 @@ use redis::{Client, Cmd, ConnectionInfo, RedisError, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Where commands go, and what is counted of it.
+/// The route of commands, with its metrics.
 pub(super) struct Topology {
     nodes: Nodes,
     meters: Arc<StorageMeters>,
-    /// What is kept of a single server.
+    /// The client-side cache of a single server.
     client_cache: Option<Arc<ClientCache>>,
 }
 
@@ -42,7 +42,7 @@ impl Topology {
         self.client_cache.as_deref()
     }
 
-    /// Which link to a single server this thread's commands go over.
+    /// The link to a single server that this thread uses.
     pub(super) fn link(&self) -> usize {
         match &self.nodes {
             Nodes::Single(links) => links.for_thread(),
@@ -50,12 +50,12 @@ impl Topology {
         }
     }
 
-    /// What an error of Redis means to a client; see [`classify`].
+    /// Maps an error of Redis to an error for clients; see [`classify`].
     pub(super) fn classify(&self, error: &RedisError, access: Access) -> Error {
         classify(&self.meters, error, access)
     }
 
-    /// Sends commands as one pipeline, or one for each node of a cluster; answers in order.
+    /// Sends commands as one pipeline, or one per node of a cluster; replies in order.
     pub(super) async fn send(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
         match &self.nodes {
             Nodes::Single(links) => {
@@ -89,7 +89,7 @@ impl Topology {
         Ok(())
     }
 
-    /// For each node that has some of these channels, by its address: how to connect, and which. With `stale` it is looked up anew.
+    /// Groups channels by node: its address, how to connect, and its channels. With `stale`, the slot map is refreshed first.
     pub(super) async fn channel_nodes(
         &self,
         channels: &[String],
@@ -105,7 +105,7 @@ impl Topology {
         Ok(self.each_primary(&redis::cmd("PING")).await?.len())
     }
 
-    /// Answers of every primary, in the order of their addresses.
+    /// The replies of every primary, in the order of their addresses.
     pub(super) async fn each_primary(&self, command: &Cmd) -> Result<Vec<Value>, Error> {
         match &self.nodes {
             Nodes::Single(_) => self.send(vec![command.clone()], Access::Read).await,
@@ -113,7 +113,7 @@ impl Topology {
         }
     }
 
-    /// How each primary is reached, in the order of their addresses.
+    /// The address of each primary, in order.
     pub(super) async fn primary_addresses(&self) -> Result<Vec<ConnectionInfo>, Error> {
         let clients = match &self.nodes {
             Nodes::Single(links) => vec![links.client()],

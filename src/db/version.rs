@@ -1,4 +1,4 @@
-//! The mark of the store's version. What the versions are, and how a store gets from one to the next, is `migrations`' business.
+//! The version of the store. The versions and their migrations are in [`crate::cli::migrations`].
 
 use super::script::{Call, Script};
 use super::{Db, decode, keys};
@@ -11,13 +11,13 @@ static ADVANCE_VERSION: Script = Script::new(include_str!("lua/advance_version.l
 /// The version of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VersionMark {
-    /// Every migration up to this one is done. 0 for a store that was made before there were marks.
+    /// All migrations up to this one are complete. 0 for a store from before versions.
     pub version: u64,
-    /// The migration that is under way, and where its next pass begins.
+    /// The migration in progress, and where its next pass begins.
     pub step: Option<(u64, String)>,
-    /// The version of the program that wrote the mark.
+    /// The version of the program that wrote this.
     pub by: String,
-    /// The least version that a program must know to work on the store.
+    /// The lowest version that a program must know to use the store.
     pub needs: u64,
 }
 
@@ -28,14 +28,14 @@ impl VersionMark {
     }
 }
 
-/// The fields of a stored mark: version, step, place, by, needs.
+/// The stored fields: version, step, place, by, needs.
 type StoredMark = (Option<u64>, Option<u64>, Option<String>, Option<String>, Option<u64>);
 
 impl Db {
-    /// The mark of this store; `None` when it has none. One round trip.
+    /// The version of this store; `None` if none is stored. One round trip.
     ///
     /// # Errors
-    /// `STORAGE_UNAVAILABLE`; internal for a mark that cannot be read.
+    /// `STORAGE_UNAVAILABLE`; internal if it cannot be parsed.
     pub async fn version_mark(&self) -> Result<Option<VersionMark>, Error> {
         let command = cmd("HMGET").arg(keys::VERSION).arg(&["version", "step", "place", "by", "needs"]).take();
         let (version, step, place, by, needs): StoredMark = self.read(command).await?;
@@ -45,7 +45,7 @@ impl Db {
         Ok(Some(VersionMark { version, step, by: by.unwrap_or_default(), needs: needs.unwrap_or(reached) }))
     }
 
-    /// Replaces the mark, if it is still `from`; `false` when another process was faster. One script.
+    /// Replaces the version if it is still `from`; `false` if another process was faster. One script.
     ///
     /// # Errors
     /// As [`Db::call`].
@@ -55,7 +55,7 @@ impl Db {
             .await
     }
 
-    /// Whether any Waxwing has written into this store: each draws ids before it writes anything else. One round trip.
+    /// Whether any Waxwing process has written to this store: each generates ids before it writes anything else. One round trip.
     ///
     /// # Errors
     /// As [`Db::read_many`].

@@ -1,4 +1,4 @@
-//! Spans of time for the id source: what makes ids unique across processes.
+//! Reserves spans of time for the id generator, which makes ids unique across processes.
 
 use super::script::{Call, Script};
 use super::{Db, decode, keys};
@@ -9,7 +9,7 @@ use crate::base::ids::source::{IMPORT_WORKER, ReserveSpan, SPAN, Span, WORKERS};
 static RESERVE_SPAN: Script = Script::allow_oom(include_str!("lua/reserve_span.lua"));
 
 impl ReserveSpan for Db {
-    /// One round trip while the process keeps its worker number; a few more, at start, to find a free one.
+    /// One round trip while the process keeps its worker number; a few more at start, to find a free one.
     async fn reserve(&self, now: Millis, held: Option<Span>) -> Result<Span, Error> {
         let first = held.map_or_else(|| rand::random_range(0..IMPORT_WORKER), |held| held.worker);
         for step in 0..IMPORT_WORKER {
@@ -25,7 +25,7 @@ impl ReserveSpan for Db {
 }
 
 impl Db {
-    /// Reserves `from..=until` for an import, whose ids lie in the past. `None` when an import has been there already.
+    /// Reserves `from..=until` for an import, whose ids are in the past. `None` if it was reserved before.
     ///
     /// # Errors
     /// As [`Db::call`].

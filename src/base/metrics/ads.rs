@@ -1,13 +1,13 @@
-//! What is counted of ads: impressions and clicks, and why some of them do not count.
+//! Metrics of ads: impressions and clicks, valid or invalid.
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
 
-/// What counts.
+/// The result of valid traffic.
 const VALID: &str = "valid";
-/// What does not count.
+/// The result of invalid traffic.
 const INVALID: &str = "invalid";
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -16,7 +16,7 @@ struct TrafficLabels {
     result: &'static str,
 }
 
-/// The meters of ads.
+/// The metrics of ads.
 #[derive(Default)]
 pub(super) struct AdMeters {
     traffic: Family<TrafficLabels, Counter>,

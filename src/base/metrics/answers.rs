@@ -1,4 +1,4 @@
-//! What is counted of answers: the bytes that wait for their readers, and the answers that were not delivered.
+//! Metrics of answers: bytes that wait for their readers, and answers that were not delivered.
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -9,13 +9,13 @@ use prometheus_client::registry::Registry;
 /// Why an answer was not delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusedAnswer {
-    /// It grew larger than an answer may be, and was stopped while it was made.
+    /// It exceeded the maximum size of an answer and was stopped.
     TooLarge,
-    /// Its address has as many unread bytes as it may.
+    /// Its address has the maximum of unread bytes.
     AddressUnread,
-    /// All addresses together had more unread bytes than they may, and its address had the most.
+    /// All addresses together exceeded the maximum of unread bytes, and its address had the most.
     Unread,
-    /// Its reader reads more slowly than a client may.
+    /// Its reader is slower than the minimum rate.
     SlowReader,
 }
 
@@ -37,7 +37,7 @@ struct ReasonLabel {
     reason: &'static str,
 }
 
-/// The meters of answers.
+/// The metrics of answers.
 pub(super) struct AnswerMeters {
     pub(super) unread: Gauge,
     refused: Family<ReasonLabel, Counter>,

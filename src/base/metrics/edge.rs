@@ -1,4 +1,4 @@
-//! What is counted of connections and of the bodies of requests.
+//! Metrics of connections and request bodies.
 
 use super::GaugeGuard;
 use prometheus_client::encoding::EncodeLabelSet;
@@ -7,14 +7,14 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-/// What a connection is doing.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectionState {
-    /// Nothing has come since it was accepted.
+    /// Nothing was received yet.
     Silent,
-    /// It is idle between two requests.
+    /// Idle between two requests.
     Idle,
-    /// A part of a request's head has come.
+    /// A part of a request's head was received.
     Head,
     /// A request or a stream is in flight.
     Active,
@@ -35,7 +35,7 @@ struct ReasonLabel {
     reason: &'static str,
 }
 
-/// The meters of the edge. Cheap to clone; clones are the same.
+/// The metrics of connections and bodies. Cheap to clone; clones share their counters.
 #[derive(Clone)]
 pub struct EdgeMeters {
     /// In the order of [`ConnectionState::ALL`].
@@ -67,7 +67,7 @@ impl EdgeMeters {
         meters
     }
 
-    /// Counts a connection that goes from one state to another; `None` before it is open and after it is closed.
+    /// Counts a change of a connection's state; `None` before it is open and after it is closed.
     pub fn connection_moved(&self, from: Option<ConnectionState>, to: Option<ConnectionState>) {
         if let Some(from) = from {
             self.states[from as usize].dec();
@@ -77,22 +77,22 @@ impl EdgeMeters {
         }
     }
 
-    /// Counts a connection that was refused or closed.
+    /// Counts a connection that the server refused or closed.
     pub fn connection_dropped(&self, reason: &'static str) {
         self.dropped_connections.get_or_create(&ReasonLabel { reason }).inc();
     }
 
-    /// Counts a body that is being read, until what this gives is dropped.
+    /// Counts a body that is being read, until the guard is dropped.
     pub fn body(&self) -> GaugeGuard {
         GaugeGuard::new(&self.bodies)
     }
 
-    /// Says how many bytes are reserved for long bodies.
+    /// Sets the number of bytes that are reserved for long bodies.
     pub fn set_body_bytes(&self, bytes: usize) {
         self.body_bytes.set(bytes as i64);
     }
 
-    /// Counts a body that was given up.
+    /// Counts a body that was dropped.
     pub fn body_dropped(&self, reason: &'static str) {
         self.dropped_bodies.get_or_create(&ReasonLabel { reason }).inc();
     }

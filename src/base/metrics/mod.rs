@@ -1,8 +1,8 @@
-//! What is counted, for Prometheus: requests, answers, Redis, background work, the process.
+//! Metrics for Prometheus: requests, answers, Redis, background work, the process.
 //!
-//! It knows neither HTTP nor Redis; those who do call it. Every label has a bounded set of values whatever clients send: of the
-//! operations' names, which clients choose, the first [`OPERATIONS`] of a process are kept (`names`). Counting costs a few
-//! atomics and short locks, and allocates for a label that was not there before.
+//! This module knows neither HTTP nor Redis; their modules call it. Every label has a bounded set of values regardless of the clients: only the
+//! first [`OPERATIONS`] operation names of a process become labels (`names`). Counting costs a few atomic operations and short locks, and allocates
+//! only for a new label.
 
 mod ads;
 mod answers;
@@ -32,19 +32,19 @@ use prometheus_client::registry::{Registry, Unit};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many names of operations are kept apart; requests of further ones are counted under [`OTHER`].
+/// The most operation names that become labels; further ones are counted as [`OTHER`].
 pub const OPERATIONS: usize = 200;
-/// How many outcomes are kept apart. They are our own codes, of which there are some two dozen.
+/// The most outcomes that become labels. They are error codes, of which there are some two dozen.
 const OUTCOMES: usize = 64;
-/// The operation of requests whose name is not kept: too many, too long, or no name at all.
+/// The operation of requests whose name is not a label: too many names, too long, or not a GraphQL name.
 pub const OTHER: &str = "other";
-/// The operation of requests that name none.
+/// The operation of requests without a name.
 pub const ANONYMOUS: &str = "anonymous";
-/// The operation of requests that were refused before it was known.
+/// The operation of requests that were refused before their operation was known.
 pub const UNKNOWN: &str = "unknown";
-/// The outcome of requests without an error.
+/// The outcome of successful requests.
 pub const OK: &str = "ok";
-/// The outcome of a request that nobody waits for any more.
+/// The outcome of requests whose client is gone.
 pub const CANCELLED: &str = "CANCELLED";
 
 /// From half a millisecond to ten seconds, the deadline of a request.
@@ -53,20 +53,20 @@ const SECONDS: [f64; 14] = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0
 /// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OperationKind {
-    /// It reads.
+    /// A query.
     Query,
-    /// It changes something.
+    /// A mutation.
     Mutation,
-    /// It goes on.
+    /// A subscription.
     Subscription,
-    /// It was refused before that was known.
+    /// Refused before the kind was known.
     Unknown,
 }
 
 impl OperationKind {
     const ALL: [Self; 4] = [Self::Query, Self::Mutation, Self::Subscription, Self::Unknown];
 
-    /// Its name in labels and logs.
+    /// The name in labels and logs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Query => "query",
@@ -110,7 +110,7 @@ struct QueueLabel {
     queue: &'static str,
 }
 
-/// What one application counts.
+/// The metrics of an application.
 pub struct Metrics {
     registry: Registry,
     operations: LabelNames,
@@ -138,7 +138,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Nothing counted yet, in a process that began at `began`; with what is counted of the storage.
+    /// New metrics of a process that started at `began`, together with those of the storage.
     pub fn new(storage: &StorageMeters, began: Millis) -> Self {
         let durations = Family::<KindLabel, Histogram>::new_with_constructor(histogram as fn() -> Histogram);
         let mut registry = Registry::default();
@@ -208,8 +208,7 @@ impl Metrics {
         self.registry.register_collector(Box::new(Process { began }));
     }
 
-    /// One GraphQL request: what it was (no name for an anonymous one), what came of it (a code, [`OK`] without an error), and
-    /// how long it took.
+    /// Counts a GraphQL request: its operation name (`None` if anonymous), its outcome (an error code, or [`OK`]) and its duration.
     pub fn request(&self, operation: Option<&str>, kind: OperationKind, outcome: &str, took: Duration) {
         let operation = match (operation, kind) {
             (None, OperationKind::Unknown) => UNKNOWN,
@@ -221,82 +220,82 @@ impl Metrics {
         self.durations[kind as usize].observe(took.as_secs_f64());
     }
 
-    /// What the journal holds: entries of a queue, and those of either that were given up.
+    /// Sets the number of entries in a queue of the journal, and of dead letters in both queues.
     pub fn journal(&self, queue: &'static str, entries: u64, dead: u64) {
         self.journal.get_or_create(&QueueLabel { queue }).set(entries.try_into().unwrap_or(i64::MAX));
         self.dead.set(dead.try_into().unwrap_or(i64::MAX));
     }
 
-    /// Work beyond an estimate was charged; so much of it became a debt.
+    /// Counts units that were charged beyond an estimate, and the part of them that became a debt.
     pub fn settled(&self, units: u64, debt: u64) {
         self.settled_units.inc_by(units);
         self.debt_units.inc_by(debt);
     }
 
-    /// One answer over HTTP.
+    /// Counts an HTTP response.
     pub fn answered(&self, status: u16) {
         self.answers.get_or_create(&StatusLabel { status }).inc();
     }
 
-    /// An answer that was not delivered.
+    /// Counts an answer that was not delivered.
     pub fn refused_answer(&self, reason: RefusedAnswer) {
         self.answer_meters.refused(reason);
     }
 
-    /// Impressions of ads, which count or do not.
+    /// Counts impressions of ads, valid or invalid.
     pub fn ad_impressions(&self, is_invalid: bool, count: usize) {
         self.ad_meters.impressions(is_invalid, count);
     }
 
-    /// A click on an ad: why it does not count, `None` where it does.
+    /// Counts a click on an ad; `reason` is why it is invalid.
     pub fn ad_click(&self, reason: Option<&'static str>) {
         self.ad_meters.click(reason);
     }
 
-    /// So many bytes of answers more that wait for their readers; fewer, where that is negative.
+    /// Adds bytes that wait for their readers; negative to subtract.
     pub fn add_unread(&self, bytes: i64) {
         self.answer_meters.unread.inc_by(bytes);
     }
 
-    /// A request over HTTP that is under way until what this gives is dropped.
+    /// Counts an HTTP request in flight, until the guard is dropped.
     pub fn in_flight(&self) -> GaugeGuard {
         GaugeGuard::new(&self.in_flight)
     }
 
-    /// The meters of connections and bodies.
+    /// The metrics of connections and bodies.
     pub const fn edge(&self) -> &EdgeMeters {
         &self.edge
     }
 
-    /// A connection that is open until what this gives is dropped.
+    /// Counts an open connection, until the guard is dropped.
     pub fn connection(&self) -> GaugeGuard {
         GaugeGuard::new(&self.connections)
     }
 
-    /// A socket or an event stream that is open until what this gives is dropped.
+    /// Counts an open WebSocket or event stream, until the guard is dropped.
     pub fn live_stream(&self, transport: &'static str) -> GaugeGuard {
         GaugeGuard::new(&self.streams.get_or_create(&TransportLabel { transport }))
     }
 
-    /// A subscription that runs until what this gives is dropped.
+    /// Counts a running subscription, until the guard is dropped.
     pub fn live_subscription(&self, transport: &'static str) -> GaugeGuard {
         GaugeGuard::new(&self.subscriptions.get_or_create(&TransportLabel { transport }))
     }
 
-    /// Entries of a subscription's filter, until what this gives is dropped.
+    /// Counts the entries of a subscription's filter, until the guard is dropped.
     pub fn filter_entries(&self, entries: usize) -> GaugeGuard {
         GaugeGuard::many(&self.filter_entries, entries)
     }
 
-    /// A subscription was refused for the entries of its filter.
+    /// Counts a subscription that was refused because of its filter entries.
     pub fn filter_refused(&self) {
         self.filters_refused.inc();
     }
 
-    /// Everything in the text format of OpenMetrics, with what is under way at this moment.
+    /// All metrics in the OpenMetrics text format.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If formatting fails.
     pub fn exposition(&self, background: usize, hashes_waiting: usize, hashes_running: usize) -> Result<String, std::fmt::Error> {
         self.background.set(background as i64);
         self.hashes_waiting.set(hashes_waiting as i64);
@@ -311,7 +310,7 @@ fn histogram() -> Histogram {
     Histogram::new(SECONDS)
 }
 
-/// One or more in a gauge, until it is dropped.
+/// An increment of a gauge that is undone on drop.
 pub struct GaugeGuard(Gauge, i64);
 
 impl GaugeGuard {
@@ -336,7 +335,7 @@ impl Drop for GaugeGuard {
 mod tests {
     use super::*;
 
-    /// The names of all families that are registered, also of those that have no series yet. Only its text tells what a registry holds.
+    /// The names of all registered families, including those without series. Only the debug output of a registry contains them.
     fn registered(registry: &Registry) -> Vec<String> {
         let text = format!("{registry:?}");
         let families = text.split("Descriptor { name: \"").skip(1).map(|rest| rest.split_once('"').expect("a name"));
@@ -381,7 +380,7 @@ mod tests {
             assert!(text.lines().any(|other| other == line), "{line} is not in\n{text}");
         }
         drop(held);
-        // What is read when it is asked for stands in no registry.
+        // Collectors are not part of the registry's debug output.
         let process = text.lines().filter_map(|line| line.strip_prefix("# TYPE process_")).map(|line| format!("process_{line}"));
         let process = process.map(|line| line.split(' ').next().unwrap_or_default().to_owned());
         let names: Vec<String> = registered(&metrics.registry).into_iter().chain(process).collect();

@@ -1,13 +1,13 @@
-//! Names that others choose, as labels: only so many of them.
+//! Label values that clients choose: bounded in number and length.
 
 use super::OTHER;
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// The longest name that is kept, in bytes.
+/// The longest label value, in bytes.
 const LONGEST: usize = 64;
 
-/// The first names that came, up to a number; every further one is [`OTHER`].
+/// The first names up to a bound; later ones become [`OTHER`].
 pub(super) struct LabelNames {
     known: RwLock<HashSet<Arc<str>>>,
     room: usize,
@@ -15,13 +15,13 @@ pub(super) struct LabelNames {
 }
 
 impl LabelNames {
-    /// Room for so many names beside those that are known from the start.
+    /// Labels for `room` names beside the `own` ones.
     pub(super) fn new(room: usize, own: &[&str]) -> Self {
         let known = own.iter().map(|name| Arc::from(*name)).collect();
         Self { known: RwLock::new(known), room: room + own.len(), other: OTHER.into() }
     }
 
-    /// The name itself while there is room and it is one in GraphQL, else [`OTHER`]. Allocates for a new name only.
+    /// The name itself if it is a label already, or is a GraphQL name and there is room; else [`OTHER`]. Allocates for a new name only.
     pub(super) fn admit(&self, name: &str) -> Arc<str> {
         {
             let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
@@ -34,7 +34,7 @@ impl LabelNames {
         }
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= self.room && !known.contains(name) {
-            return self.other.clone(); // Others took the last place meanwhile.
+            return self.other.clone(); // Another thread has added the last name.
         }
         let name: Arc<str> = known.get(name).cloned().unwrap_or_else(|| name.into());
         known.insert(name.clone());

@@ -1,4 +1,4 @@
-//! The process itself, under the names that Prometheus's own libraries use. Read when it is asked for.
+//! Metrics of the process, under the names that Prometheus's own libraries use. Read on each scrape.
 
 use crate::base::clock::Millis;
 use prometheus_client::collector::Collector;
@@ -9,7 +9,7 @@ use std::fs;
 
 #[derive(Debug)]
 pub(super) struct Process {
-    /// When it began.
+    /// The start time.
     pub(super) began: Millis,
 }
 
@@ -30,7 +30,7 @@ impl Collector for Process {
     }
 }
 
-/// A metric of whatever type.
+/// A metric of any type.
 trait Erased {
     fn write(&self, encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str) -> std::fmt::Result;
 }
@@ -41,7 +41,7 @@ impl<T: EncodeMetric> Erased for T {
     }
 }
 
-/// User and system time are the 14th and 15th fields of `/proc/self/stat`, in clock ticks; a name in brackets stands before them.
+/// User and system time are the 14th and 15th fields of `/proc/self/stat`, in clock ticks, after a name in parentheses.
 fn cpu_seconds() -> Option<f64> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);

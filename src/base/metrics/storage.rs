@@ -1,4 +1,4 @@
-//! What is counted of the storage: how often it was waited for, how long, and what went wrong.
+//! Metrics of the storage: round trips, their duration, and faults.
 
 use super::histogram;
 use prometheus_client::encoding::EncodeLabelSet;
@@ -8,20 +8,20 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 use std::time::Duration;
 
-/// What can go wrong with the storage.
+/// A fault of the storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StorageFault {
-    /// There is no connection and none can be made.
+    /// No connection can be made.
     Unreachable,
-    /// It did not answer in time.
+    /// No answer in time.
     Timeout,
-    /// The connection broke while an answer was awaited.
+    /// The connection broke before the answer.
     Lost,
-    /// It answers that it cannot serve now: loading, read-only, a cluster that is down.
+    /// Redis does not serve now: loading, read-only, cluster down.
     Refused,
-    /// It has reached its memory limit and takes nothing new.
+    /// Redis has reached its memory limit.
     Full,
-    /// It answered with an error that only a defect of ours, or a spoiled key, explains.
+    /// An error reply that only a defect of this program or a corrupt key explains.
     Reply,
 }
 
@@ -45,7 +45,7 @@ struct FaultLabel {
     kind: &'static str,
 }
 
-/// The meters of one handle to the storage.
+/// The metrics of one handle to the storage.
 pub struct StorageMeters {
     trips: Counter,
     pipelines: Counter,
@@ -64,32 +64,32 @@ impl Default for StorageMeters {
 }
 
 impl StorageMeters {
-    /// A command, a script or a pipeline goes out.
+    /// Counts a command, a script or a pipeline.
     pub fn sent(&self) {
         self.trips.inc();
     }
 
-    /// A node is sent its part of it.
+    /// Counts a pipeline to one node.
     pub fn piped(&self) {
         self.pipelines.inc();
     }
 
-    /// It came back, well or not.
+    /// Records the duration of a round trip, successful or not.
     pub fn answered(&self, took: Duration) {
         self.duration.observe(took.as_secs_f64());
     }
 
-    /// Something went wrong.
+    /// Counts a fault.
     pub fn failed(&self, fault: StorageFault) {
         self.by_fault[fault as usize].inc();
     }
 
-    /// How many went out so far.
+    /// The number of round trips so far.
     pub fn round_trips(&self) -> u64 {
         self.trips.get()
     }
 
-    /// How many pipelines went to nodes so far: as many as round trips, unless a cluster's nodes have a part each.
+    /// The number of pipelines to nodes so far: equal to the round trips, except on a cluster.
     pub fn pipelines(&self) -> u64 {
         self.pipelines.get()
     }

@@ -1,4 +1,4 @@
-//! Prometheus's text format 0.0.4, made of the text format of OpenMetrics, which the library writes.
+//! Converts the OpenMetrics text format, which the library writes, to the Prometheus text format 0.0.4.
 //!
 //! | | OpenMetrics | 0.0.4 |
 //! |---|---|---|
@@ -9,10 +9,10 @@
 //! | unit, end, exemplars | `# UNIT`, `# EOF`, `# {…} …` behind a sample | none |
 //! | a sample's time | seconds | milliseconds |
 
-/// The same metrics in the text format 0.0.4.
+/// Converts metrics to the text format 0.0.4.
 pub fn to_prometheus(openmetrics: &str) -> String {
     let mut text = String::with_capacity(openmetrics.len());
-    // A family's help stands before its type, by which its name depends.
+    // The help of a family comes before its type, which determines the name.
     let mut help = None;
     for line in openmetrics.lines() {
         match line.strip_prefix("# ").map(|line| line.split_once(' ').unwrap_or((line, ""))) {
@@ -25,7 +25,7 @@ pub fn to_prometheus(openmetrics: &str) -> String {
     text
 }
 
-/// The lines that declare a family. `declared` is its name and its type.
+/// Writes the declaration of a family. `declared` is its name and its type.
 fn family(text: &mut String, declared: &str, help: Option<(&str, &str)>) {
     let (name, kind) = declared.split_once(' ').unwrap_or((declared, "unknown"));
     let (suffix, kind) = match kind {
@@ -43,7 +43,7 @@ fn family(text: &mut String, declared: &str, help: Option<(&str, &str)>) {
     *text += &format!("# TYPE {name}{suffix} {kind}\n");
 }
 
-/// A sample: its series, its value, and its time if it has one.
+/// Writes a sample: its series, its value, and its time if there is one.
 fn sample(text: &mut String, line: &str) {
     let (series, rest) = line.split_at(end_of_series(line));
     let mut words = rest.split(" # ").next().unwrap_or_default().split_whitespace();
@@ -55,7 +55,7 @@ fn sample(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-/// Where the name and the labels of a sample end. A label's value may hold any character, a quote behind a backslash.
+/// The end of a sample's name and labels. A label value may contain any character; quotes are escaped by a backslash.
 fn end_of_series(line: &str) -> usize {
     let (mut is_quoted, mut is_escaped) = (false, false);
     for (at, byte) in line.bytes().enumerate() {

@@ -1,9 +1,9 @@
-//! What nodes say of where slots are: CLUSTER SLOTS, MOVED and ASK.
+//! Parses what nodes report about slots: CLUSTER SLOTS, MOVED and ASK.
 
 use redis::cluster_routing::Slot;
 use redis::{ConnectionAddr, ConnectionInfo, RedisError, RedisResult, ServerError, Value};
 
-/// Where a node listens.
+/// The address of a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Address {
     host: String,
@@ -11,7 +11,7 @@ pub(super) struct Address {
 }
 
 impl Address {
-    /// That of a server; `None` for a unix socket.
+    /// The address of a server; `None` for a unix socket.
     pub(super) fn from_server(server: &ConnectionInfo) -> Option<Self> {
         match server.addr() {
             ConnectionAddr::Tcp(host, port) | ConnectionAddr::TcpTls { host, port, .. } => {
@@ -21,7 +21,7 @@ impl Address {
         }
     }
 
-    /// A server here that is spoken to as this one is.
+    /// Connection settings for this address, otherwise like those of `server`.
     pub(super) fn like(&self, server: &ConnectionInfo) -> ConnectionInfo {
         let mut address = server.addr().clone();
         if let ConnectionAddr::Tcp(host, port) | ConnectionAddr::TcpTls { host, port, .. } = &mut address {
@@ -30,7 +30,7 @@ impl Address {
         server.clone().set_addr(address)
     }
 
-    /// As a node tells it. One that does not know its name leaves it out: then it is the name by which it was asked.
+    /// The address that a node reports. A node that does not know its own name omits it: then the name by which it was queried is used.
     fn resolve(host: Option<&str>, port: u16, asked: &Self) -> Option<Self> {
         match host {
             Some("?") => None,
@@ -46,7 +46,7 @@ impl std::fmt::Display for Address {
     }
 }
 
-/// Slots of one node, both ends within, and its replicas.
+/// A range of slots, both ends included, with its nodes.
 pub(super) struct Range {
     pub first: u16,
     pub last: u16,
@@ -54,13 +54,13 @@ pub(super) struct Range {
     pub replicas: Vec<Address>,
 }
 
-/// Reads the answer to CLUSTER SLOTS of the node at `asked`.
+/// Parses the reply to CLUSTER SLOTS of the node at `asked`.
 pub(super) fn ranges(answer: Value, asked: &Address) -> RedisResult<Vec<Range>> {
     let rows: Vec<Vec<Value>> = redis::from_redis_value(answer.extract_error()?)?;
     rows.into_iter().filter_map(|row| range(row, asked).transpose()).collect()
 }
 
-/// `None` for slots whose node is not known.
+/// Parses a range; `None` if its node is unknown.
 fn range(row: Vec<Value>, asked: &Address) -> RedisResult<Option<Range>> {
     let mut row = row.into_iter();
     let (first, last) = (number(row.next())?, number(row.next())?);
@@ -79,21 +79,21 @@ fn address(node: Option<Value>, asked: &Address) -> RedisResult<Option<Address>>
     Ok(Address::resolve(host.as_deref(), number(fields.next())?, asked))
 }
 
-/// Why a command was not done where it was sent.
+/// Why a node did not execute a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Redirect {
-    /// The slot is there now.
+    /// The slot has moved to this node.
     Moved(Slot, Address),
-    /// The slot is on its way there, and the key with it: to be asked for this once.
+    /// The slot is migrating to this node, and the key is already there: query it once.
     Ask(Address),
-    /// Some of its keys are here and some are there: to be tried again.
+    /// Some of the keys are here and some there: retry.
     Between,
     /// The node does not see enough of the cluster.
     Down,
 }
 
 impl Redirect {
-    /// Reads an error of the node at `asked`; `None` for every other.
+    /// Parses an error of the node at `asked`; `None` for other errors.
     pub(super) fn read(error: &ServerError, asked: &Address) -> Option<Self> {
         match error.code() {
             "TRYAGAIN" => Some(Self::Between),

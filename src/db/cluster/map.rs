@@ -1,4 +1,4 @@
-//! The nodes, and which of them has which slot, as far as we know. Where that is out of date, the nodes say so.
+//! The slot map: the nodes and their slots as last reported. Nodes correct an outdated map by redirections.
 
 use super::layout::{Address, Range, ranges};
 use crate::base::error::Error;
@@ -15,13 +15,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
-/// How long a map is good for those who wait for a better one.
+/// How long a refreshed map is shared by callers that wait for one.
 const FRESH: Duration = Duration::from_millis(50);
-/// How often at most it is asked for because slots move. Each move is noted by itself besides.
+/// The minimum interval of refreshes because of migrations. Each redirection also updates its own slot.
 const MOVING: Duration = Duration::from_secs(1);
-/// How long a node that is being given slots is remembered before it has any.
+/// How long a node that is importing slots is remembered before it owns any.
 const IMPORTING_TTL: Duration = Duration::from_mins(1);
-/// How many nodes are asked for the map at once; the first answer is taken.
+/// The number of nodes that are queried for the map concurrently; the first answer is used.
 const ASKED: usize = 3;
 
 pub(super) struct Node {
@@ -30,31 +30,31 @@ pub(super) struct Node {
 }
 
 pub(super) struct SlotMap {
-    /// Asked when no other node is known, and whom the others are spoken to like.
+    /// Queried if no other node is known; their settings are used for the other nodes.
     seeds: Vec<Arc<Node>>,
     like: ConnectionInfo,
     timing: Timing,
     meters: Arc<StorageMeters>,
     known: RwLock<Slots>,
-    /// Held while asking: when that was done last, and whether anybody answered.
+    /// Held during a refresh: the time of the last one, and whether a node has answered.
     asking: tokio::sync::Mutex<Option<(Instant, bool)>>,
 }
 
-/// What is known now.
+/// The current map.
 #[derive(Default)]
 pub(super) struct Slots {
-    /// How many maps there were.
+    /// The number of maps so far.
     pub version: u64,
     nodes: HashMap<Address, Arc<Node>>,
     owners: HashMap<Slot, Arc<Node>>,
-    /// When each was last pointed to.
+    /// When each node was last the target of an ASK redirection.
     importing: HashMap<Address, Instant>,
-    /// Computed when it is first asked for.
+    /// Computed on first use.
     tags: OnceLock<Vec<(Arc<Node>, Vec<u64>)>>,
 }
 
 impl Slots {
-    /// Who has this slot; anybody, where any will do. `None` for a slot that nobody is known to have.
+    /// The node of this slot; any node if `None`. `None` for a slot without a known node.
     pub(super) fn owner(&self, slot: Option<Slot>) -> Option<&Arc<Node>> {
         match slot {
             Some(slot) => self.owners.get(&slot),
@@ -62,7 +62,7 @@ impl Slots {
         }
     }
 
-    /// The primaries, each with those of [`spread::tags`] that it holds.
+    /// The primaries with the [`spread::tags`] that they hold.
     pub(super) fn spread_tags(&self) -> &[(Arc<Node>, Vec<u64>)] {
         self.tags.get_or_init(|| {
             let mut held: Vec<(Arc<Node>, Vec<u64>)> = Vec::new();
@@ -102,7 +102,7 @@ impl SlotMap {
         self.known().version
     }
 
-    /// Each once, in the order of their addresses.
+    /// Each primary once, in the order of addresses.
     pub(super) fn primaries(&self) -> Vec<Arc<Node>> {
         let mut nodes: Vec<Arc<Node>> = self.known().owners.values().cloned().collect();
         nodes.sort_by(|a, b| a.address.cmp(&b.address));
@@ -110,7 +110,7 @@ impl SlotMap {
         nodes
     }
 
-    /// Who may be asked to run a script: the primaries, and those that are being given slots.
+    /// The nodes that may run scripts: primaries, and nodes that are importing slots.
     pub(super) fn script_nodes(&self) -> Vec<Arc<Node>> {
         let mut nodes = self.primaries();
         let known = self.known();
@@ -122,7 +122,7 @@ impl SlotMap {
         nodes
     }
 
-    /// A slot has gone to this node. The rest of the map is asked of it, apart from those who wait.
+    /// Assigns a slot to this node, and refreshes the rest of the map in the background.
     pub(super) fn moved(self: &Arc<Self>, slot: Slot, to: &Address) -> Result<Arc<Node>, Error> {
         let mut known = self.change();
         let node = self.node(&mut known, to)?;
@@ -137,7 +137,7 @@ impl SlotMap {
         Ok(node)
     }
 
-    /// A slot is on its way to this node.
+    /// Remembers that this node is importing a slot.
     pub(super) fn importing_node(&self, address: &Address) -> Result<Arc<Node>, Error> {
         let mut known = self.change();
         known.importing.insert(address.clone(), Instant::now());
@@ -155,10 +155,10 @@ impl SlotMap {
         Ok(node)
     }
 
-    /// Asks for a map that is newer than `version`, unless there is one or that has just been done. Whom we have lost is not asked.
+    /// Refreshes the map unless it is newer than `version` or was just refreshed. Lost nodes are not queried.
     ///
     /// # Errors
-    /// `STORAGE_UNAVAILABLE` when nobody answers.
+    /// `STORAGE_UNAVAILABLE` if no node answers.
     pub(super) async fn refresh(self: &Arc<Self>, version: u64, lost: &[Address]) -> Result<(), Error> {
         let mut nodes = self.primaries();
         nodes.extend(self.known().nodes.values().cloned());
@@ -174,7 +174,7 @@ impl SlotMap {
         if self.version() != version {
             return Ok(());
         }
-        // Who has waited for another's question has its answer. A bad one is good for nobody else.
+        // A caller that has waited for another's refresh shares its result. A failure is shared only with those that waited.
         match *last {
             Some((at, true)) if at >= began || at.elapsed() < fresh => return Ok(()),
             Some((at, false)) if at >= began => return Err(Error::StorageUnavailable),
@@ -185,7 +185,7 @@ impl SlotMap {
         self.replace(&answer.ok_or(Error::StorageUnavailable)?)
     }
 
-    /// What the first of them that can tell says.
+    /// The first answer of these nodes.
     async fn first_of(&self, nodes: &[Arc<Node>]) -> Option<Vec<Range>> {
         for some in nodes.chunks(ASKED) {
             let mut asked: FuturesUnordered<_> = some.iter().map(|node| self.asked(node)).collect();
@@ -202,7 +202,7 @@ impl SlotMap {
         let answers = node.links.send(&pipeline_of([&cmd("CLUSTER").arg("SLOTS").take()]), Access::Read).await;
         let answer = answers.map_err(|failure| failure.classified(&self.meters, Access::Read)).ok()?.pop()?;
         let ranges = ranges(answer, &node.address);
-        // One that has been turned out of the cluster, or was just put up, knows of no slots.
+        // A node that was removed from the cluster, or was just added, knows no slots.
         ranges
             .inspect_err(|error| tracing::warn!(%error, "a node does not tell who has which slots"))
             .ok()

@@ -1,15 +1,14 @@
-//! A Redis Cluster: which node has a key, and what becomes of commands while nodes fall and slots move.
+//! A Redis Cluster: routes commands to nodes, also during failovers and slot migrations.
 //!
-//! Commands go out in *rounds*: one pipeline for each node that has a part in them, all at once. What a node has given away (MOVED), is
-//! giving away (ASK), cannot do before it has (TRYAGAIN) or while the cluster is not whole (CLUSTERDOWN) goes into the next round,
-//! and nothing else does. All rounds together may take as long as one answer of a single server may.
+//! Commands are sent in *rounds*: concurrently, one pipeline per node. Only commands that were redirected (MOVED, ASK) or refused for now
+//! (TRYAGAIN, CLUSTERDOWN) go into the next round. All rounds together have the timeout of one reply of a single server.
 //!
-//! The cluster client of redis-rs is not used for this. A pipeline must hold one slot there; and one that is routed to a node by hand
-//! is sent again as a whole, to where its first redirection points, up to as often as it retries: the others bounce back and forth,
-//! and writes among them run again and again. It also stands still for every node while it looks for one.
+//! The cluster client of redis-rs is not used here. Its pipelines are limited to one slot. A pipeline that is routed to a node by hand is resent as
+//! a whole to the target of its first redirection, as often as the client retries: the other commands bounce back and forth, and writes among them
+//! run repeatedly. It also blocks all nodes while it searches for one.
 //!
-//! So writes are grouped by node as reads are: a step runs once more only if its own connection broke, as on a single server. A pass over
-//! 1,000 homes takes a ninth of the time that it takes one by one, 64 at once.
+//! Here writes are grouped by node like reads. A step is resent only if its own connection broke, as on a single server. A pass over 1,000 homes
+//! takes a ninth of the time of single commands, 64 at once.
 
 mod layout;
 mod map;
@@ -31,7 +30,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long to wait before the first round that follows a TRYAGAIN or a CLUSTERDOWN, and at most before any.
+/// The delay before a round after TRYAGAIN or CLUSTERDOWN: the first and the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(100));
 
 pub(super) struct Cluster {
@@ -41,13 +40,13 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    /// Connects when it is first used.
+    /// Connects on first use.
     pub(super) fn open(seeds: &[ConnectionInfo], timing: Timing, meters: &Arc<StorageMeters>) -> Result<Self, RedisError> {
         let map = Arc::new(SlotMap::new(seeds, timing, meters.clone())?);
         Ok(Self { map, timing, meters: meters.clone() })
     }
 
-    /// One pipeline for each node; answers in the commands' order, errors among them in their place.
+    /// Sends one pipeline per node; replies in the order of the commands, errors among them in their place.
     pub(super) async fn send(&self, commands: Vec<Cmd>, access: Access) -> Result<Vec<Value>, Error> {
         let mut rounds = Rounds::new(commands);
         let patience = self.timing.connect + self.timing.patience(access);
@@ -60,7 +59,7 @@ impl Cluster {
                 Error::StorageUnavailable
             }
         };
-        // That nothing has happened can be said only if it is so on every node.
+        // An error that promises no change requires that no node has executed a write.
         let may_have = access.is_write() && matches!(error, Error::StorageUnavailable) && rounds.may_have_run();
         Err(if may_have { Error::OutcomeUnknown } else { error })
     }
@@ -73,7 +72,7 @@ impl Cluster {
         let touched: Option<Vec<&Address>> = touched.map(|tags| tags.iter().filter_map(holder).collect());
         let is_elsewhere = |node: &Address| Some(node) != lead && touched.as_ref().is_none_or(|touched| touched.contains(&node));
         let held = known.spread_tags().iter().filter(|(node, _)| is_elsewhere(&node.address));
-        // The lowest bits of ids are nearly always the same.
+        // The lowest bits of ids are nearly constant.
         let selector = selector ^ (selector >> 6) ^ (selector >> 12);
         held.filter_map(|(_, tags)| tags.get(selector as usize % tags.len()).copied()).collect()
     }
@@ -104,7 +103,7 @@ impl Cluster {
         }
     }
 
-    /// Sends every node its part and takes the answers. Gives the version of the map by which it did so, and whom it has lost.
+    /// Sends the pipelines of one round and stores the replies. Returns the version of the slot map used, and the lost nodes.
     async fn round(&self, rounds: &mut Rounds, again: bool, access: Access) -> Result<(u64, Vec<Address>), Error> {
         let (version, parts) = rounds.parts(&self.map);
         let pipelines: Vec<Pipeline> = parts.iter().map(|part| rounds.pipeline(part)).collect();
@@ -123,7 +122,7 @@ impl Cluster {
         failed.map(|()| (version, lost))
     }
 
-    /// For each node that has some of these channels, by its address: how to connect, and which. With `stale` the map is asked for anew.
+    /// Groups channels by node: its address, how to connect, and its channels. With `stale`, the slot map is refreshed first.
     pub(super) async fn channel_nodes(
         &self,
         channels: &[String],
@@ -142,7 +141,7 @@ impl Cluster {
         Ok(nodes)
     }
 
-    /// Loads scripts on every primary, and on whom is being given slots. One that is gone needs none.
+    /// Loads scripts on every primary, and on nodes that are importing slots. A node that is down needs none.
     pub(super) async fn load_scripts(&self, loads: &[Cmd]) -> Result<Vec<Value>, Error> {
         let pipeline = pipeline_of(loads);
         let nodes = self.map.script_nodes();
@@ -160,25 +159,25 @@ impl Cluster {
         }
     }
 
-    /// Answers of every primary, in the order of their addresses.
+    /// The replies of every primary, in the order of their addresses.
     pub(super) async fn each_primary(&self, command: &Cmd) -> Result<Vec<Value>, Error> {
         let nodes = self.primaries().await?;
         join_all(nodes.iter().map(|node| self.at(node, command))).await.into_iter().collect()
     }
 
-    /// How every primary is reached, in the order of their addresses.
+    /// The clients of every primary, in the order of their addresses.
     pub(super) async fn primary_clients(&self) -> Result<Vec<Client>, Error> {
         Ok(self.primaries().await?.iter().map(|node| node.links.client()).collect())
     }
 
-    /// The answer of one of them.
+    /// The reply of one primary.
     pub(super) async fn on_primary(&self, at: usize, command: &Cmd) -> Result<Value, Error> {
         // The cluster may have lost a primary meanwhile.
         let nodes = self.primaries().await?;
         self.at(nodes.get(at).ok_or(Error::StorageUnavailable)?, command).await
     }
 
-    /// As the cluster is now: who asks every one must not miss one.
+    /// With a fresh slot map: a caller that queries every primary must not miss one.
     async fn primaries(&self) -> Result<Vec<Arc<Node>>, Error> {
         self.map.refresh(self.map.version(), &[]).await?;
         Ok(self.map.primaries())
@@ -192,7 +191,7 @@ impl Cluster {
     }
 }
 
-/// Whether another node may have taken over. Not if it is only silent: then there is no time left to ask another.
+/// Whether another node may have taken over. A silent node does not count: no time would be left to query another.
 fn may_be_replaced(failure: &SendError) -> bool {
     match failure {
         SendError::Unreachable => true,

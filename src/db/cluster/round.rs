@@ -1,4 +1,4 @@
-//! Commands on their way through the cluster: where each goes next, and the answers that have come.
+//! The commands of a request while they are routed: the next node of each command, and the replies so far.
 
 use super::layout::Redirect;
 use super::map::{Node, SlotMap};
@@ -9,44 +9,44 @@ use redis::{Arg, Cmd, Pipeline, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Where a command goes next.
+/// The route of a command.
 enum Route {
-    /// To whom the map names.
+    /// To the node that the slot map names.
     SlotMap,
-    /// To a node that has taken its slot over.
+    /// To a node that has taken over its slot.
     To(Arc<Node>),
-    /// To a node that is taking its slot over, which must be told that we know.
+    /// To a node that is importing its slot, after ASKING.
     Asking(Arc<Node>),
 }
 
-/// What one node is sent at once: commands by their place, and whether it must be told ASKING before.
+/// The commands for one node in a round, by index, and whether ASKING must precede each.
 pub(super) struct Part {
     pub node: Arc<Node>,
     commands: Vec<(usize, bool)>,
 }
 
-/// What is left to be done.
+/// What to do before the next round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextRound {
-    /// Nothing.
+    /// All commands are answered.
     Done,
-    /// To go on where the redirections point.
+    /// Follow the redirections.
     Now,
-    /// To wait for keys that are on their way.
+    /// Wait for keys that are being migrated.
     Later,
-    /// To wait until the cluster is whole again, and for a newer map.
+    /// Wait until the cluster is up again, and refresh the slot map.
     Whole,
 }
 
-/// Commands and their answers.
+/// Commands and their replies.
 pub(super) struct Rounds {
     commands: Vec<(Option<Slot>, Cmd)>,
     answers: Vec<Value>,
     open: Vec<(usize, Route)>,
     next: NextRound,
-    /// Whether a pipeline is on its way.
+    /// Whether pipelines are pending.
     sent: bool,
-    /// Whether a command may have been done.
+    /// Whether a command may have been executed.
     done: bool,
 }
 
@@ -62,17 +62,17 @@ impl Rounds {
         }
     }
 
-    /// In the order of the commands, when all is done.
+    /// The replies in the order of the commands, at the end.
     pub(super) fn answers(self) -> Vec<Value> {
         self.answers
     }
 
-    /// Whether any command may have been done, now that there is no telling any more.
+    /// Whether any command may have been executed, if the rounds are abandoned now.
     pub(super) const fn may_have_run(&self) -> bool {
         self.sent || self.done
     }
 
-    /// What each node is sent in this round, and the version of the map that says so.
+    /// The commands for each node in this round, and the version of the slot map used.
     pub(super) fn parts(&mut self, map: &SlotMap) -> (u64, Vec<Part>) {
         let known = map.known();
         let mut parts: HashMap<_, Part> = HashMap::new();
@@ -94,17 +94,17 @@ impl Rounds {
         (known.version, parts.into_values().collect())
     }
 
-    /// The pipeline of a part.
+    /// The pipeline for a node.
     pub(super) fn pipeline(&self, part: &Part) -> Pipeline {
         let asking = redis::cmd("ASKING");
         let commands = part.commands.iter().map(|(at, asked)| (asked.then_some(&asking), &self.commands[*at].1));
         pipeline_of(commands.flat_map(|(asking, command)| asking.into_iter().chain([command])))
     }
 
-    /// Takes what a node answered to its part.
+    /// Stores the replies of a node.
     ///
     /// # Errors
-    /// When it points to what cannot be an address.
+    /// If a redirection contains an invalid address.
     pub(super) fn answered(&mut self, map: &Arc<SlotMap>, part: Part, answers: Vec<Value>) -> Result<(), Error> {
         let mut answers = answers.into_iter();
         for (at, asking) in part.commands {
@@ -130,7 +130,7 @@ impl Rounds {
         Ok(())
     }
 
-    /// Takes back a part whose node is lost, perhaps after it has done some of it.
+    /// Reroutes the commands of a lost node, which may have executed some of them.
     pub(super) fn lost(&mut self, part: Part, was_sent: bool) {
         self.done |= was_sent;
         for (at, _) in part.commands {
@@ -138,13 +138,13 @@ impl Rounds {
         }
     }
 
-    /// Ends a round: what is to be done for the next one.
+    /// Ends a round; returns what to do before the next one.
     pub(super) fn end(&mut self) -> NextRound {
         self.sent = false;
         std::mem::replace(&mut self.next, NextRound::Done)
     }
 
-    /// Of several, what takes longest counts.
+    /// The longest wait of all commands applies.
     fn again(&mut self, at: usize, route: Route, next: NextRound) {
         self.open.push((at, route));
         if next as u8 > self.next as u8 {
@@ -153,16 +153,16 @@ impl Rounds {
     }
 }
 
-/// The slot of a command's first key; all its keys are on one tag. `None` for what any node can answer.
+/// The slot of a command's first key; all its keys have one tag. `None` if any node can answer.
 fn slot(command: &Cmd) -> Option<Slot> {
     let mut arguments = command.args_iter().filter_map(|argument| match argument {
         Arg::Simple(bytes) => Some(bytes),
         _ => None,
     });
     let key = match arguments.next()? {
-        // A digest and a number come before the keys.
+        // A digest and a number precede the keys.
         b"EVALSHA" => arguments.nth(2),
-        // A number comes before the keys.
+        // A number precedes the keys.
         b"ZINTER" | b"ZDIFF" => arguments.nth(1),
         b"PING" | b"SCRIPT" => None,
         _ => arguments.next(),

@@ -1,10 +1,9 @@
-//! Repairs the append-only file after a power cut.
+//! Repairs the append-only file after a power failure.
 //!
-//! Redis loads a file that ends in the middle of a command: it cuts the incomplete command off and starts
-//! (`aof-load-truncated`). If that command is part of a MULTI, Redis discards the open transaction in memory, but leaves
-//! its first commands in the file. Everything that is appended from then on follows an open MULTI: the next load either
-//! discards it, or applies it together with the first commands of the discarded transaction. (Seen with 7.0.15; every
-//! script's effects are written as a MULTI.) So a file that was cut is written anew before anybody appends to it.
+//! Redis loads a file that ends in the middle of a command: it truncates the incomplete command and starts (`aof-load-truncated`). If the command
+//! is part of a MULTI, Redis discards the open transaction in memory, but leaves its first commands in the file. All later writes are appended
+//! behind an open MULTI: the next load either discards them, or applies them together with the first commands of the discarded transaction. (Seen
+//! with 7.0.15; the effects of every script are written as a MULTI.) So a truncated file is rewritten before anything is appended.
 
 use std::collections::HashMap;
 use std::fs;
@@ -21,31 +20,31 @@ use super::folder;
 use super::log::{DataLoad, LogTail};
 use super::truncation::Truncation;
 
-/// The log is read by a thread of its own, which may be behind by some milliseconds.
+/// The thread that reads the log may lag by some milliseconds.
 const LOG_WITHIN: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 const REPORT_EVERY: Duration = Duration::from_secs(5);
-/// A rewrite may take long, but has failed if it does not get on for this long.
+/// A rewrite may take long, but has failed if it makes no progress for this long.
 const STALLED: Duration = Duration::from_secs(120);
 
-/// The sizes of the append-only files by name; none where there are none yet.
+/// The sizes of the append-only files by name; empty if there are none.
 pub(super) fn sizes(data: &Path) -> HashMap<String, u64> {
     let entries = fs::read_dir(data.join(folder::AOF_FOLDER)).into_iter().flatten().flatten();
     entries.filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.metadata().ok()?.len()))).collect()
 }
 
-/// Writes the files anew if Redis, which has just loaded them, found them cut off. Returns once that is done.
+/// Rewrites the files if Redis found them truncated when it loaded them. Returns when that is done.
 pub(super) async fn repair(url: &str, tail: &LogTail) -> Result<(), EmbeddedError> {
     let mut load = tail.load();
-    // Without that line nothing of the load is known; with it, everything is.
+    // Without the line that ends the load, nothing is known of it.
     let _ = timeout(LOG_WITHIN, load.wait_for(|load| load.ended)).await;
     let Some((cut, lost)) = load.borrow().truncation.clone() else { return Ok(()) };
     warn(&cut, lost);
     rewrite(url).await
 }
 
-/// Does the same for a later life of Redis, which clients use at once: until the rewrite is done they append to a file that was cut.
+/// The same after a restart, while clients use Redis: until the rewrite is done, they append to a truncated file.
 pub(super) async fn repair_in_use(url: &str, load: &DataLoad) {
     let Some((cut, lost)) = &load.truncation else { return };
     warn(cut, *lost);
@@ -92,11 +91,11 @@ fn failed(reason: impl ToString) -> EmbeddedError {
     EmbeddedError::NotRewritten { reason: reason.to_string() }
 }
 
-/// How far a rewrite has come.
+/// The progress of a rewrite.
 struct Rewrite {
     running: bool,
     succeeded: bool,
-    /// Keys written, of so many.
+    /// Keys written, and all keys.
     done: u64,
     all: u64,
 }

@@ -7,11 +7,10 @@ use std::process::Command;
 use super::error::EmbeddedError;
 use crate::db::inspect::Version;
 
-/// In this order; Debian, Homebrew and the official images know the first, Fedora the second.
+/// In this order; Debian, Homebrew and the official images have the first, Fedora the second.
 const NAMES: [&str; 2] = ["redis-server", "valkey-server"];
 
-/// The program to run, asked for its version (some milliseconds). An old one is passed over for a newer of the other
-/// name.
+/// The program to run, after querying its version (some milliseconds). An old program is skipped if the other name is newer.
 pub(super) fn find(given: Option<&Path>) -> Result<PathBuf, EmbeddedError> {
     if let Some(program) = given {
         return check(program);
@@ -27,7 +26,7 @@ pub(super) fn find(given: Option<&Path>) -> Result<PathBuf, EmbeddedError> {
     Err(first_failure.unwrap_or(EmbeddedError::NotInstalled))
 }
 
-/// A bare name is looked up on `PATH` by the system, here and when it is started.
+/// The system looks up a bare name on `PATH`, here and at the start.
 fn check(program: &Path) -> Result<PathBuf, EmbeddedError> {
     let not_runnable = |reason: String| EmbeddedError::NotRunnable { program: program.to_owned(), reason };
     let output = match Command::new(program).arg("--version").output() {
@@ -49,7 +48,7 @@ fn is_bare_name(program: &Path) -> bool {
     NAMES.iter().any(|name| program == Path::new(name))
 }
 
-/// From "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 ...".
+/// Parses "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 ...".
 fn version_in(said: &str) -> Option<Version> {
     said.split_whitespace().find_map(|word| word.strip_prefix("v=")?.parse().ok())
 }

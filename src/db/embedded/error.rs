@@ -1,9 +1,9 @@
-//! Why the embedded Redis could not be started, in words for the person who started the server.
+//! Errors of starting the embedded Redis, for the operator.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Everything that [`start`](super::start) may answer instead of a running Redis.
+/// Why [`start`](super::start) has failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmbeddedError {
@@ -14,12 +14,12 @@ pub enum EmbeddedError {
          --redis"
     )]
     NotInstalled,
-    /// The program is there but cannot be run, or does not say its version.
+    /// The program cannot be run, or does not report its version.
     #[error("cannot run {}: {reason}", program.display())]
     NotRunnable {
-        /// What was tried.
+        /// The program.
         program: PathBuf,
-        /// The system's or the program's own words.
+        /// The message of the system or of the program.
         reason: String,
     },
     /// The program is older than 7.0.
@@ -28,20 +28,20 @@ pub enum EmbeddedError {
          with --redis", program.display()
     )]
     TooOld {
-        /// What was found.
+        /// The program.
         program: PathBuf,
         /// Its version.
         found: String,
     },
-    /// The folder cannot be made or used.
+    /// The folder cannot be created or used.
     #[error("cannot use the data folder {}: {source}", path.display())]
     Folder {
         /// The folder or the file in it.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// The folder is open to others and holds something that is not ours, so it is not tightened to mode 0700.
+    /// The folder is accessible to others and contains foreign files, so its mode is not changed to 0700.
     #[error(
         "{} is open to other users and {reason}, so it is not made private. Name an empty or a new folder with \
          --data-dir", path.display()
@@ -58,7 +58,7 @@ pub enum EmbeddedError {
         /// The shortest path found.
         path: PathBuf,
     },
-    /// Another living server uses the folder.
+    /// Another running server uses the folder.
     #[error(
         "another server (process {pid}) already uses the data folder {}. Stop it first, or name another folder with \
          --data-dir", path.display()
@@ -66,10 +66,10 @@ pub enum EmbeddedError {
     InUse {
         /// The folder.
         path: PathBuf,
-        /// The other server's process id as it wrote it down, or "unknown".
+        /// The recorded process id of the other server, or "unknown".
         pid: String,
     },
-    /// The server before this one is gone, but its Redis does not end.
+    /// The earlier server has ended, but its Redis has not.
     #[error(
         "the Redis of an earlier server (process {pid}) still holds the data folder {} after {waited} s. If it does \
          not end by itself, end it with `kill {pid}` and start again", path.display()
@@ -82,7 +82,7 @@ pub enum EmbeddedError {
         /// Seconds waited.
         waited: u64,
     },
-    /// The supervising thread or the process could not be started.
+    /// The supervisor's thread or the process could not be started.
     #[error("cannot start Redis: {0}")]
     Spawn(#[source] io::Error),
     /// Redis exited before it answered.
@@ -93,20 +93,20 @@ pub enum EmbeddedError {
         /// Its last lines.
         log: String,
     },
-    /// The append-only file was cut off, and could not be written anew.
+    /// The append-only file was truncated, and could not be rewritten.
     #[error(
         "the append-only file of embedded Redis was cut off, as by a power cut, and could not be written anew: {reason}. What is appended to \
          it as it is may be lost at the next start. Make sure that the disk has room for a second copy of the data and that memory is \
          left, then start again"
     )]
     NotRewritten {
-        /// Redis' own words.
+        /// The message of Redis.
         reason: String,
     },
 }
 
 impl EmbeddedError {
-    /// For `map_err` on what touches the folder.
+    /// For `map_err` on accesses to the folder.
     pub(super) fn folder(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Folder { path, source }

@@ -1,4 +1,4 @@
-//! The data folder: made, and closed to other users.
+//! The data folder: created, and private to this user.
 
 use std::fs::{self, DirBuilder, Metadata};
 use std::io;
@@ -8,25 +8,25 @@ use std::path::{Path, PathBuf};
 use super::error::EmbeddedError;
 use super::lock;
 
-/// The folder in which Redis 7 keeps its append-only files (its default name).
+/// The folder of the append-only files in Redis 7 (the default name).
 pub(super) const AOF_FOLDER: &str = "appendonlydir";
 
-/// Makes or tightens the folder; its absolute path.
+/// Creates the folder or makes it private; returns its absolute path.
 pub(super) fn prepare(data_dir: &Path) -> Result<PathBuf, EmbeddedError> {
-    // Redis changes into the folder, so a relative path would mean something else to it.
+    // Redis changes its working directory to the folder, so a relative path would be wrong.
     let data = std::path::absolute(data_dir).map_err(EmbeddedError::folder(data_dir))?;
     make_private(&data)?;
     Ok(data)
 }
 
-/// Created with mode 0700, or brought to it when it is ours and evidently meant for this.
+/// Creates the folder with mode 0700, or changes its mode if it is ours and clearly meant for this.
 pub(super) fn make_private(path: &Path) -> Result<(), EmbeddedError> {
     DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(EmbeddedError::folder(path))?;
     let metadata = fs::metadata(path).map_err(EmbeddedError::folder(path))?;
     if metadata.mode() & 0o077 == 0 {
         return Ok(());
     }
-    // `--data-dir /tmp` by root, or one's home, must not change what the rest of the machine relies on.
+    // `--data-dir /tmp` by root, or a home folder, must not change permissions that others rely on.
     if !is_ours(&metadata) {
         return Err(foreign(path, "belongs to another user"));
     }
@@ -44,7 +44,7 @@ pub(super) fn is_ours(metadata: &Metadata) -> bool {
     metadata.uid() == rustix::process::geteuid().as_raw()
 }
 
-/// Empty, used by a server before, or a restored backup.
+/// Whether the folder is empty, was used by a server, or is a restored backup.
 fn holds_only_ours(path: &Path) -> io::Result<bool> {
     let known = path.join(lock::SERVER_LOCK).exists() || path.join(AOF_FOLDER).exists();
     Ok(known || fs::read_dir(path)?.next().is_none())

@@ -1,15 +1,13 @@
-//! One server a folder, held by two `flock`s.
+//! Locks the data folder for one server, by two `flock`s.
 //!
-//! `waxwing.lock` is held by the server alone and tells whether a server *lives*: the system lets go of it at the very
-//! moment the process dies, so no process id has to be trusted (ids are given out again). The id written in it is only
-//! for the message.
+//! `waxwing.lock` is held by the server alone and says whether a server *runs*: the system releases it when the process dies, so no process id has
+//! to be trusted (ids are reused). The id in the file is only for the error message.
 //!
-//! `redis.lock` is held by the server and, as its standard input, by its Redis: a duplicated descriptor shares the
-//! lock. It tells whether the *data* is still in use, as when a killed server's Redis is writing its last lines.
-//! Whoever has the first lock waits for the second.
+//! `redis.lock` is held by the server and, as its standard input, by its Redis: a duplicated descriptor shares the lock. It says whether the *data*
+//! is in use, as when the Redis of a killed server is still writing. The holder of the first lock waits for the second.
 //!
-//! Both files stay where they are: to remove a lock file is a race. `flock` does not reach across machines on every
-//! network file system; Redis does not belong on one anyway.
+//! Both files are never removed, since removing a lock file is a race. `flock` does not work on every network file system; Redis should not be run
+//! on one anyway.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -25,23 +23,22 @@ use super::error::EmbeddedError;
 pub(super) const SERVER_LOCK: &str = "waxwing.lock";
 const REDIS_LOCK: &str = "redis.lock";
 
-/// A Redis that was told to end writes its file and goes; on a slow disk that takes some seconds.
+/// A terminating Redis writes its file first, which takes some seconds on a slow disk.
 const PATIENCE: Duration = Duration::from_secs(15);
 const RETRY: Duration = Duration::from_millis(20);
-/// Any process that forks holds copies of our descriptors until its child runs another program, so a lock just let go
-/// may look held for a moment.
+/// A forking process holds copies of our descriptors until its child executes another program, so a released lock may look held for a moment.
 const FORK_WINDOW: Duration = Duration::from_millis(300);
 
-/// Both locks, held until this is dropped and the Redis that was given one is gone.
+/// Both locks, held until this is dropped and the Redis that shares one has ended.
 #[derive(Debug)]
 pub(super) struct Locks {
     redis: File,
-    /// Let go last (fields drop in order): who gets it does not have to wait for this process' other lock.
+    /// Released last (fields drop in order): the next holder need not wait for this process's other lock.
     _server: File,
 }
 
 impl Locks {
-    /// Takes both, or says who has them. Waits only for the Redis of a dead server.
+    /// Acquires both, or reports their holder. Waits only for the Redis of a dead server.
     pub(super) async fn acquire(folder: &Path) -> Result<Self, EmbeddedError> {
         let path = folder.join(SERVER_LOCK);
         let server = open(&path).map_err(EmbeddedError::folder(&path))?;
@@ -53,12 +50,12 @@ impl Locks {
         Ok(Self { redis, _server: server })
     }
 
-    /// The standard input that keeps the folder locked while a child lives.
+    /// The standard input that keeps the folder locked while a child runs.
     pub(super) fn share(&self) -> io::Result<Stdio> {
         Ok(Stdio::from(self.redis.try_clone()?))
     }
 
-    /// Writes down which Redis holds the data, for the message of one who waits for it in vain.
+    /// Records the process id of Redis, for the error message of a server that waits for it in vain.
     pub(super) fn note_redis(&self, pid: u32) {
         if let Err(error) = write_pid(&self.redis, pid) {
             tracing::warn!(%error, "cannot write the process id of Redis into its lock file");
@@ -79,7 +76,7 @@ async fn wait_for_redis(folder: &Path, patience: Duration) -> Result<File, Embed
     Ok(file)
 }
 
-/// False when it is still another's after the time.
+/// `false` if the lock is still held by another after the limit.
 async fn try_lock_for(file: &File, limit: Duration) -> io::Result<bool> {
     let started = Instant::now();
     while !try_lock(file)? {

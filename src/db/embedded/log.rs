@@ -1,6 +1,6 @@
-//! Redis' log: forwarded to ours line by line, and its end kept for error messages.
+//! Forwards the log of Redis line by line, and keeps its end for error messages.
 //!
-//! A pipe rather than a file, which nobody would rotate. When we die, Redis' writes to the pipe fail without harm.
+//! It is a pipe and not a file, which nobody would rotate. When this process dies, writes of Redis to the pipe fail without harm.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead as _, BufReader, Read};
@@ -12,10 +12,10 @@ use tokio::sync::watch;
 use super::truncation::{self, Truncation};
 
 const KEPT_LINES: usize = 20;
-/// A longer line is cut here, so that nothing Redis prints makes us hold more.
+/// Longer lines are split here, which bounds the memory.
 const LONGEST_LINE: u64 = 4096;
 
-/// The last lines, and what the log has told of the last load; cheap to clone.
+/// The last lines, and what the log says about the last load; cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LogTail(Arc<LogState>);
 
@@ -25,21 +25,21 @@ struct LogState {
     load: watch::Sender<DataLoad>,
 }
 
-/// What the log of one life of Redis has told of loading its data.
+/// What the log of one process says about loading its data.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DataLoad {
-    /// Which life, from 1 on.
+    /// The number of the process, from 1.
     pub(super) life: u64,
-    /// Everything of it has been told.
+    /// Whether loading has ended.
     pub(super) ended: bool,
-    /// A file that ended in the middle of a command, and how many bytes were dropped.
+    /// The truncation of a file, and the number of lost bytes.
     pub(super) truncation: Option<(Truncation, Option<u64>)>,
     /// The sizes of the files before the load.
     sizes: HashMap<String, u64>,
 }
 
 impl LogTail {
-    /// Begins another life, which loads files of these sizes. Returns its number.
+    /// Starts the log of another process, with the sizes of its files. Returns the number of the process.
     pub(super) fn begin(&self, sizes: HashMap<String, u64>) -> u64 {
         let mut life = 0;
         self.0.load.send_modify(|load| {
@@ -49,12 +49,12 @@ impl LogTail {
         life
     }
 
-    /// What the log tells of the load of the present life.
+    /// What the log says about the load of the current process.
     pub(super) fn load(&self) -> watch::Receiver<DataLoad> {
         self.0.load.subscribe()
     }
 
-    /// Notes what a line of a life tells. The log of an earlier life may still be read when the next has begun.
+    /// Records a line. The log of an earlier process may still be read when the next one has started.
     fn note(&self, life: u64, line: &str) {
         self.0.load.send_if_modified(|load| {
             if load.life != life || load.ended {
@@ -76,19 +76,19 @@ impl LogTail {
         lines.push_back(line);
     }
 
-    /// The very last, which as a rule says why Redis has ended.
+    /// The last line, which usually says why Redis has ended.
     pub(super) fn last(&self) -> String {
         self.0.lines.lock().unwrap_or_else(PoisonError::into_inner).back().cloned().unwrap_or_default()
     }
 
-    /// What there is, a line each.
+    /// The last lines.
     pub(super) fn text(&self) -> String {
         let lines = self.0.lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
     }
 }
 
-/// Forwards the log of a life until the stream ends. The thread ends with it; nothing has to wait for that but an error message.
+/// Forwards the log of a process until the stream ends, in a thread.
 pub(super) fn forward(stream: impl Read + Send + 'static, tail: LogTail, life: u64) -> std::io::Result<JoinHandle<()>> {
     let read = move || {
         let mut stream = BufReader::new(stream);
@@ -106,8 +106,8 @@ pub(super) fn forward(stream: impl Read + Send + 'static, tail: LogTail, life: u
     thread::Builder::new().name("redis-log".to_owned()).spawn(read)
 }
 
-/// Redis marks what matters with a `#` ("417:M 21 Nov 2025 10:47:00.123 # Can't save: no space left"). Before it has
-/// read its settings (and in forks, for which the parent speaks) it is "C", and marks even its greeting.
+/// Redis marks important lines with a `#` ("417:M 21 Nov 2025 10:47:00.123 # Can't save: no space left"). Before it has read its settings (and in
+/// forks, whose parent reports) its role is "C", and even its greeting is marked.
 fn report(line: &str) {
     let mut words = line.split_whitespace();
     let starting = words.next().is_some_and(|who| who.ends_with(":C"));

@@ -1,12 +1,12 @@
-//! How much memory the data may take.
+//! The memory limit of the data.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
-/// The limit in bytes: what was given, or three quarters of the memory that there is. The rest is for the server itself, and for what
-/// Redis takes beyond the limit: buffers, and copies of pages while it writes its file anew. `None` where the system does not tell.
+/// The limit in bytes: the given one, or three quarters of the available memory. The rest is for the server, and for what Redis takes beyond the
+/// limit: buffers, and copied pages during a rewrite. `None` if the available memory is unknown.
 pub(super) fn limit(given: Option<u64>) -> Option<u64> {
     given.or_else(|| Some(available()? / 4 * 3))
 }
@@ -20,7 +20,7 @@ fn available() -> Option<u64> {
     all.into_iter().flatten().filter(|bytes| *bytes > 0).min()
 }
 
-/// The least limit of our control group and those above it (version 2), as a service manager sets it.
+/// The lowest limit of our control group and its ancestors (version 2), as set by a service manager.
 fn of_group(ours: &Path, root: &Path) -> Option<u64> {
     let groups = fs::read_to_string(ours).ok()?;
     let path = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;

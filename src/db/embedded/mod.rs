@@ -1,20 +1,17 @@
-//! The server's own Redis: found, set up, started, watched, ended.
+//! The embedded Redis: found, configured, started, supervised and stopped by the server.
 //!
-//! A server that was given no `--redis` keeps its data in a folder and runs one `redis-server` (or `valkey-server`) as
-//! a child, reachable only through a unix socket. What this module promises:
+//! Without `--redis`, a server keeps its data in a folder and runs one `redis-server` (or `valkey-server`) as a child, which listens on a unix
+//! socket only. Guarantees:
 //!
-//! - **Nothing acknowledged is lost when a process dies.** The append-only file is on and flushed every second: a crash
-//!   of either process loses nothing, a power cut at most one to two seconds (`settings`).
-//! - **Nothing is half done after a power cut.** A file that ends in the middle of a change is written anew before the
-//!   server serves (`aof`).
-//! - **One server a folder.** Two locks hold it, also after `kill -9` while the orphaned Redis still writes (`lock`).
-//! - **No orphan.** When the server dies, in whatever way, its Redis closes down (`orphan`).
-//! - **Redis comes back.** If it dies while the server runs, it is started again on the same socket (`supervisor`).
-//!   Clients see a broken connection and reconnect.
-//! - **Nobody else reads it.** The folder has mode 0700, the socket lives in it or in a folder like it (`folder`,
-//!   `socket`).
+//! - **No acknowledged write is lost when a process dies.** The append-only file is flushed every second: a crash of either process loses nothing,
+//!   a power failure at most one to two seconds (`settings`).
+//! - **No change is half done after a power failure.** A truncated file is rewritten before the server serves (`aof`).
+//! - **One server per folder.** Two locks hold it, also after `kill -9` while the orphaned Redis still writes (`lock`).
+//! - **No orphan.** When the server dies in any way, its Redis shuts down (`orphan`).
+//! - **Redis is restarted** on the same socket if it dies while the server runs (`supervisor`). Clients see a broken connection and reconnect.
+//! - **No other user has access.** The folder has mode 0700; the socket is in it or in another private folder (`folder`, `socket`).
 //!
-//! Under systemd, use `KillMode=mixed`: the default also signals Redis, which would then close while requests drain.
+//! Under systemd, use `KillMode=mixed`: the default also signals Redis, which would shut down while requests drain.
 
 mod aof;
 mod binary;
@@ -44,21 +41,21 @@ use socket::Socket;
 use supervisor::Supervisor;
 use tokio::sync::watch;
 
-/// How long [`Embedded::stop`] leaves Redis to write its data before it is killed.
+/// How long [`Embedded::stop`] waits before it kills Redis.
 const STOP_WITHIN: Duration = Duration::from_secs(30);
 
-/// Where the data is, which program serves it, and how much memory it may take.
+/// The settings of the embedded Redis.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The folder for the data, the locks and (if its path is short enough) the socket. Created when missing.
+    /// The folder for the data, the locks and (if its path is short enough) the socket. Created if missing.
     pub data_dir: PathBuf,
-    /// The program to run; when `None`, `redis-server` or `valkey-server` is looked up on `PATH`.
+    /// The program; if `None`, `redis-server` or `valkey-server` is looked up on `PATH`.
     pub redis_server: Option<PathBuf>,
-    /// How much memory the data may take, in bytes; when `None`, three quarters of the machine's.
+    /// The memory limit of the data in bytes; if `None`, three quarters of the machine's memory.
     pub memory: Option<u64>,
 }
 
-/// A running Redis of our own. Dropping it ends Redis too, but only [`stop`](Self::stop) waits for that.
+/// A running embedded Redis. Dropping it also ends Redis, but only [`stop`](Self::stop) waits for that.
 #[derive(Debug)]
 pub struct Embedded {
     supervisor: Supervisor,
@@ -67,12 +64,12 @@ pub struct Embedded {
 
 /// Starts Redis on the folder and returns once it answers.
 ///
-/// Waits up to 15 s for the Redis of a server that was killed, and without bound while Redis reads its data in (with a
-/// line in the log every few seconds). After a power cut it also waits until the data is written anew.
+/// Waits up to 15 s for the Redis of a killed server, and without limit while Redis loads its data (which is logged every few seconds). After a
+/// power failure it also waits for the rewrite of the data.
 ///
 /// # Errors
-/// When no suitable program is found, another server uses the folder, the folder is not ours or cannot be made, or
-/// Redis exits while starting, which tells the end of its log, or cannot write its data anew after a power cut.
+/// If no suitable program is found, another server uses the folder, the folder is not ours or cannot be created, or Redis exits while starting (the
+/// error has the end of its log) or cannot rewrite its data after a power failure.
 pub async fn start(options: Options) -> Result<Embedded, EmbeddedError> {
     let program = binary::find(options.redis_server.as_deref())?;
     let data = folder::prepare(&options.data_dir)?;
@@ -81,7 +78,7 @@ pub async fn start(options: Options) -> Result<Embedded, EmbeddedError> {
     let path = socket.path().to_owned();
     let memory = memory::limit(options.memory);
     let arguments = settings::arguments(&data, &path, memory);
-    // From here on dropping `embedded` ends Redis, also when this future is dropped half way.
+    // From here on, dropping `embedded` ends Redis, also if this future is dropped.
     let supervisor = Supervisor::start(program, arguments, data, socket, locks)?;
     let embedded = Embedded { supervisor, socket: path };
     ready::wait(&embedded.url(), &embedded.supervisor).await?;
@@ -92,7 +89,7 @@ pub async fn start(options: Options) -> Result<Embedded, EmbeddedError> {
     Ok(embedded)
 }
 
-/// Does for every later life of Redis what was done for the first; ends with the supervisor.
+/// Repeats the configuration and the repair after every restart; ends with the supervisor.
 async fn follow_restarts(url: String, mut load: watch::Receiver<DataLoad>) {
     let mut life = 1;
     while let Ok(loaded) = load.wait_for(|load| load.ended && load.life > life).await.map(|load| load.clone()) {
@@ -103,7 +100,7 @@ async fn follow_restarts(url: String, mut load: watch::Receiver<DataLoad>) {
 }
 
 impl Embedded {
-    /// The unix socket. It stays the same when Redis is restarted.
+    /// The unix socket, which stays the same over restarts.
     pub fn socket(&self) -> &Path {
         &self.socket
     }
@@ -113,9 +110,9 @@ impl Embedded {
         format!("redis+unix://{}", percent_encode(self.socket().as_os_str()))
     }
 
-    /// Ends Redis cleanly and returns once its data is written, the process gone and the folder free.
+    /// Shuts Redis down; returns when its data is written, the process has exited and the folder is free.
     ///
-    /// Close your connections first. Takes milliseconds as a rule; a Redis that has not ended after 30 s is killed.
+    /// Close all connections first. Usually takes milliseconds; after 30 s Redis is killed.
     pub async fn stop(self) {
         self.supervisor.terminate();
         if !self.supervisor.ended_within(STOP_WITHIN).await {
@@ -126,7 +123,7 @@ impl Embedded {
     }
 }
 
-/// Everything but what RFC 3986 leaves unreserved, and the slashes between folders.
+/// Encodes everything except unreserved characters (RFC 3986) and slashes.
 fn percent_encode(path: &OsStr) -> String {
     let encode = |&byte: &u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),

@@ -1,4 +1,4 @@
-//! Waits until Redis answers, which it does not before it has read all of its data in, and the data is safe to append to.
+//! Waits until Redis has loaded its data, answers, and its append-only file is safe to append to.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 const REPORT_EVERY: Duration = Duration::from_secs(5);
 
-/// Returns once Redis has answered and is kept alive from then on, or with the error if it exits before.
+/// Returns when Redis has answered and is kept alive, or with an error if it exits before.
 pub(super) async fn wait(url: &str, supervisor: &Supervisor) -> Result<(), EmbeddedError> {
     let status = tokio::select! {
         repaired = answer_and_repair(url, supervisor) => {
@@ -34,7 +34,7 @@ async fn answer_and_repair(url: &str, supervisor: &Supervisor) -> Result<(), Emb
     aof::repair(url, supervisor.tail()).await
 }
 
-/// Any error means: not yet. Whether it is still worth waiting is the supervisor's to say.
+/// Any error means: not yet. The supervisor knows whether to keep waiting.
 async fn answer(url: &str) {
     let mut pause = FIRST_PAUSE;
     let mut reported = Instant::now();

@@ -1,4 +1,4 @@
-//! The place of the unix socket: in the data folder, or in a folder of its own when that path is too long.
+//! The location of the unix socket: in the data folder, or in a folder of its own if that path is too long.
 
 use std::fs;
 use std::io;
@@ -9,20 +9,20 @@ use std::path::{Path, PathBuf};
 use super::error::EmbeddedError;
 use super::folder;
 
-/// What `sockaddr_un` holds: 108 bytes with the closing zero on Linux, 104 on macOS and the BSDs (with some air).
+/// The limit of `sockaddr_un`: 108 bytes with the closing zero on Linux, 104 on macOS and the BSDs (minus a margin).
 const LONGEST_PATH: usize = if cfg!(target_os = "linux") { 107 } else { 100 };
 const NAME: &str = "redis.sock";
 
-/// Where Redis listens. Dropping it clears up, so it is to be made after the folder's lock and dropped before it.
+/// The socket of Redis. Dropping it removes its files, so it must be created after the folder's lock and dropped before it.
 #[derive(Debug)]
 pub(super) struct Socket {
     path: PathBuf,
-    /// Ours alone, and to be removed with the socket.
+    /// A private folder that is removed with the socket.
     temporary: Option<PathBuf>,
 }
 
 impl Socket {
-    /// Decides the place and makes the folder it needs. Redis itself removes a stale socket and makes the new one.
+    /// Chooses the location and creates its folder. Redis itself replaces a stale socket.
     pub(super) fn choose(data: &Path) -> Result<Self, EmbeddedError> {
         let path = data.join(NAME);
         if fits(&path) {
@@ -39,7 +39,7 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // Redis has removed it unless it was killed.
+        // Redis has removed it, unless it was killed.
         fs::remove_file(&self.path).ok();
         if let Some(temporary) = &self.temporary {
             fs::remove_dir(temporary).ok();
@@ -51,7 +51,7 @@ fn fits(path: &Path) -> bool {
     path.as_os_str().as_bytes().len() <= LONGEST_PATH
 }
 
-/// Its name comes from the data folder's identity, so that restarts find it again and a crash litters nothing.
+/// The name is derived from the data folder's identity, so restarts find it again and crashes leave no litter.
 fn temporary_folder(data: &Path) -> Result<PathBuf, EmbeddedError> {
     let metadata = fs::metadata(data).map_err(EmbeddedError::folder(data))?;
     let name = format!("waxwing-{:x}-{:x}", metadata.dev(), metadata.ino());
@@ -65,7 +65,7 @@ fn temporary_folder(data: &Path) -> Result<PathBuf, EmbeddedError> {
     Ok(folder)
 }
 
-/// In a folder that everyone writes to, somebody else may have made it first, or a link in its place.
+/// In a world-writable folder, another user may have created it first, or a link in its place.
 fn check_owner(folder: &Path) -> Result<(), EmbeddedError> {
     let metadata = fs::symlink_metadata(folder).map_err(EmbeddedError::folder(folder))?;
     if metadata.is_dir() && folder::is_ours(&metadata) {

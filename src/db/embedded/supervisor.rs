@@ -1,8 +1,8 @@
-//! One thread that starts Redis, waits for it, and starts it again when it dies.
+//! A thread that starts Redis, waits for it, and restarts it when it exits.
 //!
-//! A thread of its own, because to the kernel the thread that forks is the parent: a pool's thread may end early and
-//! take Redis with it. Its course: start-up (an exit ends it: [`super::start`] reports that), then kept alive (an exit
-//! is followed by a restart), then stopping (an exit ends it).
+//! It is a thread of its own, because the kernel treats the forking thread as the parent: a thread of a pool may end early and take Redis with it.
+//! Its phases: starting (an exit ends it: [`super::start`] reports that), kept alive (an exit is followed by a restart), stopping (an exit ends
+//! it).
 
 use std::ffi::OsString;
 use std::io;
@@ -24,14 +24,14 @@ use super::socket::Socket;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// One that has run this long is taken for healthy: its next death is a new story.
+/// A process that has run this long counts as healthy: its next exit starts a new sequence of delays.
 const HEALTHY: Duration = Duration::from_secs(30);
 
-/// The handle to the thread. Dropping it tells Redis to end and does not wait.
+/// The handle to the thread. Dropping it terminates Redis and does not wait.
 #[derive(Debug)]
 pub(super) struct Supervisor {
     shared: Arc<Shared>,
-    /// How the last Redis ended, once the thread is through and the folder free.
+    /// How the last process ended, after the thread has ended and the folder is free.
     ended: watch::Receiver<Option<String>>,
 }
 
@@ -46,9 +46,9 @@ struct Shared {
 struct State {
     keep_alive: bool,
     stopping: bool,
-    /// The thread has decided to start nothing any more.
+    /// The thread will not start another process.
     over: bool,
-    /// Set only while the process is not yet reaped, so that its id cannot be another's.
+    /// Set only until the process is reaped, so that its id cannot belong to another process.
     child: Option<Pid>,
 }
 
@@ -69,7 +69,7 @@ impl Shared {
 }
 
 impl Supervisor {
-    /// Starts the thread, which holds the socket's place and the locks until Redis has ended for good.
+    /// Starts the thread, which holds the socket and the locks until Redis has ended for good.
     pub(super) fn start(
         program: PathBuf,
         arguments: Vec<OsString>,
@@ -89,14 +89,14 @@ impl Supervisor {
         Ok(Self { shared, ended })
     }
 
-    /// From now on a death is followed by a restart. False when it came too late.
+    /// From now on an exit is followed by a restart. `false` if the thread has already ended.
     pub(super) fn keep_alive(&self) -> bool {
         let mut state = self.shared.state();
         state.keep_alive = true;
         !state.over
     }
 
-    /// The end of Redis' log.
+    /// The end of the log of Redis.
     pub(super) fn tail(&self) -> &LogTail {
         &self.shared.tail
     }
@@ -109,7 +109,7 @@ impl Supervisor {
         self.shared.signal(Signal::KILL);
     }
 
-    /// Waits until Redis has ended and will not be started again; says how it ended.
+    /// Waits until Redis has ended for good; returns its exit status.
     pub(super) async fn ended(&self) -> String {
         let mut ended = self.ended.clone();
         let status = ended.wait_for(Option::is_some).await.ok().and_then(|status| status.clone());
@@ -120,7 +120,7 @@ impl Supervisor {
         tokio::time::timeout(limit, self.ended()).await.is_ok()
     }
 
-    /// The error for a Redis that ended with this status while it was to start.
+    /// The error for an exit during the start.
     pub(super) fn failed(&self, status: String) -> EmbeddedError {
         EmbeddedError::Exited { status, log: self.shared.tail.text() }
     }
@@ -132,7 +132,7 @@ impl Drop for Supervisor {
     }
 }
 
-/// What the thread owns. The order of the last two matters: the place is cleared before the folder is free.
+/// The state of the thread. The order of the last two fields matters: the socket is removed before the folder is unlocked.
 struct Worker {
     program: PathBuf,
     arguments: Vec<OsString>,
@@ -142,7 +142,7 @@ struct Worker {
     locks: Locks,
 }
 
-/// One life of Redis.
+/// One process of Redis.
 struct Process {
     child: Child,
     _guard: ParentDeathGuard,
@@ -170,7 +170,7 @@ impl Worker {
         }
     }
 
-    /// Starts Redis and waits for its end.
+    /// Starts Redis and waits for its exit.
     fn run_process(&self) -> io::Result<String> {
         let Some((mut life, pid)) = self.start_process()? else {
             return Ok("it was stopped".to_owned());
@@ -182,13 +182,13 @@ impl Worker {
         let kept_alive = state.keep_alive;
         drop(state);
         if !kept_alive {
-            // The end of the log will be the error message. Later, a fork of Redis may hold the pipe open for long.
+            // The end of the log becomes the error message. Later on, a fork of Redis may hold the pipe open for long.
             life.log.join().ok();
         }
         Ok(status.to_string())
     }
 
-    /// Under the state's lock, so that a stop either prevents it or finds a process to signal.
+    /// Under the lock of the state, so that a stop either prevents the start or finds a process to signal.
     fn start_process(&self) -> io::Result<Option<(Process, Pid)>> {
         let mut state = self.shared.state();
         if state.stopping {
@@ -207,9 +207,9 @@ impl Worker {
     }
 }
 
-/// Returns when the process has ended, without reaping it: its id stays taken until nobody can signal it any more.
+/// Waits for the exit without reaping the process: its id stays in use until nobody can signal it.
 fn wait_for_end(pid: Pid) {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    // Any other error means that there is no such child any more, as where SIGCHLD is ignored.
+    // Any other error means that there is no such child, as with SIGCHLD ignored.
     while waitid(WaitId::Pid(pid), options).err() == Some(rustix::io::Errno::INTR) {}
 }

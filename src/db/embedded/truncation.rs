@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// A cut that Redis has told in its log.
+/// A truncation that the log of Redis reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Truncation {
     pub(super) file: String,
@@ -10,25 +10,25 @@ pub(super) struct Truncation {
 }
 
 impl Truncation {
-    /// From "... # !!! Truncating the AOF appendonly.aof.1.incr.aof at offset 140 !!!", in every version since 7.0.
+    /// Parses "... # !!! Truncating the AOF appendonly.aof.1.incr.aof at offset 140 !!!", which all versions since 7.0 write.
     pub(super) fn in_line(line: &str) -> Option<Self> {
         let (file, rest) = line.split_once("Truncating the AOF ")?.1.split_once(" at offset ")?;
         let offset = rest.split_whitespace().next()?.parse().ok()?;
         Some(Self { file: file.to_owned(), offset })
     }
 
-    /// How many bytes were cut off, by the sizes that the files had before.
+    /// The number of lost bytes, from the sizes of the files before.
     fn lost(&self, sizes: &HashMap<String, u64>) -> Option<u64> {
         sizes.get(&self.file)?.checked_sub(self.offset)
     }
 }
 
-/// Whether a line is the one that follows the last of the load.
+/// Whether a line marks the end of loading.
 pub(super) fn ends_load(line: &str) -> bool {
     line.to_ascii_lowercase().contains("ready to accept connections")
 }
 
-/// What was cut off, and how many bytes, if that is known.
+/// The truncation that a line reports, and the number of lost bytes if known.
 pub(super) fn truncation(line: &str, sizes: &HashMap<String, u64>) -> Option<(Truncation, Option<u64>)> {
     let cut = Truncation::in_line(line)?;
     let lost = cut.lost(sizes);

@@ -1,15 +1,15 @@
-//! The line of an ACL file for a user of least privilege: the commands that `super::rights` asks for, on the kinds of keys that
-//! there are, and nothing else. So one list is granted, asked for at start, and held by the tests.
+//! The line of an ACL file for a user of least privilege: the commands of `super::rights` on the existing kinds of keys, and nothing else. So the
+//! same list is granted, checked at start, and tested.
 
 use super::rights;
 use crate::db::pubsub::CHANNELS;
 
-/// What the client library sends by itself, and what the look at start does better with. All of them are in every version that is
-/// taken: one that Redis does not know would keep it from starting.
+/// Commands of the client library, and of the checks at start. All supported versions know them: an unknown command in an ACL file keeps Redis from
+/// starting.
 const BESIDES: [&str; 6] = ["multi", "discard", "info", "acl|whoami", "cluster|slots", "asking"];
 
-/// The line for `user`. `password` is the SHA-256 of the password in hexadecimal; without one the user cannot log in until it is given
-/// one. `kinds` are the kinds of keys to grant; of channels, those that are published on are.
+/// The line for `user`. `password` is the SHA-256 of the password in hexadecimal; without one, the user cannot log in until it has one. `kinds` are
+/// the kinds of keys to grant; all kinds of channels are granted.
 pub fn line(user: &str, password: Option<&str>, kinds: &[&str]) -> String {
     let mut rules = vec!["user".to_owned(), user.to_owned(), "on".to_owned()];
     rules.extend(password.map(|digest| format!("#{digest}")));

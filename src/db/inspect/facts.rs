@@ -1,4 +1,4 @@
-//! Collects the facts: INFO for what it tells, CONFIG for the rest, which a restricted user may not read.
+//! Collects facts about a node: from INFO, and from CONFIG, which a restricted user may not read.
 
 use std::collections::HashMap;
 
@@ -35,7 +35,7 @@ pub(super) async fn collect(connection: &mut impl ConnectionLike, kinds: &[&str]
     Ok(facts)
 }
 
-/// `None` when the server knows no such command or does not grant it to us.
+/// `None` if the server does not know the command or does not permit it.
 async fn ask<T: FromRedisValue>(connection: &mut impl ConnectionLike, command: &Cmd) -> RedisResult<Option<T>> {
     match command.query_async(connection).await {
         Ok(answer) => Ok(Some(answer)),
@@ -75,13 +75,13 @@ fn add_config(facts: &mut Facts, config: &HashMap<String, String>) {
     facts.compact_value = config.get("hash-max-listpack-value").and_then(|value| value.parse().ok());
 }
 
-/// By the user's flags and not `requirepass`, which knows nothing of an ACL file.
+/// By the user's flags, since `requirepass` does not reflect an ACL file.
 fn has_no_password(user: &HashMap<String, Value>) -> bool {
     let flags = user.get("flags").and_then(|flags| Vec::<String>::from_redis_value(flags.clone()).ok());
     flags.is_some_and(|flags| flags.iter().any(|flag| flag == "on") && flags.iter().any(|flag| flag == "nopass"))
 }
 
-/// Listens beyond this machine, and Redis' own protection against just that is off.
+/// Whether it listens to the network and protected mode is off.
 fn is_exposed(config: &HashMap<String, String>) -> bool {
     let is = |name: &str, value: &str| config.get(name).is_some_and(|found| found == value);
     let loopback = |address: &str| {

@@ -1,21 +1,17 @@
-//! What was given with `--redis`: is it fit to hold the data?
+//! Checks whether the Redis of `--redis` is fit to store the data.
 //!
-//! [`inspect`] asks one node for its [`Facts`] (of a cluster, ask every primary); [`judge()`] is the pure part that
-//! says what they mean. Nothing is written.
+//! [`inspect`] collects the [`Facts`] of one node (for a cluster, inspect every primary); [`judge()`] is a pure function from facts to findings.
+//! Nothing is written.
 //!
-//! What is refused and what is only warned of follows one question: *would data go missing while everything seems to
-//! run?*
+//! The severity depends on one question: *can data be lost while everything seems to work?*
 //!
-//! - **Refused**: an `allkeys-*` policy under a memory limit (accounts and statuses vanish one by one and every answer
-//!   is still 200), a replica (its writes are refused, or thrown away at the next synchronization), a version below 7.0
-//!   and missing rights (some requests would fail, at some time). `--allow-volatile` accepts the first, for caches and
-//!   trials.
-//! - **Warned of**: no append-only file. It loses data too, up to all of it, but at an event the operator sees (a
-//!   crash, a restart), and it is how Redis is delivered: to refuse it would turn every first trial away. The warning
-//!   says what would be lost. Likewise `volatile-*` policies: what has a time to live (sessions, limits, remembered
-//!   requests) goes early, what has none stays. Likewise an evicting policy that no memory limit wakes yet, and known
-//!   holes.
-//! - **Noted**: what is as it should be but good to know, above all how much a power cut would lose.
+//! - **Refused**: an `allkeys-*` policy under a memory limit (accounts and statuses are evicted one by one while every response is 200), a replica
+//!   (its writes are refused, or lost at the next synchronization), a version below 7.0, and missing permissions (some requests would fail later).
+//!   `--allow-volatile` accepts the first, for caches and trials.
+//! - **Warned about**: no append-only file. That also loses data, but at an event that the operator notices (a crash, a restart), and it is the
+//!   default of Redis: refusing it would block every first trial. The warning says what would be lost. Also `volatile-*` policies, which evict data
+//!   with a time to live early (sessions, rate limits, idempotency keys); an evicting policy without a memory limit; and known vulnerabilities.
+//! - **Noted**: correct settings that are worth knowing, above all how much a power failure would lose.
 
 pub mod acl;
 mod facts;
@@ -32,69 +28,69 @@ pub use judge::{COVERED_NODE_TIMEOUT, judge};
 pub use rights::Missing;
 pub use version::{Product, Version, VersionError};
 
-/// What a node says of itself. `None` is what it would not tell.
+/// The facts about a node; `None` if unknown.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// Redis, or Valkey, whose versions count differently.
+    /// Redis or Valkey, whose versions differ.
     pub product: Product,
-    /// The product's own version, not the one it is compatible with.
+    /// The product's own version, not its compatibility version.
     pub version: Option<Version>,
-    /// A replica of another node.
+    /// Whether it is a replica.
     pub replica: Option<bool>,
-    /// Still reading its data in: it refuses most commands until it has.
+    /// Whether it is loading its data and refuses most commands.
     pub loading: bool,
-    /// The append-only file is on.
+    /// Whether the append-only file is on.
     pub aof: Option<bool>,
-    /// The last write to the append-only file failed; Redis then refuses writes.
+    /// Whether the last write to the append-only file failed; Redis then refuses writes.
     pub aof_write_failed: bool,
     /// `always`, `everysec` or `no`.
     pub appendfsync: Option<String>,
-    /// The snapshot rule as configured ("3600 1 300 100"); empty when there is none.
+    /// The snapshot rule as configured ("3600 1 300 100"); empty for none.
     pub save: Option<String>,
-    /// What goes when the memory is full.
+    /// The eviction policy.
     pub maxmemory_policy: Option<String>,
-    /// In bytes; 0 is no limit.
+    /// The memory limit in bytes; 0 for none.
     pub maxmemory: Option<u64>,
-    /// A file that ends in the middle of a command is cut there and loaded.
+    /// Whether an append-only file that ends in the middle of a command is truncated and loaded.
     pub aof_load_truncated: Option<bool>,
-    /// The longest value that a hash may have to be kept in one piece, in bytes.
+    /// The longest value of a compactly stored hash, in bytes.
     pub compact_value: Option<u64>,
-    /// Memory that is held in fragments is given back.
+    /// Whether active defragmentation is on.
     pub active_defrag: Option<bool>,
-    /// Of a node of a cluster: how long one that is cut off from the others may go on, in ms.
+    /// Of a cluster node: `cluster-node-timeout` in ms.
     pub node_timeout: Option<u64>,
-    /// Anyone who reaches it over the network may use it, without a password.
+    /// Whether the network can use it without a password.
     pub open: Option<bool>,
-    /// Whom we are to Redis.
+    /// The name of the Redis user.
     pub user: Option<String>,
-    /// What that user may not do although we need it.
+    /// The required permissions that the user lacks.
     pub missing: Vec<Missing>,
 }
 
-/// How bad it is. Ordered from harmless upwards.
+/// The severity of a finding, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Good to know.
+    /// Worth knowing.
     Note,
-    /// To be mended, but the server runs.
+    /// Should be fixed; the server starts.
     Warning,
     /// The server does not start.
     Refusal,
 }
 
-/// One thing to say to the operator.
+/// A finding for the operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InspectionFinding {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What is, what it means, and the command that mends it.
+    /// What is wrong, what it means, and the command that fixes it.
     pub message: String,
-    /// Is about data that may go missing, which `--allow-volatile` accepts.
+    /// Whether it concerns a loss of data that `--allow-volatile` accepts.
     pub volatile: bool,
 }
 
 impl InspectionFinding {
-    /// Whether the server must not start over this.
+    /// Whether the server must not start.
     pub fn refuses(&self, allow_volatile: bool) -> bool {
         self.severity == Severity::Refusal && !(self.volatile && allow_volatile)
     }
@@ -106,26 +102,26 @@ impl fmt::Display for InspectionFinding {
     }
 }
 
-/// What a node said, and what that means.
+/// The facts of a node and their findings.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What it said.
+    /// The facts.
     pub facts: Facts,
-    /// What that means, the worst first.
+    /// The findings, the worst first.
     pub findings: Vec<InspectionFinding>,
 }
 
 impl Report {
-    /// Whether any finding stands against starting.
+    /// Whether any finding prevents the start.
     pub fn refuses(&self, allow_volatile: bool) -> bool {
         self.findings.iter().any(|finding| finding.refuses(allow_volatile))
     }
 }
 
-/// Asks one node; five round trips. `kinds` are the kinds of keys that our user must be allowed to use.
+/// Inspects one node; five round trips. `kinds` are the kinds of keys that the user must be allowed to use.
 ///
 /// # Errors
-/// When the connection fails or the node does not let us in. What our user may not ask is no error but a `None`.
+/// If the connection fails or the login is refused. A query that the user may not make is a `None`.
 pub async fn inspect(connection: &mut impl ConnectionLike, kinds: &[&str]) -> Result<Report, RedisError> {
     let facts = facts::collect(connection, kinds).await?;
     let findings = judge(&facts);

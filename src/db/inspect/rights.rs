@@ -1,7 +1,7 @@
-//! What our user may do, found out without doing it.
+//! Finds out which permissions the Redis user lacks, without using them.
 //!
-//! Redis checks a user's rights when a command is queued in a MULTI, so each is queued and all of it discarded. (`ACL
-//! DRYRUN` would tell as well, but asks for a right that a user of least privilege does not have.)
+//! Redis checks permissions when a command is queued in a MULTI, so all commands are queued and then discarded. (`ACL DRYRUN` would work too, but
+//! requires a permission that a user of least privilege does not have.)
 
 use std::fmt;
 
@@ -10,14 +10,14 @@ use crate::db::pubsub::CHANNELS;
 use redis::aio::ConnectionLike;
 use redis::{Cmd, ErrorKind, Pipeline, RedisError, RedisResult, ServerErrorKind, Value};
 
-/// Something that our user may not do. `Display` is the ACL rule that grants it.
+/// A missing permission. `Display` is the ACL rule that grants it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// To run this command, as an ACL names it ("hset", "script|load").
     Command(String),
     /// To read and write keys of this kind.
     Keys(String),
-    /// To publish and listen on channels of this kind.
+    /// To publish and subscribe on channels of this kind.
     Channels(String),
 }
 
@@ -31,7 +31,7 @@ impl fmt::Display for Missing {
     }
 }
 
-/// The rule for the keys of a kind: every key is a kind and, in braces, its owner.
+/// The ACL rule for the keys of a kind: a key is its kind and, in braces, its owner.
 pub(super) fn pattern(kind: &str) -> String {
     format!("~{kind}:{{*")
 }
@@ -41,11 +41,11 @@ pub(super) fn channel_pattern(kind: &str) -> String {
     format!("&{kind}:{{*")
 }
 
-/// Stands where a command takes a key: which one it is, is tried apart.
+/// A placeholder for a key; the kinds of keys are tested separately.
 const KEY: &str = "";
 
-/// One of each command the stores and their scripts use, with as many arguments as it takes at least: Redis counts them
-/// before it looks at rights. (A script's commands are checked like ours.)
+/// Each command that stores and scripts use, with its minimum of arguments, since Redis checks their number before permissions. (The commands of a
+/// script are checked as well.)
 const NEEDED: &[&[&str]] = &[
     &["PING"],
     &["EVALSHA", "ffffffffffffffffffffffffffffffffffffffff", "1", KEY],
@@ -90,7 +90,7 @@ const NEEDED: &[&[&str]] = &[
     &["SPUBLISH", KEY, "0"],
     &["SSUBSCRIBE", KEY],
     &["SUNSUBSCRIBE", KEY],
-    // What an audit reads with besides.
+    // Also used by audits.
     &["XREVRANGE", KEY, "+", "-"],
     &["TYPE", KEY],
     &["PTTL", KEY],
@@ -98,11 +98,11 @@ const NEEDED: &[&[&str]] = &[
     &["GETRANGE", KEY, "0", "0"],
     &["HSCAN", KEY, "0"],
     &["ZCOUNT", KEY, "0", "0"],
-    // What a repair writes with besides.
+    // Also used by repairs.
     &["PERSIST", KEY],
 ];
 
-/// What Redis names together with its first argument.
+/// Commands whose name in an ACL includes the first argument.
 const CONTAINERS: [&str; 3] = ["SCRIPT", "PUBSUB", "CLIENT"];
 
 /// The needed commands, as an ACL names them.
@@ -113,9 +113,9 @@ pub(super) fn commands() -> impl Iterator<Item = String> {
     })
 }
 
-/// All that is missing, each once; keys are tried of every kind.
+/// All missing permissions, each once, for keys of every kind.
 pub(super) async fn missing(connection: &mut impl ConnectionLike, kinds: &[&str]) -> RedisResult<Vec<Missing>> {
-    // First alone: without it, what follows would not be queued but done.
+    // MULTI is tested alone: without it, the following commands would be executed.
     let opened: RedisResult<Vec<Value>> = Pipeline::new().cmd("MULTI").cmd("DISCARD").query_async(connection).await;
     if let Err(error) = opened {
         return if is_denial(&error) { Ok(vec![Missing::Command("multi".to_owned())]) } else { Err(error) };
@@ -125,7 +125,7 @@ pub(super) async fn missing(connection: &mut impl ConnectionLike, kinds: &[&str]
         (kinds.iter().map(of_zero).collect(), CHANNELS.iter().map(of_zero).collect());
     let answers: Vec<RedisResult<Value>> = trial(&keys, &channels).query_async(connection).await?;
     let mut missing = Vec::new();
-    // After MULTI's own come those of the kinds, of the channels, then of the commands.
+    // The replies after that of MULTI: kinds, channels, commands.
     let of_channels = CHANNELS.iter().map(|kind| Missing::Channels((*kind).to_owned()));
     let of_kinds = kinds.iter().map(|kind| Missing::Keys((*kind).to_owned()));
     let of_commands = commands().map(Missing::Command);
@@ -139,11 +139,11 @@ pub(super) async fn missing(connection: &mut impl ConnectionLike, kinds: &[&str]
     Ok(missing)
 }
 
-/// A command that reads and writes on a key of every kind, one that publishes on every kind of channel, then each needed command on a key of
-/// the first kind.
+/// A pipeline with a command that reads and writes a key of every kind, one that publishes on every kind of channel, and then every command on a
+/// key of the first kind.
 fn trial(keys: &[String], channels: &[String]) -> Pipeline {
     let mut trial = Pipeline::new();
-    // Each answer by itself: the rights are the errors.
+    // Error replies are the result, so they must not fail the pipeline.
     trial.ignore_errors().cmd("MULTI");
     for key in keys {
         trial.cmd("HINCRBY").arg(key).arg("a").arg(1);
@@ -160,14 +160,13 @@ fn trial(keys: &[String], channels: &[String]) -> Pipeline {
     trial
 }
 
-/// A pipeline's error is of a kind of its own and only quotes what the server said.
+/// The error of a pipeline has its own kind and only quotes the server's error.
 fn is_denial(error: &RedisError) -> bool {
     error.kind() == ErrorKind::Server(ServerErrorKind::NoPerm) || error.to_string().contains("NOPERM")
 }
 
-/// Other refusals (MOVED, out of memory, loading) do not speak of rights. The wording differs between versions: "...
-/// has no permissions to run the 'hset' command", "... to access one of the keys used as arguments". A command that is
-/// denied says nothing of its key, nor the other way round.
+/// Other errors (MOVED, out of memory, loading) do not concern permissions. The wording differs between versions: "... has no permissions to run
+/// the 'hset' command", "... to access one of the keys used as arguments". A denied command says nothing about its key, and vice versa.
 fn denied(tried: Missing, error: &RedisError) -> Option<Missing> {
     if !is_denial(error) {
         return None;
@@ -177,6 +176,6 @@ fn denied(tried: Missing, error: &RedisError) -> Option<Missing> {
         let name = rest.split('\'').next().unwrap_or_default();
         return Some(Missing::Command(name.to_owned()));
     }
-    // Of a command that was denied its key or its channel only, the kind has been told.
+    // If only the key or the channel of a command was denied, its kind is already reported.
     matches!(tried, Missing::Keys(_) | Missing::Channels(_)).then_some(tried)
 }

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Which of the two it is.
+/// The product.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Product {
     /// Redis.
     #[default]
     Redis,
-    /// Valkey, which split off at 7.2.4 and calls itself that where clients ask for Redis' version.
+    /// Valkey, a fork of Redis 7.2.4, which reports that version as Redis's.
     Valkey,
 }
 
@@ -27,7 +27,7 @@ impl fmt::Display for Product {
 pub struct Version(pub u32, pub u32, pub u32);
 
 impl Version {
-    /// The oldest that will do: sharded pub/sub and multi-part append-only files came with it.
+    /// The oldest supported version: the first with sharded pub/sub and multi-part append-only files.
     pub const OLDEST: Self = Self(7, 0, 0);
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// The text begins with no number.
+/// The text does not begin with a number.
 #[derive(Debug, thiserror::Error)]
 #[error("not a version: {0:?}")]
 pub struct VersionError(String);
@@ -45,7 +45,7 @@ pub struct VersionError(String);
 impl FromStr for Version {
     type Err = VersionError;
 
-    /// Lenient behind the first number: "8.0" is 8.0.0 and "8.2.0-rc1" is 8.2.0.
+    /// Lenient after the first number: "8.0" is 8.0.0 and "8.2.0-rc1" is 8.2.0.
     fn from_str(text: &str) -> Result<Self, VersionError> {
         let mut numbers = text.splitn(3, '.').map(leading_number);
         let major = numbers.next().flatten().ok_or_else(|| VersionError(text.to_owned()))?;

@@ -1,14 +1,14 @@
-//! Copies every key of one store into another, which may be a cluster where the first is none.
+//! Copies every key of one store into another, which may be a cluster.
 
 use crate::base::error::Error;
 use crate::db::{Db, decode};
 use redis::{Value, cmd};
 
-/// Keys that are copied together.
+/// Keys per page.
 const PAGE: usize = 100;
 
-/// Copies everything that `from`, a single server, holds into `to`, in place of what `to` has under the same keys. Nobody may change either
-/// meanwhile. `tell` gets how many keys were copied so far.
+/// Copies everything from `from`, a single server, into `to`, replacing existing keys. Neither may change meanwhile. `tell` gets the number of
+/// copied keys.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -21,7 +21,7 @@ pub async fn copy_into(from: &Db, to: &Db, mut tell: impl FnMut(u64)) -> Result<
         let mut writes = Vec::with_capacity(keys.len());
         for (key, pair) in keys.iter().zip(replies.chunks_exact(2)) {
             let left: i64 = decode::one(pair[0].clone())?;
-            // One whose time has run out meanwhile is gone. SCAN may tell of a key twice.
+            // The key may have expired meanwhile. SCAN may return a key twice.
             if let Value::BulkString(packed) = &pair[1] {
                 writes.push(cmd("RESTORE").arg(key).arg(left.max(0)).arg(packed).arg("REPLACE").take());
             }

@@ -1,19 +1,19 @@
-//! Makes a data folder of a snapshot: Redis reads it as the base of its append-only file.
+//! Creates a data folder from a snapshot: Redis loads it as the base of its append-only file.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-/// The folder of the append-only file, its first part, and the list of its parts: the names that Redis gives by default.
+/// The default names of Redis for the folder of the append-only file, its base file and its manifest.
 const FOLDER: &str = "appendonlydir";
 const BASE: &str = "appendonly.aof.1.base.rdb";
 const MANIFEST: &str = "appendonly.aof.manifest";
 
-/// Whether a folder can be made there, or is there and empty.
+/// Whether the folder does not exist, or is empty.
 ///
 /// # Errors
-/// When it cannot be read.
+/// If it cannot be read.
 pub fn is_free_folder(folder: &Path) -> io::Result<bool> {
     match fs::read_dir(folder) {
         Ok(mut entries) => Ok(entries.next().is_none()),
@@ -22,10 +22,10 @@ pub fn is_free_folder(folder: &Path) -> io::Result<bool> {
     }
 }
 
-/// Makes `folder` a data folder that holds what `snapshot` does, readable by nobody else, and on the disk when this returns.
+/// Creates the data folder with the contents of `snapshot`, private to this user, and synced to disk.
 ///
 /// # Errors
-/// When the folder is there, or cannot be written.
+/// If the folder exists, or cannot be written.
 pub fn write_data_folder(snapshot: &Path, folder: &Path) -> io::Result<()> {
     let parts = folder.join(FOLDER);
     DirBuilder::new().mode(0o700).create(folder)?;

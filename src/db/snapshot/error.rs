@@ -15,13 +15,13 @@ pub enum SnapshotError {
     /// The server was silent for too long.
     #[error("the server said nothing for {} s", SILENCE.as_secs())]
     Silent,
-    /// The server refused, in its own words.
+    /// The server refused, with its message.
     #[error("the server refuses: {0}")]
     Refused(String),
-    /// The server answered something that is no snapshot.
+    /// The reply is no snapshot.
     #[error("the server sent something else than a snapshot")]
     NotASnapshot,
-    /// A kind of connection that is not known here.
+    /// An unsupported kind of address.
     #[error("this kind of address cannot be used for a backup")]
     Address,
 }

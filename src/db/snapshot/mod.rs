@@ -1,6 +1,6 @@
-//! Copies of a whole store, for backups: what each primary sends to a replica (an RDB file of one moment), and how it gets into a store again.
+//! Snapshots of a whole store for backups: downloads an RDB file from each primary, and restores it.
 //!
-//! A server has no part in it: these commands are the operator's, and a user of least privilege may not run them.
+//! The server does not use this module: these commands belong to the operator, and a user of least privilege may not run them.
 
 mod copy;
 mod error;
@@ -16,11 +16,11 @@ pub use replica::{Download, download};
 use super::Db;
 use crate::base::error::Error;
 
-/// How a server is reached.
+/// The address of a server.
 pub use redis::ConnectionInfo as Address;
 
 impl Db {
-    /// How each primary is reached, in the order of their addresses.
+    /// The address of each primary, in order.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.

@@ -1,4 +1,4 @@
-//! Asks a server for the snapshot that a new replica gets: one moment of all of its data, while it goes on serving.
+//! Downloads the snapshot that a server sends to a new replica: all of its data at one point in time, while it keeps serving.
 
 use super::error::{SILENCE, SnapshotError};
 use super::stream::{Stream, connect};
@@ -8,37 +8,37 @@ use std::io::{self, Write};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::time::timeout;
 
-/// The longest line that is read.
+/// The longest line.
 const LINE: u64 = 4_096;
-/// How long the mark is that ends a snapshot whose length is not known beforehand.
+/// The length of the delimiter that ends a snapshot of unknown length.
 const MARK: usize = 40;
 
-/// What was written.
+/// A downloaded snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Download {
-    /// How many bytes.
+    /// The size in bytes.
     pub bytes: u64,
-    /// Their SHA-256, in hexadecimal digits.
+    /// The SHA-256 in hexadecimal.
     pub sha256: String,
 }
 
-/// Writes a snapshot of `server` to `file`; `tell` gets the bytes so far. In memory is a buffer of some kilobytes.
+/// Writes a snapshot of `server` to `file`; `tell` gets the bytes so far. Uses a buffer of some kilobytes.
 ///
 /// # Errors
-/// When the server does not answer or refuses, or the file cannot be written.
+/// If the server does not answer or refuses, or the file cannot be written.
 pub async fn download(
     server: &ConnectionInfo,
     file: &mut impl Write,
     mut tell: impl FnMut(u64),
 ) -> Result<Download, SnapshotError> {
     let mut server = BufReader::with_capacity(1 << 16, log_in(connect(server).await?, server).await?);
-    // Without what is written meanwhile, which nobody here would apply; older servers do not know it, and send it after the snapshot.
+    // Without the replication stream after the snapshot. Older servers do not know this option, and send the stream.
     command(&mut server, &["REPLCONF", "rdb-only", "1"]).await.or_else(unless_unknown)?;
-    // Straight from memory: otherwise the server writes a file of its own first.
+    // Directly from memory: otherwise the server writes a file of its own first.
     command(&mut server, &["REPLCONF", "capa", "eof"]).await.or_else(unless_unknown)?;
     send(&mut server, &["SYNC"]).await?;
     let end = loop {
-        // Newlines mean that it is being prepared.
+        // Newlines while the server prepares the snapshot.
         match line(&mut server).await?.as_str() {
             "" => {}
             header => break End::of(header)?,
@@ -79,7 +79,7 @@ async fn send(server: &mut BufReader<Stream>, words: &[&str]) -> Result<(), Snap
     Ok(server.get_mut().write_all(text.as_bytes()).await?)
 }
 
-/// Sends a command that answers with one line.
+/// Sends a command with a one-line reply.
 async fn command(server: &mut BufReader<Stream>, words: &[&str]) -> Result<(), SnapshotError> {
     send(server, words).await?;
     match line(server).await? {
@@ -88,7 +88,7 @@ async fn command(server: &mut BufReader<Stream>, words: &[&str]) -> Result<(), S
     }
 }
 
-/// One line without its end; an error of the server as such.
+/// Reads a line without its end; an error reply is an error.
 async fn line(server: &mut BufReader<Stream>) -> Result<String, SnapshotError> {
     let mut line = Vec::new();
     let read = timeout(SILENCE, server.take(LINE).read_until(b'\n', &mut line)).await.map_err(|_| SnapshotError::Silent)??;
@@ -102,11 +102,11 @@ async fn line(server: &mut BufReader<Stream>) -> Result<String, SnapshotError> {
     }
 }
 
-/// Where a snapshot ends.
+/// The end of a snapshot.
 enum End {
-    /// After so many bytes.
+    /// After this many bytes.
     After(u64),
-    /// Before this mark.
+    /// At this delimiter.
     At(String),
 }
 
@@ -121,12 +121,12 @@ impl End {
     }
 }
 
-/// What writes and digests at once.
+/// Writes and hashes.
 struct Sink<'a, W> {
     file: &'a mut W,
     digest: Sha256,
     bytes: u64,
-    /// The first bytes, which tell whether this is an RDB file.
+    /// The first bytes, which identify an RDB file.
     start: Vec<u8>,
 }
 
@@ -148,7 +148,7 @@ impl<W: Write> Sink<'_, W> {
     }
 }
 
-/// What has come, at least a byte.
+/// The next received bytes, at least one.
 async fn some(server: &mut BufReader<Stream>) -> Result<&[u8], SnapshotError> {
     let bytes = timeout(SILENCE, server.fill_buf()).await.map_err(|_| SnapshotError::Silent)??;
     if bytes.is_empty() { Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()) } else { Ok(bytes) }
@@ -170,7 +170,7 @@ async fn receive<W: Write>(
     Ok(())
 }
 
-/// Holds the last bytes back until it is sure that they are not the mark.
+/// Holds back the last bytes, which may be the delimiter.
 async fn receive_to_mark<W: Write>(
     server: &mut BufReader<Stream>,
     mark: &[u8],

@@ -1,4 +1,4 @@
-//! A bare connection to a server: what a replica reads is no answer to a command, so that the client library cannot read it.
+//! Raw connections to a server: the client library cannot read a replication stream.
 
 use super::error::SnapshotError;
 use redis::{ConnectionAddr, ConnectionInfo};
@@ -13,7 +13,7 @@ use tokio_rustls::TlsConnector;
 
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Both ways of a connection.
+/// A bidirectional stream.
 pub(super) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
 
@@ -38,7 +38,7 @@ async fn reach(address: &ConnectionAddr) -> Result<Stream, SnapshotError> {
     }
 }
 
-/// Trusts the certificates that the system trusts, as the client library does.
+/// Uses the system's trusted certificates, like the client library.
 fn connector() -> Result<TlsConnector, SnapshotError> {
     let mut roots = rustls::RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);

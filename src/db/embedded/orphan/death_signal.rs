@@ -7,12 +7,12 @@ use std::process::Command;
 
 use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 
-/// On SIGTERM Redis writes its data and ends, as if we had stopped it.
+/// On SIGTERM Redis writes its data and shuts down, as in a normal stop.
 pub(super) fn arm(command: &mut Command) {
     let parent = getpid();
     let ask_for_signal = move || {
         set_parent_process_death_signal(Some(Signal::TERM))?;
-        // If we died before the line above, no signal will come, and somebody else is the parent now.
+        // If this process died before the line above, no signal will come, and the child has another parent.
         if getppid() == Some(parent) { Ok(()) } else { Err(io::Error::from(rustix::io::Errno::SRCH)) }
     };
     // SAFETY: between fork and exec only async-signal-safe work is allowed. The closure makes two system calls, takes

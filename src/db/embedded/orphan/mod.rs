@@ -1,7 +1,7 @@
-//! Starts Redis so that it does not outlive us, however we end.
+//! Starts Redis so that it does not outlive this process.
 //!
-//! Linux: the kernel signals it (`death_signal`). Elsewhere (macOS, the BSDs) a waiting shell does (`watcher`), which
-//! is weaker: nothing ends Redis if the shell is killed first.
+//! On Linux the kernel signals it (`death_signal`). Elsewhere (macOS, the BSDs) a waiting shell does (`watcher`), which is weaker: nothing ends
+//! Redis if the shell is killed first.
 
 #[cfg(target_os = "linux")]
 mod death_signal;
@@ -12,15 +12,15 @@ use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command};
 
-/// To be kept while the child lives and dropped once it is gone.
+/// Must be kept while the child runs, and dropped after that.
 #[cfg(target_os = "linux")]
 pub(super) struct ParentDeathGuard;
 #[cfg(not(target_os = "linux"))]
 pub(super) use watcher::ParentDeathGuard;
 
-/// Spawns the command. The calling thread must live as long as the child: to the kernel, it is the parent.
+/// Spawns the command. The calling thread must live as long as the child, since the kernel treats it as the parent.
 pub(super) fn spawn(command: &mut Command) -> io::Result<(Child, ParentDeathGuard)> {
-    // A group of its own: Ctrl-C in a terminal is for us, and Redis ends when we have finished with it.
+    // A process group of its own: Ctrl-C in a terminal is for the server, which then stops Redis.
     command.process_group(0);
     #[cfg(target_os = "linux")]
     {

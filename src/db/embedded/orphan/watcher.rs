@@ -1,20 +1,20 @@
-//! A shell that waits on a pipe only we hold open: when we die, the read ends and it signals the child.
+//! A shell that reads from a pipe which only this process holds open: when this process dies, the read ends and the shell signals the child.
 
 use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// `$1` is the child. A word on the pipe means that the child has ended and its id may be another's by now.
+/// `$1` is the child. A word on the pipe means that the child has ended and its id may be reused.
 const SCRIPT: &str = r#"read -r word; [ "$word" = released ] || kill -TERM "$1""#;
 
-/// The shell and our end of its pipe.
+/// The shell and our end of the pipe.
 pub(in super::super) struct ParentDeathGuard {
     shell: Child,
     pipe: Option<ChildStdin>,
 }
 
 impl ParentDeathGuard {
-    /// Watches over the child from now on.
+    /// Watches the child from now on.
     pub(in super::super) fn new(child: &Child) -> io::Result<Self> {
         let mut shell = Command::new("sh")
             .args(["-c", SCRIPT, "sh", &child.id().to_string()])
@@ -31,7 +31,7 @@ impl ParentDeathGuard {
 impl Drop for ParentDeathGuard {
     fn drop(&mut self) {
         if let Some(mut pipe) = self.pipe.take() {
-            // Fails only if the shell is gone, and then it signals nobody.
+            // Fails only if the shell has ended, which then signals nothing.
             pipe.write_all(b"released\n").ok();
         }
         self.shell.wait().ok();
@@ -51,7 +51,7 @@ mod tests {
     fn a_closed_pipe_ends_the_child() {
         let mut child = sleeper("60");
         let mut guard = ParentDeathGuard::new(&child).expect("a shell is everywhere");
-        // What the system does when we die.
+        // What the system does when this process dies.
         drop(guard.pipe.take());
         assert_eq!(child.wait().expect("it ends").signal(), Some(15));
     }

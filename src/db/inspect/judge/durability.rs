@@ -1,9 +1,9 @@
-//! Whether it keeps what it is given.
+//! Rules on durability, memory and eviction.
 
 use super::{finding, user, volatile};
 use crate::db::inspect::{Facts, InspectionFinding, Severity};
 
-/// Texts of statuses are shorter, as a rule; measured up to this length.
+/// The length up to which a status is stored compactly; measured.
 const COMPACT_VALUE: u64 = 2_048;
 const NO_EVICTION: &str = "Set `CONFIG SET maxmemory-policy noeviction`, then `CONFIG REWRITE`";
 
@@ -30,7 +30,7 @@ pub(super) fn eviction(facts: &Facts) -> Option<InspectionFinding> {
     volatile(Severity::Refusal, message)
 }
 
-/// The longest `cluster-node-timeout` for which the journal keeps what it needs after a failover, in ms: the default of Redis.
+/// The longest `cluster-node-timeout`, in ms, for which the journal retains enough after a failover: the default of Redis.
 pub const COVERED_NODE_TIMEOUT: u64 = 15_000;
 
 pub(super) fn node_timeout(facts: &Facts) -> Option<InspectionFinding> {
@@ -43,7 +43,7 @@ pub(super) fn node_timeout(facts: &Facts) -> Option<InspectionFinding> {
     volatile(Severity::Warning, message)
 }
 
-/// With `CONFIG SET`, not in the file with a restart: that would start from an empty append-only file.
+/// With `CONFIG SET`, not in the file: a restart would begin with an empty append-only file.
 const AOF_ON: &str = "Turn it on with `CONFIG SET appendonly yes`, then `CONFIG REWRITE`";
 
 pub(super) fn no_aof(facts: &Facts) -> Option<InspectionFinding> {
@@ -58,7 +58,7 @@ pub(super) fn no_aof(facts: &Facts) -> Option<InspectionFinding> {
     volatile(Severity::Warning, format!("The append-only file (AOF) is off: a crash of Redis loses {lost}. {AOF_ON}."))
 }
 
-/// "3600 1 300 100" as "after 3600 s if 1 key has changed, after 300 s if 100 keys have changed".
+/// Formats "3600 1 300 100" as "after 3600 s if 1 key has changed, after 300 s if 100 keys have changed".
 fn in_words(rule: &str) -> String {
     let numbers: Vec<&str> = rule.split_whitespace().collect();
     let rules = numbers.chunks_exact(2).filter_map(|pair| match pair {
@@ -110,7 +110,7 @@ pub(super) fn fsync(facts: &Facts) -> Option<InspectionFinding> {
     }
 }
 
-/// Nothing that Redis tells later says whether a file was cut when it was loaded: only its log does.
+/// Only the log of Redis says whether a file was truncated on load; nothing can be queried later.
 pub(super) fn load_truncated(facts: &Facts) -> Option<InspectionFinding> {
     if facts.aof != Some(true) || facts.aof_load_truncated != Some(true) {
         return None;
@@ -124,7 +124,7 @@ pub(super) fn load_truncated(facts: &Facts) -> Option<InspectionFinding> {
     )
 }
 
-/// What costs nothing and saves memory.
+/// Settings that save memory at no cost.
 pub(super) fn memory(facts: &Facts) -> Option<InspectionFinding> {
     let small = facts.compact_value.filter(|bytes| *bytes < COMPACT_VALUE);
     let mut message = small.map(|bytes| {

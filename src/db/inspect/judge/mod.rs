@@ -1,5 +1,4 @@
-//! What the facts mean. Pure; the reasons for the severities are in the module above. Here: whether it can serve at
-//! all.
+//! Turns facts into findings. The reasons for the severities are in the parent module. This file has the rules on whether Redis can serve at all.
 
 mod durability;
 mod vulnerabilities;
@@ -9,7 +8,7 @@ mod tests;
 use super::{Facts, InspectionFinding, Severity, Version};
 pub use durability::COVERED_NODE_TIMEOUT;
 
-/// Everything worth saying of these facts, the worst first.
+/// All findings, the worst first.
 pub fn judge(facts: &Facts) -> Vec<InspectionFinding> {
     let rules = [
         unknown,
