@@ -63,17 +63,33 @@
 //! campaigns with what they have spent: two pipelines; with their states three more. Reports of any number of campaigns and ads: a pipeline
 //! of their days, of one command a day and share, and one of their reach.
 
+mod accounts;
 pub mod audit;
+mod budget;
+mod campaigns;
 mod graphql;
 mod keys;
-mod load;
+mod management;
 mod model;
+mod publishers;
+mod rate_limit;
+mod reporting;
 pub mod service;
-mod store;
-mod token;
+mod serving;
+mod targeting;
+mod tracking;
 
+pub use budget::model::{ShareBalance, Taken};
+pub use campaigns::load::{FetchAdPages, FetchAds, FetchAdsOf, FetchCampaigns};
+pub use campaigns::model::*;
+pub use campaigns::store::{Kept, KeptAd};
 pub use graphql::{AdMutation, AdObject, AdQuery, CampaignObject, WebsiteMutation, WebsiteObject};
 pub use graphql::{ExplainQuery, Promotion, RecordMutation, ServeMutation};
-pub use load::{FetchAdPages, FetchAds, FetchAdsOf, FetchCampaigns, FetchReach, FetchTallies, FetchWebsites};
 pub use model::*;
+pub use publishers::load::FetchWebsites;
+pub use publishers::model::{NewWebsite, Website, server_key, version_of_server_key, website_key, website_of_key};
+pub use reporting::load::{FetchReach, FetchTallies};
+pub use reporting::model::{Counted, Span, Visitors};
 pub use service::FetchAuctions;
+pub use serving::model::second_price;
+pub use targeting::model::{Asked, Reason, judge};

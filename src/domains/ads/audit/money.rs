@@ -12,7 +12,6 @@ use redis::cmd;
 use std::collections::HashMap;
 
 static WEIGH_SHARE: Script = Script::new(include_str!("../lua/weigh_share.lua"));
-
 /// For how long counts of days are there in full.
 const IN_FULL: u64 = 399;
 /// Holds of a share that are summed: a script that takes longer would keep Redis from others.

@@ -1,7 +1,7 @@
 //! Ads, as their owner sees them.
 
-use super::super::model::{Creative, Money, Pricing, Slot, ecpm};
-use super::super::store::KeptAd;
+use super::super::KeptAd;
+use super::super::{Creative, Money, Pricing, Slot, ecpm};
 use super::campaign::CampaignObject;
 use super::report::{AdReport, days};
 use crate::domains::statuses::{StatusObject, service as statuses};
@@ -88,7 +88,7 @@ impl AdObject {
 
     /// Clicks an impression; 0 without impressions.
     async fn ctr(&self) -> f64 {
-        super::super::model::ctr(self.0.counts.impressions, self.0.counts.clicks)
+        super::super::ctr(self.0.counts.impressions, self.0.counts.clicks)
     }
 
     /// The promoted status; null for another ad, and when the status is gone: then the ad is not shown.

@@ -1,8 +1,8 @@
 //! Campaigns, as their owner sees them.
 
-use super::super::model::{Money, Pacing, Purse, State};
+use super::super::Kept;
 use super::super::service;
-use super::super::store::Kept;
+use super::super::{Money, Pacing, ShareBalance, State};
 use super::ad::AdObject;
 use super::report::{CampaignReport, days};
 use super::website::{Websites, page_of_websites};
@@ -87,7 +87,7 @@ impl CampaignObject {
 
     /// What it has spent in all. What is reserved for clicks is not spent.
     async fn spent(&self) -> Decimal {
-        let spent = self.0.purses.iter().map(|purse| purse.spent.0).sum();
+        let spent = self.0.balances.iter().map(|balance| balance.spent.0).sum();
         Decimal(Money(spent).decimal())
     }
 
@@ -103,14 +103,14 @@ impl CampaignObject {
     /// What is reserved for clicks on what was shown within the last hour. It is of the budget, and of the daily budget of the day on which it was
     /// reserved; what nobody clicks on comes back.
     async fn reserved(&self) -> Decimal {
-        let held = self.0.purses.iter().map(|purse| purse.held.0).sum();
+        let held = self.0.balances.iter().map(|balance| balance.held.0).sum();
         Decimal(Money(held).decimal())
     }
 
     /// What is left of the daily budget of this day in UTC, past what is spent and what is reserved; null without a daily budget.
     async fn left_today(&self, ctx: &Context<'_>) -> Result<Option<Decimal>> {
         let today = request(ctx)?.app.now() / DAY;
-        let left = |daily: Money| Decimal(daily.less(Purse::taken(&self.0.purses, today).today).decimal());
+        let left = |daily: Money| Decimal(daily.less(ShareBalance::taken(&self.0.balances, today).today).decimal());
         Ok(self.0.campaign.daily.map(left))
     }
 

@@ -1,7 +1,7 @@
 //! Why an ad is or is not shown, told to its advertiser.
 
-use super::super::model::{Money, Reason};
 use super::super::service::{self, WhyNot};
+use super::super::{Money, Reason};
 use super::ad::AdSlot;
 use crate::base::ids::CampaignId;
 use crate::schema::{Decimal, request};

@@ -1,7 +1,7 @@
 //! What can be changed of campaigns and ads.
 
-use super::super::model::{CampaignChange, CapDraft, NewAd, NewCampaign};
 use super::super::service;
+use super::super::{CampaignChange, CapDraft, NewAd, NewCampaign};
 use super::ad::{AdObject, AdPricing, AdSlot, pricing, slot};
 use super::campaign::{CampaignObject, CampaignPacing};
 use crate::base::error::Outcome;

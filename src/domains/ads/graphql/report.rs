@@ -1,8 +1,8 @@
 //! What campaigns and ads have come to.
 
-use super::super::model::{DEFAULT_DAYS, InvalidClick, InvalidClicks, MAX_DAYS, Purse, Tally};
 use super::super::service;
-use super::super::store::{Kept, KeptAd};
+use super::super::{DEFAULT_DAYS, InvalidClick, InvalidClicks, MAX_DAYS, ShareBalance, Tally};
+use super::super::{Kept, KeptAd};
 use crate::base::error::Error;
 use crate::schema::{Date, Decimal, List, request};
 use async_graphql::{Context, Enum, Object, Result, SimpleObject};
@@ -112,7 +112,7 @@ pub(super) struct CampaignReport {
 impl CampaignReport {
     /// With at most so many days.
     pub(super) fn new(kept: Arc<Kept>, most: u64) -> Self {
-        let whole = Purse::whole(&kept.purses);
+        let whole = ShareBalance::whole(&kept.balances);
         Self { kept, whole, most }
     }
 }

@@ -1,7 +1,7 @@
 //! What a page's ads are asked with and clicked with.
 
-use super::super::model::{Ad, Creative};
 use super::super::service::{self, Impression};
+use super::super::{Ad, Creative};
 use super::ad::AdSlot;
 use crate::base::request::Request;
 use crate::schema::{UserError, refuse, request};

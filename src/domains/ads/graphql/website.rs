@@ -1,7 +1,7 @@
 //! Websites, as their owner sees and changes them.
 
-use super::super::model::{NewWebsite, Website};
 use super::super::service;
+use super::super::{NewWebsite, Website};
 use crate::base::error::Outcome;
 use crate::base::ids::WebsiteId;
 use crate::base::page::PageArgs;

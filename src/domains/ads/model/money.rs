@@ -1,6 +1,6 @@
 //! Money, and what ads are ordered by. All of it whole numbers.
 
-use super::Pricing;
+use crate::domains::ads::model::Pricing;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 use std::fmt;

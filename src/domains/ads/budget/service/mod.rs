@@ -1,0 +1,6 @@
+//! Reserving impressions, with the grants that this takes.
+
+pub(in crate::domains::ads) mod reserve;
+pub(in crate::domains::ads) mod share_counts;
+
+pub(in crate::domains::ads) use reserve::{give_all_back, reserve};

@@ -1,0 +1,104 @@
+//! Money on its way from a campaign's pool to its shares and back.
+
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use crate::base::ids::CampaignId;
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode};
+use crate::domains::ads::budget::store::reservations::{Grant, Returned};
+use crate::domains::ads::keys;
+use crate::domains::ads::model::{Money, Share, Sum};
+use redis::cmd;
+
+const SUMS: &str = include_str!("../../lua/sums.lua");
+static DRAW_GRANT: Script = Script::after(SUMS, include_str!("../../lua/draw_grant.lua"));
+/// How long a pool grants nothing at most while its campaign is changed.
+const FROZEN_FOR: Millis = 2_000;
+
+/// What a share would have from the pool.
+#[derive(Clone, Debug)]
+pub(in crate::domains::ads) struct Draw {
+    pub(in crate::domains::ads) share: Share,
+    pub(in crate::domains::ads) day: u64,
+    /// What was granted to it so far, as it knows.
+    pub(in crate::domains::ads) granted: Sum,
+    /// What it must have; nothing to tell only what was given back.
+    pub(in crate::domains::ads) want: Money,
+    /// What a grant is a multiple of, where there is more.
+    pub(in crate::domains::ads) unit: Money,
+    /// What shares have given back.
+    pub(in crate::domains::ads) returned: Vec<Returned>,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::domains::ads) enum Drawn {
+    /// All that was granted to it so far.
+    Granted(Grant),
+    /// There is only so much left.
+    Refused(Money),
+    /// There is no such campaign.
+    Gone,
+}
+
+/// Draws money for shares, and tells the pools what was given back. One pipeline of scripts.
+pub(in crate::domains::ads) async fn draw(db: &Db, now: Millis, draws: &[Draw]) -> Result<Vec<Drawn>, Error> {
+    let call = |draw: &Draw| {
+        let call = Call::new(&DRAW_GRANT, [keys::campaign(draw.share.campaign), keys::frozen(draw.share.campaign)]);
+        let call = call.arg(now).arg(draw.day).arg(draw.share.n);
+        let call = call.arg(draw.granted).arg(draw.want.0).arg(draw.unit.0.max(1));
+        draw.returned.iter().fold(call, |call, it| call.arg(it.n).arg(it.all).arg(it.day).arg(it.of_day))
+    };
+    let replies = db.call_many(draws.iter().map(call).collect()).await?;
+    replies.into_iter().map(|reply| drawn(&decode::one::<String>(reply)?)).collect()
+}
+
+fn drawn(answer: &str) -> Result<Drawn, Error> {
+    let mut words = answer.split(' ');
+    let (how, numbers) = (words.next(), words.map(str::parse).collect::<Result<Vec<Sum>, _>>());
+    match (how, &numbers.map_err(Error::corrupt)?[..]) {
+        (Some("granted"), &[all, before, day]) => Ok(Drawn::Granted(Grant { all, before, day: small(day)? })),
+        (Some("refused"), &[left, _]) => Ok(Drawn::Refused(Money(small(left)?))),
+        (Some("gone"), _) => Ok(Drawn::Gone),
+        _ => Err(Error::corrupt("a grant that is none")),
+    }
+}
+
+fn small(number: Sum) -> Result<u64, Error> {
+    u64::try_from(number).map_err(Error::corrupt)
+}
+
+/// Has the pool of a campaign grant nothing until its change is made, at most for two seconds; what it is frozen under. One command.
+pub(in crate::domains::ads) async fn freeze(db: &Db, campaign: CampaignId) -> Result<u64, Error> {
+    let under: u64 = rand::random();
+    let command = cmd("SET").arg(keys::frozen(campaign)).arg(under).arg("PX").arg(FROZEN_FOR).take();
+    db.write_many_allow_oom(vec![command]).await.map(|_| under)
+}
+
+/// Has it grant again. One command.
+pub(in crate::domains::ads) async fn thaw(db: &Db, campaign: CampaignId) -> Result<(), Error> {
+    db.write_many(vec![cmd("UNLINK").arg(keys::frozen(campaign)).take()]).await.map(drop)
+}
+
+/// What the pool of a campaign has granted so far, by share. One command.
+pub(in crate::domains::ads) async fn grants(db: &Db, campaign: CampaignId, shares: u64) -> Result<Vec<(Share, Grant)>, Error> {
+    let mut read = cmd("HMGET");
+    read.arg(keys::campaign(campaign)).arg("day");
+    for n in 0..shares {
+        read.arg(format!("g{n}")).arg(format!("b{n}"));
+    }
+    let found: Vec<Option<Sum>> = db.read(read).await?;
+    let number = |at: usize| found.get(at).copied().flatten().unwrap_or_default();
+    let day = small(number(0))?;
+    let one = |n: u64| {
+        let at = 1 + 2 * n as usize;
+        (Share { campaign, n }, Grant { all: number(at), before: number(at + 1), day })
+    };
+    Ok((0..shares).map(one).collect())
+}
+
+/// Into how many shares campaigns are parted, which never changes; `None` for what is not there. One pipeline.
+pub(in crate::domains::ads) async fn shares_of(db: &Db, campaigns: &[CampaignId]) -> Result<Vec<Option<u64>>, Error> {
+    let commands = campaigns.iter().map(|id| cmd("HGET").arg(keys::campaign(*id)).arg("shares").take()).collect();
+    db.read_many(commands).await?.into_iter().map(decode::one).collect()
+}

@@ -1,0 +1,8 @@
+//! The money of campaigns in Redis.
+
+pub(in crate::domains::ads) mod counts;
+pub(in crate::domains::ads) mod grants;
+pub(in crate::domains::ads) mod reservations;
+pub(in crate::domains::ads) mod shares;
+
+pub(in crate::domains::ads) use shares::{balances, erase_shares, first_hold};

@@ -1,0 +1,70 @@
+//! What the shares of a campaign hold, and what a decision finds there.
+
+use crate::base::clock::{DAY, Millis};
+use crate::base::error::Error;
+use crate::base::ids::CampaignId;
+use crate::db::{Db, decode};
+use crate::domains::ads::budget::model::ShareBalance;
+use crate::domains::ads::budget::store::counts::{FIELDS, tally};
+use crate::domains::ads::keys;
+use crate::domains::ads::model::{Money, Share, Slot};
+use redis::{Cmd, Value, cmd};
+
+/// What stands before the fields of a tally, as [`decode_balance`] takes them.
+const BALANCE: [&str; 4] = ["day", "spent", "held", "used"];
+
+pub(in crate::domains::ads) fn balance_command(share: Share) -> Cmd {
+    cmd("HMGET").arg(keys::share(share)).arg(&BALANCE).arg(&FIELDS).take()
+}
+
+pub(in crate::domains::ads) fn decode_balance(reply: Value) -> Result<ShareBalance, Error> {
+    let numbers: Vec<Option<u64>> = decode::one(reply)?;
+    let number = |at: usize| numbers.get(at).copied().flatten().unwrap_or(0);
+    Ok(ShareBalance {
+        day: number(0),
+        spent: Money(number(1)),
+        held: Money(number(2)),
+        used: Money(number(3)),
+        tally: tally(numbers.get(BALANCE.len()..).unwrap_or_default()),
+    })
+}
+
+/// What the shares of a campaign have. One pipeline.
+pub(in crate::domains::ads) async fn balances(db: &Db, campaign: CampaignId, shares: u64) -> Result<Vec<ShareBalance>, Error> {
+    Ok(balances_of(db, &[(campaign, shares)]).await?.pop().unwrap_or_default())
+}
+
+/// What the shares of campaigns have, each with how many there are. One pipeline.
+pub(in crate::domains::ads) async fn balances_of(
+    db: &Db,
+    campaigns: &[(CampaignId, u64)],
+) -> Result<Vec<Vec<ShareBalance>>, Error> {
+    let commands = campaigns.iter().flat_map(|(id, shares)| Share::all(*id, *shares).map(balance_command));
+    let mut replies = db.read_many(commands.collect()).await?.into_iter();
+    let mut of_one =
+        |(_, shares): &(CampaignId, u64)| (0..*shares).map(|_| decode_balance(replies.next().unwrap_or_default())).collect();
+    campaigns.iter().map(&mut of_one).collect()
+}
+
+/// When the first of the money that waits for clicks comes back. One pipeline.
+pub(in crate::domains::ads) async fn first_hold(db: &Db, campaign: CampaignId, shares: u64) -> Result<Option<Millis>, Error> {
+    let command = |share| cmd("ZRANGE").arg(keys::holds(share)).arg(0).arg(0).arg("WITHSCORES").take();
+    let replies = db.read_many(Share::all(campaign, shares).map(command).collect()).await?;
+    let first = |reply| Ok(decode::one::<Vec<(Vec<u8>, f64)>>(reply)?.pop().map(|(_, at)| at as Millis));
+    let all: Vec<Option<Millis>> = replies.into_iter().map(first).collect::<Result<_, Error>>()?;
+    Ok(all.into_iter().flatten().min())
+}
+
+/// Takes away the shares of a campaign, with what they have counted on each day from `first` on; what visitors have seen goes by
+/// itself. Pipelines of one command a share and day.
+pub(in crate::domains::ads) async fn erase_shares(db: &Db, campaign: CampaignId, shares: u64, now: Millis) -> Result<(), Error> {
+    let first = campaign.time() / DAY;
+    let days = first..=(now / DAY).max(first);
+    let keys = Share::all(campaign, shares).flat_map(|share| {
+        let whole = [keys::share(share), keys::offered(share), keys::holds(share), keys::reach(share)];
+        let ranks = Slot::ALL.map(|slot| keys::rank(share, slot));
+        let days = days.clone().flat_map(move |day| [keys::tally(share, day), keys::reached(share, day)]);
+        whole.into_iter().chain(ranks).chain(days)
+    });
+    db.write_many(keys.map(|key| cmd("UNLINK").arg(key).take()).collect()).await.map(drop)
+}

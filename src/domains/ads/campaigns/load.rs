@@ -1,0 +1,90 @@
+//! The batch loaders of campaigns, ads and websites: each is there for its owner alone.
+
+use crate::base::error::Error;
+use crate::base::ids::{AdId, CampaignId, UserId};
+use crate::base::loader::Fetch;
+use crate::base::page::{Row, Window};
+use crate::db::Db;
+use crate::domains::ads::campaigns::model::Creative;
+use crate::domains::ads::campaigns::store;
+use crate::domains::ads::campaigns::store::ads::KeptAd;
+use crate::domains::ads::campaigns::store::campaigns::Kept;
+use std::sync::Arc;
+
+/// Campaigns by id, with their keywords and what they have spent; `None` for what is not there, or not the viewer's. Two pipelines; none for
+/// nobody.
+pub struct FetchCampaigns {
+    /// The store.
+    pub db: Db,
+    /// Who asks.
+    pub viewer: Option<UserId>,
+}
+
+impl Fetch for FetchCampaigns {
+    type Key = CampaignId;
+    type Value = Option<Arc<Kept>>;
+
+    fn bytes(value: &Self::Value) -> usize {
+        value.as_ref().map_or(0, |it| it.keywords.iter().map(String::len).sum())
+    }
+
+    async fn fetch(&self, keys: &[CampaignId]) -> Result<Vec<Option<Arc<Kept>>>, Error> {
+        let Some(viewer) = self.viewer else { return Ok(vec![None; keys.len()]) };
+        let found = store::load(&self.db, keys).await?.into_iter();
+        Ok(found.map(|it| it.filter(|it| it.campaign.owner == viewer).map(Arc::new)).collect())
+    }
+}
+
+/// Ads by id, with what each has come to; `None` for what is not there, was removed, or is not of a campaign of the viewer's. Two pipelines; none
+/// for nobody.
+pub struct FetchAds {
+    /// The store.
+    pub db: Db,
+    /// Who asks.
+    pub viewer: Option<UserId>,
+}
+
+impl Fetch for FetchAds {
+    type Key = AdId;
+    type Value = Option<Arc<KeptAd>>;
+
+    fn bytes(value: &Self::Value) -> usize {
+        value.as_ref().map_or(0, |it| match &it.ad.creative {
+            Creative::Snippet { text, target } => text.len() + target.len(),
+            Creative::Status(_) => 0,
+        })
+    }
+
+    async fn fetch(&self, keys: &[AdId]) -> Result<Vec<Option<Arc<KeptAd>>>, Error> {
+        let Some(viewer) = self.viewer else { return Ok(vec![None; keys.len()]) };
+        let found = store::load_ads(&self.db, keys).await?.into_iter();
+        Ok(found.map(|it| it.filter(|it| it.owner == Some(viewer) && !it.removed).map(Arc::new)).collect())
+    }
+}
+
+/// The ads of campaigns, whoever asks. Three pipelines.
+pub struct FetchAdsOf(pub Db);
+
+impl Fetch for FetchAdsOf {
+    type Key = CampaignId;
+    type Value = Arc<Vec<KeptAd>>;
+
+    async fn fetch(&self, keys: &[CampaignId]) -> Result<Vec<Arc<Vec<KeptAd>>>, Error> {
+        let numbers = store::numbers_of_ads(&self.0, keys).await?;
+        let mut found = store::load_ads(&self.0, &numbers.concat()).await?.into_iter();
+        let mut of_one = |ads: &Vec<AdId>| Arc::new(found.by_ref().take(ads.len()).flatten().collect());
+        Ok(numbers.iter().map(&mut of_one).collect())
+    }
+}
+
+/// Parts of campaigns' ads, whoever asks: where they stand. One pipeline.
+pub struct FetchAdPages(pub Db);
+
+impl Fetch for FetchAdPages {
+    type Key = (CampaignId, Window);
+    type Value = Arc<Vec<Row>>;
+
+    async fn fetch(&self, keys: &[(CampaignId, Window)]) -> Result<Vec<Arc<Vec<Row>>>, Error> {
+        Ok(store::parts_of_ads(&self.0, keys).await?.into_iter().map(Arc::new).collect())
+    }
+}

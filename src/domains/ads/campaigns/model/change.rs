@@ -1,0 +1,62 @@
+//! Changes of campaigns, as they come and as they are kept.
+
+use crate::base::clock::Millis;
+use crate::base::error::UserError;
+use crate::domains::ads::campaigns::model::draft::{CapDraft, cap, keywords_of, over, time, times};
+use crate::domains::ads::campaigns::model::{Campaign, Pacing};
+use crate::domains::ads::model::{money, name, take, take_all};
+use rust_decimal::Decimal;
+
+/// What is to be another way; `None` for what stays. What may be absent is taken away by an inner `None`.
+#[derive(Clone, Debug, Default)]
+pub struct CampaignChange {
+    /// Its name.
+    pub name: Option<String>,
+    /// What it may spend in all.
+    pub budget: Option<Decimal>,
+    /// What it may spend in a day.
+    pub daily: Option<Option<Decimal>>,
+    /// When it begins.
+    pub starts: Option<Option<Millis>>,
+    /// When it ends.
+    pub ends: Option<Option<Millis>>,
+    /// All of its keywords.
+    pub keywords: Option<Vec<String>>,
+    /// How often one visitor may see it.
+    pub cap: Option<Option<CapDraft>>,
+    /// How it spends a daily budget.
+    pub pacing: Option<Pacing>,
+}
+
+impl CampaignChange {
+    /// The campaign as it is then, and all of its keywords where they are another; or every mistake in it.
+    pub(in crate::domains::ads) fn apply(
+        &self,
+        campaign: &Campaign,
+        now: Millis,
+    ) -> Result<(Campaign, Option<Vec<String>>), Vec<UserError>> {
+        let mut rows = Vec::new();
+        let mut new = campaign.clone();
+        if let Some(text) = &self.name {
+            new.name = take(name(text), &mut rows).unwrap_or_default();
+        }
+        if let Some(budget) = self.budget {
+            new.budget = take(money(budget, "The budget", "budget"), &mut rows).unwrap_or_default();
+        }
+        if let Some(daily) = self.daily {
+            new.daily = daily.and_then(|daily| take(money(daily, "The daily budget", "dailyBudget"), &mut rows));
+        }
+        new.starts = self.starts.unwrap_or(campaign.starts);
+        new.ends = self.ends.unwrap_or(campaign.ends);
+        for row in [time(new.starts, "startsAt"), times(new.starts, new.ends)] {
+            take(row, &mut rows);
+        }
+        rows.extend(self.ends.flatten().filter(|ends| *ends <= now).map(|_| over()));
+        let keywords = self.keywords.as_ref().and_then(|given| take(keywords_of(given), &mut rows));
+        if let Some(draft) = self.cap {
+            new.cap = draft.and_then(|draft| take_all(cap(draft), &mut rows));
+        }
+        new.pacing = self.pacing.unwrap_or(campaign.pacing);
+        if rows.is_empty() { Ok((new, keywords)) } else { Err(rows) }
+    }
+}

@@ -1,0 +1,363 @@
+//! New campaigns and ads, as they come and as they are kept.
+
+use crate::base::clock::Millis;
+use crate::base::error::{UserError, UserErrorCode};
+use crate::base::ids::{CampaignId, StatusId};
+use crate::base::text::{TextRules, max_bytes};
+use crate::domains::ads::campaigns::model::{Cap, Creative, Pacing};
+use crate::domains::ads::model::{
+    MAX_KEYWORDS, MAX_URL, Money, Pricing, Slot, fold, invalid, money, name, not_found, parse_url, take, take_all, too_long,
+};
+use crate::platform::idempotency::check_key;
+use rust_decimal::Decimal;
+use std::collections::HashSet;
+
+const KEYWORD: TextRules = TextRules { what: "A keyword", min: 1, max: 80, bytes: max_bytes(80), newlines: false };
+/// For keywords that are there: they were taken when texts were held to more bytes.
+const KEPT_KEYWORD: TextRules = TextRules { bytes: 40 * KEYWORD.max, ..KEYWORD };
+/// The most bytes of all keywords of a campaign.
+pub const KEYWORDS_BYTES: usize = MAX_KEYWORDS * KEYWORD.bytes;
+/// The most bytes of a snippet.
+pub const SNIPPET_BYTES: usize = max_bytes(2_000);
+const SNIPPET: TextRules = TextRules { what: "The snippet", min: 1, max: 2_000, bytes: SNIPPET_BYTES, newlines: true };
+/// The most impressions of a cap.
+const MAX_IMPRESSIONS: i64 = 1_000_000;
+/// The longest time of a cap: a year.
+const MAX_SECONDS: i64 = 31_536_000;
+/// The last moment that can be told: the end of the year 9999.
+const MAX_TIME: Millis = 253_402_300_799_999;
+
+/// How often a visitor may see a campaign, as it came.
+#[derive(Clone, Copy, Debug)]
+pub struct CapDraft {
+    /// So many impressions,
+    pub impressions: i64,
+    /// in so many seconds.
+    pub per_seconds: i64,
+}
+
+/// What somebody wants a new campaign to be, as it came.
+#[derive(Clone, Debug)]
+pub struct NewCampaign {
+    /// Its name.
+    pub name: String,
+    /// What it may spend in all.
+    pub budget: Decimal,
+    /// What it may spend in a day.
+    pub daily: Option<Decimal>,
+    /// When it begins.
+    pub starts: Option<Millis>,
+    /// When it ends.
+    pub ends: Option<Millis>,
+    /// Its keywords.
+    pub keywords: Vec<String>,
+    /// How often one visitor may see it.
+    pub cap: Option<CapDraft>,
+    /// How it spends a daily budget.
+    pub pacing: Pacing,
+    /// A key under which a repeated request is known again.
+    pub idempotency_key: Option<String>,
+}
+
+/// A campaign that can be made.
+#[derive(Clone, Debug)]
+pub(in crate::domains::ads) struct CampaignDraft {
+    pub(in crate::domains::ads) name: String,
+    pub(in crate::domains::ads) budget: Money,
+    pub(in crate::domains::ads) daily: Option<Money>,
+    pub(in crate::domains::ads) starts: Option<Millis>,
+    pub(in crate::domains::ads) ends: Option<Millis>,
+    pub(in crate::domains::ads) keywords: Vec<String>,
+    pub(in crate::domains::ads) cap: Option<Cap>,
+    pub(in crate::domains::ads) pacing: Pacing,
+}
+
+/// What is wrong only if it was not asked for before: its time is over.
+pub(in crate::domains::ads) type Late = Option<UserError>;
+
+impl NewCampaign {
+    /// The campaign as it is kept, or every mistake in it.
+    pub(in crate::domains::ads) fn check(self, now: Millis) -> Result<(CampaignDraft, Late), Vec<UserError>> {
+        let mut rows = Vec::new();
+        let key = self.idempotency_key.as_deref().map_or(Ok(()), check_key);
+        let name = take(name(&self.name), &mut rows);
+        let budget = take(money(self.budget, "The budget", "budget"), &mut rows);
+        let daily = self.daily.and_then(|daily| take(money(daily, "The daily budget", "dailyBudget"), &mut rows));
+        for row in [time(self.starts, "startsAt"), times(self.starts, self.ends)] {
+            take(row, &mut rows);
+        }
+        let keywords = take(keywords_of(&self.keywords), &mut rows);
+        let cap = self.cap.and_then(|draft| take_all(cap(draft), &mut rows));
+        take(key, &mut rows);
+        let late = self.ends.filter(|ends| *ends <= now).map(|_| over());
+        match (name, budget, keywords) {
+            (Some(name), Some(budget), Some(keywords)) if rows.is_empty() => {
+                let (starts, ends, pacing) = (self.starts, self.ends, self.pacing);
+                Ok((CampaignDraft { name, budget, daily, starts, ends, keywords, cap, pacing }, late))
+            }
+            _ => Err(rows.into_iter().chain(late).collect()),
+        }
+    }
+}
+
+/// What somebody wants a new ad to be, as it came.
+#[derive(Clone, Debug)]
+pub struct NewAd {
+    /// The campaign; `None` for what is no id.
+    pub campaign: Option<CampaignId>,
+    /// Where it can stand.
+    pub slot: Slot,
+    /// Its text.
+    pub snippet: Option<String>,
+    /// Where a click leads.
+    pub target: Option<String>,
+    /// The status to promote, as it is named outside.
+    pub status: Option<String>,
+    /// What is paid for.
+    pub pricing: Pricing,
+    /// How much.
+    pub bid: Decimal,
+    /// A key under which a repeated request is known again.
+    pub idempotency_key: Option<String>,
+}
+
+/// An ad that can be made.
+#[derive(Clone, Debug)]
+pub(in crate::domains::ads) struct AdDraft {
+    pub(in crate::domains::ads) campaign: CampaignId,
+    pub(in crate::domains::ads) slot: Slot,
+    pub(in crate::domains::ads) creative: Creative,
+    pub(in crate::domains::ads) pricing: Pricing,
+    pub(in crate::domains::ads) bid: Money,
+}
+
+impl NewAd {
+    /// The ad as it is kept, or every mistake in it.
+    pub(in crate::domains::ads) fn check(self) -> Result<AdDraft, Vec<UserError>> {
+        let mut rows = Vec::new();
+        if self.campaign.is_none() {
+            rows.push(not_found("There is no such campaign of yours.", "campaignId"));
+        }
+        let creative = take_all(self.creative(), &mut rows);
+        let bid = take(money(self.bid, "The bid", "bid"), &mut rows);
+        take(self.idempotency_key.as_deref().map_or(Ok(()), check_key), &mut rows);
+        match (self.campaign, creative, bid) {
+            (Some(campaign), Some(creative), Some(bid)) if rows.is_empty() => {
+                Ok(AdDraft { campaign, slot: self.slot, creative, pricing: self.pricing, bid })
+            }
+            _ => Err(rows),
+        }
+    }
+
+    fn creative(&self) -> Result<Creative, Vec<UserError>> {
+        if self.slot == Slot::InFeed { self.promoted() } else { self.written() }
+    }
+
+    fn promoted(&self) -> Result<Creative, Vec<UserError>> {
+        let with_status = "An ad in feeds is a status: leave this out.";
+        let mut rows: Vec<UserError> = Vec::new();
+        rows.extend(self.snippet.as_ref().map(|_| invalid(with_status, &["snippet"])));
+        rows.extend(self.target.as_ref().map(|_| invalid(with_status, &["targetUrl"])));
+        let status = match &self.status {
+            None => Err(invalid("An ad in feeds needs the status that it shows.", &["statusId"])),
+            Some(id) => StatusId::from_global(id).ok_or_else(|| not_found("There is no such status.", "statusId")),
+        };
+        match status {
+            Ok(status) if rows.is_empty() => Ok(Creative::Status(status)),
+            status => Err(rows.into_iter().chain(status.err()).collect()),
+        }
+    }
+
+    fn written(&self) -> Result<Creative, Vec<UserError>> {
+        let text = match &self.snippet {
+            None => Err(invalid("An ad outside of feeds needs a snippet.", &["snippet"])),
+            Some(text) => SNIPPET.check(text).map_err(|message| invalid(message, &["snippet"])),
+        };
+        let target = match &self.target {
+            None => Err(invalid("An ad outside of feeds needs an address.", &["targetUrl"])),
+            Some(url) => target(url),
+        };
+        let status = self.status.as_ref().map(|_| invalid("A status is shown in feeds only.", &["statusId"]));
+        match (text, target, status) {
+            (Ok(text), Ok(target), None) => Ok(Creative::Snippet { text, target }),
+            (text, target, status) => Err(text.err().into_iter().chain(target.err()).chain(status).collect()),
+        }
+    }
+}
+
+/// Whether a moment can be told.
+pub(in crate::domains::ads) fn time(time: Option<Millis>, field: &'static str) -> Result<(), UserError> {
+    if time.is_none_or(|time| time <= MAX_TIME) { Ok(()) } else { Err(invalid("That is too far away.", &[field])) }
+}
+
+/// Whether a campaign can begin and end then.
+pub(in crate::domains::ads) fn times(starts: Option<Millis>, ends: Option<Millis>) -> Result<(), UserError> {
+    time(ends, "endsAt")?;
+    match ends {
+        Some(ends) if starts.is_some_and(|starts| ends <= starts) => {
+            Err(invalid("A campaign ends after it begins.", &["endsAt"]))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The row for an end that is over.
+pub(in crate::domains::ads) fn over() -> UserError {
+    invalid("That moment is over. To end a campaign now, stop it.", &["endsAt"])
+}
+
+/// A cap as it is kept.
+pub(in crate::domains::ads) fn cap(draft: CapDraft) -> Result<Cap, Vec<UserError>> {
+    let within = |number: i64, most: i64, field| {
+        let sound = (1..=most).contains(&number).then_some(number.unsigned_abs());
+        sound.ok_or_else(|| invalid(format!("That is 1 to {most}."), &["frequencyCap", field]))
+    };
+    match (within(draft.impressions, MAX_IMPRESSIONS, "impressions"), within(draft.per_seconds, MAX_SECONDS, "perSeconds")) {
+        (Ok(impressions), Ok(per_seconds)) => Ok(Cap { impressions, per_seconds }),
+        (one, other) => Err(one.err().into_iter().chain(other.err()).collect()),
+    }
+}
+
+/// Keywords as they are kept, each once.
+pub(in crate::domains::ads) fn keywords_of(given: &[String]) -> Result<Vec<String>, UserError> {
+    keywords_by(KEYWORD, given)
+}
+
+/// The same for keywords that are there.
+pub(in crate::domains::ads) fn kept_keywords_of(given: &[String]) -> Result<Vec<String>, UserError> {
+    keywords_by(KEPT_KEYWORD, given)
+}
+
+fn keywords_by(rules: TextRules, given: &[String]) -> Result<Vec<String>, UserError> {
+    let (mut kept, mut known) = (Vec::new(), HashSet::new());
+    for (at, text) in given.iter().enumerate() {
+        let row = |message: String| invalid(format!("Keyword {}: {message}", at + 1), &["keywords"]);
+        // White space between words counts as one space, whatever it is.
+        let spaced: Vec<&str> = text.split_whitespace().collect();
+        let keyword = rules.check(&spaced.join(" ")).map_err(row)?;
+        if known.insert(fold(&keyword)) {
+            kept.push(keyword);
+        }
+    }
+    if kept.len() > MAX_KEYWORDS {
+        return Err(too_many_keywords());
+    }
+    Ok(kept)
+}
+
+/// The row for more keywords than a campaign may have.
+pub(in crate::domains::ads) fn too_many_keywords() -> UserError {
+    UserError::new(UserErrorCode::LimitReached, format!("A campaign has at most {MAX_KEYWORDS} keywords."), &["keywords"])
+}
+
+/// Where a click leads, as it is kept: in ASCII, as a browser is sent there.
+fn target(text: &str) -> Result<String, UserError> {
+    let url = parse_url(text, "targetUrl")?;
+    let plain = text.bytes().all(|byte| byte.is_ascii_graphic());
+    let kept = if plain { text.to_owned() } else { url.to_string() };
+    if kept.len() > MAX_URL { Err(too_long("targetUrl")) } else { Ok(kept) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn campaign() -> NewCampaign {
+        NewCampaign {
+            name: " Shoes ".into(),
+            budget: "10".parse().expect("a number"),
+            daily: None,
+            starts: None,
+            ends: None,
+            keywords: vec![],
+            cap: None,
+            pacing: Pacing::Even,
+            idempotency_key: None,
+        }
+    }
+
+    #[test]
+    fn texts_are_bounded_in_bytes_beside_characters() {
+        for (rules, bytes) in [(KEYWORD, 896), (SNIPPET, 16_256)] {
+            let family = "👨‍👩‍👧‍👦";
+            let fits = bytes / family.len();
+            assert!(rules.check(&family.repeat(fits)).is_ok(), "{rules:?}");
+            assert!(fits < rules.max && rules.check(&family.repeat(fits + 1)).is_err(), "{rules:?}");
+        }
+        assert!(KEPT_KEYWORD.check(&"👨‍👩‍👧‍👦".repeat(80)).is_ok(), "keywords of before can be removed");
+    }
+
+    #[test]
+    fn a_new_campaign_is_refused_with_every_mistake_at_once() {
+        assert_eq!(campaign().check(5).expect("a campaign").0.name, "Shoes");
+        let wrong = NewCampaign {
+            name: "x".repeat(101),
+            budget: "0".parse().expect("a number"),
+            daily: Some("0.0000001".parse().expect("a number")),
+            starts: Some(9),
+            ends: Some(9),
+            keywords: vec!["ok".into(), "k".repeat(81)],
+            cap: Some(CapDraft { impressions: 0, per_seconds: 31_536_001 }),
+            idempotency_key: Some("a b".into()),
+            ..campaign()
+        };
+        let rows = wrong.check(10).expect_err("mistakes");
+        let paths: Vec<String> = rows.iter().map(|row| row.path.join(".")).collect();
+        let expected = [
+            "name",
+            "budget",
+            "dailyBudget",
+            "endsAt",
+            "keywords",
+            "frequencyCap.impressions",
+            "frequencyCap.perSeconds",
+            "idempotencyKey",
+            "endsAt",
+        ];
+        assert_eq!(paths, expected);
+        assert!(NewCampaign { starts: Some(1), ends: Some(u64::MAX), ..campaign() }.check(5).is_err());
+        let (_, late) = NewCampaign { ends: Some(5), ..campaign() }.check(5).expect("a campaign");
+        assert!(late.is_some(), "unless it was asked for before");
+    }
+
+    #[test]
+    fn keywords_are_kept_as_written_and_told_apart_as_compared() {
+        let kept = keywords_of(&["Running\t\n Shoes ", "RUNNING shoes", "Cafe\u{301}"].map(str::to_owned)).expect("keywords");
+        assert_eq!(kept, ["Running Shoes", "Café"]);
+        assert_eq!(keywords_of(&["k".repeat(80)]).expect("one").len(), 1);
+        for text in ["", " ", "a\0b", "\u{200b}", &"k".repeat(81)] {
+            assert!(keywords_of(&[text.to_owned()]).is_err(), "{text:?}");
+        }
+        let many = |count: usize| (0..count).map(|number| number.to_string()).collect::<Vec<_>>();
+        assert!(keywords_of(&many(250)).is_ok() && keywords_of(&many(251)).is_err());
+    }
+
+    #[test]
+    fn a_click_leads_to_the_web_only() {
+        for url in ["https://shop.example", "http://shop.example:8080/a?b=c#d", "https://[::1]/", "HTTPS://shop.example/"] {
+            assert_eq!(target(url), Ok(url.to_owned()));
+        }
+        assert_eq!(target("https://b\u{fc}cher.example/\u{e4}").expect("one"), "https://xn--bcher-kva.example/%C3%A4");
+        let long = format!("https://shop.example/{}", "x".repeat(2_048));
+        for url in [
+            "",
+            "shop.example",
+            "/a",
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "ftp://a",
+            "https://u:p@shop.example",
+            "https://",
+            "https:shop.example",
+            "https:/shop.example",
+            "https:\\\\shop.example",
+            "https:///shop.example",
+            "https://\\shop.example",
+            "https://shop.example\\@evil.example",
+            "https://shop.example/a\\b",
+            &long,
+        ] {
+            assert!(target(url).is_err(), "{url}");
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Campaigns and ads: their definitions, and the checks of new and changed ones.
+
+mod campaign;
+mod change;
+mod draft;
+
+pub use campaign::{Ad, Campaign, Cap, Creative, Pacing, State};
+pub use change::CampaignChange;
+pub use draft::{CapDraft, KEYWORDS_BYTES, NewAd, NewCampaign, SNIPPET_BYTES};
+
+pub(in crate::domains::ads) use draft::{AdDraft, CampaignDraft, Late, kept_keywords_of, keywords_of};

@@ -1,0 +1,36 @@
+//! The cache of ads, which never change.
+
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::ids::AdId;
+use crate::domains::ads::campaigns::model::Ad;
+use crate::domains::ads::campaigns::store;
+use quick_cache::sync::Cache;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Ads that are known at once: some 30 MB where all have the longest texts.
+const ADS: usize = 4_096;
+
+/// The cache of this process.
+#[derive(Clone)]
+struct AdCache(Arc<Cache<AdId, Arc<Ad>>>);
+
+impl Default for AdCache {
+    fn default() -> Self {
+        Self(Arc::new(Cache::new(ADS)))
+    }
+}
+
+/// Ads by id, also such as were removed within the last day. One round trip, where any is not known.
+pub(in crate::domains::ads) async fn load(app: &App, ids: &[AdId]) -> Result<HashMap<AdId, Arc<Ad>>, Error> {
+    let AdCache(cache) = app.extension::<AdCache>();
+    let mut found: HashMap<AdId, Arc<Ad>> = ids.iter().filter_map(|id| Some((*id, cache.get(id)?))).collect();
+    let unknown: Vec<AdId> = ids.iter().copied().filter(|id| !found.contains_key(id)).collect();
+    for ad in store::definitions(app.db(), &unknown).await?.into_iter().flatten() {
+        let ad = Arc::new(ad);
+        cache.insert(ad.id, ad.clone());
+        found.insert(ad.id, ad);
+    }
+    Ok(found)
+}

@@ -1,0 +1,102 @@
+//! Reading campaigns and ads.
+
+use crate::app::App;
+use crate::base::clock::DAY;
+use crate::base::error::{Error, Outcome};
+use crate::base::ids::{AdId, CampaignId, UserId};
+use crate::base::page::{self, Page, PageArgs, PageSource, Row, Window};
+use crate::base::request::Loaders;
+use crate::domains::ads::accounts;
+use crate::domains::ads::budget::model::ShareBalance;
+use crate::domains::ads::campaigns::model::State;
+use crate::domains::ads::campaigns::store;
+use crate::domains::ads::campaigns::store::ads::KeptAd;
+use crate::domains::ads::campaigns::store::campaigns::Kept;
+use crate::domains::ads::model::no_campaign;
+use std::sync::Arc;
+
+/// A campaign of `owner`. One pipeline.
+pub(in crate::domains::ads) async fn owned(app: &App, owner: UserId, id: CampaignId) -> Outcome<Kept> {
+    let kept = store::load(app.db(), &[id]).await?.pop().flatten();
+    kept.filter(|it| it.campaign.owner == owner).ok_or_else(|| no_campaign().into())
+}
+
+/// What state a campaign is in, with these ads.
+pub fn state(app: &App, kept: &Kept, ads: &[KeptAd]) -> State {
+    let now = app.now();
+    let left = kept.campaign.budget.less(ShareBalance::taken(&kept.balances, now / DAY).whole);
+    let can_pay = ads.is_empty() || ads.iter().any(|it| it.ad.price() <= left);
+    kept.campaign.state(now, can_pay)
+}
+
+/// How many campaigns an account has. One command.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn count(app: &App, owner: UserId) -> Result<u64, Error> {
+    accounts::store::count(app.db(), owner).await
+}
+
+/// A page of an account's campaigns, newest first. For itself alone: to others there are none.
+///
+/// # Errors
+/// `BAD_USER_INPUT` for the page's arguments.
+pub async fn campaigns(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs) -> Result<Page<Arc<Kept>>, Error> {
+    let request = args.check(&app.cursors().await?, campaigns_id(owner))?;
+    page::fill(&Campaigns { app, loaders, owner }, request).await
+}
+
+/// The list that a cursor of [`campaigns`] belongs to.
+pub const fn campaigns_id(owner: UserId) -> page::ListId {
+    page::ListId { kind: b'k', owner: owner.0 }
+}
+
+struct Campaigns<'a> {
+    app: &'a App,
+    loaders: &'a Loaders,
+    owner: UserId,
+}
+
+impl PageSource for Campaigns<'_> {
+    type Item = Arc<Kept>;
+
+    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+        accounts::store::campaigns_page(self.app.db(), self.owner, windows).await
+    }
+
+    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<Kept>>>, Error> {
+        self.loaders.campaigns.load_many(rows.iter().map(|row| CampaignId(row.member))).await
+    }
+}
+
+/// A page of a campaign's ads, newest first.
+///
+/// # Errors
+/// `BAD_USER_INPUT` for the page's arguments.
+pub async fn ads(app: &App, loaders: &Loaders, campaign: CampaignId, args: &PageArgs) -> Result<Page<Arc<KeptAd>>, Error> {
+    let request = args.check(&app.cursors().await?, ads_id(campaign))?;
+    page::fill(&Ads { loaders, campaign }, request).await
+}
+
+/// The list that a cursor of [`ads`] belongs to.
+pub const fn ads_id(campaign: CampaignId) -> page::ListId {
+    page::ListId { kind: b'a', owner: campaign.0 }
+}
+
+struct Ads<'a> {
+    loaders: &'a Loaders,
+    campaign: CampaignId,
+}
+
+impl PageSource for Ads<'_> {
+    type Item = Arc<KeptAd>;
+
+    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+        let parts = self.loaders.ad_pages.load_many(windows.iter().map(|window| (self.campaign, *window))).await?;
+        Ok(parts.iter().map(|rows| rows.to_vec()).collect())
+    }
+
+    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<KeptAd>>>, Error> {
+        self.loaders.ads.load_many(rows.iter().map(|row| AdId { campaign: self.campaign, number: row.member })).await
+    }
+}

@@ -1,0 +1,157 @@
+//! Ads: what they are, and what each has come to.
+
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use crate::base::ids::{AdId, CampaignId, StatusId, UserId};
+use crate::base::page::{Row, Window};
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode, ranges};
+use crate::domains::ads::budget::store::counts::{FIELDS, tally};
+use crate::domains::ads::campaigns::model::{Ad, Creative};
+use crate::domains::ads::keys;
+use crate::domains::ads::model::Share;
+use crate::domains::ads::model::{MAX_ADS, MAX_ADS_EVER, Money, Pricing, REMOVED_FOR, Slot, Tally};
+use redis::cmd;
+
+static ADD_AD: Script = Script::new(include_str!("../../lua/add_ad.lua"));
+static REMOVE_AD: Script = Script::allow_oom(include_str!("../../lua/remove_ad.lua"));
+
+/// What adding an ad came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::domains::ads) enum AdAdded {
+    /// It is there, since now or before.
+    Stands,
+    /// There is no such campaign.
+    NoCampaign,
+    /// It was there, and was removed.
+    Removed,
+    /// One more at once is too many.
+    TooMany,
+    /// There have been as many as there may ever be.
+    TooManyEver,
+}
+
+/// Adds an ad: the commit. One script on the campaign's tag.
+pub(in crate::domains::ads) async fn add_ad(db: &Db, ad: &Ad) -> Result<AdAdded, Error> {
+    let campaign = ad.id.campaign;
+    let keys = [keys::campaign(campaign), keys::ads(campaign), keys::ad(ad.id)];
+    let call = Call::new(&ADD_AD, keys).arg(ad.id.number).arg(MAX_ADS).arg(MAX_ADS_EVER);
+    let call = call.arg("id").arg(ad.id.number).arg("slot").arg(ad.slot.name());
+    let call = call.arg("pricing").arg(ad.pricing.name()).arg("bid").arg(ad.bid.0);
+    let call = match &ad.creative {
+        Creative::Snippet { text, target } => call.arg("snippet").arg(text).arg("target").arg(target),
+        Creative::Status(status) => call.arg("status").arg(status.0),
+    };
+    Ok(match db.call::<i64>(call).await? {
+        1 => AdAdded::Stands,
+        0 => AdAdded::NoCampaign,
+        -1 => AdAdded::TooMany,
+        -2 => AdAdded::Removed,
+        _ => AdAdded::TooManyEver,
+    })
+}
+
+/// Takes an ad from its campaign: the commit; `false` when there is none. One script.
+pub(in crate::domains::ads) async fn remove_ad(db: &Db, id: AdId, now: Millis) -> Result<bool, Error> {
+    let keys = [keys::campaign(id.campaign), keys::ad(id), keys::ads(id.campaign)];
+    db.call(Call::new(&REMOVE_AD, keys).arg(id.number).arg(now).arg(REMOVED_FOR)).await
+}
+
+/// Parts of campaigns' ads. One pipeline.
+pub(in crate::domains::ads) async fn parts_of_ads(db: &Db, parts: &[(CampaignId, Window)]) -> Result<Vec<Vec<Row>>, Error> {
+    let commands = parts.iter().map(|(campaign, window)| ranges::command(&keys::ads(*campaign), window)).collect();
+    db.read_many(commands).await?.into_iter().map(decode::rows).collect()
+}
+
+/// The ads of campaigns, the oldest first. One pipeline.
+pub(in crate::domains::ads) async fn numbers_of_ads(db: &Db, campaigns: &[CampaignId]) -> Result<Vec<Vec<AdId>>, Error> {
+    let command = |id: &CampaignId| cmd("ZRANGE").arg(keys::ads(*id)).arg(0).arg(MAX_ADS - 1).take();
+    let replies = db.read_many(campaigns.iter().map(command).collect()).await?;
+    let of = |(campaign, reply): (&CampaignId, _)| {
+        let numbers: Vec<u64> = decode::one(reply)?;
+        Ok(numbers.into_iter().map(|number| AdId { campaign: *campaign, number }).collect())
+    };
+    campaigns.iter().zip(replies).map(of).collect()
+}
+
+/// An ad as it is kept.
+#[derive(Clone, Debug)]
+pub struct KeptAd {
+    /// What it is.
+    pub ad: Ad,
+    /// What it has come to over all shares.
+    pub counts: Tally,
+    /// Whose campaign it is of.
+    pub owner: Option<UserId>,
+    /// Into how many shares that is parted.
+    pub shares: u64,
+    /// Whether it was taken from its campaign.
+    pub removed: bool,
+}
+
+/// Ads by id with what each has come to, in their order; `None` for what is not there. Two pipelines: what it is, and what its shares counted.
+pub(in crate::domains::ads) async fn load_ads(db: &Db, ids: &[AdId]) -> Result<Vec<Option<KeptAd>>, Error> {
+    let of_one = |id: &AdId| {
+        let of_campaign = cmd("HMGET").arg(keys::campaign(id.campaign)).arg(&["uid", "shares"]).take();
+        [cmd("HGETALL").arg(keys::ad(*id)).take(), of_campaign]
+    };
+    let mut replies = db.read_many(ids.iter().flat_map(of_one).collect()).await?.into_iter();
+    let mut reply = || replies.next().unwrap_or_default();
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        let (ad, campaign) = (decode_ad(*id, reply())?, decode::one::<(Option<u64>, Option<u64>)>(reply())?);
+        let (owner, shares) = (campaign.0.map(UserId), campaign.1.unwrap_or(0));
+        found.push(ad.map(|(ad, removed)| KeptAd { ad, counts: Tally::default(), owner, shares, removed }));
+    }
+    count(db, &mut found).await?;
+    Ok(found)
+}
+
+/// Sums what the shares have counted of ads. One pipeline.
+async fn count(db: &Db, ads: &mut [Option<KeptAd>]) -> Result<(), Error> {
+    let of_one = |it: &KeptAd| {
+        let (id, shares) = (it.ad.id, it.shares);
+        let fields = FIELDS.map(|field| format!("{}:{field}", id.number));
+        Share::all(id.campaign, shares).map(move |share| cmd("HMGET").arg(keys::offered(share)).arg(&fields).take())
+    };
+    let mut replies = db.read_many(ads.iter().flatten().flat_map(of_one).collect()).await?.into_iter();
+    for it in ads.iter_mut().flatten() {
+        for _ in 0..it.shares {
+            let numbers: Vec<Option<u64>> = decode::one(replies.next().unwrap_or_default())?;
+            it.counts = it.counts.and(tally(&numbers));
+        }
+    }
+    Ok(())
+}
+
+/// An ad of its fields, and whether it was removed; `None` where there is none.
+pub(in crate::domains::ads) fn decode_ad(id: AdId, reply: redis::Value) -> Result<Option<(Ad, bool)>, Error> {
+    let (mut slot, mut pricing, mut bid, mut removed) = (None, None, 0, false);
+    let (mut snippet, mut target, mut status) = (None, None, None);
+    decode::fields(reply, |name, value| {
+        match name {
+            "slot" => slot = Slot::named(&value.0),
+            "pricing" => pricing = Pricing::named(&value.0),
+            "bid" => bid = value.number()?,
+            "snippet" => snippet = Some(value.0),
+            "target" => target = Some(value.0),
+            "status" => status = Some(StatusId(value.number()?)),
+            "removed" => removed = true,
+            _ => {}
+        }
+        Ok(())
+    })?;
+    let creative = match (snippet, target, status) {
+        (Some(text), Some(target), None) => Some(Creative::Snippet { text, target }),
+        (None, None, Some(status)) => Some(Creative::Status(status)),
+        _ => None,
+    };
+    let whole = slot.zip(pricing).zip(creative);
+    Ok(whole.map(|((slot, pricing), creative)| (Ad { id, slot, creative, pricing, bid: Money(bid) }, removed)))
+}
+
+/// What ads are, by id; `None` for what is not there. One pipeline.
+pub(in crate::domains::ads) async fn definitions(db: &Db, ids: &[AdId]) -> Result<Vec<Option<Ad>>, Error> {
+    let replies = db.read_many(ids.iter().map(|id| cmd("HGETALL").arg(keys::ad(*id)).take()).collect()).await?;
+    ids.iter().zip(replies).map(|(id, reply)| Ok(decode_ad(*id, reply)?.map(|(ad, _)| ad))).collect()
+}

@@ -1,0 +1,110 @@
+//! Adding ads to campaigns and taking them away.
+
+use crate::app::App;
+use crate::base::error::{Outcome, Refusal, UserError, UserErrorCode};
+use crate::base::ids::{AdId, StatusId, UserId};
+use crate::base::request::Loaders;
+use crate::domains::ads::campaigns::model::{Ad, AdDraft, Creative, NewAd};
+use crate::domains::ads::campaigns::service::read::owned;
+use crate::domains::ads::campaigns::store;
+use crate::domains::ads::campaigns::store::ads::AdAdded;
+use crate::domains::ads::management::service::campaigns::stopped;
+use crate::domains::ads::model::{MAX_ADS, MAX_ADS_EVER, no_ad, no_campaign};
+use crate::domains::ads::rate_limit::charge_change;
+use crate::domains::ads::targeting::service::settle;
+use crate::domains::statuses::service as statuses;
+use crate::platform::idempotency::{IdempotentRequest, service as idempotency};
+use crate::platform::journal::Task;
+use crate::platform::journal::service as journal;
+
+/// Adds an ad to a campaign of `owner`: from here on it can be chosen. A charge, a look, the journal, the commit, and settling the campaign; one
+/// script more with an idempotency key, one look more for a status.
+///
+/// With a key that was used in the last 24 hours the same ad comes back; `None` when it has been removed since.
+///
+/// # Errors
+/// A row for every mistake; `INVALID_INPUT` for a campaign that was stopped; `NOT_FOUND` for one or a status that is not there or not to be seen,
+/// `FORBIDDEN` for another's status;
+/// `LIMIT_REACHED` past 100 at once and 1,000 in all; `IDEMPOTENCY_MISMATCH`; `RATE_LIMITED`, also for a repetition.
+pub async fn create_ad(app: &App, loaders: &Loaders, owner: UserId, new: NewAd) -> Outcome<Option<AdId>> {
+    let key = new.idempotency_key.clone();
+    let draft = new.check().map_err(Refusal::User)?;
+    charge_change(app, owner).await?;
+    let campaign = owned(app, owner, draft.campaign).await?.campaign;
+    let fresh = app.next_id().await?;
+    let keyed = key.map(|key| IdempotentRequest::new("createAd", &key, &format!("{draft:?}")));
+    let number = match &keyed {
+        Some(keyed) => idempotency::remember(app, owner, keyed, fresh).await?,
+        None => fresh,
+    };
+    // What was asked for before comes back, though its campaign may have been stopped since.
+    let made = if campaign.stopped && number == fresh {
+        Err(stopped().into())
+    } else {
+        make(app, loaders, owner, draft, number, number == fresh).await
+    };
+    if let (Some(keyed), Err(Refusal::User(_))) = (&keyed, &made) {
+        idempotency::forget(app, owner, keyed, number).await?;
+    }
+    made
+}
+
+async fn make(app: &App, loaders: &Loaders, owner: UserId, draft: AdDraft, number: u64, is_new: bool) -> Outcome<Option<AdId>> {
+    // What was asked for before, may have lost its status since.
+    if let (Creative::Status(status), true) = (&draft.creative, is_new) {
+        may_promote(loaders, owner, *status).await?;
+    }
+    let AdDraft { campaign, slot, creative, pricing, bid } = draft;
+    let ad = Ad { id: AdId { campaign, number }, slot, creative, pricing, bid };
+    let lease = journal::begin(app, Task::Campaign { owner, campaign }).await?;
+    let refused = match store::add_ad(app.db(), &ad).await? {
+        AdAdded::Stands => None,
+        AdAdded::Removed => {
+            lease.ack(app);
+            return Ok(None);
+        }
+        AdAdded::NoCampaign => Some(no_campaign()),
+        AdAdded::TooMany => Some(too_many(format!("A campaign has at most {MAX_ADS} ads at once. Remove one first."))),
+        AdAdded::TooManyEver => Some(too_many(format!("A campaign has at most {MAX_ADS_EVER} ads in its life. Make a new one."))),
+    };
+    if let Some(row) = refused {
+        lease.ack(app);
+        return Err(row.into());
+    }
+    settle::settle(app, campaign).await?;
+    lease.ack(app);
+    Ok(Some(ad.id))
+}
+
+async fn may_promote(loaders: &Loaders, owner: UserId, status: StatusId) -> Outcome<()> {
+    match statuses::shown(loaders, [status]).await?.pop().flatten() {
+        None => Err(statuses::not_found().into()),
+        Some(seen) if seen.status.author != owner => {
+            let message = "One promotes one's own statuses only.";
+            Err(UserError::new(UserErrorCode::Forbidden, message, &["statusId"]).into())
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+fn too_many(message: String) -> UserError {
+    UserError::new(UserErrorCode::LimitReached, message, &["campaignId"])
+}
+
+/// Takes an ad from a campaign of `owner`: from here on it is not chosen; where it was shown it can still be clicked. A charge, a look, the journal,
+/// the commit, and settling the campaign.
+///
+/// # Errors
+/// `NOT_FOUND`, also the second time; `RATE_LIMITED`.
+pub async fn remove_ad(app: &App, owner: UserId, id: AdId) -> Outcome<()> {
+    charge_change(app, owner).await?;
+    let found = store::load_ads(app.db(), &[id]).await?.pop().flatten();
+    if found.is_none_or(|it| it.owner != Some(owner) || it.removed) {
+        return Err(no_ad().into());
+    }
+    let lease = journal::begin_deletion(app, Task::Campaign { owner, campaign: id.campaign }).await?;
+    let removed = store::remove_ad(app.db(), id, app.now()).await?;
+    settle::settle(app, id.campaign).await?;
+    lease.ack(app);
+    if removed { Ok(()) } else { Err(no_ad().into()) }
+}

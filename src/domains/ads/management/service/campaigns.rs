@@ -1,0 +1,272 @@
+//! Making and changing campaigns.
+
+use crate::app::App;
+use crate::base::clock::DAY;
+use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
+use crate::base::ids::{CampaignId, UserId};
+use crate::domains::ads::accounts;
+use crate::domains::ads::accounts::store::{Held, OwnedItem};
+use crate::domains::ads::budget;
+use crate::domains::ads::budget::model::ShareBalance;
+use crate::domains::ads::budget::store::grants;
+use crate::domains::ads::campaigns::model::{
+    Campaign, CampaignChange, CampaignDraft, Late, NewCampaign, kept_keywords_of, keywords_of,
+};
+use crate::domains::ads::campaigns::service::read::owned;
+use crate::domains::ads::campaigns::store;
+use crate::domains::ads::campaigns::store::campaigns::{Changed, Kept};
+use crate::domains::ads::model::fold;
+use crate::domains::ads::model::{CLUSTER_SHARES, MAX_CAMPAIGNS, Money, no_campaign};
+use crate::domains::ads::rate_limit::charge_change;
+use crate::domains::ads::targeting::service::settle;
+use crate::platform::idempotency::{IdempotentRequest, service as idempotency};
+use crate::platform::journal::service as journal;
+use crate::platform::journal::{EntryLease, Task};
+use std::collections::HashSet;
+
+/// How often a change is tried that others overtake, or money that shares bring back.
+const TRIES: usize = 5;
+
+/// Makes a campaign. A charge, the journal, two scripts, and settling it; one script more with an idempotency key.
+///
+/// With a key that was used in the last 24 hours the same campaign comes back, and its steps are done again, which changes nothing.
+///
+/// # Errors
+/// A row for every mistake; `IDEMPOTENCY_MISMATCH`; `LIMIT_REACHED` past 1,000; `RATE_LIMITED`, also for a repetition.
+pub async fn create(app: &App, owner: UserId, new: NewCampaign) -> Outcome<CampaignId> {
+    let key = new.idempotency_key.clone();
+    let (draft, late) = new.check(app.now()).map_err(Refusal::User)?;
+    charge_change(app, owner).await?;
+    let fresh = app.next_id().await?;
+    let keyed = key.map(|key| IdempotentRequest::new("createCampaign", &key, &format!("{draft:?}")));
+    let id = match &keyed {
+        Some(keyed) => idempotency::remember(app, owner, keyed, fresh).await?,
+        None => fresh,
+    };
+    let made = make(app, owner, CampaignId(id), draft, late.filter(|_| id == fresh)).await;
+    if let (Some(keyed), Err(Refusal::User(_))) = (&keyed, &made) {
+        idempotency::forget(app, owner, keyed, id).await?;
+    }
+    made
+}
+
+async fn make(app: &App, owner: UserId, id: CampaignId, draft: CampaignDraft, late: Late) -> Outcome<CampaignId> {
+    if let Some(row) = late {
+        return Err(row.into());
+    }
+    let lease = journal::begin(app, Task::Campaign { owner, campaign: id }).await?;
+    match accounts::store::note_owned(app.db(), owner, OwnedItem::Campaign(id), MAX_CAMPAIGNS).await? {
+        Held::Stands => {}
+        refused => {
+            lease.ack(app);
+            return Err(if refused == Held::NoAccount { Error::Unauthenticated.into() } else { too_many().into() });
+        }
+    }
+    let keywords = with_ids(app, draft.keywords).await?;
+    let campaign = Campaign {
+        id,
+        owner,
+        name: draft.name,
+        budget: draft.budget,
+        daily: draft.daily,
+        pacing: draft.pacing,
+        starts: draft.starts,
+        ends: draft.ends,
+        cap: draft.cap,
+        paused: false,
+        stopped: false,
+        suspended: accounts::store::standing(app.db(), owner).await?.advertiser,
+        shares: app.config().ad_shares.unwrap_or(if app.db().is_cluster() { CLUSTER_SHARES } else { 1 }),
+        version: 1,
+    };
+    store::write(app.db(), &campaign, &keywords).await?;
+    settle::settle_owned(app, owner, id).await?;
+    lease.ack(app);
+    if store::exists(app.db(), id).await? { Ok(id) } else { Err(Error::Unauthenticated.into()) }
+}
+
+async fn with_ids(app: &App, keywords: Vec<String>) -> Result<Vec<(u64, String)>, Error> {
+    let mut all = Vec::with_capacity(keywords.len());
+    for keyword in keywords {
+        all.push((app.next_id().await?, keyword));
+    }
+    Ok(all)
+}
+
+/// What a change makes of a campaign: the campaign, keywords to add, keywords to remove. `None` where nothing is to change.
+type Wanted = Option<(Campaign, Vec<String>, Vec<String>)>;
+
+/// Changes a campaign of `owner`: a charge, a look, the journal, the commit, and settling it; from here on every decision goes by it. What others
+/// change meanwhile is looked at again.
+async fn alter(app: &App, owner: UserId, id: CampaignId, change: impl Fn(&Kept) -> Outcome<Wanted>) -> Outcome<()> {
+    charge_change(app, owner).await?;
+    let mut lease: Option<EntryLease> = None;
+    let altered = attempt(app, owner, id, change, &mut lease).await;
+    let Some(lease) = lease else { return altered.map(drop) };
+    let removed = match altered {
+        Ok(removed) => removed,
+        Err(refusal) => {
+            lease.on_refusal(app, &refusal);
+            return Err(refusal);
+        }
+    };
+    settle::settle_without(app, id, &removed).await?;
+    lease.ack(app);
+    Ok(())
+}
+
+/// The change itself; the keywords that it has removed.
+async fn attempt(
+    app: &App,
+    owner: UserId,
+    id: CampaignId,
+    change: impl Fn(&Kept) -> Outcome<Wanted>,
+    lease: &mut Option<EntryLease>,
+) -> Outcome<Vec<String>> {
+    for _ in 0..TRIES {
+        let kept = owned(app, owner, id).await?;
+        let Some((new, add, remove)) = change(&kept)? else { return Ok(Vec::new()) };
+        if lease.is_none() {
+            *lease = Some(journal::begin(app, Task::Campaign { owner, campaign: id }).await?);
+        }
+        let add = with_ids(app, add).await?;
+        let frozen =
+            if may_be_less(&kept.campaign, &new) { Some(bring_back(app, &kept.campaign, new.budget).await?) } else { None };
+        match store::change(app.db(), &new, frozen, &add, &remove).await? {
+            Changed::Done => return Ok(remove),
+            Changed::NotThere => return Err(no_campaign().into()),
+            Changed::Overtaken | Changed::OverBudget => {}
+        }
+    }
+    Err(Error::Overloaded.into())
+}
+
+/// Whether there is a time at which the new one may have spent less than the old one: then shares may hold too much.
+fn may_be_less(old: &Campaign, new: &Campaign) -> bool {
+    let of_day = |it: &Campaign| (it.daily, it.pacing, it.starts, it.ends);
+    new.budget < old.budget || (new.daily.is_some() && of_day(old) != of_day(new))
+}
+
+/// Has the shares give back what they have not used, and draw nothing until the change is made: what it is frozen under. So a budget can be
+/// lowered to what is used, however busy the campaign is, and no share holds what the new one does not allow. Five round trips.
+async fn bring_back(app: &App, campaign: &Campaign, budget: Money) -> Outcome<u64> {
+    let under = grants::freeze(app.db(), campaign.id).await?;
+    budget::service::give_all_back(app, campaign.id, campaign.shares).await?;
+    let used =
+        ShareBalance::taken(&budget::store::balances(app.db(), campaign.id, campaign.shares).await?, app.now() / DAY).whole;
+    if used <= budget {
+        return Ok(under);
+    }
+    grants::thaw(app.db(), campaign.id).await?;
+    Err(too_low(used).into())
+}
+
+fn too_low(used: Money) -> UserError {
+    let message = format!("At least {used} of the budget is spent or reserved.");
+    UserError::new(UserErrorCode::InvalidInput, message, &["budget"])
+}
+
+/// Changes what a campaign is; from here on every decision goes by it. A charge, a look, the journal, the commit, and settling it; where the
+/// money that it may spend is less, five more to bring back what shares have free.
+///
+/// # Errors
+/// `NOT_FOUND`; a row for every mistake; `INVALID_INPUT` for one that was stopped, or a budget below what is spent or reserved; `RATE_LIMITED`;
+/// `OVERLOADED` where others change it all the time.
+pub async fn update(app: &App, owner: UserId, id: CampaignId, change: &CampaignChange) -> Outcome<()> {
+    let now = app.now();
+    alter(app, owner, id, |kept| {
+        open(&kept.campaign)?;
+        let (new, keywords) = change.apply(&kept.campaign, now).map_err(Refusal::User)?;
+        let (add, remove) = keywords.map_or_else(Default::default, |wanted| difference(&kept.keywords, &wanted));
+        let same = new == kept.campaign && add.is_empty() && remove.is_empty();
+        Ok((!same).then_some((new, add, remove)))
+    })
+    .await
+}
+
+/// What is to be added and removed for these keywords to stand alone.
+fn difference(stand: &[String], wanted: &[String]) -> (Vec<String>, Vec<String>) {
+    let folded = |all: &[String]| all.iter().map(|keyword| fold(keyword)).collect::<HashSet<_>>();
+    let (had, has) = (folded(stand), folded(wanted));
+    let without = |all: &[String], others: &HashSet<String>| {
+        all.iter().filter(|keyword| !others.contains(&fold(keyword))).cloned().collect()
+    };
+    (without(wanted, &had), without(stand, &has))
+}
+
+/// Holds a campaign back. Doing it again changes nothing. Costs as [`update`].
+///
+/// # Errors
+/// `NOT_FOUND`; `INVALID_INPUT` for one that was stopped; `RATE_LIMITED`.
+pub async fn pause(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
+    alter(app, owner, id, |kept| hold(&kept.campaign, true)).await
+}
+
+/// Lets a campaign go on. Doing it again changes nothing. Costs as [`update`].
+///
+/// # Errors
+/// As [`pause`].
+pub async fn resume(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
+    alter(app, owner, id, |kept| hold(&kept.campaign, false)).await
+}
+
+/// That it was not stopped.
+fn open(campaign: &Campaign) -> Outcome<()> {
+    if campaign.stopped { Err(stopped().into()) } else { Ok(()) }
+}
+
+/// The row for a campaign that was stopped.
+pub(in crate::domains::ads) fn stopped() -> UserError {
+    UserError::new(UserErrorCode::InvalidInput, "A campaign that was stopped stays so. Make a new one.", &["campaignId"])
+}
+
+fn hold(campaign: &Campaign, paused: bool) -> Outcome<Wanted> {
+    open(campaign)?;
+    let new = Campaign { paused, ..campaign.clone() };
+    Ok((campaign.paused != paused).then(|| (new, Vec::new(), Vec::new())))
+}
+
+/// Ends a campaign for good. Doing it again changes nothing. Costs as [`update`].
+///
+/// # Errors
+/// `NOT_FOUND`; `RATE_LIMITED`.
+pub async fn stop(app: &App, owner: UserId, id: CampaignId) -> Outcome<()> {
+    alter(app, owner, id, |Kept { campaign, .. }| {
+        let new = Campaign { stopped: true, ..campaign.clone() };
+        Ok((!campaign.stopped).then(|| (new, Vec::new(), Vec::new())))
+    })
+    .await
+}
+
+/// Adds keywords; those that it has, in any spelling, stay as they are. Costs as [`update`].
+///
+/// # Errors
+/// `NOT_FOUND`; `INVALID_INPUT`, also for one that was stopped; `LIMIT_REACHED` past 250; `RATE_LIMITED`.
+pub async fn add_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[String]) -> Outcome<()> {
+    let wanted = keywords_of(keywords)?;
+    alter(app, owner, id, |Kept { campaign, keywords, .. }| {
+        open(campaign)?;
+        let (add, _) = difference(keywords, &wanted);
+        kept_keywords_of(&[&keywords[..], &add[..]].concat())?;
+        Ok((!add.is_empty()).then(|| (campaign.clone(), add, Vec::new())))
+    })
+    .await
+}
+
+/// Removes keywords in any spelling; without any the campaign fits everywhere. Costs as [`update`].
+///
+/// # Errors
+/// `NOT_FOUND`; `INVALID_INPUT`, also for one that was stopped; `RATE_LIMITED`.
+pub async fn remove_keywords(app: &App, owner: UserId, id: CampaignId, keywords: &[String]) -> Outcome<()> {
+    let unwanted: HashSet<String> = kept_keywords_of(keywords)?.iter().map(|keyword| fold(keyword)).collect();
+    alter(app, owner, id, |Kept { campaign, keywords, .. }| {
+        open(campaign)?;
+        let remove: Vec<String> = keywords.iter().filter(|keyword| unwanted.contains(&fold(keyword))).cloned().collect();
+        Ok((!remove.is_empty()).then(|| (campaign.clone(), Vec::new(), remove)))
+    })
+    .await
+}
+
+fn too_many() -> UserError {
+    UserError::new(UserErrorCode::LimitReached, format!("An account has at most {MAX_CAMPAIGNS} campaigns."), &[])
+}

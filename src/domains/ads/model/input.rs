@@ -1,0 +1,99 @@
+//! Checks of inputs that several parts share, and the rows of errors that they return.
+
+use crate::base::error::{UserError, UserErrorCode};
+use crate::base::text::{TextRules, max_bytes};
+use crate::domains::ads::model::Money;
+use rust_decimal::Decimal;
+use url::Url;
+
+const NAME: TextRules = TextRules { what: "The name", min: 1, max: 100, bytes: max_bytes(100), newlines: false };
+/// Bytes of an address.
+pub(in crate::domains::ads) const MAX_URL: usize = 2_048;
+
+/// A name as it is kept.
+pub(in crate::domains::ads) fn name(text: &str) -> Result<String, UserError> {
+    NAME.check(text).map_err(|message| UserError::new(UserErrorCode::InvalidName, message, &["name"]))
+}
+
+/// An amount as it is kept.
+pub(in crate::domains::ads) fn money(amount: Decimal, what: &str, field: &'static str) -> Result<Money, UserError> {
+    Money::of(amount).map_err(|why| invalid(format!("{what} {why}."), &[field]))
+}
+
+/// An address of the web.
+pub(in crate::domains::ads) fn parse_url(text: &str, field: &'static str) -> Result<Url, UserError> {
+    let row = || {
+        let message = "An address begins with http:// or https:// and a host, and holds no name, no password and no backslash.";
+        invalid(message, &[field])
+    };
+    if text.len() > MAX_URL {
+        return Err(too_long(field));
+    }
+    if !is_written_out(text.trim()) {
+        return Err(row());
+    }
+    let url = Url::parse(text).map_err(|_| row())?;
+    let open = url.username().is_empty() && url.password().is_none();
+    if matches!(url.scheme(), "http" | "https") && url.has_host() && open { Ok(url) } else { Err(row()) }
+}
+
+/// Whether all readers of an address find the same host in it. Some take `https:host` for a path beside the page that they are on, some a backslash
+/// for a slash.
+fn is_written_out(text: &str) -> bool {
+    let after = |scheme: &str| text.get(scheme.len()..).filter(|_| text[..scheme.len()].eq_ignore_ascii_case(scheme));
+    let rest = ["http://", "https://"].into_iter().find_map(after);
+    rest.is_some_and(|rest| !rest.starts_with('/') && !rest.contains('\\'))
+}
+
+pub(in crate::domains::ads) fn too_long(field: &'static str) -> UserError {
+    invalid(format!("An address has at most {MAX_URL} bytes."), &[field])
+}
+
+/// A row about a field.
+pub(in crate::domains::ads) fn invalid(message: impl Into<String>, path: &[&'static str]) -> UserError {
+    UserError::new(UserErrorCode::InvalidInput, message, path)
+}
+
+/// Puts a mistake with the others.
+pub(in crate::domains::ads) fn take<T>(checked: Result<T, UserError>, rows: &mut Vec<UserError>) -> Option<T> {
+    take_all(checked.map_err(|row| vec![row]), rows)
+}
+
+/// The same for several mistakes.
+pub(in crate::domains::ads) fn take_all<T>(checked: Result<T, Vec<UserError>>, rows: &mut Vec<UserError>) -> Option<T> {
+    checked.map_err(|found| rows.extend(found)).ok()
+}
+
+/// The row for what is not there.
+pub(in crate::domains::ads) fn not_found(message: &str, field: &'static str) -> UserError {
+    UserError::new(UserErrorCode::NotFound, message, &[field])
+}
+
+/// The row for a campaign that is not there, or another's.
+pub fn no_campaign() -> UserError {
+    UserError::new(UserErrorCode::NotFound, "There is no such campaign of yours.", &["campaignId"])
+}
+
+/// The row for a website that is not there, or another's.
+pub fn no_website() -> UserError {
+    UserError::new(UserErrorCode::NotFound, "There is no such website of yours.", &["websiteId"])
+}
+
+/// The row for an ad that is not there, or another's.
+pub fn no_ad() -> UserError {
+    UserError::new(UserErrorCode::NotFound, "There is no such ad of yours.", &["adId"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_bounded_in_bytes_beside_characters() {
+        let family = "👨‍👩‍👧‍👦";
+        let fits = NAME.bytes / family.len();
+        assert_eq!(NAME.bytes, 1_056);
+        assert!(NAME.check(&family.repeat(fits)).is_ok());
+        assert!(fits < NAME.max && NAME.check(&family.repeat(fits + 1)).is_err());
+    }
+}

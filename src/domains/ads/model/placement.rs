@@ -1,0 +1,221 @@
+//! Where ads stand and who sees them: slots, listings, shares, visitors. Each is the tag of keys.
+
+use crate::base::audit;
+use crate::base::ids::{CampaignId, source};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use caseless::default_case_fold_str;
+use sha2::{Digest, Sha256};
+use siphasher::sip128::{Hasher128, SipHasher24};
+use std::fmt;
+use std::hash::Hasher;
+use unicode_normalization::UnicodeNormalization;
+
+/// Where on a page an ad can stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Slot {
+    /// Across the top.
+    Banner,
+    /// Along a side.
+    Skyscraper,
+    /// In the middle of a text.
+    Square,
+    /// Among the entries of a home.
+    InFeed,
+}
+
+impl Slot {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Banner, Self::Skyscraper, Self::Square, Self::InFeed];
+
+    /// Its name, in keys and records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Banner => "banner",
+            Self::Skyscraper => "skyscraper",
+            Self::Square => "square",
+            Self::InFeed => "in-feed",
+        }
+    }
+
+    /// The slot of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|slot| slot.name() == name)
+    }
+}
+
+/// Those that wait for a slot: all without keywords, or all with one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Listing {
+    /// The slot.
+    pub slot: Slot,
+    /// The digest of the keyword as it is compared; `None` for those that have none and fit everywhere.
+    keyword: Option<[u8; 16]>,
+}
+
+impl Listing {
+    /// Of campaigns without keywords.
+    pub const fn untargeted(slot: Slot) -> Self {
+        Self { slot, keyword: None }
+    }
+
+    /// Of campaigns with this keyword, whatever its case and however its spaces are written.
+    pub fn of(slot: Slot, keyword: &str) -> Self {
+        let mut digest = [0; 16];
+        digest.copy_from_slice(&Sha256::digest(fold(keyword))[..16]);
+        Self { slot, keyword: Some(digest) }
+    }
+
+    /// The listing of this text.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (slot, keyword) = text.split_once('.').map_or((text, None), |(slot, keyword)| (slot, Some(keyword)));
+        let keyword = match keyword {
+            Some(keyword) => Some(sixteen(keyword)?),
+            None => None,
+        };
+        Some(Self { slot: Slot::named(slot)?, keyword })
+    }
+}
+
+impl fmt::Display for Listing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.slot.name())?;
+        self.keyword.map_or(Ok(()), |digest| write!(f, ".{}", URL_SAFE_NO_PAD.encode(digest)))
+    }
+}
+
+/// A keyword as it is compared: its words with one space between them, in NFC, without case.
+pub(crate) fn fold(keyword: &str) -> String {
+    let spaced: Vec<&str> = keyword.split_whitespace().collect();
+    if keyword.is_ascii() {
+        return spaced.join(" ").to_ascii_lowercase();
+    }
+    // Folded and composed again: folding can take apart what was composed.
+    let composed: String = spaced.join(" ").nfc().collect();
+    default_case_fold_str(&composed).nfc().collect()
+}
+
+/// A part of a campaign's money, and of its visitors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Share {
+    /// The campaign.
+    pub campaign: CampaignId,
+    /// Which of its shares.
+    pub n: u64,
+}
+
+impl Share {
+    /// All shares of a campaign that has so many.
+    pub fn all(campaign: CampaignId, shares: u64) -> impl Iterator<Item = Self> {
+        (0..shares).map(move |n| Self { campaign, n })
+    }
+
+    /// The share of this text.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (campaign, n) = text.split_once('.')?;
+        Some(Self { campaign: CampaignId(audit::id(campaign)?), n: audit::number(n)? })
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.campaign.0, self.n)
+    }
+}
+
+/// A visitor, as it is kept: a keyed hash of what a publisher calls them, or of an account that reads its home.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Visitor(pub [u8; 16]);
+
+impl Visitor {
+    /// The visitor that a publisher calls by this name, under the deployment's secret.
+    pub fn new(secret: [u8; 16], name: &str) -> Self {
+        let mut hasher = SipHasher24::new_with_key(&secret);
+        hasher.write(b"visitor");
+        hasher.write(name.as_bytes());
+        Self(hasher.finish128().as_bytes())
+    }
+
+    /// The visitor of this text.
+    pub fn parse(text: &str) -> Option<Self> {
+        sixteen(text).map(Self)
+    }
+
+    /// Which of so many shares of a campaign a visitor belongs to: another one for each campaign.
+    pub fn share_of(self, campaign: CampaignId, shares: u64) -> Share {
+        let [first @ .., _, _, _, _, _, _, _, _] = self.0;
+        // Mixed with the campaign, so that a visitor is not in the first share of all of them.
+        let mixed = (u64::from_be_bytes(first) ^ campaign.0).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        Share { campaign, n: mixed % shares.max(1) }
+    }
+}
+
+impl fmt::Display for Visitor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&URL_SAFE_NO_PAD.encode(self.0))
+    }
+}
+
+/// Sixteen bytes, as they are written and no other way.
+fn sixteen(text: &str) -> Option<[u8; 16]> {
+    let bytes: [u8; 16] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
+    (URL_SAFE_NO_PAD.encode(bytes) == text).then_some(bytes)
+}
+
+/// The part of the schedule that a campaign is in.
+pub(crate) const fn part_of_schedule(campaign: CampaignId) -> u64 {
+    // The low bits of ids are not even: a sequence, and the number of a worker.
+    (campaign.0 ^ (campaign.0 >> 6) ^ (campaign.0 >> 12)) % super::SCHEDULES
+}
+
+/// A campaign as a member of listings: 7 bytes, so that of two with the same eCPM the newer one comes first.
+pub(crate) fn member(campaign: CampaignId) -> [u8; 7] {
+    let [_, bytes @ ..] = campaign.0.to_be_bytes();
+    bytes
+}
+
+/// The campaign behind such a member.
+pub(crate) fn of_member(bytes: &[u8]) -> Option<CampaignId> {
+    let bytes: [u8; 7] = bytes.try_into().ok()?;
+    let id = bytes.iter().fold(0, |id, byte| id << 8 | u64::from(*byte));
+    (1..=source::MAX).contains(&id).then_some(CampaignId(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_read_as_they_are_written() {
+        let share = Share { campaign: CampaignId(42), n: 3 };
+        assert_eq!(Share::parse(&share.to_string()), Some(share));
+        for listing in [Listing::untargeted(Slot::InFeed), Listing::of(Slot::Banner, "running shoes")] {
+            assert_eq!(Listing::parse(&listing.to_string()), Some(listing));
+        }
+        let visitor = Visitor::new([7; 16], "v1");
+        assert_eq!(Visitor::parse(&visitor.to_string()), Some(visitor));
+        assert_eq!(of_member(&member(CampaignId(source::MAX))), Some(CampaignId(source::MAX)));
+        assert!(Visitor::new([7; 16], "v2") != visitor && Visitor::new([8; 16], "v1") != visitor);
+        assert!(Listing::parse("banner.").is_none() && Listing::parse("corner").is_none() && Share::parse("42").is_none());
+    }
+
+    #[test]
+    fn a_keyword_is_the_same_in_any_case_and_spacing() {
+        for same in ["Running  Shoes", " running shoes ", "RUNNING\u{a0}SHOES"] {
+            assert_eq!(Listing::of(Slot::Banner, same), Listing::of(Slot::Banner, "running shoes"), "{same:?}");
+        }
+        assert_eq!(fold("Cafe\u{301} STRASSE"), fold("CAFÉ straße"));
+        assert_ne!(Listing::of(Slot::Banner, "shoes"), Listing::of(Slot::Banner, "running shoes"));
+        assert_ne!(Listing::of(Slot::Banner, "shoes"), Listing::of(Slot::Square, "shoes"));
+    }
+
+    #[test]
+    fn visitors_spread_over_shares() {
+        let mut found = [0; 4];
+        for name in 0..1_000 {
+            let visitor = Visitor::new([1; 16], &name.to_string());
+            found[visitor.share_of(CampaignId(99), 4).n as usize] += 1;
+        }
+        assert!(found.iter().all(|count| (200..300).contains(count)), "{found:?}");
+    }
+}

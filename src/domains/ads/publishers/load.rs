@@ -1,0 +1,28 @@
+//! The batch loader of websites.
+
+use crate::base::error::Error;
+use crate::base::ids::{UserId, WebsiteId};
+use crate::base::loader::Fetch;
+use crate::db::Db;
+use crate::domains::ads::publishers::model::Website;
+use crate::domains::ads::publishers::store;
+use std::sync::Arc;
+
+/// Websites by id; `None` for what is not there, or not the viewer's. One pipeline; none for nobody.
+pub struct FetchWebsites {
+    /// The store.
+    pub db: Db,
+    /// Who asks.
+    pub viewer: Option<UserId>,
+}
+
+impl Fetch for FetchWebsites {
+    type Key = WebsiteId;
+    type Value = Option<Arc<Website>>;
+
+    async fn fetch(&self, keys: &[WebsiteId]) -> Result<Vec<Option<Arc<Website>>>, Error> {
+        let Some(viewer) = self.viewer else { return Ok(vec![None; keys.len()]) };
+        let found = store::load_websites(&self.db, keys).await?.into_iter();
+        Ok(found.map(|it| it.filter(|it| it.owner == viewer).map(Arc::new)).collect())
+    }
+}

@@ -1,0 +1,165 @@
+//! Registering websites.
+
+use crate::app::App;
+use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
+use crate::base::ids::{UserId, WebsiteId};
+use crate::base::page::{self, Page, PageArgs, PageSource, Row, Window};
+use crate::base::request::Loaders;
+use crate::domains::ads::accounts;
+use crate::domains::ads::accounts::store::{Held, OwnedItem};
+use crate::domains::ads::model::{MAX_WEBSITES, no_website};
+use crate::domains::ads::publishers::model;
+use crate::domains::ads::publishers::model::{NewWebsite, Website, WebsiteDraft, website_key};
+use crate::domains::ads::publishers::store;
+use crate::domains::ads::rate_limit::charge_change;
+use crate::platform::idempotency::{IdempotentRequest, service as idempotency};
+use crate::platform::journal::Task;
+use crate::platform::journal::service as journal;
+use std::sync::Arc;
+
+/// Registers a website. A charge, the journal, two scripts and a look; one script more with an idempotency key.
+///
+/// With a key that was used in the last 24 hours the same website comes back, and its steps are done again, which changes nothing.
+///
+/// # Errors
+/// `INVALID_NAME`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`; `LIMIT_REACHED` past 100; `RATE_LIMITED`, also for a repetition.
+pub async fn register(app: &App, owner: UserId, new: NewWebsite) -> Outcome<WebsiteId> {
+    let draft = new.check().map_err(Refusal::User)?;
+    charge_change(app, owner).await?;
+    let mut id = WebsiteId(app.next_id().await?);
+    let keyed = new.idempotency_key.map(|key| IdempotentRequest::new("registerWebsite", &key, &draft.described()));
+    if let Some(keyed) = &keyed {
+        id = WebsiteId(idempotency::remember(app, owner, keyed, id.0).await?);
+    }
+    let made = make(app, owner, id, &draft).await;
+    if let (Some(keyed), Err(Refusal::User(_))) = (&keyed, &made) {
+        idempotency::forget(app, owner, keyed, id.0).await?;
+    }
+    made.map(|()| id)
+}
+
+async fn make(app: &App, owner: UserId, id: WebsiteId, draft: &WebsiteDraft) -> Outcome<()> {
+    let lease = journal::begin(app, Task::Website { owner, website: id }).await?;
+    match accounts::store::note_owned(app.db(), owner, OwnedItem::Website(id), MAX_WEBSITES).await? {
+        Held::Stands => {}
+        refused => {
+            lease.ack(app);
+            return Err(if refused == Held::NoAccount { Error::Unauthenticated.into() } else { too_many().into() });
+        }
+    }
+    store::write_website(app.db(), owner, id, draft).await?;
+    let stands = settle_website(app, owner, id).await?;
+    lease.ack(app);
+    if stands { Ok(()) } else { Err(Error::Unauthenticated.into()) }
+}
+
+/// Makes everything agree with whether `owner` has this website; whether they do. A website is there when `website:{W}` is.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
+pub async fn settle_website(app: &App, owner: UserId, id: WebsiteId) -> Result<bool, Error> {
+    let mut written = None;
+    loop {
+        let there = one(app, id).await?.is_some();
+        if written == Some(there) {
+            return Ok(there && agree(app, owner, id).await?);
+        }
+        if !there {
+            accounts::store::forget_owned(app.db(), owner, OwnedItem::Website(id)).await?;
+        } else if accounts::store::note_owned(app.db(), owner, OwnedItem::Website(id), 2 * MAX_WEBSITES).await? == Held::NoAccount
+        {
+            store::erase_website(app.db(), id).await?;
+            accounts::store::forget_owned(app.db(), owner, OwnedItem::Website(id)).await?;
+            return Ok(false);
+        }
+        written = Some(there);
+    }
+}
+
+async fn one(app: &App, id: WebsiteId) -> Result<Option<Website>, Error> {
+    Ok(store::load_websites(app.db(), &[id]).await?.pop().flatten())
+}
+
+/// Makes a website's own note agree with whether its owner is held back; `false` when it is gone. Two looks, one script where they differ.
+pub(in crate::domains::ads) async fn agree(app: &App, owner: UserId, id: WebsiteId) -> Result<bool, Error> {
+    loop {
+        let off = accounts::store::standing(app.db(), owner).await?.publisher;
+        match one(app, id).await? {
+            None => return Ok(false),
+            Some(website) if website.suspended == off => return Ok(true),
+            Some(_) => store::mark_website(app.db(), id, off).await?,
+        };
+    }
+}
+
+/// What a website asks for ads with.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn key(app: &App, id: WebsiteId) -> Result<String, Error> {
+    Ok(website_key(app.cursors().await?.secret(), id))
+}
+
+/// What the server of a website asks for ads with; `None` where that is not required.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn server_key(app: &App, website: &Website) -> Result<Option<String>, Error> {
+    let secret = app.cursors().await?.secret();
+    Ok((website.server_key > 0).then(|| model::server_key(secret, website.id, website.server_key)))
+}
+
+/// Gives a website a new server key, which it requires from then on: the one before is worth nothing at once. A charge, and one script. Repeated, it
+/// gives another one each time.
+///
+/// # Errors
+/// `NOT_FOUND` for a website that is not there, or another's; `RATE_LIMITED`.
+pub async fn renew_server_key(app: &App, owner: UserId, id: WebsiteId) -> Outcome<()> {
+    charge_change(app, owner).await?;
+    let is_renewed = store::renew_server_key(app.db(), owner, id).await?;
+    if is_renewed { Ok(()) } else { Err(no_website().into()) }
+}
+
+/// How many websites an account has. One command.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn count_websites(app: &App, owner: UserId) -> Result<u64, Error> {
+    accounts::store::count_websites(app.db(), owner).await
+}
+
+/// A page of an account's websites, newest first. For itself alone: to others there are none.
+///
+/// # Errors
+/// `BAD_USER_INPUT` for the page's arguments.
+pub async fn websites(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs) -> Result<Page<Arc<Website>>, Error> {
+    let request = args.check(&app.cursors().await?, websites_id(owner))?;
+    page::fill(&Websites { app, loaders, owner }, request).await
+}
+
+/// The list that a cursor of [`websites`] belongs to.
+pub const fn websites_id(owner: UserId) -> page::ListId {
+    page::ListId { kind: b'w', owner: owner.0 }
+}
+
+struct Websites<'a> {
+    app: &'a App,
+    loaders: &'a Loaders,
+    owner: UserId,
+}
+
+impl PageSource for Websites<'_> {
+    type Item = Arc<Website>;
+
+    async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
+        accounts::store::websites_page(self.app.db(), self.owner, windows).await
+    }
+
+    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Arc<Website>>>, Error> {
+        self.loaders.websites.load_many(rows.iter().map(|row| WebsiteId(row.member))).await
+    }
+}
+
+fn too_many() -> UserError {
+    UserError::new(UserErrorCode::LimitReached, format!("An account has at most {MAX_WEBSITES} websites."), &[])
+}

@@ -1,0 +1,33 @@
+//! The batch loaders of reports.
+
+use crate::base::error::Error;
+use crate::base::loader::Fetch;
+use crate::db::Db;
+use crate::domains::ads::model::Tally;
+use crate::domains::ads::reporting::model::{Span, Visitors};
+use crate::domains::ads::reporting::store;
+use std::sync::Arc;
+
+/// What days have come to, one tally a day, whoever asks. One pipeline.
+pub struct FetchTallies(pub Db);
+
+impl Fetch for FetchTallies {
+    type Key = Span;
+    type Value = Arc<Vec<Tally>>;
+
+    async fn fetch(&self, keys: &[Span]) -> Result<Vec<Arc<Vec<Tally>>>, Error> {
+        Ok(store::tallies(&self.0, keys).await?.into_iter().map(Arc::new).collect())
+    }
+}
+
+/// How many visitors there were, whoever asks. One pipeline.
+pub struct FetchReach(pub Db);
+
+impl Fetch for FetchReach {
+    type Key = Visitors;
+    type Value = u64;
+
+    async fn fetch(&self, keys: &[Visitors]) -> Result<Vec<u64>, Error> {
+        store::reach(&self.0, keys).await
+    }
+}

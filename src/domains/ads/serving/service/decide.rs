@@ -1,0 +1,159 @@
+//! Which ads a page shows: the decision, in one step with the budget, the visitor's cap and the count.
+
+use crate::app::App;
+use crate::base::config::Auction;
+use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
+use crate::base::ids::{CampaignId, UserId};
+use crate::domains::ads::budget::service::share_counts;
+use crate::domains::ads::budget::store::reservations::Ask;
+use crate::domains::ads::model::Ecpm;
+use crate::domains::ads::rate_limit;
+use crate::domains::ads::serving::service::auction::price_of;
+use crate::domains::ads::serving::service::decision::{Deciding, Impression, MAX_ASKED};
+use crate::domains::ads::serving::service::request::{Asking, PageAsk, check, no_server_key, unknown};
+use crate::domains::ads::serving::store;
+use crate::domains::ads::serving::store::Shop;
+use crate::domains::ads::targeting::model::Reason;
+use crate::domains::ads::targeting::service::candidates::Walk;
+use crate::domains::ads::targeting::service::eligibility::look;
+use crate::domains::ads::targeting::service::eligibility::{Bidder, Occasion};
+use crate::domains::ads::targeting::service::frequency_caps::Caps;
+use crate::domains::ads::targeting::service::reevaluate::reevaluate;
+use crate::domains::ads::tracking::service::signing;
+use crate::domains::ads::tracking::service::traffic::{ImpressionLimits, Requester};
+use crate::domains::ads::tracking::store::traffic::Volume;
+use std::collections::HashSet;
+use std::net::IpAddr;
+
+/// How many campaigns are looked at at once, at first.
+const CHUNK: usize = 32;
+
+/// Shows the best ads that may be shown now, of different campaigns first; counts each, and charges or reserves what it costs. Best first; empty
+/// when nothing fits. More than is plausible at the address or for the website is shown and costs nothing. Two round trips as a rule; one more where a
+/// campaign's share draws money, where better ones had to give way, or where an ad is new to this process.
+///
+/// # Errors
+/// `NOT_FOUND` for an unknown key, `FORBIDDEN` for a website that is held back or requires another server key, `INVALID_INPUT`; `RATE_LIMITED`.
+pub async fn serve(app: &App, address: Option<IpAddr>, ask: PageAsk) -> Outcome<Vec<Impression>> {
+    rate_limit::charge(app, address).await?;
+    let secret = app.cursors().await?.secret();
+    let asking = check(secret, ask).map_err(Refusal::User)?;
+    let ring = signing::ring(app).await?;
+    let now = app.now();
+    let mut walk = Walk::new(asking.slot, &asking.keywords);
+    let want = asking.count + usize::from(app.config().auction == Auction::SecondPrice);
+    let wanted = walk.wanted(want);
+    let requester = asking.address.map_or(Requester::Visitor(address), |visitor| Requester::Publisher(asking.website, visitor));
+    let mut limits = ImpressionLimits::new(app, secret, requester);
+    let opening = store::open(app.db(), now, asking.website, asking.visitor, limits.address, &wanted).await?;
+    let (owner, volume) = enter(opening.shop, &asking)?;
+    limits.set_address_count(opening.at_address);
+    limits.set_website(app, owner, &volume);
+    walk.take(want, opening.offers);
+    let caps = Caps::of(app);
+    let (capped, gathered, found) = (opening.capped, HashSet::new(), Vec::new());
+    let asking = &asking;
+    let mut deciding = Deciding { app, now, asking, walk, passed: 0, capped, caps, gathered, found, limits };
+    deciding.decide().await?;
+    deciding.count();
+    Ok(deciding.present(&ring).await?)
+}
+
+/// Whose the website is that asks, if it may, and its traffic.
+fn enter(shop: Shop, asking: &Asking) -> Result<(UserId, Volume), UserError> {
+    match shop {
+        Shop::Open { server_key, .. } if server_key > 0 && server_key != asking.server_key => Err(no_server_key()),
+        Shop::Open { owner, volume, .. } => Ok((owner, volume)),
+        Shop::Suspended => Err(suspended()),
+        Shop::NotThere => Err(unknown()),
+    }
+}
+
+fn suspended() -> UserError {
+    UserError::new(UserErrorCode::Forbidden, "This website shows no ads now: its owner is suspended.", &["websiteKey"])
+}
+
+impl Deciding<'_> {
+    /// At the first price, the best ones are asked at once: they may be shown, as a rule. Where some may not, or where the next one sets the
+    /// price, campaigns are looked at before they are asked.
+    async fn decide(&mut self) -> Result<(), Error> {
+        if self.app.config().auction == Auction::FirstPrice {
+            let batch = self.next(self.missing()).await?;
+            let floor = self.walk.best();
+            self.ask(&batch, floor).await?;
+        }
+        self.look_on().await?;
+        self.backfill().await
+    }
+
+    /// Looks at campaigns, more at once each time, until enough are known that may be shown, and asks those.
+    async fn look_on(&mut self) -> Result<(), Error> {
+        let (mut bidders, mut looked, mut chunk): (Vec<Bidder>, usize, usize) = (Vec::new(), 0, CHUNK);
+        let sets_price = usize::from(self.app.config().auction == Auction::SecondPrice);
+        while self.missing() > 0 {
+            let want = self.missing() + sets_price;
+            let enough = |bidders: &[Bidder], best: Ecpm| bidders.get(want - 1).is_some_and(|it| it.ecpm >= best);
+            while !enough(&bidders, self.walk.best()) && looked < MAX_ASKED {
+                let batch = self.next(chunk.min(MAX_ASKED - looked)).await?;
+                if batch.is_empty() {
+                    break;
+                }
+                (looked, chunk) = (looked + batch.len(), chunk * 4);
+                bidders.extend(self.look(&batch).await?);
+                bidders.sort_by_key(|it| std::cmp::Reverse((it.ecpm, it.share.campaign)));
+            }
+            let rest = bidders.split_off(bidders.len().min(self.missing()));
+            if bidders.is_empty() {
+                break;
+            }
+            let asks = self.asks_of(&bidders, rest.first().map(|it| it.ecpm)).await?;
+            bidders = rest;
+            let failed = self.reserve(asks).await?;
+            reevaluate(self.app, failed.into_iter().map(|(share, _)| share.campaign));
+        }
+        Ok(())
+    }
+
+    /// What may be shown of these. Of those that nobody can be shown now, the listings are wrong.
+    async fn look(&mut self, batch: &[CampaignId]) -> Result<Vec<Bidder>, Error> {
+        let occasion = Occasion { now: self.now, slot: self.asking.slot, visitor: self.asking.visitor };
+        let (mut bidders, mut capped, mut stale) = (Vec::new(), Vec::new(), Vec::new());
+        for (campaign, looked) in batch.iter().zip(look(self.app, occasion, batch).await?) {
+            let Some(looked) = looked else {
+                stale.push(*campaign);
+                continue;
+            };
+            match looked.bidder(occasion) {
+                Ok(bidder) => bidders.push(bidder),
+                Err(reasons) if reasons == [Reason::Capped] => capped.push((*campaign, looked.seen_until())),
+                Err(_) => stale.push(*campaign),
+            }
+        }
+        reevaluate(self.app, stale);
+        self.note(capped);
+        Ok(bidders)
+    }
+
+    /// Asks for the ads of bidders, best first, at what each pays before the one that comes after it.
+    async fn asks_of(&self, bidders: &[Bidder], after: Option<Ecpm>) -> Result<Vec<Ask>, Error> {
+        let mut asks = Vec::with_capacity(bidders.len());
+        for (at, it) in bidders.iter().enumerate() {
+            let price = price_of(self.app, &it.ad, it.ecpm, bidders.get(at + 1).map(|next| next.ecpm).or(after));
+            asks.push(Ask { only: Some((it.ad.id.number, price)), ..self.ask_of(it.share).await? });
+        }
+        Ok(asks)
+    }
+
+    /// Asks the best ad of each of these.
+    async fn ask(&mut self, batch: &[CampaignId], floor: Ecpm) -> Result<(), Error> {
+        let parted = share_counts::learn(self.app, batch.iter().copied()).await?;
+        let mut asks = Vec::with_capacity(batch.len());
+        for campaign in batch {
+            let share = parted.share_of(*campaign, self.asking.visitor);
+            asks.push(Ask { floor, ..self.ask_of(share).await? });
+        }
+        let failed = self.reserve(asks).await?;
+        reevaluate(self.app, failed.into_iter().map(|(share, _)| share.campaign));
+        Ok(())
+    }
+}

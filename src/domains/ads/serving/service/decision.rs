@@ -1,0 +1,197 @@
+//! A decision on its way: what it has found so far, and the steps that all its phases share.
+
+use crate::app::App;
+use crate::base::clock::{DAY, MINUTE, Millis};
+use crate::base::error::Error;
+use crate::base::ids::{AdId, CampaignId, ImpressionId};
+use crate::domains::ads::budget;
+use crate::domains::ads::budget::service::reserve::ReservationResult;
+use crate::domains::ads::budget::store::reservations::{Ask, Backing, Grant, Reserved, Served};
+use crate::domains::ads::campaigns::model::Ad;
+use crate::domains::ads::campaigns::service::ad_cache;
+use crate::domains::ads::model::{Money, Share};
+use crate::domains::ads::serving::service::request::Asking;
+use crate::domains::ads::targeting::service::candidates::{OfferSource, Walk};
+use crate::domains::ads::targeting::service::frequency_caps;
+use crate::domains::ads::targeting::service::frequency_caps::Caps;
+use crate::domains::ads::targeting::service::reevaluate::reevaluate;
+use crate::domains::ads::tracking::service::signing;
+use crate::domains::ads::tracking::service::traffic::ImpressionLimits;
+use crate::domains::ads::tracking::token::{Purpose, Ring, Token};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// How many campaigns are asked for one page, of which a visitor has seen enough or that cannot pay.
+pub(in crate::domains::ads) const MAX_ASKED: usize = 1_000;
+/// How many candidates are passed by at most for one page, those among them of whom it is known that they may not be shown.
+const MAX_PASSED: usize = 4 * MAX_ASKED;
+/// How long it is taken as known that a visitor has seen enough of a campaign, or that one has a cap: where that was lifted it is asked again
+/// after it.
+const HINTED: Millis = MINUTE;
+
+/// An ad that is shown, and counted as shown.
+#[derive(Clone, Debug)]
+pub struct Impression {
+    /// Its id.
+    pub id: ImpressionId,
+    /// What a click is counted by.
+    pub token: String,
+    /// The ad.
+    pub ad: Arc<Ad>,
+}
+
+/// An impression that is reserved.
+#[derive(Clone, Copy)]
+pub(in crate::domains::ads) struct Shown {
+    pub(in crate::domains::ads) share: Share,
+    pub(in crate::domains::ads) impression: u64,
+    pub(in crate::domains::ads) day: u64,
+    pub(in crate::domains::ads) served: Served,
+}
+
+/// A decision on its way.
+pub(in crate::domains::ads) struct Deciding<'a> {
+    pub(in crate::domains::ads) app: &'a App,
+    pub(in crate::domains::ads) now: Millis,
+    pub(in crate::domains::ads) asking: &'a Asking,
+    pub(in crate::domains::ads) walk: Walk,
+    pub(in crate::domains::ads) passed: usize,
+    /// Of whom the visitor has seen enough.
+    pub(in crate::domains::ads) capped: HashMap<CampaignId, Millis>,
+    pub(in crate::domains::ads) caps: Caps,
+    /// Whose shares have given back what they had free, for this page.
+    pub(in crate::domains::ads) gathered: HashSet<CampaignId>,
+    pub(in crate::domains::ads) found: Vec<Shown>,
+    pub(in crate::domains::ads) limits: ImpressionLimits,
+}
+
+impl Deciding<'_> {
+    pub(in crate::domains::ads) fn missing(&self) -> usize {
+        self.asking.count.saturating_sub(self.found.len())
+    }
+
+    /// Whether it is known of a campaign that this visitor may not be shown it now.
+    pub(in crate::domains::ads) fn is_capped(&self, campaign: CampaignId) -> bool {
+        self.capped.contains_key(&campaign) || self.asking.visitor.is_none() && self.caps.has(campaign, self.now)
+    }
+
+    /// The next candidates of whom the visitor may not have seen enough.
+    pub(in crate::domains::ads) async fn next(&mut self, count: usize) -> Result<Vec<CampaignId>, Error> {
+        let mut batch = Vec::new();
+        while batch.len() < count && self.passed < MAX_PASSED {
+            let next = self.walk.read_on(OfferSource::Store(self.app.db()), count - batch.len()).await?;
+            if next.is_empty() {
+                break;
+            }
+            self.passed += next.len();
+            batch.extend(next.into_iter().map(|(_, campaign)| campaign).filter(|campaign| !self.is_capped(*campaign)));
+        }
+        Ok(batch)
+    }
+
+    pub(in crate::domains::ads) async fn ask_of(&self, share: Share) -> Result<Ask, Error> {
+        let impression = self.app.next_id().await?;
+        Ok(Ask {
+            share,
+            slot: self.asking.slot,
+            impression,
+            attempt: impression,
+            visitor: self.asking.visitor,
+            day: self.now / DAY,
+            grant: Grant::default(),
+            floor: 0,
+            most: None,
+            only: None,
+            skip: Vec::new(),
+            nonce: None,
+            invalid: false,
+            origin: None,
+        })
+    }
+
+    /// Reserves, and takes what came of it. The shares that showed nothing, whoever asks, and what they had left where that was why.
+    pub(in crate::domains::ads) async fn reserve(&mut self, mut asks: Vec<Ask>) -> Result<Vec<(Share, Option<Money>)>, Error> {
+        self.limits.apply(self.app, &mut asks).await?;
+        let asked: Vec<(Share, u64)> = asks.iter().map(|ask| (ask.share, ask.impression)).collect();
+        let all = budget::service::reserve(self.app, self.now, asks, &mut self.gathered).await?;
+        let (mut failed, mut stale, mut capped) = (Vec::new(), Vec::new(), Vec::new());
+        for ((share, impression), ReservationResult { reserved, day, left }) in asked.into_iter().zip(all) {
+            let campaign = share.campaign;
+            match reserved {
+                Reserved::Served(served) => {
+                    self.found.push(Shown { share, impression, day, served });
+                    stale.extend(served.relist.then_some(campaign));
+                    capped.extend(served.capped.map(|until| (campaign, Some(until))));
+                }
+                Reserved::Capped(until) => capped.push((campaign, until)),
+                Reserved::Below(ecpm) => {
+                    self.walk.put_back(ecpm, campaign);
+                    stale.push(campaign);
+                }
+                _ => failed.push((share, left)),
+            }
+        }
+        reevaluate(self.app, stale);
+        self.note(capped);
+        Ok(failed)
+    }
+
+    /// Notes of whom the visitor has seen enough; nobody waits for it. Where nobody knows the visitor, this process notes who has a cap.
+    pub(in crate::domains::ads) fn note(&mut self, all: Vec<(CampaignId, Option<Millis>)>) {
+        let Some(visitor) = self.asking.visitor else {
+            return all.into_iter().for_each(|(campaign, _)| self.caps.note(campaign, self.now + HINTED));
+        };
+        let all: Vec<_> = all.into_iter().filter_map(|(campaign, until)| Some((campaign, until?))).collect();
+        self.capped.extend(all.iter().copied());
+        frequency_caps::note(self.app, self.now, visitor, all, HINTED);
+    }
+
+    /// Counts what is shown with the website.
+    pub(in crate::domains::ads) fn count(&self) {
+        let invalid = self.found.iter().filter(|shown| shown.served.backing == Backing::Invalid).count();
+        let valid = self.found.len() - invalid;
+        for (is_invalid, count) in [(true, invalid), (false, valid)].into_iter().filter(|(_, count)| *count > 0) {
+            self.app.metrics().ad_impressions(is_invalid, count);
+        }
+        self.limits.count(self.app, Some(self.asking.website), valid);
+    }
+
+    /// What is shown, the best first.
+    pub(in crate::domains::ads) async fn present(mut self, ring: &Ring) -> Result<Vec<Impression>, Error> {
+        let id = |shown: &Shown| AdId { campaign: shown.share.campaign, number: shown.served.ad };
+        let ads = ad_cache::load(self.app, &self.found.iter().map(id).collect::<Vec<_>>()).await?;
+        // Stable: further ads of the same campaigns come after the first ones.
+        let first = |shown: &Shown, all: &[Shown]| {
+            all.iter().position(|it| it.share.campaign == shown.share.campaign).map(|at| all[at].impression == shown.impression)
+        };
+        let all = self.found.clone();
+        self.found.sort_by_key(|shown| {
+            let is_first = first(shown, &all) == Some(true);
+            std::cmp::Reverse((is_first, shown.served.ecpm, shown.share.campaign, shown.served.ad))
+        });
+        let mut impressions = Vec::with_capacity(self.found.len());
+        for shown in &self.found {
+            let Some(ad) = ads.get(&id(shown)) else { continue };
+            let token = signing::sign(ring, &self.token(shown))?;
+            impressions.push(Impression { id: ImpressionId(shown.impression), token, ad: ad.clone() });
+        }
+        Ok(impressions)
+    }
+
+    fn token(&self, shown: &Shown) -> Token {
+        Token {
+            purpose: Purpose::Ad,
+            share: shown.share,
+            ad: shown.served.ad,
+            impression: shown.impression,
+            visitor: self.asking.visitor,
+            pricing: shown.served.pricing,
+            price: shown.served.price,
+            at: self.now,
+            day: shown.day,
+            place: self.asking.website.0,
+            nonce: [0; 8],
+            backing: shown.served.backing,
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Why an ad is chosen, or why not.
+
+use crate::app::App;
+use crate::base::clock::Millis;
+use crate::base::error::{Error, UserError};
+use crate::base::ids::{CampaignId, UserId};
+use crate::base::loader::{Fetch, Loader};
+use crate::base::request::Loaders;
+use crate::domains::ads::campaigns;
+use crate::domains::ads::campaigns::model::Ad;
+use crate::domains::ads::campaigns::service::ad_cache;
+use crate::domains::ads::model::fold;
+use crate::domains::ads::model::{Ecpm, Slot, Visitor};
+use crate::domains::ads::serving::service::decision::MAX_ASKED;
+use crate::domains::ads::serving::service::request::{visitor_of, words};
+use crate::domains::ads::targeting::load::FetchOffers;
+use crate::domains::ads::targeting::model::Reason;
+use crate::domains::ads::targeting::service::candidates::{OfferSource, Walk};
+use crate::domains::ads::targeting::service::eligibility::{Looked, Occasion, View, look_at};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// How many campaigns are looked at at once.
+const CHUNK: usize = 100;
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct WhyNot {
+    /// The campaign.
+    pub campaign: CampaignId,
+    /// The slot.
+    pub slot: Slot,
+    /// What the page is about.
+    pub keywords: Vec<String>,
+    /// What the publisher calls the visitor.
+    pub visitor: Option<String>,
+}
+
+/// What one request reads of auctions.
+pub struct FetchAuctions {
+    now: Millis,
+    offers: Loader<FetchOffers>,
+    views: Loader<FetchViews>,
+}
+
+impl FetchAuctions {
+    /// Nothing read yet.
+    fn new(app: &App) -> Self {
+        let now = app.now();
+        let offers = Loader::new(FetchOffers(app.db().clone()));
+        Self { now, offers, views: Loader::new(FetchViews { app: app.clone(), now }) }
+    }
+}
+
+/// Campaigns as visitors see them in slots at one moment; `None` for what is not there. Two round trips at once.
+struct FetchViews {
+    app: App,
+    now: Millis,
+}
+
+impl Fetch for FetchViews {
+    type Key = View;
+    type Value = Option<Arc<Looked>>;
+
+    async fn fetch(&self, views: &[View]) -> Result<Vec<Option<Arc<Looked>>>, Error> {
+        Ok(look_at(&self.app, self.now, views).await?.into_iter().map(|it| it.map(Arc::new)).collect())
+    }
+}
+
+/// How a campaign fares now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// Why it is not shown, in the reasons' order; empty where it is eligible.
+    pub reasons: Vec<Reason>,
+    /// Its place among the eligible ones, from 1 on; `None` where it is not, or far down.
+    pub rank: Option<u64>,
+    /// The eCPM of its best ad in the slot that it can pay for, else of its best; `None` without one.
+    pub ecpm: Option<Ecpm>,
+}
+
+/// How a campaign of `owner` fares on an occasion, as of now; `None` for another's. Three round trips, and as many again for each hundred
+/// campaigns that stand above it. What other fields of the request ask alike is read once for all of them. Changes nothing.
+///
+/// # Errors
+/// `BAD_USER_INPUT` for keywords or a visitor's name that no page could ask with; `STORAGE_UNAVAILABLE`.
+pub async fn explain(app: &App, loaders: &Loaders, owner: UserId, asked: WhyNot) -> Result<Option<Explanation>, Error> {
+    let secret = app.cursors().await?.secret();
+    let refused = |row: UserError| Error::BadUserInput(format!("`{}`: {}", row.path.join("."), row.message));
+    words(&asked.keywords).map_err(refused)?;
+    let visitor: Option<Visitor> = visitor_of(secret, asked.visitor.as_deref()).map_err(refused)?;
+    let loaders = loaders.auctions.get_or_init(|| FetchAuctions::new(app));
+    let occasion = Occasion { now: loaders.now, slot: asked.slot, visitor };
+    let looked = views(loaders, occasion, &[asked.campaign]).await?.pop().flatten();
+    let Some(looked) = looked.filter(|it| it.campaign.owner == owner) else { return Ok(None) };
+    let (keywords, numbers) = campaigns::store::targeting(app.db(), asked.campaign).await?;
+    let ads = ad_cache::load(app, &numbers).await?;
+    let all: Vec<&Ad> = ads.values().map(AsRef::as_ref).collect();
+    let reasons = looked.reasons(occasion, &all, fits(&keywords, &asked.keywords));
+    let ecpm = looked.best(occasion.now).map(|(_, ecpm)| *ecpm);
+    let rank = match ecpm {
+        Some(ecpm) if reasons.is_empty() => rank(loaders, occasion, &asked.keywords, (ecpm, asked.campaign)).await?,
+        _ => None,
+    };
+    Ok(Some(Explanation { reasons, rank, ecpm }))
+}
+
+async fn views(loaders: &FetchAuctions, occasion: Occasion, campaigns: &[CampaignId]) -> Result<Vec<Option<Arc<Looked>>>, Error> {
+    let view = |campaign: &CampaignId| View { slot: occasion.slot, visitor: occasion.visitor, campaign: *campaign };
+    loaders.views.load_many(campaigns.iter().map(view)).await
+}
+
+fn fits(keywords: &[String], asked: &[String]) -> bool {
+    if keywords.is_empty() {
+        return true;
+    }
+    let asked: HashSet<String> = asked.iter().map(|keyword| fold(keyword)).collect();
+    keywords.iter().any(|keyword| asked.contains(&fold(keyword)))
+}
+
+/// One more than the eligible ones above it.
+async fn rank(
+    loaders: &FetchAuctions,
+    occasion: Occasion,
+    keywords: &[String],
+    own: (Ecpm, CampaignId),
+) -> Result<Option<u64>, Error> {
+    let mut walk = Walk::new(occasion.slot, keywords);
+    let (mut above, mut seen) = (0, 0);
+    loop {
+        let next = walk.read_on(OfferSource::Request(&loaders.offers), CHUNK).await?;
+        let higher: Vec<CampaignId> = next.iter().filter(|it| **it > own).map(|(_, id)| *id).filter(|id| *id != own.1).collect();
+        let looked = views(loaders, occasion, &higher).await?;
+        let bidders = looked.iter().flatten().filter_map(|it| it.bidder(occasion).ok());
+        above += bidders.filter(|it| (it.ecpm, it.share.campaign) > own).count() as u64;
+        seen += higher.len();
+        if next.is_empty() || next.iter().any(|it| *it <= own) {
+            return Ok(Some(above + 1));
+        }
+        if seen >= MAX_ASKED {
+            return Ok(None);
+        }
+    }
+}

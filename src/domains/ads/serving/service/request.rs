@@ -1,0 +1,112 @@
+//! What a page asks for, checked.
+
+use crate::base::error::{UserError, UserErrorCode};
+use crate::base::ids::WebsiteId;
+use crate::domains::ads::model::{MAX_COUNT, Slot, Visitor};
+use crate::domains::ads::publishers::model::{version_of_server_key, website_of_key};
+use std::net::IpAddr;
+
+/// Keywords of a page.
+const MAX_WORDS: usize = 250;
+/// The longest text by which a publisher knows a visitor, in bytes.
+const MAX_VISITOR: usize = 200;
+
+/// What a page asks for.
+#[derive(Clone, Debug)]
+pub struct PageAsk {
+    /// The key of the website.
+    pub website_key: String,
+    /// The slot.
+    pub slot: Slot,
+    /// What the page is about.
+    pub keywords: Vec<String>,
+    /// What the publisher calls the visitor.
+    pub visitor: Option<String>,
+    /// How many ads.
+    pub count: i64,
+    /// The server key, of a website that requires one.
+    pub server_key: Option<String>,
+    /// Where the visitor is, as the publisher's server knows it. Told with a server key only.
+    pub visitor_address: Option<String>,
+}
+
+/// A checked ask.
+pub(in crate::domains::ads) struct Asking {
+    pub(in crate::domains::ads) website: WebsiteId,
+    pub(in crate::domains::ads) slot: Slot,
+    pub(in crate::domains::ads) keywords: Vec<String>,
+    pub(in crate::domains::ads) visitor: Option<Visitor>,
+    pub(in crate::domains::ads) count: usize,
+    /// The version of the server key that came with it; 0 without one.
+    pub(in crate::domains::ads) server_key: u64,
+    /// Where the visitor is, if the publisher's server says so.
+    pub(in crate::domains::ads) address: Option<IpAddr>,
+}
+
+/// A page's ask as a decision takes it, or every mistake in it.
+pub(in crate::domains::ads) fn check(secret: [u8; 16], ask: PageAsk) -> Result<Asking, Vec<UserError>> {
+    let website = website_of_key(secret, &ask.website_key).ok_or_else(|| vec![unknown()])?;
+    let mut rows = Vec::new();
+    if ask.slot == Slot::InFeed {
+        rows.push(invalid("Promoted statuses stand in home timelines only.", "slot"));
+    }
+    rows.extend(words(&ask.keywords).err());
+    let visitor = visitor_of(secret, ask.visitor.as_deref()).map_err(|row| rows.push(row)).unwrap_or_default();
+    let count = usize::try_from(ask.count).ok().filter(|count| (1..=MAX_COUNT).contains(count));
+    if count.is_none() {
+        rows.push(invalid("Ask for 1 to 10 ads.", "count"));
+    }
+    let server_key = match ask.server_key.as_deref().map(|key| version_of_server_key(secret, website, key)) {
+        Some(None) => Err(vec![no_server_key()])?,
+        version => version.flatten().unwrap_or(0),
+    };
+    let address = address_of(&ask, server_key).map_err(|row| rows.push(row)).unwrap_or_default();
+    match count {
+        Some(count) if rows.is_empty() => {
+            let (slot, keywords) = (ask.slot, ask.keywords);
+            Ok(Asking { website, slot, keywords, visitor, count, server_key, address })
+        }
+        _ => Err(rows),
+    }
+}
+
+/// Where the visitor is, as the publisher's server says.
+fn address_of(ask: &PageAsk, server_key: u64) -> Result<Option<IpAddr>, UserError> {
+    let Some(text) = ask.visitor_address.as_deref() else { return Ok(None) };
+    if server_key == 0 {
+        return Err(invalid("Only with the server key can a visitor's address be told.", "visitorAddress"));
+    }
+    text.parse().map(Some).map_err(|_| invalid("This is no address of IPv4 or IPv6, such as 203.0.113.7.", "visitorAddress"))
+}
+
+/// That a page has no more keywords than it may.
+pub(in crate::domains::ads) fn words(keywords: &[String]) -> Result<(), UserError> {
+    let is_sound = keywords.len() <= MAX_WORDS;
+    is_sound.then_some(()).ok_or_else(|| invalid("A page has at most 250 keywords.", "keywords"))
+}
+
+/// The visitor that a publisher calls by this name.
+pub(in crate::domains::ads) fn visitor_of(secret: [u8; 16], name: Option<&str>) -> Result<Option<Visitor>, UserError> {
+    let Some(name) = name else { return Ok(None) };
+    if name.is_empty() || name.len() > MAX_VISITOR || name.chars().any(char::is_control) {
+        let message =
+            "What you call a visitor is 1 to 200 bytes without control characters. Leave it out for one that you cannot tell.";
+        return Err(invalid(message, "visitorId"));
+    }
+    Ok(Some(Visitor::new(secret, name)))
+}
+
+fn invalid(message: &str, field: &'static str) -> UserError {
+    UserError::new(UserErrorCode::InvalidInput, message, &[field])
+}
+
+/// The row for a website that is not there.
+pub(in crate::domains::ads) fn unknown() -> UserError {
+    UserError::new(UserErrorCode::NotFound, "There is no website with this key.", &["websiteKey"])
+}
+
+/// The row for who has not the server key that a website requires.
+pub(in crate::domains::ads) fn no_server_key() -> UserError {
+    let message = "This website requires its server key. Ask for ads from your server, with the key as it is now.";
+    UserError::new(UserErrorCode::Forbidden, message, &["serverKey"])
+}

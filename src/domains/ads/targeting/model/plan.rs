@@ -1,0 +1,189 @@
+//! Where a campaign is to stand, and when that is to be looked at again.
+
+use crate::base::clock::{DAY, Millis};
+use crate::domains::ads::budget::model::Taken;
+use crate::domains::ads::campaigns::model::{Ad, Campaign};
+use crate::domains::ads::model::ecpm;
+use crate::domains::ads::model::{Ecpm, LOOK_AGAIN, Money, Pricing, Slot, Tally};
+
+/// Everything that it follows from.
+#[derive(Clone, Debug)]
+pub(in crate::domains::ads) struct Facts {
+    pub(in crate::domains::ads) campaign: Campaign,
+    pub(in crate::domains::ads) keywords: Vec<String>,
+    /// With what each has come to over all shares.
+    pub(in crate::domains::ads) ads: Vec<(Ad, Tally)>,
+    pub(in crate::domains::ads) taken: Taken,
+    /// When the first of the money that waits for clicks comes back.
+    pub(in crate::domains::ads) first_hold: Option<Millis>,
+}
+
+/// Where a campaign is to stand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::domains::ads) struct Plan {
+    /// In these slots, at the eCPM of the best ad that it can pay for.
+    pub(in crate::domains::ads) offers: Vec<(Slot, Ecpm)>,
+    /// When to look again; `None` for never.
+    pub(in crate::domains::ads) at: Option<Millis>,
+}
+
+impl Plan {
+    /// Whether another one, made a moment later, asks for nothing that this one has not done. Where it stands is settled, how high it stands is
+    /// learned on and on.
+    pub(in crate::domains::ads) fn covers(&self, other: &Self) -> bool {
+        let slots = |plan: &Self| plan.offers.iter().map(|(slot, _)| *slot).collect::<Vec<_>>();
+        slots(self) == slots(other) && other.at.is_none_or(|at| self.at.is_some_and(|own| own <= at))
+    }
+}
+
+impl Facts {
+    /// The eCPM of one of its ads.
+    pub(in crate::domains::ads) fn ecpm((ad, counts): &(Ad, Tally)) -> Ecpm {
+        ecpm(ad.pricing, ad.bid, counts.impressions, counts.clicks)
+    }
+
+    /// Whether it runs, be there money or not.
+    fn runs(&self, now: Millis) -> bool {
+        let it = &self.campaign;
+        let over = it.ends.is_some_and(|ends| ends <= now);
+        let begun = it.starts.is_none_or(|starts| starts <= now);
+        begun && !over && !it.stopped && !it.paused && !it.suspended
+    }
+
+    /// Whether an ad can be paid for now, or when that may change.
+    fn affords(&self, price: Money, now: Millis) -> Result<(), Option<Millis>> {
+        let (it, taken) = (&self.campaign, self.taken);
+        let midnight = Some((now / DAY + 1) * DAY);
+        if it.budget.less(taken.whole) < price {
+            return Err(None);
+        }
+        if it.daily.is_some_and(|daily| daily.less(taken.today) < price) {
+            return Err(midnight);
+        }
+        if it.allowed(now).less(taken.today) < price {
+            let enough = Money(taken.today.0 + price.0);
+            return Err(it.allowed_at(enough, now).map(|at| at.max(now + 1)).or(midnight));
+        }
+        Ok(())
+    }
+}
+
+/// Where a campaign is to stand now. It is looked at again when it begins or ends, when the day's budget allows for what it does not yet, when
+/// money that waits for clicks comes back; well within that time as long as it pays for clicks; and once a day in any case. What has ended and
+/// waits for nothing is looked at no more.
+pub(in crate::domains::ads) fn plan(facts: &Facts, now: Millis) -> Plan {
+    let it = &facts.campaign;
+    if it.stopped || it.ends.is_some_and(|ends| ends <= now) {
+        return Plan { offers: Vec::new(), at: facts.first_hold };
+    }
+    let mut at = now + DAY;
+    let mut sooner = |time: Option<Millis>| at = at.min(time.unwrap_or(at));
+    sooner(it.ends);
+    sooner(it.starts.filter(|starts| *starts > now));
+    sooner(facts.first_hold);
+    let mut offers: Vec<(Slot, Ecpm)> = Vec::new();
+    for entry in facts.ads.iter().filter(|_| facts.runs(now)) {
+        let ad = &entry.0;
+        if ad.pricing == Pricing::Cpc {
+            sooner(Some(now + LOOK_AGAIN));
+        }
+        match facts.affords(ad.price(), now) {
+            Ok(()) => offers.push((ad.slot, Facts::ecpm(entry))),
+            Err(when) => sooner(when),
+        }
+    }
+    offers.sort_unstable_by(|a, b| (a.0, b.1).cmp(&(b.0, a.1)));
+    offers.dedup_by_key(|(slot, _)| *slot);
+    Plan { offers, at: Some(at) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::clock::MINUTE;
+    use crate::base::ids::{AdId, CampaignId, StatusId, UserId, source};
+    use crate::domains::ads::campaigns::model::{Creative, Pacing};
+
+    const NOON: Millis = 1_772_323_200_000 + DAY / 2;
+
+    fn ad(slot: Slot, pricing: Pricing, millionths: u64) -> (Ad, Tally) {
+        let id = AdId { campaign: CampaignId(7), number: millionths };
+        let (creative, bid) = (Creative::Status(StatusId(1)), Money::millionths(millionths));
+        (Ad { id, slot, creative, pricing, bid }, Tally::default())
+    }
+
+    fn facts(budget: u64, ads: Vec<(Ad, Tally)>) -> Facts {
+        let campaign = Campaign {
+            id: CampaignId(source::compose(NOON - 30 * DAY, 1, 1)),
+            owner: UserId(1),
+            name: "x".into(),
+            budget: Money(budget),
+            daily: None,
+            pacing: Pacing::Even,
+            starts: None,
+            ends: None,
+            cap: None,
+            paused: false,
+            stopped: false,
+            suspended: false,
+            shares: 1,
+            version: 1,
+        };
+        Facts { campaign, keywords: Vec::new(), ads, taken: Taken::default(), first_hold: None }
+    }
+
+    #[test]
+    fn a_campaign_stands_at_its_best_ad_that_it_can_pay_for() {
+        let ads = || {
+            vec![ad(Slot::Banner, Pricing::Cpm, 300), ad(Slot::Banner, Pricing::Cpm, 900), ad(Slot::Square, Pricing::Cpm, 500)]
+        };
+        assert_eq!(plan(&facts(5_000, ads()), NOON).offers, [(Slot::Banner, 900), (Slot::Square, 500)]);
+        assert_eq!(plan(&facts(899, ads()), NOON).offers, [(Slot::Banner, 300), (Slot::Square, 500)]);
+        assert_eq!(plan(&facts(400, ads()), NOON).offers, [(Slot::Banner, 300)]);
+        assert_eq!(plan(&facts(299, ads()), NOON), Plan { offers: vec![], at: Some(NOON + DAY) });
+        let hold = Facts { first_hold: Some(NOON + 9), ..facts(299, ads()) };
+        assert_eq!(plan(&hold, NOON).at, Some(NOON + 9));
+    }
+
+    #[test]
+    fn it_stands_nowhere_before_it_begins_after_it_ends_and_while_it_is_held_back() {
+        let with = |change: fn(&mut Campaign)| {
+            let mut facts = facts(5_000, vec![ad(Slot::Banner, Pricing::Cpc, 1)]);
+            change(&mut facts.campaign);
+            plan(&facts, NOON)
+        };
+        assert_eq!(with(|_| ()).at, Some(NOON + LOOK_AGAIN));
+        assert_eq!(with(|it| it.starts = Some(NOON + 5)), Plan { offers: vec![], at: Some(NOON + 5) });
+        assert_eq!(with(|it| it.starts = Some(NOON)).offers.len(), 1);
+        assert_eq!(with(|it| it.ends = Some(NOON + 5)).at, Some(NOON + 5));
+        assert_eq!(with(|it| it.ends = Some(NOON)), Plan::default());
+        assert_eq!(with(|it| it.stopped = true), Plan::default());
+        assert_eq!(with(|it| it.paused = true), Plan { offers: vec![], at: Some(NOON + DAY) });
+        assert_eq!(with(|it| it.suspended = true).offers, []);
+    }
+
+    #[test]
+    fn a_day_is_waited_for_and_so_is_a_pace() {
+        let used = |today: u64, pacing| {
+            let mut facts = facts(90_000_000, vec![ad(Slot::Banner, Pricing::Cpm, 1_000)]);
+            (facts.campaign.daily, facts.campaign.pacing) = (Some(Money(1_440_000)), pacing);
+            facts.taken = Taken { whole: Money(today), today: Money(today) };
+            plan(&facts, NOON)
+        };
+        assert_eq!(used(1_439_001, Pacing::Asap), Plan { offers: vec![], at: Some(NOON + DAY / 2) });
+        assert_eq!(used(1_439_000, Pacing::Asap).offers.len(), 1);
+        // Half of the day and a minute: 721,000 of the day's 1,440,000.
+        assert_eq!(used(720_000, Pacing::Even).offers.len(), 1);
+        assert_eq!(used(721_000, Pacing::Even), Plan { offers: vec![], at: Some(NOON + MINUTE) });
+        assert_eq!(used(720_001, Pacing::Even), Plan { offers: vec![], at: Some(NOON + 60) });
+    }
+
+    #[test]
+    fn what_was_done_covers_what_is_asked_no_sooner() {
+        let plan = |slot, at| Plan { offers: vec![(slot, 5)], at };
+        let done = plan(Slot::Banner, Some(9));
+        assert!(done.covers(&Plan { offers: vec![(Slot::Banner, 6)], at: Some(10) }));
+        assert!(!done.covers(&plan(Slot::Banner, Some(8))) && !done.covers(&plan(Slot::Square, Some(9))));
+        assert!(!Plan { at: None, ..done.clone() }.covers(&done) && done.covers(&Plan { at: None, ..done.clone() }));
+    }
+}

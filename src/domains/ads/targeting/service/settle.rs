@@ -1,0 +1,253 @@
+//! Making shares, listings and the schedule agree with what a campaign is.
+//!
+//! A campaign is there when `campaign:{C}` is. Settling reads what follows from that, writes it, and reads again: so it may be done at any time,
+//! twice, by several at once, and the last of them has written what was true then. Before it puts a campaign anywhere it notes where, and
+//! has the schedule look again soon: whoever dies in between is made up for.
+
+use crate::app::App;
+use crate::base::clock::{DAY, MINUTE, Millis};
+use crate::base::error::Error;
+use crate::base::ids::{CampaignId, StatusId, UserId};
+use crate::domains::ads::accounts;
+use crate::domains::ads::accounts::store::{Held, OwnedItem};
+use crate::domains::ads::budget;
+use crate::domains::ads::budget::model::ShareBalance;
+use crate::domains::ads::budget::service::share_counts;
+use crate::domains::ads::campaigns;
+use crate::domains::ads::campaigns::model::{Ad, Campaign};
+use crate::domains::ads::campaigns::store::ads::KeptAd;
+use crate::domains::ads::campaigns::store::campaigns::{Changed, Whole};
+use crate::domains::ads::model::{CLUSTER_SHARES, Ecpm, Listing, MAX_CAMPAIGNS, MAX_LISTED, Share, Slot, Tally};
+use crate::domains::ads::targeting::model::{Facts, Plan, plan};
+use crate::domains::ads::targeting::store;
+use crate::domains::statuses::service as statuses;
+use futures_util::{StreamExt, stream, try_join};
+use std::collections::HashSet;
+
+/// How often what has changed meanwhile is settled at once. Past that the schedule comes back to it.
+const ROUNDS: usize = 8;
+/// When the schedule looks again at what may not have come to its end.
+const GUARD: Millis = MINUTE / 2;
+/// Campaigns of each part of the schedule that are looked at in one go.
+const AT_ONCE: usize = 16;
+/// How many of them beside each other.
+const BESIDE: usize = 8;
+/// What is released of a share in one go.
+const RELEASED: usize = 1_000;
+
+/// Makes everything agree with whether `owner` has this campaign, and what it is.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
+pub async fn settle_owned(app: &App, owner: UserId, id: CampaignId) -> Result<(), Error> {
+    let mut written = None;
+    loop {
+        let there = campaigns::store::exists(app.db(), id).await?;
+        if written == Some(there) {
+            return settle(app, id).await;
+        }
+        if !there {
+            accounts::store::forget_owned(app.db(), owner, OwnedItem::Campaign(id)).await?;
+        } else if note(app, owner, id).await? == Held::NoAccount {
+            return end(app, owner, id).await;
+        }
+        written = Some(there);
+    }
+}
+
+/// That it is its owner's: it is there already, so no limit keeps it out.
+async fn note(app: &App, owner: UserId, id: CampaignId) -> Result<Held, Error> {
+    accounts::store::note_owned(app.db(), owner, OwnedItem::Campaign(id), 2 * MAX_CAMPAIGNS).await
+}
+
+/// Makes shares, listings and the schedule agree with a campaign. Two reads, three pipelines of writes and two reads, as often as it changes
+/// meanwhile; a third read each time where it promotes statuses. Of one that is gone nothing is left; one whose owner is gone goes.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
+pub async fn settle(app: &App, id: CampaignId) -> Result<(), Error> {
+    settle_without(app, id, &[]).await
+}
+
+/// The same where these keywords were just removed: it is taken from their listings, be they among those that are remembered and read or not.
+pub(in crate::domains::ads) async fn settle_without(app: &App, id: CampaignId, removed: &[String]) -> Result<(), Error> {
+    let now = app.now();
+    let of = |slot: Slot| removed.iter().map(move |keyword| Listing::of(slot, keyword));
+    let mut behind: HashSet<Listing> = Slot::ALL.into_iter().flat_map(of).collect();
+    let Some(mut look) = look(app, id, now).await? else { return gone(app, id).await };
+    for round in 1.. {
+        if !look.owner_is_there {
+            return end(app, look.facts.campaign.owner, id).await;
+        }
+        let wanted = plan(&look.facts, now);
+        write(app, &look, &wanted, &mut behind, now).await?;
+        let Some(after) = self::look(app, id, now).await? else { return gone(app, id).await };
+        let same = after.facts.campaign == look.facts.campaign && after.owner_is_there;
+        if same && wanted.covers(&plan(&after.facts, now)) {
+            break;
+        }
+        if round == ROUNDS {
+            return store::postpone(app.db(), &[id], now + 1_000).await;
+        }
+        look = after;
+    }
+    Ok(())
+}
+
+/// What a settling goes by.
+struct Seen {
+    facts: Facts,
+    owner_is_there: bool,
+    listed: Vec<(String, Millis)>,
+}
+
+/// Reads all of it. Two round trips; one more for statuses that are promoted, and for each change of whether the owner is held back.
+async fn look(app: &App, id: CampaignId, now: Millis) -> Result<Option<Seen>, Error> {
+    let Some(Whole { mut campaign, keywords, ads, listed }) = campaigns::store::read(app.db(), id).await? else {
+        return Ok(None);
+    };
+    let db = app.db();
+    let (standing, ads, balances, first_hold) = try_join!(
+        accounts::store::standing(db, campaign.owner),
+        campaigns::store::load_ads(db, &ads),
+        budget::store::balances(db, id, campaign.shares),
+        budget::store::first_hold(db, id, campaign.shares),
+    )?;
+    if standing.there && standing.advertiser != campaign.suspended {
+        campaign = agree_on_suspension(app, id, standing.advertiser).await?.unwrap_or(campaign);
+    }
+    let taken = ShareBalance::taken(&balances, now / DAY);
+    let ads = ads.into_iter().flatten().filter(|it| !it.removed).map(|KeptAd { ad, counts, .. }| (ad, counts)).collect();
+    let ads = without_gone(app, ads).await?;
+    let facts = Facts { campaign, keywords, ads, taken, first_hold };
+    Ok(Some(Seen { facts, owner_is_there: standing.there, listed }))
+}
+
+/// Those of these ads that have anything to show: a status that was deleted does not come back. One round trip, where they promote any.
+async fn without_gone(app: &App, mut ads: Vec<(Ad, Tally)>) -> Result<Vec<(Ad, Tally)>, Error> {
+    let promoted: Vec<StatusId> = ads.iter().filter_map(|(ad, _)| ad.creative.status()).collect();
+    if promoted.is_empty() {
+        return Ok(ads);
+    }
+    let there = statuses::exist(app, &promoted).await?;
+    let gone: HashSet<StatusId> = promoted.into_iter().zip(there).filter(|(_, there)| !there).map(|(id, _)| id).collect();
+    ads.retain(|(ad, _)| ad.creative.status().is_none_or(|id| !gone.contains(&id)));
+    Ok(ads)
+}
+
+/// Writes what follows from it, where it is to stand first. `behind` is where it may have stood besides what is known of it.
+async fn write(app: &App, seen: &Seen, wanted: &Plan, behind: &mut HashSet<Listing>, now: Millis) -> Result<(), Error> {
+    let (db, id) = (app.db(), seen.facts.campaign.id);
+    let there: Vec<(Listing, Ecpm)> = wanted
+        .offers
+        .iter()
+        .flat_map(|(slot, ecpm)| store::listings(*slot, &seen.facts.keywords).into_iter().map(|listing| (listing, *ecpm)))
+        .collect();
+    let listings: HashSet<Listing> = there.iter().map(|(listing, _)| *listing).collect();
+    let stands: HashSet<String> = listings.iter().map(ToString::to_string).collect();
+    let left: Vec<&(String, Millis)> = seen.listed.iter().filter(|(text, _)| !stands.contains(text)).collect();
+    behind.extend(left.iter().filter_map(|(text, _)| Listing::parse(text)));
+    if seen.listed.len() >= MAX_LISTED {
+        // There may be more of them: where it stands now, in whichever slots, is among those that were written last.
+        let all = |slot: &Slot| [store::listings(*slot, &seen.facts.keywords), store::listings(*slot, &[])].concat();
+        behind.extend(Slot::ALL.iter().flat_map(all));
+    }
+    let elsewhere: Vec<Listing> = behind.iter().filter(|listing| !listings.contains(listing)).copied().collect();
+    let guard = wanted.at.unwrap_or(Millis::MAX).min(now + GUARD);
+    try_join!(store::write_shares(db, &seen.facts), store::claim(db, id, &listings, now, guard))?;
+    store::list(db, id, &there, &elsewhere).await?;
+    behind.extend(listings);
+    let times: Vec<Millis> = left.iter().map(|(_, at)| *at).collect();
+    let (before, again) = store::forgettable(&times, &seen.listed, now);
+    let before = (!left.is_empty()).then_some(before);
+    store::prune(db, id, before, wanted.at.into_iter().chain(again).min()).await
+}
+
+/// Takes away what is left of a campaign that is gone: somebody may have settled it by what they had read before. Where it was about to be put stands
+/// in `listed`, which goes last, with the schedule.
+async fn gone(app: &App, id: CampaignId) -> Result<(), Error> {
+    let db = app.db();
+    let shares = share_counts::learn(app, [id]).await?.shares_of(id).max(app.config().ad_shares.unwrap_or(0)).max(CLUSTER_SHARES);
+    store::forget_shares(db, id, shares).await?;
+    loop {
+        let listed = store::listed(db, id).await?;
+        let listings: Vec<Listing> = listed.iter().filter_map(|text| Listing::parse(text)).collect();
+        store::unlist(db, id, &listings).await?;
+        if listed.is_empty() {
+            break;
+        }
+        store::forget_listed(db, id, &listed).await?;
+    }
+    // It may have been about to come when it was not there yet.
+    if campaigns::store::exists(db, id).await? { Box::pin(settle(app, id)).await } else { Ok(()) }
+}
+
+/// Takes a campaign away with everything of it; that its owner had it goes last. Should it be settled by somebody meanwhile, that finds the owner
+/// gone, too.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: do it again.
+pub(in crate::domains::ads) async fn end(app: &App, owner: UserId, id: CampaignId) -> Result<(), Error> {
+    let db = app.db();
+    if let Some(Whole { campaign, ads, listed, .. }) = campaigns::store::read(db, id).await? {
+        let listed: Vec<Listing> = listed.iter().filter_map(|(text, _)| Listing::parse(text)).collect();
+        store::unlist(db, id, &listed).await?;
+        budget::store::erase_shares(db, id, campaign.shares, app.now()).await?;
+        campaigns::store::erase_campaign(db, id, &ads).await?;
+    }
+    gone(app, id).await?;
+    accounts::store::forget_owned(db, owner, OwnedItem::Campaign(id)).await
+}
+
+/// Looks at the campaigns that are due: gives back what waited for clicks too long, and settles them; how many there were. One round trip where
+/// there are none. As many processes as like may do so at once. What goes wrong with one keeps none of the others: it is due again soon.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn look_again(app: &App) -> Result<usize, Error> {
+    let due = store::due(app.db(), app.now(), AT_ONCE).await?;
+    if due.is_empty() {
+        return Ok(0);
+    }
+    store::postpone(app.db(), &due, app.now() + GUARD).await?;
+    let all = stream::iter(&due).for_each_concurrent(BESIDE, async |id| {
+        if let Err(error) = look_at(app, *id).await {
+            tracing::warn!(?error, campaign = id.0, "a campaign is looked at again later");
+        }
+    });
+    all.await;
+    Ok(due.len())
+}
+
+async fn look_at(app: &App, id: CampaignId) -> Result<(), Error> {
+    if let Some(Whole { campaign, .. }) = campaigns::store::read(app.db(), id).await? {
+        release_holds(app, &campaign).await?;
+    }
+    settle(app, id).await
+}
+
+/// Releases what is held for clicks that come no more, on every share. One pipeline; what is left over is due again at once.
+async fn release_holds(app: &App, campaign: &Campaign) -> Result<(), Error> {
+    let (now, shares) = (app.now(), Share::all(campaign.id, campaign.shares).collect::<Vec<_>>());
+    budget::store::reservations::release_holds(app.db(), now, now / DAY, &shares, RELEASED).await.map(drop)
+}
+
+/// Makes a campaign's own note agree with whether its owner is held back; what it is then, `None` when it is gone.
+pub(in crate::domains::ads) async fn agree_on_suspension(
+    app: &App,
+    id: CampaignId,
+    suspended: bool,
+) -> Result<Option<Campaign>, Error> {
+    loop {
+        let Some(whole) = campaigns::store::read(app.db(), id).await? else { return Ok(None) };
+        if whole.campaign.suspended == suspended {
+            return Ok(Some(whole.campaign));
+        }
+        let new = Campaign { suspended, ..whole.campaign };
+        match campaigns::store::change(app.db(), &new, None, &[], &[]).await? {
+            Changed::NotThere => return Ok(None),
+            Changed::Done => return Ok(Some(Campaign { version: new.version + 1, ..new })),
+            Changed::Overtaken | Changed::OverBudget => {}
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What decides whether a campaign is shown, read and not touched.
+
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use crate::db::{Db, decode};
+use crate::domains::ads::keys;
+use crate::domains::ads::model::{Ecpm, MAX_ADS, Share, Slot, Visitor};
+use redis::cmd;
+
+/// How often a visitor has seen a campaign within its cap's time, and until when that counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::domains::ads) struct SeenSoFar {
+    pub(in crate::domains::ads) count: u64,
+    pub(in crate::domains::ads) until: Millis,
+}
+
+/// The ads of a share in a slot with their eCPM, best first.
+pub(in crate::domains::ads) type Ranked = Vec<(u64, Ecpm)>;
+
+/// The ads of shares in slots, and what visitors have seen of shares, each in its order. One pipeline.
+pub(in crate::domains::ads) async fn standings(
+    db: &Db,
+    now: Millis,
+    ranks: &[(Share, Slot)],
+    visits: &[(Share, Visitor)],
+) -> Result<(Vec<Ranked>, Vec<SeenSoFar>), Error> {
+    let rank = |(share, slot): &(Share, Slot)| {
+        cmd("ZRANGE").arg(keys::rank(*share, *slot)).arg(0).arg(MAX_ADS - 1).arg("REV").arg("WITHSCORES").take()
+    };
+    let visit = |(share, visitor): &(Share, Visitor)| cmd("GET").arg(keys::seen(*share, *visitor)).take();
+    let mut replies = db.read_many(ranks.iter().map(rank).chain(visits.iter().map(visit)).collect()).await?;
+    let visits = replies.split_off(ranks.len());
+    let pairs = |reply| Ok(decode::rows(reply)?.into_iter().map(|row| (row.member, row.position)).collect());
+    let ranked = replies.into_iter().map(pairs).collect::<Result<_, Error>>()?;
+    let seen = visits.into_iter().map(|reply| Ok(seen(decode::one(reply)?, now))).collect::<Result<_, Error>>()?;
+    Ok((ranked, seen))
+}
+
+/// As of now.
+fn seen(text: Option<String>, now: Millis) -> SeenSoFar {
+    let known = text.as_deref().and_then(|text| text.split_once('.'));
+    let known = known.and_then(|(until, count)| Some(SeenSoFar { until: until.parse().ok()?, count: count.parse().ok()? }));
+    known.filter(|seen| seen.until > now).unwrap_or_default()
+}

@@ -1,0 +1,36 @@
+//! Campaigns whose frequency cap a visitor has reached.
+
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use crate::base::ids::CampaignId;
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode};
+use crate::domains::ads::keys;
+use crate::domains::ads::model::{MAX_CAPPED, Visitor};
+use redis::{Cmd, Value, cmd};
+use std::collections::HashMap;
+
+static NOTE_CAPPED: Script = Script::new(include_str!("../../lua/note_capped.lua"));
+
+pub(in crate::domains::ads) fn capped_command(visitor: Visitor, now: Millis) -> Cmd {
+    let mut range = cmd("ZRANGE");
+    range.arg(keys::capped(visitor)).arg(format!("({now}")).arg("+inf").arg("BYSCORE");
+    range.arg("LIMIT").arg(0).arg(MAX_CAPPED).arg("WITHSCORES").take()
+}
+
+pub(in crate::domains::ads) fn decode_capped(reply: Value) -> Result<HashMap<CampaignId, Millis>, Error> {
+    Ok(decode::rows(reply)?.into_iter().map(|row| (CampaignId(row.member), row.position)).collect())
+}
+
+/// Notes of whom a visitor has seen enough. One script; none costs nothing.
+pub(in crate::domains::ads) async fn note_capped(
+    db: &Db,
+    now: Millis,
+    visitor: Visitor,
+    capped: &[(CampaignId, Millis)],
+) -> Result<(), Error> {
+    let Some(last) = capped.iter().map(|(_, until)| *until).max().filter(|last| *last > now) else { return Ok(()) };
+    let call = Call::new(&NOTE_CAPPED, [keys::capped(visitor)]).arg(now).arg(MAX_CAPPED).arg(last);
+    let call = capped.iter().fold(call, |call, (campaign, until)| call.arg(*until).arg(campaign.0));
+    db.call_untracked(vec![call]).await.map(drop)
+}

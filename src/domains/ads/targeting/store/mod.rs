@@ -1,0 +1,14 @@
+//! Listings, the schedule, and what decides whether a campaign may be shown, in Redis.
+
+pub(in crate::domains::ads) mod eligibility;
+pub(in crate::domains::ads) mod frequency_caps;
+pub(in crate::domains::ads) mod listings;
+pub(in crate::domains::ads) mod offers;
+pub(in crate::domains::ads) mod shares;
+
+pub(in crate::domains::ads) use eligibility::{Ranked, standings};
+pub(in crate::domains::ads) use frequency_caps::note_capped;
+pub(in crate::domains::ads) use listings::{
+    claim, due, forget_listed, forgettable, list, listed, listings, postpone, prune, unlist,
+};
+pub(in crate::domains::ads) use shares::{forget_shares, write_shares};

@@ -1,0 +1,66 @@
+//! Who waits for a slot, best first; and of whom a visitor has seen enough.
+
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use crate::base::ids::CampaignId;
+use crate::db::{Db, decode};
+use crate::domains::ads::keys;
+use crate::domains::ads::model::{Ecpm, Listing, MAX_ADS, Share, Slot, Visitor, of_member};
+use crate::domains::ads::targeting::store::frequency_caps::{capped_command, decode_capped};
+use redis::{Cmd, Value, cmd};
+use std::collections::HashMap;
+
+/// A part of a listing: from an eCPM down, past so many that have that one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::domains::ads) struct Part {
+    pub(in crate::domains::ads) listing: Listing,
+    pub(in crate::domains::ads) from: Option<Ecpm>,
+    pub(in crate::domains::ads) past: usize,
+    pub(in crate::domains::ads) limit: usize,
+}
+
+/// Campaigns with the eCPM of their best ad, best first, of equals the newer one.
+pub(in crate::domains::ads) type Offers = Vec<(Ecpm, CampaignId)>;
+
+/// Reads listings on. One pipeline.
+pub(in crate::domains::ads) async fn read(db: &Db, parts: &[Part]) -> Result<Vec<Offers>, Error> {
+    db.read_many(parts.iter().map(offers_command).collect()).await?.into_iter().map(decode_offers).collect()
+}
+
+/// The same with those of whom the visitor has seen enough.
+pub(in crate::domains::ads) async fn read_for(
+    db: &Db,
+    now: Millis,
+    visitor: Visitor,
+    parts: &[Part],
+) -> Result<(Vec<Offers>, HashMap<CampaignId, Millis>), Error> {
+    let commands = parts.iter().map(offers_command).chain([capped_command(visitor, now)]).collect();
+    let mut replies = db.read_many(commands).await?;
+    let capped = decode_capped(replies.pop().unwrap_or_default())?;
+    Ok((replies.into_iter().map(decode_offers).collect::<Result<_, _>>()?, capped))
+}
+
+pub(in crate::domains::ads) fn offers_command(part: &Part) -> Cmd {
+    let mut range = cmd("ZRANGE");
+    range.arg(keys::offers(&part.listing));
+    let Some(from) = part.from else {
+        return range.arg(part.past).arg((part.past + part.limit).saturating_sub(1)).arg("REV").arg("WITHSCORES").take();
+    };
+    range.arg(from).arg("-inf").arg("BYSCORE").arg("REV");
+    range.arg("LIMIT").arg(part.past).arg(part.limit).arg("WITHSCORES").take()
+}
+
+pub(in crate::domains::ads) fn decode_offers(reply: Value) -> Result<Offers, Error> {
+    let pairs: Vec<(Vec<u8>, f64)> = decode::one(reply)?;
+    let one = |(member, ecpm): (Vec<u8>, f64)| Some((ecpm as Ecpm, of_member(&member)?));
+    pairs.into_iter().map(|pair| one(pair).ok_or_else(|| Error::corrupt("an offer of no campaign"))).collect()
+}
+
+/// The ads of shares in a slot with their eCPM, best first. One pipeline.
+pub(in crate::domains::ads) async fn ranks(db: &Db, slot: Slot, shares: &[Share]) -> Result<Vec<Vec<(u64, Ecpm)>>, Error> {
+    let rank =
+        |share: &Share| cmd("ZRANGE").arg(keys::rank(*share, slot)).arg(0).arg(MAX_ADS - 1).arg("REV").arg("WITHSCORES").take();
+    let replies = db.read_many(shares.iter().map(rank).collect()).await?;
+    let pairs = |reply| Ok(decode::rows(reply)?.into_iter().map(|row| (row.member, row.position)).collect());
+    replies.into_iter().map(pairs).collect()
+}

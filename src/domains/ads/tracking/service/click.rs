@@ -1,0 +1,115 @@
+//! Clicks: each genuine one counts once, while it may, from visitors who click as people do.
+
+use crate::app::App;
+use crate::base::clock::DAY;
+use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
+use crate::base::ids::AdId;
+use crate::domains::ads::budget::store::reservations::Backing;
+use crate::domains::ads::campaigns::service::ad_cache;
+use crate::domains::ads::model::{InvalidClick, Money, Pricing, RECORD_TIME};
+use crate::domains::ads::rate_limit;
+use crate::domains::ads::targeting::service::reevaluate::reevaluate;
+use crate::domains::ads::tracking::service::signing;
+use crate::domains::ads::tracking::service::traffic;
+use crate::domains::ads::tracking::service::traffic::ClickCount;
+use crate::domains::ads::tracking::store::clicks;
+use crate::domains::ads::tracking::store::clicks::{Click, ClickResult, Counting};
+use crate::domains::ads::tracking::token::{Purpose, Token};
+use std::net::IpAddr;
+
+/// What a click came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clicked {
+    /// Where it leads; `None` for a promoted status, and for an ad that is not there any more.
+    pub target: Option<String>,
+    /// Whether it was the first, in time and plausible.
+    pub counted: bool,
+    /// Whether it came later than an hour.
+    pub is_late: bool,
+}
+
+/// Counts a click, and charges it where the ad pays for clicks. One that is not plausible ([`InvalidClick`]) leads where the ad does, costs nothing and is
+/// counted as invalid. Two round trips: the counters of its origin, and the click.
+///
+/// # Errors
+/// `INVALID_TOKEN` for one that is forged, or so old that its key is gone; `RATE_LIMITED`.
+pub async fn click(app: &App, address: Option<IpAddr>, token: &str) -> Outcome<Clicked> {
+    rate_limit::charge(app, address).await?;
+    let token = signing::open(app, token).await?.ok_or_else(invalid)?;
+    let counted = count(app, address, &token).await?;
+    Ok(Clicked { target: leads_to(app, &token).await?, counted, is_late: !token.is_in_time(app.now()) })
+}
+
+/// The same for whom a late click is a mistake: it is counted as invalid, and refused.
+///
+/// # Errors
+/// As [`click`], and `INVALID_TOKEN` for one later than an hour.
+pub async fn click_in_time(app: &App, address: Option<IpAddr>, token: &str) -> Outcome<Clicked> {
+    let clicked = click(app, address, token).await?;
+    if clicked.is_late { Err(invalid().into()) } else { Ok(clicked) }
+}
+
+/// Where a click would lead; counts nothing. `None` as for [`click`]. No round trip for an ad that this process knows.
+///
+/// # Errors
+/// As [`click`].
+pub async fn target(app: &App, address: Option<IpAddr>, token: &str) -> Outcome<Option<String>> {
+    rate_limit::charge(app, address).await?;
+    let token = signing::open(app, token).await?.ok_or_else(invalid)?;
+    Ok(leads_to(app, &token).await?)
+}
+
+async fn leads_to(app: &App, token: &Token) -> Result<Option<String>, Error> {
+    let id = AdId { campaign: token.share.campaign, number: token.ad };
+    let ad = ad_cache::load(app, &[id]).await?.remove(&id);
+    Ok(ad.as_deref().and_then(|ad| ad.creative.target()).map(str::to_owned))
+}
+
+/// The row for what is no token of ours.
+pub(in crate::domains::ads) fn invalid() -> UserError {
+    UserError::new(
+        UserErrorCode::InvalidToken,
+        "This is no token of an impression, or too old: it is good for an hour.",
+        &["token"],
+    )
+}
+
+async fn count(app: &App, address: Option<IpAddr>, token: &Token) -> Result<bool, Error> {
+    let now = app.now();
+    let clicks = ClickCount::of(app, address, token).await?;
+    let invalid = clicks.invalid;
+    // A promoted status counts from when it was seen, up to so much later.
+    let last = if token.purpose == Purpose::Promotion { (token.at + RECORD_TIME) / DAY } else { token.day };
+    let click = Click {
+        share: token.share,
+        ad: token.ad,
+        impression: token.impression,
+        at: token.at,
+        days: [token.day, last],
+        counting: invalid.map_or_else(|| counting(token), Counting::Invalid),
+        nonce: rand::random(),
+    };
+    let result = clicks::click(app.db(), now, now / DAY, &click).await?;
+    let counted = result == ClickResult::Counted;
+    let otherwise = if result == ClickResult::Unfunded { InvalidClick::Campaign } else { InvalidClick::Repeated };
+    let reason = if counted { None } else { Some(invalid.unwrap_or(otherwise)) };
+    app.metrics().ad_click(reason.map(InvalidClick::name));
+    match traffic::website(token) {
+        _ if !counted => clicks.give_back(app),
+        Some(website) => traffic::count_click(app, website),
+        None => {}
+    }
+    if counted && token.pricing == Pricing::Cpc {
+        reevaluate(app, [token.share.campaign]);
+    }
+    Ok(counted)
+}
+
+fn counting(token: &Token) -> Counting {
+    match (token.pricing, token.purpose) {
+        (Pricing::Cpc, Purpose::Ad) if token.backing == Backing::Open => Counting::Take(token.price),
+        (Pricing::Cpc, _) => Counting::Hold(token.price),
+        (Pricing::Cpm, Purpose::Promotion) => Counting::Hold(Money(0)),
+        (Pricing::Cpm, Purpose::Ad) => Counting::Mark,
+    }
+}

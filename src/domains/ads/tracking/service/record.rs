@@ -1,0 +1,98 @@
+//! Promoted statuses that were seen: counted, capped and charged then.
+
+use crate::app::App;
+use crate::base::clock::{DAY, Millis};
+use crate::base::error::{Outcome, UserError, UserErrorCode};
+use crate::base::ids::UserId;
+use crate::domains::ads::budget;
+use crate::domains::ads::budget::store::reservations::{Ask, Backing, Grant, Reserved};
+use crate::domains::ads::model::{MAX_TOKENS, RECORD_TIME, Slot};
+use crate::domains::ads::rate_limit;
+use crate::domains::ads::targeting::service::frequency_caps;
+use crate::domains::ads::targeting::service::reevaluate::reevaluate;
+use crate::domains::ads::tracking::service::signing;
+use crate::domains::ads::tracking::service::traffic::{ImpressionLimits, Requester};
+use crate::domains::ads::tracking::token::{Purpose, Token};
+use std::collections::HashSet;
+use std::net::IpAddr;
+
+/// How long it is taken as known that a reader has seen enough of a campaign, though its cap be lifted before. Nothing is noted when a home is read: where
+/// this ended before the cap does, every page would look at all of them.
+const NOTED: Millis = DAY;
+
+/// Counts promoted statuses that `viewer` has seen: those of these tokens that were counted. One that is older than ten minutes, was recorded before,
+/// of a campaign that may not be shown any more, of one of which the viewer has seen enough, or one of more than are plausible at the address is not. Two
+/// round trips: the counter of the address, and what a decision takes.
+///
+/// # Errors
+/// `INVALID_TOKEN` where one is forged, or of what somebody else has read, `INVALID_INPUT` for more than twenty: nothing is counted then;
+/// `RATE_LIMITED`.
+pub async fn record(app: &App, address: Option<IpAddr>, viewer: UserId, tokens: Vec<String>) -> Outcome<Vec<String>> {
+    rate_limit::charge(app, address).await?;
+    if tokens.len() > MAX_TOKENS {
+        return Err(UserError::new(UserErrorCode::InvalidInput, "Record at most 20 impressions at once.", &["tokens"]).into());
+    }
+    let now = app.now();
+    let mut read = Vec::with_capacity(tokens.len());
+    for text in tokens {
+        let token = signing::open(app, &text).await?;
+        let token = token.filter(|token| token.purpose == Purpose::Promotion && token.place == viewer.0);
+        read.push((text, token.ok_or_else(invalid)?));
+    }
+    read.retain(|(_, token)| now < token.at + RECORD_TIME);
+    let secret = app.cursors().await?.secret();
+    let mut limits = ImpressionLimits::new(app, secret, Requester::Visitor(address));
+    if !read.is_empty() {
+        limits.read_address_count(app).await?;
+    }
+    let mut asks = Vec::with_capacity(read.len());
+    for (_, token) in &read {
+        asks.push(ask(token, app.next_id().await?, now / DAY));
+    }
+    limits.apply(app, &mut asks).await?;
+    let (mut counted, mut capped) = (Vec::new(), Vec::new());
+    let visitor = read.iter().find_map(|(_, token)| token.visitor);
+    for ((text, token), came) in read.into_iter().zip(budget::service::reserve(app, now, asks, &mut HashSet::new()).await?) {
+        match came.reserved {
+            Reserved::Served(served) => {
+                reevaluate(app, served.relist.then_some(token.share.campaign));
+                capped.extend(served.capped.map(|until| (token.share.campaign, until)));
+                let is_invalid = served.backing == Backing::Invalid;
+                app.metrics().ad_impressions(is_invalid, 1);
+                counted.extend((!is_invalid).then_some(text));
+            }
+            Reserved::Capped(until) => capped.extend(until.map(|until| (token.share.campaign, until))),
+            Reserved::Off | Reserved::None => reevaluate(app, [token.share.campaign]),
+            _ => {}
+        }
+    }
+    limits.count(app, None, counted.len());
+    if let Some(visitor) = visitor {
+        // All of them are of the same viewer.
+        frequency_caps::note(app, now, visitor, capped, NOTED);
+    }
+    Ok(counted)
+}
+
+fn ask(token: &Token, attempt: u64, day: u64) -> Ask {
+    Ask {
+        share: token.share,
+        slot: Slot::InFeed,
+        impression: token.impression,
+        attempt,
+        visitor: token.visitor,
+        day,
+        grant: Grant::default(),
+        floor: 0,
+        most: None,
+        only: Some((token.ad, token.price)),
+        skip: Vec::new(),
+        nonce: Some(token.nonce),
+        invalid: false,
+        origin: None,
+    }
+}
+
+fn invalid() -> UserError {
+    UserError::new(UserErrorCode::InvalidToken, "One of these is no impression's token that you were given.", &["tokens"])
+}

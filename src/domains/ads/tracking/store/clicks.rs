@@ -1,0 +1,82 @@
+//! Counting clicks.
+
+use crate::base::clock::{MINUTE, Millis};
+use crate::base::error::Error;
+use crate::db::Db;
+use crate::db::script::{Call, Script};
+use crate::domains::ads::budget::store::reservations::SHARE;
+use crate::domains::ads::keys;
+use crate::domains::ads::model::{ANSWER_KEPT, DAYS_KEPT, InvalidClick, Money, Share};
+
+static CLICK_IMPRESSION: Script = Script::allow_oom_after(SHARE, include_str!("../../lua/click_impression.lua"));
+/// How long it is known which impressions of an hour were clicked.
+const CLICKED_KEPT: Millis = 120 * MINUTE;
+
+/// How a click is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::domains::ads) enum Counting {
+    /// Where money, or nothing, is held for it.
+    Hold(Money),
+    /// Where it is paid if there is the money.
+    Take(Money),
+    /// Once for each impression.
+    Mark,
+    /// As one that is not to be believed.
+    Invalid(InvalidClick),
+}
+
+/// A click.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::domains::ads) struct Click {
+    pub(in crate::domains::ads) share: Share,
+    pub(in crate::domains::ads) ad: u64,
+    pub(in crate::domains::ads) impression: u64,
+    /// When the impression was.
+    pub(in crate::domains::ads) at: Millis,
+    /// The days that the impression may be of.
+    pub(in crate::domains::ads) days: [u64; 2],
+    pub(in crate::domains::ads) counting: Counting,
+    /// What tells it from others.
+    pub(in crate::domains::ads) nonce: u64,
+}
+
+/// What counting a click came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::domains::ads) enum ClickResult {
+    Counted,
+    /// It was invalid before, or is not the first.
+    Invalid,
+    /// Nothing was held for it, and the campaign has no money at hand.
+    Unfunded,
+    /// Nothing is left of the campaign.
+    NoCampaign,
+}
+
+/// Counts a click. One script.
+pub(in crate::domains::ads) async fn click(db: &Db, now: Millis, day: u64, click: &Click) -> Result<ClickResult, Error> {
+    let share = click.share;
+    let [first, last] = click.days;
+    let days: Vec<u64> = if first == last { vec![first] } else { vec![first, last] };
+    let mut keys = vec![
+        keys::share(share),
+        keys::holds(share),
+        keys::offered(share),
+        keys::impression(share, click.impression),
+        keys::clicked(share, click.at / (60 * MINUTE)),
+    ];
+    keys.extend(days.iter().map(|day| keys::tally(share, *day)));
+    let (how, price) = match click.counting {
+        Counting::Hold(price) => ("hold", price),
+        Counting::Take(price) => ("take", price),
+        Counting::Mark => ("mark", Money(0)),
+        Counting::Invalid(reason) => (reason.name(), Money(0)),
+    };
+    let call = Call::with_keys(&CLICK_IMPRESSION, keys).arg(now).arg(day).arg(click.impression).arg(click.ad).arg(how);
+    let call = call.arg(price.0).arg(click.nonce).arg(ANSWER_KEPT).arg(CLICKED_KEPT).arg(DAYS_KEPT).arg(days);
+    Ok(match db.call::<i64>(call).await? {
+        1 => ClickResult::Counted,
+        2 => ClickResult::Unfunded,
+        -1 => ClickResult::NoCampaign,
+        _ => ClickResult::Invalid,
+    })
+}

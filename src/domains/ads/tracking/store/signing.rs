@@ -1,0 +1,42 @@
+//! The keys that impressions are signed with.
+
+use crate::base::clock::Millis;
+use crate::base::error::Error;
+use crate::db::script::{Call, Script};
+use crate::db::{Db, decode};
+use crate::domains::ads::keys;
+use crate::domains::ads::tracking::token::{Key, Ring};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use redis::cmd;
+
+static ADD_SIGNING_KEY: Script = Script::new(include_str!("../../lua/add_signing_key.lua"));
+
+/// The keys there are. One command.
+pub(in crate::domains::ads) async fn ring(db: &Db) -> Result<Ring, Error> {
+    let mut ring = Ring::default();
+    let reply = db.read(cmd("HGETALL").arg(keys::SIGNING).take()).await?;
+    decode::fields(reply, |field, value| {
+        match field {
+            "newest" => ring.newest = value.number()?,
+            "made" => ring.made = value.number()?,
+            version => {
+                let version = version.parse().map_err(Error::corrupt)?;
+                let key: Key = STANDARD_NO_PAD
+                    .decode(&value.0)
+                    .ok()
+                    .and_then(|bytes| bytes.try_into().ok())
+                    .ok_or_else(|| Error::corrupt("a signing key that is none"))?;
+                ring.keys.insert(version, key);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(ring)
+}
+
+/// Adds a key: the first, or a new one where `rotate` says so. The newest version then. One script.
+pub(in crate::domains::ads) async fn add_key(db: &Db, now: Millis, rotate: bool) -> Result<u32, Error> {
+    let key = STANDARD_NO_PAD.encode(rand::random::<Key>());
+    db.call(Call::new(&ADD_SIGNING_KEY, [keys::SIGNING.to_owned()]).arg(key).arg(now).arg(u8::from(rotate))).await
+}

@@ -1,0 +1,248 @@
+//! Impression tokens: what was shown to whom and what it costs, signed and sealed, so that nothing need be looked up to know that it is true, and
+//! nobody who sees a link can read what the advertiser pays or tell the visitor again.
+//!
+//! `base64url(key's version, what it says in fixed places and sealed, 16 bytes of HMAC-SHA256 over both)`. It is sealed as SIV does it: the HMAC of
+//! what it says is the nonce of XChaCha20, so that no two tokens share one, whatever ids and clocks do. The cipher's key is derived from the
+//! one that signs.
+
+use crate::base::clock::{MINUTE, Millis};
+use crate::base::ids::CampaignId;
+use crate::domains::ads::budget::store::reservations::Backing;
+use crate::domains::ads::model::CLICK_TIME;
+use crate::domains::ads::model::{Money, Pricing, Share, Visitor};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chacha20::XChaCha20;
+use chacha20::cipher::{KeyIvInit, StreamCipher};
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+use std::collections::BTreeMap;
+
+/// How long the key before the newest is good: longer than any token.
+pub(in crate::domains::ads) const OVERLAP: Millis = 120 * MINUTE;
+
+/// What a token is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::domains::ads) enum Purpose {
+    /// An ad that was counted as shown.
+    Ad,
+    /// A status that is promoted, and not counted yet.
+    Promotion,
+}
+
+/// What a token says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::domains::ads) struct Token {
+    pub(in crate::domains::ads) purpose: Purpose,
+    pub(in crate::domains::ads) share: Share,
+    pub(in crate::domains::ads) ad: u64,
+    pub(in crate::domains::ads) impression: u64,
+    pub(in crate::domains::ads) visitor: Option<Visitor>,
+    pub(in crate::domains::ads) pricing: Pricing,
+    /// What the impression costs, or its click.
+    pub(in crate::domains::ads) price: Money,
+    /// When it was made.
+    pub(in crate::domains::ads) at: Millis,
+    /// The day that the impression counts to.
+    pub(in crate::domains::ads) day: u64,
+    /// The website that shows it, or who reads it in their home.
+    pub(in crate::domains::ads) place: u64,
+    /// What is recorded once.
+    pub(in crate::domains::ads) nonce: [u8; 8],
+    /// What there is for the click.
+    pub(in crate::domains::ads) backing: Backing,
+}
+
+/// A key.
+pub(in crate::domains::ads) type Key = [u8; 32];
+
+const VERSION: usize = 4;
+const TAG: usize = 16;
+const LENGTH: usize = 77;
+
+impl Token {
+    /// Whether a click of this impression can still count.
+    pub(in crate::domains::ads) const fn is_in_time(&self, now: Millis) -> bool {
+        now < self.at + CLICK_TIME
+    }
+
+    fn bytes(&self, version: u32) -> Vec<u8> {
+        let flags = u8::from(self.purpose == Purpose::Promotion)
+            | u8::from(self.pricing == Pricing::Cpc) << 1
+            | u8::from(self.visitor.is_some()) << 2
+            | u8::from(self.backing == Backing::Invalid) << 3
+            | u8::from(self.backing == Backing::Open) << 4;
+        let mut bytes = version.to_be_bytes().to_vec();
+        bytes.extend([flags, self.share.n as u8]);
+        for id in [self.share.campaign.0, self.ad, self.impression, self.place] {
+            bytes.extend(&id.to_be_bytes()[1..]);
+        }
+        bytes.extend(self.visitor.map_or([0; 16], |visitor| visitor.0));
+        bytes.extend(self.price.0.to_be_bytes());
+        bytes.extend(&self.at.to_be_bytes()[1..]);
+        bytes.extend((self.day as u32).to_be_bytes());
+        bytes.extend(self.nonce);
+        bytes
+    }
+
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let number = |from: usize, length: usize| {
+            Some(bytes.get(from..from + length)?.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+        };
+        let flags = *bytes.get(4)?;
+        let visitor = Visitor(bytes.get(34..50)?.try_into().ok()?);
+        Some(Self {
+            purpose: if flags & 1 == 0 { Purpose::Ad } else { Purpose::Promotion },
+            pricing: if flags & 2 == 0 { Pricing::Cpm } else { Pricing::Cpc },
+            visitor: (flags & 4 != 0).then_some(visitor),
+            share: Share { n: number(5, 1)?, campaign: CampaignId(number(6, 7)?) },
+            ad: number(13, 7)?,
+            impression: number(20, 7)?,
+            place: number(27, 7)?,
+            price: Money(number(50, 8)?),
+            at: number(58, 7)?,
+            day: number(65, 4)?,
+            nonce: bytes.get(69..LENGTH)?.try_into().ok()?,
+            backing: match flags & 24 {
+                8 => Backing::Invalid,
+                16 => Backing::Open,
+                _ => Backing::Held,
+            },
+        })
+    }
+}
+
+/// The keys of a deployment: the newest signs, the one before is good for a while.
+#[derive(Clone, Debug, Default)]
+pub(in crate::domains::ads) struct Ring {
+    pub(in crate::domains::ads) newest: u32,
+    /// When the newest was made.
+    pub(in crate::domains::ads) made: Millis,
+    pub(in crate::domains::ads) keys: BTreeMap<u32, Key>,
+}
+
+impl Ring {
+    /// A token under the newest key; `None` where there is none.
+    pub(in crate::domains::ads) fn sign(&self, token: &Token) -> Option<String> {
+        let mut bytes = token.bytes(self.newest);
+        let key = self.keys.get(&self.newest)?;
+        let tag: [u8; TAG] = mac(key, &bytes)?.finalize().into_bytes()[..TAG].try_into().ok()?;
+        apply_cipher(key, &tag, bytes.get_mut(VERSION..)?)?;
+        Some(URL_SAFE_NO_PAD.encode([&bytes[..], &tag[..]].concat()))
+    }
+
+    /// What a token says that one of these keys has signed and that is good now.
+    pub(in crate::domains::ads) fn open(&self, text: &str, now: Millis) -> Option<Token> {
+        let (version, mut bytes) = unsigned(text)?;
+        let is_good = version == self.newest || version + 1 == self.newest && now < self.made + OVERLAP;
+        let key = self.keys.get(&version).filter(|_| is_good)?;
+        let tag: [u8; TAG] = bytes.split_off(LENGTH).try_into().ok()?;
+        apply_cipher(key, &tag, bytes.get_mut(VERSION..)?)?;
+        mac(key, &bytes)?.verify_truncated_left(&tag).ok()?;
+        Token::read(&bytes)
+    }
+}
+
+/// Under which key a text claims to be signed, and its bytes; `None` for what is no token of any.
+pub(in crate::domains::ads) fn unsigned(text: &str) -> Option<(u32, Vec<u8>)> {
+    let bytes = (text.len() == (LENGTH + TAG) * 4 / 3).then(|| URL_SAFE_NO_PAD.decode(text))?.ok()?;
+    let version = u32::from_be_bytes(bytes.get(..4)?.try_into().ok()?);
+    (version < u32::MAX).then_some((version, bytes))
+}
+
+fn mac(key: &Key, bytes: &[u8]) -> Option<Hmac<Sha256>> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).ok()?;
+    mac.update(bytes);
+    Some(mac)
+}
+
+/// Seals what a token says, or opens it.
+fn apply_cipher(key: &Key, tag: &[u8; TAG], said: &mut [u8]) -> Option<()> {
+    // No token is as short as this: nothing else is ever signed to the same MAC.
+    let key = mac(key, b"sealed")?.finalize().into_bytes();
+    let mut nonce = [0; 24];
+    nonce[..TAG].copy_from_slice(tag);
+    XChaCha20::new_from_slices(&key, &nonce).ok()?.try_apply_keystream(said).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token() -> Token {
+        Token {
+            purpose: Purpose::Promotion,
+            share: Share { campaign: CampaignId(1 << 40), n: 3 },
+            ad: 7,
+            impression: (1 << 53) - 1,
+            visitor: Some(Visitor([9; 16])),
+            pricing: Pricing::Cpc,
+            price: Money(9_000_000_000_000_000),
+            at: 1_772_323_200_000,
+            day: 20_513,
+            place: 42,
+            nonce: [5; 8],
+            backing: Backing::Open,
+        }
+    }
+
+    fn ring() -> Ring {
+        Ring { newest: 2, made: 1_000, keys: [(1, [1; 32]), (2, [2; 32])].into() }
+    }
+
+    #[test]
+    fn a_token_says_what_was_signed_and_no_bit_of_it_changes() {
+        for said in [
+            token(),
+            Token { purpose: Purpose::Ad, visitor: None, ..token() },
+            Token { pricing: Pricing::Cpm, price: Money(0), ..token() },
+        ] {
+            let text = ring().sign(&said).expect("a key");
+            assert_eq!(ring().open(&text, 1_000), Some(said));
+            let (_, bytes) = unsigned(&text).expect("a token");
+            for bit in 0..bytes.len() * 8 {
+                let mut forged = bytes.clone();
+                forged[bit / 8] ^= 1 << (bit % 8);
+                assert_eq!(ring().open(&URL_SAFE_NO_PAD.encode(forged), 1_000), None, "bit {bit}");
+            }
+            for cut in 0..text.len() {
+                assert_eq!(ring().open(&text[..cut], 1_000), None);
+            }
+        }
+        assert_eq!(ring().open(&"é".repeat(62), 1_000), None);
+    }
+
+    #[test]
+    fn who_has_a_token_cannot_read_it() {
+        let said = token();
+        let text = ring().sign(&said).expect("a key");
+        let (_, bytes) = unsigned(&text).expect("a token");
+        let holds = |field: &[u8]| bytes.windows(field.len()).any(|window| window == field);
+        let fields: [&[u8]; 7] = [
+            &said.visitor.expect("one").0[..4],
+            &said.price.0.to_be_bytes()[1..],
+            &said.share.campaign.0.to_be_bytes()[1..],
+            &said.impression.to_be_bytes()[1..],
+            &said.at.to_be_bytes()[1..],
+            &said.place.to_be_bytes()[1..],
+            &said.nonce[..4],
+        ];
+        for field in fields {
+            assert!(!holds(field), "{field:?} in {bytes:?}");
+        }
+        // Two that differ in one bit of one field have nothing in common but the key's version.
+        let other = ring().sign(&Token { ad: 6, ..said }).expect("a key");
+        let (_, other) = unsigned(&other).expect("a token");
+        let same = bytes.iter().zip(&other).skip(4).filter(|(one, other)| one == other).count();
+        assert!(same < 8, "{same} of {} bytes", bytes.len() - 4);
+    }
+
+    #[test]
+    fn the_key_before_the_newest_is_good_for_two_hours() {
+        let before = Ring { newest: 1, ..ring() }.sign(&token()).expect("a key");
+        assert_eq!(ring().open(&before, 1_000 + OVERLAP - 1), Some(token()));
+        assert_eq!(ring().open(&before, 1_000 + OVERLAP), None);
+        let third = Ring { newest: 3, made: 1_000, keys: [(2, [2; 32]), (3, [3; 32])].into() };
+        assert_eq!(third.open(&before, 1_000), None);
+    }
+}
