@@ -20,6 +20,23 @@ const LAYERS: [(&str, u8); 14] = [
     ("domains/streaming", 6),
     ("domains/accounts", 7),
 ];
+/// The parts of the ad server, the lowest first: one names only itself and those before it.
+const AD_PARTS: [&str; 12] = [
+    "model",
+    "keys",
+    "rate_limit",
+    "budget",
+    "accounts",
+    "campaigns",
+    "publishers",
+    "targeting",
+    "tracking",
+    "serving",
+    "reporting",
+    "management",
+];
+/// What stands in `domains/ads` beside its parts, and may name all of them.
+const AD_SURFACE: [&str; 5] = ["audit", "graphql", "lua", "mod", "service"];
 /// What stands directly in src.
 const TOP: [&str; 10] = ["app.rs", "base", "cli", "db", "domains", "lib.rs", "main.rs", "platform", "schema", "server"];
 
@@ -43,9 +60,28 @@ impl Source {
         ["domains", "platform"].contains(&top).then(|| format!("{top}/{name}")).filter(|_| name != "mod")
     }
 
-    /// The module of a domain that the file belongs to: `store`, `service`, …
+    /// The part of the ad server that the file belongs to.
+    fn ad_part(&self) -> Option<&str> {
+        let part = self.path.strip_prefix("domains/ads/")?.split(['/', '.']).next()?;
+        AD_PARTS.contains(&part).then_some(part)
+    }
+
+    /// The module of a domain, or of a part of the ad server, that the file belongs to: `store`, `service`, …
     fn room(&self) -> &str {
-        self.path.split('/').nth(2).unwrap_or_default().trim_end_matches(".rs")
+        let mut modules = self.path.split('/').skip(2).map(|name| name.trim_end_matches(".rs"));
+        let first = modules.next().unwrap_or_default();
+        match (self.ad_part(), modules.next()) {
+            // `mod.rs` of a part is no `mod.rs` of a domain, which may name keys.
+            (Some(_), Some("mod")) | (None, _) => first,
+            (Some(_), Some(module)) if !matches!(first, "model" | "keys") => module,
+            (Some(_), _) => first,
+        }
+    }
+
+    /// How many modules the file is below the part of the ad server that it belongs to: 2 for `budget/store/shares.rs`.
+    fn depth_in_ad_part(&self) -> usize {
+        let below = self.path.split('/').skip(3).filter(|name| *name != "mod.rs");
+        below.count()
     }
 
     fn layer(&self) -> Option<u8> {
@@ -199,6 +235,35 @@ fn domains_depend_on_lower_layers_only() {
         }
     }
     hold("a domain depends on its own layer or a higher one", broken);
+}
+
+#[test]
+fn parts_of_the_ad_server_depend_on_lower_parts_only() {
+    let place = |name: &str| AD_PARTS.iter().position(|part| *part == name);
+    let (mut broken, mut found) = (Vec::new(), std::collections::BTreeSet::new());
+    for source in sources().iter().filter(|it| it.path.starts_with("domains/ads/")) {
+        let Some(part) = source.ad_part() else { continue };
+        found.insert(part.to_owned());
+        for line in source.lines.iter().map(|line| line.replace("(in crate::domains::ads)", "")) {
+            for named in line.split("crate::domains::ads").skip(1) {
+                let name = named.trim_start_matches("::").split(|end: char| !end.is_alphanumeric() && end != '_').next();
+                if name.and_then(place).is_none_or(|other| Some(other) > place(part)) {
+                    broken.push(format!("{}: {}", source.path, line.trim()));
+                }
+            }
+            // By as many `super::` a file leaves its part, and names another one by a path that is not read above.
+            if line.contains(&"super::".repeat(source.depth_in_ad_part() + 1)) {
+                broken.push(format!("{}: {}", source.path, line.trim()));
+            }
+        }
+    }
+    hold("a part of the ad server names a higher one, or another one not by `crate::domains::ads::PART`", broken);
+    assert_eq!(found.len(), AD_PARTS.len(), "{found:?}");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/domains/ads");
+    let names = fs::read_dir(root).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+    let names = names.map(|name| name.to_string_lossy().trim_end_matches(".rs").to_owned());
+    let is_known = |name: &String| [&AD_PARTS[..], &AD_SURFACE].concat().contains(&name.as_str());
+    hold("a part of the ad server without its place in AD_PARTS", names.filter(|name| !is_known(name)));
 }
 
 #[test]
@@ -405,7 +470,10 @@ fn a_domain_is_named_wherever_it_must_be() {
 
 /// Where a domain is not named although it must be, given the texts of lib.rs, fsck, request.rs and the schema.
 fn missing(folder: &Path, top: &str, name: &str, [page, fsck, request, schema]: [&String; 4]) -> Vec<String> {
-    let has = |module: &str| folder.join(format!("{module}.rs")).is_file() || folder.join(module).is_dir();
+    let is_in = |folder: &Path, module: &str| folder.join(format!("{module}.rs")).is_file() || folder.join(module).is_dir();
+    // The parts of the ad server have modules of their own.
+    let parts = AD_PARTS.map(|part| folder.join(part));
+    let has = |module: &str| is_in(folder, module) || parts.iter().any(|part| is_in(part, module));
     let mut broken = Vec::new();
     let mut need = |fulfilled: bool, what: &str| {
         if !fulfilled {

@@ -1,8 +1,8 @@
 //! Every key of this domain. A campaign's definition has its own tag, each of its shares another, a listing one of slot and keyword.
 
-use super::model::{Listing, SCHEDULES, Share, Slot, Visitor};
 use crate::base::audit;
 use crate::base::ids::{AdId, CampaignId, UserId, WebsiteId};
+use crate::domains::ads::model::{Listing, SCHEDULES, Share, Slot, Visitor};
 
 /// What stands before the colon of each of them.
 pub const KINDS: [&str; 28] = [

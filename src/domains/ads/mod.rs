@@ -1,67 +1,126 @@
-//! Ads: campaigns, decisions, caps and budgets that hold.
+//! Ads: campaigns, ad decisions, frequency caps, and budgets that are never exceeded.
 //!
-//! | key | type | what | bound |
+//! ## Parts
+//!
+//! A part names only itself and the parts above it in this table, by `crate::domains::ads::PART`; `tests/it/architecture.rs` holds that. Inside of a
+//! part the modules are those of any domain: `model`, `store`, `load`, `service`.
+//!
+//! | part | what is in it |
+//! |---|---|
+//! | [`model`] | values that all parts share: money, slots, listings, shares, visitors, tallies, limits |
+//! | [`keys`], [`rate_limit`] | every Redis key; rate limits of requests for ads and of changes |
+//! | [`budget`] | a campaign's pool and shares, grants, reservations, holds for clicks |
+//! | [`accounts`] | the campaigns and websites that an account owns; whether it is suspended |
+//! | [`campaigns`] | definitions of campaigns and ads: creatives, bids, keywords, caps, pacing |
+//! | [`publishers`] | websites, website keys, server keys |
+//! | [`targeting`] | which campaigns are eligible: listings, the schedule, frequency caps, candidates in order |
+//! | [`tracking`] | impression tokens, recorded impressions, clicks, invalid traffic |
+//! | [`serving`] | ad decisions: request, auction, backfill, promoted statuses, explanations |
+//! | [`reporting`] | impressions, clicks, spend and reach by day |
+//! | [`management`] | creating and changing campaigns and ads, suspension, deletion with the account |
+//!
+//! Beside the parts stand [`service`] (all use cases for other domains), [`graphql`], [`audit`] and `lua/`. These may name every part.
+//!
+//! ## The flow of a decision
+//!
+//! 1. **Request.** [`serving::service::request`] checks the request of a page: website key, slot, keywords, visitor.
+//! 2. **Candidates.** [`serving::store`] reads the website, the visitor's capped campaigns and the first offers in one pipeline.
+//!    [`targeting::service::candidates`] merges the listings of the slot and keywords, the highest eCPM first.
+//! 3. **Auction.** [`serving::service::decide`] takes the best candidates. At a second price, and where a first choice fails, it first evaluates them
+//!    ([`targeting::service::eligibility`]) and prices each by the next one ([`serving::service::auction`]).
+//! 4. **Reservation.** [`budget::service::reserve()`] runs one script for each campaign. The script checks the campaign and the visitor's cap, charges
+//!    the impression or holds the price of its click, and counts it. A share without enough money gets a grant from the pool first.
+//! 5. **Backfill.** If campaigns are fewer than the ads that were requested, [`serving::service::backfill`] adds more ads of the same campaigns.
+//! 6. **Impression token.** [`tracking::service::signing`] signs and encrypts one token for each impression.
+//! 7. **Record.** A promoted status ([`serving::service::promote`]) is reserved when the client reports that it was seen
+//!    ([`tracking::service::record`]).
+//! 8. **Click.** [`tracking::service::click`] opens the token, counts the click once and charges it, unless it is invalid
+//!    ([`tracking::service::traffic`]).
+//! 9. **Report.** [`reporting::service`] sums the tallies of all shares by day.
+//!
+//! A reservation that fails where the listing promised an ad makes the listing stale: [`targeting::service::reevaluate`] updates the campaign after
+//! the response.
+//!
+//! ## The flow of money
+//!
+//! ```text
+//! budget ──> pool (campaign:{C}) ──grant──> share ({C.n}) ──┬─> spent           an impression that is paid for by CPM
+//!                  ^                          │  ^           └─> held ──click──> spent
+//!                  └────────returned──────────┘  └──────────────── no click within an hour
+//! ```
+//!
+//! ## Keys
+//!
+//! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `campaigns:{uid}`, `websites:{uid}` | ZSET | what an account has → itself | 1,000 and 100, then `LIMIT_REACHED` |
-//! | `standing:{uid}` | HASH | `advertiser publisher`: as what an operator holds it back | 2 fields |
-//! | `campaign:{C}` | HASH | the definition, and the *pool*: money that no share holds | some 20 fields, and four a share |
-//! | `keywords:{C}`, `ads:{C}` | ZSET | keyword → its adding; ad → itself | 250 and 100, then `LIMIT_REACHED` |
-//! | `ad:{C}:A` | HASH | what an ad is: it never changes | 25 h once it was removed; 1,000 in a campaign's life |
-//! | `listed:{C}` | ZSET | listings where it may stand → when that was written | a slot and keyword each, and for a minute those before |
-//! | `share:{C.n}` | HASH | a copy of what a decision must know, the share's money, its counts | some 30 fields |
+//! | `campaigns:{uid}`, `websites:{uid}` | ZSET | campaigns or websites of an account → themselves | 1,000 and 100, then `LIMIT_REACHED` |
+//! | `standing:{uid}` | HASH | `advertiser publisher`: the roles in which the account is suspended | 2 fields |
+//! | `campaign:{C}` | HASH | the definition, and the *pool*: the money that no share holds | some 20 fields, and four a share |
+//! | `keywords:{C}`, `ads:{C}` | ZSET | keyword → id of its addition; ad → itself | 250 and 100, then `LIMIT_REACHED` |
+//! | `ad:{C}:A` | HASH | the definition of an ad, which never changes | 25 h after its removal; 1,000 in a campaign's life |
+//! | `listed:{C}` | ZSET | listings that may contain the campaign → time of the write | one for each slot and keyword, and those of the minute before |
+//! | `share:{C.n}` | HASH | a copy of the definition for decisions, the share's money and counts | some 30 fields |
 //! | `rank:{C.n}:slot` | ZSET | ad → its eCPM in millionths | 100 |
-//! | `offered:{C.n}` | HASH | of each ad its pricing and bid, impressions, clicks, spend, and what was invalid | 14 fields an ad there ever was |
-//! | `holds:{C.n}` | ZSET | `impression.ad.price.day` → when what waits for its click comes back | an hour's impressions |
-//! | `seen:{C.n}:V` | STRING | how often a visitor has seen it | the cap's time |
-//! | `impression:{C.n}:I` | STRING | what a reservation came to, should it be sent twice | 15 s |
-//! | `clicked:{C.n}:hour`, `recorded:{C.n}:T` | SET | impressions that were clicked, promotions that were recorded | 2 h, 25 min |
-//! | `tally:{C.n}:day` | HASH | impressions, clicks, spend, and what was invalid, in all and of each ad | 400 days |
+//! | `offered:{C.n}` | HASH | pricing, bid, impressions, clicks, spend and invalid traffic of each ad | 14 fields for each ad there ever was |
+//! | `holds:{C.n}` | ZSET | `impression.ad.price.day` → time at which the hold expires | the impressions of an hour |
+//! | `seen:{C.n}:V` | STRING | impressions of the campaign to a visitor | the cap's period |
+//! | `impression:{C.n}:I` | STRING | the result of a reservation, for a retry | 15 s |
+//! | `clicked:{C.n}:hour`, `recorded:{C.n}:T` | SET | clicked impressions; recorded promotions | 2 h, 25 min |
+//! | `tally:{C.n}:day` | HASH | impressions, clicks, spend and invalid traffic of a day: in all, and of each ad | 400 days |
 //! | `reach:{C.n}`, `reached:{C.n}:day` | HyperLogLog | visitors, ever and of a day | 12 KiB; a day's 400 days |
 //! | `offers:{L}` | ZSET | campaign → the eCPM of the best ad that it can pay for | every campaign that may be shown there |
-//! | `capped:{V}`, `clicker:{V}` | ZSET, STRING | campaigns that a visitor has seen enough of; their clicks in a minute | 1,000; a minute |
-//! | `traffic:{V}`, `shown:{C.n}:V` | STRING | clicks or impressions of an address; those of a campaign at an address | an hour |
-//! | `schedule:{0..8}` | ZSET | campaign → when to look at it again, ms | every campaign that is not over |
+//! | `capped:{V}`, `clicker:{V}` | ZSET, STRING | campaigns whose cap a visitor has reached; the visitor's clicks in a minute | 1,000; a minute |
+//! | `traffic:{V}`, `shown:{C.n}:V` | STRING | clicks or impressions of an address; impressions of the campaign at an address | an hour |
+//! | `schedule:{0..8}` | ZSET | campaign → time of its next evaluation, ms | every campaign that has not ended |
 //! | `website:{W}` | HASH | `id uid name origin off key`, and its traffic | 11 fields |
-//! | `signing:{ads}` | HASH | what impressions are signed with | the newest key and the one before |
+//! | `signing:{ads}` | HASH | the keys that sign impression tokens | the newest and the one before |
 //!
-//! "Redis Applied Design Patterns", chapter 10, orders the ads of a slot in one sorted set and takes money from a campaign after it was shown. Here a
-//! campaign's money is taken with the decision, in one script, or the decision is another.
+//! "Redis Applied Design Patterns", chapter 10, orders the ads of a slot in one sorted set and charges a campaign after its ad was shown. Here the
+//! reservation charges the campaign in the script that decides, so no decision overspends.
 //!
-//! **Money** is whole billionths ([`Money`]): a thousandth of a CPM bid of six decimals is exact, and so is every sum in a script, since no budget is
-//! over 9,000,000. What ads are ordered by, eCPM, is whole millionths too. An ad that pays for clicks begins at a click-through rate of 1 % with the weight
-//! of a hundred impressions, a Beta(1, 99) prior, and learns from its own ([`ecpm`]).
+//! ## Money
 //!
-//! **Pool and shares.** One hash tag for a campaign would be a hot key where it is shown all over the internet. Its money is spent from *shares*, each
-//! on a tag of its own: one on a single server, four on a cluster. A visitor belongs to one of them, so that caps, reach and
-//! reservations are exact within one script. A share that is dry *draws* a grant, a quarter of its part of what the pool has left; where the pool is dry,
-//! the others give back what they have free. What is granted (`g`) and given back (`r`) only ever grows, and both sides tell all of it: a step that is
-//! lost or repeated loses no money and makes none. The bound: what one campaign reserves in a share is done on one core of Redis, which spends some 50 µs on a
-//! decision with all that is read for it (`cargo bench --bench ads`): 20,000 a second a share, 80,000 on a cluster, seven billion a day.
+//! Amounts are whole billionths ([`Money`]). A thousandth of a CPM bid of six decimals is exact, and so is every sum in a script, since no budget is
+//! over 9,000,000. Ads are ordered by eCPM in whole millionths. A CPC ad starts at a click-through rate of 1 % with the weight of a hundred
+//! impressions, a Beta(1, 99) prior, and learns from its own impressions ([`ecpm`]).
 //!
-//! **Invariants.** Of a share: `spent + held <= g - r`; `g` is at most what the pool has granted it, `r` at least what the pool knows of. Of the pool: `out`
-//! is the sum of `g - r` and at most the budget, what was granted today at most the daily budget. `spent` is what its ads have cost
-//! and what its days come to, `held` what waits for clicks. So there is never an impression or a unit of money too many, whoever dies when.
+//! **Pool and shares.** With one hash tag, a campaign that is shown on many websites would be a hot key. Its money is spent from *shares*, each on
+//! a tag of its own: one on a single server, four on a cluster. A visitor belongs to one share, so caps, reach and reservations are exact within one
+//! script. A share without enough money requests a *grant*: a quarter of its part of the money left in the pool. If the pool is empty, the other
+//! shares return their free money. The sums of granted (`g`) and returned (`r`) money only grow, and both sides report the whole sum: a lost or
+//! repeated step neither loses nor creates money. The bound: one core of Redis does the reservations of a share, at some 50 µs for each decision with
+//! its reads (`cargo bench --bench ads`): 20,000 a second for a share, 80,000 on a cluster, seven billion a day.
 //!
-//! **Days** are UTC. With a new one a share gives back what it has free: that was granted for the day before. At an even pace the pool grants as much of a
-//! day's budget as of the day is over, and a minute's worth ahead ([`Campaign::allowed`]). What a click may cost is held for an hour from the impression
-//! on and counts to that day; the schedule gives back what was not clicked, also when the process that held it is gone.
+//! **Invariants.** Of a share: `spent + held <= g - r`; `g` is at most the sum that the pool has granted to it, `r` at least the sum that the pool
+//! knows. Of the pool: `out` is the sum of `g - r` and at most the budget; the grants of today are at most the daily budget. `spent` is the sum of
+//! the spend of the share's ads, and of its days; `held` is the sum of its holds. So the budget is never exceeded, whichever process dies at whichever
+//! step.
 //!
-//! **Invalid traffic** ([`InvalidClick`]) is shown and led on, and costs nothing: what one address or one website brings beyond what is plausible. It is decided in
-//! the same step as everything else, so that no number which bids and budgets follow knows of it. docs/limits.md says how the bounds were chosen.
+//! **Days** are UTC. On a new day a share returns its free money, which was granted for the day before. With even pacing the pool grants the part of
+//! the daily budget that corresponds to the elapsed part of the day, and a minute more ([`Campaign::allowed`]). The price of a click is held for an hour
+//! after the impression and counts to the day of the impression. The schedule releases holds without a click, also those of a process that has died.
 //!
-//! **Listings** hold who may be shown *now*; the schedule says when that is to be looked at again: when it begins or ends, when a day or a pace
-//! allows for more, when money comes back, and every half hour while it pays for clicks. Every process does that once a second. [`service::settle`] makes
-//! shares, listings and schedule agree with a campaign: it notes where it will write before it does, writes, and reads again, so it may be done
-//! twice, late, or by several at once. Each change is a journal entry, a commit on the campaign's tag that counts its `version`, and a settling; a share
-//! takes no older copy than it has. Every change takes hold with the very next decision.
+//! **Invalid traffic** ([`InvalidClick`]) is answered and redirected like other traffic, and costs nothing: clicks and impressions of an address or a
+//! website beyond a plausible number. The same script decides that, so no counter that drives bids and budgets includes it. docs/limits.md
+//! explains the bounds.
 //!
-//! **Truth.** A campaign is there when `campaign:{C}` is, a website when `website:{W}` is; the owner's side follows. Both are seen by their owner
-//! alone. Whether somebody is held back stands in `standing:{uid}`, and each campaign and website has a copy that settling keeps.
+//! ## Consistency
 //!
-//! **Costs.** A decision: two round trips ([`service::serve`]). A change: a charge, two looks, the journal, the commit, and settling, which waits for nine
-//! (two looks of three, and three writes) in some sixteen pipelines. Any number of
-//! campaigns with what they have spent: two pipelines; with their states three more. Reports of any number of campaigns and ads: a pipeline
-//! of their days, of one command a day and share, and one of their reach.
+//! **Listings** contain the campaigns that may be shown *now*. The schedule holds the time of each campaign's next evaluation: when it starts or ends,
+//! when its day or pace allows more spend, when a hold expires, and every half hour while it pays for clicks. Every process evaluates due campaigns
+//! once a second. [`service::settle`] makes shares, listings and schedule agree with a campaign. It records the listings that it will write, writes
+//! them, and reads again, so it may run twice, late, or in several processes at once. Each change is a journal entry, a commit on the campaign's tag
+//! that increments its `version`, and a settling; a share keeps the newest copy. A change applies to the very next decision.
+//!
+//! **Source of truth.** A campaign exists while `campaign:{C}` does, a website while `website:{W}` does; the lists of the owner are derived.
+//! Only the owner can see either. `standing:{uid}` says whether an account is suspended; settling keeps a copy in each campaign and website.
+//!
+//! ## Costs
+//!
+//! A decision takes two round trips ([`service::serve`]). A change takes a charge, two reads, the journal, the commit, and the settling, which waits
+//! for nine round trips (two evaluations of three, and three writes) in some sixteen pipelines. Any number of campaigns with their spend take two
+//! pipelines, with their states three more. Reports of any number of campaigns and ads take one pipeline for their days, with one command for each day
+//! and share, and one for their reach.
 
 mod accounts;
 pub mod audit;
