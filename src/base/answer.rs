@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_not_counted_and_what_is_smaller_may() {
+    fn bytes_that_do_not_fit_are_not_counted_and_fewer_may_fit() {
         let size = AnswerSize::new(10);
         assert!(size.add(8).is_ok() && !size.is_exceeded());
         assert!(matches!(size.add(3), Err(Error::AnswerTooLarge { max: 10 })) && size.is_exceeded());

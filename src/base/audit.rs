@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_known_only_as_it_is_written() {
+    fn keys_are_parsed_strictly() {
         assert_eq!(id_in("user:{42}", "user"), Some(42));
         for key in
             ["user:{042}", "user:{+42}", "user:{0}", "user:{}", "user:{42}x", "user:42", "users:{42}", "user:{9007199254740992}"]
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn enough_is_told_of_one_key_and_all_of_the_others() {
+    fn the_findings_of_a_key_are_bounded() {
         let mut found = Findings::default();
         for number in 0..1_000 {
             found.add("a", number.to_string());

@@ -12,7 +12,7 @@ pub enum Error {
     #[error("{0}")]
     BadUserInput(String),
     /// The request needs a session.
-    #[error("Log in first: this needs a session.")]
+    #[error("Log in first: this requires a session.")]
     Unauthenticated,
     /// The token of the request belongs to no live session.
     #[error("This token is unknown, or its session has ended. Log in again.")]
@@ -24,13 +24,13 @@ pub enum Error {
     #[error("The storage is full: nothing new can be stored until something is deleted.")]
     StorageFull,
     /// A write was sent and not confirmed: it may have happened.
-    #[error("The storage did not confirm the change in time: it may have happened. Read again before you retry.")]
+    #[error("The storage did not confirm the change in time: it may have happened. Check before you retry.")]
     OutcomeUnknown,
     /// A read took longer than the deadline of a request. Nothing was changed.
-    #[error("This took too long. Ask for less, or try again in a moment.")]
+    #[error("The request took too long. Request less, or try again in a moment.")]
     DeadlineExceeded,
     /// A rate limit is exceeded. The client may retry after this many seconds, at least one.
-    #[error("The limit `{limit}` is used up: wait {retry_after} s before you try again.")]
+    #[error("Rate limit `{limit}` exceeded. Try again in {retry_after} s.")]
     RateLimited {
         /// The limit's name.
         limit: &'static str,
@@ -38,13 +38,13 @@ pub enum Error {
         retry_after: u64,
     },
     /// The answer exceeds its maximum size and was stopped.
-    #[error("The answer is larger than {max} bytes. Ask for less: fewer fields, or shorter pages.")]
+    #[error("The answer is larger than {max} bytes. Request fewer fields or shorter pages.")]
     AnswerTooLarge {
         /// The maximum size in bytes.
         max: usize,
     },
     /// Too many concurrent requests of a kind. Nothing was changed.
-    #[error("The server has too much to do. Try again in a second.")]
+    #[error("The server is overloaded. Try again in a second.")]
     Overloaded,
     /// A defect of the server. The cause is logged once and never shown.
     #[error("Something went wrong on the server.")]

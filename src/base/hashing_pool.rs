@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_line_has_an_end_and_moves_on() {
+    async fn the_queue_is_bounded() {
         let pool = Arc::new(HashingPool::new(2, 3));
         let all: Vec<_> = (0..5).map(|_| blocker(&pool)).collect();
         until(|| pool.occupied() == 5).await;
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_stops_waiting_leaves_the_line_and_who_has_begun_keeps_its_thread() {
+    async fn a_dropped_future_leaves_the_queue_and_a_running_job_keeps_its_thread() {
         let pool = Arc::new(HashingPool::new(1, 1));
         let (working, go) = blocker(&pool);
         until(|| pool.begun() == 1).await;
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_is_told_and_ends_no_thread() {
+    async fn a_panic_is_an_error_and_ends_no_thread() {
         let pool = HashingPool::new(1, 0);
         for _ in 0..3 {
             let panicked = pool.run(|| std::panic::resume_unwind(Box::new("x"))).await;
@@ -183,7 +183,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[tokio::test]
-    async fn the_work_is_behind_the_requests() {
+    async fn jobs_have_a_low_priority() {
         use rustix::process::getpriority_process;
         let ours = getpriority_process(None).expect("a priority");
         let pool = HashingPool::new(1, 0);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_threads_end_with_the_lane() {
+    async fn the_threads_end_with_the_pool() {
         let pool = HashingPool::new(1, 0);
         let (held, gone) = sync_channel::<()>(0);
         thread_local!(static HELD: std::cell::RefCell<Option<std::sync::mpsc::SyncSender<()>>> = const { std::cell::RefCell::new(None) });

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_one_key_nothing_older_is_given_than_before() {
+    async fn a_later_read_never_returns_an_older_value() {
         let versions = Versions::default();
         let loader = Loader::new(versions.clone());
         assert_eq!(loader.load(1).await.expect("a value"), 0, "it is near");

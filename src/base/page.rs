@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn pages_say_the_truth_in_both_directions() {
+    async fn page_info_is_correct_in_both_directions() {
         let list = Numbers { len: 10, hidden: 99 };
         assert_eq!(page(&list, 3, false, None, None).await, (vec![10, 9, 8], false, true));
         assert_eq!(page(&list, 3, false, Some(8), None).await, (vec![7, 6, 5], true, true));
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_hidden_shortens_no_page_and_leaves_no_trace() {
+    async fn hidden_rows_neither_shorten_a_page_nor_show_in_page_info() {
         let list = Numbers { len: 1000, hidden: 2 };
         assert_eq!(page(&list, 100, false, Some(301), None).await.0.len(), 100);
         assert_eq!(page(&list, 100, true, None, Some(301)).await.0.len(), 100);

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_deceives_or_shows_nothing_is_refused() {
+    fn deceptive_and_invisible_texts_are_refused() {
         for text in [
             "",
             "   ",

@@ -157,7 +157,7 @@ impl ClientCache {
     /// The server sends no invalidations: the cache is disabled.
     pub(super) fn disable_tracking(&self, why: &RedisError) {
         if !self.tracking_disabled.swap(true, Ordering::SeqCst) {
-            tracing::warn!(error = %why, "Redis does not tell of writes: users, statuses and sessions are read each time");
+            tracing::warn!(error = %why, "Redis sends no invalidation messages: users, statuses and sessions are not cached");
         }
         self.invalidate_all();
     }
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_good_until_it_is_written_to() {
+    fn a_value_is_cached_until_its_key_is_written() {
         let client_cache = ClientCache::new(1 << 20, 1);
         let keep = |value| client_cache.insert("user:{1}", client_cache.version("user:{1}"), Arc::new(value));
         keep(7_u64);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_stays_in_memory_of_what_is_void() {
+    fn invalidated_values_are_freed() {
         let client_cache = ClientCache::new(1 << 20, 1);
         let keep = |version| client_cache.insert("status:{1}", version, Arc::new(1_u64));
         let version = client_cache.version("status:{1}");
@@ -311,7 +311,7 @@ mod tests {
 
     /// An invalidation can arrive just before the insertion of a value that was read before it.
     #[test]
-    fn what_is_void_is_not_given_even_if_it_is_there() {
+    fn an_invalidated_value_is_never_returned() {
         let client_cache = ClientCache::new(1 << 20, 1);
         let events: [fn(&ClientCache); 2] =
             [|client_cache| client_cache.on_push(&written("user:{1}")), ClientCache::invalidate_all];
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_to_while_it_was_read_is_not_kept() {
+    fn a_value_read_before_a_write_is_not_cached() {
         let client_cache = ClientCache::new(1 << 20, 1);
         let version = client_cache.version("status:{1}");
         client_cache.on_push(&written("status:{1}"));
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_for_those_who_have_had_an_answer() {
+    fn a_barrier_is_passed_by_a_later_answer() {
         let client_cache = ClientCache::new(1 << 20, 1);
         let (early, first) = (client_cache.read_barrier(), client_cache.begin_request(0));
         assert!(!client_cache.has_passed(early));
@@ -344,7 +344,7 @@ mod tests {
 
     /// Only a pending request over the same link is waited for, until it is answered or lost.
     #[tokio::test]
-    async fn it_waits_for_what_is_on_its_way() {
+    async fn a_barrier_waits_for_pending_requests_of_its_link() {
         let client_cache = ClientCache::new(1 << 20, 2);
         let barrier = client_cache.read_barrier();
         assert!(!client_cache.wait_until_passed(barrier, 0).now_or_never().expect("nothing is on its way"));
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_assumed_is_so_until_it_is_written_to() {
+    fn a_speculative_value_is_confirmed_until_its_key_is_written() {
         let client_cache = ClientCache::new(1 << 20, 1);
         client_cache.insert("session:{a}", client_cache.version("session:{a}"), Arc::new(1_u64));
         let (barrier, speculative) =
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn it_holds_no_more_than_it_may() {
+    fn the_size_of_the_cache_is_bounded() {
         let client_cache = ClientCache::new(100_000, 1);
         for id in 0..10_000_u64 {
             let key = format!("user:{{{id}}}");

@@ -6,7 +6,7 @@ use crate::base::clock::{DAY, Millis};
 use crate::base::error::Error;
 use redis::cmd;
 
-static BEGIN_WORLD: Script = Script::new(include_str!("lua/begin_world.lua"));
+static BEGIN_DEMO_LOAD: Script = Script::new(include_str!("lua/begin_demo_load.lua"));
 /// How far in the past the ids of demo data may be.
 const REACH: Millis = 31 * DAY;
 
@@ -35,7 +35,7 @@ impl Db {
             // If a loader died right after its reservation, the store is still empty.
             self.reserve_import(now - REACH, now).await?;
         }
-        let call = Call::new(&BEGIN_WORLD, [keys::WORLD.to_owned()]).arg(name).arg(now);
+        let call = Call::new(&BEGIN_DEMO_LOAD, [keys::WORLD.to_owned()]).arg(name).arg(now);
         let (held, moment, state): (String, Millis, String) = self.call(call).await?;
         Ok(match (held == name, state.as_str()) {
             (false, _) => DemoLoad::Other,

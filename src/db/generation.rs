@@ -33,7 +33,7 @@ impl Db {
             if let Value::ServerError(error) = &answer
                 && error.code() == "NOPERM"
             {
-                tracing::debug!("the Redis user may not read INFO: restarts of nodes are not seen");
+                tracing::debug!("the Redis user may not read INFO: restarts of nodes are not detected");
                 self.generation.store(HIDDEN, Ordering::Relaxed);
                 return Ok(HIDDEN);
             }

@@ -198,7 +198,7 @@ impl Connector {
         }
         self.meters.failed(StorageFault::Unreachable);
         if !self.login_refused.swap(true, Ordering::Relaxed) {
-            tracing::error!(%error, "Redis refuses our user or password: no request can be served until it accepts them");
+            tracing::error!(%error, "Redis refuses the user or the password: no request can be served until it accepts them");
         }
         SendError::Unreachable
     }

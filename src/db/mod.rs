@@ -460,7 +460,7 @@ impl<'a> InFlight<'a> {
         if all.fetch_add(1, Ordering::Relaxed) < IN_FLIGHT {
             return Ok(one);
         }
-        tracing::warn!("Redis does not keep up: {IN_FLIGHT} pipelines wait for it");
+        tracing::warn!("Redis is overloaded: {IN_FLIGHT} pipelines wait for it");
         Err(Error::StorageUnavailable)
     }
 }

@@ -178,7 +178,7 @@ impl SubscriberTask {
     async fn pushed(&mut self, number: u64, push: PushInfo) -> bool {
         let overrun = self.connections.values().filter(|it| it.overrun.load(Ordering::Relaxed)).map(|it| it.number);
         for number in overrun.collect::<Vec<_>>() {
-            tracing::warn!("more is published than is taken: what was missed is read");
+            tracing::warn!("too many messages are published: the subscriptions are renewed");
             self.give_up(number);
         }
         match push.kind {
@@ -226,7 +226,7 @@ impl SubscriberTask {
         };
         let lost: Vec<u64> = join_all(self.connections.values().map(ask)).await.into_iter().flatten().collect();
         for number in lost {
-            tracing::warn!("a connection that listens does not answer: it is made anew");
+            tracing::warn!("a subscribed connection does not answer: it is reopened");
             self.give_up(number);
         }
     }
@@ -292,7 +292,7 @@ impl SubscriberTask {
         let connection = match connecting {
             Ok(Ok(connection)) => connection,
             Ok(Err(error)) => {
-                tracing::debug!(%error, "Redis cannot be listened to");
+                tracing::debug!(%error, "cannot connect for subscriptions");
                 return Err(Error::StorageUnavailable);
             }
             Err(_) => return Err(Error::StorageUnavailable),
@@ -311,7 +311,7 @@ async fn sent(connection: &MultiplexedConnection, db: &Db, command: Cmd) -> Resu
             Err(Error::StorageUnavailable)
         }
         Ok(Err(error)) => {
-            tracing::debug!(%error, "a channel is not listened to");
+            tracing::debug!(%error, "a channel could not be subscribed");
             Ok(false)
         }
         Err(_) => Err(Error::StorageUnavailable),

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_told_without_repeating_it() {
+    fn an_invalid_url_is_refused_without_quoting_it() {
         for url in ["", "localhost", "http://x", "redis-cluster://a:1?name=b", "redis://:secret@"] {
             let error = url.parse::<Target>().expect_err(url).to_string();
             assert!(!error.contains("secret"), "{error}");

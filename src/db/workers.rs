@@ -19,7 +19,7 @@ impl ReserveSpan for Db {
                 return Ok(span);
             }
         }
-        tracing::error!(workers = WORKERS, "more processes draw ids at once than there are worker numbers");
+        tracing::error!(workers = WORKERS, "all worker numbers are in use: too many processes generate ids");
         Err(Error::StorageUnavailable)
     }
 }

@@ -135,6 +135,6 @@ async fn credentials_that_are_taken_away_are_told_once() {
         assert_eq!(answer.status, 503);
     }
     let log = process.kill();
-    let told = log.lines().filter(|line| line.contains("Redis refuses our user or password")).count();
+    let told = log.lines().filter(|line| line.contains("Redis refuses the user or the password")).count();
     assert_eq!(told, 1, "{log}");
 }

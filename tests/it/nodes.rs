@@ -69,7 +69,7 @@ async fn a_place_in_a_timeline_has_an_id_that_no_one_finds_again() {
 }
 
 #[tokio::test]
-async fn what_is_no_id_is_refused() {
+async fn invalid_global_ids_are_refused() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     let good = ada.id.clone();

@@ -320,7 +320,7 @@ async fn a_header_that_names_no_session_is_refused_as_a_whole() {
         assert_eq!(answer.json()["errors"][0]["message"], INVALID_TOKEN);
     }
     let nobody = app.ask("{ homeTimeline { syncCursor } }").await;
-    assert_eq!(nobody.json()["errors"][0]["message"], "Log in first: this needs a session.");
+    assert_eq!(nobody.json()["errors"][0]["message"], "Log in first: this requires a session.");
     assert_eq!((nobody.status, nobody.header("www-authenticate")), (200, ""));
     assert_eq!(app.redis.keys(), keys, "nothing was executed");
     let lower = Answer::of(

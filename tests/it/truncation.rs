@@ -112,5 +112,5 @@ async fn a_file_that_cannot_be_written_anew_stands_against_starting() {
         }
     }
     let error = start(Options { data_dir: folder.path().to_owned(), ..Options::default() }).await.expect_err("it is not safe");
-    assert!(error.to_string().contains("could not be written anew"), "{error}");
+    assert!(error.to_string().contains("could not be rewritten"), "{error}");
 }

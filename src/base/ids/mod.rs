@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_id_is_refused() {
+    fn invalid_global_ids_are_refused() {
         let mut altered = UserId(42).global();
         altered.replace_range(6..7, if &altered[6..7] == "A" { "B" } else { "A" });
         for text in

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_name_or_too_long_is_other() {
+    fn invalid_and_long_names_become_other() {
         let names = LabelNames::new(10, &[OTHER]);
         for name in ["Home", "_", "a1", &"x".repeat(64)] {
             assert_eq!(&*names.admit(name), name);
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_are_kept_also_when_threads_race_for_the_last_place() {
+    fn the_number_of_labels_is_bounded_also_under_concurrency() {
         let names = LabelNames::new(20, &[OTHER, "ok"]);
         std::thread::scope(|scope| {
             for thread in 0..8 {

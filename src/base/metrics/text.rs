@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_difference_of_the_two_formats_is_heeded() {
+    fn all_differences_of_the_formats_are_converted() {
         let openmetrics = r##"# HELP a_seconds Time of \"a\" and b\\c.
 # TYPE a_seconds histogram
 # UNIT a_seconds seconds

@@ -203,10 +203,7 @@ impl SlotMap {
         let answer = answers.map_err(|failure| failure.classified(&self.meters, Access::Read)).ok()?.pop()?;
         let ranges = ranges(answer, &node.address);
         // A node that was removed from the cluster, or was just added, knows no slots.
-        ranges
-            .inspect_err(|error| tracing::warn!(%error, "a node does not tell who has which slots"))
-            .ok()
-            .filter(|all| !all.is_empty())
+        ranges.inspect_err(|error| tracing::warn!(%error, "a node does not report the slots")).ok().filter(|all| !all.is_empty())
     }
 
     fn replace(&self, ranges: &[Range]) -> Result<(), Error> {

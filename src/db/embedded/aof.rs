@@ -58,7 +58,7 @@ fn warn(cut: &Truncation, lost: Option<u64>) {
     tracing::warn!(
         file = cut.file,
         "the append-only file of embedded Redis ended in the middle of a change, as after a power cut or on a full disk. {lost} at its end \
-         were dropped: up to the last two seconds of changes are lost. The file is now written anew"
+         were dropped: up to the last two seconds of changes are lost. The file is now rewritten"
     );
 }
 
@@ -70,17 +70,17 @@ async fn rewrite(url: &str) -> Result<(), EmbeddedError> {
     loop {
         let state = Rewrite::read(&mut connection).await.map_err(failed)?;
         if !state.running {
-            return if state.succeeded { Ok(()) } else { Err(failed("Redis tells that writing it has failed")) };
+            return if state.succeeded { Ok(()) } else { Err(failed("Redis reports that the rewrite has failed")) };
         }
         if progress.replace(state.done) != Some(state.done) {
             moved = Instant::now();
         }
         if moved.elapsed() >= STALLED {
-            return Err(failed(format!("it does not get on for {} s", STALLED.as_secs())));
+            return Err(failed(format!("no progress for {} s", STALLED.as_secs())));
         }
         if reported.elapsed() >= REPORT_EVERY {
             reported = Instant::now();
-            tracing::info!("the append-only file is written anew: {} of {} keys", state.done, state.all);
+            tracing::info!("the append-only file is being rewritten: {} of {} keys", state.done, state.all);
         }
         sleep(pause).await;
         pause = LONGEST_PAUSE.min(pause * 2);

@@ -71,7 +71,7 @@ async fn wait_for_redis(folder: &Path, patience: Duration) -> Result<File, Embed
         return Err(EmbeddedError::StillClosing { path: folder.to_owned(), pid: pid_in(&path), waited: patience.as_secs() });
     }
     if started.elapsed() >= RETRY {
-        tracing::info!(waited = ?started.elapsed(), "the Redis of an earlier server has closed");
+        tracing::info!(waited = ?started.elapsed(), "the Redis of an earlier server has exited");
     }
     Ok(file)
 }

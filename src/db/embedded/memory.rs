@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_given_holds_and_else_three_quarters_of_what_there_is() {
+    fn the_default_limit_is_three_quarters_of_the_memory() {
         assert_eq!(limit(Some(5)), Some(5));
         let all = available().expect("the machine tells");
         assert_eq!(limit(None), Some(all / 4 * 3));

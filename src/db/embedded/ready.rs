@@ -56,7 +56,7 @@ async fn ping(url: &str) -> RedisResult<()> {
 async fn report(url: &str) {
     match loading_progress(url).await {
         Ok((percent, seconds)) => {
-            tracing::info!("embedded Redis is reading its data: {percent} % done, about {seconds} s left");
+            tracing::info!("embedded Redis is loading its data: {percent} % done, about {seconds} s left");
         }
         Err(error) => tracing::info!(%error, "waiting for embedded Redis to answer"),
     }

@@ -164,7 +164,7 @@ impl Worker {
                 pause = FIRST_PAUSE;
             }
             let said = self.shared.tail.last();
-            tracing::warn!(%status, %said, ?pause, "embedded Redis has ended and is started again");
+            tracing::warn!(%status, %said, ?pause, "embedded Redis has exited and is restarted");
             drop(self.shared.stop.wait_timeout_while(state, pause, |state| !state.stopping));
             pause = LONGEST_PAUSE.min(pause * 2);
         }

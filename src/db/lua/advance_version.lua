@@ -1,7 +1,7 @@
--- advance_version.lua - replaces the mark of the store's version, if it is still the one that was read.
+-- advance_version.lua - replaces the store's version, if it is still the one that was read.
 -- KEYS 1 version:{store}
--- ARGV 1 version  2 step  3 place, as they were read; empty for a store without a mark  4 version  5 step  6 place  7 by  8 needs, as they will be
--- Returns 1 | 0 when another process has replaced it
+-- ARGV 1 version  2 step  3 place, as read; empty for a store without a version  4 version  5 step  6 place  7 by  8 needs, new
+-- Returns 1 | 0 another process has replaced it
 local held = redis.call('HMGET', KEYS[1], 'version', 'step', 'place')
 for field = 1, 3 do
   if (held[field] or '') ~= ARGV[field] then return 0 end

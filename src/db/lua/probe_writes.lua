@@ -1,4 +1,4 @@
--- probe_writes.lua - changes nothing, and is refused as any change is: where the store is full, or takes no changes for another reason.
+-- probe_writes.lua - changes nothing, and is refused whenever writes are, such as in a full store.
 -- KEYS none
 -- ARGV none
 -- Returns 1

@@ -1,7 +1,7 @@
--- reserve_span.lua - grants a span of time to a worker number, each millisecond once only.
+-- reserve_span.lua - reserves a span of time for a worker number; each millisecond is granted once.
 -- KEYS 1 worker:{n}
--- ARGV 1 now_ms  2 until_ms  3 the end of the caller's own span, 0 for none
--- Returns the first millisecond granted | 0 when somebody else holds this number now
+-- ARGV 1 now_ms  2 until_ms  3 the end of the caller's current span, 0 for none
+-- Returns the first millisecond granted | 0 another process holds this number
 local held = tonumber(redis.call('GET', KEYS[1]) or '0')
 local now, until_ms = tonumber(ARGV[1]), tonumber(ARGV[2])
 if held >= now and held ~= tonumber(ARGV[3]) then return 0 end

@@ -1,7 +1,7 @@
--- restamp_member.lua - gives a member of a set a new id as its score, if its score is no id or another member has it too.
+-- restamp_member.lua - sets a member's score to a new id, if its score is no id or not unique.
 -- KEYS 1 set:{tag}
 -- ARGV 1 member  2 id
--- Returns 1 | 0 its score is its own, or it is not in it
+-- Returns 1 | 0 its score is unique, or it is no member
 local text = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not text then return 0 end
 local score = tonumber(text)

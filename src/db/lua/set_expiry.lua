@@ -1,7 +1,7 @@
--- set_expiry.lua - gives a key a time to live that has none, or takes it away from one that must have none.
+-- set_expiry.lua - sets the time to live of a key that has none, or removes it from a key that must have none.
 -- KEYS 1 key:{tag}
--- ARGV 1 how long it lives, ms, 0 for ever
--- Returns 1 | 0 it is as it should be, or not there
+-- ARGV 1 time to live, ms, 0 for none
+-- Returns 1 | 0 it is correct, or there is no such key
 local left = redis.call('PTTL', KEYS[1])
 if ARGV[1] == '0' then
   if left < 0 then return 0 end

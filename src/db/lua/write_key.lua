@@ -1,7 +1,7 @@
--- write_key.lua - runs one writing command on one key, also where the store is full.
+-- write_key.lua - runs one writing command on one key, also in a full store.
 -- KEYS 1 any:{owner}
 -- ARGV 1 the command's name  2… its arguments after the key
--- Returns what the command does
+-- Returns the reply of the command
 local name = ARGV[1]
 if name == 'ZADD' then return redis.call('ZADD', KEYS[1], unpack(ARGV, 2)) end
 if name == 'ZREM' then return redis.call('ZREM', KEYS[1], unpack(ARGV, 2)) end

@@ -182,14 +182,14 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_word_asks_for_nothing() {
+    fn a_phrase_without_words_has_no_terms() {
         for phrase in ["", " ", "#", "@ !", "👍"] {
             assert!(HASHER.phrase(phrase).is_empty(), "{phrase:?}");
         }
     }
 
     #[test]
-    fn marks_come_back_from_their_bytes() {
+    fn terms_survive_the_round_trip() {
         let terms = HASHER.status(UserId(5), "Some words #here", Some((1.5, -170.25)));
         assert_eq!(FilterTerms::from_bytes(&terms.to_bytes()), Some(terms));
         assert_eq!(FilterTerms::from_bytes(b""), None);

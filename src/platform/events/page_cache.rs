@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn replays_from_any_cursor_meet_and_lack_nothing() {
+    fn replays_from_any_cursor_share_pages_and_are_complete() {
         let pages = PageCache::default();
         assert!(replay(&pages, 0).1 > 1_000 / LIMIT);
         for last in [0, 3, 77, 100, 500] {

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_comes_back_from_its_cursor_and_from_no_other() {
+    fn a_resume_point_survives_the_round_trip_and_forged_cursors_are_refused() {
         let ids = (0..500).map(|number| 279_576_576_000_000 + (number * 37) % 500);
         let place = ResumePoint::new(LogPosition(vec![EventId { at: 1_772_323_200_123, number: 4 }; 8]), ids.collect());
         assert_eq!(place.shown.len(), ResumePoint::SHOWN);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_place_fits_into_a_cursor() {
+    fn the_largest_resume_point_fits_into_a_cursor() {
         let now = 1_772_323_200_123;
         // The largest differences: evenly distributed over a week.
         let ids = (0..500).map(|number| source::compose(now - 7 * DAY + number * 7 * DAY / 500, 63, 63));

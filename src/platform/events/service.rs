@@ -61,7 +61,7 @@ pub fn publish_change(app: &App, id: u64) {
     let own = app.clone();
     app.spawn(async move {
         if let Err(error) = store::publish_change(own.db(), id).await {
-            tracing::debug!(%error, "a change was not told");
+            tracing::debug!(%error, "a change was not published");
         }
     });
 }
@@ -99,7 +99,7 @@ pub async fn compact(app: &App, place: ResumePoint) -> ResumePoint {
     match store::not_yet_published(app.db(), &place.position, place.shown()).await {
         Ok(shown) => ResumePoint::new(place.position, shown),
         Err(error) => {
-            tracing::debug!(%error, "a place among the events is not shortened");
+            tracing::debug!(%error, "a resume point was not compacted");
             place
         }
     }

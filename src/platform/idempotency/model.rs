@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_tells_mutations_keys_and_inputs_apart() {
+    fn requests_differ_by_mutation_key_and_input() {
         let one = IdempotentRequest::new("postStatus", "k", "x");
         assert_eq!((one.digest.len(), one.fingerprint.len()), (DIGEST, DIGEST));
         assert_eq!(one, IdempotentRequest::new("postStatus", "k", "x"));

@@ -46,7 +46,7 @@ async fn write(app: &App, entries: &[JournalEntry], deletes: bool) -> Result<(),
 }
 
 fn is_full() -> Error {
-    tracing::error!("the journal is full: settling does not keep up with the changes");
+    tracing::error!("the journal is full: the workers do not keep up with the changes");
     Error::Overloaded
 }
 

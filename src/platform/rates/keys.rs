@@ -53,7 +53,7 @@ mod tests {
     use crate::base::ids::UserId;
 
     #[test]
-    fn a_key_is_known_again_and_nothing_like_it() {
+    fn keys_are_parsed_strictly() {
         let address = |text: &str| Subject::address(text.parse().expect("an address"));
         let site = |text: &str| Subject::Site(Network::from_address(text.parse().expect("an address")).site().expect("a /48"));
         for (limit, subject, key) in [

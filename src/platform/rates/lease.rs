@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_there_is_refused_without_asking() {
+    fn a_denial_is_decided_without_a_round_trip() {
         let (lease, quota) = (Lease::default(), quota());
         let need = lease.need(8, quota, 1_000);
         let decision = lease.settle(need, BucketReply { taken: 0, left: 3, wait: 450 }, quota, 1_000);
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_old_or_comes_from_the_future_is_forgotten() {
+    fn an_old_or_future_state_is_discarded() {
         let (lease, quota) = (Lease::default(), quota());
         let need = lease.need(10, quota, 1_000_000);
         lease.settle(need, BucketReply { taken: 0, left: 3, wait: 700 }, quota, 1_000_000);

@@ -58,7 +58,7 @@ async fn refund_buckets(app: &App, mut taken: Vec<BucketRequest>) {
     taken.iter_mut().for_each(|request| (request.least, request.most) = (-1, -1));
     for (request, answer) in taken.iter().zip(store::take_each(app.db(), app.now(), &taken).await) {
         if let Err(error) = answer {
-            tracing::debug!(%error, limit = request.limit.name(), "a token was not given back");
+            tracing::debug!(%error, limit = request.limit.name(), "a token was not refunded");
         }
     }
 }
@@ -156,7 +156,7 @@ async fn renew(app: &App, lease: &Arc<Lease>, charge: Charge, quota: Quota, cost
         match within(patience, asked).await.unwrap_or(Err(Error::StorageUnavailable)) {
             Ok(answer) => lease.settle(need, answer, quota, now),
             Err(error) => {
-                tracing::warn!(?error, "requests are not charged");
+                tracing::warn!(?error, "Redis is unavailable: requests are not charged");
                 lease.failed(need, quota);
                 RateLimitDecision::NotCharged
             }

@@ -149,7 +149,7 @@ fn missing_rights_are_named_in_the_command_that_grants_them() {
 }
 
 #[test]
-fn what_is_only_warned_of() {
+fn warnings() {
     let warnings = [
         only(|facts| facts.loading = true),
         only(|facts| facts.aof_write_failed = true),
@@ -161,7 +161,7 @@ fn what_is_only_warned_of() {
 }
 
 #[test]
-fn what_is_recommended_is_noted() {
+fn recommendations_are_notes() {
     let cut = only(|facts| facts.aof_load_truncated = Some(true));
     assert!(cut.message.contains("BGREWRITEAOF") && cut.severity == Severity::Note, "{cut}");
     assert_eq!(said(|facts| (facts.aof, facts.aof_load_truncated) = (None, Some(true))), []);

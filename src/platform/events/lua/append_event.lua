@@ -1,13 +1,13 @@
--- append_event.lua - notes once that a status was posted or deleted, drops what is kept no longer, and tells whoever listens.
--- KEYS 1 stream:{n}, which is the channel's name too  2 told:{n}
--- ARGV 1 now, ms  2 kind: p | d | f a deletion whose marks are those of the posting if that is still kept | x one that matters only then
---      3 status id  4 marks  5 the most that is kept  6 what is older is dropped, ms  7 when the status was made, ms
--- Returns the id of the event | '' where it does not matter
+-- append_event.lua - appends once that a status was posted or deleted, trims the log, and publishes the event.
+-- KEYS 1 stream:{n}, also the channel  2 told:{n}
+-- ARGV 1 now, ms  2 kind: p | d | f a deletion with the terms of the posting, if that is still stored | x the same, ignored otherwise
+--      3 status id  4 filter terms  5 the most events  6 older events are trimmed, ms  7 when the status was created, ms
+-- Returns the id of the event | '' if it is ignored
 local kind = ARGV[2] == 'p' and 'p' or 'd'
 local known = redis.call('HMGET', KEYS[2], kind .. ARGV[3], 'p' .. ARGV[3], 'last', 'dropped')
 if known[1] then return known[1] end
 if ARGV[2] == 'x' and not known[2] then return '' end
--- What has been told since it was made is dropped already: so may be that it was.
+-- Events newer than the status were already trimmed: its own event may have been trimmed too.
 if kind == 'p' and known[4] and tonumber(string.match(known[4], '^%d+')) > tonumber(ARGV[7]) then return '' end
 local marks, last = ARGV[4], known[3]
 if not last then
@@ -18,13 +18,13 @@ if (ARGV[2] == 'f' or ARGV[2] == 'x') and known[2] then
   local posted = redis.call('XRANGE', KEYS[1], known[2], known[2])[1]
   if posted then marks = posted[2][6] end
 end
--- Greater than the last one, also where the stream was lost.
+-- Greater than the last id, also if the stream was lost.
 local at, number = string.match(last, '^(%d+)-(%d+)$')
 local now = math.max(tonumber(ARGV[1]), tonumber(at))
 local id = string.format('%d-%d', now, now == tonumber(at) and number + 1 or 0)
 redis.call('XADD', KEYS[1], id, 'k', kind, 's', ARGV[3], 'm', marks)
 redis.call('HSET', KEYS[2], kind .. ARGV[3], id, 'last', id)
--- The new one stays, so the stream is never empty.
+-- The new event stays, so the stream is never empty.
 local kept = redis.call('XLEN', KEYS[1])
 for _ = 1, 16 do
   if kept == 1 then break end

@@ -1,7 +1,7 @@
--- forget_answer.lua - frees a client's key whose request has come to nothing.
+-- forget_answer.lua - releases the key of a refused request.
 -- KEYS 1 idempotency:{uid}  2 idempotent:{uid}
 -- ARGV 1 digest  2 "fingerprint id"
--- Returns 1 | 0 it is tied to something else, or to nothing
+-- Returns 1 | 0 it is bound to another id, or to none
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 redis.call('HDEL', KEYS[1], ARGV[1])
 redis.call('ZREM', KEYS[2], ARGV[1])

@@ -1,7 +1,7 @@
--- remember_answer.lua - ties a client's key to what its first request is to make.
+-- remember_answer.lua - binds a client's key to the id that its first request creates.
 -- KEYS 1 idempotency:{uid}  2 idempotent:{uid}  3 user:{uid}
--- ARGV 1 digest  2 "fingerprint id"  3 now, ms  4 how long it is remembered, ms  5 the most that are
--- Returns what the key is tied to: ARGV[2], or what came first | nothing, no such account
+-- ARGV 1 digest  2 "fingerprint id"  3 now, ms  4 time to live, ms  5 the most keys
+-- Returns what the key is bound to: ARGV[2], or that of the first request | nothing, no such account
 if redis.call('EXISTS', KEYS[3]) == 0 then return '' end
 local function drop(digests)
   if #digests == 0 then return end

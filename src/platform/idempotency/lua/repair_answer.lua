@@ -1,7 +1,7 @@
--- repair_answer.lua - makes both keys of an account agree about one answer, and takes away what cannot be read.
+-- repair_answer.lua - makes both keys of an account agree about one digest, and deletes what cannot be parsed.
 -- KEYS 1 idempotency:{uid}  2 idempotent:{uid}
--- ARGV 1 digest  2 now, ms  3 how long it is remembered, ms
--- Returns 1 it stands | 0 it does not
+-- ARGV 1 digest  2 now, ms  3 time to live, ms
+-- Returns 1 valid | 0 deleted
 local tied = redis.call('HGET', KEYS[1], ARGV[1])
 local word = '^[%w_-]+$'
 local print = tied and string.match(tied, '^([%w_-]+) [1-9]%d*$')

@@ -1,7 +1,7 @@
--- claim_entries.lua - takes over what is overdue, the longest overdue first.
+-- claim_entries.lua - claims overdue entries, the longest overdue first.
 -- KEYS 1 journal:{n}  2 due:{n}:queue  3 dead:{n}
--- ARGV 1 now, ms  2 until when it is ours, ms  3 how many at most
--- Returns how many there are, how many are dead, id, record, id, record, …; the record counts this claim already
+-- ARGV 1 now, ms  2 end of the lease, ms  3 limit
+-- Returns queue length, number of dead letters, id, record, id, record, …; the record includes this claim
 local due = redis.call('ZRANGE', KEYS[2], '-inf', ARGV[1], 'BYSCORE', 'LIMIT', 0, ARGV[3])
 local lost = {}
 local taken = {redis.call('ZCARD', KEYS[2]), redis.call('HLEN', KEYS[3])}

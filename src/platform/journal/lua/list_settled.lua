@@ -1,6 +1,6 @@
--- list_settled.lua - lists settled entries, the oldest first, and forgets those whose record is lost.
+-- list_settled.lua - lists settled entries, the oldest first, and removes ids without a record.
 -- KEYS 1 journal:{n}  2 settled:{n}
--- ARGV 1 settled at this moment or before, ms  2 how many at most
+-- ARGV 1 settled at this time or before, ms  2 limit
 -- Returns id, record, id, record, …
 local found, lost = {}, {}
 for _, id in ipairs(redis.call('ZRANGE', KEYS[2], '-inf', ARGV[1], 'BYSCORE', 'LIMIT', 0, ARGV[2])) do

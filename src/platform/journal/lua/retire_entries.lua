@@ -1,7 +1,7 @@
--- retire_entries.lua - strikes settled entries out, unless they were taken up again since.
+-- retire_entries.lua - deletes settled entries, unless they were requeued since.
 -- KEYS 1 journal:{n}  2 settled:{n}
--- ARGV 1 settled at this moment or before, ms  2… entry ids
--- Returns how many were struck out
+-- ARGV 1 settled at this time or before, ms  2… entry ids
+-- Returns the number of deleted entries
 local count = 0
 for at = 2, #ARGV do
   local settled = redis.call('ZSCORE', KEYS[2], ARGV[at])

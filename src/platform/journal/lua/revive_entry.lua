@@ -1,7 +1,7 @@
--- revive_entry.lua - gives an entry that could not be settled another try.
+-- revive_entry.lua - requeues a dead letter.
 -- KEYS 1 journal:{n}  2 due:{n}:queue  3 dead:{n}
--- ARGV 1 entry id  2 record  3 when it is anybody's, ms
--- Returns 1 | 0 it is not among the dead
+-- ARGV 1 entry id  2 record  3 end of its lease, ms
+-- Returns 1 | 0 no such dead letter
 if redis.call('HDEL', KEYS[3], ARGV[1]) == 0 then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])

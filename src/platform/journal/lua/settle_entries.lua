@@ -1,7 +1,7 @@
--- settle_entries.lua - notes that entries are settled. They are kept until no node can lose any more what settled them.
+-- settle_entries.lua - marks entries as settled. They are retained until no node can lose the writes that settled them.
 -- KEYS 1 journal:{n}  2 due:{n}:short  3 due:{n}:long  4 settled:{n}
--- ARGV 1 now, ms  2… entry id, generation it was settled in, …
--- Returns how many are settled; one that was begun again in another generation is not
+-- ARGV 1 now, ms  2… entry id, generation in which it was settled, …
+-- Returns the number of settled entries, without those that were restarted in another generation
 local count = 0
 for at = 2, #ARGV, 2 do
   local id = ARGV[at]

@@ -1,6 +1,6 @@
--- write_entry.lua - notes what may disagree from now on.
+-- write_entry.lua - writes an entry before its change.
 -- KEYS 1 journal:{n}  2 due:{n}:queue  3 settled:{n}, on a cluster
--- ARGV 1 entry id  2 record  3 when it is anybody's, ms  4 the most entries
+-- ARGV 1 entry id  2 record  3 end of its lease, ms  4 the most entries
 -- Returns 1 | 0 the journal is full
 if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[4]) and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])

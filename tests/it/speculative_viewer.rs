@@ -1,7 +1,7 @@
-//! A query is run for whom its session seems to be, and answered only if it was so: a session that has ended answers nothing any more, wherever
-//! it ended.
+//! A query runs for the viewer of its cached session, and is answered only if the session is confirmed: an ended session answers nothing any more,
+//! in all processes.
 
-use crate::near::Both;
+use crate::client_cache::Both;
 use crate::support::proxy::Flow;
 use crate::support::{Actor, Alone, RedisServer, START, TestApp, error_codes};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ async fn is_refused(actor: &Actor, query: &str) -> bool {
 }
 
 #[tokio::test]
-async fn one_that_is_near_costs_nothing() {
+async fn a_cached_session_costs_no_round_trip() {
     let redis = Arc::new(RedisServer::alone(Alone::ClientCache));
     let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
     let ada = app.user("ada").await;
@@ -33,7 +33,7 @@ async fn one_that_is_near_costs_nothing() {
         ada.gql(HOME, json!({})).await;
         app.drain().await;
     }
-    // By itself, the viewer is asked for; a query that asks nothing has its session looked up behind it.
+    // By itself, the viewer is read; a query that reads nothing has its session confirmed after it.
     for (query, trips, hashes) in [(HOME, 1, 0), (WHO, 1, 1), (NOTHING, 1, 1)] {
         app.redis.reset_calls();
         let before = app.app.db().round_trips();
@@ -44,7 +44,7 @@ async fn one_that_is_near_costs_nothing() {
 }
 
 #[tokio::test]
-async fn one_that_ended_in_another_process_answers_nothing_more() {
+async fn a_session_ended_by_another_process_is_refused() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let ada = app.user("ada").await;
@@ -62,9 +62,9 @@ async fn one_that_ended_in_another_process_answers_nothing_more() {
     }
 }
 
-/// What tells of the end is on its way, behind a connection that is slow: the answer waits for it.
+/// The invalidation is delayed behind a slow connection: the answer waits for it.
 #[tokio::test]
-async fn one_that_ended_is_not_believed_behind_a_slow_connection() {
+async fn an_ended_session_is_refused_behind_a_slow_connection() {
     let both = Both::start().await;
     let ada = both.far.user("ada").await;
     let there = ada.at(&both.near);
@@ -85,9 +85,9 @@ async fn one_that_ended_is_not_believed_behind_a_slow_connection() {
     }
 }
 
-/// It ends by the clock, of which Redis tells nothing.
+/// It expires by the clock, for which Redis sends no invalidation.
 #[tokio::test]
-async fn one_that_has_run_out_is_not_believed() {
+async fn an_expired_session_is_refused() {
     let app = TestApp::start().await;
     let ada = app.user("ada").await;
     assert!(!is_refused(&ada, WHO).await && !is_refused(&ada, HOME).await);

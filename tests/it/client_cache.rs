@@ -1,5 +1,5 @@
-//! What is kept near is never older than what anybody was told before one asked: beside another process, behind a connection that is slow or
-//! cut, whoever asks.
+//! The client-side cache: no read is older than a write that was acknowledged before its request began, also beside another process and behind slow
+//! or broken connections.
 
 use crate::support::proxy::{Flow, Proxy};
 use crate::support::{Actor, Alone, CALM, Cluster, Process, RedisServer, START, Served, TestApp, waxwing};
@@ -23,7 +23,7 @@ const HOME: &str =
     "{ homeTimeline { entries { edges { node { status { message likeCount viewerHasLiked author { name } } } } } } }";
 const WHO: &str = "query($id: ID!) { node(id: $id) { ... on User { name } } }";
 
-/// Two processes over one Redis of which one answers through a proxy: somebody's statuses are read there.
+/// Two processes over one Redis, one of them through a proxy. The statuses of one account are read there.
 pub(crate) struct Both {
     pub(crate) near: Served,
     pub(crate) proxy: Proxy,
@@ -46,7 +46,7 @@ async fn rename(actor: &Actor, name: &str) {
     assert_eq!(changed["data"]["updateProfile"]["user"]["name"], name, "{changed}");
 }
 
-/// Messages, likes, whether one likes it, authors.
+/// Messages, likes, whether the viewer likes it, authors.
 async fn home(reader: &Actor) -> Vec<Value> {
     let answer = reader.gql(HOME, json!({})).await;
     let edges = answer["data"]["homeTimeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
@@ -58,7 +58,7 @@ async fn home(reader: &Actor) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_home_that_was_read_costs_the_skeleton() {
+async fn a_home_with_a_warm_cache_reads_only_its_rows() {
     let redis = Arc::new(RedisServer::alone(Alone::ClientCache));
     let app = TestApp::over(redis, Clock::manual(START), Config::default()).await;
     let [ada, bob, cyd] = app.users(["ada", "bob", "cyd"]).await;
@@ -66,7 +66,7 @@ async fn a_home_that_was_read_costs_the_skeleton() {
     cyd.follow(&ada).await;
     let posts = [ada.post("one").await, ada.post("two").await, ada.post("three").await];
     app.drain().await;
-    // That a home is read is noted once an hour.
+    // The last read of a home is recorded once an hour.
     for reader in [&bob, &cyd] {
         home(reader).await;
     }
@@ -87,7 +87,7 @@ async fn a_home_that_was_read_costs_the_skeleton() {
 }
 
 #[tokio::test]
-async fn what_another_process_changed_is_seen_by_whoever_asks_next() {
+async fn a_change_by_another_process_is_seen_by_the_next_request() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
@@ -112,9 +112,9 @@ async fn what_another_process_changed_is_seen_by_whoever_asks_next() {
     }
 }
 
-/// Each has their own heart, whoever read the status before.
+/// Likes are per viewer, whoever has read the status before.
 #[tokio::test]
-async fn what_is_near_is_the_same_for_all_and_hearts_are_each_reader_s_own() {
+async fn cached_values_are_shared_and_likes_are_per_viewer() {
     let app = TestApp::start().await;
     let [ada, bob, cyd] = app.users(["ada", "bob", "cyd"]).await;
     for reader in [&bob, &cyd] {
@@ -129,9 +129,9 @@ async fn what_is_near_is_the_same_for_all_and_hearts_are_each_reader_s_own() {
     }
 }
 
-/// Redis has told of the write, and nothing of it has come yet: whoever asks waits for it, and is not given what was.
+/// Redis has sent the invalidation, but it has not arrived: the request waits for it, and does not use the old value.
 #[tokio::test]
-async fn behind_a_slow_connection_nobody_is_given_what_was() {
+async fn a_delayed_invalidation_delays_the_answer() {
     let both = Both::start().await;
     let ada = both.far.user("ada").await;
     let (there, nobody) = (ada.at(&both.near), both.near.anonymous());
@@ -160,15 +160,15 @@ async fn behind_a_slow_connection_nobody_is_given_what_was() {
     }
 }
 
-/// Whoever forgets what was loaded begins anew: nothing that was heard before that counts for them.
+/// After resetting its loaders, a request has a new barrier: earlier replies do not count.
 #[tokio::test]
-async fn what_is_loaded_anew_is_no_older_than_that() {
+async fn reset_loaders_use_a_new_barrier() {
     let both = Both::start().await;
     let ada = both.far.user("ada").await;
     let id = UserId::from_global(&ada.id).expect("an id");
     let load = move |request: Request| async move { Some(request.loaders().users.load(id).await.ok()??.name.clone()) };
     let request = Request::new(both.near.app.clone(), None, None, None);
-    // What it has not heard of when it asks first is not kept.
+    // A value for which no reply has arrived at its first read is not cached.
     for _ in 0..2 {
         assert_eq!(load(request.clone()).await.as_deref(), Some("ada"));
         request.reset_loaders();
@@ -183,16 +183,16 @@ async fn what_is_loaded_anew_is_no_older_than_that() {
     assert_eq!(asked.await.expect("no panic").as_deref(), Some("Ada"));
 }
 
-/// What is read outside of the loaders is no older, either.
+/// Reads outside of the loaders are not older either.
 #[tokio::test]
-async fn who_proves_who_they_are_is_read_as_they_are_by_then() {
+async fn authentication_uses_a_new_barrier() {
     let both = Both::start().await;
     let ada = both.far.user("ada").await;
     let id = UserId::from_global(&ada.id).expect("an id");
     let app = both.near.app.clone();
     let prove =
         move |app: App| async move { service::prove(&app, id, "correct horse", None).await.ok().map(|user| user.name.clone()) };
-    // What it has not heard of when it asks first is not kept.
+    // A value for which no reply has arrived at its first read is not cached.
     for _ in 0..2 {
         assert_eq!(prove(app.clone()).await.as_deref(), Some("ada"));
     }
@@ -204,9 +204,9 @@ async fn who_proves_who_they_are_is_read_as_they_are_by_then() {
     assert_eq!(asked.await.expect("no panic").as_deref(), Some("Ada"));
 }
 
-/// What Redis said while the connection was cut nobody heard.
+/// Invalidations during a broken connection are lost.
 #[tokio::test]
-async fn after_a_cut_everything_is_read_again() {
+async fn a_broken_connection_invalidates_the_cache() {
     let both = Both::start().await;
     let [ada, bob] = both.far.users(["ada", "bob"]).await;
     bob.follow(&ada).await;
@@ -227,7 +227,7 @@ async fn after_a_cut_everything_is_read_again() {
     }
 }
 
-/// A value of a key, for tests of what is kept itself.
+/// A value of a key, for tests of the cache itself.
 #[derive(Debug, PartialEq)]
 struct Text(String);
 
@@ -248,7 +248,7 @@ fn text(reply: redis::Value) -> Result<Option<Text>, Error> {
     Ok(found)
 }
 
-/// What a request does that reads one key: it begins, has an answer to a command of its own, and reads.
+/// A request that reads one key: it begins, receives the reply to a command of its own, and reads.
 async fn ask(db: Db, key: String) -> Result<Option<u64>, Error> {
     let since = db.read_barrier();
     db.read::<bool>(redis::cmd("EXISTS").arg("user:{9}").take()).await?;
@@ -256,7 +256,7 @@ async fn ask(db: Db, key: String) -> Result<Option<u64>, Error> {
     Ok(found.map(|text| text.0.parse().expect("a number")))
 }
 
-/// A thread that asks: each has the next of the connections.
+/// A thread that sends requests: each thread has the next of the connections.
 struct Asker(std::sync::mpsc::Sender<Pin<Box<dyn Future<Output = ()> + Send>>>);
 
 impl Asker {
@@ -277,7 +277,7 @@ impl Asker {
     }
 }
 
-/// A store over two connections by way of a proxy, with somebody to ask over each.
+/// A store over two connections through a proxy, with a thread for each.
 struct Two {
     redis: Arc<RedisServer>,
     proxy: Proxy,
@@ -305,7 +305,7 @@ impl Two {
         asker.begin(async move { db.ping().await }).await.expect("no panic").expect("an answer");
     }
 
-    /// Somebody else writes, and is told so.
+    /// Another client writes, and the write is acknowledged.
     fn write(&self, value: u64) {
         self.redis.run::<u64>(&["HSET", KEY, "name", &value.to_string()]);
     }
@@ -323,7 +323,7 @@ impl Two {
         self.redis.calls().get("hgetall").copied().unwrap_or(0)
     }
 
-    /// Has one read who gets no answer: it waits on the way, with whatever comes after it over that connection.
+    /// Starts a read whose reply is held at the proxy, with everything that follows it over that connection.
     async fn stuck(&self) -> JoinHandle<Option<u64>> {
         let before = self.reads();
         self.proxy.set_after(b"HGETALL", Flow::PassOnly(0));
@@ -331,13 +331,12 @@ impl Two {
         while self.reads() == before {
             tokio::task::yield_now().await;
         }
-        // By then the answer is at the proxy, apart from whatever follows.
+        // By now the reply is at the proxy, separated from whatever follows.
         self.ping(&self.quick).await;
         stuck
     }
 
-    /// Lets the one answer through that is stuck and nothing that Redis said after it, and then has somebody ask over the other connection.
-    /// What both got.
+    /// Lets the held reply pass, but nothing that Redis sent after it; then reads over the other connection. Returns both results.
     async fn unstuck(&self, stuck: JoinHandle<Option<u64>>) -> [Option<u64>; 2] {
         self.proxy.set(Flow::Pass, Flow::PassOnly(1));
         let stuck = stuck.await.expect("no panic");
@@ -350,9 +349,9 @@ impl Two {
     }
 }
 
-/// Each connection tells of every write: one that lags holds nobody to what was.
+/// Each connection carries every invalidation: a lagging connection keeps no old value alive.
 #[tokio::test]
-async fn what_one_connection_has_not_told_of_another_has() {
+async fn invalidations_arrive_over_every_connection() {
     let two = Two::start().await;
     for asker in [&two.slow, &two.quick] {
         assert_eq!(two.read(asker).await, Some(0));
@@ -369,9 +368,9 @@ async fn what_one_connection_has_not_told_of_another_has() {
     assert_eq!(waits.await.expect("no panic"), Some(1));
 }
 
-/// That somebody has sent something says nothing: it is the answer that tells.
+/// A sent request does not pass a barrier: only a reply does.
 #[tokio::test]
-async fn who_has_had_no_answer_is_given_nothing() {
+async fn a_request_without_a_reply_does_not_use_the_cache() {
     let two = Two::start().await;
     assert_eq!(two.read(&two.slow).await, Some(0));
     let since = two.db.read_barrier();
@@ -388,9 +387,9 @@ async fn who_has_had_no_answer_is_given_nothing() {
     assert_eq!(waits.await.expect("no panic"), Some(0));
 }
 
-/// What is on its way is waited for, but not for ever: it may be somebody's who does not look whether it has come.
+/// A pending request is waited for, but not for ever: its client may not be polling it.
 #[tokio::test]
-async fn nobody_waits_for_those_who_do_not_look() {
+async fn waiting_for_a_pending_request_has_a_timeout() {
     let redis = RedisServer::alone(Alone::ClientCache);
     let db = Db::open(&redis.target(), CALM).await.expect("a store");
     redis.run::<u64>(&["HSET", KEY, "name", "1"]);
@@ -406,9 +405,9 @@ async fn nobody_waits_for_those_who_do_not_look() {
     assert_eq!(redis.calls()["hgetall"], 2, "it was near, and was read nevertheless");
 }
 
-/// It was read, then written to, and the other connection has told of that before the answer has come.
+/// The key was read, then written, and the other connection has delivered the invalidation before the reply has arrived.
 #[tokio::test]
-async fn what_was_read_before_a_write_is_not_kept_after_it() {
+async fn a_read_that_overlaps_a_write_is_not_cached() {
     let two = Two::start().await;
     let stuck = two.stuck().await;
     assert_eq!(two.read(&two.quick).await, Some(0));
@@ -417,9 +416,9 @@ async fn what_was_read_before_a_write_is_not_kept_after_it() {
     assert_eq!(two.unstuck(stuck).await, [Some(0), Some(1)]);
 }
 
-/// The same, where nobody has told: the other connection was cut meanwhile, and has come back.
+/// The same without an invalidation: the other connection was broken meanwhile, and is open again.
 #[tokio::test]
-async fn what_was_read_before_a_cut_is_not_kept_after_it() {
+async fn a_read_that_overlaps_a_reconnection_is_not_cached() {
     let two = Two::start().await;
     let stuck = two.stuck().await;
     let clients: String = two.redis.run(&["CLIENT", "LIST", "TYPE", "normal"]);
@@ -432,9 +431,9 @@ async fn what_was_read_before_a_cut_is_not_kept_after_it() {
     assert_eq!(two.unstuck(stuck).await, [Some(0), Some(1)]);
 }
 
-/// Nobody hears that such a connection is gone; what was said over it is lost.
+/// Nothing reports that such a connection is dead; invalidations sent over it are lost.
 #[tokio::test]
-async fn after_a_connection_that_fell_silent_everything_is_read_again() {
+async fn a_silent_connection_invalidates_the_cache() {
     let redis = RedisServer::alone(Alone::OneWire);
     let proxy = Proxy::before(&redis).await;
     let timing = Timing { response: Duration::from_millis(200), connections: 1, ..CALM };
@@ -453,7 +452,7 @@ async fn after_a_connection_that_fell_silent_everything_is_read_again() {
 }
 
 #[tokio::test]
-async fn what_is_gone_is_gone_and_what_comes_back_is_seen() {
+async fn deleted_and_recreated_keys_are_seen() {
     let redis = RedisServer::alone(Alone::ClientCache);
     let db = Db::open(&redis.target(), CALM).await.expect("a store");
     for taken in [&["FLUSHALL"][..], &["UNLINK", KEY], &["FLUSHDB"], &["RENAME", KEY, "user:{3}"], &["PEXPIRE", KEY, "0"]] {
@@ -480,7 +479,7 @@ async fn reads_of_two(redis: &RedisServer, db: &Db) -> u64 {
 }
 
 #[tokio::test]
-async fn nothing_is_kept_on_a_cluster_nor_where_nothing_may_be() {
+async fn nothing_is_cached_on_a_cluster_or_when_switched_off() {
     let alone = RedisServer::alone(Alone::ClientCache);
     for (near, reads, asks_to_be_told) in [(0, 2, false), (1 << 20, 1, true)] {
         let db = Db::open(&alone.target(), Timing { client_cache: near, ..CALM }).await.expect("a store");
@@ -495,9 +494,9 @@ async fn nothing_is_kept_on_a_cluster_nor_where_nothing_may_be() {
     }
 }
 
-/// A user of Redis who may not be told is told nothing, and is not served what was.
+/// A Redis user who may not enable tracking gets no invalidations, and no cached values.
 #[tokio::test]
-async fn where_redis_does_not_tell_everything_is_read_each_time() {
+async fn nothing_is_cached_without_invalidation_messages() {
     let redis = RedisServer::alone(Alone::Users);
     redis.run::<()>(&["ACL", "SETUSER", "deaf", "on", ">x", "~*", "&*", "+@all"]);
     let url = format!("{}?user=deaf&pass=x", redis.operator_url());
@@ -510,11 +509,11 @@ async fn where_redis_does_not_tell_everything_is_read_each_time() {
     redis.reset_calls();
     for round in 1..4 {
         redis.run::<u64>(&["HSET", KEY, "name", &round.to_string()]);
-        // One hears and the other does not: what was kept by the one is for neither.
+        // One connection gets invalidations and the other does not: values cached by the first are used by neither.
         assert_eq!([ask(&second).await, ask(&first).await], [Some(round); 2]);
     }
     assert_eq!(redis.calls()["hgetall"], 6);
-    // The same where nobody hears.
+    // The same if neither gets invalidations.
     let tracking_disabled = Db::open(&url.parse().expect("a URL"), CALM).await.expect("a store");
     for round in 4..7 {
         redis.run::<u64>(&["HSET", KEY, "name", &round.to_string()]);
@@ -522,9 +521,9 @@ async fn where_redis_does_not_tell_everything_is_read_each_time() {
     }
 }
 
-/// That Redis was busy when somebody connected does not mean that it never tells.
+/// A Redis that was busy at connection time may still send invalidations later.
 #[tokio::test]
-async fn one_who_came_while_redis_was_busy_is_told_afterwards() {
+async fn a_busy_redis_does_not_disable_the_cache() {
     let redis = RedisServer::alone_with(Alone::ClientCache, &["--appendonly", "no", "--busy-reply-threshold", "1"]);
     let db = Db::open(&redis.target(), CALM).await.expect("a store");
     let script = std::thread::spawn({
@@ -553,7 +552,7 @@ async fn one_who_came_while_redis_was_busy_is_told_afterwards() {
 }
 
 #[tokio::test]
-async fn the_server_s_option_turns_it_off() {
+async fn the_option_of_the_server_disables_the_cache() {
     for (mib, is_told) in [("0", false), ("1", true)] {
         let redis = RedisServer::alone(Alone::ClientCache);
         let options = ["serve", "--listen", "127.0.0.1:0", "--redis", &redis.url(), "--near-cache-mib", mib];
@@ -563,10 +562,10 @@ async fn the_server_s_option_turns_it_off() {
     }
 }
 
-/// Some write and tell each other of it, some read: nobody is given less than anybody was told before they asked, whatever is pushed out
-/// meanwhile by what else is read, and whoever is cut.
+/// Some tasks write and tell each other, others read: no read is older than a write that was acknowledged before it, whatever is evicted or
+/// disconnected meanwhile.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_is_given_less_than_anybody_was_told() {
+async fn no_read_is_older_than_an_acknowledged_write_before_it() {
     const KEYS: usize = 40;
     let redis = RedisServer::alone(Alone::ClientCache);
     // Room for half of them.
@@ -594,7 +593,7 @@ async fn nobody_is_given_less_than_anybody_was_told() {
         let (db, told) = (db.clone(), told.clone());
         tokio::spawn(async move {
             for round in 0..3_000 {
-                // Some of the keys are asked for far more than the others.
+                // Some of the keys are read far more often than the others.
                 let at = if round % 4 == 0 { (round * 7 + reader) % KEYS } else { round % 3 };
                 let least = told[at].load(Ordering::SeqCst);
                 if let Ok(seen) = ask(db.clone(), format!("user:{{{at}}}")).await {
@@ -612,9 +611,9 @@ async fn nobody_is_given_less_than_anybody_was_told() {
     assert!(calls["hgetall"] < calls["exists"], "some was near: {calls:?}");
 }
 
-/// Both processes stop showing what is deleted as soon as that is told.
+/// Both processes stop showing a deleted object as soon as the deletion is acknowledged.
 #[tokio::test]
-async fn who_deletes_is_shown_by_nobody() {
+async fn deleted_objects_disappear_in_all_processes() {
     let app = TestApp::start().await;
     let other = app.sibling().await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
