@@ -10,31 +10,31 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 #[command(
-    after_help = "Put the line into the file that Redis' setting `aclfile` names, or hand it to a running one without its first word, \
-    as `redis-cli ACL SETUSER …`. Then take the rights of the user `default`, as whom everybody is logged in who gives no name: \
-    `user default off`, or a password. The user works in database 0; a URL with another needs `+select` besides.\n\n\
-    Make it again after an upgrade: a newer Waxwing may need more, and says so when it starts."
+    after_help = "Add the line to the file that Redis' setting `aclfile` names, or send it to a running Redis without its first word, \
+    as `redis-cli ACL SETUSER …`. Then restrict the user `default`, which clients without a user name are: \
+    `user default off`, or a password. The user works in database 0; a URL with another database also needs `+select`.\n\n\
+    Print the line again after an upgrade: a newer version may need more permissions, and says so when it starts."
 )]
 pub(super) struct Options {
-    /// The user's name.
+    /// The name of the user.
     #[arg(long, value_name = "NAME", env = "WAXWING_ACL_USER", default_value = "waxwing")]
     user: String,
-    /// A file that holds the user's password; `-` reads it from stdin. Only its digest is printed. Without it, the user cannot log in
-    /// until it is given a password.
+    /// A file with the password of the user; `-` reads it from stdin. Only its digest is printed. Default: no password; the user cannot log in
+    /// until it has one.
     #[arg(long, value_name = "FILE", env = "WAXWING_ACL_PASSWORD_FILE")]
     password_file: Option<PathBuf>,
 }
 
 pub(super) fn run(options: &Options) -> anyhow::Result<()> {
     if options.user.is_empty() || !options.user.chars().all(|character| character.is_ascii_graphic()) {
-        bail!("a user's name is made of visible ASCII characters");
+        bail!("the name of a user consists of visible ASCII characters");
     }
     let password = options.password_file.as_deref().map(digest).transpose()?;
     println!("{}", acl::line(&options.user, password.as_deref(), &fsck::key_kinds()));
     Ok(())
 }
 
-/// What Redis keeps of a password. The newline that ends the file is not part of it.
+/// The digest that Redis stores of a password. A newline at the end of the file is not part of the password.
 fn digest(file: &Path) -> anyhow::Result<String> {
     let mut text = String::new();
     if file == Path::new("-") {

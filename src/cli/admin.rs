@@ -1,4 +1,4 @@
-//! `waxwing admin`: what an operator does in an account's stead.
+//! `waxwing admin`: administration of accounts and ads.
 
 use super::migrate;
 use super::options::{DomainOptions, StorageOptions};
@@ -26,20 +26,20 @@ pub(super) struct Options {
 
 #[derive(Subcommand)]
 enum What {
-    /// Delete an account and every trace of it, without asking again. Ends when nothing is left.
+    /// Delete an account and every trace of it, without confirmation. Returns when nothing is left.
     DeleteAccount(DeleteAccount),
-    /// Hold an account back: nothing of it is shown as an advertiser, or nothing is shown to it as a publisher.
+    /// Suspend an account as an advertiser (its ads are not shown) or as a publisher (its websites get no ads).
     Suspend(Standing),
-    /// Hold an account back no more.
+    /// Revert a suspension.
     Restore(Standing),
-    /// Sign ads with a new key from now on. What was signed with the one before stays good for as long as it would have.
+    /// Sign ads with a new key. Tokens that were signed with the previous key stay valid until they expire.
     RotateAdKeys(RotateAdKeys),
 }
 
 #[derive(Args)]
 #[command(
-    after_help = "Servers may go on working. Nobody sees the account from the first moment on; should this be stopped, servers and workers do the \
-    rest. The login can be claimed again after 30 days. Give this the same limits as the servers.\n\n\
+    after_help = "Servers may run meanwhile. The account is invisible at once; if the command is interrupted, servers and workers complete the \
+    deletion. The login can be used again after 30 days. Give the command the same limits as the servers.\n\n\
     While a server runs on a data folder, name that server's socket: --redis unix:waxwing-data/redis.sock"
 )]
 struct DeleteAccount {
@@ -53,12 +53,12 @@ struct DeleteAccount {
 
 #[derive(Args)]
 #[command(
-    after_help = "Servers may go on working. When this ends, every decision goes by it. Suspended campaigns keep their budgets, and a click on what was \
-    shown before still counts; suspended websites are refused.\n\n\
+    after_help = "Servers may run meanwhile. When the command returns, every decision respects the suspension. Suspended campaigns keep their budgets, and \
+    clicks on earlier impressions still count; requests of suspended websites are refused.\n\n\
     While a server runs on a data folder, name that server's socket: --redis unix:waxwing-data/redis.sock"
 )]
 struct Standing {
-    /// As what.
+    /// The role that is suspended or restored.
     role: Role,
     /// The account's login, in any case.
     login: String,
@@ -113,7 +113,7 @@ async fn act(app: &App, what: &What) -> anyhow::Result<()> {
 async fn find(app: &App, login: &str) -> anyhow::Result<Arc<User>> {
     let request = Request::new(app.clone(), None, None, None);
     let found = users::by_login(app, &request.loaders(), login).await?;
-    found.with_context(|| format!("nobody has the login {login:?}"))
+    found.with_context(|| format!("there is no account with the login {login:?}"))
 }
 
 async fn hold_back(app: &App, options: &Standing, held_back: bool) -> anyhow::Result<()> {
@@ -123,7 +123,7 @@ async fn hold_back(app: &App, options: &Standing, held_back: bool) -> anyhow::Re
         Role::Publisher => (ads::Role::Publisher, "a publisher"),
     };
     ads::hold_back(app, user.id, role, held_back).await?;
-    let how = if held_back { "suspended" } else { "not suspended any more" };
+    let how = if held_back { "suspended" } else { "no longer suspended" };
     println!("{} ({}) is {how} as {name}.", user.login, user.id.global());
     Ok(())
 }
@@ -139,14 +139,14 @@ async fn delete_account(app: &App, login: &str) -> anyhow::Result<()> {
     let mut last = "";
     let tell = |what| {
         if what != last {
-            eprintln!("taking away: {what}");
+            eprintln!("deleting: {what}");
             last = what;
         }
     };
     accounts::purge(app, user.id, &user.login, tell).await?;
     if app.db().is_cluster() {
-        // The journal keeps for a while what was settled, and that names the account.
-        eprintln!("taking away: entries of the journal");
+        // The journal keeps settled entries for a while, and these have the account's id.
+        eprintln!("deleting: entries of the journal");
         tokio::time::sleep(Duration::from_millis(RETENTION + 1)).await;
         retention::sweep(app).await?;
     }

@@ -1,4 +1,4 @@
-//! Options of the HTTP edge and of what it takes.
+//! Options of the HTTP edge and of its limits.
 
 use crate::base::config::{Config, DocumentLimits};
 use crate::schema;
@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What suits whom.
+/// A set of defaults.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Profile {
-    /// For those who build: the schema can be read, errors help, the playground is there.
+    /// For developers: introspection, errors with suggestions, the playground.
     Development,
-    /// For the open internet: none of these, unless it is switched on by itself.
+    /// For the internet: none of these, unless it is switched on separately.
     Production,
 }
 
@@ -25,80 +25,82 @@ enum Switch {
     Off,
 }
 
-/// The edge.
+/// Options of the edge.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Edge")]
 pub(super) struct EdgeOptions {
-    /// What the next four are unless they are given: on for development, off for production.
+    /// The default of --introspection, --suggestions, --playground and --simple-get: `on` for development, `off` for production.
     #[arg(long, env = "WAXWING_PROFILE", default_value = "development")]
     profile: Profile,
-    /// Whether clients may read the schema through the API.
+    /// Allow introspection queries. Default: by the profile.
     #[arg(long, env = "WAXWING_INTROSPECTION")]
     introspection: Option<Switch>,
-    /// Whether errors speak of the schema and guess what was meant. Off: one fixed text.
+    /// Name types and fields of the schema in errors, with suggestions. Off: one fixed text. Default: by the profile.
     #[arg(long, env = "WAXWING_SUGGESTIONS")]
     suggestions: Option<Switch>,
-    /// Whether browsers are shown the playground.
+    /// Serve the playground. Default: by the profile.
     #[arg(long, env = "WAXWING_PLAYGROUND")]
     playground: Option<Switch>,
-    /// Whether queries come by GET without a header that pages of other origins cannot send, such as `graphql-require-preflight: 1`.
+    /// Accept queries by GET without a header that pages of other origins cannot send, such as `graphql-require-preflight: 1`. Default: by the
+    /// profile.
     #[arg(long, env = "WAXWING_SIMPLE_GET")]
     simple_get: Option<Switch>,
-    /// Run the documents of this file only, by their ids: JSON as Relay, graphql-codegen or Apollo write it.
+    /// Run the documents of this file only: JSON as Relay, graphql-codegen or Apollo write it.
     #[arg(long, value_name = "FILE", env = "WAXWING_TRUSTED_DOCUMENTS")]
     trusted_documents: Option<PathBuf>,
     /// Other origins whose pages may send requests, such as `https://app.example`, comma-separated; `*` for all. The development profile also
     /// allows http and https on localhost, 127.0.0.1 and [::1], with any port.
     #[arg(long, value_name = "ORIGINS", env = "WAXWING_CORS_ORIGINS", value_delimiter = ',')]
     cors_origins: Vec<Origin>,
-    /// Hosts that this server answers for beside that of --public-url, such as `social.example`, separated by commas and without ports; `*` for
-    /// all. Others get 421, except on /healthz, /readyz and /metrics. The development profile adds localhost and all addresses; the production
-    /// profile without this and without --public-url answers for every host.
+    /// Hosts that this server serves, such as `social.example`, comma-separated and without ports, in addition to that of --public-url; `*` for
+    /// all. Requests for other hosts are answered with 421, except /healthz, /readyz and /metrics. The development profile adds localhost and all
+    /// addresses; the production profile without this and without --public-url serves every host.
     #[arg(long, value_name = "HOSTS", env = "WAXWING_ALLOWED_HOSTS", value_delimiter = ',')]
     allowed_hosts: Vec<HostName>,
-    /// How many GraphQL requests are worked on at once; one more is refused as OVERLOADED. Without it, 64 for each core, and at least 96.
+    /// The number of GraphQL requests that run at once; one more is refused with OVERLOADED. Default: 64 per core, at least 96.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_REQUESTS", value_parser = at_least(1, 1_000_000))]
     max_requests: Option<usize>,
-    /// How many connections there are at once. For the next one, an idle one gives way; if there is none, it waits.
+    /// The number of connections at once. For one more, an idle one is closed; if there is none, the new one waits.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_CONNECTIONS", default_value_t = 10_000, value_parser = at_least(1, 1_000_000))]
     max_connections: usize,
-    /// How many connections an address has at once on this server, except for --trusted-proxies. For the next one, an idle one of the same
-    /// address gives way; if there is none, it is refused with 429. Without it, a twentieth of --max-connections, and at least 16.
+    /// The number of connections of an address at once on this server, except for --trusted-proxies. For one more, an idle one of the same
+    /// address is closed; if there is none, the new one is refused with 429. Default: a twentieth of --max-connections, at least 16.
     #[arg(long, value_name = "N", env = "WAXWING_ADDRESS_CONNECTIONS", value_parser = at_least(1, 1_000_000))]
     address_connections: Option<usize>,
-    /// After how many seconds a connection on which nothing has come since it was accepted is closed.
+    /// A new connection that has sent nothing for this many seconds is closed.
     #[arg(long, value_name = "SECONDS", env = "WAXWING_FIRST_BYTE_TIMEOUT", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=600))]
     first_byte_timeout: u64,
-    /// How many sockets an account has at once on this server; one more is closed with 4429.
+    /// The number of sockets of an account at once on this server; one more is closed with 4429.
     #[arg(long, value_name = "N", env = "WAXWING_ACCOUNT_SOCKETS", default_value_t = 10, value_parser = at_least(1, 1_000_000))]
     account_sockets: usize,
-    /// How many sockets without a session an address has at once on this server; one more is refused.
+    /// The number of sockets without a session of an address at once on this server; one more is refused.
     #[arg(long, value_name = "N", env = "WAXWING_ADDRESS_SOCKETS", default_value_t = 100, value_parser = at_least(1, 1_000_000))]
     address_sockets: usize,
-    /// How many event streams an account, or an address without a session, has at once on this server; one more is refused.
+    /// The number of event streams of an account, or of an address without a session, at once on this server; one more is refused.
     #[arg(long, value_name = "N", env = "WAXWING_EVENT_STREAMS", default_value_t = 100, value_parser = at_least(1, 1_000_000))]
     event_streams: usize,
-    /// How many entries the live filters of an account, or of an address without a session, have at once on this server: a login, a phrase or a
-    /// sample is one, a box is 32; a subscription past it is refused.
+    /// The number of entries of all live filters of an account, or of an address without a session, at once on this server. A login, a phrase or a
+    /// sample is one entry, a box is 32. A subscription that exceeds it is refused.
     #[arg(long, value_name = "N", env = "WAXWING_LIVE_FILTER_ENTRIES", default_value_t = Config::default().filter_entries, value_parser = at_least(1, 100_000_000))]
     live_filter_entries: usize,
-    /// How many operations run at once on a socket, or on an event stream that operations share; one more is refused.
+    /// The number of operations at once on a socket, or on a shared event stream; one more is refused.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_SUBSCRIPTIONS", default_value_t = 128, value_parser = at_least(1, 10_000))]
     max_subscriptions: usize,
-    /// How many bytes of answers may wait for readers at one address, on this server; one answer more is refused as UNREAD_ANSWERS.
+    /// The number of bytes of responses that may wait for clients at one address, on this server. Beyond it, requests are refused with
+    /// UNREAD_ANSWERS.
     #[arg(long, value_name = "N", env = "WAXWING_ADDRESS_UNREAD_BYTES", default_value_t = EdgeConfig::default().address_unread_bytes, value_parser = at_least(1 << 16, 1 << 40))]
     address_unread_bytes: usize,
-    /// How many bytes of answers may wait for all readers of this server; past that, the address with the most is disconnected.
+    /// The number of bytes of responses that may wait for all clients of this server. Beyond it, the address with the most is disconnected.
     #[arg(long, value_name = "N", env = "WAXWING_UNREAD_BYTES", default_value_t = EdgeConfig::default().unread_bytes, value_parser = at_least(1 << 20, 1 << 40))]
     unread_bytes: usize,
-    /// How many bytes a second a client has to read while an answer waits for it, over 30 seconds (10 on sockets and event streams); a
-    /// slower one is disconnected. 0 for any number above zero.
+    /// The number of bytes per second that a client has to read while a response waits for it, over 30 seconds (10 on sockets and event
+    /// streams). A slower client is disconnected. With 0, any progress is enough.
     #[arg(long, value_name = "N", env = "WAXWING_MIN_READ_RATE", default_value_t = EdgeConfig::default().min_read_rate, value_parser = clap::value_parser!(u64).range(0..=1 << 20))]
     min_read_rate: u64,
-    /// How many seconds a request may take.
+    /// The time limit of a request, in seconds.
     #[arg(long, value_name = "SECONDS", env = "WAXWING_REQUEST_TIMEOUT", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
     request_timeout: u64,
-    /// How many bytes of a body must come a second, on average, once ten seconds have passed; 0 for no such limit.
+    /// The number of bytes of a body that must arrive per second, on average, after the first ten seconds; 0 for no such limit.
     #[arg(long, value_name = "BYTES", env = "WAXWING_BODY_RATE", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(0..=1_048_576))]
     body_rate: u32,
 }
@@ -107,48 +109,51 @@ fn at_least(min: u64, max: u64) -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(min..=max)
 }
 
-/// What a document may be.
+/// Limits of documents.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Documents")]
 pub(super) struct DocumentOptions {
-    /// The most bytes of a document.
+    /// The maximum length of a document, in bytes.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_DOCUMENT_BYTES", default_value_t = DocumentLimits::default().bytes, value_parser = at_least(256, 1 << 20))]
     max_document_bytes: usize,
-    /// The most punctuators, names, numbers and strings of a document.
+    /// The maximum number of tokens of a document: punctuators, names, numbers and strings.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_TOKENS", default_value_t = DocumentLimits::default().tokens, value_parser = at_least(50, 100_000))]
     max_tokens: usize,
-    /// The most aliases of a document.
+    /// The maximum number of aliases of a document.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_ALIASES", default_value_t = DocumentLimits::default().aliases, value_parser = at_least(0, 10_000))]
     max_aliases: usize,
-    /// The most directives of a document.
+    /// The maximum number of directives of a document.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_DIRECTIVES", default_value_t = DocumentLimits::default().directives, value_parser = at_least(0, 10_000))]
     max_directives: usize,
-    /// The most fields at the root of an operation.
+    /// The maximum number of fields at the root of an operation.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_ROOT_FIELDS", default_value_t = DocumentLimits::default().root_fields, value_parser = at_least(1, 10_000))]
     max_root_fields: usize,
-    /// The most fields of a document, with fragments in the place of their spreads.
+    /// The maximum number of fields of a document, with fragments expanded.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_FIELDS", default_value_t = DocumentLimits::default().fields, value_parser = at_least(1, 100_000))]
     max_fields: usize,
-    /// The most fields in one another; introspection needs 15.
+    /// The maximum depth of fields; introspection needs 15.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_DEPTH", default_value_t = DocumentLimits::default().depth, value_parser = at_least(1, 32))]
     max_depth: usize,
-    /// The highest cost of an operation: the fields that its answer could have. A first screen of thirty entries costs some 600.
+    /// The maximum cost of an operation: the number of fields that its response could have. A first screen of thirty entries costs some 600.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_COST", default_value_t = DocumentLimits::default().cost, value_parser = at_least(1, 10_000_000))]
     max_cost: usize,
-    /// The most bytes of an answer. One that grows larger is stopped while it is made, as ANSWER_TOO_LARGE.
+    /// The maximum length of a response, in bytes. A longer one is stopped while it is produced, with ANSWER_TOO_LARGE.
     #[arg(long, value_name = "N", env = "WAXWING_MAX_ANSWER_BYTES", default_value_t = Config::default().answer_bytes, value_parser = at_least(1 << 16, 1 << 30))]
     max_answer_bytes: usize,
 }
 
 impl EdgeOptions {
-    /// Sets what these options say of the schema.
+    /// Applies the options that concern the schema.
     pub(super) fn apply(&self, config: Config) -> Config {
         let filter_entries = self.live_filter_entries;
         let (introspection, suggestions) = (self.is_on(self.introspection), self.is_on(self.suggestions));
         Config { introspection, suggestions, filter_entries, ..config }
     }
 
-    /// The edge's settings; `config` is what registered documents are held to.
+    /// The settings of the edge. Trusted documents are checked against the limits of `config`.
+    ///
+    /// # Errors
+    /// The file of trusted documents is missing or invalid.
     pub(super) fn config(&self, config: &Config) -> anyhow::Result<EdgeConfig> {
         let defaults = EdgeConfig::default();
         let documents = self.trusted_documents.as_deref().map(|file| trusted(file, config)).transpose()?;
@@ -173,7 +178,7 @@ impl EdgeOptions {
                 address_sockets: self.address_sockets,
                 event_streams: self.event_streams,
                 operations: self.max_subscriptions,
-                // Whoever comes back asks for all at once.
+                // A client that reconnects sends all its operations at once.
                 message_burst: u32::try_from(self.max_subscriptions).unwrap_or(u32::MAX).saturating_add(32),
                 ..defaults.live.clone()
             },
@@ -182,7 +187,7 @@ impl EdgeOptions {
         })
     }
 
-    /// Whether the profile is the one for those who build.
+    /// Whether the profile is the one for developers.
     pub(super) fn is_development(&self) -> bool {
         self.profile == Profile::Development
     }
@@ -198,7 +203,7 @@ impl EdgeOptions {
         AllowedHosts::Listed { names, local: self.is_development() }
     }
 
-    /// Whether every host is answered for because nobody has said which.
+    /// Whether every host is served because no option names any.
     pub(super) fn lacks_hosts(&self, config: &Config) -> bool {
         self.allowed_hosts.is_empty() && self.hosts(config) == AllowedHosts::Any
     }
@@ -208,7 +213,7 @@ impl EdgeOptions {
     }
 }
 
-/// What a profile sets of the option of this name, and which profile; `None` for options that no profile sets.
+/// The value that the profile gives the option of this name, and the name of the profile; `None` for options that no profile sets.
 pub(super) fn set_by_profile(matches: &ArgMatches, name: &str) -> Option<(&'static str, &'static str)> {
     let profiled = ["introspection", "suggestions", "playground", "simple-get"].contains(&name);
     let profile = matches.try_get_one::<Profile>("profile").ok().flatten().filter(|_| profiled)?;
@@ -219,7 +224,7 @@ pub(super) fn set_by_profile(matches: &ArgMatches, name: &str) -> Option<(&'stat
 }
 
 impl DocumentOptions {
-    /// Sets the limits.
+    /// Applies the limits.
     pub(super) fn apply(&self, config: Config) -> Config {
         let documents = DocumentLimits {
             bytes: self.max_document_bytes,
@@ -236,7 +241,8 @@ impl DocumentOptions {
     }
 }
 
-/// Reads a manifest, and holds each of its documents to the limits: better now than when the first client comes.
+/// Reads a manifest of trusted documents, and checks each document against the limits, so that the server does not start with one that could
+/// never run.
 fn trusted(file: &Path, config: &Config) -> anyhow::Result<Documents> {
     let text = std::fs::read_to_string(file).with_context(|| format!("--trusted-documents {}", file.display()))?;
     let documents =

@@ -8,24 +8,24 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// How long the server may take to answer.
+/// The time limit of the response.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 #[derive(Args)]
-#[command(after_help = "It asks for /healthz, which says that the process lives. Whether Redis answers is what /readyz says.")]
+#[command(after_help = "It requests /healthz, which responds while the process runs. /readyz also checks Redis.")]
 pub(super) struct Options {
-    /// Where the server listens.
+    /// The address of the server.
     #[arg(long, value_name = "ADDRESS", env = "WAXWING_LISTEN", default_value = "127.0.0.1:4000")]
     listen: SocketAddr,
 }
 
-/// Ends well where the server answers that it lives.
+/// Succeeds if `/healthz` returns 200.
 pub(super) async fn run(options: Options) -> anyhow::Result<()> {
     let address = reachable(options.listen);
     let status = timeout(PATIENCE, ask(address)).await;
-    match status.with_context(|| format!("{address} does not answer"))?.with_context(|| address.to_string())?.as_str() {
+    match status.with_context(|| format!("{address} does not respond"))?.with_context(|| address.to_string())?.as_str() {
         "200" => Ok(()),
-        status => bail!("{address} answers {status:?}"),
+        status => bail!("{address} responds with {status:?}"),
     }
 }
 
@@ -39,7 +39,7 @@ async fn ask(address: SocketAddr) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(answer.get(9..12).unwrap_or_default()).into_owned())
 }
 
-/// A server that listens on every address is asked on the machine's own.
+/// The address to connect to: loopback, if the server listens on every address.
 fn reachable(mut listen: SocketAddr) -> SocketAddr {
     match listen {
         SocketAddr::V4(address) if address.ip().is_unspecified() => listen.set_ip(Ipv4Addr::LOCALHOST.into()),

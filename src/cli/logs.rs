@@ -1,4 +1,4 @@
-//! What is logged, and how: one line an event on stderr, and nothing in it that a client keeps secret.
+//! Logs: one line per event on stderr, without secrets of clients.
 
 use crate::server::SPAN;
 use clap::Args;
@@ -18,12 +18,11 @@ use tracing_subscriber::{EnvFilter, Layer, registry};
 #[derive(Args)]
 #[command(next_help_heading = "Logs")]
 pub(super) struct Options {
-    /// How logs are written: for people, or as JSON lines for machines.
+    /// The format of logs: text, or a JSON object per line.
     #[arg(long, global = true, env = "WAXWING_LOG_FORMAT", default_value = "text")]
     log_format: Format,
-    /// What is logged: `error`, `warn`, `info`, `debug` or `trace`, also by module: `info,waxwing::db=debug`, or
-    /// `info,waxwing::server::logging=warn` for all but the line of each request. Passwords, tokens, cookies and messages are in no line
-    /// at any level.
+    /// The level of logs: `error`, `warn`, `info`, `debug` or `trace`, also by module: `info,waxwing::db=debug`, or
+    /// `info,waxwing::server::logging=warn` to omit the line of each request. Passwords, tokens, cookies and messages are not logged at any level.
     #[arg(long, global = true, value_name = "FILTER", env = "WAXWING_LOG", default_value = "info", value_parser = filter)]
     log_filter: String,
 }
@@ -34,10 +33,10 @@ enum Format {
     Json,
 }
 
-/// Whether everything that is not a command's own output is written as JSON lines.
+/// Whether stderr gets JSON lines.
 static IS_JSON: OnceLock<bool> = OnceLock::new();
 
-/// The same. Before the command line is understood, what it and the environment say by themselves counts.
+/// Whether stderr gets JSON lines. Before the command line is parsed, reads `--log-format` and its variable directly.
 pub(super) fn is_json() -> bool {
     IS_JSON.get().copied().unwrap_or_else(|| {
         let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -49,7 +48,7 @@ pub(super) fn is_json() -> bool {
     })
 }
 
-/// A line beside the log, in its form: for what is said whatever the filter is.
+/// A line in the format of the JSON log, which `--log-filter` does not suppress.
 pub(super) fn json_line(level: &str, message: &str, members: serde_json::Value) -> String {
     let mut line = serde_json::json!({ "timestamp": jiff::Timestamp::now().to_string(), "level": level, "message": message });
     if let (Some(line), serde_json::Value::Object(members)) = (line.as_object_mut(), members) {
@@ -58,21 +57,21 @@ pub(super) fn json_line(level: &str, message: &str, members: serde_json::Value) 
     format!("{line}\n")
 }
 
-/// Says on stderr how something went that takes its time.
+/// Prints the progress or result of a long command on stderr.
 pub(super) fn tell(message: &str) {
     let line = if is_json() { json_line("INFO", message, serde_json::Value::Null) } else { format!("{message}\n") };
-    // Nobody need read it.
+    // stderr may be closed.
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
-/// Says why a command has failed.
+/// Prints on stderr why a command failed.
 pub(super) fn tell_failure(error: &anyhow::Error) {
     let message = format!("{error:#}");
     let line = if is_json() { json_line("ERROR", &message, serde_json::Value::Null) } else { format!("waxwing: {message}\n") };
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
-/// Ends the process for a command line that is wrong, or that asks for help.
+/// Exits because the command line is wrong, or after printing a help text.
 pub(super) fn exit(error: clap::Error) -> ! {
     if error.use_stderr() && is_json() {
         let line = json_line("ERROR", error.render().to_string().trim_end(), serde_json::Value::Null);
@@ -86,7 +85,7 @@ fn filter(text: &str) -> Result<String, String> {
     EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
 }
 
-/// Logs from now on, panics too.
+/// Starts the log, also of panics.
 pub(super) fn start(options: &Options) {
     IS_JSON.get_or_init(|| matches!(options.log_format, Format::Json));
     subscriber(options, std::io::stderr, std::io::stderr().is_terminal()).init();
@@ -100,14 +99,14 @@ where
     registry().with(ours()).with(chosen(&options.log_filter)).with(lines(options.log_format, writer, colours))
 }
 
-/// What the operator wants to see. The span of a request is always there, so that each line has its id.
+/// The filter of the operator. The span of a request is always enabled, so that each line has the request's id.
 fn chosen(text: &str) -> EnvFilter {
     let span = format!("{SPAN}=error").parse();
     let filter = EnvFilter::try_new(text).unwrap_or_default();
     span.map(|span| filter.clone().add_directive(span)).unwrap_or(filter)
 }
 
-/// Libraries are heard up to `debug`, whatever the operator wants: at `trace` they print what goes over the wire.
+/// Limits libraries to `debug`, whatever the operator's filter is: at `trace` they log bytes of connections.
 fn ours<S: Subscriber>() -> impl Layer<S> {
     let ours = |target: &str| target == "waxwing" || target.starts_with("waxwing::");
     FilterFn::new(move |event| *event.level() <= LevelFilter::DEBUG || ours(event.target()))
@@ -125,11 +124,11 @@ where
     }
 }
 
-/// Logs where a panic was, and its text only when that stands in the source: a formatted one can hold what a client has sent, as that of a
-/// string cut in the middle of a character does.
+/// Logs the location of a panic, and its text only if it is a literal of the source: a formatted text can contain what a client has sent, such as
+/// the text of a string that is cut in the middle of a character.
 fn panicked(panic: &PanicHookInfo<'_>) {
     let text =
-        panic.payload().downcast_ref::<&'static str>().copied().unwrap_or("(its text is kept back: it may hold a client's)");
+        panic.payload().downcast_ref::<&'static str>().copied().unwrap_or("(text omitted: it may contain data of a client)");
     let place = panic.location().map(ToString::to_string);
     let backtrace = Backtrace::capture();
     let backtrace = (backtrace.status() == BacktraceStatus::Captured).then(|| backtrace.to_string());
@@ -168,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn libraries_are_never_heard_at_trace() {
+    fn libraries_are_never_logged_at_trace() {
         for filter in ["trace", "h2=trace", "trace,h2::codec=trace"] {
             let log = logged(filter, || {
                 tracing::trace!(target: "h2::codec", "on the wire");
@@ -181,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_logged_of_a_request_has_its_id() {
+    fn every_line_of_a_request_has_its_id() {
         for filter in ["error", "waxwing::cli=warn", "off,waxwing::cli=error", "waxwing::request=off,error"] {
             let log = logged(filter, || {
                 let span = tracing::error_span!(target: SPAN, "request", request_id = "abc");

@@ -1,4 +1,4 @@
-//! `waxwing migrate`, and what every other command does about the version of a store.
+//! `waxwing migrate`, and the check of the store's version by all other commands.
 
 use super::options::{DomainOptions, StorageOptions};
 use super::storage::Storage;
@@ -12,16 +12,16 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// How long a server that starts may migrate.
+/// The time limit of migrations at the start of a server.
 const AT_START: Duration = Duration::from_secs(1);
-/// How often a process looks whether the store has become newer than it is.
-const LOOK: Duration = Duration::from_secs(1);
+/// The interval at which a process checks whether the store has become newer than itself.
+const CHECK: Duration = Duration::from_secs(1);
 
 #[derive(Args)]
 #[command(
-    after_help = "Make a backup first: `waxwing backup`. Stop every server and worker, unless the release notes say that they may run. It can be \
-    stopped at any time; the next run goes on where this one was. A server does by itself what takes less than a second.\n\n\
-    A store of a version that this Waxwing does not know is refused by every command."
+    after_help = "Make a backup first: `waxwing backup`. Stop every server and worker, unless the release notes say that they may run. The migration can be \
+    interrupted at any time; the next run continues it. A server does migrations of less than a second by itself.\n\n\
+    Every command refuses a store of a newer version."
 )]
 pub(super) struct Options {
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub(super) async fn run(options: Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Migrates a store with a progress bar, however long it takes; a sentence on what was done.
+/// Migrates a store with a progress bar, without a time limit. Returns a sentence on the result.
 pub(super) async fn to_the_end(app: &App) -> anyhow::Result<String> {
     let before = migrations::standing(app.db(), STEPS).await?;
     let bar = bar();
@@ -49,10 +49,10 @@ pub(super) async fn to_the_end(app: &App) -> anyhow::Result<String> {
         bar.set_message(format!("version {}: {}", step.version, step.name));
         bar.set_position(step.percent);
     };
-    let after = migrations::run(app, STEPS, None, tell).await.context("the store is not migrated to its end: run it again");
+    let after = migrations::run(app, STEPS, None, tell).await.context("the migration is not complete: run it again");
     bar.finish_and_clear();
     refuse_newer(&after?)?;
-    // That of the store: a later program may have migrated it beyond what this one knows, where both may work on it.
+    // The version of the store: a later program may have migrated it further, where both can use it.
     let version = app.db().version_mark().await?.map_or(latest(STEPS), |mark| mark.version);
     Ok(match before {
         Standing::Older { version: from, .. } => format!("The store is migrated from version {from} to {version}."),
@@ -60,7 +60,10 @@ pub(super) async fn to_the_end(app: &App) -> anyhow::Result<String> {
     })
 }
 
-/// Brings a store up to date where that takes less than a second, and refuses it otherwise.
+/// Migrates a store if that takes less than a second.
+///
+/// # Errors
+/// The store is of a newer version, or its migration takes longer or needs all servers stopped.
 pub(super) async fn at_start(app: &App) -> anyhow::Result<()> {
     let before = migrations::standing(app.db(), STEPS).await?;
     refuse_newer(&before)?;
@@ -78,12 +81,12 @@ pub(super) async fn at_start(app: &App) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Refuses a store of a version that this program does not know.
+/// Fails if the store is of a newer version than this program.
 pub(super) fn refuse_newer(standing: &Standing) -> anyhow::Result<()> {
     if let Standing::Newer { version, by } = standing {
         bail!(
-            "this store has version {version}, written by Waxwing {by}; this is Waxwing {}, which knows versions up to {}. Start that Waxwing or \
-            a later one, or restore a backup from before the upgrade",
+            "this store has version {version}, written by Waxwing {by}; this is Waxwing {}, which supports versions up to {}. Start that version of \
+            Waxwing or a later one, or restore a backup from before the upgrade",
             env!("CARGO_PKG_VERSION"),
             latest(STEPS)
         );
@@ -99,9 +102,10 @@ fn needs_migration(standing: &Standing) -> String {
     )
 }
 
-/// Ends when the store has become newer than this program, with the reason; never otherwise. A store that does not answer says nothing.
+/// Waits until the store has become newer than this program, and returns the error; `None` when `stop` is cancelled. Ignores errors of the
+/// storage.
 pub(super) async fn outdated(db: &Db, stop: &CancellationToken) -> Option<anyhow::Error> {
-    while stop.run_until_cancelled(tokio::time::sleep(LOOK)).await.is_some() {
+    while stop.run_until_cancelled(tokio::time::sleep(CHECK)).await.is_some() {
         if let Ok(standing @ Standing::Newer { .. }) = migrations::standing(db, STEPS).await {
             return refuse_newer(&standing).err();
         }

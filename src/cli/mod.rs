@@ -22,10 +22,10 @@ pub mod workers;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
-/// A social feed as one GraphQL API: users, statuses, follows and timelines, in one binary beside one Redis.
+/// A GraphQL API server for social applications: users, statuses, timelines, comments and ads, in one binary beside one Redis.
 #[derive(Parser)]
 #[command(name = "waxwing", version, max_term_width = 100, propagate_version = true)]
-#[command(after_help = "A first look: `waxwing serve --demo`, then open the address that it prints.")]
+#[command(after_help = "To try it: `waxwing serve --demo`, then open the address that it prints.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -39,27 +39,27 @@ struct Cli {
 enum Command {
     /// Serve the API, the playground, /healthz, /readyz and /metrics.
     Serve(Box<serve::Options>),
-    /// Fill an empty store with people who follow each other and have something to say.
+    /// Load demo data into an empty store: accounts, follows, statuses.
     Demo(demo::Options),
-    /// Check that nothing in the store is broken. Reads only; servers may go on working.
+    /// Check the store for inconsistencies, and repair it with --repair. Servers may run meanwhile.
     Fsck(fsck::command::Options),
-    /// Show what is being worked on in the background and what was given up, and try that again.
+    /// Show the background tasks and the dead letters, and retry or drop these.
     Tasks(tasks::Options),
-    /// What an operator does about accounts and ads: delete an account, hold an advertiser or a publisher back, change the key of ads.
+    /// Delete an account, suspend an advertiser or a publisher, rotate the key of ads.
     Admin(admin::Options),
-    /// Work on what servers leave to the background, beside them or on a machine of its own. Servers do that too.
+    /// Run the background tasks, beside the servers or on another machine. Servers run them, too.
     Worker(worker::Options),
-    /// Copy a store into a folder, while servers go on working.
+    /// Copy a store into a folder, while servers run.
     Backup(backup::Options),
-    /// Make a store of a backup, in an empty place, and check it.
+    /// Make a store of a backup, in an empty folder or Redis, and check it.
     Restore(backup::RestoreOptions),
-    /// Bring a store that an earlier version has made to the version of this one. Servers do what takes less than a second by themselves.
+    /// Migrate a store of an earlier version to this version. Servers do migrations of less than a second by themselves.
     Migrate(migrate::Options),
-    /// Check a configuration, or print one to start from.
+    /// Check a configuration, or print an example.
     Config(config::Options),
-    /// Ask a server whether it lives: the health check of a container. Ends with 1 where it does not answer.
+    /// Check whether a server is up: the health check of a container. The exit code is 1 if it does not respond.
     Health(health::Options),
-    /// Print the line of an ACL file for a Redis user with no more rights than the server needs.
+    /// Print the line of an ACL file for a Redis user with no more permissions than the server needs.
     Acl(acl::Options),
     /// Print the GraphQL schema in the schema definition language.
     Schema,
@@ -68,7 +68,7 @@ enum Command {
 /// The stack of a worker thread, in bytes.
 const STACK: usize = 8 << 20;
 
-/// Runs the command line; the exit code says how it went.
+/// Runs the command line, and returns the exit code.
 pub fn main() -> ExitCode {
     match start() {
         Ok(code) => code,
@@ -86,7 +86,7 @@ fn start() -> anyhow::Result<ExitCode> {
     for warning in &configured.warnings {
         tracing::warn!("{warning}");
     }
-    // A document may be as deep as an operator allows; what is not used costs nothing.
+    // Operators may allow deep documents. Stack that is not used costs nothing.
     tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build()?.block_on(run(cli))
 }
 
@@ -110,7 +110,7 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
 }
 
 impl Cli {
-    /// What cannot be started with although every option has the right form. Nothing is opened to find it out.
+    /// Problems of options that are well-formed, but with which the command cannot start. Opens nothing.
     fn problems(&self) -> Vec<String> {
         match &self.command {
             Command::Serve(options) => options.problems(),

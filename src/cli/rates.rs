@@ -1,4 +1,4 @@
-//! Options on how much one may ask, and whose word on addresses is taken.
+//! Options of the rate limits, and of the proxies that are trusted with clients' addresses.
 
 use crate::base::config::{AdTraffic, Config};
 use crate::base::rate_limits::{Limit, Quota, RateLimits};
@@ -6,18 +6,18 @@ use clap::{Args, ValueEnum};
 use ipnet::IpNet;
 use std::net::IpAddr;
 
-/// The defaults of what is plausible.
+/// The default limits of valid ad traffic.
 const TRAFFIC: AdTraffic = AdTraffic::new();
 
-/// How much one may ask.
+/// Options of the rate limits.
 #[derive(Args, Clone)]
-#[command(next_help_heading = "Rates (N/TIME: at most N at once, and N in that time on average)")]
+#[command(next_help_heading = "Rate limits (N/TIME: at most N at once, and N in that time on average)")]
 pub(super) struct RateOptions {
-    /// Whether anything is limited. Off for benchmarks and trials.
+    /// Enforce the rate limits. `off` for benchmarks and tests.
     #[arg(long, value_name = "on|off", env = "WAXWING_RATE_LIMITS", default_value = "on", hide_possible_values = true)]
     rate_limits: Switch,
-    /// The cost of requests, of an account or, for nobody, of an address. A request costs as much as its answer may have fields; a first
-    /// screen has some 600.
+    /// The cost of requests of an account or, without a session, of an address. The cost of a request is the number of fields that its response
+    /// may have; a first screen has some 600.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_REQUESTS", default_value_t = Limit::Requests.default_quota())]
     rate_requests: Quota,
     /// Attempts to sign up from an address.
@@ -26,13 +26,13 @@ pub(super) struct RateOptions {
     /// Failed log-ins of an account from an address.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LOG_INS", default_value_t = Limit::LogIns.default_quota())]
     rate_log_ins: Quota,
-    /// Failed log-ins from an address, of whatever accounts.
+    /// Failed log-ins from an address, for all accounts together.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LOG_INS_FROM_ADDRESS", default_value_t = Limit::LogInsFromAddress.default_quota())]
     rate_log_ins_from_address: Quota,
-    /// Failed log-ins of an account from all addresses together, except on devices that have logged in before.
+    /// Failed log-ins of an account from all addresses together, except on known devices.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LOG_INS_OF_ACCOUNT", default_value_t = Limit::LogInsOfAccount.default_quota())]
     rate_log_ins_of_account: Quota,
-    /// Failed log-ins on a device that has logged in to the account before; wrong passwords of a session that deletes its account.
+    /// Failed log-ins on a known device of the account; wrong passwords of a session that deletes its account.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LOG_INS_OF_DEVICE", default_value_t = Limit::LogInsOfDevice.default_quota())]
     rate_log_ins_of_device: Quota,
     /// Statuses that an account posts.
@@ -41,44 +41,44 @@ pub(super) struct RateOptions {
     /// Follows and unfollows of an account.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_FOLLOWS", default_value_t = Limit::Follows.default_quota())]
     rate_follows: Quota,
-    /// Likes of an account, and likes that it takes back.
+    /// Likes of an account, and likes that it undoes.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LIKES", default_value_t = Limit::Likes.default_quota())]
     rate_likes: Quota,
     /// Comments of an account, and edits of them.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_COMMENTS", default_value_t = Limit::Comments.default_quota())]
     rate_comments: Quota,
-    /// Votes of an account on comments, and votes that it takes back.
+    /// Votes of an account on comments, and votes that it undoes.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_VOTES", default_value_t = Limit::Votes.default_quota())]
     rate_votes: Quota,
-    /// Changes that an account makes to its lists: made, renamed, deleted, people put on one or taken off.
+    /// Changes of an account's lists: created, renamed, deleted, members added or removed.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_LISTS", default_value_t = Limit::Lists.default_quota())]
     rate_lists: Quota,
-    /// Changes that an account makes to its campaigns, ads and websites.
+    /// Changes of an account's campaigns, ads and websites.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_CAMPAIGNS", default_value_t = Limit::Campaigns.default_quota())]
     rate_campaigns: Quota,
-    /// Decisions on ads and clicks on them, from an address.
+    /// Ad requests and clicks from an address.
     #[arg(long, value_name = "N/TIME", env = "WAXWING_RATE_ADS", default_value_t = Limit::Ads.default_quota())]
     rate_ads: Quota,
-    /// Clicks of one address in an hour that count; further ones are invalid and cost nothing.
+    /// Valid clicks of one address per hour; further ones are invalid and cost nothing.
     #[arg(long, value_name = "N", env = "WAXWING_AD_ADDRESS_CLICKS", default_value_t = TRAFFIC.address_clicks, value_parser = positive())]
     ad_address_clicks: u64,
-    /// Clicks of one address on ads of one campaign in an hour that count.
+    /// Valid clicks of one address on ads of one campaign per hour.
     #[arg(long, value_name = "N", env = "WAXWING_AD_CAMPAIGN_CLICKS", default_value_t = TRAFFIC.campaign_clicks, value_parser = positive())]
     ad_campaign_clicks: u64,
-    /// Impressions at one address in an hour that count; further ones are shown, but are invalid and cost nothing.
+    /// Valid impressions at one address per hour; further ones are shown, but are invalid and cost nothing.
     #[arg(long, value_name = "N", env = "WAXWING_AD_ADDRESS_IMPRESSIONS", default_value_t = TRAFFIC.address_impressions, value_parser = positive())]
     ad_address_impressions: u64,
-    /// Impressions of one campaign at one address in an hour that count.
+    /// Valid impressions of one campaign at one address per hour.
     #[arg(long, value_name = "N", env = "WAXWING_AD_CAMPAIGN_IMPRESSIONS", default_value_t = TRAFFIC.campaign_impressions, value_parser = positive())]
     ad_campaign_impressions: u64,
-    /// Clicks on one website in an hour that count whatever its history is. One that has a history may have ten times its hourly mean of a week.
+    /// Valid clicks on one website per hour, or ten times its hourly mean of the past week if that is more.
     #[arg(long, value_name = "N", env = "WAXWING_AD_WEBSITE_CLICKS", default_value_t = TRAFFIC.website_clicks, value_parser = positive())]
     ad_website_clicks: u64,
-    /// The same for impressions on one website.
+    /// Valid impressions on one website per hour, or ten times its hourly mean of the past week if that is more.
     #[arg(long, value_name = "N", env = "WAXWING_AD_WEBSITE_IMPRESSIONS", default_value_t = TRAFFIC.website_impressions, value_parser = positive())]
     ad_website_impressions: u64,
-    /// Proxies whose X-Forwarded-For is believed: addresses and networks such as 10.0.0.0/8, parted by commas. An address is the
-    /// peer's without them.
+    /// Proxies whose X-Forwarded-For is trusted: addresses and networks such as 10.0.0.0/8, comma-separated. Default: none; a client's address is
+    /// that of its connection.
     #[arg(long, value_name = "NETWORKS", env = "WAXWING_TRUSTED_PROXIES", value_delimiter = ',', value_parser = network)]
     trusted_proxies: Vec<IpNet>,
 }
@@ -90,7 +90,7 @@ enum Switch {
 }
 
 impl RateOptions {
-    /// The same settings with what these options say.
+    /// Applies these options to a configuration.
     pub(super) fn set(&self, config: Config) -> Config {
         let rates = (self.rate_limits == Switch::On).then(|| RateLimits::new(|limit| self.of(limit)));
         let ad_traffic = (self.rate_limits == Switch::On).then(|| self.ad_traffic());
@@ -128,12 +128,12 @@ impl RateOptions {
     }
 }
 
-/// A number that fits what is counted.
+/// Parses a number from 1 to a billion.
 fn positive() -> clap::builder::RangedU64ValueParser {
     clap::value_parser!(u64).range(1..=1_000_000_000)
 }
 
-/// A network, or an address as the network of itself.
+/// Parses a network, or an address as a network of one.
 fn network(text: &str) -> Result<IpNet, String> {
     let text = text.trim();
     let address = || text.parse::<IpAddr>().map(|address| IpNet::from(address.to_canonical()));

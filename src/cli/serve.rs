@@ -24,23 +24,21 @@ use tokio_util::sync::CancellationToken;
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// The address to listen on; port 0 takes a free one. TLS is a proxy's work.
+    /// The address and port of the API. Port 0 takes a free one. For TLS, use a proxy.
     #[arg(long, value_name = "ADDRESS", env = "WAXWING_LISTEN", default_value = "127.0.0.1:4000")]
     listen: SocketAddr,
-    /// Fill an empty store with a small world first, and let the playground offer its login. Not for the open internet: everybody
-    /// knows that password.
+    /// Load demo data if the store is empty, and show the demo login in the playground. Not for the internet: the password is public.
     #[arg(long, env = "WAXWING_DEMO", value_parser = clap::builder::FalseyValueParser::new())]
     demo: bool,
-    /// Serve /metrics (for Prometheus) on this address alone. Without it, it is served with everything else: then a proxy should keep it
-    /// from the public, for it tells how much the server has to do and which operations it knows.
+    /// Serve /metrics (for Prometheus) on this address only, with /healthz and /readyz. Default: it is served with the API; then a proxy should
+    /// block it, since it reveals the load of the server and the names of operations.
     #[arg(long, value_name = "ADDRESS", env = "WAXWING_METRICS_LISTEN")]
     metrics_listen: Option<SocketAddr>,
     /// Send a span of each request to this OpenTelemetry collector (OTLP over HTTP), such as http://127.0.0.1:4318. The variables
-    /// OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER and OTEL_EXPORTER_OTLP_HEADERS hold.
+    /// OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER and OTEL_EXPORTER_OTLP_HEADERS apply.
     #[arg(long, value_name = "URL", env = "WAXWING_OTLP_ENDPOINT")]
     otlp_endpoint: Option<Endpoint>,
-    /// About how much memory may hold users, statuses and sessions that were read, in MiB; 0 for none. On a single Redis, which tells of every change of them;
-    /// a cluster is read each time.
+    /// The size of the cache of users, statuses and sessions, in MiB; 0 for none. Redis invalidates it on every change. It is not used on a cluster.
     #[arg(long, value_name = "MIB", env = "WAXWING_NEAR_CACHE_MIB", default_value_t = 64, value_parser = clap::value_parser!(u64).range(0..=65_536))]
     near_cache_mib: u64,
     #[command(flatten)]
@@ -55,11 +53,11 @@ pub(super) struct Options {
     rates: RateOptions,
 }
 
-/// How long a pass that is under way at the end may take.
+/// The time that a pass in progress gets at shutdown.
 const PASS: Duration = Duration::from_secs(1);
 
 impl Options {
-    /// What cannot be started with although every option has the right form.
+    /// Problems of options that are well-formed, but with which the server cannot start.
     pub(super) fn problems(&self) -> Vec<String> {
         let redis = self.storage.redis.as_ref().map_or(Ok(()), |url| url.parse::<Target>().map(drop).context("redis"));
         let edge = self.edge.config(&self.config()).map(drop);
@@ -74,8 +72,8 @@ impl Options {
 pub(super) async fn run(options: Options) -> anyhow::Result<()> {
     let config = options.config();
     let edge = options.edge.config(&config)?;
-    // A taken port is told before anything else is started. It is let go again: a connection that nobody answers, while Redis
-    // reads its data in, looks like a dead server to whoever watches.
+    // A port in use is reported before anything else is started. The port is released again: while Redis loads its data, a connection that is
+    // accepted but not answered looks like a dead server to a health check.
     let mut free = vec![bind(options.listen).await?];
     if let Some(address) = options.metrics_listen {
         free.push(bind(address).await?);
@@ -107,9 +105,9 @@ async fn serve(options: &Options, app: App, edge: EdgeConfig, stop: Cancellation
     if let Some(address) = options.metrics_listen {
         let (listener, app) = (bind(address).await?, app.clone());
         let address = listener.local_addr()?;
-        tracing::info!(%address, "/metrics is served here alone");
+        tracing::info!(%address, "/metrics is served on this address only");
         if is_open(address) {
-            tracing::warn!("/metrics is open on {address}: let nobody but Prometheus reach it");
+            tracing::warn!("/metrics is open on {address}: allow connections from Prometheus only");
         }
         state.metrics_apart = true;
         tokio::spawn(server::serve_metrics(listener, app, stop.clone()));
@@ -125,7 +123,7 @@ async fn serve(options: &Options, app: App, edge: EdgeConfig, stop: Cancellation
     warn_if_open(address, options.edge.is_development(), state.metrics_apart);
     if options.edge.lacks_hosts(app.config()) {
         tracing::warn!(
-            "every Host is answered: a page elsewhere can reach this server under a name of its own (DNS rebinding); set --public-url or --allowed-hosts"
+            "requests for every host are answered: a web page can reach this server under a name of its own (DNS rebinding); set --public-url or --allowed-hosts"
         );
     }
     announce(address, &state);
@@ -135,9 +133,9 @@ async fn serve(options: &Options, app: App, edge: EdgeConfig, stop: Cancellation
         reason
     };
     let ((), outdated) = tokio::join!(server::run(listener, state, stop.clone()), outdated);
-    // What is cut off is taken over by whoever works next.
+    // A pass that is cut off is taken over by the next worker.
     if tokio::time::timeout(PASS, working).await.is_err() {
-        tracing::warn!("work in the background did not end in {PASS:?}: it goes on when a server runs again");
+        tracing::warn!("background tasks did not finish within {PASS:?}: they continue when a server runs again");
     }
     if let Some(traces) = traces {
         traces.close().await;
@@ -150,31 +148,31 @@ fn is_open(address: SocketAddr) -> bool {
     !address.ip().to_canonical().is_loopback()
 }
 
-/// Warns of what is open to others and should be so to nobody, or only to few.
+/// Warns if the development profile or /metrics is open to other machines.
 fn warn_if_open(address: SocketAddr, is_development: bool, metrics_apart: bool) {
     if is_development && is_open(address) {
         tracing::warn!(
-            "the development profile is open on {address}: the schema can be read and errors explain it; for the internet take --profile production"
+            "the development profile is open on {address}: it allows introspection and explains the schema in errors; for the internet use --profile production"
         );
     }
     if !metrics_apart && is_open(address) {
         tracing::warn!(
-            "/metrics is open on {address}: serve it on an address of its own by --metrics-listen, or keep it from the public in the proxy"
+            "/metrics is open on {address}: serve it on an address of its own by --metrics-listen, or block it in the proxy"
         );
     }
 }
 
-/// Sees to the demo's world; the login to offer when there is one and it is asked for.
+/// Loads the demo data if `--demo` is set. Returns the login that the playground shows.
 async fn world(options: &Options, app: &App) -> anyhow::Result<Option<DemoLogin>> {
     if !options.demo {
         if app.db().is_demo_load_incomplete().await? {
-            bail!("a demo world was loaded into this store in part: finish it by the same command, or take an empty store");
+            bail!("this store has a part of the demo data: run the same command again to complete it, or use an empty store");
         }
         return Ok(None);
     }
     let there = demo::people(app).await?;
     if !there {
-        tracing::warn!("--demo: the store is not empty and holds another world, so none was loaded");
+        tracing::warn!("--demo: the store has other data, so no demo data was loaded");
     }
     Ok(there.then(offered))
 }
@@ -183,12 +181,12 @@ fn offered() -> DemoLogin {
     DemoLogin { login: PEOPLE_LOGIN.into(), password: PEOPLE_PASSWORD.into() }
 }
 
-/// What somebody who has just typed the command wants to know. On stdout, apart from the log; nobody need read it.
+/// Prints the addresses and the demo login on stdout, apart from the log. An error of stdout is ignored.
 fn announce(address: SocketAddr, state: &State) {
     let host = if address.ip().is_unspecified() { format!("localhost:{}", address.port()) } else { address.to_string() };
     let text = if logs::is_json() { banner_line(&host, state) } else { banner(&host, state) };
     if state.demo.is_some() && is_open(address) {
-        tracing::warn!("--demo on {address}: whoever reaches it can log in");
+        tracing::warn!("--demo on {address}: everybody who can connect can log in");
     }
     let _ = std::io::stdout().write_all(text.as_bytes());
     tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "ready");
@@ -206,7 +204,7 @@ fn banner(host: &str, state: &State) -> String {
     text
 }
 
-/// The same as a line of the log. No password stands in any, not even one that everybody knows.
+/// The same as a line of the log. It has no password, not even the public one of the demo.
 fn banner_line(host: &str, state: &State) -> String {
     let playground = state.edge.playground.then(|| format!("http://{host}/"));
     let login = state.demo.as_ref().map(|demo| demo.login.as_str());

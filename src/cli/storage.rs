@@ -1,4 +1,4 @@
-//! Opens the storage that the options name: a given Redis after a look at it, or one of our own.
+//! Opens the storage that the options name: a given Redis after a check of its settings, or an embedded one.
 
 use super::migrate;
 use super::options::StorageOptions;
@@ -16,7 +16,10 @@ pub(super) struct Storage {
 }
 
 impl Storage {
-    /// Opens it. A given Redis must answer, and be fit to hold the data.
+    /// Opens the storage.
+    ///
+    /// # Errors
+    /// A given Redis does not respond or would lose data; the store is of a newer version.
     pub(super) async fn open(options: &StorageOptions, timing: Timing) -> anyhow::Result<Self> {
         let Some(url) = &options.redis else {
             let data = embedded::Options {
@@ -26,16 +29,16 @@ impl Storage {
             };
             let embedded = embedded::start(data).await?;
             let db = Db::open(&Target::socket(embedded.socket()), timing).await?;
-            return Self { db, embedded: Some(embedded) }.known().await;
+            return Self { db, embedded: Some(embedded) }.check_version().await;
         };
         let target: Target = url.parse().context("--redis")?;
         examine(&target, options.allow_volatile).await?;
         let db = Db::open(&target, timing).await.context("this Redis cannot be reached")?;
-        Self { db, embedded: None }.known().await
+        Self { db, embedded: None }.check_version().await
     }
 
-    /// The same, unless its store is of a version that this program does not know.
-    async fn known(self) -> anyhow::Result<Self> {
+    /// Fails if the store is of a newer version than this program.
+    async fn check_version(self) -> anyhow::Result<Self> {
         let standing = migrations::standing(&self.db, migrations::STEPS).await;
         match standing.map_err(anyhow::Error::from).and_then(|standing| migrate::refuse_newer(&standing)) {
             Ok(()) => Ok(self),
@@ -46,7 +49,7 @@ impl Storage {
         }
     }
 
-    /// Closes it: the server's own Redis writes its data and ends.
+    /// Closes the storage. The embedded Redis writes its data and stops.
     pub(super) async fn close(self) {
         drop(self.db);
         if let Some(embedded) = self.embedded {

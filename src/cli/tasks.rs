@@ -13,14 +13,14 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
-/// The most that are shown of each part of a queue.
+/// The maximum number of entries that are shown of each queue.
 const SHOWN: usize = 50;
 
 #[derive(Args)]
 #[command(
-    after_help = "Without a command it lists. Each line is one task: its number, its queue (`dead` for what was given up), how old it is, and what it \
-    settles. What waits is taken up within seconds while a server or a worker runs; what was given up stays until it is tried again or \
-    dropped. The exit code is 1 when something was given up.\n\n\
+    after_help = "Without a command it lists the tasks. Each line is one task: its number, its queue (`dead` for dead letters), its age, and what it \
+    completes. Waiting tasks run within seconds while a server or a worker runs; dead letters stay until they are retried or \
+    dropped. The exit code is 1 if there are dead letters.\n\n\
     While a server runs on a data folder, name that server's socket: --redis unix:waxwing-data/redis.sock"
 )]
 pub(super) struct Options {
@@ -32,14 +32,14 @@ pub(super) struct Options {
 
 #[derive(Subcommand, Clone, Copy)]
 enum What {
-    /// List what waits, what is worked on, and what was given up.
+    /// List the tasks that wait or run, and the dead letters.
     List,
-    /// Try again what was given up: one task, or all of them.
+    /// Retry a dead letter, or all of them.
     Retry {
         /// The task's number.
         number: Option<u64>,
     },
-    /// Forget a task that was given up. What it would have settled stays as it is; `waxwing fsck` tells what that is.
+    /// Drop a dead letter. The change stays incomplete; `waxwing fsck` reports it.
     Drop {
         /// The task's number.
         number: u64,
@@ -68,10 +68,10 @@ async fn list(app: &App) -> anyhow::Result<ExitCode> {
         let entries = journal::list_entries(app, queue, SHOWN).await?;
         any |= waiting > 0 || !entries.is_empty();
         for (entry, due) in &entries {
-            println!("{}", line(entry, queue.name(), now, if *due > now { "is worked on, or pauses" } else { "waits" }));
+            println!("{}", line(entry, queue.name(), now, if *due > now { "runs, or pauses" } else { "waits" }));
         }
         if let Some(more @ 1..) = waiting.checked_sub(entries.len() as u64) {
-            println!("… and {more} more in {}", queue.name());
+            println!("… and {more} more in the queue {}", queue.name());
         }
     }
     let dead = journal::list_dead_letters(app).await?;
@@ -79,7 +79,7 @@ async fn list(app: &App) -> anyhow::Result<ExitCode> {
         println!("{}", line(entry, "dead", now, error));
     }
     if !any && dead.is_empty() {
-        println!("Nothing waits.");
+        println!("There are no tasks.");
     }
     Ok(if dead.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -92,21 +92,21 @@ fn line(entry: &JournalEntry, queue: &str, now: Millis, how: &str) -> String {
 async fn retry(app: &App, number: Option<u64>) -> anyhow::Result<()> {
     let dead = journal::list_dead_letters(app).await?;
     let chosen: Vec<JournalEntry> =
-        dead.into_iter().map(|burial| burial.entry).filter(|entry| number.is_none_or(|number| number == entry.id)).collect();
+        dead.into_iter().map(|letter| letter.entry).filter(|entry| number.is_none_or(|number| number == entry.id)).collect();
     if let (Some(number), true) = (number, chosen.is_empty()) {
-        bail!("no task {number} was given up");
+        bail!("there is no dead letter {number}");
     }
     let mut count = 0;
     for entry in chosen {
         count += usize::from(journal::retry_dead_letter(app, entry).await?);
     }
-    println!("{count} will be tried again");
+    println!("{count} will be retried");
     Ok(())
 }
 
 async fn drop_one(app: &App, number: u64) -> anyhow::Result<()> {
     if !journal::delete_dead_letter(app, number).await? {
-        bail!("no task {number} was given up");
+        bail!("there is no dead letter {number}");
     }
     println!("dropped");
     Ok(())

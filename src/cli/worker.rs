@@ -15,11 +15,11 @@ use tokio::net::TcpListener;
 
 #[derive(Args)]
 #[command(
-    after_help = "Several workers and servers may run on one store: each piece of work is done by whoever takes it first, and taken over by \
-    another ten seconds after that one has died. Give a worker the same limits as the servers."
+    after_help = "Several workers and servers can run on one store: the first one to claim a task runs it, and if it dies, another one takes \
+    the task over within ten seconds. Give a worker the same limits as the servers."
 )]
 pub(super) struct Options {
-    /// Serve /metrics, /healthz and /readyz on this address. Without it, a worker listens nowhere.
+    /// Serve /metrics, /healthz and /readyz on this address. Default: a worker does not listen.
     #[arg(long, value_name = "ADDRESS", env = "WAXWING_METRICS_LISTEN")]
     metrics_listen: Option<SocketAddr>,
     #[command(flatten)]
@@ -28,10 +28,10 @@ pub(super) struct Options {
     domains: DomainOptions,
 }
 
-/// Works until it is told to stop; passes that are under way are finished.
+/// Runs background tasks until a signal arrives, then finishes the passes in progress.
 pub(super) async fn run(options: Options) -> anyhow::Result<()> {
     options.storage.require_store()?;
-    // A taken port is told before anything else is started.
+    // A port in use is reported before anything else is started.
     let metrics = match options.metrics_listen {
         Some(address) => Some(TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?),
         None => None,

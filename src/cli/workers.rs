@@ -1,4 +1,4 @@
-//! The workers: they take over what is overdue in the journal, and settle it. As many of them as there are processes may look at once.
+//! The workers claim due entries of the journal and complete them. Every process has one; several can run at once.
 
 use crate::app::App;
 use crate::base::error::Error;
@@ -18,106 +18,103 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-/// Entries of a queue that a process works on at once.
+/// The number of entries of a queue that a process runs at once.
 const AT_ONCE: [(Queue, usize); 2] = [(Queue::Short, 8), (Queue::Long, 2)];
-/// Passes over an entry before it goes back behind the others.
+/// The number of passes over an entry before it is enqueued again behind the others.
 const PASSES: usize = 16;
-/// How often a process looks for what others have left behind.
-const LOOK: Duration = Duration::from_secs(1);
+/// The interval at which a process polls for due work.
+const POLL: Duration = Duration::from_secs(1);
 
-/// Works until `stop` is cancelled, then finishes the passes that are under way.
+/// Runs until `stop` is cancelled, then finishes the passes in progress.
 pub async fn run(app: &App, stop: &CancellationToken) {
     let queues = AT_ONCE.map(|(queue, most)| (queue, Arc::new(Semaphore::new(most)), most));
-    let (mut looked, mut swept, mut has_threshold) = (None, None, false);
+    let (mut evaluated, mut swept, mut has_threshold) = (None, None, false);
     while !stop.is_cancelled() {
         let mut busy = sweep(app, &mut swept).await;
         has_threshold = has_threshold || take_up_threshold(app).await;
-        for (queue, room, _) in &queues {
-            busy |= take(app, *queue, room).await;
+        for (queue, permits, _) in &queues {
+            busy |= claim(app, *queue, permits).await;
         }
-        busy |= look_at_campaigns(app, &mut looked).await;
-        // What was found may not have been all.
-        let pause = if busy { Duration::from_millis(20) } else { LOOK };
+        busy |= reevaluate_campaigns(app, &mut evaluated).await;
+        // There may be more due work than one round has claimed.
+        let pause = if busy { Duration::from_millis(20) } else { POLL };
         tokio::select! {
             () = stop.cancelled() => break,
             () = app.workers_woken() => {}
             () = tokio::time::sleep(pause) => {}
         }
     }
-    for (_, room, most) in queues {
-        // Each that works holds one.
-        drop(room.acquire_many(u32::try_from(most).unwrap_or(u32::MAX)).await);
+    for (_, permits, most) in queues {
+        // Each running entry holds a permit.
+        drop(permits.acquire_many(u32::try_from(most).unwrap_or(u32::MAX)).await);
     }
 }
 
-/// Looks at the settled entries that are kept, once a second; whether any of them is to be settled again.
+/// Checks the settled entries that are kept, once a second. Returns whether any of them must be settled again.
 async fn sweep(app: &App, swept: &mut Option<Instant>) -> bool {
-    if swept.is_some_and(|at| at.elapsed() < LOOK) {
+    if swept.is_some_and(|at| at.elapsed() < POLL) {
         return false;
     }
     *swept = Some(Instant::now());
-    retention::sweep(app)
-        .await
-        .inspect_err(|error| tracing::debug!(%error, "settled entries cannot be looked at"))
-        .unwrap_or(false)
+    retention::sweep(app).await.inspect_err(|error| tracing::debug!(%error, "settled entries cannot be checked")).unwrap_or(false)
 }
 
-/// Compares how many followers make a star with what the store is settled by; `false` while the storage is away.
+/// Applies the option `--star-followers` to the store if it has changed; `false` while the storage is unavailable.
 async fn take_up_threshold(app: &App) -> bool {
     let taken = timelines::take_up_threshold(app).await;
     if let Err(error) = &taken {
-        tracing::debug!(%error, "how many followers make a star is compared again in a second");
+        tracing::debug!(%error, "the threshold of followers cannot be applied; retrying in a second");
     }
     taken.is_ok()
 }
 
-/// Looks at the campaigns that are due, once a second; whether there were any, of which there may be more.
-async fn look_at_campaigns(app: &App, looked: &mut Option<Instant>) -> bool {
-    if looked.is_some_and(|at| at.elapsed() < LOOK) {
+/// Reevaluates the campaigns that are due, once a second. Returns whether there were any; there may be more.
+async fn reevaluate_campaigns(app: &App, evaluated: &mut Option<Instant>) -> bool {
+    if evaluated.is_some_and(|at| at.elapsed() < POLL) {
         return false;
     }
     match ads::look_again(app).await {
         Ok(0) => {}
         Ok(_) => return true,
-        Err(error) => tracing::debug!(%error, "campaigns cannot be looked at"),
+        Err(error) => tracing::debug!(%error, "campaigns cannot be reevaluated"),
     }
-    *looked = Some(Instant::now());
+    *evaluated = Some(Instant::now());
     false
 }
 
-/// Takes over as much as there is room for, and begins to work on it; whether there was anything.
-async fn take(app: &App, queue: Queue, room: &Arc<Semaphore>) -> bool {
-    let free = room.available_permits();
+/// Claims as many entries as there are permits, and starts them. Returns whether there were any.
+async fn claim(app: &App, queue: Queue, permits: &Arc<Semaphore>) -> bool {
+    let free = permits.available_permits();
     if free == 0 {
         return false;
     }
-    let mut taken = match journal::claim(app, queue, free.div_ceil(4)).await {
-        Ok(taken) => taken,
+    let mut claimed = match journal::claim(app, queue, free.div_ceil(4)).await {
+        Ok(claimed) => claimed,
         Err(error) => {
             tracing::debug!(%error, "the journal cannot be read");
             return false;
         }
     };
-    // Each shard was asked for some. What there is no room for is for others, or for later.
-    let too_many = taken.split_off(taken.len().min(free));
-    let any = !taken.is_empty();
-    for entry in taken {
-        let Ok(one) = room.clone().try_acquire_owned() else { break };
+    // Several shards were asked. Entries beyond the permits are returned for other workers, or for later.
+    let too_many = claimed.split_off(claimed.len().min(free));
+    let any = !claimed.is_empty();
+    for entry in claimed {
+        let Ok(permit) = permits.clone().try_acquire_owned() else { break };
         let app = app.clone();
         tokio::spawn(async move {
             work(&app, entry).await;
-            drop(one);
+            drop(permit);
         });
     }
     for entry in too_many {
         if let Err(error) = journal::unclaim(app, entry).await {
-            tracing::debug!(%error, "it is taken over when its lease has run out");
+            tracing::debug!(%error, "the entry is claimed again when its lease expires");
         }
     }
     any
 }
 
-/// Works on everything that is due now, until nothing is: for tests, and for what must be done before something else begins.
+/// Runs everything that is due, until nothing is: for tests, and for commands that need a complete journal.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -138,7 +135,7 @@ pub async fn drain(app: &App) -> Result<(), Error> {
     }
 }
 
-/// Works on an entry until it is settled, has failed, or has had its turn.
+/// Runs an entry until it is complete, has failed, or has used its passes.
 async fn work(app: &App, mut entry: JournalEntry) {
     let done = async {
         if journal::move_to_dead_letters(app, &entry).await? {
@@ -157,14 +154,14 @@ async fn work(app: &App, mut entry: JournalEntry) {
     let error = match done {
         Ok(Ok(())) => return,
         Ok(Err(error)) => error,
-        Err(_) => Error::internal(anyhow::anyhow!("it panicked")),
+        Err(_) => Error::internal(anyhow::anyhow!("the task panicked")),
     };
     if let Err(error) = journal::fail(app, entry, &error).await {
-        tracing::warn!(%error, "an entry is taken over when its lease has run out");
+        tracing::warn!(%error, "the entry is claimed again when its lease expires");
     }
 }
 
-/// One pass; the place to go on from, `None` when all agrees.
+/// Runs one pass. Returns the position of the next pass, or `None` when the entry is complete.
 fn pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Option<Progress>, Error>> {
     let (task, progress) = (entry.task.clone(), entry.progress);
     async move {

@@ -90,7 +90,7 @@ fn a_foreign_key_is_found_without_being_read() {
     redis.run::<()>(&["SET", "stray", "1"]);
     let fsck = waxwing(&["fsck", "--redis", &redis.url()]).output().expect("it runs");
     let told = String::from_utf8_lossy(&fsck.stdout);
-    assert_eq!(told, "stray: is no key of Waxwing's\n1 key read, 1 finding.\n", "{fsck:?}");
+    assert_eq!(told, "stray: is not a key of Waxwing\n1 key read, 1 finding.\n", "{fsck:?}");
 }
 
 /// What a command line says on stderr, which must be all that it says.

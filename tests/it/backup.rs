@@ -1,4 +1,4 @@
-//! Backups: a copy of one moment from a server that is written to, and every way to restore one.
+//! Backups: a consistent copy from a server under writes, and every way to restore one.
 
 use crate::support::{Actor, Alone, CALM, Process, RedisServer, TestApp, ran, waxwing};
 use serde_json::json;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use waxwing::db::Db;
 use waxwing::db::snapshot::copy_into;
 
-/// A Redis that waits for no second replica before it sends a copy.
+/// A Redis that does not wait for a second replica before it sends a copy.
 fn redis() -> RedisServer {
     RedisServer::with(&["--appendonly", "no", "--repl-diskless-sync-delay", "0"])
 }
@@ -25,7 +25,7 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("text")
 }
 
-/// Some people who have done something of everything.
+/// Two accounts that have used every domain.
 async fn scene(app: &TestApp) -> [Actor; 2] {
     let [ada, bob] = app.users(["ada", "bob"]).await;
     bob.follow(&ada).await;
@@ -45,7 +45,7 @@ fn backup(redis: &RedisServer, folder: &TempDir) -> PathBuf {
     copy
 }
 
-/// What is in a store but for the marks of processes, and the journal, which is worked off when it is restored.
+/// The data of a store without the marks of processes and the journal, which a restore completes.
 fn contents(redis: &RedisServer) -> Vec<String> {
     let kinds = ["version:", "worker:", "journal:", "due:", "settled:", "copies:"];
     let own = |key: &String| kinds.iter().any(|kind| key.starts_with(kind));
@@ -68,24 +68,24 @@ async fn a_backup_is_restored_into_another_redis_and_into_a_folder() {
     let to = redis();
     let restore = || ran(&mut waxwing(&["restore", text(&copy), "--redis", &to.operator_url()]));
     let (code, stdout, stderr) = restore();
-    assert!(code == 0 && stdout.ends_with("nothing is broken.\n"), "{stdout}{stderr}");
+    assert!(code == 0 && stdout.ends_with("no findings.\n"), "{stdout}{stderr}");
     assert_eq!(contents(&to), contents(&from));
     let (code, _, stderr) = restore();
     assert!(code == 1 && stderr.contains("this Redis is not empty"), "{stderr}");
 
-    // A mount is an empty folder that is there, and in whose place nothing can be put.
+    // A mount is an existing empty folder that cannot be replaced.
     let mounted = folder.path().join("mounted");
     std::fs::create_dir(&mounted).expect("a folder");
     let named = format!("{}/", mounted.display());
     let (code, stdout, stderr) = ran(&mut waxwing(&["restore", text(&copy), "--data-dir", &named]));
-    assert!(code == 0 && stdout.contains("nothing is broken.\n"), "{stdout}{stderr}");
+    assert!(code == 0 && stdout.contains("no findings.\n"), "{stdout}{stderr}");
     assert!(mounted.join("appendonlydir").is_dir() && !mounted.join(".unfinished").exists());
 
     let data = folder.path().join("new/data");
     let restore = || ran(&mut waxwing(&["restore", text(&copy), "--data-dir", text(&data)]));
     let (code, stdout, stderr) = restore();
     assert!(
-        code == 0 && stdout.ends_with(&format!("nothing is broken.\n{} holds the backup.\n", data.display())),
+        code == 0 && stdout.ends_with(&format!("no findings.\nThe backup is restored into {}.\n", data.display())),
         "{stdout}{stderr}"
     );
     let (code, _, stderr) = restore();
@@ -100,7 +100,7 @@ async fn a_backup_is_restored_into_another_redis_and_into_a_folder() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_backup_of_a_server_that_is_written_to_is_of_one_moment() {
+async fn a_backup_of_a_server_under_writes_is_consistent() {
     let folder = folder();
     let (data, copy) = (folder.path().join("data"), folder.path().join("copy"));
     let options = ["serve", "--demo", "--rate-limits", "off", "--listen", "127.0.0.1:0", "--data-dir", text(&data)];
@@ -121,12 +121,12 @@ async fn a_backup_of_a_server_that_is_written_to_is_of_one_moment() {
         writer.await.expect("no panic");
     }
     let (code, stdout, stderr) = made;
-    assert!(code == 0 && stdout.ends_with("nothing is broken.\n"), "{stdout}{stderr}");
+    assert!(code == 0 && stdout.ends_with("no findings.\n"), "{stdout}{stderr}");
     server.stop();
     assert!(!folder.path().join("copy.unfinished").exists());
 }
 
-/// Signs up, posts and follows until it is told to stop, and counts what was answered.
+/// Signs up, posts and follows until `stop`, and counts the responses.
 async fn write(url: String, number: usize, stop: tokio_util::sync::CancellationToken, answered: Arc<AtomicUsize>) {
     let http = reqwest::Client::new();
     let ask = async |query: String, token: Option<&str>| -> serde_json::Value {
@@ -154,13 +154,13 @@ async fn write(url: String, number: usize, stop: tokio_util::sync::CancellationT
 }
 
 #[tokio::test]
-async fn what_cannot_be_copied_or_restored_is_refused() {
+async fn invalid_sources_and_targets_are_refused() {
     let (from, folder) = (Arc::new(redis()), folder());
     let app = TestApp::over(from.clone(), waxwing::base::clock::Clock::System, waxwing::base::config::Config::default()).await;
     app.user("ada").await;
     let copy = backup(&from, &folder);
     let (code, _, stderr) = ran(&mut waxwing(&["backup", text(&copy), "--redis", &from.operator_url()]));
-    assert!(code == 1 && stderr.contains("is there already"), "{stderr}");
+    assert!(code == 1 && stderr.contains("already exists"), "{stderr}");
     let data = folder.path().join("data");
     let restore = |copy: &Path| ran(&mut waxwing(&["restore", text(copy), "--data-dir", text(&data)]));
     let refused = |copy: &Path, why: &str| {
@@ -168,7 +168,7 @@ async fn what_cannot_be_copied_or_restored_is_refused() {
         assert!((code, stdout.as_str()) == (1, "") && stderr.contains(why), "{why}: {stdout}{stderr}");
         assert!(!data.exists());
     };
-    refused(folder.path(), "is no backup");
+    refused(folder.path(), "is not a backup");
     let change = |file: &str, change: &dyn Fn(Vec<u8>) -> Vec<u8>| {
         let path = copy.join(file);
         let before = std::fs::read(&path).expect("a file");
@@ -194,15 +194,15 @@ async fn what_cannot_be_copied_or_restored_is_refused() {
     refused(&copy, "this backup has format 2");
     change("backup.json", &|_| manifest.clone());
     set("node-1.rdb", "../node-1.rdb");
-    refused(&copy, "is no name of a file in a backup");
+    refused(&copy, "is not a valid name of a file in a backup");
     change("backup.json", &|_| manifest.clone());
     std::fs::create_dir(&data).expect("a folder");
     assert_eq!(restore(&copy).0, 0, "an empty folder is as good as none");
 }
 
-/// Keys are bytes to Redis. Only this program's own are text.
+/// Keys of Redis are bytes; only Waxwing's own are always UTF-8.
 #[tokio::test]
-async fn keys_that_are_no_text_are_copied_too() {
+async fn keys_that_are_not_utf_8_are_copied() {
     let (from, to) = (RedisServer::alone(Alone::Users), RedisServer::alone(Alone::Users));
     from.run_bytes::<()>(&[b"SET", b"no \xff text", b"there"]);
     let open =
@@ -211,9 +211,9 @@ async fn keys_that_are_no_text_are_copied_too() {
     assert_eq!((copied, to.run_bytes::<String>(&[b"GET", b"no \xff text"])), (1, "there".to_owned()));
 }
 
-/// Interrupted while the copy is checked, or restored: what was made for that is removed.
+/// If a check or a restore is interrupted, its files are removed.
 #[test]
-fn an_interrupted_command_leaves_nothing_behind() {
+fn an_interrupted_command_removes_its_files() {
     let (redis, folder) = (redis(), folder());
     redis.run::<()>(&["SET", "world:{demo}", "x"]);
     let copy = backup(&redis, &folder);
@@ -246,7 +246,7 @@ fn an_interrupted_command_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_user_of_least_privilege_copies_nothing() {
+fn a_user_of_least_privilege_cannot_copy() {
     let (redis, folder) = (RedisServer::alone(Alone::Users), folder());
     let copy = folder.path().join("copy");
     let (code, stdout, stderr) = ran(&mut waxwing(&["backup", text(&copy), "--redis", &redis.url()]));

@@ -1,4 +1,4 @@
-//! The configuration: file, environment and command line, what is wrong with one, and what is printed of it.
+//! The configuration: file, environment and command line, errors, and output.
 
 use crate::support::{Process, RedisServer, ran, waxwing};
 use std::fs;
@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// A configuration file of one's own, which nobody else may read.
+/// A temporary configuration file that only its owner can read.
 struct File {
     folder: TempDir,
     path: PathBuf,
@@ -36,7 +36,7 @@ impl File {
     }
 }
 
-/// The value of an option and where it comes from, from what `config check` prints.
+/// The value and the source of an option in the output of `config check`.
 fn option<'a>(printed: &'a str, name: &str) -> (&'a str, &'a str) {
     let line =
         printed.lines().find(|line| line.starts_with(&format!("{name} = "))).unwrap_or_else(|| panic!("{name}: {printed}"));
@@ -45,9 +45,9 @@ fn option<'a>(printed: &'a str, name: &str) -> (&'a str, &'a str) {
 }
 
 #[test]
-fn the_command_line_wins_over_the_environment_and_that_over_the_file() {
+fn the_command_line_overrides_the_environment_and_the_environment_overrides_the_file() {
     let file = File::new("data-dir = \"/nowhere/file\"\n");
-    // It ends at once, and names the folder that it was to look at.
+    // The command fails at once, and its error has the folder.
     let folder = |arguments: &[&str], variables: &[(&str, &str)]| {
         let (code, _, stderr) = ran(waxwing(&[&["fsck"], arguments].concat()).envs(variables.iter().copied()));
         assert_eq!(code, 1, "{stderr}");
@@ -73,14 +73,14 @@ fn the_command_line_wins_over_the_environment_and_that_over_the_file() {
 async fn a_server_starts_from_a_file_alone() {
     let redis = RedisServer::start();
     let text = format!(
-        "# What another command takes is no mistake.\nstatuses-per-user = 3\nlisten = \"127.0.0.1:0\"\nredis = \"{}\"\nallow-volatile = true\ndemo = true\n",
+        "# An option of another command is allowed.\nstatuses-per-user = 3\nlisten = \"127.0.0.1:0\"\nredis = \"{}\"\nallow-volatile = true\ndemo = true\n",
         redis.url()
     );
     let server = Process::start(&mut waxwing(&["serve", "--config", File::new(&text).path()]));
     let settings = reqwest::get(format!("{}/playground.json", server.url)).await.expect("an answer").text().await.expect("text");
     assert!(settings.contains("waxwing-demo"), "{settings}");
     server.stop();
-    // A switch has no word for off on the command line; its variable has.
+    // A switch can be switched off by its variable, not by the command line.
     let server = Process::start(waxwing(&["serve", "--config", File::new(&text).path()]).env("WAXWING_DEMO", "false"));
     let settings = reqwest::get(format!("{}/playground.json", server.url)).await.expect("an answer").text().await.expect("text");
     assert_eq!(settings, "{}");
@@ -88,7 +88,7 @@ async fn a_server_starts_from_a_file_alone() {
 }
 
 #[test]
-fn a_file_that_is_named_must_be_there_and_none_need_be_named() {
+fn a_named_file_must_exist_and_no_file_is_required() {
     for arguments in [&["schema", "--config", "/nowhere/x.toml"][..], &["--config", "/nowhere/x.toml", "schema"]] {
         let (code, stdout, stderr) = ran(&mut waxwing(arguments));
         assert!((code, stdout.as_str()) == (1, "") && stderr.contains("/nowhere/x.toml: No such file"), "{stderr}");
@@ -96,7 +96,7 @@ fn a_file_that_is_named_must_be_there_and_none_need_be_named() {
     assert_eq!(ran(waxwing(&["schema"]).env("WAXWING_CONFIG", "/nowhere/x.toml")).0, 1);
     let (code, _, stderr) = ran(&mut waxwing(&["config", "check", "/nowhere/x.toml"]));
     assert!(code == 1 && stderr.contains("/nowhere/x.toml: No such file"), "{stderr}");
-    // No file is looked for where none is named.
+    // Without a name no file is read.
     let file = File::new("home-window = 5");
     let at = |directory: &Path| ran(waxwing(&["config", "check"]).current_dir(directory));
     assert_eq!(at(file.folder.path()), at(Path::new("/")));
@@ -104,7 +104,7 @@ fn a_file_that_is_named_must_be_there_and_none_need_be_named() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_told_at_once_with_what_would_fit() {
+fn all_errors_are_reported_together_with_valid_values() {
     let file = File::new(
         "home-windw = 500\nhome_window = 500\nlisten = \"nowhere\"\nredis = 5\ndemo = \"yes\"\nlog-format = \"jsno\"\n\
          hashes-at-once = 65\nsession-idle-days = \"30\"\ndata-dir = [\"x\"]\nconfig = \"y\"\nlog-filter = \"waxwing=loud\"\n\
@@ -122,7 +122,7 @@ fn everything_that_is_wrong_is_told_at_once_with_what_would_fit() {
         (7, "`hashes-at-once`: 65 is not in 1..=64 (the default is 2)"),
         (8, "`session-idle-days` is a text, where a whole number without quotes is expected (the default is 30)"),
         (9, "`data-dir` is a list, where a text in quotes is expected (the default is waxwing-data)"),
-        (10, "`config` cannot be set here: a file does not name another"),
+        (10, "`config` cannot be set in a file"),
         (
             11,
             "`log-filter`: `waxwing=loud`: error parsing level filter: expected one of \"off\", \"error\", \"warn\", \"info\", \"debug\", \"trace\", or a number 0-5 (the default is info)",
@@ -130,7 +130,7 @@ fn everything_that_is_wrong_is_told_at_once_with_what_would_fit() {
         (12, "`session-absolute-days` is a number, where a whole number without quotes is expected (the default is 90)"),
         (13, "`allow-volatile` is a whole number, where true or false is expected"),
         (14, "`xyzzy` is not an option"),
-        (15, "`limits` is a table: every option stands for itself, at the top of the file"),
+        (15, "`limits` is a table: options are set at the top level of the file"),
     ];
     let file_lines = expected.map(|(line, text)| format!("{}:{line}: {text}", file.path()));
     let variables =
@@ -138,7 +138,7 @@ fn everything_that_is_wrong_is_told_at_once_with_what_would_fit() {
     let expected: Vec<String> =
         file_lines.into_iter().chain(variables.map(str::to_owned)).map(|text| format!("error: {text}")).collect();
     assert_eq!(stderr.lines().collect::<Vec<_>>(), expected);
-    // A command refuses the same before it does anything.
+    // A command reports the same errors before it does anything.
     let (code, stdout, stderr) = ran(&mut waxwing(&["schema", "--config", file.path()]));
     assert_eq!((code, stdout.as_str()), (1, ""));
     assert!(expected[..15].iter().all(|line| stderr.contains(line.trim_start_matches("error: "))), "{stderr}");
@@ -157,7 +157,7 @@ fn a_check_prints_every_option_with_its_source() {
     assert!(stdout.contains("# redis is not set"), "{stdout}");
     let named = ran(waxwing(&["config", "check"]).env("WAXWING_CONFIG", file.path()).env("WAXWING_DEMO", "1"));
     assert_eq!(option(&named.1, "home-window").0, "512");
-    // What only an open storage could tell is left alone, what a start would refuse by itself is not.
+    // Errors that the start would report without opening anything are reported, too.
     let (code, stdout, stderr) = File::new("redis = \"http://h\"").check(&[]);
     assert!((code, stdout.as_str()) == (1, "") && stderr.contains("redis: Unknown scheme `http`"), "{stderr}");
     let (code, _, stderr) = File::new("trusted-documents = \"/nowhere.json\"").check(&[]);
@@ -190,7 +190,7 @@ fn a_check_prints_what_the_profile_sets() {
     assert_eq!(option(&stdout, "simple-get"), ("\"off\"", "the profile, production"));
     assert_eq!(option(&stdout, "suggestions"), ("\"on\"", "WAXWING_SUGGESTIONS"));
     assert_eq!(option(&stdout, "playground"), ("\"on\"", format!("{}:2", file.path()).as_str()));
-    // Every switch that `serve` leaves to the profile is told as such.
+    // Every switch whose default depends on the profile is in the list.
     let (_, help, _) = ran(&mut waxwing(&["serve", "--help"]));
     let left_to_it = help.matches("[possible values: on, off]").count();
     assert_eq!(left_to_it, switches.len(), "{help}");
@@ -234,7 +234,7 @@ fn no_secret_is_printed() {
 }
 
 #[test]
-fn a_secret_in_a_file_that_all_may_read_is_warned_of() {
+fn a_secret_in_a_file_that_every_user_can_read_is_a_warning() {
     for (text, mode, warned) in [
         ("redis = \"redis://:hunter2@h:1\"", 0o644, true),
         ("redis = \"redis://:hunter2@h:1\"", 0o640, false),
@@ -254,7 +254,7 @@ fn a_secret_in_a_file_that_all_may_read_is_warned_of() {
 fn the_example_names_every_option_and_its_default() {
     let (code, example, _) = ran(&mut waxwing(&["config", "example"]));
     assert_eq!(code, 0);
-    // As it stands it sets nothing; with every default uncommented it sets what is set without it.
+    // The example sets nothing; with every default uncommented, it sets the defaults.
     let lines: Vec<&str> = example.lines().collect();
     let unset = |at: usize| at > 0 && lines[at - 1] == "# Not set by default.";
     let setting = |line: &&str| {

@@ -1,4 +1,4 @@
-//! The server as its container runs it: by the Dockerfile's own variables, and what it says there.
+//! The server with the variables of the Dockerfile, and its logs.
 
 use crate::support::{Process, RedisServer, ran, waxwing};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn variables() -> Vec<(String, String)> {
     set.map(|pair| pair.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())).expect("NAME=VALUE")).collect()
 }
 
-/// The same with free ports.
+/// Sets the variables of the Dockerfile, with free ports.
 fn in_container(command: &mut Command) -> &mut Command {
     command.envs(variables().into_iter().map(|(name, value)| (name, value.replace(":4000", ":0").replace(":9464", ":0"))))
 }
@@ -30,7 +30,7 @@ fn lines(text: &str) -> Vec<Value> {
     lines
 }
 
-fn told<'a>(lines: &'a [Value], text: &str) -> Vec<&'a str> {
+fn messages<'a>(lines: &'a [Value], text: &str) -> Vec<&'a str> {
     lines.iter().filter_map(|line| line["message"].as_str()).filter(|message| message.contains(text)).collect()
 }
 
@@ -54,11 +54,11 @@ async fn the_container_serves_the_production_profile_and_metrics_apart() {
     };
     assert_eq!(check(format!("0.0.0.0:{port}")).await, (0, String::new(), String::new()));
     let log = lines(&server.log());
-    let apart = log.iter().find(|line| line["message"] == "/metrics is served here alone").expect("it is told");
+    let apart = log.iter().find(|line| line["message"] == "/metrics is served on this address only").expect("it is told");
     let apart = apart["address"].as_str().expect("an address").replace("0.0.0.0", "127.0.0.1");
     assert_eq!(status(format!("http://{apart}/metrics")).await, 200);
-    assert_eq!(told(&log, "/metrics is open on 0.0.0.0").len(), 1, "{log:?}");
-    assert!(told(&log, "development").is_empty(), "{log:?}");
+    assert_eq!(messages(&log, "/metrics is open on 0.0.0.0").len(), 1, "{log:?}");
+    assert!(messages(&log, "development").is_empty(), "{log:?}");
     lines(&server.stop());
     let (code, _, stderr) = check(format!("0.0.0.0:{port}")).await;
     assert!(code == 1 && lines(&stderr).len() == 1, "{stderr}");
@@ -67,7 +67,7 @@ async fn the_container_serves_the_production_profile_and_metrics_apart() {
 }
 
 #[tokio::test]
-async fn what_is_open_to_others_is_warned_of() {
+async fn a_warning_says_what_is_open_to_other_machines() {
     let redis = RedisServer::start();
     for (listen, profile, metrics, expected) in [
         ("127.0.0.1:0", "development", None, [0, 0]),
@@ -82,12 +82,12 @@ async fn what_is_open_to_others_is_warned_of() {
         command.env("WAXWING_LOG_FORMAT", "json").envs(metrics.map(|metrics| ("WAXWING_METRICS_LISTEN", metrics)));
         let log = lines(&Process::start(&mut command).stop());
         let warnings: Vec<Value> = log.into_iter().filter(|line| line["level"] == "WARN").collect();
-        let count = |text| told(&warnings, text).len();
+        let count = |text| messages(&warnings, text).len();
         assert_eq!([count("the development profile is open"), count("/metrics is open")], expected, "{options:?}: {warnings:?}");
     }
 }
 
-/// A whole run: what it wrote to stdout and stderr. One that serves is told to stop once it is ready.
+/// The stdout and stderr of a complete run. A server is stopped once it is ready.
 fn output(command: &mut Command) -> (String, String) {
     use std::io::{BufRead, BufReader, Read};
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it is built");
@@ -103,7 +103,7 @@ fn output(command: &mut Command) -> (String, String) {
 }
 
 #[test]
-fn every_line_is_json_where_logs_are() {
+fn every_line_is_json_if_logs_are() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data").display().to_string();
     let (stdout, stderr) =
@@ -111,8 +111,8 @@ fn every_line_is_json_where_logs_are() {
     let (banner, log) = (lines(&stdout), lines(&stderr));
     assert_eq!((banner.len(), &banner[0]["message"], &banner[0]["demo_login"]), (1, &json!("Waxwing is ready."), &json!("ada")));
     assert!(banner[0]["api"].as_str().is_some_and(|api| api.ends_with("/graphql")) && banner[0]["playground"].is_string());
-    assert!(!stdout.contains("waxwing-demo") && told(&log, "Loaded 20 users").len() == 1, "{log:?}");
-    // What fails before there is a log, too: an option, a file, an address.
+    assert!(!stdout.contains("waxwing-demo") && messages(&log, "Loaded 20 users").len() == 1, "{log:?}");
+    // Also errors before the start of the log: an option, a file, an address.
     for options in [
         vec!["serve", "--nonsense", "--log-format", "json"],
         vec!["serve", "--log-format=json", "--listen", "nowhere"],

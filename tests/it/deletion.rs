@@ -408,13 +408,13 @@ async fn an_operator_deletes_an_account_and_finds_it_nowhere() {
     assert_eq!(run(&["fsck", "--account", "nonsense"]).0, 2);
     let (code, _, stderr) = run(&["admin", "delete-account", "nobody_at_all"]);
     assert_eq!(code, 1);
-    assert!(stderr.contains("nobody has the login"), "{stderr}");
+    assert!(stderr.contains("there is no account with the login"), "{stderr}");
     let (code, stdout, stderr) = run(&["admin", "delete-account", "Ada"]);
     assert_eq!((code, stdout), (0, format!("ada ({global}) is deleted.\n")), "{stderr}");
-    assert!(stderr.contains("taking away: followers"), "{stderr}");
+    assert!(stderr.contains("deleting: followers"), "{stderr}");
     let (code, stdout, _) = run(&["fsck", "--account", &ada[0]]);
     assert_eq!(code, 0, "{stdout}");
-    assert!(stdout.ends_with(" keys read, the account is nowhere.\n"), "{stdout}");
+    assert!(stdout.ends_with(" keys read, no references to the account.\n"), "{stdout}");
     let (code, stdout, _) = run(&["fsck", "--home-window", "1000"]);
     assert_eq!(code, 0, "{stdout}");
 }

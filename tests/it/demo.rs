@@ -1,4 +1,4 @@
-//! Demo worlds, loaded by the binary and read by clients: homes hold what the file and the order of posts say.
+//! Demo data, loaded by the binary and read by clients: homes match the file of follows and the order of posts.
 
 use crate::support::{RedisServer, TestApp, findings, waxwing};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn demo(redis: &RedisServer, arguments: &[&str]) -> Output {
     waxwing(&["demo", "--redis", &redis.url()]).args(arguments).output().expect("it runs")
 }
 
-/// Whom each user of the file follows, under the names they get: user1, user2, … in the order of their first appearance.
+/// The follows of each account of the file, by login: user1, user2, … in the order of the first line.
 fn expected(file: &str) -> HashMap<String, HashSet<String>> {
     let (mut names, mut follows) = (HashMap::new(), HashMap::<String, HashSet<String>>::new());
     for line in file.lines() {
@@ -42,7 +42,7 @@ fn expected(file: &str) -> HashMap<String, HashSet<String>> {
     follows
 }
 
-/// (author, message, time) of everything in a timeline, newest first, paged through seven at a time.
+/// (author, message, time) of all statuses of a timeline, newest first, in pages of seven.
 async fn everything(app: &TestApp, token: &str, timeline: &str) -> Vec<(String, String, String)> {
     let query = format!(
         "query($after: String) {{ timeline: {timeline} {{ entries(first: 7, after: $after) {{ edges {{ node {{ status {{ message postedAt author {{ login }} }} }} }} pageInfo {{ hasNextPage endCursor }} }} }} }}"
@@ -64,7 +64,7 @@ async fn everything(app: &TestApp, token: &str, timeline: &str) -> Vec<(String, 
 }
 
 #[tokio::test]
-async fn homes_of_a_loaded_graph_are_what_the_file_says() {
+async fn homes_of_a_loaded_graph_match_the_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let (file, tokens) = (folder.path().join("graph"), folder.path().join("tokens"));
     std::fs::write(&file, graph()).expect("a file");
@@ -97,12 +97,12 @@ async fn homes_of_a_loaded_graph_are_what_the_file_says() {
     }
 }
 
-/// Those with enough followers are stars when the load ends: nobody has to follow them, or post, before.
+/// Accounts with many followers are merged on read right after the load, without another follow or post.
 #[tokio::test]
-async fn those_with_very_many_followers_are_stars_from_the_beginning() {
+async fn accounts_with_many_followers_are_merged_on_read_from_the_start() {
     let folder = tempfile::tempdir().expect("a folder");
     let (file, tokens) = (folder.path().join("graph"), folder.path().join("tokens"));
-    // Two whom many follow beside those few.
+    // Two more accounts with many followers.
     let stars = (0..60).map(|a| format!("{a} {}", if a % 3 == 0 { 7 } else { 11 })).collect::<Vec<_>>().join("\n");
     let graph = format!("{}\n{stars}\n", graph());
     std::fs::write(&file, &graph).expect("a file");
@@ -124,7 +124,7 @@ async fn those_with_very_many_followers_are_stars_from_the_beginning() {
         .await
         .expect("a store");
     assert_eq!(waiting, 0, "the workers need not look at them again");
-    // Every home holds what it did, each once.
+    // Every home has the same statuses as before, each once.
     let tokens = std::fs::read_to_string(tokens).expect("tokens");
     for line in tokens.lines() {
         let (login, token) = line.split_once(' ').expect("login token");
@@ -136,7 +136,7 @@ async fn those_with_very_many_followers_are_stars_from_the_beginning() {
 }
 
 #[tokio::test]
-async fn the_small_world_is_there_and_one_can_log_in() {
+async fn the_demo_accounts_can_log_in() {
     let redis = RedisServer::start();
     assert!(demo(&redis, &[]).status.success());
     let app = TestApp::over(redis.into(), Clock::System, Config::default()).await;
@@ -150,7 +150,7 @@ async fn the_small_world_is_there_and_one_can_log_in() {
 }
 
 #[test]
-fn a_world_is_loaded_once_and_into_an_empty_store_only() {
+fn demo_data_are_loaded_once_and_into_an_empty_store_only() {
     let redis = RedisServer::start();
     assert!(demo(&redis, &[]).status.success());
     let again = demo(&redis, &[]);
@@ -163,13 +163,13 @@ fn a_world_is_loaded_once_and_into_an_empty_store_only() {
 }
 
 #[test]
-fn a_load_that_was_cut_off_is_finished_by_the_next() {
+fn the_next_load_completes_an_interrupted_one() {
     let whole = RedisServer::start();
     assert!(demo(&whole, &[]).status.success());
     whole.run::<()>(&["HSET", "world:{demo}", "state", "loading"]);
     let keys = |redis: &RedisServer| redis.keys().into_iter().filter(|key| !key.starts_with("worker:")).collect::<Vec<_>>();
     let before = keys(&whole);
-    // Half of it never came.
+    // A part of the data is missing.
     for key in before.iter().filter(|key| key.starts_with("home:") || key.starts_with("likers:")) {
         whole.run::<()>(&["DEL", key]);
     }
@@ -178,7 +178,7 @@ fn a_load_that_was_cut_off_is_finished_by_the_next() {
 }
 
 #[test]
-fn a_file_that_is_no_graph_is_refused_before_anything_is_written() {
+fn an_invalid_file_is_refused_before_anything_is_written() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("graph");
     std::fs::write(&file, "1 2\nx\n").expect("a file");

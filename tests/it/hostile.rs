@@ -140,7 +140,7 @@ async fn what_clients_write_never_becomes_lua_a_key_or_a_pattern() {
     app.clock.advance(120_000);
     let mut found = Vec::new();
     let report = fsck::run(&app.app, fsck::Options { home_window: Some(1_000), ..fsck::Options::default() }, |step| {
-        if let fsck::Step::Found(finding) = step {
+        if let fsck::AuditProgress::Found(finding) = step {
             found.push(finding.to_string());
         }
     });

@@ -78,7 +78,7 @@ async fn served(redis: &RedisServer, arguments: &[&str], hosts: &[&str]) -> (Vec
         let ask = http.post(format!("{}/graphql", server.url)).json(&json!({ "query": "{ __typename }" }));
         statuses.push(Answer::of(ask.header("host", *host)).await.status);
     }
-    (statuses, server.log().contains("every Host is answered"))
+    (statuses, server.log().contains("requests for every host are answered"))
 }
 
 #[tokio::test]

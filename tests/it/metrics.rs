@@ -332,7 +332,8 @@ async fn metrics_can_be_kept_to_a_listener_of_their_own() {
     let server = Process::start(waxwing(&options).env("WAXWING_METRICS_LISTEN", "127.0.0.1:0"));
     assert_eq!(status(format!("{}/metrics", server.url)).await, 404);
     let log = server.log();
-    let line = log.lines().find(|line| line.contains("/metrics is served here alone")).unwrap_or_else(|| panic!("{log}"));
+    let line =
+        log.lines().find(|line| line.contains("/metrics is served on this address only")).unwrap_or_else(|| panic!("{log}"));
     let apart = format!("http://{}", line.split("address=").nth(1).expect("an address").trim());
     let text = reqwest::get(format!("{apart}/metrics")).await.expect("an answer").text().await.expect("text");
     assert_eq!(Samples::of(&text).get("waxwing_http_responses_total{status=\"404\"}"), 1.0);

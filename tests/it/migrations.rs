@@ -26,7 +26,7 @@ fn store_of(version: u64) -> (TempDir, PathBuf) {
     (folder, data)
 }
 
-/// A Redis of the suite's kind that holds the same.
+/// A Redis of the suite with the same data.
 async fn redis_of(version: u64) -> RedisServer {
     let (_folder, data_dir) = store_of(version);
     let from = embedded::start(embedded::Options { data_dir, redis_server: None, memory: None }).await.expect("it starts");
@@ -42,7 +42,7 @@ async fn redis_of(version: u64) -> RedisServer {
     redis
 }
 
-/// The first status of ada's profile, with its comments, and how many entries her home has.
+/// The first status of ada's profile with its comments, and the number of entries of her home.
 const SEEN: &str = "query { user(login: \"ada\") { profileTimeline { entries(first: 1) { edges { node { status { message commentCount } } } } } } }";
 
 fn first_status(answer: &Value) -> &Value {
@@ -73,7 +73,7 @@ async fn a_server_migrates_the_store_of_an_earlier_version() {
     let log = serve().stop();
     assert!(!log.contains("the store is migrated"), "{log}");
     let (code, stdout, stderr) = ran(&mut waxwing(&["fsck", "--data-dir", data.to_str().expect("text")]));
-    assert!(code == 0 && stdout.ends_with("nothing is broken.\n"), "{stdout}{stderr}");
+    assert!(code == 0 && stdout.ends_with("no findings.\n"), "{stdout}{stderr}");
 }
 
 #[tokio::test]
@@ -135,13 +135,13 @@ fn a_newer_store_is_refused_by_every_command() {
         }
         assert_eq!(redis.dump(), before);
     }
-    // One that this program may work on as well is told by its own version.
+    // A newer version that this program may use is reported as such.
     set("1", "0");
     redis.run::<()>(&["HSET", "version:{store}", "version", "99", "needs", "1"]);
     let told = ran(waxwing(&["migrate"]).env("WAXWING_REDIS", redis.url()));
     assert_eq!((told.0, told.1.as_str()), (0, "The store has version 99: there is nothing to migrate.\n"), "{}", told.2);
     redis.run::<()>(&["HDEL", "version:{store}", "needs"]);
-    // One that runs ends when the store becomes newer.
+    // A running server stops when the store becomes newer.
     set("1", "0");
     for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["worker", "--metrics-listen", "127.0.0.1:0"]] {
         set("1", "0");
@@ -157,11 +157,11 @@ fn a_newer_store_is_refused_by_every_command() {
     }
 }
 
-/// The places that passes of the steps below began at, and whether the next pass at place 5 fails.
+/// The positions at which passes of the steps below began, and whether the next pass at position 5 fails.
 #[derive(Clone, Default)]
 struct Record(Arc<Mutex<(Vec<String>, bool)>>);
 
-/// Ten passes, of which the one in the middle may fail.
+/// Ten passes; the one in the middle can fail.
 fn ten_passes(app: App, place: String) -> Work {
     Box::pin(async move {
         let record = app.extension::<Record>();
@@ -187,7 +187,7 @@ static TWO: [Step; 2] = [
     Step { name: "second", beside_servers: true, pass: one_pass },
 ];
 
-/// A process over a Redis that a Waxwing without marks has used.
+/// A process with a Redis that a Waxwing without marks has used.
 async fn process(redis: &RedisServer) -> App {
     let db = Db::open(&redis.target(), CALM).await.expect("a store");
     let app = App::new(db, Clock::manual(START), Config::default());
@@ -204,18 +204,18 @@ fn all_passes() -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_migration_that_was_cut_off_goes_on_where_it_was() {
+async fn an_interrupted_migration_continues_from_its_position() {
     let redis = RedisServer::start();
     let app = process(&redis).await;
     let older = Standing::Older { version: 0, beside_servers: false };
     assert_eq!(standing(app.db(), &TWO).await.expect("a store"), older);
-    // Whoever has no time does nothing.
+    // After the deadline nothing is done.
     assert_eq!(run(&app, &TWO, Some(Instant::now()), |_| {}).await.expect("a store"), older);
     assert_eq!(passes(&app), [""; 0]);
     app.extension::<Record>().0.lock().expect("no panic while held").1 = true;
     assert!(matches!(run(&app, &TWO, None, |_| {}).await, Err(Error::StorageUnavailable)));
     assert_eq!(mark(&redis)[..3], ["0", "1", "5"]);
-    // To a program that knows nothing of the step, the store is a newer one already.
+    // For a program without the step, the store is already newer.
     assert!(matches!(standing(app.db(), &[]).await.expect("a store"), Standing::Newer { version: 1, .. }));
     let mut told = Vec::new();
     let after = run(&app, &TWO, None, |step| told.push((step.version, step.percent))).await.expect("a store");
@@ -224,13 +224,13 @@ async fn a_migration_that_was_cut_off_goes_on_where_it_was() {
     assert_eq!(mark(&redis)[..3], ["2", "0", ""]);
     assert_eq!(run(&app, &TWO, None, |_| {}).await.expect("a store"), Standing::Current);
     assert_eq!(passes(&app).len(), 11);
-    // A mark that a power cut has taken makes everything run again.
+    // If a power cut loses the mark, all steps run again.
     redis.run::<()>(&["DEL", "version:{store}"]);
     assert_eq!(run(&app, &TWO, None, |_| {}).await.expect("a store"), Standing::Current);
     assert_eq!(passes(&app), [all_passes(), all_passes()].concat());
 }
 
-/// A step that tells what the mark says while its first pass runs.
+/// A step that records the mark during its first pass.
 fn looks_at_the_mark(app: App, _: String) -> Work {
     Box::pin(async move {
         let mark = app.db().version_mark().await?;
@@ -240,9 +240,9 @@ fn looks_at_the_mark(app: App, _: String) -> Work {
     })
 }
 
-/// An older program must not write once a step has begun that wants all servers stopped.
+/// An older program must not write after the start of a step that needs all servers stopped.
 #[tokio::test]
-async fn the_mark_tells_of_an_exclusive_step_before_its_first_pass() {
+async fn the_mark_names_an_exclusive_step_before_its_first_pass() {
     let steps = [Step { name: "exclusive", beside_servers: false, pass: looks_at_the_mark }];
     let redis = RedisServer::start();
     let app = process(&redis).await;
@@ -251,9 +251,9 @@ async fn the_mark_tells_of_an_exclusive_step_before_its_first_pass() {
     assert!(matches!(standing(app.db(), &[]).await.expect("a store"), Standing::Newer { version: 1, .. }));
 }
 
-/// Servers of the version before go on beside a step that allows it, and after it.
+/// Servers of the previous version continue during a step that allows it, and after it.
 #[tokio::test]
-async fn a_step_beside_servers_leaves_those_of_the_version_before_running() {
+async fn servers_of_the_previous_version_continue_beside_a_step_that_allows_it() {
     let beside = |name| Step { name, beside_servers: true, pass: looks_at_the_mark };
     let steps = [beside("first"), beside("second"), Step { name: "third", beside_servers: false, pass: one_pass }];
     let redis = RedisServer::start();
@@ -261,15 +261,15 @@ async fn a_step_beside_servers_leaves_those_of_the_version_before_running() {
     assert_eq!(run(&app, &steps[..2], None, |_| {}).await.expect("a store"), Standing::Current);
     let known = async |count: usize| standing(app.db(), &steps[..count]).await.expect("a store");
     assert_eq!((known(1).await, known(2).await), (Standing::Current, Standing::Current));
-    // What the second step wrote may be read wrongly by a program that does not know the first one.
+    // A program without the first step could misread the data of the second one.
     assert!(matches!(known(0).await, Standing::Newer { version: 2, .. }));
-    // An older program that starts leaves the mark as it is.
+    // An older program that starts does not change the mark.
     let before = mark(&redis);
     assert_eq!(run(&app, &steps[..1], None, |_| {}).await.expect("a store"), Standing::Current);
     assert_eq!(mark(&redis), before);
     assert_eq!(run(&app, &steps, None, |_| {}).await.expect("a store"), Standing::Current);
     assert!(matches!(known(2).await, Standing::Newer { version: 3, .. }));
-    // A mark without that number was written by a program before it: whoever knows less is refused.
+    // A mark without that number is from an earlier program: a program with fewer steps is refused.
     redis.run::<()>(&["HDEL", "version:{store}", "needs"]);
     redis.run::<()>(&["HSET", "version:{store}", "version", "2"]);
     assert!(matches!(known(1).await, Standing::Newer { version: 2, .. }));
@@ -298,7 +298,7 @@ async fn several_processes_may_start_at_once() {
 }
 
 #[tokio::test]
-async fn a_step_that_does_not_get_on_fails() {
+async fn a_step_without_progress_fails() {
     fn stays(_: App, _: String) -> Work {
         Box::pin(async { Ok(Pass::More { place: String::new(), percent: 0 }) })
     }

@@ -1,9 +1,9 @@
-//! What an operator types: the commands beside `serve`, and what they say.
+//! The commands of operators and their output.
 
 use crate::support::{Process, RedisServer, TestApp, ran, waxwing};
 use std::time::{Duration, Instant};
 
-/// Waits for a line of a process's log that holds `text`, and gives what follows it there.
+/// Waits for a line with `text` in the log of a process, and returns the rest of the line.
 async fn logged(process: &Process, text: &str) -> String {
     let began = Instant::now();
     loop {
@@ -16,7 +16,7 @@ async fn logged(process: &Process, text: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_worker_tells_how_it_is() {
+async fn a_worker_serves_metrics_and_health() {
     let redis = RedisServer::start();
     let options = ["worker", "--allow-volatile", "--metrics-listen", "127.0.0.1:0", "--redis", &redis.url()];
     let worker = Process::start_untold(&mut waxwing(&options));
@@ -35,7 +35,7 @@ async fn a_worker_tells_how_it_is() {
     assert_eq!(get("/healthz").await.0, 200);
     redis.start_again();
     worker.stop();
-    // A taken port is told before Redis is asked anything.
+    // A port in use is reported before the first command to Redis.
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("an address").to_string();
     let (code, _, stderr) = ran(&mut waxwing(&["worker", "--metrics-listen", &address, "--redis", "unix:/nowhere"]));
@@ -43,9 +43,9 @@ async fn a_worker_tells_how_it_is() {
 }
 
 #[tokio::test]
-async fn alerts_name_metrics_that_are_there() {
+async fn every_metric_of_the_alerts_exists() {
     let app = TestApp::start().await;
-    // A family of which nothing was counted yet is not told.
+    // A family without samples is not exposed.
     app.ask("{ __typename }").await;
     app.drain().await;
     let text = crate::support::Answer::of(app.get("/metrics")).await.text;
@@ -67,10 +67,10 @@ fn an_empty_queue_says_so() {
     let redis = RedisServer::start();
     let tasks = || ran(&mut waxwing(&["tasks", "--redis", &redis.url()]));
     let (code, stdout, stderr) = tasks();
-    assert_eq!((code, stdout.as_str()), (0, "Nothing waits.\n"), "{stderr}");
-    // A task of somebody who is no account, due at once.
+    assert_eq!((code, stdout.as_str()), (0, "There are no tasks.\n"), "{stderr}");
+    // A task of a missing account, due at once.
     redis.run::<()>(&["HSET", "journal:{0}", "4096", "0 0 0 like 1 2"]);
     redis.run::<()>(&["ZADD", "due:{0}:short", "1", "4096"]);
     let (_, stdout, stderr) = tasks();
-    assert!(!stdout.contains("Nothing waits") && !stdout.is_empty(), "{stdout}{stderr}");
+    assert!(!stdout.contains("There are no tasks") && !stdout.is_empty(), "{stdout}{stderr}");
 }

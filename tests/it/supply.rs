@@ -1,5 +1,4 @@
-//! What is built into the server: under which licences, from where, in which versions, and where code is `unsafe`. Needs no download:
-//! what was built is there.
+//! The dependencies of the server: their licences, sources and versions; and the files with `unsafe` code. Needs no download.
 
 use serde_json::Value;
 use std::fs;
@@ -10,7 +9,7 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every package of the build on this platform, as cargo tells it.
+/// Every package of the build on this platform, from `cargo metadata`.
 fn packages() -> Vec<Value> {
     let told = |program: String, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).current_dir(root()).output().expect("it runs");
@@ -34,14 +33,14 @@ fn allowed() -> Vec<String> {
     list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// Whether an expression can be met by what is allowed. Old ones part alternatives by a slash.
+/// Whether the allowed licences satisfy an expression. Old expressions separate alternatives by a slash.
 fn is_allowed(expression: &str, allowed: &[String]) -> bool {
     let parsed = spdx::Expression::parse_mode(expression, spdx::ParseMode::LAX);
     parsed.is_ok_and(|expression| expression.evaluate(|wanted| allowed.contains(&wanted.to_string())))
 }
 
 #[test]
-fn every_dependency_is_under_a_licence_that_is_allowed() {
+fn every_dependency_has_an_allowed_licence() {
     let allowed = allowed();
     assert!(allowed.contains(&"MIT".to_owned()) && allowed.len() > 5, "{allowed:?}");
     for package in packages() {
@@ -88,31 +87,30 @@ fn locked(file: &str) -> Vec<Locked> {
     file.split("[[package]]").skip(1).map(package).collect()
 }
 
-/// Versions below which a crate has a hole that concerns servers like this one. RustSec has not all of them, so they are held here; a
-/// crate that is not among ours costs nothing.
-const FLOORS: [(&str, &[&str], &str); 7] = [
+/// The first fixed versions of crates with vulnerabilities that concern servers like this one. RustSec does not have all of them.
+const FIXED: [(&str, &[&str], &str); 7] = [
     ("async-graphql", &["7.0.10"], "GHSA-5gc2-7c65-8fq8: directives without a limit"),
     ("h2", &["0.4.16"], "RUSTSEC-2026-0258"),
     ("axum-core", &["0.3.0"], "RUSTSEC-2022-0055: bodies without a limit"),
-    // Each of its long-lived lines was mended by itself.
+    // Each long-term line has its own fix.
     ("tokio", &["1.38.2", "1.42.1", "1.43.1", "1.44.2"], "RUSTSEC-2025-0023: broadcast channels"),
     ("time", &["0.3.47"], "times that nest without bound"),
     ("tungstenite", &["0.20.1"], "RUSTSEC-2023-0065: headers without a limit"),
     ("async-tungstenite", &["0.24.0"], "RUSTSEC-2023-0065, through an old tungstenite"),
 ];
 
-/// What is older than its floor: below all of them, or of a line whose own was mended later.
-fn holes(packages: &[Locked]) -> Vec<String> {
+/// Packages older than the fix: of their own line if there is one, otherwise of the last line.
+fn vulnerabilities(packages: &[Locked]) -> Vec<String> {
     let mut found = Vec::new();
-    for (name, floors, hole) in FLOORS {
+    for (name, fixes, vulnerability) in FIXED {
         for package in packages.iter().filter(|package| package.name == name) {
             let version = numbers(&package.version);
-            let own = floors.iter().map(|floor| numbers(floor)).find(|floor| floor[..2] == version[..2]);
-            let floor = own.unwrap_or_else(|| numbers(floors.last().expect("a floor")));
-            // A version before its release is older than that.
-            let early = version == floor && package.version.contains('-');
-            if version < floor || early {
-                found.push(format!("{name} {}: {hole}", package.version));
+            let own = fixes.iter().map(|fix| numbers(fix)).find(|fix| fix[..2] == version[..2]);
+            let fix = own.unwrap_or_else(|| numbers(fixes.last().expect("a version")));
+            // A pre-release is older than the release.
+            let early = version == fix && package.version.contains('-');
+            if version < fix || early {
+                found.push(format!("{name} {}: {vulnerability}", package.version));
             }
         }
     }
@@ -126,16 +124,16 @@ fn numbers(version: &str) -> [u64; 3] {
 }
 
 #[test]
-fn nothing_is_built_in_that_is_known_to_have_a_hole() {
+fn no_dependency_has_a_known_vulnerability() {
     let ours = locked(&fs::read_to_string(root().join("Cargo.lock")).expect("the lock file"));
     for name in ["async-graphql", "h2", "axum-core", "tokio"] {
         assert!(ours.iter().any(|package| package.name == name), "{name} is not among {}", ours.len());
     }
-    assert_eq!(holes(&ours), [""; 0]);
+    assert_eq!(vulnerabilities(&ours), [""; 0]);
 }
 
 #[test]
-fn a_lock_file_with_holes_is_told_of_each() {
+fn every_vulnerable_package_of_a_lock_file_is_found() {
     for (name, version, expected) in [
         ("async-graphql", "7.0.9", true),
         ("async-graphql", "7.0.10", false),
@@ -158,11 +156,11 @@ fn a_lock_file_with_holes_is_told_of_each() {
         ("serde", "0.0.1", false),
     ] {
         let file = format!("version = 4\n\n[[package]]\nname = \"{name}\"\nversion = \"{version}\"\nsource = \"registry+x\"\n");
-        assert_eq!(holes(&locked(&file)).len(), usize::from(expected), "{name} {version}");
+        assert_eq!(vulnerabilities(&locked(&file)).len(), usize::from(expected), "{name} {version}");
     }
 }
 
-/// What does not come from the registry, or without its checksum.
+/// Packages that are not from the registry, or have no checksum.
 fn foreign(packages: &[Locked]) -> Vec<&str> {
     let from_registry =
         |package: &&Locked| package.checksum && package.source.as_deref().is_some_and(|source| source.starts_with("registry+"));
@@ -177,16 +175,16 @@ fn everything_comes_from_the_registry_with_its_checksum() {
     assert_eq!(foreign(&locked(planted)), ["b", "c", "d"]);
 }
 
-/// The only file that may hold code which the compiler does not check.
+/// The only file with `unsafe` code.
 const UNSAFE: &str = "src/db/embedded/orphan/death_signal.rs";
 
 #[test]
-fn one_file_alone_is_unsafe() {
+fn only_one_file_has_unsafe_code() {
     let mut found = Vec::new();
     for folder in ["src", "tests", "playground"] {
         walk(&root().join(folder), &mut |file| {
             let text = fs::read_to_string(&file).expect("a source");
-            // Not what is only said, in comments and in texts.
+            // Not in comments and texts.
             let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
             let mut code = code.flat_map(|line| line.split('"').step_by(2));
             if code.any(|code| words(code).any(|word| word == "unsafe") || code.contains("(unsafe_code")) {

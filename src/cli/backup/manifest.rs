@@ -1,4 +1,4 @@
-//! `backup.json`: what a backup holds.
+//! `backup.json`: the manifest of a backup.
 
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
@@ -9,15 +9,15 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 const NAME: &str = "backup.json";
-/// The form of this file and of what lies beside it.
+/// The version of the format of the folder.
 const FORMAT: u64 = 1;
 
-/// What a backup holds.
+/// The manifest of a backup.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Manifest {
     format: u64,
-    /// The program that made it.
+    /// The version of the program that made the backup.
     waxwing: String,
     /// The version of the store, as `migrations` counts them.
     pub(super) store_version: u64,
@@ -47,11 +47,11 @@ impl Manifest {
         Ok(file.sync_all()?)
     }
 
-    /// Reads it, and checks that each file is what it was when it was written.
+    /// Reads the manifest, and verifies the length and digest of each file.
     pub(super) fn read(folder: &Path) -> anyhow::Result<Self> {
         let path = folder.join(NAME);
         let text =
-            fs::read_to_string(&path).with_context(|| format!("{} is no backup: {NAME} cannot be read", folder.display()))?;
+            fs::read_to_string(&path).with_context(|| format!("{} is not a backup: {NAME} cannot be read", folder.display()))?;
         let manifest: Self = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
         if manifest.format != FORMAT {
             bail!(
@@ -61,7 +61,7 @@ impl Manifest {
             );
         }
         if manifest.nodes.is_empty() {
-            bail!("this backup names no file");
+            bail!("this backup has no files");
         }
         manifest.nodes.iter().try_for_each(|node| node.check(folder))?;
         Ok(manifest)
@@ -72,7 +72,7 @@ impl Manifest {
         self.nodes.iter().map(|node| folder.join(&node.file)).collect()
     }
 
-    /// Where it comes from, for people.
+    /// The version and time of the backup, for messages.
     pub(super) fn origin(&self) -> String {
         format!("made by Waxwing {} at {}", self.waxwing, self.made_at)
     }
@@ -80,9 +80,9 @@ impl Manifest {
 
 impl Node {
     fn check(&self, folder: &Path) -> anyhow::Result<()> {
-        // The name stands in a file that somebody may have written by hand.
+        // Somebody may have written the manifest by hand.
         if self.file.contains('/') || self.file.starts_with('.') {
-            bail!("{:?} is no name of a file in a backup", self.file);
+            bail!("{:?} is not a valid name of a file in a backup", self.file);
         }
         let path = folder.join(&self.file);
         let mut file = File::open(&path).with_context(|| path.display().to_string())?;
@@ -97,7 +97,7 @@ impl Node {
         }
         let sha256: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         if (bytes, &sha256) != (self.bytes, &self.sha256) {
-            bail!("{} is damaged: it is not what the backup wrote", path.display());
+            bail!("{} is damaged: its length or digest is not that of the backup", path.display());
         }
         Ok(())
     }

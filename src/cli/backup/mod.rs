@@ -24,19 +24,19 @@ use tokio_util::sync::CancellationToken;
 
 #[derive(Args)]
 #[command(
-    after_help = "Servers go on working. Each Redis gives a copy of one moment, straight from its memory, as it would to a replica: it needs memory \
-    for what changes meanwhile, and the right to `SYNC` and `REPLCONF`, which a user of least privilege does not have.\n\n\
-    On a cluster every primary is copied at once, each at a moment of its own, within a second or two. What was half done then is settled \
-    or found when the copy is restored.\n\n\
-    The folder holds everything that the store does: password digests, sessions, messages. It is made readable by its owner alone. \
+    after_help = "Servers may run meanwhile. Each Redis sends a snapshot from a fork, as to a replica: the fork takes memory \
+    for what changes meanwhile. The command needs permission for `SYNC` and `REPLCONF`, which a user of least privilege does not have.\n\n\
+    On a cluster all primaries are copied at once, each at its own point in time, within a second or two. Changes in progress are completed \
+    or reported when the copy is restored.\n\n\
+    The folder contains all data of the store: password digests, sessions, messages. Only its owner can read it. \
     `waxwing restore` reads it.\n\n\
     While a server runs on a data folder, name that server's socket: --redis unix:waxwing-data/redis.sock"
 )]
 pub(super) struct Options {
-    /// The folder to make. There must be none.
+    /// The folder to create. It must not exist.
     folder: PathBuf,
-    /// Load the copy into a Redis of its own afterwards and check it as `fsck` does. Takes as much memory as the store has. The exit code is 1
-    /// when something is broken.
+    /// Load the copy into a temporary Redis afterwards and check it as `fsck` does. Takes as much memory as the store. The exit code is 1
+    /// if there are findings.
     #[arg(long, env = "WAXWING_CHECK_BACKUP", value_parser = clap::builder::FalseyValueParser::new())]
     check: bool,
     #[command(flatten)]
@@ -46,30 +46,33 @@ pub(super) struct Options {
 pub(super) async fn run(options: Options) -> anyhow::Result<ExitCode> {
     let at = StorageOptions { allow_volatile: true, ..options.storage };
     at.require_store()?;
-    // Without a slash at its end, so that its name can be lengthened.
+    // Without a slash at the end, since a suffix is appended to the name.
     let folder: PathBuf = options.folder.components().collect();
     if folder.exists() {
-        bail!("{} is there already: name a folder that is not", folder.display());
+        bail!("{} already exists: name a new folder", folder.display());
     }
     let stop = on_signal().context("signals cannot be listened to")?;
     let storage = unless_stopped(&stop, Storage::open(&at, Timing::patient())).await?;
     let made = make(&storage.db, &folder, &stop).await;
     storage.close().await;
     let bytes: u64 = made?.nodes.iter().map(|node| node.bytes).sum();
-    println!("{} holds {bytes} bytes.", folder.display());
+    println!("{} has {bytes} bytes.", folder.display());
     if options.check { restore::check(&folder, at.redis_server, &stop).await } else { Ok(ExitCode::SUCCESS) }
 }
 
-/// Does `work`, unless a signal ends it first: then this fails, so that what was made so far is cleaned up.
+/// Runs `work` until it is complete, or fails when a signal arrives, so that an unfinished folder is removed.
 async fn unless_stopped<T>(stop: &CancellationToken, work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     stop.run_until_cancelled(work).await.unwrap_or_else(|| Err(anyhow::anyhow!("interrupted")))
 }
 
-/// Makes the folder, which is there only when it is whole.
+/// Creates the folder under another name, and renames it when it is complete.
 async fn make(db: &Db, folder: &Path, stop: &CancellationToken) -> anyhow::Result<Manifest> {
     let unfinished = restore::lengthened(folder);
     DirBuilder::new().mode(0o700).create(&unfinished).with_context(|| {
-        format!("{} cannot be made: where it is there, another backup runs, or was cut off: remove it then", unfinished.display())
+        format!(
+            "{} cannot be created: if it exists, another backup is running or was interrupted; remove it then",
+            unfinished.display()
+        )
     })?;
     let made = unless_stopped(stop, fill(db, &unfinished)).await;
     let made =
@@ -84,7 +87,9 @@ async fn fill(db: &Db, folder: &Path) -> anyhow::Result<Manifest> {
     let store_version = db.version_mark().await?.map_or(0, |mark| mark.version);
     let nodes = db.primary_addresses().await?;
     if nodes.iter().any(|node| node.redis_settings().db() != 0) {
-        bail!("a backup has all databases of a Redis, and a store is restored from database 0: this one is another");
+        bail!(
+            "a backup has all databases of a Redis, and a store is restored from database 0: this store is in another database"
+        );
     }
     let (bar, bytes) = (progress(), AtomicU64::new(0));
     let copies = nodes.iter().zip(1..).map(|(node, number)| copy(node, folder, format!("node-{number}.rdb"), &bar, &bytes));

@@ -1,4 +1,4 @@
-//! `waxwing restore`: makes a store of a backup, brings it up to date, settles what was under way, and checks it.
+//! `waxwing restore`: makes a store of a backup, migrates it, completes the changes in progress, and checks it.
 
 use super::manifest::Manifest;
 use super::unless_stopped;
@@ -25,11 +25,11 @@ use tokio_util::sync::CancellationToken;
 
 #[derive(Args)]
 #[command(
-    after_help = "The data folder must be empty or missing, a Redis must be empty; nobody may use it meanwhile. A backup of a single server, of a data \
-    folder or of a cluster can be restored into any of them. Into a given Redis or a cluster its keys are written one by one, which takes the \
-    rights to `RESTORE` and `SCAN` besides those of a server.\n\n\
-    Afterwards the store is brought to this program's version, what was under way when the copy was made is settled, and all of it is checked \
-    as `waxwing fsck` does. The exit code is 1 when something is broken. Give this the same limits as the servers."
+    after_help = "The data folder must be empty or missing, a Redis must be empty; no server may use it meanwhile. A backup of a single server, of a data \
+    folder or of a cluster can be restored into any of them. Into a given Redis or a cluster its keys are written one by one, which needs \
+    permission for `RESTORE` and `SCAN` in addition to those of a server.\n\n\
+    Then the store is migrated to this program's version, changes that were in progress are completed, and the store is checked \
+    as by `waxwing fsck`. The exit code is 1 if there are findings. Give the command the same limits as the servers."
 )]
 pub(in crate::cli) struct Options {
     /// The folder that `waxwing backup` made.
@@ -46,18 +46,18 @@ pub(in crate::cli) async fn run(options: Options) -> anyhow::Result<ExitCode> {
     if manifest.store_version > latest(STEPS) {
         migrate::refuse_newer(&newer)?;
     }
-    tracing::info!("the backup is whole: {}", manifest.origin());
+    tracing::info!("the backup is complete: {}", manifest.origin());
     let (files, config) = (manifest.files(&options.backup), options.domains.config());
     let stop = on_signal().context("signals cannot be listened to")?;
     if options.storage.redis.is_some() {
         return into_redis(&files, &options.storage, config, &stop).await;
     }
     let code = into_folder(&files, &options.storage, config, &stop).await?;
-    println!("{} holds the backup.", options.storage.data_dir.display());
+    println!("The backup is restored into {}.", options.storage.data_dir.display());
     Ok(code)
 }
 
-/// Checks that a backup can be restored, in a folder for a while.
+/// Checks that a backup can be restored, in a temporary folder.
 pub(super) async fn check(backup: &Path, redis_server: Option<PathBuf>, stop: &CancellationToken) -> anyhow::Result<ExitCode> {
     let manifest = Manifest::read(backup)?;
     let scratch = Scratch::new()?;
@@ -66,23 +66,23 @@ pub(super) async fn check(backup: &Path, redis_server: Option<PathBuf>, stop: &C
     into_folder(&manifest.files(backup), &at, Config::default(), stop).await
 }
 
-/// Makes a data folder, under another name until everything is in it.
+/// Creates a data folder under another name, and renames it when it is complete.
 async fn into_folder(
     files: &[PathBuf],
     at: &StorageOptions,
     config: Config,
     stop: &CancellationToken,
 ) -> anyhow::Result<ExitCode> {
-    // Without a slash at its end, so that its name can be lengthened.
+    // Without a slash at the end, since a suffix is appended to the name.
     let data: PathBuf = std::path::absolute(&at.data_dir)?.components().collect();
     if !is_free_folder(&data).with_context(|| data.display().to_string())? {
         bail!("{} is not empty: a backup is restored into an empty or a new folder", data.display());
     }
-    // A folder that is there may be a mount: nothing can be put in its place, and nothing beside it.
+    // An existing folder may be a mount: it cannot be replaced, and nothing can be created beside it.
     let is_there = data.exists();
     let unfinished = if is_there { data.join(".unfinished") } else { lengthened(&data) };
     if unfinished.exists() {
-        bail!("{} is there: another restore runs, or was cut off. Remove it and try again", unfinished.display());
+        bail!("{} exists: another restore is running or was interrupted. Remove it and try again", unfinished.display());
     }
     let there = StorageOptions { data_dir: unfinished.clone(), ..at.clone() };
     let code = match fill_folder(files, &there, config, stop).await {
@@ -93,18 +93,18 @@ async fn into_folder(
         }
     };
     let moved = if is_there { move_up(&unfinished, &data) } else { fs::rename(&unfinished, &data) };
-    moved.with_context(|| format!("{} holds the store and cannot be moved to its place", unfinished.display()))?;
+    moved.with_context(|| format!("{} has the store and cannot be renamed", unfinished.display()))?;
     Ok(code)
 }
 
-/// The same path with an ending of a folder that is not whole.
+/// The path with the suffix of an incomplete folder.
 pub(super) fn lengthened(folder: &Path) -> PathBuf {
     let mut name = folder.as_os_str().to_owned();
     name.push(".unfinished");
     name.into()
 }
 
-/// Moves what is in a folder into the one above it.
+/// Moves the contents of a folder into its parent.
 fn move_up(from: &Path, to: &Path) -> std::io::Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
@@ -119,7 +119,7 @@ async fn fill_folder(
     config: Config,
     stop: &CancellationToken,
 ) -> anyhow::Result<ExitCode> {
-    // One server's data is a data folder as it is. That of several is copied together.
+    // The data of one server is used as a data folder. That of several servers is copied into one.
     if let [file] = files {
         if let Some(parent) = at.data_dir.parent() {
             fs::create_dir_all(parent)?;
@@ -144,14 +144,14 @@ async fn into_redis(
     let filled = match storage.db.size().await {
         Ok(0) => copy_all(files, &storage.db, at.redis_server.clone(), stop)
             .await
-            .context("this Redis holds a part of the backup: empty it"),
+            .context("this Redis has a part of the backup: empty it"),
         Ok(_) => Err(anyhow::anyhow!("this Redis is not empty: a backup is restored into an empty one")),
         Err(error) => Err(error.into()),
     };
     finish(storage, filled, config, stop).await
 }
 
-/// Copies the keys of every file, each from a Redis that has it for a while.
+/// Copies the keys of every file from a temporary Redis.
 async fn copy_all(files: &[PathBuf], to: &Db, redis_server: Option<PathBuf>, stop: &CancellationToken) -> anyhow::Result<()> {
     for file in files {
         let scratch = Scratch::new()?;
@@ -175,7 +175,7 @@ async fn copy_all(files: &[PathBuf], to: &Db, redis_server: Option<PathBuf>, sto
     Ok(())
 }
 
-/// What every restored store goes through; closes it.
+/// Migrates, completes and checks a restored store, and closes it.
 async fn finish(
     storage: Storage,
     filled: anyhow::Result<()>,
@@ -187,7 +187,7 @@ async fn finish(
         filled?;
         println!("{}", migrate::to_the_end(&app).await?);
         retention::requeue_all(&app).await?;
-        workers::drain(&app).await.context("what was under way cannot be settled")?;
+        workers::drain(&app).await.context("changes in progress cannot be completed")?;
         audit(&storage.db, None, None).await
     };
     let finished = unless_stopped(stop, finished).await;
@@ -198,7 +198,7 @@ async fn finish(
     Ok(if report.findings == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A private folder for a while.
+/// A private temporary folder, removed on drop.
 struct Scratch(PathBuf);
 
 impl Scratch {

@@ -1,4 +1,4 @@
-//! `waxwing config check`: what `serve` would start with, and everything that is wrong with it.
+//! `waxwing config check`: the configuration that `serve` would start with, and its errors.
 
 use super::file::File;
 use super::options::{self, Options};
@@ -9,7 +9,7 @@ use clap::{Arg, ArgMatches, Command, FromArgMatches};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Prints every option of `serve` with its value, or everything that is wrong.
+/// Prints every option of `serve` with its value, or all errors.
 pub(super) fn run(command: &Command, path: Option<&Path>) -> anyhow::Result<ExitCode> {
     let (file, mut wrong) = match path.map(File::read).transpose() {
         Ok(file) => (file, Vec::new()),
@@ -25,7 +25,7 @@ pub(super) fn run(command: &Command, path: Option<&Path>) -> anyhow::Result<Exit
     let known = Options::of(command);
     wrong.extend(known.of_command(SERVE).filter_map(|option| wrong_variable(command, option)));
     if wrong.is_empty() {
-        // Each value is right for itself. Now all of them together, as `serve` parses them.
+        // Each value is valid. Now all of them together, as `serve` parses them.
         match layered.try_get_matches_from(["waxwing", SERVE]) {
             Ok(matches) => {
                 wrong.extend(beyond(&matches));
@@ -45,7 +45,7 @@ pub(super) fn run(command: &Command, path: Option<&Path>) -> anyhow::Result<Exit
     Ok(if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What clap has against an option's variable, looked at alone.
+/// Clap's error about the variable of an option, without other options.
 fn wrong_variable(command: &Command, option: &Arg) -> Option<String> {
     let variable = option.get_env().filter(|name| std::env::var_os(name).is_some())?.to_owned();
     let (own, name) = (option.get_id().clone(), variable.to_string_lossy().into_owned());
@@ -55,7 +55,7 @@ fn wrong_variable(command: &Command, option: &Arg) -> Option<String> {
     Some(format!("{name}: {}", options::told(&error, option)))
 }
 
-/// What `serve` refuses although every value has the right form.
+/// Problems of options that are well-formed, but with which `serve` cannot start.
 fn beyond(matches: &ArgMatches) -> Vec<String> {
     match crate::cli::Cli::from_arg_matches(matches) {
         Ok(cli) => cli.problems(),
@@ -63,7 +63,7 @@ fn beyond(matches: &ArgMatches) -> Vec<String> {
     }
 }
 
-/// Variables that look like ours and are not. No error: container runtimes make such names from those of services.
+/// Variables with our prefix that no option reads. They are not errors: container runtimes derive such names from those of services.
 fn unknown_variables(known: &Options) -> Vec<String> {
     let ours = |name: &str| known.all().any(|(_, option)| option.get_env().is_some_and(|variable| variable == name));
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
@@ -73,7 +73,7 @@ fn unknown_variables(known: &Options) -> Vec<String> {
     told
 }
 
-/// A line an option, as a file would have it, with its source behind.
+/// Prints a line for each option, as in a file, with its source as a comment.
 fn print(known: &Options, file: Option<&File>, matches: &ArgMatches) {
     let Some((_, matches)) = matches.subcommand() else { return };
     let lines: Vec<(String, String)> = known.of_command(SERVE).map(|option| line(option, file, matches)).collect();

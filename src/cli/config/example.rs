@@ -1,4 +1,4 @@
-//! `waxwing config example`: a file with every option, made from what clap knows of them.
+//! `waxwing config example`: a file with every option, generated from clap's definitions.
 
 use super::SERVE;
 use super::options::{Options, is_list, is_number, is_switch};
@@ -9,12 +9,12 @@ use std::fmt::Write;
 const HEAD: &str = "\
 # The configuration of Waxwing: every option and its default. Remove the # before a line to set it.
 #
-# Use it with `waxwing serve --config FILE`, or name it in WAXWING_CONFIG; `waxwing config check FILE` says what it comes to.
-# An option's variable wins over this file, and the option on the command line wins over both. Where a switch is on here, its
-# variable switches it off: WAXWING_ALLOW_VOLATILE=false.
+# Use it with `waxwing serve --config FILE`, or name it in WAXWING_CONFIG; `waxwing config check FILE` prints the resulting configuration.
+# The variable of an option overrides this file, and the option on the command line overrides both. If a switch is on here, its
+# variable can switch it off: WAXWING_ALLOW_VOLATILE=false.
 ";
 
-/// The text of the file.
+/// The text of the example file.
 pub(super) fn text(command: &Command) -> String {
     let known = Options::of(command);
     let mut text = HEAD.to_owned();
@@ -58,7 +58,7 @@ fn describe(text: &mut String, option: &Arg) {
     let _ = writeln!(text, "#{name} = {value}");
 }
 
-/// What an option was set to, as TOML; `None` when it is not set.
+/// The value of an option as TOML; `None` if it is not set.
 pub(super) fn values(option: &Arg, matches: &ArgMatches) -> Option<String> {
     let id = option.get_id().as_str();
     if is_switch(option) {
@@ -77,7 +77,7 @@ fn written<'a>(option: &Arg, values: impl Iterator<Item = &'a OsStr>) -> String 
     if is_list(option) { format!("[{}]", values.join(", ")) } else { values.join(", ") }
 }
 
-/// A text as TOML writes it: on one line.
+/// A TOML string on one line.
 fn quoted(text: &str) -> String {
     let escape = |character: char| match character {
         '"' | '\\' => format!("\\{character}"),

@@ -1,27 +1,27 @@
-//! A configuration file as it stands: keys, their lines and their values. What they mean is not known here.
+//! A configuration file: keys, their lines and their values, without their meaning.
 
 use std::ops::Range;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
-/// A file that is TOML.
+/// A parsed TOML file.
 pub(super) struct File {
     pub(super) path: PathBuf,
     /// In the order of their lines.
     pub(super) settings: Vec<Setting>,
-    /// Whether other users of the machine may read it.
+    /// Whether every user of the machine can read it.
     pub(super) open_to_others: bool,
 }
 
-/// One key and what it is set to.
+/// A key with its value.
 pub(super) struct Setting {
     pub(super) key: String,
     pub(super) line: usize,
     pub(super) value: Value,
 }
 
-/// A value, for what an option makes of it.
+/// A value, without the type of an option.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     Text(String),
@@ -30,7 +30,7 @@ pub(super) enum Value {
     Float(String),
     Boolean(bool),
     List(Vec<Value>),
-    /// A table or a date: no option takes one.
+    /// A table or a date: no option takes these.
     Other(&'static str),
 }
 
@@ -38,7 +38,7 @@ impl File {
     /// Reads a file.
     ///
     /// # Errors
-    /// Everything that is not TOML, a sentence each with its place. Never the text itself: a password may stand in it.
+    /// All syntax errors, a sentence each with its line. Never the text itself: it may contain a password.
     pub(super) fn read(path: &Path) -> Result<Self, Vec<String>> {
         let unread = |error| vec![format!("{}: {error}", path.display())];
         let text = std::fs::read_to_string(path).map_err(unread)?;
@@ -51,7 +51,7 @@ impl File {
     }
 }
 
-/// The settings of a text, or the lines where it is not TOML.
+/// Parses a text; fails with the lines that are not TOML.
 fn parse(text: &str) -> Result<Vec<Setting>, Vec<(usize, String)>> {
     let (table, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
@@ -90,7 +90,7 @@ impl Value {
         }
     }
 
-    /// What it is, for a person.
+    /// The kind of value, for error messages.
     pub(super) const fn kind(&self) -> &'static str {
         match self {
             Self::Text(_) => "a text",
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_toml_is_told_with_its_line_and_without_its_text() {
+    fn syntax_errors_have_the_line_and_not_the_text() {
         for (text, lines) in [
             ("a = 1\nredis = \"redis://:hunter2@h", &[2][..]),
             ("redis = redis://:hunter2@h\nb = 2\nb = 3", &[1, 3]),

@@ -1,8 +1,8 @@
 //! Configuration: a TOML file, the environment and the command line, of which the later one wins.
 //!
-//! clap's definitions are all there is to know of an option. What a file sets becomes the *default* of the option of that name before the
-//! command line is parsed, so that variables and flags win by themselves, values are checked by the same parsers, and an option
-//! that is added tomorrow can be set in a file without a word about it here.
+//! clap's definitions are the only description of options. The settings of a file become the *defaults* of the options of the same name before the
+//! command line is parsed. So variables and flags override them, the same parsers check the values, and a new option can be set in a file
+//! without a change here.
 
 mod check;
 mod example;
@@ -17,17 +17,17 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The option that names the file. It cannot stand in one.
+/// The option that names the file. It cannot be set in a file.
 const OPTION: &str = "config";
-/// The command of this file. It reads the file in its own way.
+/// The command of this module. It reads the file by itself.
 const COMMAND: &str = "config";
-/// Whose settings a file is checked for when the command at hand is none that uses it.
+/// The command for which `config check` checks a file.
 const SERVE: &str = "serve";
 
 #[derive(Args)]
 pub(super) struct FileOption {
-    /// Read options from this TOML file: `home-window = 2000` is `--home-window 2000`. Variables win over it, and options of
-    /// the command line over both. `waxwing config example` prints one.
+    /// Read options from this TOML file: `home-window = 2000` is `--home-window 2000`. Variables override the file, and options of
+    /// the command line override both. `waxwing config example` prints an example.
     #[arg(long, global = true, value_name = "FILE", env = "WAXWING_CONFIG")]
     config: Option<PathBuf>,
 }
@@ -40,45 +40,45 @@ pub(super) struct Options {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Check the configuration that `serve` would start with, and print every option with its value and where it comes from.
+    /// Check the configuration that `serve` would start with, and print every option with its value and its source.
     #[command(
-        after_help = "It looks at the file and at the environment, as `serve` does; run it with the environment that the server gets. Secrets \
-        are not printed. Everything that is wrong is told on stderr, and the exit code is 1 then. Nothing is opened: whether \
-        Redis answers and the address is free is seen at the start alone."
+        after_help = "It reads the file and the environment, as `serve` does; run it with the environment of the server. Secrets \
+        are not printed. Errors are printed on stderr, and the exit code is 1 then. Nothing is opened: whether \
+        Redis responds and the address is free is checked at the start of the server only."
     )]
     Check {
-        /// The file. Without it, that of --config or WAXWING_CONFIG; without any, the environment alone is checked.
+        /// The file. Default: that of --config or WAXWING_CONFIG; without any, only the environment is checked.
         file: Option<PathBuf>,
     },
-    /// Print a configuration file with every option, what it does and its default, all commented out.
+    /// Print a configuration file with every option, its description and its default, all commented out.
     Example,
 }
 
-/// What a command line says, over its variables, over its file.
+/// The options of a command line, with its variables and its file.
 pub(super) struct Configured {
     pub(super) matches: ArgMatches,
-    /// For the log, which is not there yet.
+    /// Warnings for the log, which is not started yet.
     pub(super) warnings: Vec<String>,
 }
 
-/// Reads the command line, and the configuration file that it or the environment names. Ends the process where clap does: after a help
+/// Reads the command line, and the configuration file that it or the environment names. Exits where clap does: after a help
 /// text, and when the command line is wrong.
 ///
 /// # Errors
-/// Everything that is wrong with the file.
+/// All errors of the file.
 pub(super) fn read(command: Command, line: Vec<OsString>) -> anyhow::Result<Configured> {
-    // A wrong command line is told when it is parsed for good; a help text shows the defaults that are built in.
+    // Errors of the command line are reported by the second parsing. Help texts show the built-in defaults.
     let early = command.clone().ignore_errors(true).try_get_matches_from(&line).ok();
-    let get_cached = early.as_ref().and_then(ArgMatches::subcommand).map_or(SERVE, |(name, _)| name).to_owned();
-    let path = early.as_ref().and_then(named).filter(|_| get_cached != COMMAND);
+    let command_name = early.as_ref().and_then(ArgMatches::subcommand).map_or(SERVE, |(name, _)| name).to_owned();
+    let path = early.as_ref().and_then(named).filter(|_| command_name != COMMAND);
     let Some(path) = path else { return Ok(Configured { matches: matches_of(command, line), warnings: Vec::new() }) };
     let (command, warnings) = File::read(&path)
-        .and_then(|file| layered(command, &file, &get_cached))
+        .and_then(|file| layered(command, &file, &command_name))
         .map_err(|wrong| anyhow::anyhow!(wrong.join("\n  ")))?;
     Ok(Configured { matches: matches_of(command, line), warnings })
 }
 
-/// Reads a command line, or ends the process where it is wrong or asks for help.
+/// Parses a command line. Exits if it is wrong, or after a help text.
 fn matches_of(command: Command, line: Vec<OsString>) -> ArgMatches {
     command.try_get_matches_from(line).unwrap_or_else(|error| logs::exit(error))
 }
@@ -89,15 +89,15 @@ fn named(matches: &ArgMatches) -> Option<PathBuf> {
     at_command.or_else(|| matches.try_get_one(OPTION).ok().flatten()).cloned()
 }
 
-/// The same command line over what a file sets, and what to warn of.
-fn layered(command: Command, file: &File, get_cached: &str) -> Result<(Command, Vec<String>), Vec<String>> {
+/// The command line with the settings of a file as defaults, and the warnings about the file.
+fn layered(command: Command, file: &File, command_name: &str) -> Result<(Command, Vec<String>), Vec<String>> {
     let known = Known::of(&command);
     let (mut command, mut wrong, mut warnings) = (command, Vec::new(), Vec::new());
     for setting in &file.settings {
         let place = format!("{}:{}", file.path.display(), setting.line);
-        match known.words(&setting.key, &setting.value, get_cached) {
+        match known.words(&setting.key, &setting.value, command_name) {
             Ok(words) => {
-                if file.open_to_others && holds_secret(&known, &setting.key, &words, get_cached) {
+                if file.open_to_others && holds_secret(&known, &setting.key, &words, command_name) {
                     warnings.push(format!("{place}: `{}` is secret, and every user may read this file", setting.key));
                 }
                 command = with_default(command, &setting.key, &words);
@@ -108,7 +108,7 @@ fn layered(command: Command, file: &File, get_cached: &str) -> Result<(Command, 
     if wrong.is_empty() { Ok((command, warnings)) } else { Err(wrong) }
 }
 
-/// Gives the option of this name another default, in every command that has it.
+/// Changes the default of the option of this name, in every command that has it.
 fn with_default(command: Command, key: &str, words: &[String]) -> Command {
     let command = command.mut_args(|option| match option.get_long() == Some(key) {
         true => option.default_values(words.to_vec()).required(false),
@@ -117,9 +117,9 @@ fn with_default(command: Command, key: &str, words: &[String]) -> Command {
     command.mut_subcommands(|part| with_default(part, key, words))
 }
 
-/// A URL without credentials is an address and no secret.
-fn holds_secret(known: &Known, key: &str, words: &[String], get_cached: &str) -> bool {
-    let hidden = known.definition(key, get_cached).is_some_and(|(_, option)| options::is_secret(option));
+/// Whether a setting is secret. A URL without credentials is not.
+fn holds_secret(known: &Known, key: &str, words: &[String], command_name: &str) -> bool {
+    let hidden = known.definition(key, command_name).is_some_and(|(_, option)| options::is_secret(option));
     hidden && words.iter().any(|word| word.contains('@') || !word.contains(':'))
 }
 
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use clap::{Arg, ArgAction, value_parser};
 
-    /// A command line with options of the kinds that ours may have.
+    /// A command line with every kind of option.
     fn command() -> Command {
         let serve = Command::new("serve")
             .arg(Arg::new("origins").long("origins").action(ArgAction::Append).value_delimiter(',').default_value("self"))
@@ -154,7 +154,7 @@ mod tests {
         Value::List(words.iter().map(|word| Value::Text((*word).to_owned())).collect())
     }
 
-    /// What the options come to with this file and this command line.
+    /// The options that result from this file and this command line.
     fn parsed(settings: &[(&str, Value)], line: &[&str]) -> Result<ArgMatches, Vec<String>> {
         let setting = |(key, value): &(&str, Value)| Setting { key: (*key).to_owned(), line: 1, value: value.clone() };
         let file = File { path: "f".into(), settings: settings.iter().map(setting).collect(), open_to_others: false };
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_judged_one_by_one() {
+    fn every_value_is_checked_separately() {
         let wrong = |key, value| parsed(&[(key, value)], &["--needed", "x"]).expect_err("it does not fit").join(" ");
         assert_eq!(
             wrong("origins", Value::Integer("1".into())),
@@ -196,8 +196,8 @@ mod tests {
         assert_eq!(wrong("ports", text(&["1"])), "f:1: `ports` is a list, where a whole number without quotes is expected");
         assert!(wrong("ports", Value::Integer("70000".into())).contains("70000 is not in 0..=65535"));
         assert_eq!(wrong("key", Value::Integer("999".into())), "f:1: `key`: the value does not fit", "a secret is not repeated");
-        // A whole number is a number, and what is required elsewhere is no reason to refuse it.
+        // A whole number is a number. A missing required option does not invalidate the file.
         assert!(parsed(&[("rate", Value::Integer("2".into()))], &["--needed", "x"]).is_ok());
-        assert!(parsed(&[("needed", Value::Text("x".into()))], &[]).is_ok(), "a file may bring what is required");
+        assert!(parsed(&[("needed", Value::Text("x".into()))], &[]).is_ok(), "a file may set a required option");
     }
 }

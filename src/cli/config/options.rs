@@ -1,4 +1,4 @@
-//! The options that can be configured, as clap knows them, and whether a value fits one.
+//! The options that can be configured, from clap's definitions, and the check of values.
 
 use super::file::Value;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -9,14 +9,14 @@ use std::error::Error;
 /// Every option of the command line.
 pub(super) struct Options {
     command: Command,
-    /// With the command that has it; `None` for one that all have.
+    /// Each option with its command; `None` for options of all commands.
     all: Vec<(Option<String>, Arg)>,
 }
 
 impl Options {
     /// The options of a command line and all its commands.
     pub(super) fn of(command: &Command) -> Self {
-        // Built, clap has filled every detail in, and has given the options of all commands to each of them.
+        // `build` completes the definitions, and adds the global options to every command.
         let mut built = command.clone();
         built.build();
         let mut all: Vec<_> = settable(&built).map(|option| (None, option.clone())).collect();
@@ -27,54 +27,54 @@ impl Options {
         Self { command: command.clone().mut_args(without_variable), all }
     }
 
-    /// Each with the command that has it.
+    /// All options with their commands.
     pub(super) fn all(&self) -> impl Iterator<Item = (Option<&str>, &Arg)> {
         self.all.iter().map(|(command, option)| (command.as_deref(), option))
     }
 
-    /// Those that a command takes, in the order of its help.
+    /// The options of a command, in the order of its help text.
     pub(super) fn of_command(&self, name: &str) -> impl Iterator<Item = &Arg> {
         let own = self.all.iter().filter(move |(command, _)| command.as_deref() == Some(name));
         own.chain(self.all.iter().filter(|(command, _)| command.is_none())).map(|(_, option)| option)
     }
 
-    /// What a value of the file comes to: the words that the option would be given on a command line.
+    /// Converts a value of the file to the words of a command line.
     ///
     /// # Errors
-    /// A sentence on what is wrong and what would fit.
-    pub(super) fn words(&self, key: &str, value: &Value, get_cached: &str) -> Result<Vec<String>, String> {
+    /// A sentence on what is wrong and what would be valid.
+    pub(super) fn words(&self, key: &str, value: &Value, command_name: &str) -> Result<Vec<String>, String> {
         if matches!(value, Value::Other("a table")) {
-            return Err(format!("`{key}` is a table: every option stands for itself, at the top of the file"));
+            return Err(format!("`{key}` is a table: options are set at the top level of the file"));
         }
-        let (command, option) = self.definition(key, get_cached).ok_or_else(|| self.unknown(key))?;
+        let (command, option) = self.definition(key, command_name).ok_or_else(|| self.unknown(key))?;
         let words = words(option, value)
             .map_err(|expected| format!("`{key}` is {}, where {expected} is expected{}", value.kind(), example(option)))?;
         if !is_switch(option) {
-            self.probe(command.unwrap_or(get_cached), option, &words)
+            self.probe(command.unwrap_or(command_name), option, &words)
                 .map_err(|why| format!("`{key}`: {why}{}", example(option)))?;
         }
         Ok(words)
     }
 
-    /// The option of this name, that of the command at hand before others.
-    pub(super) fn definition(&self, key: &str, get_cached: &str) -> Option<(Option<&str>, &Arg)> {
+    /// The option of this name, preferably of the command in use.
+    pub(super) fn definition(&self, key: &str, command_name: &str) -> Option<(Option<&str>, &Arg)> {
         let named = || self.all().filter(|(_, option)| option.get_long() == Some(key));
-        named().find(|(command, _)| command.is_none_or(|name| name == get_cached)).or_else(|| named().next())
+        named().find(|(command, _)| command.is_none_or(|name| name == command_name)).or_else(|| named().next())
     }
 
     fn unknown(&self, key: &str) -> String {
         if key == super::OPTION {
-            return format!("`{key}` cannot be set here: a file does not name another");
+            return format!("`{key}` cannot be set in a file");
         }
-        // clap looks for the nearest name among those of the options. It sees them all under one roof here.
-        let mut roof = Command::new("all").no_binary_name(true).disable_help_flag(true);
+        // clap suggests the most similar option of a command: this one has the options of all commands.
+        let mut all = Command::new("all").no_binary_name(true).disable_help_flag(true);
         for (_, option) in &self.all {
             let name = option.get_long().unwrap_or_default().to_owned();
-            if !roof.get_arguments().any(|other| other.get_long() == Some(&name)) {
-                roof = roof.arg(Arg::new(name.clone()).long(name));
+            if !all.get_arguments().any(|other| other.get_long() == Some(&name)) {
+                all = all.arg(Arg::new(name.clone()).long(name));
             }
         }
-        let meant = roof.try_get_matches_from([format!("--{key}")]).err();
+        let meant = all.try_get_matches_from([format!("--{key}")]).err();
         match meant.as_ref().and_then(|error| error.get(ContextKind::SuggestedArg)) {
             Some(ContextValue::String(name)) => {
                 format!("`{key}` is not an option. Did you mean `{}`?", name.trim_start_matches('-'))
@@ -83,11 +83,11 @@ impl Options {
         }
     }
 
-    /// Has clap parse the words as it will, with nothing else set.
+    /// Parses the words with clap, without other options.
     fn probe(&self, command: &str, option: &Arg, words: &[String]) -> Result<(), String> {
         let parser = self.command.find_subcommand(command).cloned().unwrap_or_default().mut_args(without_variable);
         let has_it = parser.get_arguments().any(|other| other.get_long() == option.get_long());
-        let parser = if has_it { parser } else { parser.arg(option.clone()) }; // One that all commands have.
+        let parser = if has_it { parser } else { parser.arg(option.clone()) }; // A global option.
         let parser = super::with_default(parser, option.get_long().unwrap_or_default(), words);
         match parser.no_binary_name(true).try_get_matches_from(std::iter::empty::<String>()) {
             Err(error) if !matches!(error.kind(), ErrorKind::MissingRequiredArgument) => Err(told(&error, option)),
@@ -96,7 +96,7 @@ impl Options {
     }
 }
 
-/// What clap has against a value. One that is secret is not repeated.
+/// Clap's error about a value. A secret value is not repeated.
 pub(super) fn told(error: &clap::Error, option: &Arg) -> String {
     let value = match error.get(ContextKind::InvalidValue) {
         Some(ContextValue::String(value)) => value.as_str(),
@@ -105,7 +105,7 @@ pub(super) fn told(error: &clap::Error, option: &Arg) -> String {
     let given = if is_secret(option) || value.is_empty() { "the value".to_owned() } else { format!("`{value}`") };
     match error.source().map(ToString::to_string) {
         Some(why) if is_secret(option) && why.contains(value) => return format!("{given} does not fit"),
-        // The parsers of numbers begin with the value themselves.
+        // Errors of numbers begin with the value.
         Some(why) if why.starts_with(value) && !value.is_empty() => return why,
         Some(why) => return format!("{given}: {why}"),
         None => {}
@@ -122,23 +122,23 @@ pub(super) fn told(error: &clap::Error, option: &Arg) -> String {
     }
 }
 
-/// Whether its value is kept out of what is printed.
+/// Whether the value of the option is not printed.
 pub(super) fn is_secret(option: &Arg) -> bool {
     option.is_hide_env_values_set()
 }
 
-/// Whether it is there or not, without a value.
+/// Whether the option is a switch, without a value.
 pub(super) fn is_switch(option: &Arg) -> bool {
     matches!(option.get_action(), ArgAction::SetTrue | ArgAction::SetFalse)
 }
 
-/// Whether it takes several values.
+/// Whether the option takes several values.
 pub(super) fn is_list(option: &Arg) -> bool {
     let many = option.get_num_args().is_some_and(|count| count.max_values() > 1);
     many || option.get_value_delimiter().is_some() || matches!(option.get_action(), ArgAction::Append)
 }
 
-/// Whether its value is written without quotes.
+/// Whether the value of the option is a number, without quotes.
 pub(super) fn is_number(option: &Arg) -> bool {
     is_whole(option) || is_any(option, &[TypeId::of::<f32>(), TypeId::of::<f64>()])
 }
@@ -157,13 +157,13 @@ fn is_any(option: &Arg, types: &[TypeId]) -> bool {
     types.iter().any(|kind| option.get_value_parser().type_id() == *kind)
 }
 
-/// The options of one command that a file may set.
+/// The options of a command that a file can set.
 fn settable(command: &Command) -> impl Iterator<Item = &Arg> {
     let own = ["help", "version", super::OPTION];
     command.get_arguments().filter(move |option| option.get_long().is_some_and(|name| !own.contains(&name)))
 }
 
-/// The words of a value, or what kind of value was expected.
+/// Converts a value to words; fails with the expected kind of value.
 fn words(option: &Arg, value: &Value) -> Result<Vec<String>, &'static str> {
     match value {
         Value::List(items) if is_list(option) => items.iter().map(|item| word(option, item)).collect(),
@@ -185,7 +185,7 @@ fn word(option: &Arg, value: &Value) -> Result<String, &'static str> {
     }
 }
 
-/// Something that fits, for the end of a sentence.
+/// The default, for the end of a sentence.
 fn example(option: &Arg) -> String {
     let defaults: Vec<&str> = option.get_default_values().iter().filter_map(|value| value.to_str()).collect();
     match &defaults[..] {

@@ -1,7 +1,7 @@
-//! `waxwing demo`: loads a world through the services, in bulk.
+//! `waxwing demo`: loads demo data through the services, in bulk.
 //!
-//! A world is a plan that is the same each time it is made from the same input and the same moment; the moment is kept in the store. So a load
-//! that was killed is simply done again, and writes the same things once more.
+//! The data are a function of the input and of a start time, which is kept in the store. So a load that was killed is repeated, and writes the
+//! same data again.
 
 mod follows;
 mod load;
@@ -23,14 +23,14 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// Who follows whom: lines of "A B" (A follows B), `#` begins a comment. Users are named user1, user2, … in the order in
-    /// which they first appear. Without it: a small world of twenty people.
+    /// A file of follows: lines of "A B" (A follows B); `#` begins a comment. The accounts get the logins user1, user2, … in the order of their
+    /// first line. Default: twenty accounts.
     #[arg(long, value_name = "FILE", env = "WAXWING_FOLLOWS")]
     follows: Option<PathBuf>,
-    /// How many statuses each user of the file posts, in turns.
+    /// The number of statuses that each account of the file posts.
     #[arg(long, value_name = "N", env = "WAXWING_STATUSES_PER_USER", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     statuses_per_user: u32,
-    /// Write a line "login token" for each user into this file, readable by its owner alone.
+    /// Write a line "login token" for each account into this file. Only its owner can read the file.
     #[arg(long, value_name = "FILE", env = "WAXWING_TOKENS")]
     tokens: Option<PathBuf>,
     #[command(flatten)]

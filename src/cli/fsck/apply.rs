@@ -1,5 +1,5 @@
-//! Applies remedies. Each looks at what is committed at that moment and makes the rest agree with it, so it may be applied twice, late, or
-//! beside servers.
+//! Applies remedies. Each one reads what is committed and makes the rest agree with it, so it can be applied twice, late, or
+//! while servers run.
 
 use crate::app::App;
 use crate::base::audit::Remedy;
@@ -16,19 +16,19 @@ use crate::domains::users::service as users;
 use crate::platform::idempotency::service as idempotency;
 use crate::platform::journal::{Feed, Progress};
 
-/// Applies one remedy, to its end.
+/// Applies one remedy completely.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`; internal for what cannot be read.
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`; internal for data that cannot be decoded.
 pub(super) async fn apply(app: &App, remedy: &Remedy) -> Result<(), Error> {
     if remedy.stage() <= 1 || matches!(remedy, Remedy::Recount { .. } | Remedy::SyncLast { .. } | Remedy::DeleteOrphan { .. }) {
-        return Box::pin(mend_key(app, remedy)).await;
+        return Box::pin(repair_key(app, remedy)).await;
     }
     Box::pin(settle(app, remedy)).await
 }
 
-/// What is wrong with a single key.
-async fn mend_key(app: &App, remedy: &Remedy) -> Result<(), Error> {
+/// Applies a remedy that concerns a single key.
+async fn repair_key(app: &App, remedy: &Remedy) -> Result<(), Error> {
     let db = app.db();
     match remedy {
         Remedy::SetExpiry { key, millis } => db.set_expiry(key, *millis).await,
@@ -46,7 +46,7 @@ async fn mend_key(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::Unlist { owner, status } => statuses::unlist(app, *owner, *status).await,
         Remedy::StripComment(id) => comments::strip(app, *id).await,
         Remedy::SettleListOwner { owner, named, list, set, record } => {
-            // Which account has a list is the truth, the record follows.
+            // The account that has the list counts, and its record follows.
             if lists::is_of(app, *owner, *list).await? && !lists::is_of(app, *named, *list).await? {
                 return db.set_field(record, "uid", Some(&named.0.to_string()), Some(&owner.0.to_string())).await;
             }
@@ -56,7 +56,7 @@ async fn mend_key(app: &App, remedy: &Remedy) -> Result<(), Error> {
     }
 }
 
-/// What several keys say.
+/// Applies a remedy that concerns several keys.
 async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
     match remedy {
         Remedy::ForgetInHome { owner, status } => timelines::forget_in(app, Feed::Home(*owner), *status).await,
@@ -102,7 +102,7 @@ async fn settle_status(app: &App, author: UserId, status: StatusId) -> Result<()
     Ok(())
 }
 
-/// Of an account that is there nothing is taken away. Its login is not known any more: who claims it is looked at with the claims.
+/// Deletes the rest of a deleted account; an existing account is left alone. The login is unknown: the audit of logins checks its claim.
 async fn purge_account(app: &App, user: UserId) -> Result<(), Error> {
     let mut progress = Some(Progress::default());
     while let Some(from) = progress {

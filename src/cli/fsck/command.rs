@@ -8,7 +8,7 @@ use crate::base::clock::Clock;
 use crate::base::config::Config;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
-use crate::cli::fsck::{self, Report, Step};
+use crate::cli::fsck::{self, AuditProgress, Report};
 use crate::cli::options::StorageOptions;
 use crate::cli::storage::Storage;
 use crate::db::{Db, Timing};
@@ -20,27 +20,26 @@ use std::process::ExitCode;
 
 #[derive(Args)]
 #[command(
-    after_help = "What it checks: every key is one that Waxwing knows, of its type, with a time to live where it must have one; \
-    accounts, logins \
-    and passwords belong together; follows stand on both sides; counts equal the sets they count; profiles and homes hold living \
-    statuses only, homes those of people whom the owner follows.\n\n\
-    What is less than a minute old is left out where a server may be in the middle of it, and what looks broken is looked at again \
-    after half a second: servers may go on writing meanwhile.\n\n\
-    Each line on stdout is one finding, `key: what is wrong`; the last one sums up. The exit code is 0 when all is well, 1 when \
-    something is broken (or the account was found), or when the store could not be read to its end (stderr says so then, and there is no last line).\n\n\
-    With --repair it settles what it finds, from what is committed, and looks again until nothing changes. It tells what was found and \
-    done, and what is left with the reason: content that nothing else holds, and keys of other programs. It may be stopped at any moment and started \
-    again. Give it the limits that the servers have. The exit code is 0 when nothing is left. Take a backup first.\n\n\
-    A data folder can be used by one process at a time. While a server runs on it, name that server's socket instead:\n\
+    after_help = "It checks that every key is one of Waxwing's, has its type, and a time to live where it must have one; that accounts, logins \
+    and passwords belong together; that both sides of a follow exist; that counts equal the sets they count; that profiles and homes have existing \
+    statuses only, homes those of accounts that the owner follows.\n\n\
+    Servers may run meanwhile: changes of the last minute that may be in progress are skipped, and findings are checked again \
+    after half a second.\n\n\
+    Each line on stdout is one finding, `key: problem`; the last line is a summary. The exit code is 0 if there are no findings, 1 if there \
+    are (or if the account was found), or if the store could not be read completely (stderr says so then, and there is no summary).\n\n\
+    With --repair it repairs the findings from what is committed, and checks again until nothing changes. It prints what was found and \
+    repaired, and what is left with the reason: content that has no other copy, and keys of other programs. It can be interrupted and started \
+    again. Give it the limits of the servers. The exit code is 0 if nothing is left. Make a backup first.\n\n\
+    Only one process can use a data folder. While a server runs on it, name that server's socket instead:\n\
     \x20 waxwing fsck --redis unix:waxwing-data/redis.sock"
 )]
 pub(in crate::cli) struct Options {
-    /// How many entries a home may hold, as the server is told with the same option. Without it, the size of homes is not
-    /// checked. A home that was filled under a larger window is cut when the next status comes.
+    /// The maximum number of entries of a home, as of the servers. Default: the size of homes is not
+    /// checked. A home that was filled under a larger window is trimmed with the next status.
     #[arg(long, value_name = "N", env = "WAXWING_HOME_WINDOW")]
     home_window: Option<usize>,
-    /// Tell of nothing but this account, by its id as the API gives it or by its number: every key of its own, and whatever names it anywhere.
-    /// After its deletion there is nothing.
+    /// Print only the references to this account, given by its id of the API or by its number: its own keys, and all keys that contain its id.
+    /// After its deletion there are none.
     #[arg(long, value_name = "ID", value_parser = account, conflicts_with = "home_window")]
     account: Option<UserId>,
     #[command(flatten)]
@@ -51,11 +50,11 @@ pub(in crate::cli) struct Options {
 
 fn account(text: &str) -> Result<UserId, String> {
     let number = || audit::id(text).map(UserId);
-    UserId::from_global(text).or_else(number).ok_or_else(|| "neither an account's id nor its number".to_owned())
+    UserId::from_global(text).or_else(number).ok_or_else(|| "neither the id nor the number of an account".to_owned())
 }
 
 pub(in crate::cli) async fn run(options: Options) -> anyhow::Result<ExitCode> {
-    // What Redis would lose later is no reason to refuse to read it, or to repair it.
+    // A Redis that may lose data later can still be read and repaired.
     let at = StorageOptions { allow_volatile: true, ..options.storage };
     at.require_store()?;
     let storage = Storage::open(&at, Timing::patient()).await?;
@@ -71,24 +70,24 @@ pub(in crate::cli) async fn run(options: Options) -> anyhow::Result<ExitCode> {
     Ok(if report.findings == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Checks a store with a progress bar, and prints what is found.
+/// Checks a store with a progress bar, and prints the findings.
 pub(in crate::cli) async fn check(db: &Db, home_window: Option<usize>, account: Option<UserId>) -> anyhow::Result<Report> {
     let bar = progress(db.size().await.map_err(cause)?);
     let app = App::new(db.clone(), Clock::System, Config::default());
     let options = fsck::Options { home_window, ..fsck::Options::default() };
-    let tell = |step: Step<'_>| match step {
-        Step::Read(keys) => bar.set_position(keys),
-        Step::Found(finding) => bar.suspend(|| println!("{finding}")),
+    let tell = |step: AuditProgress<'_>| match step {
+        AuditProgress::Read(keys) => bar.set_position(keys),
+        AuditProgress::Found(finding) => bar.suspend(|| println!("{finding}")),
     };
     let report = match account {
-        Some(id) => fsck::mentions(&app, id, tell).await,
+        Some(id) => fsck::references(&app, id, tell).await,
         None => fsck::run(&app, options, tell).await,
     };
     bar.finish_and_clear();
-    report.map_err(cause).context("the store could not be read to its end")
+    report.map_err(cause).context("the store could not be read completely")
 }
 
-/// What an operator may read, other than a client: a missing right, say.
+/// The cause of an error, which operators may read and clients may not: for example a missing permission.
 fn cause(error: Error) -> anyhow::Error {
     match error {
         Error::Internal(cause) => anyhow::anyhow!("{cause:#}"),
@@ -96,13 +95,13 @@ fn cause(error: Error) -> anyhow::Error {
     }
 }
 
-/// The last line.
+/// The summary in the last line.
 pub(in crate::cli) fn summary(report: Report, of_account: bool) -> String {
     let keys = counted(report.keys, "key", "keys");
     match report.findings as u64 {
-        0 if of_account => format!("{keys} read, the account is nowhere."),
-        count if of_account => format!("{keys} read, the account is in {}.", counted(count, "place", "places")),
-        0 => format!("{keys} read, nothing is broken."),
+        0 if of_account => format!("{keys} read, no references to the account."),
+        count if of_account => format!("{keys} read, {} to the account.", counted(count, "reference", "references")),
+        0 => format!("{keys} read, no findings."),
         count => format!("{keys} read, {}.", counted(count, "finding", "findings")),
     }
 }
@@ -111,7 +110,7 @@ fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// Draws nothing unless stderr is a terminal.
+/// A progress bar, visible if stderr is a terminal.
 pub(in crate::cli) fn progress(keys: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(keys), ProgressDrawTarget::stderr());
     let style = ProgressStyle::with_template("{pos:>10} keys [{bar:40}] {percent}% {elapsed}");

@@ -1,15 +1,15 @@
-//! The audit of a whole store: every key of every primary once, each shown to the domain that it belongs to.
+//! The audit of a whole store: every key of every primary once, checked by the domain that owns it.
 //!
-//! [`run`] only reads, in pages of SCAN, and beside servers that write. Two reads of one look can therefore disagree: whatever looks broken
-//! is looked at again after a pause, three times, and only what was broken each time is told.
+//! [`run`] only reads, in pages of SCAN, while servers write. Two reads of one check can therefore disagree: findings are checked again after a
+//! pause, three times, and reported only if they persist.
 
 mod apply;
 pub(super) mod command;
-mod mentions;
+mod references;
 mod repair;
 
-pub use mentions::mentions;
-pub use repair::{RepairStep, Repaired, reason, repair};
+pub use references::references;
+pub use repair::{RepairProgress, RepairReport, reason, repair};
 
 use crate::app::App;
 use crate::base::audit::{Finding, Findings};
@@ -23,19 +23,19 @@ use crate::platform::{events, idempotency, journal, rates};
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// Keys that are looked at together.
+/// The number of keys that are checked together.
 const PAGE: usize = 500;
-/// How often what looks broken is looked at again. Once is not enough where the same follow comes and goes all the time.
-const AGAIN: usize = 3;
-/// Entries of a part of the journal that are looked through for what is under way.
+/// How often a finding is checked again. Once is not enough where the same follow is created and removed all the time.
+const RECHECKS: usize = 3;
+/// The maximum number of entries of a queue that are read to find deletions in progress.
 const JOURNAL: usize = 10_000;
 
-/// How to look.
+/// Options of an audit.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// What a home holds at most; `None` when that is not known.
+    /// The maximum number of entries of a home; `None` if unknown.
     pub home_window: Option<usize>,
-    /// How long what looks broken has to turn out well, each time that it is looked at again.
+    /// The pause before findings are checked again.
     pub pause: Duration,
 }
 
@@ -45,44 +45,45 @@ impl Default for Options {
     }
 }
 
-/// What happens on the way.
-pub enum Step<'a> {
-    /// So many keys were read so far.
+/// The progress of an audit.
+pub enum AuditProgress<'a> {
+    /// The number of keys that were read so far.
     Read(u64),
-    /// Something is broken.
+    /// A finding that persists.
     Found(&'a Finding),
 }
 
-/// How it went.
+/// The result of an audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// How many keys were read.
+    /// The number of keys that were read.
     pub keys: u64,
-    /// How many findings there are.
+    /// The number of findings.
     pub findings: usize,
 }
 
-/// Looks at everything, and tells of each step. Memory is bounded but for the findings.
+/// Checks the whole store, and reports its progress. Memory is bounded, except for the findings.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn run(app: &App, options: Options, mut tell: impl FnMut(Step<'_>)) -> Result<Report, Error> {
-    let mut fsck = Fsck { app, options, leaving: leaving(app).await?, suspects: Vec::new(), told: HashSet::new() };
+pub async fn run(app: &App, options: Options, mut tell: impl FnMut(AuditProgress<'_>)) -> Result<Report, Error> {
+    let mut fsck =
+        Fsck { app, options, being_deleted: deletions_in_progress(app).await?, candidates: Vec::new(), reported: HashSet::new() };
     let keys = walk(app, async |page, keys| {
-        let found = fsck.reader(page).await?;
-        fsck.suspects.extend(found);
-        if fsck.suspects.len() >= PAGE {
-            fsck.look_again(&mut tell).await?;
+        let found = fsck.check(page).await?;
+        fsck.candidates.extend(found);
+        if fsck.candidates.len() >= PAGE {
+            fsck.recheck(&mut tell).await?;
         }
-        tell(Step::Read(keys));
+        tell(AuditProgress::Read(keys));
         Ok(())
     })
     .await?;
-    fsck.look_again(&mut tell).await?;
-    Ok(Report { keys, findings: fsck.told.len() })
+    fsck.recheck(&mut tell).await?;
+    Ok(Report { keys, findings: fsck.reported.len() })
 }
 
-/// Every key of every primary, in pages, each with how many keys were read so far; how many there were.
+/// Visits every key of every primary in pages, with the number of keys that were read so far. Returns the number of keys.
 async fn walk(app: &App, mut visit: impl AsyncFnMut(Vec<String>, u64) -> Result<(), Error>) -> Result<u64, Error> {
     let mut keys = 0;
     for node in 0..app.db().primaries().await? {
@@ -105,24 +106,24 @@ async fn walk(app: &App, mut visit: impl AsyncFnMut(Vec<String>, u64) -> Result<
 struct Fsck<'a> {
     app: &'a App,
     options: Options,
-    /// Accounts and statuses of which something is left, which somebody is taking away.
-    leaving: HashSet<u64>,
-    /// What looked broken once.
-    suspects: Vec<Finding>,
-    told: HashSet<Finding>,
+    /// Accounts and statuses whose deletion is in progress.
+    being_deleted: HashSet<u64>,
+    /// Findings that must be checked again.
+    candidates: Vec<Finding>,
+    reported: HashSet<Finding>,
 }
 
 impl Fsck<'_> {
-    /// Shows keys to all domains: each picks those that it knows something about.
-    async fn reader(&self, keys: Vec<String>) -> Result<Vec<Finding>, Error> {
+    /// Checks keys in all domains; each picks its own.
+    async fn check(&self, keys: Vec<String>) -> Result<Vec<Finding>, Error> {
         let reader = AuditReader::new(self.app.db().clone(), self.app.now(), users::user_key);
         let mut found = Findings::default();
-        // What is no text cannot be asked for by the name it came with.
+        // A key that is not UTF-8 cannot be read by its name.
         let (odd, keys): (Vec<_>, Vec<_>) = keys.into_iter().partition(|key| key.contains(char::REPLACEMENT_CHARACTER));
         let entries = reader.entries(keys).await?;
         let there = entries.iter().map(|entry| &entry.key);
         for key in there.filter(|key| !is_ours(key)).chain(&odd) {
-            found.add(key, "is no key of Waxwing's");
+            found.add(key, "is not a key of Waxwing");
         }
         db::audit::check(&reader, &entries, &mut found).await?;
         journal::audit::check(&reader, &entries, &mut found).await?;
@@ -138,44 +139,44 @@ impl Fsck<'_> {
         ads::audit::check(&reader, &entries, &mut found).await?;
         timelines::audit::check(&reader, &entries, self.options.home_window, &mut found).await?;
         let mut found = found.into_vec();
-        found.retain(|finding| !numbers(&finding.key).chain(numbers(&finding.what)).any(|id| self.leaving.contains(&id)));
+        found.retain(|finding| !numbers(&finding.key).chain(numbers(&finding.what)).any(|id| self.being_deleted.contains(&id)));
         Ok(found)
     }
 
-    async fn look_again(&mut self, tell: &mut impl FnMut(Step<'_>)) -> Result<(), Error> {
-        for _ in 0..AGAIN {
-            if self.suspects.is_empty() {
+    async fn recheck(&mut self, tell: &mut impl FnMut(AuditProgress<'_>)) -> Result<(), Error> {
+        for _ in 0..RECHECKS {
+            if self.candidates.is_empty() {
                 return Ok(());
             }
             tokio::time::sleep(self.options.pause).await;
-            self.leaving.extend(leaving(self.app).await?);
-            self.suspects = self.still_broken().await?;
+            self.being_deleted.extend(deletions_in_progress(self.app).await?);
+            self.candidates = self.persistent().await?;
         }
-        for finding in std::mem::take(&mut self.suspects) {
-            if !self.told.contains(&finding) {
-                tell(Step::Found(&finding));
-                self.told.insert(finding);
+        for finding in std::mem::take(&mut self.candidates) {
+            if !self.reported.contains(&finding) {
+                tell(AuditProgress::Found(&finding));
+                self.reported.insert(finding);
             }
         }
         Ok(())
     }
 
-    /// Those of the suspects that are as broken now.
-    async fn still_broken(&self) -> Result<Vec<Finding>, Error> {
-        let before: HashSet<(&str, &str)> = self.suspects.iter().map(|it| (it.key.as_str(), it.what.as_str())).collect();
-        let mut keys: Vec<String> = self.suspects.iter().map(|finding| finding.key.clone()).collect();
+    /// The candidates that persist.
+    async fn persistent(&self) -> Result<Vec<Finding>, Error> {
+        let before: HashSet<(&str, &str)> = self.candidates.iter().map(|it| (it.key.as_str(), it.what.as_str())).collect();
+        let mut keys: Vec<String> = self.candidates.iter().map(|finding| finding.key.clone()).collect();
         keys.sort_unstable();
         keys.dedup();
         let mut still = Vec::new();
         for keys in keys.chunks(PAGE) {
-            let found = self.reader(keys.to_vec()).await?;
+            let found = self.check(keys.to_vec()).await?;
             still.extend(found.into_iter().filter(|it| before.contains(&(it.key.as_str(), it.what.as_str()))));
         }
         Ok(still)
     }
 }
 
-/// What stands before the colon of every key that there may be: what a Redis user of least privilege is granted.
+/// The prefixes of all keys, before their colon: a Redis user of least privilege is granted these.
 pub fn key_kinds() -> Vec<&'static str> {
     let domains: [&[&'static str]; 13] = [
         &db::audit::KINDS,
@@ -195,7 +196,7 @@ pub fn key_kinds() -> Vec<&'static str> {
     domains.concat()
 }
 
-/// Whether a key has a form that Waxwing gives to keys, be it there or not.
+/// Whether a key, existing or not, has the form of Waxwing's keys.
 pub fn is_ours(key: &str) -> bool {
     let owners = [
         db::audit::owns,
@@ -215,20 +216,20 @@ pub fn is_ours(key: &str) -> bool {
     owners.iter().any(|owns: &fn(&str) -> bool| owns(key))
 }
 
-/// What is being taken away, by the journal: accounts, and the statuses of which branches or whole threads go. What stands in it for too
-/// long is told itself.
-async fn leaving(app: &App) -> Result<HashSet<u64>, Error> {
+/// The deletions in progress, from the journal: accounts, and statuses whose threads or branches are deleted. Entries that are too old are
+/// findings themselves.
+async fn deletions_in_progress(app: &App) -> Result<HashSet<u64>, Error> {
     let entries = journal_service::list_entries(app, Queue::Long, JOURNAL).await?;
-    let leaving = |task| match task {
+    let deleted = |task| match task {
         Task::Account { user, .. } => Some(user.0),
         Task::Branch { comment, .. } => Some(comment.status.0),
         Task::Thread { status } => Some(status.0),
         _ => None,
     };
-    Ok(entries.into_iter().filter_map(|(entry, _)| leaving(entry.task)).collect())
+    Ok(entries.into_iter().filter_map(|(entry, _)| deleted(entry.task)).collect())
 }
 
-/// The numbers in a text. Ids are unique over all kinds of things.
+/// The numbers in a text. Ids are unique over all kinds of objects.
 fn numbers(text: &str) -> impl Iterator<Item = u64> {
     text.split(|character: char| !character.is_ascii_digit()).filter_map(|digits| digits.parse().ok())
 }

@@ -1,22 +1,22 @@
 //! Versions of the store, and the steps from one to the next.
 //!
-//! The mark `version:{store}` tells which steps are done. A process never works on a store of a version that it does not know: a newer
-//! layout would be misread. An older store is migrated step by step, in the order of [`STEPS`].
+//! The mark `version:{store}` has the number of completed steps. A process never uses a store of a newer version, because it would misread a newer
+//! layout. An older store is migrated step by step, in the order of [`STEPS`].
 //!
 //! ## Adding a step
 //!
-//! Append a [`Step`] to [`STEPS`] in `steps.rs`; never change, reorder or remove one that was released. Its pass calls services of domains, as
-//! `work` does, and must be
+//! Append a [`Step`] to [`STEPS`] in `steps.rs`; never change, reorder or remove a step that was released. Its pass calls services of domains, as
+//! the workers do, and must be
 //!
-//! - **bounded**: about a tenth of a second of work, then [`Pass::More`] with the place where the next one begins. A place names data (a shard, an
+//! - **bounded**: about a tenth of a second of work, then [`Pass::More`] with the position of the next pass. A position is data (a shard, an
 //!   id), never a node of a cluster or a SCAN cursor of one: nodes change between two passes.
-//! - **idempotent**: a pass is done again after a crash, and two processes that start at once may do the same pass at the same time. A mark that
-//!   was lost (a power cut takes the last second) makes all steps run again.
-//! - **written with steps of one hash tag**, as everything is, so that it works on a cluster.
+//! - **idempotent**: a pass is repeated after a crash, and two processes that start at once may run the same pass at the same time. If the mark is
+//!   lost (a power cut loses the last second), all steps run again.
+//! - **made of scripts on one hash tag**, as everything is, so that it works on a cluster.
 //!
-//! `beside_servers` tells whether servers of the version before may go on writing while the step runs and after it. Such a step is also done by
-//! a server that starts, where it takes less than a second, and servers of the version before go on (the mark says which version a program must
-//! know at least). Any other step wants all servers stopped, and `waxwing migrate`: the mark refuses older programs before its first pass.
+//! `beside_servers` says whether servers of the previous version may write while the step runs and after it. A server that starts runs such a step
+//! if it takes less than a second, and servers of the previous version continue (the mark has the minimum version that a program must
+//! support). Any other step needs all servers stopped, and `waxwing migrate`: the mark excludes older programs before the first pass.
 //!
 //! The version changes with the layout of the store, not with every release.
 
@@ -32,72 +32,72 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Instant;
 
-/// What a pass of a step promises.
+/// The future of a pass.
 pub type Work = Pin<Box<dyn Future<Output = Result<Pass, Error>> + Send>>;
 
-/// One migration: from the version before to its own.
+/// A migration from the previous version to its own.
 pub struct Step {
-    /// What it does, for the progress bar.
+    /// A description for the progress bar.
     pub name: &'static str,
-    /// Whether servers of the version before may run meanwhile, and go on afterwards.
+    /// Whether servers of the previous version may run during the step and after it.
     pub beside_servers: bool,
-    /// Does a bounded part of it, from a place on: the empty one at first, then the one that the pass before has given.
+    /// Runs a bounded part of the step from a position: first the empty one, then the one that the previous pass returned.
     pub pass: fn(App, String) -> Work,
 }
 
-/// How far a pass has come.
+/// The result of a pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pass {
     /// The step is done.
     Done,
     /// There is more to do.
     More {
-        /// Where the next pass begins. Another than this one's.
+        /// The position of the next pass, different from that of this pass.
         place: String,
-        /// How much of the step is done, of a hundred.
+        /// The completed part of the step, in percent.
         percent: u64,
     },
 }
 
-/// What a store is to a process that knows certain steps.
+/// The version of a store, compared with that of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Nothing of Waxwing's is in it.
+    /// The store has no data of Waxwing.
     Unused,
-    /// Of the version that the process knows.
+    /// The program's version.
     Current,
-    /// Of an older version.
+    /// An older version.
     Older {
-        /// Steps up to this one are done.
+        /// The last completed step.
         version: u64,
-        /// Every step that is missing may run beside servers.
+        /// Whether all missing steps may run beside servers.
         beside_servers: bool,
     },
-    /// Of a newer version, or on its way to one, that the process must not work on.
+    /// A newer version, or a migration to one in progress: the program must not use the store.
     Newer {
-        /// That version.
+        /// The newer version.
         version: u64,
-        /// The program that wrote it.
+        /// The version of the program that wrote the mark.
         by: String,
     },
 }
 
-/// What is told while a store is migrated.
+/// The progress of a migration.
 pub struct Progress {
-    /// The version that the step at work leads to.
+    /// The version of the current step.
     pub version: u64,
-    /// Its name.
+    /// The description of the step.
     pub name: &'static str,
-    /// How much of it is done, of a hundred.
+    /// The completed part of the step, in percent.
     pub percent: u64,
 }
 
-/// The version that steps lead to.
+/// The version after all steps.
 pub const fn latest(steps: &[Step]) -> u64 {
     steps.len() as u64
 }
 
-/// What a store is to a process that knows `steps`. One or two round trips; writes nothing.
+/// Compares the version of a store with `steps`. One or two round trips; writes nothing.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -122,11 +122,11 @@ fn standing_of(mark: &VersionMark, steps: &[Step]) -> Standing {
     }
 }
 
-/// Marks a store that is unused, and migrates one that is older, until `deadline` if there is one; what it is then. Any number of processes may
+/// Marks an unused store, and migrates an older one, until `deadline` if there is one. Returns the version after that. Several processes may
 /// do this at once.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`, and those of the steps: what was done so far stays done, and the next run goes on from there.
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`, and those of the steps: completed passes stay completed, and the next run continues from there.
 pub async fn run(
     app: &App,
     steps: &[Step],
@@ -162,7 +162,7 @@ pub async fn run(
             }
             Pass::More { place, .. } => mark_of(steps, from.version, Some((version, place))),
         };
-        // Where another process was faster, its mark holds: this pass was done twice, which changes nothing.
+        // If another process was faster, its mark is kept: this pass ran twice, which changes nothing.
         app.db().advance_version(mark.as_ref(), &to).await?;
     }
 }
@@ -179,7 +179,7 @@ fn mark_of(steps: &[Step], version: u64, step: Option<(u64, String)>) -> Version
     VersionMark { version, step, by: env!("CARGO_PKG_VERSION").to_owned(), needs: needed(steps, reached) }
 }
 
-/// The least version that a program must know to work on a store on which the steps up to `reached` are done or under way.
+/// The minimum version that a program must support to use a store whose steps up to `reached` are completed or in progress.
 fn needed(steps: &[Step], reached: u64) -> u64 {
     let begun = steps.iter().zip(1..).take_while(|(_, version)| *version <= reached);
     begun.fold(0, |needed, (step, version)| if step.beside_servers { needed.max(version - 1) } else { version })

@@ -2,8 +2,8 @@
 
 use super::{Pass, Step};
 
-/// Every step there is, in order. Append only.
+/// All steps in order. Append only.
 pub static STEPS: &[Step] = &[
-    // 1: stores had no mark before. Their layout is the same.
+    // 1: earlier stores have no mark, and the same layout.
     Step { name: "mark the version", beside_servers: true, pass: |_, _| Box::pin(async { Ok(Pass::Done) }) },
 ];

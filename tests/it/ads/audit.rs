@@ -7,7 +7,7 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use waxwing::base::ids::source::compose;
-use waxwing::cli::fsck::{Options, RepairStep, repair};
+use waxwing::cli::fsck::{Options, RepairProgress, repair};
 
 /// Ada's campaign with keywords, of which a banner (`$ad`) was shown, a square that pays for clicks, too, and an ad that was removed; another one
 /// that is paused; a website of Bob's, who was shown them.
@@ -162,8 +162,8 @@ const CASES: &[(&[&str], &[&str])] = &[
     (&["ZADD websites:{$bob} $old $old"], &["websites:{$bob}: there is no website:{$old}"]),
     (&["HSET $site uid $old"], &["$site: its owner $old does not exist", "websites:{$bob}: $number is of $old"]),
     (&["HSET standing:{$old} advertiser 1"], &["standing:{$old}: there is no such account"]),
-    (&["SET schedule:{8} 1"], &["schedule:{8}: is no key of Waxwing's"]),
-    (&["SET share:{$c} 1"], &["share:{$c}: is no key of Waxwing's"]),
+    (&["SET schedule:{8} 1"], &["schedule:{8}: is not a key of Waxwing"]),
+    (&["SET share:{$c} 1"], &["share:{$c}: is not a key of Waxwing"]),
 ];
 
 impl Scene {
@@ -225,7 +225,7 @@ const LEFT: &[&str] = &[
     "was removed, and stands in",
     "does not stand in ads:{$c}",
     "its fields are not",
-    "is no key of Waxwing's",
+    "is not a key of Waxwing",
 ];
 
 /// A campaign that cannot be read settles nothing: all that is found of it stays until a person has mended it.
@@ -268,7 +268,7 @@ async fn ads_are_repaired() {
         scene.break_it(commands);
         let mut failed = Vec::new();
         let repaired = repair(&scene.app.app, options, false, |step| {
-            if let RepairStep::Applied(remedy, Some(error)) = step {
+            if let RepairProgress::Applied(remedy, Some(error)) = step {
                 failed.push(format!("{remedy:?}: {error}"));
             }
         });

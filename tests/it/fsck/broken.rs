@@ -16,9 +16,9 @@ pub(super) const OF_THE_PROCESS: &[Case] = &[
     ),
     (&["HSET world:{demo} name people"], &["world:{demo}: its fields are not a name, a moment and a state"]),
     (&["HSET settings:{store} star-followers many"], &["settings:{store}: its star-followers is no number"]),
-    (&["SET nonsense 1"], &["nonsense: is no key of Waxwing's"]),
-    (&["SET user:{01} 1"], &["user:{01}: is no key of Waxwing's"]),
-    (&["SET user:{\\255} 1"], &["user:{\u{fffd}}: is no key of Waxwing's"]),
+    (&["SET nonsense 1"], &["nonsense: is not a key of Waxwing"]),
+    (&["SET user:{01} 1"], &["user:{01}: is not a key of Waxwing"]),
+    (&["SET user:{\\255} 1"], &["user:{\u{fffd}}: is not a key of Waxwing"]),
 ];
 
 pub(super) const OF_ACCOUNTS: &[Case] = &[
@@ -49,7 +49,7 @@ pub(super) const OF_ACCOUNTS: &[Case] = &[
         &["SET freed:{7}:_e5DDUC9V97qwYbNl5ADPQ soon PX 90000"],
         &["freed:{7}:_e5DDUC9V97qwYbNl5ADPQ: does not say from when on the login is free"],
     ),
-    (&["SET freed:{7}:ada 1772323200000 PX 90000"], &["freed:{7}:ada: is no key of Waxwing's"]),
+    (&["SET freed:{7}:ada 1772323200000 PX 90000"], &["freed:{7}:ada: is not a key of Waxwing"]),
     (&["DEL password:{$ada}"], &["user:{$ada}: has no password"]),
     (&["SET password:{$ada} secret"], &["password:{$ada}: is no argon2id hash"]),
     (&["SET password:{$old} $argon2id$"], &["password:{$old}: there is no such account"]),
@@ -202,7 +202,7 @@ pub(super) const OF_IDEMPOTENCY: &[Case] = &[
         &["idempotency:{$old}: there is no such account"],
     ),
     (&["SET idempotency:{$bob} 1 PX 90000"], &["idempotency:{$bob}: should be a hash"]),
-    (&["SET idempotency:{$ada}:$record 1 PX 90000"], &["idempotency:{$ada}:$record: is no key of Waxwing's"]),
+    (&["SET idempotency:{$ada}:$record 1 PX 90000"], &["idempotency:{$ada}:$record: is not a key of Waxwing"]),
 ];
 
 pub(super) const OF_LISTS: &[Case] = &[
@@ -278,8 +278,8 @@ pub(super) const OF_RATES: &[Case] = &[
         &["rate:{$ada}:posts: its owed, at or window is no number"],
     ),
     (&["SET rate:{$ada}:posts 1 PX 90000"], &["rate:{$ada}:posts: should be a hash"]),
-    (&["HSET rate:{$ada}:sign-ups owed 5 at 5 window 90000"], &["rate:{$ada}:sign-ups: is no key of Waxwing's"]),
-    (&["HSET rate:{ada}:log-ins owed 5 at 5 window 90000"], &["rate:{ada}:log-ins: is no key of Waxwing's"]),
+    (&["HSET rate:{$ada}:sign-ups owed 5 at 5 window 90000"], &["rate:{$ada}:sign-ups: is not a key of Waxwing"]),
+    (&["HSET rate:{ada}:log-ins owed 5 at 5 window 90000"], &["rate:{ada}:log-ins: is not a key of Waxwing"]),
 ];
 
 pub(super) const OF_HOMES: &[Case] = &[
@@ -336,14 +336,14 @@ pub(super) const OF_THE_JOURNAL: &[Case] = &[
     (&["HSET dead:{1} 5 why"], &["dead:{1}: entry 5 could not be settled: see `waxwing tasks`"]),
     (&["SET dead:{2} 5"], &["dead:{2}: should be a hash"]),
     (&["SET due:{2}:short 5"], &["due:{2}:short: should be a zset"]),
-    (&["SET due:{2}:other 5"], &["due:{2}:other: is no key of Waxwing's"]),
+    (&["SET due:{2}:other 5"], &["due:{2}:other: is not a key of Waxwing"]),
     (&["SET settled:{2} 5"], &["settled:{2}: should be a zset"]),
     (&["HSET copies:{0} 5 nonsense"], &["copies:{0}: the copy \"5\" cannot be read"]),
     (
         &["HSET|copies:{0}|5|0 0 {\"stage\":0,\"below\":0,\"mark\":0} 7:0 {\"Refill\":{\"feed\":{\"Home\":5}}}"],
         &["copies:{0}: the entry of the copy 5 is gone: does a server run?"],
     ),
-    (&["SET journal:{8} 5"], &["journal:{8}: is no key of Waxwing's"]),
+    (&["SET journal:{8} 5"], &["journal:{8}: is not a key of Waxwing"]),
 ];
 
 async fn hold(cases: &[Case]) {
@@ -450,8 +450,8 @@ pub(super) const OF_COMMENTS: &[Case] = &[
     (&["HSET thread:{$second} last 1-1"], &["discussion:{$second}: its newest event is not the last in thread:{$second}"]),
     (&["HSET thread:{$old} last 1-1"], &["thread:{$old}: there is no such status"]),
     (&["COPY comment:{$second}:$c1 comment:{$old}:$c1"], &["comment:{$old}:$c1: there is no such status"]),
-    (&["SET replies:{$second}:odd 1"], &["replies:{$second}:odd: is no key of Waxwing's"]),
-    (&["SET comment:{$second} 1"], &["comment:{$second}: is no key of Waxwing's"]),
+    (&["SET replies:{$second}:odd 1"], &["replies:{$second}:odd: is not a key of Waxwing"]),
+    (&["SET comment:{$second} 1"], &["comment:{$second}: is not a key of Waxwing"]),
 ];
 
 const ORDER_C1: &str = "replies:{$second}:new: $c1 is not in replies:{$second}:talk, or not where it should be";

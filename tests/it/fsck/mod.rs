@@ -15,7 +15,7 @@ use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::base::ids::source::compose;
 use waxwing::base::ids::{CommentId, StatusId, UserId, UserListId};
-use waxwing::cli::fsck::{Options, Step, run};
+use waxwing::cli::fsck::{AuditProgress, Options, run};
 use waxwing::db::{Db, embedded};
 
 const QUICK: Options = Options { home_window: Some(1_000), pause: Duration::from_millis(2) };
@@ -121,7 +121,7 @@ impl Scene {
     async fn findings(&self, options: Options) -> Vec<String> {
         let mut found = Vec::new();
         let report = run(&self.app.app, options, |step| {
-            if let Step::Found(finding) = step {
+            if let AuditProgress::Found(finding) = step {
                 found.push(format!("{}: {}", finding.key, finding.what));
             }
         });
@@ -194,7 +194,7 @@ async fn what_the_api_has_written_is_sound() {
     }
     let output = fsck(&scene.app.redis.url(), &["--home-window", "1000"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert_eq!(lines(&output), [format!("{} keys read, nothing is broken.", scene.app.redis.keys().len())]);
+    assert_eq!(lines(&output), [format!("{} keys read, no findings.", scene.app.redis.keys().len())]);
 }
 
 #[tokio::test]
@@ -208,7 +208,7 @@ async fn the_command_tells_what_is_broken_and_fails() {
     assert_eq!(found.pop(), Some(format!("{keys} keys read, 2 findings.")));
     found.sort();
     let count = scene.fill("user:{$ada}: its followers is not the size of followers:{$ada} (9, not 2)");
-    assert_eq!(found, ["stray: is no key of Waxwing's".to_owned(), count]);
+    assert_eq!(found, ["stray: is not a key of Waxwing".to_owned(), count]);
     assert_eq!(keys, scene.app.redis.keys().len(), "it only reads");
 }
 
@@ -306,7 +306,7 @@ async fn a_cluster_is_read_on_every_node() {
     app.drain().await;
     let keys = || cluster.each::<u64>(&["DBSIZE"]).into_iter().sum::<u64>();
     let output = fsck(&cluster.url(), &[]);
-    assert_eq!((output.status.code(), lines(&output)), (Some(0), vec![format!("{} keys read, nothing is broken.", keys())]));
+    assert_eq!((output.status.code(), lines(&output)), (Some(0), vec![format!("{} keys read, no findings.", keys())]));
     // Of another type where the others' checks read too, on every node.
     let broken = [1, 2, 3, 4, 5, 6, 7, 8, 9].map(|user| redis::cmd("SET").arg(format!("user:{{{user}}}")).arg(1).take());
     app.app.db().write_many(broken.to_vec()).await.expect("written");

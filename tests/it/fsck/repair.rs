@@ -4,14 +4,14 @@ use super::broken::{self, Case};
 use super::{QUICK, Scene, fsck, lines};
 use crate::support::RedisServer;
 use std::collections::BTreeMap;
-use waxwing::cli::fsck::{RepairStep, Repaired, repair};
+use waxwing::cli::fsck::{RepairProgress, RepairReport, repair};
 
 /// What a person must decide: these lines stay, all others are repaired.
 const LEFT: &[&str] = &[
     "secret:{cursor}: is not 16 bytes long",
     "world:{demo}: the demo world is not loaded to its end: load it again",
     "world:{demo}: its fields are not a name, a moment and a state",
-    "is no key of Waxwing's",
+    "is not a key of Waxwing",
     "has no password",
     "is no argon2id hash",
     "following:{$ada}: should be a zset",
@@ -52,10 +52,10 @@ const ELSEWHERE: &[&str] = &[
 const MOVING: &[&str] = &["edges", "told"];
 
 impl Scene {
-    async fn repair(&self, dry_run: bool) -> Repaired {
+    async fn repair(&self, dry_run: bool) -> RepairReport {
         let mut failed = Vec::new();
         let repaired = repair(&self.app.app, QUICK, dry_run, |step| {
-            if let RepairStep::Applied(remedy, Some(error)) = step {
+            if let RepairProgress::Applied(remedy, Some(error)) = step {
                 failed.push(format!("{remedy:?}: {error}"));
             }
         });
@@ -264,7 +264,7 @@ async fn the_command_repairs_and_tells_what_it_did() {
         "found 1 finding: user",
         "did 1 repair: correct a count",
         "did 1 repair: settle a follow",
-        "left stray: is no key of Waxwing's: another program wrote this key; delete it if nobody needs it",
+        "left stray: is not a key of Waxwing: another program wrote this key; delete it if no program needs it",
     ] {
         assert!(told.iter().any(|it| it == line), "{line}: {told:?}");
     }

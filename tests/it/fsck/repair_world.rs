@@ -9,7 +9,7 @@ use std::process::Stdio;
 use waxwing::app::App;
 use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
-use waxwing::cli::fsck::{RepairStep, repair};
+use waxwing::cli::fsck::{RepairProgress, repair};
 use waxwing::db::Db;
 
 /// Numbers that are the same each time.
@@ -93,7 +93,7 @@ async fn a_repair_that_was_cut_off_is_done_by_the_next_one() {
     let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
     let mut applied = 0;
     let cut = repair(&app, QUICK, false, |step| {
-        if let RepairStep::Applied(..) = step {
+        if let RepairProgress::Applied(..) = step {
             applied += 1;
             if applied == 40 {
                 sender.send(()).expect("somebody waits");

@@ -180,7 +180,7 @@ impl Town {
         loop {
             let (code, tasks, log) = self.run(&["tasks"]);
             assert!(code == 0, "{tasks}{log}");
-            if tasks == "Nothing waits.\n" {
+            if tasks == "There are no tasks.\n" {
                 println!("settled after {:.1?}", began.elapsed());
                 return;
             }
@@ -198,8 +198,8 @@ impl Town {
         let later = App::new(db, Clock::manual(Clock::System.now() + 61_000), Config::default());
         let mut found = Vec::new();
         let options = fsck::Options { home_window: Some(WINDOW), ..fsck::Options::default() };
-        let tell = |step: fsck::Step<'_>| {
-            if let fsck::Step::Found(finding) = step {
+        let tell = |step: fsck::AuditProgress<'_>| {
+            if let fsck::AuditProgress::Found(finding) = step {
                 found.push(finding.to_string());
             }
         };

@@ -269,7 +269,7 @@ async fn the_audit_knows_every_bucket() {
     let mut found = Vec::new();
     let options = fsck::Options { pause: Duration::from_millis(2), ..fsck::Options::default() };
     let report = fsck::run(&app.app, options, |step| {
-        if let fsck::Step::Found(finding) = step {
+        if let fsck::AuditProgress::Found(finding) = step {
             found.push(finding.to_string());
         }
     });

@@ -3,7 +3,7 @@
 use std::time::Duration;
 use waxwing::app::App;
 use waxwing::base::ids::UserId;
-use waxwing::cli::fsck::{self, Options, Step};
+use waxwing::cli::fsck::{self, AuditProgress, Options};
 use waxwing::cli::workers;
 use waxwing::platform::journal::RETENTION;
 
@@ -25,13 +25,13 @@ pub async fn mentions(app: &App, id: UserId) -> Vec<String> {
         }
     }
     let mut found = Vec::new();
-    fsck::mentions(app, id, gather(&mut found)).await.expect("a store");
+    fsck::references(app, id, gather(&mut found)).await.expect("a store");
     found
 }
 
-fn gather(found: &mut Vec<String>) -> impl FnMut(Step<'_>) {
+fn gather(found: &mut Vec<String>) -> impl FnMut(AuditProgress<'_>) {
     |step| {
-        if let Step::Found(finding) = step {
+        if let AuditProgress::Found(finding) = step {
             found.push(finding.to_string());
         }
     }

@@ -1,10 +1,10 @@
-//! `waxwing fsck --repair`: what it prints.
+//! `waxwing fsck --repair`: its options and its output.
 
 use super::{cause, counted, progress};
 use crate::app::App;
 use crate::base::clock::{Clock, DAY};
 use crate::base::config::Config;
-use crate::cli::fsck::{self, RepairStep, Repaired, reason};
+use crate::cli::fsck::{self, RepairProgress, RepairReport, reason};
 use crate::cli::migrate;
 use crate::cli::migrations::{self, STEPS};
 use crate::db::Db;
@@ -12,16 +12,16 @@ use anyhow::Context;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Findings that are printed of what is left. The others are counted.
+/// The maximum number of remaining findings that are printed.
 const SHOWN: usize = 1_000;
 
 #[derive(Args, Clone, Copy)]
 #[command(next_help_heading = "Repair")]
 pub(super) struct RepairOptions {
-    /// Settle what is found, and look again. Beside running servers too.
+    /// Repair the findings, and check again. Servers may run meanwhile.
     #[arg(long, conflicts_with = "account")]
     pub(super) repair: bool,
-    /// With --repair: only tell what would be done first.
+    /// With --repair: only print the first repairs, without changes.
     #[arg(long, requires = "repair")]
     dry_run: bool,
     /// With --repair: print every finding and every repair.
@@ -42,7 +42,7 @@ impl RepairOptions {
             home_window: home_window.unwrap_or(config.home_window),
             star_followers: self.star_followers.unwrap_or(config.star_followers),
             home_idle: self.home_idle_days.map_or(config.home_idle, |days| days * DAY),
-            // It trims no events: how many the servers keep is not known here.
+            // A repair trims no events, since the limits of the servers are unknown.
             events_kept: 100_000_000,
             events_age: 365 * DAY,
             ..config
@@ -50,7 +50,7 @@ impl RepairOptions {
     }
 }
 
-/// Repairs a store and prints what was found, what was done and what is left; whether nothing is.
+/// Repairs a store and prints the findings, the repairs and what is left. Returns whether nothing is left.
 pub(super) async fn run(db: &Db, home_window: Option<usize>, options: RepairOptions) -> anyhow::Result<bool> {
     let size = db.size().await.map_err(cause)?;
     let bar = progress(size);
@@ -63,27 +63,27 @@ pub(super) async fn run(db: &Db, home_window: Option<usize>, options: RepairOpti
     let how = fsck::Options { home_window, ..fsck::Options::default() };
     let repaired = fsck::repair(&app, how, options.dry_run, |step| show(&bar, size, options, &step)).await;
     bar.finish_and_clear();
-    let repaired = repaired.map_err(cause).context("the repair could not be done to its end: start it again")?;
+    let repaired = repaired.map_err(cause).context("the repair is not complete: run it again")?;
     print(&repaired, options.dry_run);
     Ok(repaired.left.is_empty())
 }
 
-fn show(bar: &ProgressBar, size: u64, options: RepairOptions, step: &RepairStep<'_>) {
+fn show(bar: &ProgressBar, size: u64, options: RepairOptions, step: &RepairProgress<'_>) {
     match step {
-        RepairStep::Looking => restart(bar, size, "keys"),
-        RepairStep::Read(keys) => bar.set_position(*keys),
-        RepairStep::Repairing(count) => restart(bar, *count as u64, "repairs"),
-        RepairStep::Found(finding) if options.verbose || options.dry_run => bar.suspend(|| {
+        RepairProgress::Checking => restart(bar, size, "keys"),
+        RepairProgress::Read(keys) => bar.set_position(*keys),
+        RepairProgress::Repairing(count) => restart(bar, *count as u64, "repairs"),
+        RepairProgress::Found(finding) if options.verbose || options.dry_run => bar.suspend(|| {
             println!("{finding}");
             if options.dry_run {
                 finding.remedies.iter().for_each(|remedy| println!("  would {}: {remedy:?}", remedy.name()));
             }
         }),
-        RepairStep::Found(_) => {}
-        RepairStep::Applied(remedy, failed) => {
+        RepairProgress::Found(_) => {}
+        RepairProgress::Applied(remedy, failed) => {
             bar.inc(1);
             match failed {
-                Some(error) => bar.suspend(|| eprintln!("could not {}: {remedy:?}: {}", remedy.name(), said(error))),
+                Some(error) => bar.suspend(|| eprintln!("could not {}: {remedy:?}: {}", remedy.name(), cause_of(error))),
                 None if options.verbose => bar.suspend(|| println!("{}: {remedy:?}", remedy.name())),
                 None => {}
             }
@@ -91,7 +91,7 @@ fn show(bar: &ProgressBar, size: u64, options: RepairOptions, step: &RepairStep<
     }
 }
 
-fn said(error: &crate::base::error::Error) -> String {
+fn cause_of(error: &crate::base::error::Error) -> String {
     match error {
         crate::base::error::Error::Internal(cause) => format!("{cause:#}"),
         error => error.to_string(),
@@ -105,7 +105,7 @@ fn restart(bar: &ProgressBar, length: u64, unit: &str) {
     bar.set_position(0);
 }
 
-fn print(repaired: &Repaired, dry_run: bool) {
+fn print(repaired: &RepairReport, dry_run: bool) {
     for (kind, count) in &repaired.found {
         println!("found {}: {kind}", counted(*count as u64, "finding", "findings"));
     }
@@ -123,11 +123,11 @@ fn print(repaired: &Repaired, dry_run: bool) {
     println!("{}", summary(repaired, dry_run));
 }
 
-fn summary(repaired: &Repaired, dry_run: bool) -> String {
+fn summary(repaired: &RepairReport, dry_run: bool) -> String {
     let keys = counted(repaired.keys, "key", "keys");
     let found = counted(repaired.findings() as u64, "finding", "findings");
     match (repaired.findings(), repaired.left.len()) {
-        (0, _) => format!("{keys} read, nothing is broken."),
+        (0, _) => format!("{keys} read, no findings."),
         (..) if dry_run => format!("{keys} read, {found}, nothing was changed."),
         (_, 0) => format!("{keys} read, {found}, all repaired."),
         (_, left) => format!("{keys} read, {found}, {left} left."),

@@ -1,6 +1,6 @@
-//! Whatever names an account: its own keys, and every member, field and value anywhere. After it was deleted there is none.
+//! All references to an account: its own keys, and every member, field and value with its id. After its deletion there are none.
 
-use super::{Step, numbers, walk};
+use super::{AuditProgress, numbers, walk};
 use crate::app::App;
 use crate::base::audit::{Findings, KeyInfo};
 use crate::base::error::Error;
@@ -8,26 +8,26 @@ use crate::base::ids::UserId;
 use crate::db::audit_reader::AuditReader;
 use crate::domains::users;
 
-/// Looks through the whole store for an account, and tells of each place; how many keys were read, and how many places there are. It only
-/// reads, and a key at a time is in memory at most in part.
+/// Searches the whole store for references to an account, and reports each one. It only reads, and has only a part of each key in
+/// memory.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn mentions(app: &App, id: UserId, mut tell: impl FnMut(Step<'_>)) -> Result<super::Report, Error> {
+pub async fn references(app: &App, id: UserId, mut tell: impl FnMut(AuditProgress<'_>)) -> Result<super::Report, Error> {
     let mut findings = 0;
     let keys = walk(app, async |page, keys| {
-        for finding in look_at(app, id, page).await? {
+        for finding in search(app, id, page).await? {
             findings += 1;
-            tell(Step::Found(&finding));
+            tell(AuditProgress::Found(&finding));
         }
-        tell(Step::Read(keys));
+        tell(AuditProgress::Read(keys));
         Ok(())
     })
     .await?;
     Ok(super::Report { keys, findings })
 }
 
-async fn look_at(app: &App, id: UserId, keys: Vec<String>) -> Result<Vec<crate::base::audit::Finding>, Error> {
+async fn search(app: &App, id: UserId, keys: Vec<String>) -> Result<Vec<crate::base::audit::Finding>, Error> {
     let reader = AuditReader::new(app.db().clone(), app.now(), users::user_key);
     let mut found = Findings::default();
     let (own, others): (Vec<String>, Vec<String>) = keys.into_iter().partition(|key| numbers(key).any(|number| number == id.0));
@@ -64,7 +64,7 @@ async fn look_at(app: &App, id: UserId, keys: Vec<String>) -> Result<Vec<crate::
         .await?;
     let known = |entry: &&KeyInfo| ["zset", "string", "hash", "stream"].contains(&entry.kind.as_str());
     for entry in entries.iter().filter(|entry| !known(entry)) {
-        found.add(&entry.key, format!("is a {}, and was not looked into", entry.kind));
+        found.add(&entry.key, format!("is a {}, and was not searched", entry.kind));
     }
     Ok(found.into_vec())
 }
