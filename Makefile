@@ -1,8 +1,8 @@
-# What a newcomer types: `make run` serves a small world, `make test` runs everything that is checked. Both install what is missing.
+# `make run` serves demo data, `make test` runs all checks. Both install what is missing.
 
 # Extra options for the server: make run ARGS="--listen 127.0.0.1:5000".
 ARGS ?=
-# Root needs no sudo; everybody else is asked once.
+# Root needs no sudo.
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
 DIST := playground/dist/index.html
@@ -11,24 +11,24 @@ PLAYGROUND_SOURCES := $(shell find playground/src playground/operations -type f 
 .PHONY: all run build test check e2e fmt schema playground need-redis need-valgrind need-chromium clean
 all: build
 
-## Serve a small world with a playground, on http://127.0.0.1:4000.
+## Serve demo data with the playground, on http://127.0.0.1:4000.
 run: need-redis build
 	./target/release/waxwing serve --demo $(ARGS)
 
-## The server, with the playground inside where Node.js is.
+## Build the server, with the playground if Node.js is installed.
 build: playground
 	cargo build --release --locked
 
-## The server as it is released: slow to build, and a fifth faster than that of `make build`.
+## Build the server as it is released: slower to build, and a fifth faster than that of `make build`.
 .PHONY: dist
 dist: playground
 	cargo build --profile dist --locked
 
-## Everything that is checked: format, lints, docs, the suite, instructions a request, the playground in a browser.
+## Run all checks: format, lints, docs, the suite, the instructions of requests, the playground and the recipes in a browser.
 test: check
 	@$(MAKE) --no-print-directory suite test-cluster guard e2e recipes
 
-# Formatting, clippy with warnings as errors, docs without warnings. The schema check is a test.
+# Format, clippy and rustdoc, with warnings as errors. The check of schema.graphql is a test.
 check: playground
 	cargo fmt --check
 	cargo clippy --locked --all-targets -- -D warnings
@@ -37,7 +37,7 @@ check: playground
 # Three tests for each two cores: tests wait a third of their time.
 TEST_THREADS := $(shell cores=$$(nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2); echo $$((cores + cores / 2)))
 
-## The suite. Its servers log in to Redis as a user with no more rights than they need.
+## Run the suite. Its servers log in to Redis as a user with no more permissions than they need.
 .PHONY: suite
 suite: need-redis playground
 ifdef NEXTEST
@@ -46,7 +46,7 @@ else
 	cargo test --locked
 endif
 
-## The tests whose result may differ on a Redis Cluster: every test has one of three nodes.
+## Run the tests whose result may differ on a Redis Cluster: every test has a cluster of three nodes.
 .PHONY: test-cluster
 test-cluster: need-redis playground
 ifdef NEXTEST
@@ -55,34 +55,34 @@ else
 	WAXWING_TEST_CLUSTER=1 cargo test --locked
 endif
 
-## What a server still does that is asked for more than it can. For a quiet machine with two cores.
+## Measure a server under one to five times the load that it can serve. For a quiet machine with two cores.
 .PHONY: bench-overload
 bench-overload: need-redis dist
 	node tests/bench/overload.mjs target/dist/waxwing
 
-## What documents cost in CPU of both processes for each token that they are charged, against a first screen. For a quiet machine.
+## Measure the processor time of documents per token that they are charged, compared with a first screen. For a quiet machine.
 .PHONY: bench-work
 bench-work: need-redis dist
 	node tests/bench/work.mjs target/dist/waxwing
 
-## What a flood of log-ins does to those who only read. For a quiet machine.
+## Measure reads during a flood of log-ins. For a quiet machine.
 .PHONY: bench-logins
 bench-logins: need-redis dist
 	node tests/bench/logins.mjs target/dist/waxwing
 
-## What one address can do to everybody else: each attack beside clients who read, post and listen. For a quiet machine; three minutes
-## beside the build. Half an hour of all of them in turn: make bench-fairness ARGS="--soak 30".
+## Measure how attacks from one address affect other clients, who read, post and subscribe. For a quiet machine; takes three minutes.
+## All attacks in turn for half an hour: make bench-fairness ARGS="--soak 30".
 .PHONY: bench-fairness
 bench-fairness: need-redis dist
 	node tests/bench/fairness/main.mjs target/dist/waxwing $(ARGS)
 
-## The playground in headless Chromium, against a server of its own.
+## Test the playground in headless Chromium, with a server of its own.
 e2e: need-redis need-chromium playground
 	cargo build --locked
 	node tests/it/validation/expect.mjs --check
 	CHROMIUM="$${CHROMIUM:-$$(command -v chromium)}" node playground/test/run.mjs target/debug/waxwing
 
-## The recipes of docs/frontend.md, built and run against servers of their own.
+## Build the recipes of docs/frontend.md and run them against servers of their own.
 .PHONY: recipes
 recipes: need-redis need-chromium playground playground/recipes/node_modules/.package-lock.json
 	cargo build --locked
@@ -92,35 +92,35 @@ playground/recipes/node_modules/.package-lock.json: playground/recipes/package-l
 	npm --prefix playground/recipes ci
 	@touch $@
 
-## What hostile documents cost, in CPU; what posting and fan-out cost, against plain Redis; what a decision costs. For a quiet machine.
+## Measure hostile documents, posting and fan-out compared with plain Redis, and ad decisions. For a quiet machine.
 .PHONY: bench
 bench: need-redis
 	cargo bench --locked --profile dist --bench documents
 	cargo bench --locked --profile dist --bench fanout
 	cargo bench --locked --profile dist --bench ads
 
-## What each thing costs, and how that grows: written into docs/performance.md and drawn. For a quiet machine; some ten minutes beside the build.
+## Measure the cost of each kind of request and how it grows, and write docs/performance.md. For a quiet machine; takes some ten minutes.
 .PHONY: bench-report
 bench-report: need-redis
 	cargo bench --locked --profile dist --bench pages -- report
 
-## Instructions a request, against those in tests/bench/instructions.json: fails where one has become 5 % worse. Any machine will do.
+## Count the instructions of requests: fails if one takes 5 % more than in tests/bench/instructions.json. For any machine.
 .PHONY: guard
 guard: need-redis need-valgrind
 	cargo bench --locked --profile dev --bench pages -- guard
 
-## Takes what is counted now for what is meant. Say why in the commit.
+## Write the current counts to tests/bench/instructions.json. Give the reason in the commit.
 .PHONY: guard-accept
 guard-accept: need-redis need-valgrind
 	cargo bench --locked --profile dev --bench pages -- guard accept
 
-# What strangers send, mutated for so many seconds each: make fuzz SECONDS=600. The compiler's own fuzzing is not stable yet, which is no
-# matter for a program that is never shipped.
+# The time for each target: make fuzz SECONDS=600. The compiler's support for fuzzing is unstable, which does not matter for a program that is not
+# released.
 SECONDS ?= 60
 FUZZ ?= document cursor token
 FUZZ_FLAGS = -timeout=10 -rss_limit_mb=2048 -max_len=20000
 
-## Fuzzes what strangers send; new inputs go to target/fuzz/corpus, what was found is told.
+## Fuzz documents, cursors and tokens. New inputs go to target/fuzz/corpus.
 .PHONY: fuzz
 fuzz:
 	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked
@@ -130,19 +130,19 @@ fuzz:
 	    target/fuzz/corpus/$$target tests/fuzz/corpus/$$target -- -max_total_time=$(SECONDS) $(FUZZ_FLAGS) || exit 1; \
 	done
 
-## What is built in: licences and sources, on every platform. (The suite holds the same for this platform, without a download.)
+## Check the licences and sources of all dependencies, on every platform. (The suite checks those of this platform, without a download.)
 .PHONY: licences
 licences:
 	@command -v cargo-deny >/dev/null || cargo install cargo-deny --locked
 	cargo deny --locked --config .deny.toml check bans licenses sources
 
-## Known holes in what is built in. Fetches the list of them.
+## Check the dependencies for known vulnerabilities. Downloads the database of advisories.
 .PHONY: advisories
 advisories:
 	@command -v cargo-deny >/dev/null || cargo install cargo-deny --locked
 	cargo deny --locked --config .deny.toml check advisories
 
-## A bill of materials of the server, as CycloneDX: target/package/waxwing.cdx.json.
+## Write a bill of materials as CycloneDX: target/package/waxwing.cdx.json.
 .PHONY: sbom
 sbom:
 	@command -v cargo-cyclonedx >/dev/null || cargo install cargo-cyclonedx --locked
@@ -150,11 +150,11 @@ sbom:
 	SOURCE_DATE_EPOCH=$(SOURCE_DATE) cargo cyclonedx --format json --spec-version 1.5 --override-filename waxwing.cdx
 	sed 's|file://$(CURDIR)|file:///waxwing|g' waxwing.cdx.json > target/package/waxwing.cdx.json && rm waxwing.cdx.json
 
-# The same sources give the same binary, wherever they are built: no path and no date of this machine is in it.
+# Reproducible builds: the binary contains no path and no date of the machine.
 SOURCE_DATE = $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 RELEASE_TARGET ?= $(CURDIR)/target/reproducible
 CARGO_DIR = $(or $(CARGO_HOME),$(HOME)/.cargo)
-# Of several that fit, the last one counts.
+# If several prefixes match, the last one counts.
 RELEASE_FLAGS = --remap-path-prefix=$(CARGO_DIR)=cargo --remap-path-prefix=$(CURDIR)=waxwing --remap-path-prefix=$(RELEASE_TARGET)=target
 RELEASE_CFLAGS = -ffile-prefix-map=$(CARGO_DIR)=cargo -ffile-prefix-map=$(CURDIR)=waxwing -ffile-prefix-map=$(RELEASE_TARGET)=target
 
@@ -163,13 +163,13 @@ release-build:
 	SOURCE_DATE_EPOCH=$(SOURCE_DATE) RUSTFLAGS="$(RELEASE_FLAGS)" CFLAGS="$(RELEASE_CFLAGS)" \
 	  cargo build --profile dist --locked --target-dir $(RELEASE_TARGET)
 
-## The files of a release, in target/package: the binary, its bill of materials, and their checksums.
+## Make the files of a release in target/package: the binary, its bill of materials, and their checksums.
 .PHONY: release
 release: playground release-build sbom
 	install -m 0755 $(RELEASE_TARGET)/dist/waxwing target/package/waxwing
 	cd target/package && sha256sum waxwing waxwing.cdx.json > SHA256SUMS && cat SHA256SUMS
 
-## Builds it twice, from two folders, and compares. Takes as long as that.
+## Build the binary twice, in two folders, and compare.
 .PHONY: reproduce
 reproduce: playground release-build
 	@rm -rf target/twice && mkdir -p target/twice
@@ -182,16 +182,21 @@ reproduce: playground release-build
 fmt:
 	cargo fmt
 
-## Write schema.graphql anew, after the schema was changed on purpose.
+## Rewrite schema.graphql after an intended change of the schema.
 schema:
 	cargo run --locked --quiet -- schema > schema.graphql.new && mv schema.graphql.new schema.graphql
 
-## What graphql-js makes of the cases that validation is compared by, written anew after they or the schema were changed.
+## Rewrite the table of options in docs/operating.md after an intended change of an option or its help text.
+.PHONY: docs
+docs:
+	UPDATE_EXPECT=1 cargo test --locked --lib --quiet the_table_of_options_is_what_clap_says
+
+## Rewrite the expected results of the validation cases with graphql-js, after a change of the cases or the schema.
 .PHONY: validation-cases
 validation-cases: playground/node_modules/.package-lock.json
 	node tests/it/validation/expect.mjs
 
-# Vite asks for this Node.js. Without it the server is built all the same.
+# The version of Node.js that Vite needs. Without it the server is built without the playground.
 NODE_FITS := $(shell node -e 'const [a, b] = process.versions.node.split(".").map(Number); if (a > 20 || (a === 20 && b >= 19)) console.log("yes")' 2>/dev/null)
 
 playground: $(if $(NODE_FITS),$(DIST),no-node)

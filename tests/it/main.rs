@@ -20,6 +20,7 @@ mod cost;
 mod crashes;
 mod deletion;
 mod demo;
+mod docs;
 mod documents;
 mod edge;
 mod embedded;

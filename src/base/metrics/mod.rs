@@ -385,16 +385,16 @@ mod tests {
         let process = process.map(|line| line.split(' ').next().unwrap_or_default().to_owned());
         let names: Vec<String> = registered(&metrics.registry).into_iter().chain(process).collect();
         assert!(names.len() > 20, "{names:?}");
-        let readme = include_str!("../../../README.md");
+        let docs = include_str!("../../../docs/operating.md");
         let is_named = |name: &String| {
-            let told = |end: &&str| readme.contains(&format!("`{name}{end}`"));
+            let told = |end: &&str| docs.contains(&format!("`{name}{end}`"));
             ["", "_total", "_info"].iter().any(told)
         };
-        assert_eq!(names.iter().filter(|name| !is_named(name)).collect::<Vec<_>>(), [""; 0], "not in README.md");
+        assert_eq!(names.iter().filter(|name| !is_named(name)).collect::<Vec<_>>(), [""; 0], "not in docs/operating.md");
         let known = |told: &str| {
             names.iter().any(|name| [name.clone(), format!("{name}_total"), format!("{name}_info")].iter().any(|it| it == told))
         };
-        let told = readme.split('`').filter(|word| word.starts_with("waxwing_") || word.starts_with("process_"));
+        let told = docs.split('`').filter(|word| word.starts_with("waxwing_") || word.starts_with("process_"));
         assert_eq!(told.filter(|told| !known(told)).collect::<Vec<_>>(), [""; 0], "there is no such metric");
         assert!(metrics.exposition(0, 0, 0).expect("text").contains("waxwing_http_requests_in_flight 0"));
     }

@@ -8,6 +8,8 @@ mod check;
 mod example;
 mod file;
 mod options;
+#[cfg(test)]
+mod reference;
 
 use crate::cli::logs;
 use clap::{ArgMatches, Args, Command, Subcommand};
