@@ -1,4 +1,4 @@
-# The server with its playground and a Redis of its own. Mount a volume on /data to keep what it holds.
+# The server with the playground and a Redis of its own. Mount a volume on /data to keep the data.
 FROM node:22-bookworm-slim AS playground
 WORKDIR /build
 COPY playground/package.json playground/package-lock.json playground/.npmrc ./
@@ -18,7 +18,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends redis-server &&
 COPY --from=build /build/target/dist/waxwing /usr/local/bin/waxwing
 USER waxwing
 VOLUME /data
-# The API, and /metrics apart from it: publish the second to Prometheus alone.
+# The API, and /metrics on a port of its own: publish the second to Prometheus only.
 EXPOSE 4000 9464
 ENV WAXWING_LISTEN=0.0.0.0:4000 \
     WAXWING_METRICS_LISTEN=0.0.0.0:9464 \

@@ -73,7 +73,7 @@ pub(crate) fn all() -> Vec<Case> {
     let sign_in = operation(ACCOUNTS, &["mutation LogIn", "fragment SessionFields"]);
     vec![
         Case::read("home page", HOME.into(), nothing),
-        Case { near: false, ..Case::read("home page, nothing near", HOME.into(), nothing) },
+        Case { near: false, ..Case::read("home page, nothing cached", HOME.into(), nothing) },
         Case::read("profile page", operation(ACCOUNTS, &["query Profile"]), profile),
         Case::post("post, 10 followers", |stage, _| Some(&stage.few)),
         Case { guarded: 2, ..Case::post("post, 1,000 followers", |stage, _| Some(&stage.many)) },

@@ -41,7 +41,7 @@ pub(crate) fn run() -> Vec<Line> {
         for (of, sizes) in [("users", users), ("follows a reader", follows), ("statuses an author", said)] {
             lines.extend(homes(of, &sizes).await);
         }
-        for (what, all) in [("post, one of them is told", false), ("post, all of them are told", true)] {
+        for (what, all) in [("post, one subscriber matches", false), ("post, all subscribers match", true)] {
             lines.push(subscribers(what, all).await);
         }
         println!();

@@ -40,7 +40,7 @@ fn panel_of(panel: &DrawingArea<SVGBackend, plotters::coord::Shift>, name: &str,
         .light_line_style(TRANSPARENT)
         .x_label_formatter(&label)
         .y_label_formatter(&label)
-        .y_desc("CPU µs a request, server and Redis")
+        .y_desc("CPU µs per request, server and Redis")
         .draw()
         .expect("it is drawn");
     for (line, colour) in lines.iter().zip(COLOURS) {

@@ -37,7 +37,7 @@ impl Report {
     }
 
     fn inside(&self) -> String {
-        let mut text = "| request | CPU µs, ours | CPU µs, Redis | round trips | commands | bytes to Redis | bytes from it | bytes answered | allocations | bytes allocated |\n\
+        let mut text = "| request | CPU µs, server | CPU µs, Redis | round trips | commands | bytes to Redis | bytes from Redis | response bytes | allocations | bytes allocated |\n\
             |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
             .to_owned();
         for inside::Row { name, cost } in &self.inside {
@@ -76,13 +76,13 @@ impl Report {
     fn start(&self) -> String {
         let socket = self.socket.as_ref().expect("it was measured");
         format!(
-            "From the start of a server over a loaded store to its first whole home page: {:.0} ms. Resident after that answer: {:.1} MiB.\n",
+            "From the start of a server with a loaded store to its first complete home page: {:.0} ms. Resident memory after that response: {:.1} MiB.\n",
             socket.start_ms, socket.idle_mib
         )
     }
 
     fn growth(&self) -> String {
-        let mut text = "| of what | how many | request | CPU µs, ours | CPU µs, Redis | round trips | commands |\n|---|--:|---|--:|--:|--:|--:|\n".to_owned();
+        let mut text = "| variable | value | request | CPU µs, server | CPU µs, Redis | round trips | commands |\n|---|--:|---|--:|--:|--:|--:|\n".to_owned();
         for line in &self.growth {
             for (many, cost) in &line.points {
                 let _ = writeln!(
