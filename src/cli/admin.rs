@@ -112,7 +112,7 @@ async fn act(app: &App, what: &What) -> anyhow::Result<()> {
 
 async fn find(app: &App, login: &str) -> anyhow::Result<Arc<User>> {
     let request = Request::new(app.clone(), None, None, None);
-    let found = users::by_login(app, &request.loaders(), login).await?;
+    let found = users::find_by_login(app, &request.loaders(), login).await?;
     found.with_context(|| format!("there is no account with the login {login:?}"))
 }
 

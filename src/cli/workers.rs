@@ -61,7 +61,7 @@ async fn sweep(app: &App, swept: &mut Option<Instant>) -> bool {
 
 /// Applies the option `--star-followers` to the store if it has changed; `false` while the storage is unavailable.
 async fn take_up_threshold(app: &App) -> bool {
-    let taken = timelines::take_up_threshold(app).await;
+    let taken = timelines::apply_mode_threshold(app).await;
     if let Err(error) = &taken {
         tracing::debug!(%error, "the threshold of followers cannot be applied; retrying in a second");
     }
@@ -167,7 +167,7 @@ fn pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Option<P
     async move {
         match task {
             Task::Source { feed, source } if progress.is_restarted => {
-                timelines::settle_source_again(app, feed, source).await.map(|_| None)
+                timelines::settle_source_after_loss(app, feed, source).await.map(|_| None)
             }
             Task::Source { feed, source } => timelines::settle_source(app, feed, source).await.map(|_| None),
             Task::List { owner, list, name } => timelines::settle_list(app, owner, list, &name).await.map(|()| None),
@@ -181,9 +181,9 @@ fn pass(app: &App, entry: &JournalEntry) -> impl Future<Output = Result<Option<P
             Task::Standing { user } => ads::settle_standing(app, user, progress).await,
             Task::Account { user, login } => accounts::settle(app, user, &login, progress).await,
             Task::Session { user, digest, ends } => sessions::settle(app, user, &digest, ends).await.map(|()| None),
-            Task::Refill { feed } => timelines::refill(app, feed, progress).await,
-            Task::Reach { author } => timelines::cross(app, author, progress).await,
-            Task::Stars { followers } => timelines::review_stars(app, followers, progress).await,
+            Task::Refill { feed } => timelines::rebuild(app, feed, progress).await,
+            Task::Reach { author } => timelines::switch_mode(app, author, progress).await,
+            Task::Stars { followers } => timelines::review_modes(app, followers, progress).await,
         }
     }
 }

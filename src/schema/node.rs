@@ -65,13 +65,13 @@ async fn find(request: &Request, global: &str) -> Result<Option<Node>, Error> {
     Ok(match kind {
         IdKind::User => loaders.users.load(UserId(id)).await?.map(|user| Node::User(UserObject(user))),
         IdKind::Status => {
-            let seen = statuses::service::shown(&loaders, [StatusId(id)]).await?.pop().flatten();
+            let seen = statuses::service::load_visible(&loaders, [StatusId(id)]).await?.pop().flatten();
             seen.map(|seen| Node::Status(StatusObject(seen)))
         }
         IdKind::Session => session(request, SessionId(id)).await?.map(Node::Session),
         IdKind::List => loaders.lists.load(UserListId(id)).await?.map(|list| Node::UserList(UserListObject(list))),
         IdKind::Comment => {
-            let shown = comments::service::shown(&loaders, CommentId::from_global(global)).await?.pop().flatten();
+            let shown = comments::service::load_visible(&loaders, CommentId::from_global(global)).await?.pop().flatten();
             shown.map(|shown| Node::Comment(CommentObject(shown)))
         }
         IdKind::Campaign => loaders.campaigns.load(CampaignId(id)).await?.map(|it| Node::Campaign(CampaignObject(it))),
@@ -87,6 +87,6 @@ async fn find(request: &Request, global: &str) -> Result<Option<Node>, Error> {
 /// A session is there for its owner alone.
 async fn session(request: &Request, id: SessionId) -> Result<Option<SessionObject>, Error> {
     let Some(viewer) = &request.viewer else { return Ok(None) };
-    let found = sessions::service::one(&request.app, viewer.user, id).await?;
+    let found = sessions::service::get(&request.app, viewer.user, id).await?;
     Ok(found.map(|session| SessionObject { is_current: session.id == viewer.session, session }))
 }

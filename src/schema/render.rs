@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::base::metrics::RefusedAnswer;
 use crate::base::request::Request;
 use crate::db::Meter;
-use crate::domains::streaming::{Handed, Rendering, ToRender, Told};
+use crate::domains::streaming::{OutgoingEvent, RenderResult, RenderRun, RenderSender};
 use async_graphql::{Response, Value};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -132,7 +132,7 @@ pub fn renderers(app: &App) -> usize {
 }
 
 /// Begins a run that renders for a request.
-pub(super) type Open = Box<dyn Fn(Request, Rendering) -> BoxStream<'static, Response> + Send + Sync>;
+pub(super) type Open = Box<dyn Fn(Request, RenderRun) -> BoxStream<'static, Response> + Send + Sync>;
 
 /// Renders what those are told who asked the same.
 pub(super) struct Renderer {
@@ -146,14 +146,14 @@ pub(super) struct Renderer {
 /// A subscription that runs to render.
 struct Run {
     context: Request,
-    events: ToRender,
+    events: RenderSender,
     responses: BoxStream<'static, Response>,
 }
 
 impl Renderer {
     /// The answer to something that is told; `None` where nothing of it may be shown.
-    pub(super) async fn render(self: &Arc<Self>, told: &Told) -> Option<Arc<Rendered>> {
-        let Some(occasion) = told.occasion else { return self.make(told).await };
+    pub(super) async fn render(self: &Arc<Self>, told: &OutgoingEvent) -> Option<Arc<Rendered>> {
+        let Some(occasion) = told.envelope_id else { return self.make(told).await };
         let key = (occasion, self.number, told.cursor.clone());
         if let Some(answer) = self.all.answers.get(&key).filter(Answer::is_fresh) {
             return answer.rendered;
@@ -165,22 +165,22 @@ impl Renderer {
         making.await.unwrap_or_else(|_| Some(Rendered::new(self.settled(panicked()))))
     }
 
-    async fn once(&self, key: Key, told: &Told) -> Option<Arc<Rendered>> {
+    async fn once(&self, key: Key, told: &OutgoingEvent) -> Option<Arc<Rendered>> {
         self.all.answers.remove_if(&key, |answer| !answer.is_fresh());
         let make = async { Ok::<_, Infallible>(Answer { rendered: self.make(told).await, made: Instant::now() }) };
         let Ok(answer) = self.all.answers.get_or_insert_async(&key, make).await;
         answer.rendered
     }
 
-    async fn make(&self, told: &Told) -> Option<Arc<Rendered>> {
+    async fn make(&self, told: &OutgoingEvent) -> Option<Arc<Rendered>> {
         loop {
             let mut run = self.take();
             run.context.answer_size().reset();
             match run.events.hand_over(told, &run.context).await {
-                Handed::Over => {}
+                RenderResult::Queued => {}
                 // It has ended behind its last answer.
-                Handed::Nowhere => continue,
-                Handed::Nothing => {
+                RenderResult::Closed => continue,
+                RenderResult::Hidden => {
                     self.keep(run);
                     return None;
                 }
@@ -206,7 +206,7 @@ impl Renderer {
         let idle = self.all.idle.get(&self.number);
         let run = idle.and_then(|runs| runs.lock().unwrap_or_else(PoisonError::into_inner).pop());
         run.unwrap_or_else(|| {
-            let (rendering, events) = Rendering::new();
+            let (rendering, events) = RenderRun::new();
             let context = Request::new(self.context.app.clone(), self.context.viewer.clone(), None, None);
             Run { responses: (self.open)(context.clone(), rendering), context, events }
         })
@@ -244,7 +244,7 @@ mod tests {
     use crate::base::clock::Clock;
     use crate::base::config::Config;
     use crate::db::{Db, Target, Timing};
-    use crate::domains::streaming::{GapReason, What};
+    use crate::domains::streaming::{GapReason, OutgoingEventKind};
     use async_graphql::ServerError;
     use futures_util::stream;
 
@@ -273,7 +273,12 @@ mod tests {
     async fn a_run_that_has_failed_is_not_asked_again() {
         let begun = Arc::new(AtomicU64::new(0));
         let renderer = renderer(begun.clone()).await;
-        let told = |occasion| Told { cursor: "here".into(), what: What::Gap(GapReason::Lost), author: None, occasion };
+        let told = |occasion| OutgoingEvent {
+            cursor: "here".into(),
+            kind: OutgoingEventKind::Gap(GapReason::Lost),
+            author: None,
+            envelope_id: occasion,
+        };
         for (occasion, fails, runs) in
             [(None, true, 1), (None, false, 2), (Some(1), false, 2), (Some(1), false, 2), (Some(2), false, 2)]
         {
@@ -285,8 +290,12 @@ mod tests {
     #[tokio::test]
     async fn an_answer_is_made_once_while_it_is_fresh() {
         let renderer = renderer(Arc::new(AtomicU64::new(1))).await;
-        let told =
-            |cursor: &str, occasion| Told { cursor: cursor.into(), what: What::Gap(GapReason::Lost), author: None, occasion };
+        let told = |cursor: &str, occasion| OutgoingEvent {
+            cursor: cursor.into(),
+            kind: OutgoingEventKind::Gap(GapReason::Lost),
+            author: None,
+            envelope_id: occasion,
+        };
         let render = async |cursor: &str, occasion| renderer.render(&told(cursor, Some(occasion))).await.expect("an answer");
         let first = render("a", 1).await;
         assert!(Arc::ptr_eq(&first, &render("a", 1).await));

@@ -7,7 +7,7 @@ use super::execute::{panicked, settle};
 use super::render::{Open, Rendered, Renderer, Renderers};
 use super::shape::RenderKey;
 use crate::base::request::Request;
-use crate::domains::streaming::{Beginning, Follower};
+use crate::domains::streaming::{SetupRun, SubscriptionStream};
 use async_graphql::{ObjectType, Response, Schema, SubscriptionType, Value};
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
@@ -45,7 +45,7 @@ where
         return each(schema.execute_stream(request.data(context.clone())), context).map(Rendered::new).boxed();
     };
     let open = open(schema, &mut request);
-    let (beginning, follower) = Beginning::new();
+    let (beginning, events) = SetupRun::new();
     let mut run = each(schema.execute_stream(request.data(context.clone()).data(beginning)), context.clone());
     let begin = async move {
         let _starting = starting;
@@ -54,9 +54,9 @@ where
             // A stream that is not ours to tell, or none.
             response = run.next() => stream::iter(response).chain(run).map(Rendered::new).boxed(),
             // Only now: what did not begin leaves nothing behind that others would share.
-            Ok(follower) = follower => {
+            Ok(events) = events => {
                 let renderer = context.app.extension::<Renderers>().get(shape, &context, open);
-                follow(follower, renderer)
+                follow(events, renderer)
             }
         }
     };
@@ -64,19 +64,19 @@ where
 }
 
 /// What a follower is told, rendered. A panic of ours is the last of it.
-fn follow(follower: Box<Follower>, renderer: Arc<Renderer>) -> BoxStream<'static, Arc<Rendered>> {
-    let next = async |(mut follower, renderer): (Box<Follower>, Arc<Renderer>)| {
+fn follow(events: Box<SubscriptionStream>, renderer: Arc<Renderer>) -> BoxStream<'static, Arc<Rendered>> {
+    let next = async |(mut events, renderer): (Box<SubscriptionStream>, Arc<Renderer>)| {
         loop {
-            let told = follower.next().await?;
+            let told = events.next().await?;
             // In a box: thousands wait, and each would hold room for it.
             let rendered = Box::pin(renderer.render(&told)).await;
             // As of now, after it was made.
-            if let Some(rendered) = rendered.filter(|_| follower.wants_still(&told)) {
-                return Some((rendered, (follower, renderer)));
+            if let Some(rendered) = rendered.filter(|_| events.is_still_wanted(&told)) {
+                return Some((rendered, (events, renderer)));
             }
         }
     };
-    let told = AssertUnwindSafe(stream::unfold((follower, renderer), next)).catch_unwind();
+    let told = AssertUnwindSafe(stream::unfold((events, renderer), next)).catch_unwind();
     told.map(|told| told.unwrap_or_else(|_| Rendered::new(panicked()))).boxed()
 }
 

@@ -28,7 +28,7 @@ pub(super) async fn context(app: &App, headers: &HeaderMap, address: Option<IpAd
 /// by what was heard meanwhile. So it costs no round trip of its own.
 pub(super) fn supposed(app: &App, headers: &HeaderMap, address: Option<IpAddr>) -> Option<(Request, UnverifiedViewer)> {
     let since = app.db().read_barrier();
-    let supposed = sessions::service::supposed(app, since, token(headers.get(header::AUTHORIZATION)?)?)?;
+    let supposed = sessions::service::cached_viewer(app, since, token(headers.get(header::AUTHORIZATION)?)?)?;
     let viewer = Some(supposed.viewer());
     Some((Request::with_barrier(app.clone(), since, viewer, agent(headers), address), supposed))
 }

@@ -115,7 +115,7 @@ impl<S: Source> ResponseStream<S> {
         keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let session_ended = viewer.cloned().map(|viewer| {
             let app = state.app.clone();
-            async move { streaming::ended(&app, &viewer).await }.boxed()
+            async move { streaming::wait_for_session_end(&app, &viewer).await }.boxed()
         });
         let (live, most) = (state.live.clone(), state.edge.live.farewell);
         Self {

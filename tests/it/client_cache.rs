@@ -190,8 +190,9 @@ async fn authentication_uses_a_new_barrier() {
     let ada = both.far.user("ada").await;
     let id = UserId::from_global(&ada.id).expect("an id");
     let app = both.near.app.clone();
-    let prove =
-        move |app: App| async move { service::prove(&app, id, "correct horse", None).await.ok().map(|user| user.name.clone()) };
+    let prove = move |app: App| async move {
+        service::verify_password(&app, id, "correct horse", None).await.ok().map(|user| user.name.clone())
+    };
     // A value for which no reply has arrived at its first read is not cached.
     for _ in 0..2 {
         assert_eq!(prove(app.clone()).await.as_deref(), Some("ada"));

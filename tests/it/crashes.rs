@@ -84,7 +84,7 @@ fn loaders(app: &App) -> Arc<waxwing::base::request::Loaders> {
 async fn thread(app: &App, status: StatusId, people: &[Actor]) -> Vec<CommentId> {
     let (mut under, mut all) = (ParentRef::Status(status), Vec::new());
     for (author, message) in [(1, "a"), (2, "b"), (3, "c")] {
-        let draft = comments::Draft { under, message: message.into(), idempotency_key: None };
+        let draft = comments::Draft { parent: under, message: message.into(), idempotency_key: None };
         let id = says::add(app, &loaders(app), people[author].user_id(), draft).await.expect("a comment").expect("it is new");
         (under, all) = (ParentRef::Comment(id), [all, vec![id]].concat());
     }
@@ -132,7 +132,7 @@ async fn advertise(app: &App, owner: UserId) {
 async fn lines(app: &App, status: StatusId) -> Vec<String> {
     let args = says::TreeArgs { first: Some(100), sort: Sort::Old, ..Default::default() };
     let tree = says::tree(app, &loaders(app), status, &args).await.expect("a page");
-    let line = |(_, it): &(String, says::Shown)| {
+    let line = |(_, it): &(String, says::VisibleComment)| {
         format!("{} {}", it.comment.depth(), if it.is_deleted() { "*" } else { &it.comment.message })
     };
     tree.items.iter().map(line).collect()
@@ -171,7 +171,7 @@ impl World {
                 timelines::add_to_list(&app.app, owner.user_id(), list, member.user_id()).await.expect("a member");
             }
             let other = timelines::post(&app.app, fans[0].user_id(), draft(None)).await.expect("a status").expect("it is new");
-            let draft = |under| comments::Draft { under, message: "x".into(), idempotency_key: Some("c".into()) };
+            let draft = |under| comments::Draft { parent: under, message: "x".into(), idempotency_key: Some("c".into()) };
             let held = says::add(&app.app, &loaders(&app.app), first.user_id(), draft(ParentRef::Status(other)))
                 .await
                 .expect("a comment");
@@ -219,7 +219,7 @@ impl World {
         match change {
             Change::Comment => {
                 let under = ParentRef::Comment(self.comments[1]);
-                let draft = comments::Draft { under, message: "new".into(), idempotency_key: Some("once".into()) };
+                let draft = comments::Draft { parent: under, message: "new".into(), idempotency_key: Some("once".into()) };
                 says::add(app, &loaders, id(4), draft).await?;
             }
             Change::EditComment => says::edit(app, &loaders, id(1), self.comments[0], "edited").await?,
@@ -279,7 +279,7 @@ impl World {
             Change::Comment => said().await == ["0 a", "1 b", "2 c", "2 new"],
             Change::EditComment => said().await == ["0 edited", "1 b", "2 c"],
             Change::Vote => {
-                let shown = says::shown(&loaders(app), [self.comments[0]]).await.expect("a store");
+                let shown = says::load_visible(&loaders(app), [self.comments[0]]).await.expect("a store");
                 shown[0].as_ref().is_some_and(|it| (it.comment.up, it.comment.down) == (1, 1))
             }
             Change::DeleteComment => said().await == ["0 a", "1 *", "2 c"],
@@ -302,9 +302,9 @@ impl World {
             Change::CreateList => lists::count(app, self.people[4].user_id()).await.expect("a store") == 1,
             Change::AddToList => self.on_list(app).await == (true, 3),
             Change::RemoveFromList => self.on_list(app).await == (false, 0),
-            Change::DeleteList => !lists::is_of(app, self.people[4].user_id(), self.list()).await.expect("a store"),
+            Change::DeleteList => !lists::is_owned_by(app, self.people[4].user_id(), self.list()).await.expect("a store"),
             Change::DeleteAccount => {
-                let gone = !users::is_there(app, self.people[0].user_id()).await.expect("a store");
+                let gone = !users::exists(app, self.people[0].user_id()).await.expect("a store");
                 gone && self.home(app, 1).await.expect("a store") == 1 && self.home(app, 2).await.expect("a store") == 0
             }
             Change::Return => self.home(app, 1).await.expect("a store") == 31,
@@ -348,7 +348,7 @@ async fn cut_off_at(change: Change, first: usize, step: usize) {
         }
         is_sound(&app, &when).await;
         let id = world.people[0].user_id();
-        if change == Change::DeleteAccount && !users::is_there(&app.app, id).await.expect("a store") {
+        if change == Change::DeleteAccount && !users::exists(&app.app, id).await.expect("a store") {
             let found = mentions(&app.app, id).await;
             assert!(found.is_empty(), "{when}: {found:#?}");
         }

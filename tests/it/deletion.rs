@@ -334,7 +334,7 @@ async fn nothing_comes_to_an_account_that_is_gone() {
     };
     assert!(is_refused(&ads::service::register(app, ada, site(None)).await));
     assert!(is_refused(&ads::service::register(app, ada, site(key())).await));
-    assert!(matches!(sessions::service::begin(app, ada, None).await, Err(Error::Unauthenticated)));
+    assert!(matches!(sessions::service::create(app, ada, None).await, Err(Error::Unauthenticated)));
     assert!(matches!(timelines::service::follow(app, bob, ada).await, Err(Refusal::User(_))));
     timelines::service::unfollow(app, ada, bob).await.expect("nothing to undo");
     scene.people[1].post("a push").await;

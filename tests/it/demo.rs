@@ -119,7 +119,7 @@ async fn accounts_with_many_followers_are_merged_on_read_from_the_start() {
     let users = app.redis.keys().into_iter().filter(|key| key.starts_with("user:"));
     let reaches = users.filter_map(|key| app.redis.run::<Option<String>>(&["HGET", &key, "reach"])).collect::<Vec<_>>();
     assert!(reaches.len() == many && reaches.iter().all(|reach| reach.starts_with("merged ")), "{many}: {reaches:?}");
-    waxwing::domains::timelines::service::take_up_threshold(&app.app).await.expect("a store");
+    waxwing::domains::timelines::service::apply_mode_threshold(&app.app).await.expect("a store");
     let waiting = waxwing::platform::journal::service::queue_length(&app.app, waxwing::platform::journal::Queue::Long)
         .await
         .expect("a store");

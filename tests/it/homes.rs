@@ -235,7 +235,7 @@ async fn a_home_is_filled_up_wherever_its_window_ends() {
         app.app.drain().await;
         let other = App::new(app.app.db().clone(), app.clock.clone(), Config { home_window, ..small() });
         let feed = Feed::Home(reader.user_id());
-        while timelines::refill(&other, feed, Progress::default()).await.expect("a store").is_some() {}
+        while timelines::rebuild(&other, feed, Progress::default()).await.expect("a store").is_some() {}
         assert_eq!((size(&app, "home", reader), whole(reader).await), (home_window, said.clone()));
     }
 }

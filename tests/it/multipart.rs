@@ -68,7 +68,7 @@ async fn until_open(app: &TestApp, name: &str, expected: &str) {
 /// Waits until this many subscriptions receive events.
 async fn until_listening(app: &TestApp, count: usize) {
     let began = Instant::now();
-    while app.app.extension::<Hub>().waiting() != count {
+    while app.app.extension::<Hub>().subscriber_count() != count {
         assert!(began.elapsed() < Duration::from_secs(20), "{count} subscriptions do not listen");
         tokio::task::yield_now().await;
     }

@@ -89,7 +89,7 @@ async fn a_session_that_ends_while_it_is_settled_is_listed_no_more() {
     slow.is_overtaken(b"HGETALL", settling, ends).await.expect("a store");
     assert_eq!(listed(), [""; 0]);
     // And the other way: one that is there and is not listed is listed again.
-    let again = sessions::begin(&app.app, user, None).await.expect("a session");
+    let again = sessions::create(&app.app, user, None).await.expect("a session");
     let digest = listed().pop().expect("a session");
     app.redis.run::<()>(&["DEL", &list]);
     sessions::settle(&slow.app, user, &digest, false).await.expect("a store");
@@ -140,13 +140,13 @@ async fn lose_fans(star: &Actor, fans: &[Actor]) {
 }
 
 async fn fill_up(app: &App, reader: &Actor) {
-    while timelines::refill(app, Feed::Home(reader.user_id()), Progress::default()).await.expect("a store").is_some() {}
+    while timelines::rebuild(app, Feed::Home(reader.user_id()), Progress::default()).await.expect("a store").is_some() {}
 }
 
 async fn cross(app: &App, star: &Actor) {
     let mut progress = Some(Progress::default());
     while let Some(at) = progress {
-        progress = timelines::cross(app, star.user_id(), at).await.expect("a store");
+        progress = timelines::switch_mode(app, star.user_id(), at).await.expect("a store");
     }
 }
 
@@ -191,7 +191,7 @@ async fn a_campaign_that_goes_with_its_account_while_somebody_settles_it_stays_g
     let (ada, campaign, id) = campaign(&app, &["a", "b"]).await;
     let slow = Slow::beside(&app).await;
     let leave = async || {
-        accounts::leave(&app.app, ada.user_id(), &ada.login).await.expect("it is deleted");
+        accounts::delete_unchecked(&app.app, ada.user_id(), &ada.login).await.expect("it is deleted");
         app.drain().await;
     };
     slow.is_overtaken(b"holds:", waxwing::domains::ads::service::settle(&slow.app, id), leave).await.expect("a store");
@@ -206,7 +206,7 @@ async fn who_is_followed_while_a_home_is_filled_up_is_in_it() {
     let app = alone().await;
     let crowd = with_room(&app).await;
     let slow = Slow::beside(&app).await;
-    let filling = timelines::refill(&slow.app, Feed::Home(crowd[0].user_id()), Progress::default());
+    let filling = timelines::rebuild(&slow.app, Feed::Home(crowd[0].user_id()), Progress::default());
     slow.is_overtaken(b"profile:", filling, async || drop(crowd[0].follow(&crowd[3]).await)).await.expect("a store");
     is_whole(&app, &crowd[0], 30).await;
 }
@@ -217,7 +217,7 @@ async fn a_star_that_falls_while_a_home_is_filled_up_is_in_it() {
     let crowd = with_room(&app).await;
     let slow = Slow::beside(&app).await;
     lose_fans(&crowd[2], &crowd[5..]).await;
-    let filling = timelines::refill(&slow.app, Feed::Home(crowd[0].user_id()), Progress::default());
+    let filling = timelines::rebuild(&slow.app, Feed::Home(crowd[0].user_id()), Progress::default());
     slow.is_overtaken(b"profile:", filling, async || cross(&app.app, &crowd[2]).await).await.expect("a store");
     is_whole(&app, &crowd[0], 20).await;
 }
@@ -303,7 +303,7 @@ async fn what_is_deleted_while_a_home_is_filled_up_with_it_is_not_in_it() {
     let crowd = with_room(&app).await;
     let (reader, friend) = (&crowd[0], &crowd[1]);
     let (slow, mut deleted) = (Slow::beside(&app).await, None);
-    let filling = timelines::refill(&slow.app, Feed::Home(reader.user_id()), Progress::default());
+    let filling = timelines::rebuild(&slow.app, Feed::Home(reader.user_id()), Progress::default());
     slow.is_overtaken(b"profile:", filling, async || deleted = Some(delete_newest(friend).await)).await.expect("a store");
     let deleted = deleted.expect("it was deleted");
     let home = format!("home:{{{}}}", reader.user_id().0);
@@ -428,7 +428,7 @@ async fn a_follow_that_is_settled_late_does_not_outlive_its_account() {
     })
     .await
     .expect("a store");
-    accounts::leave(&app.app, gone.user_id(), &gone.login).await.expect("the rest");
+    accounts::delete_unchecked(&app.app, gone.user_id(), &gone.login).await.expect("the rest");
     is_nowhere(&app, gone).await;
 }
 
@@ -439,7 +439,7 @@ async fn a_list_that_is_settled_late_does_not_outlive_its_owner() {
     let new = NewList { name: "friends".into(), idempotency_key: None };
     let list = lists::create(&app.app, gone.user_id(), new).await.expect("a list").expect("it is new");
     let slow = Slow::beside(&app).await;
-    accounts::leave(&app.app, gone.user_id(), &gone.login).await.expect("it is deleted");
+    accounts::delete_unchecked(&app.app, gone.user_id(), &gone.login).await.expect("it is deleted");
     let purge = timelines::purge_lists(&slow.app, gone.user_id());
     slow.is_overtaken(b"removed:", purge, async || {
         timelines::settle_list(&app.app, gone.user_id(), list, "friends").await.expect("a store");
@@ -460,7 +460,7 @@ async fn what_is_posted_late_leaves_nothing_of_an_account_that_is_gone() {
     let draft = Draft { message: "late".into(), location: None, idempotency_key: None };
     let posting = timelines::post(&slow.app, gone.user_id(), draft);
     slow.is_overtaken(b"followers:", posting, async || {
-        accounts::leave(&app.app, gone.user_id(), &gone.login).await.expect("it is deleted");
+        accounts::delete_unchecked(&app.app, gone.user_id(), &gone.login).await.expect("it is deleted");
         app.drain().await;
     })
     .await

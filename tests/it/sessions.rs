@@ -4,7 +4,7 @@ use crate::support::{Actor, Answer, TestApp, codes, error_codes};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use waxwing::base::clock::{DAY, MINUTE};
-use waxwing::domains::sessions::service::begin;
+use waxwing::domains::sessions::service::create;
 
 const DAY_MS: i64 = DAY as i64;
 const MINUTE_MS: i64 = MINUTE as i64;
@@ -13,7 +13,7 @@ const INVALID_TOKEN: &str = "This token is unknown, or its session has ended. Lo
 
 /// Another device of somebody.
 async fn device(app: &TestApp, of: &Actor, agent: &str) -> Actor {
-    let fresh = begin(&app.app, of.user_id(), Some(agent)).await.expect("a session");
+    let fresh = create(&app.app, of.user_id(), Some(agent)).await.expect("a session");
     of.with_token(&fresh.token)
 }
 

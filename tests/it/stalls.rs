@@ -134,7 +134,7 @@ async fn subscriptions_wait_for_their_turn_to_start() {
     assert_eq!(socket.next().await["type"], "pong", "none is refused");
     app.redis.signal("CONT");
     let started = async {
-        while app.app.extension::<Hub>().waiting() < all {
+        while app.app.extension::<Hub>().subscriber_count() < all {
             tokio::task::yield_now().await;
         }
     };

@@ -117,25 +117,25 @@ async fn a_changed_threshold_is_taken_up_and_every_home_is_whole_meanwhile() {
         said.clone()
     };
     say(&app, 30).await;
-    timelines::take_up_threshold(&app.app).await.expect("a store");
+    timelines::apply_mode_threshold(&app.app).await.expect("a store");
     app.drain().await;
     assert_eq!(reach(&app, &authors[0]), "", "nobody has so many");
     // A server that begins with another threshold.
     let low = TestApp::over(app.redis.clone(), app.clock.clone(), config(30)).await;
     let all = say(&app, 3).await;
-    timelines::take_up_threshold(&low.app).await.expect("a store");
+    timelines::apply_mode_threshold(&low.app).await.expect("a store");
     assert_eq!(journal::queue_length(&low.app, Queue::Long).await.expect("a store"), 1, "one task, for whoever takes it");
     is_whole_while_it_crosses(&low, &fans, &all).await;
     for author in &authors {
         assert!(reach(&app, author).starts_with("merged "), "{}", reach(&app, author));
     }
     assert_eq!((reach(&app, &few), size(&app, "marked", &fans[0])), (String::new(), 3));
-    timelines::take_up_threshold(&low.app).await.expect("a store");
+    timelines::apply_mode_threshold(&low.app).await.expect("a store");
     assert_eq!(journal::queue_length(&low.app, Queue::Long).await.expect("a store"), 0, "it is known");
     // And back.
     let all = say(&low, 30).await;
     let high = TestApp::over(app.redis.clone(), app.clock.clone(), config(1_000)).await;
-    timelines::take_up_threshold(&high.app).await.expect("a store");
+    timelines::apply_mode_threshold(&high.app).await.expect("a store");
     is_whole_while_it_crosses(&high, &fans, &all).await;
     for author in &authors {
         assert_eq!(reach(&app, author), "");
@@ -149,9 +149,9 @@ async fn a_changed_threshold_is_taken_up_and_every_home_is_whole_meanwhile() {
 async fn a_threshold_that_was_changed_again_is_not_walked_for() {
     let app = TestApp::with(config(10)).await;
     let (_, authors) = world(&app, 10, 1).await;
-    timelines::take_up_threshold(&app.app).await.expect("a store");
+    timelines::apply_mode_threshold(&app.app).await.expect("a store");
     let progress = Progress::default();
-    assert_eq!(timelines::review_stars(&app.app, 11, progress).await.expect("a store"), None);
+    assert_eq!(timelines::review_modes(&app.app, 11, progress).await.expect("a store"), None);
     assert_eq!(reach(&app, &authors[0]), "");
     app.drain().await;
     assert!(reach(&app, &authors[0]).starts_with("merged "), "the one that counts is");
@@ -166,7 +166,7 @@ async fn all_authors_are_looked_at_in_passes() {
     app.app.db().set_star_followers(10).await.expect("a store");
     let (mut passes, mut next) = (0, Some(Progress::default()));
     while let Some(progress) = next {
-        next = timelines::review_stars(&app.app, 10, progress).await.expect("a store");
+        next = timelines::review_modes(&app.app, 10, progress).await.expect("a store");
         passes += 1;
     }
     assert!(passes > 4, "{passes} passes over {} keys", app.redis.keys().len());
@@ -178,10 +178,10 @@ async fn all_authors_are_looked_at_in_passes() {
 async fn a_process_with_another_threshold_crosses_by_that_of_the_store() {
     let app = TestApp::with(config(1_000)).await;
     let (_, authors) = world(&app, 30, 2).await;
-    timelines::take_up_threshold(&app.app).await.expect("a store");
+    timelines::apply_mode_threshold(&app.app).await.expect("a store");
     app.drain().await;
     let low = TestApp::over(app.redis.clone(), app.clock.clone(), config(30)).await;
-    timelines::take_up_threshold(&low.app).await.expect("a store");
+    timelines::apply_mode_threshold(&low.app).await.expect("a store");
     app.drain().await;
     for author in &authors {
         assert!(reach(&app, author).starts_with("merged "), "{}", reach(&app, author));
@@ -197,13 +197,13 @@ async fn a_process_with_another_threshold_crosses_by_that_of_the_store() {
 #[tokio::test]
 async fn processes_that_begin_at_once_leave_one_review() {
     let app = TestApp::with(config(1_000)).await;
-    timelines::take_up_threshold(&app.app).await.expect("a store");
+    timelines::apply_mode_threshold(&app.app).await.expect("a store");
     app.drain_wholly().await;
     let mut servers = Vec::new();
     for _ in 0..5 {
         servers.push(TestApp::over(app.redis.clone(), app.clock.clone(), config(30)).await);
     }
-    let begun = futures_util::future::join_all(servers.iter().map(|server| timelines::take_up_threshold(&server.app))).await;
+    let begun = futures_util::future::join_all(servers.iter().map(|server| timelines::apply_mode_threshold(&server.app))).await;
     assert!(begun.iter().all(Result::is_ok), "{begun:?}");
     for server in &servers {
         server.app.drain().await;
@@ -217,7 +217,7 @@ async fn processes_that_begin_at_once_leave_one_review() {
 async fn a_server_that_begins_takes_its_threshold_up() {
     let app = TestApp::with(config(1_000)).await;
     let (_, authors) = world(&app, 12, 1).await;
-    timelines::take_up_threshold(&app.app).await.expect("a store");
+    timelines::apply_mode_threshold(&app.app).await.expect("a store");
     app.drain().await;
     let url = app.redis.url();
     let mut command =

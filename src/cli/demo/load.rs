@@ -94,12 +94,12 @@ async fn take_in(app: &App, world: &World, tokens: Option<&Path>) -> anyhow::Res
     // Authors cross by the store's threshold; the workers need not review them again.
     app.db().set_star_followers(app.config().star_followers).await?;
     for star in stars(world, app.config().star_followers) {
-        timelines::service::import_reach(app, star.id).await?;
+        timelines::service::import_fanout_mode(app, star.id).await?;
         bar.inc(star.followers);
     }
     if let Some(file) = tokens {
         bar.set_message("sessions");
-        let tokens = sessions::service::begin_many(app, &ids).await?;
+        let tokens = sessions::service::create_many(app, &ids).await?;
         write_tokens(file, world, &tokens).with_context(|| file.display().to_string())?;
     }
     app.db().finish_demo_load().await?;

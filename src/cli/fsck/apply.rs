@@ -44,10 +44,10 @@ async fn repair_key(app: &App, remedy: &Remedy) -> Result<(), Error> {
         Remedy::SyncLast { key, stream } => db.sync_last(key, stream).await,
         Remedy::ClaimLogin { user } => users::claim_login(app, *user).await.map(drop),
         Remedy::Unlist { owner, status } => statuses::unlist(app, *owner, *status).await,
-        Remedy::StripComment(id) => comments::strip(app, *id).await,
+        Remedy::StripComment(id) => comments::clear_content(app, *id).await,
         Remedy::SettleListOwner { owner, named, list, set, record } => {
             // The account that has the list counts, and its record follows.
-            if lists::is_of(app, *owner, *list).await? && !lists::is_of(app, *named, *list).await? {
+            if lists::is_owned_by(app, *owner, *list).await? && !lists::is_owned_by(app, *named, *list).await? {
                 return db.set_field(record, "uid", Some(&named.0.to_string()), Some(&owner.0.to_string())).await;
             }
             db.remove_member(set, list.0.to_string().as_bytes()).await
@@ -59,9 +59,9 @@ async fn repair_key(app: &App, remedy: &Remedy) -> Result<(), Error> {
 /// Applies a remedy that concerns several keys.
 async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
     match remedy {
-        Remedy::ForgetInHome { owner, status } => timelines::forget_in(app, Feed::Home(*owner), *status).await,
-        Remedy::ForgetInList { list, status } => timelines::forget_in(app, Feed::List(*list), *status).await,
-        Remedy::ListSession { digest, user, id } => sessions::list_again(app, digest, *user, SessionId(*id)).await,
+        Remedy::ForgetInHome { owner, status } => timelines::remove_deleted_from(app, Feed::Home(*owner), *status).await,
+        Remedy::ForgetInList { list, status } => timelines::remove_deleted_from(app, Feed::List(*list), *status).await,
+        Remedy::ListSession { digest, user, id } => sessions::restore_to_list(app, digest, *user, SessionId(*id)).await,
         Remedy::TrimSessions(user) => sessions::trim(app, *user).await,
         Remedy::SettleAnswers(account) => idempotency::settle(app, *account).await,
         Remedy::SettleFollow { follower, followed } => {
@@ -74,12 +74,12 @@ async fn settle(app: &App, remedy: &Remedy) -> Result<(), Error> {
             while !statuses::forget_likes_of(app, &[*status]).await?.is_empty() {}
             Ok(())
         }
-        Remedy::SettleList { owner, list } => timelines::list_again(app, *owner, *list).await,
-        Remedy::EndList { owner, list } => timelines::end_list(app, *owner, *list).await,
+        Remedy::SettleList { owner, list } => timelines::restore_list(app, *owner, *list).await,
+        Remedy::EndList { owner, list } => timelines::purge_orphaned_list(app, *owner, *list).await,
         Remedy::ResetFeed { tag } => timelines::reset(app, *tag).await,
         Remedy::SettleComment { author, comment } => comments::settle(app, *author, *comment).await,
         Remedy::RecountVotes(id) => comments::count_votes(app, *id).await,
-        Remedy::PlaceComment(id) => comments::place(app, *id).await,
+        Remedy::PlaceComment(id) => comments::restore_to_orders(app, *id).await,
         Remedy::RebuildThread(status) => comments::rebuild_thread(app, *status).await,
         Remedy::ClearThread(status) => comments::clear_thread(app, *status).await,
         Remedy::SettleCampaign { owner: Some(owner), campaign } => ads::settle_owned(app, *owner, *campaign).await,
@@ -106,7 +106,7 @@ async fn settle_status(app: &App, author: UserId, status: StatusId) -> Result<()
 async fn purge_account(app: &App, user: UserId) -> Result<(), Error> {
     let mut progress = Some(Progress::default());
     while let Some(from) = progress {
-        if users::is_there(app, user).await? {
+        if users::exists(app, user).await? {
             return Ok(());
         }
         progress = accounts::settle(app, user, "", from).await?;

@@ -1,19 +1,19 @@
-//! The end of an account: everything of it goes, and every mention of it.
+//! Deletion of accounts: an account, its content and all references to it.
 //!
-//! No key of its own: it leads what the other domains know how to take away.
+//! The domain has no keys of its own. It runs the deletions of the other domains in order.
 //!
-//! **How.** The journal, then the commit: `user:{id}` is gone, with its password. From that moment nobody sees the account nor what it said,
-//! and nothing new comes to it, since every step that adds something asks on the account's own tag whether it is there. Its sessions and
-//! its claim on its login end before the mutation answers; the login can be claimed again after 30 days. The rest goes in the background, in
-//! stages ([`service::settle`]) of passes that take away what they have settled, so that each may be done again, by anybody, from the stage
-//! on that is noted.
+//! **Steps.** The journal, then the commit: `user:{id}` is deleted, with its password. From then on the account and its content are hidden,
+//! and nothing new is added to it, since every step that adds something checks on the account's own tag that the account exists. Its
+//! sessions and its claim on the login end before the mutation returns; the login can be claimed again after 30 days. The rest happens in
+//! the background, in stages ([`service::settle`]) of passes. Each pass removes what it has processed, so any process may repeat it from
+//! the recorded stage on.
 //!
-//! **Order.** Followers and lists first, as long as what it said tells what to sweep out of feeds. Then what it said: comments, whose places stay where
-//! others have replied, and statuses, with what others liked of them and said under them; then its own side: whom it follows, what it likes, its lists. Its home, its
-//! campaigns and websites, and what was kept for its requests come last.
+//! **Order.** Followers and lists come first, while the account's statuses still say what must be removed from feeds. Then its content:
+//! comments, which stay as empty ones where others have replied, and statuses with their likes and comments. Then its own side: follows,
+//! likes, lists. Its home, its campaigns and websites, and the data of its requests come last.
 //!
-//! **What stays**, for a while: a mark of each deleted status and of the login, neither of which names it; and its votes on comments, which
-//! stay counted and do not name it either.
+//! **What stays** for a while: tombstones of its statuses and of the login, which do not name it; and its votes on comments, which stay
+//! counted and do not name it either.
 
 mod graphql;
 pub mod service;

@@ -15,7 +15,7 @@ use crate::platform::journal::service as journal;
 use crate::platform::journal::{EntryLease, Progress, Task};
 use crate::platform::rates::service as rates;
 
-/// What goes, in this order; a stage's number is its place here.
+/// The stages, in order; a stage's number is its index here.
 const STAGES: [&str; 11] = [
     "sessions",
     "followers",
@@ -30,34 +30,34 @@ const STAGES: [&str; 11] = [
     "what was kept for its requests",
 ];
 
-/// Deletes the account of whoever knows its password, as `session` asks. When this answers, no session of it is left, and nobody sees anything of it; the rest
-/// goes in the background.
+/// Deletes the account after a check of its password, for the request of `session`. When this returns, its sessions have ended and nothing
+/// of it is visible; the rest happens in the background.
 ///
 /// # Errors
-/// As [`users::prove`].
+/// As [`users::verify_password`].
 pub async fn delete(app: &App, id: UserId, password: &str, session: Option<SessionId>) -> Outcome<()> {
-    let user = users::prove(app, id, password, session).await?;
-    Ok(leave(app, id, &user.login).await?)
+    let user = users::verify_password(app, id, password, session).await?;
+    Ok(delete_unchecked(app, id, &user.login).await?)
 }
 
-/// The same for whoever need prove nothing.
+/// As [`delete`], without the check of the password.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn leave(app: &App, id: UserId, login: &str) -> Result<(), Error> {
+pub async fn delete_unchecked(app: &App, id: UserId, login: &str) -> Result<(), Error> {
     let (lease, rest) = begin(app, id, login).await?;
     lease.finish(app, rest).await;
     Ok(())
 }
 
-/// Deletes an account, asks nothing, and ends when nothing of it is left. `tell` hears what goes now.
+/// Deletes an account without a check, and returns when nothing of it is left. `tell` is called with each stage.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: once the account is gone, whoever works on the journal does the rest.
-pub async fn purge(app: &App, id: UserId, login: &str, mut tell: impl FnMut(&'static str)) -> Result<(), Error> {
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: once the account is deleted, the workers do the rest.
+pub async fn purge(app: &App, id: UserId, login: &str, mut on_stage: impl FnMut(&'static str)) -> Result<(), Error> {
     let (mut lease, mut next) = begin(app, id, login).await?;
     while let Some(progress) = next {
-        tell(STAGES.get(usize::from(progress.stage)).copied().unwrap_or_default());
+        on_stage(STAGES.get(usize::from(progress.stage)).copied().unwrap_or_default());
         lease.renew(app, progress).await?;
         next = pass(app, id, login, progress).await?;
     }
@@ -66,7 +66,7 @@ pub async fn purge(app: &App, id: UserId, login: &str, mut tell: impl FnMut(&'st
     Ok(())
 }
 
-/// The journal, the commit, and what must go before anybody is answered.
+/// The journal, the commit, and what must be deleted before the request returns.
 async fn begin(app: &App, id: UserId, login: &str) -> Result<(EntryLease, Option<Progress>), Error> {
     let lease = journal::begin_deletion(app, Task::Account { user: id, login: login.to_owned() }).await?;
     users::remove(app, id, login).await?;
@@ -77,8 +77,8 @@ async fn begin(app: &App, id: UserId, login: &str) -> Result<(EntryLease, Option
     Ok((lease, next))
 }
 
-/// A pass over what is left of an account that is gone, a thousand keys at most, and where to go on; `None` at the end, and for an account
-/// that is there: nobody has deleted it.
+/// One pass over what is left of a deleted account, a thousand keys at most. Returns where the next pass continues; `None` at the end, and
+/// for an account that was not deleted.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -95,7 +95,7 @@ async fn pass(app: &App, id: UserId, login: &str, progress: Progress) -> Result<
         1 => timelines::purge_followers(app, id).await?,
         2 => timelines::purge_memberships(app, id).await?,
         3 => comments::purge_account(app, id).await?,
-        4 => statuses::purge(app, id, async |ids| comments::end(app, &ids).await).await?,
+        4 => statuses::purge(app, id, async |ids| comments::erase_threads(app, &ids).await).await?,
         5 => graph::purge_following(app, id).await?,
         6 => statuses::purge_likes(app, id).await?,
         7 => timelines::purge_lists(app, id).await?,

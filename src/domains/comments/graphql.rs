@@ -1,12 +1,12 @@
 //! Comments in GraphQL.
 
 use super::model::{self, Draft, ParentRef};
-use super::service::{self, Shown, TreeArgs};
+use super::service::{self, TreeArgs, VisibleComment};
 use crate::base::error::{Outcome, UserError as Row, UserErrorCode};
 use crate::base::ids::{CommentId, StatusId, UserId};
 use crate::base::page::PageArgs;
 use crate::base::request::Request;
-use crate::domains::statuses::{self, Seen, StatusObject};
+use crate::domains::statuses::{self, StatusObject, ViewedStatus};
 use crate::domains::users::UserObject;
 use crate::schema::{
     Connection, ConnectionKind, DateTime, DirectSerialize, Edge, Json, Selected, Text, UserError, object, refuse, request,
@@ -44,7 +44,7 @@ enum VoteKind {
 }
 
 /// A comment as the viewer sees it.
-pub struct CommentObject(pub Shown);
+pub struct CommentObject(pub VisibleComment);
 
 object! {
     /// A comment in the thread of a status. A deleted comment that has replies remains without its text and its author until its last reply is deleted;
@@ -136,7 +136,7 @@ impl CommentThread {
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
-    pub async fn of(ctx: &Context<'_>, seen: &Seen) -> Result<Self> {
+    pub async fn of(ctx: &Context<'_>, seen: &ViewedStatus) -> Result<Self> {
         let (status, total) = (seen.status.id, seen.status.comments);
         if !ctx.look_ahead().field("syncCursor").exists() {
             return Ok(Self { status, total, sync_cursor: None });
@@ -212,7 +212,7 @@ async fn tree(request: &Request, status: StatusId, args: TreeArgs) -> Result<Con
     Ok(Connection::new(tree.items.into_iter().map(edge).collect(), tree.has_next, tree.has_previous, EmptyFields))
 }
 
-fn edge(cursor: String, shown: Shown) -> Edge<Comments> {
+fn edge(cursor: String, shown: VisibleComment) -> Edge<Comments> {
     Edge { cursor, node: CommentObject(shown), fields: EmptyFields }
 }
 
@@ -366,8 +366,8 @@ async fn add(ctx: &Context<'_>, input: AddCommentInput) -> Result<Commented> {
     let request = request(ctx)?;
     let viewer = request.viewer()?.user;
     let added: Outcome<Option<CommentId>> = async {
-        let under = under(input.status_id.as_deref().map(String::as_str), input.parent_id.as_deref().map(String::as_str))?;
-        let draft = Draft { under, message: input.message, idempotency_key: input.idempotency_key };
+        let parent = under(input.status_id.as_deref().map(String::as_str), input.parent_id.as_deref().map(String::as_str))?;
+        let draft = Draft { parent, message: input.message, idempotency_key: input.idempotency_key };
         service::add(&request.app, &request.loaders(), viewer, draft).await
     }
     .await;
@@ -396,7 +396,7 @@ async fn change(
         let id = known(id, "commentId")?;
         change(request, viewer, id).await?;
         request.reset_loaders();
-        let shown = service::shown(&request.loaders(), [id]).await?.pop().flatten();
+        let shown = service::load_visible(&request.loaders(), [id]).await?.pop().flatten();
         Ok(CommentObject(shown.ok_or_else(|| service::not_found("commentId"))?))
     }
     .await;
@@ -423,11 +423,11 @@ fn known(id: &str, field: &'static str) -> Outcome<CommentId> {
 
 async fn load(request: &Request, id: Option<CommentId>) -> Result<Option<CommentObject>> {
     match id {
-        Some(id) => Ok(service::shown(&request.loaders(), [id]).await?.pop().flatten().map(CommentObject)),
+        Some(id) => Ok(service::load_visible(&request.loaders(), [id]).await?.pop().flatten().map(CommentObject)),
         None => Ok(None),
     }
 }
 
 async fn load_status(request: &Request, id: StatusId) -> Result<Option<StatusObject>> {
-    Ok(statuses::service::shown(&request.loaders(), [id]).await?.pop().flatten().map(StatusObject))
+    Ok(statuses::service::load_visible(&request.loaders(), [id]).await?.pop().flatten().map(StatusObject))
 }

@@ -1,40 +1,41 @@
-//! Every key and channel of this domain. What belongs to a thread has its status's tag.
+//! Every key and channel of this domain. The keys of a thread have its status's tag.
 
 use super::model::Order;
 use crate::base::audit;
 use crate::base::ids::{CommentId, StatusId, UserId};
 
-/// What stands before the colon of each of them.
+/// The kinds of keys: the part before the colon.
 pub const KINDS: [&str; 9] = ["comment", "votes", "replies", "thread", "discussion", "pending", "erased", "fallen", "commented"];
 
-/// HASH `id uid message [edited path up down replies places descendants others gone told]`; what is not there is zero or empty. `path` holds
-/// the ids of those above, 7 bytes each. No time to live.
+/// HASH `id uid message [edited path up down replies places descendants others gone told]`; missing fields are zero or empty. `path` holds
+/// the ids of the ancestors, 7 bytes each. No time to live.
 pub(super) fn comment(id: CommentId) -> String {
     format!("comment:{{{}}}:{}", id.status.0, id.number)
 }
 
-/// HASH, keyed hash of comment and voter (8 bytes) → `1` or `-1`. At most one an account there is; goes with the comment.
+/// HASH, keyed hash of comment and voter (8 bytes) → `1` or `-1`. At most one field for each account; deleted with the comment.
 pub(super) fn votes(id: CommentId) -> String {
     format!("votes:{{{}}}:{}", id.status.0, id.number)
 }
 
-/// ZSET of a thread in one order; every score is 0, so that members stand by their bytes: parent (7), key (4, not in `new`), comment (7).
+/// ZSET of a thread in one order. Every score is 0, so members are ordered by their bytes: parent (7), sort key (4, not in `new`), comment
+/// (7).
 pub(super) fn replies(status: StatusId, order: Order) -> String {
     format!("replies:{{{}}}:{}", status.0, order.name())
 }
 
-/// HASH `last`: the newest event of the log. Goes with the status.
+/// HASH `last`: the newest event of the log. Deleted with the status.
 pub(super) fn thread(status: StatusId) -> String {
     format!("thread:{{{}}}", status.0)
 }
 
-/// STREAM, event → `k` kind, `c` comment, `n` how many were removed, `b` the event before. At most [`super::model::MAX_EVENTS`]; time to
-/// live: an hour from the last one, unless configured. Its channel has the same name.
+/// STREAM, event → `k` kind, `c` comment, `n` number of removed comments, `b` previous event. At most [`super::model::MAX_EVENTS`]; time to
+/// live: an hour from the last event, unless configured. The channel has the same name.
 pub(super) fn log(status: StatusId) -> String {
     format!("discussion:{{{}}}", status.0)
 }
 
-/// ZSET, comment → when it is to be told that it was voted on, ms. Time to live as the log's.
+/// ZSET, comment → when an event about its votes is due, ms. Time to live as the log's.
 pub(super) fn pending(status: StatusId) -> String {
     format!("pending:{{{}}}", status.0)
 }
@@ -44,7 +45,7 @@ pub(super) fn erased(status: StatusId) -> String {
     format!("erased:{{{}}}", status.0)
 }
 
-/// ZSET, comment that was taken away with all below it → the id of that removal. Those whose replies are still to be cleared away.
+/// ZSET, root of a removed branch → the id of the removal, until all comments below it are deleted.
 pub(super) fn fallen(status: StatusId) -> String {
     format!("fallen:{{{}}}", status.0)
 }
@@ -54,7 +55,7 @@ pub(super) fn commented(author: UserId) -> String {
     format!("commented:{{{}}}", author.0)
 }
 
-/// What a key of this domain is about.
+/// A parsed key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum KeyKind {
     Comment(CommentId),
@@ -68,7 +69,7 @@ pub(super) enum KeyKind {
     Commented(UserId),
 }
 
-/// What a key is about; `None` when it is not of this domain.
+/// Parses a key; `None` for a key of another domain.
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let (kind, _) = key.split_once(':')?;
     if let Some((owner, rest)) = key.split_once("}:") {

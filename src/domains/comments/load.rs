@@ -1,4 +1,4 @@
-//! The batch loaders of comments: themselves with what the viewer thinks of each, and parts of levels.
+//! The batch loaders of comments with the viewer's votes, and of parts of levels.
 
 use super::model::{Comment, Vote};
 use super::store::{self, Level};
@@ -11,41 +11,41 @@ use siphasher::sip::SipHasher24;
 use std::hash::Hasher;
 use std::sync::Arc;
 
-/// A comment as a viewer sees it.
+/// A comment with the viewer's vote.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
+pub struct ViewedComment {
     /// The comment.
     pub comment: Arc<Comment>,
-    /// What the viewer thinks of it.
+    /// The viewer's vote.
     pub vote: Vote,
 }
 
-/// Comments by id; `None` for what is not there. Whether it may be shown is the service's to say.
+/// Loads comments by id; `None` for unknown ids. Whether the viewer may see them is the service's decision.
 pub struct FetchComments {
     /// The application.
     pub app: App,
-    /// Who asks.
+    /// The viewer, if there is a session.
     pub viewer: Option<UserId>,
 }
 
 impl Fetch for FetchComments {
     type Key = CommentId;
-    type Value = Option<Seen>;
+    type Value = Option<ViewedComment>;
 
-    fn bytes(value: &Option<Seen>) -> usize {
+    fn bytes(value: &Option<ViewedComment>) -> usize {
         value.as_ref().map_or(0, |seen| seen.comment.message.len())
     }
 
-    async fn fetch(&self, keys: &[CommentId]) -> Result<Vec<Option<Seen>>, Error> {
+    async fn fetch(&self, keys: &[CommentId]) -> Result<Vec<Option<ViewedComment>>, Error> {
         let secret = self.app.cursors().await?.secret();
         let voter = self.viewer.map(|viewer| move |id| voter(secret, id, viewer));
         let found = store::load(self.app.db(), keys, voter).await?;
-        Ok(found.into_iter().map(|found| found.map(|(comment, vote)| Seen { comment: comment.into(), vote })).collect())
+        Ok(found.into_iter().map(|found| found.map(|(comment, vote)| ViewedComment { comment: comment.into(), vote })).collect())
     }
 }
 
-/// Who votes on a comment, as votes are kept: under the deployment's secret, so that nobody's votes name them, and those of one on two
-/// comments have nothing in common.
+/// The voter as stored with a vote: a keyed hash under the deployment's secret. Votes do not identify the voter, and votes of one voter on
+/// two comments cannot be linked.
 pub(super) fn voter(secret: [u8; 16], id: CommentId, user: UserId) -> [u8; 8] {
     let mut hasher = SipHasher24::new_with_key(&secret);
     hasher.write(b"vote");
@@ -55,7 +55,7 @@ pub(super) fn voter(secret: [u8; 16], id: CommentId, user: UserId) -> [u8; 8] {
     hasher.finish().to_be_bytes()
 }
 
-/// Parts of levels.
+/// Loads parts of levels.
 pub struct FetchLevels(pub App);
 
 /// A part of a level.

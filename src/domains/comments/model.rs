@@ -1,4 +1,4 @@
-//! Comments: plain types, what they must be, and where each stands in every order.
+//! Comments: plain types, limits, and the position of a comment in every order.
 
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::{UserError, UserErrorCode};
@@ -9,48 +9,48 @@ use crate::platform::idempotency::check_key;
 /// The most bytes of a message.
 pub const MESSAGE_BYTES: usize = max_bytes(2_000);
 const MESSAGE: TextRules = TextRules { what: "The message", min: 1, max: 2_000, bytes: MESSAGE_BYTES, newlines: true };
-/// Comments that an account has at once.
+/// The most comments of an account.
 pub(super) const MAX_COMMENTED: usize = 1_000_000;
-/// How long it is known of a comment that it has left: longer than an idempotency key, which could otherwise bring it back.
+/// How long a deleted comment is remembered: longer than an idempotency key, which could otherwise restore it.
 pub(super) const ERASED_FOR: Millis = 25 * 60 * MINUTE;
-/// Of how many comments of a thread that is known.
+/// The most deleted comments that a thread remembers.
 pub(super) const MAX_ERASED: usize = 20_000;
-/// Events of a thread that are kept.
+/// The most events in the log of a thread.
 pub(super) const MAX_EVENTS: usize = 1_000;
-/// The most comments above one another: a script holds the keys of all of them.
+/// The most levels: a script takes the keys of all ancestors.
 pub const MAX_DEPTH: usize = 64;
 /// Bytes of an id in members and paths.
 pub(super) const ID: usize = 7;
 
-/// A comment, as it is kept.
+/// A comment, as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comment {
-    /// Its id, which tells when it was posted.
+    /// The id; its time is when the comment was posted.
     pub id: CommentId,
-    /// Who wrote it; `None` once it was deleted.
+    /// The author; `None` once the comment was deleted.
     pub author: Option<UserId>,
-    /// What it says; empty once it was deleted.
+    /// The text; empty once the comment was deleted.
     pub message: String,
-    /// When it was last changed, if it was.
+    /// When the text was last edited.
     pub edited_at: Option<Millis>,
-    /// Those above it, the top one first.
+    /// The ids of the ancestors, the top one first.
     pub path: Vec<u64>,
-    /// Votes for it.
+    /// The number of upvotes.
     pub up: u64,
-    /// Votes against it.
+    /// The number of downvotes.
     pub down: u64,
-    /// Living direct replies.
+    /// The number of direct replies that are not deleted.
     pub replies: u64,
-    /// Direct replies that have a place: living ones, and deleted ones with replies.
+    /// The number of direct replies in the thread, including deleted ones that have replies.
     pub places: u64,
-    /// Living comments below it.
+    /// The number of comments below that are not deleted.
     pub descendants: u64,
-    /// Those of them that are by somebody else than its author.
+    /// The part of `descendants` by other authors than this comment's.
     pub others: u64,
 }
 
 impl Comment {
-    /// One that nobody has written yet, below those of `path`.
+    /// A new, empty comment below the comments of `path`.
     pub(super) const fn new(id: CommentId, path: Vec<u64>) -> Self {
         Self {
             id,
@@ -67,41 +67,41 @@ impl Comment {
         }
     }
 
-    /// How deep it stands: 0 directly under the status.
+    /// The depth: 0 directly below the status.
     pub const fn depth(&self) -> usize {
         self.path.len()
     }
 
-    /// Votes for it less votes against it.
+    /// Upvotes minus downvotes.
     pub const fn score(&self) -> i64 {
         self.up as i64 - self.down as i64
     }
 
-    /// What it replies to; `None` directly under the status.
+    /// The parent; `None` directly below the status.
     pub fn parent(&self) -> Option<CommentId> {
         self.path.last().map(|number| CommentId { number: *number, ..self.id })
     }
 
-    /// Those above it, the top one first.
+    /// The ancestors, the top one first.
     pub fn ancestors(&self) -> impl Iterator<Item = CommentId> {
         self.path.iter().map(|number| CommentId { number: *number, ..self.id })
     }
 }
 
-/// What somebody thinks of a comment.
+/// A viewer's vote on a comment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Vote {
-    /// For it.
+    /// An upvote.
     Up,
-    /// Against it.
+    /// A downvote.
     Down,
-    /// Nothing.
+    /// No vote.
     #[default]
     None,
 }
 
 impl Vote {
-    /// As it is kept.
+    /// The stored number.
     pub(super) const fn number(self) -> i8 {
         match self {
             Self::Up => 1,
@@ -119,28 +119,28 @@ impl Vote {
     }
 }
 
-/// What a comment is to stand under.
+/// The parent of a new comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParentRef {
-    /// A status, directly.
+    /// A status: the comment is at the top level.
     Status(StatusId),
-    /// Another comment.
+    /// A comment.
     Comment(CommentId),
 }
 
-/// What someone wants to say, as it came.
+/// A new comment as the client sent it, unchecked.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// Where.
-    pub under: ParentRef,
+    /// The parent.
+    pub parent: ParentRef,
     /// The text.
     pub message: String,
-    /// A key under which a repeated request is known again.
+    /// Identifies a repeated request.
     pub idempotency_key: Option<String>,
 }
 
 impl Draft {
-    /// The draft as it is kept, or every mistake in it.
+    /// Validates and normalizes the draft; returns every error.
     pub(super) fn check(self) -> Result<Self, Vec<UserError>> {
         let mut errors = Vec::new();
         let message = check_message(&self.message).unwrap_or_else(|row| {
@@ -152,28 +152,28 @@ impl Draft {
     }
 }
 
-/// A message as it is kept.
+/// Validates and normalizes a message.
 pub(super) fn check_message(text: &str) -> Result<String, UserError> {
     MESSAGE.check(text).map_err(|message| UserError::new(UserErrorCode::InvalidMessage, message, &["message"]))
 }
 
-/// The order in which comments of a level are read.
+/// The order of the comments of a level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Sort {
-    /// The highest score first, then the newer one.
+    /// The highest score first, then the newest.
     #[default]
     Top,
     /// The newest first.
     New,
     /// The oldest first.
     Old,
-    /// The most direct replies first, then the newer one.
+    /// The most direct replies first, then the newest.
     Replies,
-    /// The most controversial first, then the newer one.
+    /// The most controversial first, then the newest.
     Controversial,
 }
 
-/// What comments of a thread are kept in order by.
+/// A stored order of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Order {
     New,
@@ -183,10 +183,10 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// As scripts have their keys.
+    /// In the order of the scripts' keys.
     pub(super) const ALL: [Self; 4] = [Self::New, Self::Top, Self::Talk, Self::Split];
 
-    /// Its name in keys.
+    /// The name in keys.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::New => "new",
@@ -196,12 +196,12 @@ impl Order {
         }
     }
 
-    /// Bytes of the key before the id.
+    /// Bytes of the sort key in a member.
     pub(super) const fn width(self) -> usize {
         if matches!(self, Self::New) { 0 } else { 4 }
     }
 
-    /// What a comment is ordered by. Scripts say the same.
+    /// The sort key of a comment. The scripts compute the same.
     pub(super) fn key(self, comment: &Comment) -> u32 {
         let saturated = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         match self {
@@ -213,14 +213,14 @@ impl Order {
     }
 }
 
-/// How much opinions differ: `(up + down) ^ (min / max)`, 0 while all agree, in thousandths, at most [`u32::MAX`]. As Reddit has it
-/// (`_sorts.pyx`, `controversy`): many votes that are evenly shared weigh most.
+/// The controversy of votes: `(up + down) ^ (min / max)` in thousandths, at most [`u32::MAX`]; 0 while all votes agree. As in Reddit's
+/// `_sorts.pyx`: many evenly split votes score highest.
 pub fn controversy(up: u64, down: u64) -> u32 {
     if up == 0 || down == 0 {
         return 0;
     }
     let balance = up.min(down) as f64 / up.max(down) as f64;
-    // A cast rounds down, and saturates.
+    // The cast rounds down and saturates.
     (((up + down) as f64).powf(balance) * 1_000.0) as u32
 }
 
@@ -228,7 +228,7 @@ pub fn controversy(up: u64, down: u64) -> u32 {
 const BITS: u32 = 53;
 
 impl Sort {
-    /// The set that has this order.
+    /// The stored order that serves this sort.
     pub(super) const fn order(self) -> Order {
         match self {
             Self::New | Self::Old => Order::New,
@@ -238,7 +238,7 @@ impl Sort {
         }
     }
 
-    /// A letter, for cursors.
+    /// A letter for cursors.
     pub(super) const fn letter(self) -> u8 {
         match self {
             Self::Top => b'1',
@@ -249,7 +249,7 @@ impl Sort {
         }
     }
 
-    /// Where a comment with this key stands: larger comes first.
+    /// The position of a comment with this sort key; larger positions come first.
     pub(super) fn position(self, key: u32, number: u64) -> u128 {
         match self {
             Self::Old => u128::from(source::MAX + 1 - number.min(source::MAX)),
@@ -257,7 +257,7 @@ impl Sort {
         }
     }
 
-    /// The comment that stands at a position.
+    /// The number of the comment at a position.
     pub(super) fn number(self, position: u128) -> u64 {
         match self {
             Self::Old => u128::from(source::MAX + 1).saturating_sub(position) as u64,
@@ -265,14 +265,14 @@ impl Sort {
         }
     }
 
-    /// The bytes behind the parent's id at which a position stands in its set.
+    /// The bytes of a position in its set, behind the parent's id.
     pub(super) fn bytes(self, position: u128) -> Vec<u8> {
         let key = ((position >> BITS) as u32).to_be_bytes();
         let width = self.order().width();
         [&key[4 - width..], &bytes_of(self.number(position))].concat()
     }
 
-    /// The position of such bytes, and the comment's number; `None` for what no script writes.
+    /// Parses such bytes into a position and the comment's number; `None` if they are invalid.
     pub(super) fn read(self, bytes: &[u8]) -> Option<(u128, u64)> {
         let (key, number) = bytes.split_at_checked(self.order().width())?;
         let key = key.iter().fold(0, |key, byte| key << 8 | u32::from(*byte));
@@ -281,70 +281,70 @@ impl Sort {
     }
 }
 
-/// An id in 7 bytes.
+/// Encodes an id in 7 bytes.
 pub(super) fn bytes_of(number: u64) -> [u8; ID] {
     let [_, bytes @ ..] = number.to_be_bytes();
     bytes
 }
 
-/// The id in 7 bytes.
+/// Decodes an id of 7 bytes.
 pub(super) fn number_of(bytes: &[u8]) -> Option<u64> {
     (bytes.len() == ID).then(|| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
-/// An event of a thread's log: milliseconds and a number, as its stream has it.
+/// The id of an event in a thread's log: milliseconds and a sequence number, as in the stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EventId {
-    /// When it was told, or as late as the one before.
+pub struct ThreadEventId {
+    /// When the event was published; not before the previous event.
     pub at: Millis,
-    /// Which of that millisecond.
+    /// The sequence number within the millisecond.
     pub number: u64,
 }
 
-/// What has happened to a comment.
+/// What happened to a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommentEventKind {
     /// It was added.
     Added,
-    /// Its text was changed.
+    /// Its text was edited.
     Edited,
-    /// It was deleted, by itself or with all below it: so many living comments went.
+    /// It was deleted, alone or with its branch; the number of comments that were deleted.
     Deleted(u64),
-    /// Votes have changed.
+    /// Its votes changed.
     Voted,
 }
 
 /// An event of a thread's log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event {
-    /// Which.
-    pub id: EventId,
-    /// The one before it.
-    pub before: EventId,
-    /// To what.
+pub struct ThreadEvent {
+    /// The id.
+    pub id: ThreadEventId,
+    /// The id of the previous event.
+    pub before: ThreadEventId,
+    /// The comment.
     pub comment: CommentId,
-    /// What.
-    pub happened: CommentEventKind,
+    /// What happened to it.
+    pub kind: CommentEventKind,
 }
 
-/// What reading a log on from a place has come to.
+/// Result of reading a log behind a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Read {
-    /// What comes next, nothing missing.
-    Events(Vec<Event>),
-    /// What comes next is kept no longer.
+pub enum ThreadEventPage {
+    /// The next events, complete.
+    Events(Vec<ThreadEvent>),
+    /// The next events have expired.
     Expired,
-    /// The storage has lost what comes next.
+    /// Redis has lost the next events.
     Lost,
 }
 
-impl std::fmt::Display for EventId {
+impl std::fmt::Display for ThreadEventId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}-{}", self.at, self.number)
     }
 }
 
-impl std::str::FromStr for EventId {
+impl std::str::FromStr for ThreadEventId {
     type Err = std::num::ParseIntError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {

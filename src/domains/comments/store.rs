@@ -1,11 +1,11 @@
 //! Comments in Redis.
 
-pub(super) mod mend;
+pub(super) mod repair;
 
 use super::keys;
 use super::model::{
-    Comment, CommentEventKind, ERASED_FOR, Event, EventId, ID, MAX_COMMENTED, MAX_ERASED, MAX_EVENTS, Order, Read, Sort, Vote,
-    bytes_of, number_of,
+    Comment, CommentEventKind, ERASED_FOR, ID, MAX_COMMENTED, MAX_ERASED, MAX_EVENTS, Order, Sort, ThreadEvent, ThreadEventId,
+    ThreadEventPage, Vote, bytes_of, number_of,
 };
 use crate::base::clock::Millis;
 use crate::base::error::Error;
@@ -17,22 +17,22 @@ use crate::domains::statuses::{gone_key, status_key};
 use crate::domains::users::user_key;
 use redis::{Cmd, Value, cmd};
 
-/// What the scripts that change a thread share.
+/// The prelude of the scripts that change a thread.
 const THREAD: &str = include_str!("lua/thread.lua");
 static ADD_COMMENT: Script = Script::after(THREAD, include_str!("lua/add_comment.lua"));
 static EDIT_COMMENT: Script = Script::after(THREAD, include_str!("lua/edit_comment.lua"));
 static VOTE_COMMENT: Script = Script::after(THREAD, include_str!("lua/vote_comment.lua"));
-static TELL_VOTES: Script = Script::allow_oom_after(THREAD, include_str!("lua/tell_votes.lua"));
+static PUBLISH_VOTES: Script = Script::allow_oom_after(THREAD, include_str!("lua/publish_votes.lua"));
 static DELETE_COMMENT: Script = Script::allow_oom_after(THREAD, include_str!("lua/delete_comment.lua"));
 static REMOVE_BRANCH: Script = Script::allow_oom_after(THREAD, include_str!("lua/remove_branch.lua"));
 static CLEAR_PART: Script = Script::allow_oom_after(THREAD, include_str!("lua/clear_part.lua"));
 static ADD_COMMENTED: Script = Script::allow_oom(include_str!("lua/add_commented.lua"));
 static WALK_TREE: Script = Script::new(include_str!("lua/walk_tree.lua"));
 
-/// How often it is told at most that votes on a comment have changed.
-const TOLD_EVERY: Millis = 1_000;
+/// The least time between two events about the votes of a comment.
+const VOTE_EVENT_INTERVAL: Millis = 1_000;
 
-/// As [`decode_comment`] takes them.
+/// The fields that [`decode_comment`] takes.
 pub(super) const FIELDS: [&str; 11] =
     ["id", "uid", "message", "edited", "path", "up", "down", "replies", "places", "descendants", "others"];
 
@@ -46,10 +46,10 @@ pub(super) fn thread_of(channel: &str) -> Option<StatusId> {
     if let Some(keys::KeyKind::Log(status)) = keys::parse(channel) { Some(status) } else { None }
 }
 
-/// Who has no votes.
+/// A voter without votes.
 pub(super) const NOBODY: Option<fn(CommentId) -> [u8; 8]> = None;
 
-/// Comments by id with what `voter` thinks of each, in their order; `None` for what is not there. One pipeline.
+/// Loads comments with the votes of `voter`, in the order of `ids`; `None` for unknown ids. One pipeline.
 pub(super) async fn load(
     db: &Db,
     ids: &[CommentId],
@@ -68,7 +68,7 @@ pub(super) async fn load(
     ids.iter().zip(replies).map(one).collect()
 }
 
-/// A comment of its fields; `None` where there is none.
+/// Decodes a comment from its fields; `None` if there is none.
 pub(super) fn decode_comment(id: CommentId, mut fields: Vec<Option<Vec<u8>>>) -> Result<Option<Comment>, Error> {
     let mut text = |at: usize| {
         let bytes = fields.get_mut(at).and_then(Option::take);
@@ -98,14 +98,14 @@ pub(super) fn decode_comment(id: CommentId, mut fields: Vec<Option<Vec<u8>>>) ->
     }))
 }
 
-/// What every change of a thread is told with.
+/// What every change of a thread needs to append to the log.
 #[derive(Clone, Copy)]
 pub(super) struct Log {
     pub(super) now: Millis,
     pub(super) age: Millis,
 }
 
-/// A script over a comment and those above it.
+/// A call of a script over a comment and its ancestors.
 fn change(script: &'static Script, log: Log, id: CommentId, path: &[u64]) -> Call {
     let status = id.status;
     let of_thread = [status_key(status), gone_key(status), keys::thread(status), keys::log(status), keys::pending(status)];
@@ -122,72 +122,78 @@ fn change(script: &'static Script, log: Log, id: CommentId, path: &[u64]) -> Cal
         .arg(MAX_EVENTS)
 }
 
-/// What adding a comment came to.
+/// Result of adding a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Added {
-    /// It is there, since now or before.
-    Stands,
-    /// What it is to stand under is not there.
-    NowhereToStand,
-    /// It was there, and was deleted.
-    Erased,
+pub(super) enum AddCommentResult {
+    /// The comment exists, since now or before.
+    Added,
+    /// The parent does not exist.
+    NoParent,
+    /// The comment existed, and was deleted.
+    Deleted,
 }
 
 /// Adds a comment: the commit. One script on the status's tag.
-pub(super) async fn add(db: &Db, log: Log, comment: &Comment, author: UserId) -> Result<Added, Error> {
+pub(super) async fn add(db: &Db, log: Log, comment: &Comment, author: UserId) -> Result<AddCommentResult, Error> {
     let call = change(&ADD_COMMENT, log, comment.id, &comment.path).arg(author.0).arg(&comment.message);
     Ok(match db.call::<i64>(call).await? {
-        1 => Added::Stands,
-        0 => Added::NowhereToStand,
-        _ => Added::Erased,
+        1 => AddCommentResult::Added,
+        0 => AddCommentResult::NoParent,
+        _ => AddCommentResult::Deleted,
     })
 }
 
-/// What changing a comment came to.
+/// Result of changing a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Changed {
-    /// It is done: so many living comments have gone, where any do.
+pub(super) enum ChangeCommentResult {
+    /// Done; the number of comments that were deleted, if any.
     Done(u64),
-    NotThere,
+    NotFound,
     Forbidden,
 }
 
-impl Changed {
+impl ChangeCommentResult {
     const fn of(reply: i64) -> Self {
         match reply {
-            0 => Self::NotThere,
+            0 => Self::NotFound,
             -1 => Self::Forbidden,
             count => Self::Done(count.unsigned_abs()),
         }
     }
 }
 
-/// Changes what a comment of `author` says. One script.
-pub(super) async fn edit(db: &Db, log: Log, comment: &Comment, author: UserId, message: &str) -> Result<Changed, Error> {
+/// Edits the text of a comment of `author`. One script.
+pub(super) async fn edit(
+    db: &Db,
+    log: Log,
+    comment: &Comment,
+    author: UserId,
+    message: &str,
+) -> Result<ChangeCommentResult, Error> {
     let call = change(&EDIT_COMMENT, log, comment.id, &comment.path).arg(author.0).arg(message);
-    db.call(call).await.map(Changed::of)
+    db.call(call).await.map(ChangeCommentResult::of)
 }
 
-/// What a vote came to.
+/// Result of a vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Voted {
+pub(super) enum VoteResult {
     Done,
-    /// It is to be told then, which nobody else knows yet.
-    ToTell(Millis),
-    NotThere,
+    /// An event about the votes is due at this time, and no other process knows.
+    PublishAt(Millis),
+    NotFound,
 }
 
-/// Votes. One script.
-pub(super) async fn vote(db: &Db, log: Log, comment: &Comment, voter: [u8; 8], vote: Vote) -> Result<Voted, Error> {
-    let call = change(&VOTE_COMMENT, log, comment.id, &comment.path).arg(&voter[..]).arg(vote.number()).arg(TOLD_EVERY);
+/// Votes on a comment. One script.
+pub(super) async fn vote(db: &Db, log: Log, comment: &Comment, voter: [u8; 8], vote: Vote) -> Result<VoteResult, Error> {
+    let call = change(&VOTE_COMMENT, log, comment.id, &comment.path).arg(&voter[..]).arg(vote.number()).arg(VOTE_EVENT_INTERVAL);
     Ok(match db.call::<u64>(call).await? {
-        0 => Voted::NotThere,
-        1 => Voted::Done,
-        due => Voted::ToTell(due),
+        0 => VoteResult::NotFound,
+        1 => VoteResult::Done,
+        due => VoteResult::PublishAt(due),
     })
 }
 
-/// Up to `limit` comments of a thread of which it is due to tell that votes have changed. One command.
+/// Up to `limit` comments of a thread with due events about their votes. One command.
 pub(super) async fn due_votes(db: &Db, status: StatusId, now: Millis, limit: usize) -> Result<Vec<CommentId>, Error> {
     let range =
         cmd("ZRANGE").arg(keys::pending(status)).arg("-inf").arg(now).arg("BYSCORE").arg("LIMIT").arg(0).arg(limit).take();
@@ -195,41 +201,47 @@ pub(super) async fn due_votes(db: &Db, status: StatusId, now: Millis, limit: usi
     Ok(numbers.into_iter().map(|number| CommentId { status, number }).collect())
 }
 
-/// Tells of them. One pipeline of scripts.
-pub(super) async fn tell_votes(db: &Db, log: Log, ids: &[CommentId]) -> Result<(), Error> {
-    db.call_untracked(ids.iter().map(|id| change(&TELL_VOTES, log, *id, &[])).collect()).await.map(drop)
+/// Publishes the due events about votes. One pipeline of scripts.
+pub(super) async fn publish_votes(db: &Db, log: Log, ids: &[CommentId]) -> Result<(), Error> {
+    db.call_untracked(ids.iter().map(|id| change(&PUBLISH_VOTES, log, *id, &[])).collect()).await.map(drop)
 }
 
-/// Deletes comments of `author`, each by itself: the commit. One pipeline of scripts.
-pub(super) async fn delete(db: &Db, log: Log, comments: &[&Comment], author: UserId) -> Result<Vec<Changed>, Error> {
+/// Deletes comments of `author`, without their replies: the commit. One pipeline of scripts.
+pub(super) async fn delete(db: &Db, log: Log, comments: &[&Comment], author: UserId) -> Result<Vec<ChangeCommentResult>, Error> {
     let call = |comment: &&Comment| {
         let call = change(&DELETE_COMMENT, log, comment.id, &comment.path);
         call.arg(ERASED_FOR).arg(MAX_ERASED).arg(author.0)
     };
     let replies = db.call_many(comments.iter().map(call).collect()).await?;
-    replies.into_iter().map(|reply| decode::one(reply).map(Changed::of)).collect()
+    replies.into_iter().map(|reply| decode::one(reply).map(ChangeCommentResult::of)).collect()
 }
 
-/// Takes a comment away with all below it, if `by` may: the commit. `removal` is an id of its own. One script.
-pub(super) async fn remove_branch(db: &Db, log: Log, comment: &Comment, by: UserId, removal: u64) -> Result<Changed, Error> {
+/// Removes a comment with its branch, if `by` may: the commit. `removal` is a new id. One script.
+pub(super) async fn remove_branch(
+    db: &Db,
+    log: Log,
+    comment: &Comment,
+    by: UserId,
+    removal: u64,
+) -> Result<ChangeCommentResult, Error> {
     let call = change(&REMOVE_BRANCH, log, comment.id, &comment.path);
-    db.call(call.arg(ERASED_FOR).arg(MAX_ERASED).arg(by.0).arg(removal)).await.map(Changed::of)
+    db.call(call.arg(ERASED_FOR).arg(MAX_ERASED).arg(by.0).arg(removal)).await.map(ChangeCommentResult::of)
 }
 
-/// Up to `limit` comments whose replies are to be cleared away, each with the removal that took it. One command.
+/// Up to `limit` roots of removed branches with comments left below, each with its removal. One command.
 pub(super) async fn fallen(db: &Db, status: StatusId, limit: usize) -> Result<Vec<(CommentId, u64)>, Error> {
     let reply = db.read(cmd("ZRANGE").arg(keys::fallen(status)).arg(0).arg(limit.max(1) - 1).arg("WITHSCORES").take()).await?;
     let rows = decode::rows(reply)?;
     Ok(rows.into_iter().map(|row| (CommentId { status, number: row.member }, row.position)).collect())
 }
 
-/// Clears comments away that were taken by removals. One pipeline of scripts.
+/// Deletes comments of removed branches. One pipeline of scripts.
 pub(super) async fn clear(db: &Db, log: Log, parts: &[(Comment, u64)]) -> Result<(), Error> {
     let call = |(part, removal): &(Comment, u64)| change(&CLEAR_PART, log, part.id, &part.path).arg(*removal);
     db.call_many(parts.iter().map(call).collect()).await.map(drop)
 }
 
-/// Nothing is left below comments of a thread that were taken away. One command; none costs nothing.
+/// Forgets roots of removed branches with nothing left below. One command; nothing for no ids.
 pub(super) async fn forget_fallen(db: &Db, status: StatusId, ids: &[CommentId]) -> Result<(), Error> {
     let numbers: Vec<u64> = ids.iter().map(|id| id.number).collect();
     if numbers.is_empty() {
@@ -238,7 +250,7 @@ pub(super) async fn forget_fallen(db: &Db, status: StatusId, ids: &[CommentId]) 
     db.write_many(vec![cmd("ZREM").arg(keys::fallen(status)).arg(numbers).take()]).await.map(drop)
 }
 
-/// Up to `each` direct replies of each of `ids`, whether those are there or not. One pipeline.
+/// Up to `each` direct replies of each of `ids`, which need not exist. One pipeline.
 pub(super) async fn below(db: &Db, ids: &[CommentId], each: usize) -> Result<Vec<Vec<CommentId>>, Error> {
     let window = Window { below: u128::TOP, above: u128::BOTTOM, newest_first: true, limit: each };
     let level = |id: &CommentId| Level { status: id.status, parent: id.number, sort: Sort::New, window };
@@ -248,8 +260,8 @@ pub(super) async fn below(db: &Db, ids: &[CommentId], each: usize) -> Result<Vec
     Ok(ids.iter().zip(found).map(of).collect())
 }
 
-/// Up to `limit` comments that stand anywhere in a thread. One command.
-pub(super) async fn any_of(db: &Db, status: StatusId, limit: usize) -> Result<Vec<(CommentId, Vec<u8>)>, Error> {
+/// Up to `limit` comments from anywhere in a thread. One command.
+pub(super) async fn some_comments(db: &Db, status: StatusId, limit: usize) -> Result<Vec<(CommentId, Vec<u8>)>, Error> {
     let range = cmd("ZRANGE").arg(keys::replies(status, Order::New)).arg(0).arg(limit.max(1) - 1).take();
     let members: Vec<Vec<u8>> = db.read(range).await?;
     let one = |member: Vec<u8>| {
@@ -259,13 +271,13 @@ pub(super) async fn any_of(db: &Db, status: StatusId, limit: usize) -> Result<Ve
     Ok(members.into_iter().filter_map(one).collect())
 }
 
-/// Whether anything is left of a thread. One command.
-pub(super) async fn exist(db: &Db, ids: &[StatusId]) -> Result<Vec<bool>, Error> {
+/// Whether anything is left of threads, in their order. One pipeline.
+pub(super) async fn threads_exist(db: &Db, ids: &[StatusId]) -> Result<Vec<bool>, Error> {
     let commands = ids.iter().map(|id| cmd("EXISTS").arg(keys::thread(*id)).take()).collect();
     db.read_many(commands).await?.into_iter().map(decode::one).collect()
 }
 
-/// Takes comments of a status that is gone away, as [`any_of`] gives them. What finds them goes last. Two pipelines.
+/// Deletes comments of a deleted status, as [`some_comments`] returns them. The set that lists them changes last. Two pipelines.
 pub(super) async fn erase(db: &Db, status: StatusId, comments: &[(CommentId, Vec<u8>)]) -> Result<(), Error> {
     let unlink = |(id, _): &(CommentId, Vec<u8>)| cmd("UNLINK").arg(keys::comment(*id)).arg(keys::votes(*id)).take();
     db.write_many(comments.iter().map(unlink).collect()).await?;
@@ -277,8 +289,8 @@ pub(super) async fn erase(db: &Db, status: StatusId, comments: &[(CommentId, Vec
     db.write_many(vec![cmd("ZREM").arg(new).arg(members).take()]).await.map(drop)
 }
 
-/// Takes away what is left of a thread without comments, whose status is gone. What says that something is left goes last. One pipeline on
-/// one tag.
+/// Deletes the rest of a thread without comments whose status was deleted. The key that says that something is left goes last. One pipeline
+/// on one tag.
 pub(super) async fn erase_thread(db: &Db, status: StatusId) -> Result<(), Error> {
     let orders = Order::ALL.map(|order| keys::replies(status, order));
     let rest = [keys::log(status), keys::pending(status), keys::erased(status), keys::fallen(status)];
@@ -286,25 +298,25 @@ pub(super) async fn erase_thread(db: &Db, status: StatusId) -> Result<(), Error>
     db.write_many(commands.into()).await.map(drop)
 }
 
-/// What writing the author's side came to.
+/// Result of adding a comment to its author's index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AuthorIndexResult {
-    Stands,
+    Indexed,
     NoAccount,
     LimitReached,
 }
 
-/// Writes the author's side of a comment. One script on the author's tag.
+/// Adds a comment to its author's index. One script on the author's tag.
 pub(super) async fn add_commented(db: &Db, author: UserId, id: CommentId) -> Result<AuthorIndexResult, Error> {
     let call = Call::new(&ADD_COMMENTED, [keys::commented(author), user_key(author)]).arg(side(id)).arg(id.number);
     Ok(match db.call::<i64>(call.arg(MAX_COMMENTED)).await? {
-        1 => AuthorIndexResult::Stands,
+        1 => AuthorIndexResult::Indexed,
         0 => AuthorIndexResult::NoAccount,
         _ => AuthorIndexResult::LimitReached,
     })
 }
 
-/// Takes the authors' sides of comments away. One pipeline; none costs nothing.
+/// Removes comments from their authors' indexes. One pipeline; nothing for no comments.
 pub(super) async fn remove_commented(db: &Db, comments: &[(UserId, CommentId)]) -> Result<(), Error> {
     let command = |(author, id): &(UserId, CommentId)| cmd("ZREM").arg(keys::commented(*author)).arg(side(*id)).take();
     db.write_many(comments.iter().map(command).collect()).await.map(drop)
@@ -314,30 +326,30 @@ pub(super) async fn remove_commented(db: &Db, comments: &[(UserId, CommentId)]) 
 pub(super) async fn commented(db: &Db, author: UserId, limit: usize) -> Result<Vec<CommentId>, Error> {
     let range = cmd("ZRANGE").arg(keys::commented(author)).arg(0).arg(limit.max(1) - 1).arg("REV").take();
     let members: Vec<Vec<u8>> = db.read(range).await?;
-    Ok(members.iter().filter_map(|member| of_side(member)).collect())
+    Ok(members.iter().filter_map(|member| parse_side(member)).collect())
 }
 
-/// A comment in the author's side.
+/// Encodes a member of an author's index.
 pub(super) fn side(id: CommentId) -> Vec<u8> {
     [bytes_of(id.status.0), bytes_of(id.number)].concat()
 }
 
-/// The other way.
-pub(super) fn of_side(member: &[u8]) -> Option<CommentId> {
+/// Decodes a member of an author's index.
+pub(super) fn parse_side(member: &[u8]) -> Option<CommentId> {
     let (status, number) = member.split_at_checked(ID)?;
     let id = |bytes| number_of(bytes).filter(|number| (1..=source::MAX).contains(number));
     Some(CommentId { status: StatusId(id(status)?), number: id(number)? })
 }
 
-/// Who wrote each of `ids`, in their order; nobody for what is deleted or not there. One pipeline.
+/// The authors of `ids`, in their order; `None` for deleted and unknown ones. One pipeline.
 pub(super) async fn authors(db: &Db, ids: &[CommentId]) -> Result<Vec<Option<UserId>>, Error> {
     let commands = ids.iter().map(|id| cmd("HGET").arg(keys::comment(*id)).arg("uid").take()).collect();
     let author = |reply| Ok(decode::one::<Option<u64>>(reply)?.map(UserId));
     db.read_many(commands).await?.into_iter().map(author).collect()
 }
 
-/// Who wrote a comment, if it and everything above it are there. One pipeline on one tag.
-pub(super) async fn standing(db: &Db, id: CommentId, path: &[u64]) -> Result<Option<UserId>, Error> {
+/// The author of a comment, if the comment and all of its ancestors exist. One pipeline on one tag.
+pub(super) async fn author_if_attached(db: &Db, id: CommentId, path: &[u64]) -> Result<Option<UserId>, Error> {
     let above = path.iter().map(|number| keys::comment(CommentId { number: *number, ..id }));
     let exist = [status_key(id.status)].into_iter().chain(above).map(|key| cmd("EXISTS").arg(key).take());
     let author = cmd("HGET").arg(keys::comment(id)).arg("uid").take();
@@ -347,17 +359,17 @@ pub(super) async fn standing(db: &Db, id: CommentId, path: &[u64]) -> Result<Opt
     Ok(author.filter(|_| there.into_iter().all(|there| there)).map(UserId))
 }
 
-/// A part of one level of a thread, in one order.
+/// A window of one level of a thread, in one order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Level {
     pub(super) status: StatusId,
-    /// The comment above; 0 for none.
+    /// The parent; 0 for the top level.
     pub(super) parent: u64,
     pub(super) sort: Sort,
     pub(super) window: Window<u128>,
 }
 
-/// Parts of levels, in their order. One pipeline.
+/// Reads windows of levels, in their order. One pipeline.
 pub(super) async fn levels(db: &Db, levels: &[Level]) -> Result<Vec<Vec<Row<u128>>>, Error> {
     let replies = db.read_many(levels.iter().map(level_command).collect()).await?;
     levels.iter().zip(replies).map(|(level, reply)| rows(level.sort, decode::one(reply)?)).collect()
@@ -392,16 +404,16 @@ fn level_command(level: &Level) -> Cmd {
     range.arg("LIMIT").arg(0).arg(window.limit).take()
 }
 
-/// A place in a tree: where the last comment that was read stands, and where those above it did.
+/// A position in a tree: of the last comment that was read, and of its ancestors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TreePlace {
     /// Level by level, the top one first.
     pub(super) positions: Vec<u128>,
-    /// Whether its replies come next; what comes beside it, otherwise.
+    /// Whether the replies of that comment come next, or its next sibling.
     pub(super) descends: bool,
 }
 
-/// What comes next in a tree: for each comment the one above it (0 for none), and where it stands. One script.
+/// Reads on in a tree: for each comment its parent (0 for none) and its row. One script.
 pub(super) async fn tree(
     db: &Db,
     status: StatusId,
@@ -417,7 +429,7 @@ pub(super) async fn tree(
     for position in after.into_iter().flat_map(|place| &place.positions) {
         call = call.arg(sort.bytes(*position));
     }
-    // It changes nothing, so that it may have happened is no matter.
+    // The script writes nothing, so an unknown outcome does not matter.
     let mut replies = db.call_untracked(vec![call]).await.map_err(|error| match error {
         Error::OutcomeUnknown => Error::StorageUnavailable,
         error => error,
@@ -427,8 +439,8 @@ pub(super) async fn tree(
     Ok(parents.into_iter().zip(rows(sort, members)?).collect())
 }
 
-/// The newest event of a thread, and how many living comments there are: the event is not newer than the count. One pipeline on one tag.
-pub(super) async fn position(db: &Db, status: StatusId) -> Result<(EventId, u64), Error> {
+/// The newest event of a thread, and the number of comments: the event is not newer than the count. One pipeline on one tag.
+pub(super) async fn position(db: &Db, status: StatusId) -> Result<(ThreadEventId, u64), Error> {
     let last = cmd("HGET").arg(keys::thread(status)).arg("last").take();
     let count = cmd("HGET").arg(status_key(status)).arg("comments").take();
     let mut replies = db.read_many(vec![last, count]).await?.into_iter();
@@ -437,41 +449,41 @@ pub(super) async fn position(db: &Db, status: StatusId) -> Result<(EventId, u64)
     Ok((last.and_then(|last| last.parse().ok()).unwrap_or_default(), decode::one::<Option<u64>>(reply())?.unwrap_or(0)))
 }
 
-/// What comes after an event of a thread, at most `limit`. One pipeline on one tag.
-pub(super) async fn events(db: &Db, status: StatusId, after: EventId, limit: usize) -> Result<Read, Error> {
-    // In this order: what comes next can only be newer than the last one that was known.
+/// Events of a thread behind `after`, at most `limit`. One pipeline on one tag.
+pub(super) async fn events(db: &Db, status: StatusId, after: ThreadEventId, limit: usize) -> Result<ThreadEventPage, Error> {
+    // Read in this order, so that the range can only be newer than `last`.
     let last = cmd("HGET").arg(keys::thread(status)).arg("last").take();
     let range = cmd("XRANGE").arg(keys::log(status)).arg(format!("({after}")).arg("+").arg("COUNT").arg(limit).take();
     let mut replies = db.read_many(vec![last, range]).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
     let last: Option<String> = decode::one(reply())?;
     let entries: Vec<(String, Vec<String>)> = decode::one(reply())?;
-    let last: EventId = last.and_then(|last| last.parse().ok()).unwrap_or_default();
-    let events: Vec<Event> = entries.iter().filter_map(|(id, fields)| event_of(status, id, fields)).collect();
+    let last: ThreadEventId = last.and_then(|last| last.parse().ok()).unwrap_or_default();
+    let events: Vec<ThreadEvent> = entries.iter().filter_map(|(id, fields)| event_of(status, id, fields)).collect();
     Ok(match events.first() {
-        Some(first) if first.before == after => Read::Events(events),
-        Some(first) if after < first.before => Read::Expired,
-        None if last == after => Read::Events(events),
-        None if after < last => Read::Expired,
-        _ => Read::Lost,
+        Some(first) if first.before == after => ThreadEventPage::Events(events),
+        Some(first) if after < first.before => ThreadEventPage::Expired,
+        None if last == after => ThreadEventPage::Events(events),
+        None if after < last => ThreadEventPage::Expired,
+        _ => ThreadEventPage::Lost,
     })
 }
 
-fn event_of(status: StatusId, id: &str, fields: &[String]) -> Option<Event> {
+fn event_of(status: StatusId, id: &str, fields: &[String]) -> Option<ThreadEvent> {
     let [_, kind, _, comment, _, removed, _, before] = fields else { return None };
     event(status, id, before, kind, comment, removed)
 }
 
-/// An event as it was published.
-pub(super) fn published(status: StatusId, message: &[u8]) -> Option<Event> {
+/// Decodes a published event.
+pub(super) fn published(status: StatusId, message: &[u8]) -> Option<ThreadEvent> {
     let mut parts = std::str::from_utf8(message).ok()?.split(' ');
     let mut part = || parts.next();
     let (id, before, kind, comment, removed) = (part()?, part()?, part()?, part()?, part()?);
     event(status, id, before, kind, comment, removed)
 }
 
-fn event(status: StatusId, id: &str, before: &str, kind: &str, comment: &str, removed: &str) -> Option<Event> {
-    let happened = match kind {
+fn event(status: StatusId, id: &str, before: &str, kind: &str, comment: &str, removed: &str) -> Option<ThreadEvent> {
+    let kind = match kind {
         "a" => CommentEventKind::Added,
         "e" => CommentEventKind::Edited,
         "d" => CommentEventKind::Deleted(removed.parse().ok()?),
@@ -479,5 +491,5 @@ fn event(status: StatusId, id: &str, before: &str, kind: &str, comment: &str, re
         _ => return None,
     };
     let comment = CommentId { status, number: comment.parse().ok()? };
-    Some(Event { id: id.parse().ok()?, before: before.parse().ok()?, comment, happened })
+    Some(ThreadEvent { id: id.parse().ok()?, before: before.parse().ok()?, comment, kind })
 }

@@ -1,4 +1,4 @@
-//! The audit of follows: an edge stands on both sides with the same id, and accounts count what the sets hold.
+//! The audit of follows: an edge is on both sides with the same id, and counts equal the sizes of the sets.
 
 use super::keys;
 use super::model::{Direction, MAX_FOLLOWING};
@@ -18,7 +18,7 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some() || keys::parse_left(key).is_some()
 }
 
-/// Both sides of follows, and the counts in accounts.
+/// Checks both sides of follows, and the counts of accounts.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -28,7 +28,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     let mut sets = Vec::new();
     for entry in entries {
         let Some(set) = keys::parse(&entry.key) else { continue };
-        // Whom one follows is the truth, who follows one is derived from it.
+        // The follower's side is the truth; the other side follows from it.
         let is_set = match set.0 {
             Direction::Following => entry.check_type("zset", Expiry::Never, found),
             Direction::Followers => entry.check_derived_type("zset", Expiry::Never, found),
@@ -48,7 +48,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     }
 }
 
-/// Whoever was left is forgotten within seconds: how long ago it was is not written down, so a look that comes again tells.
+/// Unfollowed accounts are forgotten within seconds. The time is not stored, so only a finding that a second read confirms is reported.
 async fn check_left(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     let left: Vec<(UserId, &KeyInfo)> = entries.iter().filter_map(|entry| Some((keys::parse_left(&entry.key)?, entry))).collect();
     let missing_accounts = reader.missing_accounts(left.iter().map(|(id, _)| *id)).await?;
@@ -61,7 +61,7 @@ async fn check_left(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findi
     Ok(())
 }
 
-/// The follow that an entry of a set is about.
+/// The follow that an entry of a set belongs to.
 const fn follow_of((side, id): Set, other: UserId) -> Remedy {
     match side {
         Direction::Following => Remedy::SettleFollow { follower: id, followed: other },
@@ -69,7 +69,7 @@ const fn follow_of((side, id): Set, other: UserId) -> Remedy {
     }
 }
 
-/// The follower's side gets a new id, the other side takes it over.
+/// The follower's side gets a new id, which the other side takes over.
 fn mend_edge(set: Set, key: &str, member: u64) -> Vec<Remedy> {
     let restamp = Remedy::RestampMember { key: key.to_owned(), member };
     let restamp = (set.0 == Direction::Following).then_some(restamp);
@@ -130,7 +130,7 @@ async fn check_edges(reader: &AuditReader, parts: &[SetWindow<Set>], found: &mut
                     let what = format!("{} is in it, but {} has no {}", other.0, set_key(set), member.0);
                     found.add_repairable(&part.key, what, [settle]);
                 }
-                // Once is enough to tell it.
+                // Reported from one side only.
                 Some(score) if score != row.position && part.of.0 == Direction::Following => {
                     let what = format!("{} is in it with another follow than in {}", other.0, set_key(set));
                     found.add_repairable_with(&part.key, what, format!("{} and {score}", row.position), [settle]);

@@ -1,4 +1,4 @@
-//! The batch loader of how the viewer and others stand to each other.
+//! The batch loader of relations between the viewer and accounts.
 
 use super::store;
 use crate::base::error::Error;
@@ -6,7 +6,7 @@ use crate::base::ids::UserId;
 use crate::base::loader::Fetch;
 use crate::db::Db;
 
-/// How the viewer and an account stand to each other.
+/// The relation between the viewer and an account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Relation {
     /// The viewer follows the account.
@@ -15,11 +15,11 @@ pub struct Relation {
     pub is_followed: bool,
 }
 
-/// Relations of one viewer; all false for nobody, at no cost.
+/// Loads the relations of one viewer; without a session all are false, at no cost.
 pub struct FetchRelations {
-    /// The store.
+    /// Redis.
     pub db: Db,
-    /// Who asks.
+    /// The viewer, if there is a session.
     pub viewer: Option<UserId>,
 }
 

@@ -1,18 +1,18 @@
-//! Who follows whom.
+//! Follows.
 //!
-//! | key | type | what | bound |
+//! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `following:{id}` | ZSET | whom `id` follows → the follow's id | 10,000, then `LIMIT_REACHED` |
-//! | `followers:{id}` | ZSET | who follows `id` → the same follow's id | the number of accounts |
+//! | `following:{id}` | ZSET | account that `id` follows → the follow's id | 10,000, then `LIMIT_REACHED` |
+//! | `followers:{id}` | ZSET | account that follows `id` → the same follow's id | the number of accounts |
 //!
-//! "Redis in Action" 8.3, with a follow's id in place of its time as score: no two follows tie, a page's cursor names one place,
-//! and the id tells the time.
+//! As in "Redis in Action" 8.3, with the id of the follow instead of its time as score: no two follows tie, a cursor names one position,
+//! and the id holds the time.
 //!
-//! **Invariants.** An edge stands on both sides with the same id; the counts in `user:{id}` equal the sets, since the script that
-//! changes a set changes the count beside it. A follow is two steps on two tags, each of which may be done again without harm;
-//! the follower's side is the truth, as long as the follower's account is there, and whoever writes the other looks at it again afterwards.
+//! **Invariants.** An edge is on both sides with the same id. The counts in `user:{id}` equal the sets, since one script changes a set and
+//! its count. A follow is two idempotent steps on two tags. The follower's side is the truth while the follower's account exists; the
+//! writer of the other side reads the follower's side again afterwards.
 //!
-//! **Costs.** A page of people: one skeleton, one batch of accounts. How the viewer stands to any number of accounts: two ZMSCORE.
+//! **Costs.** A page of accounts: one skeleton, one batch of accounts. The relations of the viewer to any number of accounts: two ZMSCORE.
 
 pub mod audit;
 mod graphql;

@@ -2,88 +2,88 @@
 
 use crate::base::error::Error;
 
-/// How many an account may follow. Homes are merged from those one follows, so this bounds that work too.
+/// The most accounts that an account follows. Homes are merged from them, so this bounds that work, too.
 pub const MAX_FOLLOWING: usize = 10_000;
 
-/// How an author's statuses reach those who follow.
+/// How an author's statuses reach the followers' homes.
 ///
-/// Between the two ways lies a crossing, which takes a walk over all followers; it has an id of its own, so that whoever comes back to
-/// one that is over knows it.
+/// Switching between the two modes takes a pass over all followers. Each switch has an id, so that a late pass notices that its switch is
+/// over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FanoutMode {
-    /// They are pushed.
-    Pushed,
-    /// They are pushed still; followers are being marked.
-    Rising(u64),
-    /// They are not pushed. Every follower is marked, and merges them when reading.
-    Merged(u64),
-    /// They are pushed again; those followers who have not got the others yet are marked still.
-    Falling(u64),
+    /// Statuses are pushed.
+    Push,
+    /// Statuses are still pushed; the followers' homes are being marked.
+    ToMerge(u64),
+    /// Statuses are not pushed. The homes of all followers are marked, and merge them when they are read.
+    Merge(u64),
+    /// Statuses are pushed again; homes that lack older ones are still marked.
+    ToPush(u64),
 }
 
 impl FanoutMode {
-    /// As it is stored.
-    pub(super) fn text(self) -> String {
+    /// Encodes the mode as stored.
+    pub(super) fn encode(self) -> String {
         match self {
-            Self::Pushed => String::new(),
-            Self::Rising(id) => format!("rising {id}"),
-            Self::Merged(id) => format!("merged {id}"),
-            Self::Falling(id) => format!("falling {id}"),
+            Self::Push => String::new(),
+            Self::ToMerge(id) => format!("rising {id}"),
+            Self::Merge(id) => format!("merged {id}"),
+            Self::ToPush(id) => format!("falling {id}"),
         }
     }
 
-    /// The other way.
+    /// Parses the stored mode.
     ///
     /// # Errors
-    /// Internal: it is none of these.
-    pub fn of(text: &str) -> Result<Self, Error> {
+    /// Internal, for any other text.
+    pub fn parse(text: &str) -> Result<Self, Error> {
         let Some((way, id)) = text.split_once(' ') else {
-            return if text.is_empty() { Ok(Self::Pushed) } else { Err(Error::corrupt("a reach")) };
+            return if text.is_empty() { Ok(Self::Push) } else { Err(Error::corrupt("a reach")) };
         };
         let id = id.parse().map_err(Error::corrupt)?;
         match way {
-            "rising" => Ok(Self::Rising(id)),
-            "merged" => Ok(Self::Merged(id)),
-            "falling" => Ok(Self::Falling(id)),
+            "rising" => Ok(Self::ToMerge(id)),
+            "merged" => Ok(Self::Merge(id)),
+            "falling" => Ok(Self::ToPush(id)),
             _ => Err(Error::corrupt("a reach")),
         }
     }
 
-    /// Whether a status that is posted now goes to the followers' homes.
+    /// Whether a new status is pushed to the followers' homes.
     pub const fn is_pushed(self) -> bool {
-        !matches!(self, Self::Merged(_))
+        !matches!(self, Self::Merge(_))
     }
 
-    /// Whether who begins to follow now must be marked.
+    /// Whether the home of a new follower must be marked.
     pub const fn is_marked(self) -> bool {
-        matches!(self, Self::Rising(_) | Self::Merged(_))
+        matches!(self, Self::ToMerge(_) | Self::Merge(_))
     }
 }
 
-/// The side of an account that others follow.
+/// An author's followers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Audience {
-    /// How many follow.
+    /// The number of followers.
     pub followers: u64,
-    /// How statuses reach them.
-    pub reach: FanoutMode,
+    /// The fan-out mode.
+    pub mode: FanoutMode,
 }
 
 /// The follower's side of an edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Edge {
-    /// The follow that stands.
+    /// The id of the follow, if there is one.
     pub follow: Option<u64>,
-    /// The follow that was undone, as long as something of it may be in the home.
+    /// The id of an undone follow, while statuses of the account may be in the home.
     pub left: Option<u64>,
 }
 
-/// The two sides of an edge.
+/// The two sides of follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// Those who follow an account.
+    /// The followers of an account.
     Followers,
-    /// Those whom an account follows.
+    /// The accounts that an account follows.
     Following,
 }
 

@@ -1,7 +1,7 @@
-//! The use cases of follows. What a follow does to a home is the timelines' part, one floor up.
+//! The use cases of follows. Their effects on homes belong to the timelines, a higher layer.
 
 use super::model::{Audience, Direction, Edge, FanoutMode};
-use super::store::{self, Added, EdgeCommands};
+use super::store::{self, EdgeCommands, FollowResult};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::UserId;
@@ -15,33 +15,33 @@ use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
 use std::sync::Arc;
 
-/// Follows that one pass takes away.
+/// Follows that one pass removes.
 const PASS: usize = 1_000;
 
-/// Makes `a` follow `b`: the commit. The rest is the settling's. A charge and one script; the caller has written the journal.
+/// Makes `a` follow `b`: the commit; [`settle`] does the rest. A charge and one script; the caller has written the journal.
 ///
 /// # Errors
-/// `LIMIT_REACHED` past 10,000; `UNAUTHENTICATED` when `a` is gone.
+/// `LIMIT_REACHED` at 10,000; `UNAUTHENTICATED` if `a` was deleted.
 pub async fn follow(app: &App, a: UserId, b: UserId) -> Outcome<()> {
     match store::add_following(app.db(), a, b, app.next_id().await?).await? {
-        Added::Stands(_) => Ok(()),
-        Added::NoAccount => Err(Error::Unauthenticated.into()),
-        Added::LimitReached => Err(limit_reached().into()),
+        FollowResult::Follows(_) => Ok(()),
+        FollowResult::NoAccount => Err(Error::Unauthenticated.into()),
+        FollowResult::LimitReached => Err(limit_reached().into()),
     }
 }
 
-/// What must hold before `a` may follow or leave `b`, and is paid for. A charge.
+/// Checks whether `a` may follow or unfollow `b`, and charges it.
 ///
 /// # Errors
 /// `CANNOT_FOLLOW_SELF`; `RATE_LIMITED`.
-pub async fn may_change(app: &App, a: UserId, b: UserId) -> Outcome<()> {
+pub async fn charge_change(app: &App, a: UserId, b: UserId) -> Outcome<()> {
     if a == b {
         return Err(UserError::new(UserErrorCode::CannotFollowSelf, "One cannot follow oneself.", &["userId"]).into());
     }
     Ok(charge(app, &[(Limit::Follows, Subject::Account(a))]).await?)
 }
 
-/// Makes `a` follow `b` no longer: the commit. One script.
+/// Makes `a` unfollow `b`: the commit. One script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -49,9 +49,9 @@ pub async fn unfollow(app: &App, a: UserId, b: UserId) -> Result<(), Error> {
     store::remove_following(app.db(), a, b).await.map(drop)
 }
 
-/// Makes `b`'s side say what `a`'s says, and returns it; `None` when that account is gone, and then `a` follows it no longer. One script.
-/// The caller looks at `a`'s side before and after, and again if it has changed: whoever writes `b`'s last has looked since, so both
-/// agree however steps overtake each other.
+/// Reconciles `b`'s side with `a`'s, and returns it; `None` if `b` was deleted, and then undoes the follow. One script. The caller reads
+/// `a`'s side before and after, and repeats if it has changed: the last writer of `b`'s side has read it since, so both sides match in any
+/// order of steps.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -66,7 +66,7 @@ pub async fn settle(app: &App, a: UserId, b: UserId, edge: Edge) -> Result<Optio
     Ok(audience)
 }
 
-/// The follower's side of an edge. One round trip.
+/// Reads the follower's side of an edge. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -74,7 +74,7 @@ pub async fn edge(app: &App, a: UserId, b: UserId) -> Result<Edge, Error> {
     store::edge(app.db(), a, b).await
 }
 
-/// Nothing of `b` is in `a`'s home any more since that follow was undone. One script.
+/// Forgets an undone follow, once no status of `b` is in `a`'s home. One script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -82,7 +82,7 @@ pub async fn forget_left(app: &App, a: UserId, b: UserId, undone: u64) -> Result
     store::forget_left(app.db(), a, b, undone).await
 }
 
-/// How often those whom accounts follow have changed so far. One round trip.
+/// The versions of the sets of followed accounts (how often they have changed). One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -90,7 +90,7 @@ pub async fn changes(app: &App, ids: &[UserId]) -> Result<Vec<u64>, Error> {
     store::changes(app.db(), ids).await
 }
 
-/// Whom `id` follows, all of them in no order, and how often that has changed so far. One round trip.
+/// The accounts that `id` follows, in no order, and the version of that set. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -98,7 +98,7 @@ pub async fn sources(app: &App, id: UserId) -> Result<(Vec<UserId>, u64), Error>
     store::sources(app.db(), id).await
 }
 
-/// How many follow `id`, and how statuses reach them. One round trip.
+/// The number of followers of `id`, and the fan-out mode. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -106,7 +106,7 @@ pub async fn audience(app: &App, id: UserId) -> Result<Audience, Error> {
     store::audience_of(app.db(), id).await
 }
 
-/// The same of many, in their order. One round trip; none for nobody.
+/// As [`audience`] for many accounts, in their order. One round trip; nothing for none.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -114,15 +114,15 @@ pub async fn audiences(app: &App, ids: &[UserId]) -> Result<Vec<Audience>, Error
     store::audiences(app.db(), ids).await
 }
 
-/// Sets how statuses of `id` reach its followers, if that was `from`; how it is now. One script.
+/// Sets the fan-out mode of `id` to `to`, if it is `from`. Returns the mode afterwards. One script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn set_reach(app: &App, id: UserId, from: FanoutMode, to: FanoutMode) -> Result<FanoutMode, Error> {
-    store::set_reach(app.db(), id, from, to).await
+pub async fn set_fanout_mode(app: &App, id: UserId, from: FanoutMode, to: FanoutMode) -> Result<FanoutMode, Error> {
+    store::set_fanout_mode(app.db(), id, from, to).await
 }
 
-/// Up to `limit` follower ids below the follow `below`, newest first, and the place to go on from. For fan-out.
+/// Up to `limit` followers below the follow `below`, newest first, with the follows' ids as positions. For fan-out.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -131,8 +131,8 @@ pub async fn followers_below(app: &App, id: UserId, below: u64, limit: usize) ->
     Ok(store::people(app.db(), id, Direction::Followers, &[window]).await?.pop().unwrap_or_default())
 }
 
-/// Takes back what an account that is gone follows: the other sides first, up to a thousand; whether there may be more. Whoever is in the
-/// middle of a follow of its looks at it again afterwards, and finds that it follows nobody.
+/// Removes up to a thousand follows of a deleted account, the other sides first; `true` means that more may be left. A follow in progress
+/// reads its side again afterwards, and finds that the account follows nobody.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -152,7 +152,7 @@ pub async fn purge_following(app: &App, id: UserId) -> Result<bool, Error> {
     Ok(false)
 }
 
-/// A page of those who follow, or are followed by, `id`; newest follow first. Each comes with its follow's id as place.
+/// A page of the followers of `id`, or of the accounts that it follows; newest follow first, with the follows' ids as positions.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -167,7 +167,7 @@ pub async fn people(
     page::fill(&People { app, loaders, id, side }, request).await
 }
 
-/// The list that a cursor of [`people`] belongs to.
+/// The id under which cursors of [`people`] are sealed.
 pub const fn list_id(id: UserId, side: Direction) -> ListId {
     ListId { kind: side.letter(), owner: id.0 }
 }
@@ -191,7 +191,7 @@ impl PageSource for People<'_> {
     }
 }
 
-/// The row for an account that is not there.
+/// The user error for an unknown account.
 pub fn not_found() -> UserError {
     UserError::new(UserErrorCode::NotFound, "There is no such account.", &["userId"])
 }
@@ -201,11 +201,10 @@ fn limit_reached() -> UserError {
     UserError::new(UserErrorCode::LimitReached, message, &["userId"])
 }
 
-/// Writes follows in bulk, as (follower, followed, follow id) with places in `users`: for worlds that are loaded. Counts are the accounts'
-/// part.
+/// Writes follows in bulk, as (follower, followed, follow id) with indexes of `users`. The counts are written with the accounts.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: load again.
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: import again.
 pub async fn import(app: &App, users: &[UserId], follows: &[(usize, usize, u64)]) -> Result<(), Error> {
     let (mut following, mut followers) = (vec![Vec::new(); users.len()], vec![Vec::new(); users.len()]);
     for (a, b, follow) in follows {

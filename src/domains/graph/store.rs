@@ -17,51 +17,51 @@ static REMOVE_FOLLOWER: Script = Script::allow_oom(include_str!("lua/remove_foll
 static FORGET_LEFT: Script = Script::new(include_str!("lua/forget_left.lua"));
 static SET_REACH: Script = Script::allow_oom(include_str!("lua/set_reach.lua"));
 
-/// What the follower's side of a follow came to.
+/// Result of writing the follower's side of a follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Added {
-    /// This follow stands: the new one, or the one that stood already.
-    Stands(u64),
-    /// The follower's account is gone.
+pub(super) enum FollowResult {
+    /// The id of the follow: the new one, or the one that existed.
+    Follows(u64),
+    /// The follower's account was deleted.
     NoAccount,
-    /// One more is too many.
+    /// The limit is reached.
     LimitReached,
 }
 
-/// The commit of a follow, on the follower's tag.
-pub(super) async fn add_following(db: &Db, a: UserId, b: UserId, follow: u64) -> Result<Added, Error> {
+/// Commits a follow, on the follower's tag.
+pub(super) async fn add_following(db: &Db, a: UserId, b: UserId, follow: u64) -> Result<FollowResult, Error> {
     let call = Call::new(&ADD_FOLLOWING, [keys::following(a), user_key(a)]).arg(b.0).arg(follow).arg(MAX_FOLLOWING);
     Ok(match db.call::<i64>(call).await? {
-        -1 => Added::NoAccount,
-        -2 => Added::LimitReached,
-        id => Added::Stands(id.unsigned_abs()),
+        -1 => FollowResult::NoAccount,
+        -2 => FollowResult::LimitReached,
+        id => FollowResult::Follows(id.unsigned_abs()),
     })
 }
 
-/// The other side of a follow; `None` when that account is gone.
+/// Writes the other side of a follow; `None` if that account was deleted.
 pub(super) async fn add_follower(db: &Db, b: UserId, a: UserId, follow: u64) -> Result<Option<Audience>, Error> {
     let call = Call::new(&ADD_FOLLOWER, [keys::followers(b), user_key(b)]).arg(a.0).arg(follow);
     let audience = audience(db.call(call).await?)?;
     Ok((audience.followers > 0).then_some(audience))
 }
 
-/// The commit of an unfollow, on the follower's tag; the follow that was removed.
+/// Commits an unfollow, on the follower's tag. Returns the id of the removed follow.
 pub(super) async fn remove_following(db: &Db, a: UserId, b: UserId) -> Result<Option<u64>, Error> {
     let keys = [keys::following(a), user_key(a), keys::left(a)];
     let removed: u64 = db.call(Call::new(&REMOVE_FOLLOWING, keys).arg(b.0)).await?;
     Ok((removed > 0).then_some(removed))
 }
 
-/// The other side of an unfollow.
+/// Removes the other side of a follow.
 pub(super) async fn remove_follower(db: &Db, b: UserId, a: UserId) -> Result<Audience, Error> {
     audience(db.call(Call::new(&REMOVE_FOLLOWER, [keys::followers(b), user_key(b)]).arg(a.0)).await?)
 }
 
 fn audience((followers, reach): (u64, String)) -> Result<Audience, Error> {
-    Ok(Audience { followers, reach: FanoutMode::of(&reach)? })
+    Ok(Audience { followers, mode: FanoutMode::parse(&reach)? })
 }
 
-/// How many follow `id`, and how statuses reach them. One pipeline.
+/// Reads the number of followers of `id`, and the fan-out mode. One pipeline.
 pub(super) async fn audience_of(db: &Db, id: UserId) -> Result<Audience, Error> {
     let commands = vec![cmd("ZCARD").arg(keys::followers(id)).take(), cmd("HGET").arg(user_key(id)).arg("reach").take()];
     let mut replies = db.read_many(commands).await?.into_iter();
@@ -70,7 +70,7 @@ pub(super) async fn audience_of(db: &Db, id: UserId) -> Result<Audience, Error> 
     audience((followers, reach.unwrap_or_default()))
 }
 
-/// The same of many, in their order, as far as the accounts are there. One pipeline.
+/// As [`audience_of`] for many accounts, in their order; deleted ones have no followers. One pipeline.
 pub(super) async fn audiences(db: &Db, ids: &[UserId]) -> Result<Vec<Audience>, Error> {
     let ask = |id: &UserId| cmd("HMGET").arg(user_key(*id)).arg(&["followers", "reach"]).take();
     let replies = db.read_many(ids.iter().map(ask).collect()).await?.into_iter();
@@ -80,12 +80,12 @@ pub(super) async fn audiences(db: &Db, ids: &[UserId]) -> Result<Vec<Audience>, 
         .collect()
 }
 
-/// How statuses of `id` reach its followers, if that was `from`: `to` then, else as it is. One script.
-pub(super) async fn set_reach(db: &Db, id: UserId, from: FanoutMode, to: FanoutMode) -> Result<FanoutMode, Error> {
-    FanoutMode::of(&db.call::<String>(Call::new(&SET_REACH, [user_key(id)]).arg(from.text()).arg(to.text())).await?)
+/// Sets the fan-out mode of `id` to `to`, if it is `from`. Returns the mode afterwards. One script.
+pub(super) async fn set_fanout_mode(db: &Db, id: UserId, from: FanoutMode, to: FanoutMode) -> Result<FanoutMode, Error> {
+    FanoutMode::parse(&db.call::<String>(Call::new(&SET_REACH, [user_key(id)]).arg(from.encode()).arg(to.encode())).await?)
 }
 
-/// The follower's side of an edge. One pipeline on its tag.
+/// Reads the follower's side of an edge. One pipeline on its tag.
 pub(super) async fn edge(db: &Db, a: UserId, b: UserId) -> Result<Edge, Error> {
     let ask = |key: String| cmd("ZSCORE").arg(key).arg(b.0).take();
     let commands = vec![cmd("EXISTS").arg(user_key(a)).take(), ask(keys::following(a)), ask(keys::left(a))];
@@ -93,22 +93,22 @@ pub(super) async fn edge(db: &Db, a: UserId, b: UserId) -> Result<Edge, Error> {
     let mut reply = || replies.next().unwrap_or_default();
     let there: bool = decode::one(reply())?;
     let mut id = || decode::one::<Option<f64>>(reply()).map(|score| score.map(|score| score as u64));
-    // Whoever is gone follows nobody, also while that is being taken away.
+    // A deleted account follows nobody, even while its follows are being removed.
     Ok(Edge { follow: id()?.filter(|_| there), left: id()? })
 }
 
-/// Nothing of `b` is in a home any more since that follow was undone. One script.
+/// Forgets an undone follow. One script.
 pub(super) async fn forget_left(db: &Db, a: UserId, b: UserId, undone: u64) -> Result<(), Error> {
     db.call::<u64>(Call::new(&FORGET_LEFT, [keys::left(a)]).arg(b.0).arg(undone)).await.map(drop)
 }
 
-/// Takes the other sides of what `a` follows back. One pipeline of scripts.
+/// Removes the other sides of follows of `a`. One pipeline of scripts.
 pub(super) async fn remove_followers(db: &Db, a: UserId, others: &[UserId]) -> Result<(), Error> {
     let call = |b: &UserId| Call::new(&REMOVE_FOLLOWER, [keys::followers(*b), user_key(*b)]).arg(a.0);
     db.call_many(others.iter().map(call).collect()).await.map(drop)
 }
 
-/// Forgets whom an account that is gone follows. One command; none costs nothing.
+/// Forgets the follows of a deleted account. One command; nothing for none.
 pub(super) async fn forget_following(db: &Db, a: UserId, others: &[UserId]) -> Result<(), Error> {
     if others.is_empty() {
         return Ok(());
@@ -117,12 +117,12 @@ pub(super) async fn forget_following(db: &Db, a: UserId, others: &[UserId]) -> R
     db.write_many(vec![cmd("ZREM").arg(keys::following(a)).arg(members).take()]).await.map(drop)
 }
 
-/// Forgets whom an account that is gone has left. One command.
+/// Forgets the undone follows of a deleted account. One command.
 pub(super) async fn erase_left(db: &Db, a: UserId) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(keys::left(a)).take()]).await.map(drop)
 }
 
-/// Whom `id` follows, all of them, and how often that has changed so far. One pipeline of two commands; at most 10,000 rows.
+/// The accounts that `id` follows, and the version of that set. One pipeline of two commands; at most 10,000 rows.
 pub(super) async fn sources(db: &Db, id: UserId) -> Result<(Vec<UserId>, u64), Error> {
     let commands = vec![
         cmd("HGET").arg(user_key(id)).arg("edges").take(),
@@ -134,13 +134,13 @@ pub(super) async fn sources(db: &Db, id: UserId) -> Result<(Vec<UserId>, u64), E
     Ok((ids.into_iter().map(UserId).collect(), edges.unwrap_or(0)))
 }
 
-/// How often those whom accounts follow have changed so far. One pipeline.
+/// The versions of the sets of followed accounts. One pipeline.
 pub(super) async fn changes(db: &Db, ids: &[UserId]) -> Result<Vec<u64>, Error> {
     let replies = db.read_many(ids.iter().map(|id| cmd("HGET").arg(user_key(*id)).arg("edges").take()).collect()).await?;
     replies.into_iter().map(|reply| Ok(decode::one::<Option<u64>>(reply)?.unwrap_or(0))).collect()
 }
 
-/// Windows of a list of people. One pipeline.
+/// Windows of one side of follows. One pipeline.
 pub(super) async fn people(db: &Db, id: UserId, side: Direction, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
     let key = match side {
         Direction::Followers => keys::followers(id),
@@ -149,7 +149,7 @@ pub(super) async fn people(db: &Db, id: UserId, side: Direction, windows: &[Wind
     ranges::read(db, &key, windows).await
 }
 
-/// How `viewer` and each of `others` stand to each other: (follows, is followed). One pipeline of two ZMSCORE.
+/// The relations of `viewer` to `others`: (follows, is followed). One pipeline of two ZMSCORE.
 pub(super) async fn relations(db: &Db, viewer: UserId, others: &[UserId]) -> Result<Vec<(bool, bool)>, Error> {
     let members: Vec<u64> = others.iter().map(|other| other.0).collect();
     let ask = |key: String| cmd("ZMSCORE").arg(key).arg(&members).take();

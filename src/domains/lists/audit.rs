@@ -1,4 +1,4 @@
-//! The audit of lists: each is its owner's, a membership stands on both sides with the same id, and who left was swept.
+//! The audit of lists: each is in its owner's set, a membership is on both sides with the same id, and removed members are swept.
 
 use super::keys::{self, KeyKind};
 use super::model::{DROPPED_FOR, MAX_DROPPED, MAX_LISTS, MAX_MEMBERS};
@@ -20,7 +20,7 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Lists, their members, and those who left.
+/// Checks lists, members, and removed members.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -97,8 +97,8 @@ fn check_fields(id: UserListId, values: &[Option<String>; 4], now: Millis, found
     }
 }
 
-/// What a field must say, where that is known: an owner and a name are not. Whoever remembers a count of changes must see that it is another one
-/// now, so it goes on from the time.
+/// The repair of a field whose value is known. An owner and a name cannot be guessed. A count of changes must differ from every earlier
+/// one, so it continues from the time.
 fn mend_field(id: UserListId, field: &str, found: Option<String>, now: Millis) -> Option<Remedy> {
     let value = match field {
         "id" => id.0.to_string(),
@@ -118,7 +118,7 @@ async fn check_dropped(reader: &AuditReader, dropped: &[&str], found: &mut Findi
     Ok(())
 }
 
-/// What a set stands under, what is told when that is not there, and how much the set may hold.
+/// The key that must exist beside a set, the finding if it does not, and the set's bound.
 fn owner_of(set: KeyKind) -> (String, &'static str, usize) {
     match set {
         KeyKind::Members(id) => (keys::list(id), "there is no such list", MAX_MEMBERS),
@@ -143,7 +143,7 @@ async fn check_owners(reader: &AuditReader, sets: &[(KeyKind, String)], found: &
     Ok(())
 }
 
-/// What is left of a list without its record, or of an account that is gone.
+/// The repair of a set without a list's record, or of a deleted account.
 fn orphan_of(set: KeyKind, key: &str, owner: &str) -> Remedy {
     match set {
         KeyKind::Members(list) => Remedy::EndList { owner: None, list },
@@ -154,7 +154,7 @@ fn orphan_of(set: KeyKind, key: &str, owner: &str) -> Remedy {
     }
 }
 
-/// A list's members are the truth of memberships: a member gets a new id there, the member's side takes that over.
+/// A list's members are the truth of memberships: a repaired member gets a new id there, which the member's side takes over.
 fn mend_entry(set: KeyKind, key: &str, member: u64) -> Vec<Remedy> {
     let of_list = |list| Remedy::SettleMembership { list, user: UserId(member) };
     match set {
@@ -222,10 +222,10 @@ fn check_listed(
     }
 }
 
-/// One side of a membership, and whom it is to hold.
+/// One side of a membership: the set and its member.
 type Side = (KeyKind, u64);
 
-/// Where the other side of a membership stands.
+/// The other side of a membership.
 const fn other_side(set: KeyKind, row: &Row) -> Option<Side> {
     match set {
         KeyKind::Members(list) => Some((KeyKind::Memberships(UserId(row.member)), list.0)),
@@ -254,7 +254,7 @@ fn check_side(reader: &AuditReader, part: &SetWindow<KeyKind>, row: &Row, sides:
         None => {
             found.add_repairable(&part.key, format!("{} is in it, but {} has no {member}", row.member, side_key(side)), [settle]);
         }
-        // Once is enough to tell it.
+        // Reported from one side only.
         Some(score) if score != row.position && matches!(part.of, KeyKind::Members(_)) => {
             let what = format!("{} is in it with another membership than in {}", row.member, side_key(side));
             found.add_repairable_with(&part.key, what, format!("{} and {score}", row.position), [settle]);

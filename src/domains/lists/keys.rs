@@ -1,9 +1,9 @@
-//! Every key of this domain. Those of a list stand on its own tag, and its timeline may too.
+//! Every key of this domain. The keys of a list have its own tag, as has its timeline.
 
 use crate::base::audit;
 use crate::base::ids::{UserId, UserListId};
 
-/// What stands before the colon of each of them.
+/// The kinds of keys: the part before the colon.
 pub const KINDS: [&str; 6] = ["lists", "dropped", "list", "members", "memberships", "removed"];
 
 /// ZSET, list id → itself: the lists of an account. At most [`super::MAX_LISTS`], no time to live.
@@ -22,23 +22,23 @@ pub fn list(id: UserListId) -> String {
     format!("list:{{{}}}", id.0)
 }
 
-/// ZSET, user id → membership id. At most [`super::MAX_MEMBERS`]; goes with its list.
+/// ZSET, user id → membership id. At most [`super::MAX_MEMBERS`]; deleted with the list.
 pub fn members(id: UserListId) -> String {
     format!("members:{{{}}}", id.0)
 }
 
-/// ZSET, user id → id of the removal: who was taken off a list and whose statuses may still stand in its timeline. Entries go when that
-/// has been swept, all of them with the list.
+/// ZSET, user id → id of the removal: former members whose statuses may still be in the timeline. An entry is deleted when they have been
+/// removed, all of them with the list.
 pub fn removed(id: UserListId) -> String {
     format!("removed:{{{}}}", id.0)
 }
 
-/// ZSET, list id → membership id: the lists that an account is on. At most one a list there is, no time to live.
+/// ZSET, list id → membership id: the lists that an account is on. At most the number of lists, no time to live.
 pub(super) fn memberships(user: UserId) -> String {
     format!("memberships:{{{}}}", user.0)
 }
 
-/// What a key of this domain is about.
+/// A parsed key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum KeyKind {
     Lists(UserId),
@@ -49,12 +49,12 @@ pub(super) enum KeyKind {
     Memberships(UserId),
 }
 
-/// The list that a key is the hash of.
+/// The id of a list from the key of its hash.
 pub fn of_key(key: &str) -> Option<UserListId> {
     audit::id_in(key, "list").map(UserListId)
 }
 
-/// What a key is about; `None` when it is not of this domain.
+/// Parses a key; `None` for a key of another domain.
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let (kind, _) = key.split_once(':')?;
     let id = || audit::id_in(key, kind);

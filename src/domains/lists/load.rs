@@ -1,4 +1,4 @@
-//! The batch loader of lists: each is there for its owner alone.
+//! The batch loader of lists. A list exists for its owner only.
 
 use super::model::UserList;
 use super::store;
@@ -8,11 +8,12 @@ use crate::base::loader::Fetch;
 use crate::db::Db;
 use std::sync::Arc;
 
-/// Lists by id, with how many are on each; `None` for what is not there, or not the viewer's. None at all for nobody, at no cost.
+/// Loads lists by id, with their numbers of members; `None` for unknown ids and for others' lists. Without a session all are `None`, at no
+/// cost.
 pub struct FetchLists {
-    /// The store.
+    /// Redis.
     pub db: Db,
-    /// Who asks.
+    /// The viewer, if there is a session.
     pub viewer: Option<UserId>,
 }
 

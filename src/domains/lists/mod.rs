@@ -1,21 +1,21 @@
-//! Lists: named lists of users, each seen by its owner alone. One need not follow the people on it.
+//! Lists: named lists of accounts, visible to their owners only. The owner need not follow the members.
 //!
-//! | key | type | what | bound |
+//! | key | type | content | bound |
 //! |---|---|---|---|
 //! | `lists:{uid}` | ZSET | list id → itself: the lists of an account | 50, then `LIMIT_REACHED` |
-//! | `dropped:{uid}` | ZSET | id of a deleted list → when, so that a late step does not bring it back | 20,000, 25 h |
+//! | `dropped:{uid}` | ZSET | id of a deleted list → when, so that a late step does not restore it | 20,000, 25 h |
 //! | `list:{lid}` | HASH | `id uid name edges` | 4 fields, 2 KB |
-//! | `members:{lid}` | ZSET | who is on it → the membership's id | 500, then `LIMIT_REACHED` |
-//! | `removed:{lid}` | ZSET | who was taken off and is not swept from its timeline → the removal's id | those under way |
-//! | `memberships:{uid}` | ZSET | the lists that somebody is on → the membership's id | the number of lists |
+//! | `members:{lid}` | ZSET | member → the membership's id | 500, then `LIMIT_REACHED` |
+//! | `removed:{lid}` | ZSET | former member whose statuses may be in the timeline → the removal's id | removals in progress |
+//! | `memberships:{uid}` | ZSET | list that the account is on → the membership's id | the number of lists |
 //!
-//! **Truth.** A list is there when `lists:{uid}` says so, and somebody is on it when `list:{lid}` is there and `members:{lid}` says so:
-//! each is changed by one script. `list:{lid}` and `memberships:{uid}` follow. Whoever writes what follows looks at the
-//! truth before and again afterwards, so both agree however changes overtake each other; it may be done at any time, twice, and by
-//! whoever finds that it was cut off ([`service::settle_list`], [`service::settle_member`]).
+//! **Truth.** A list exists if `lists:{uid}` names it, and an account is a member if `list:{lid}` exists and `members:{lid}` names the
+//! account. One script changes each of them. `list:{lid}` and `memberships:{uid}` are derived: their writer reads the truth before and
+//! again afterwards, so both match in any order of changes. Deriving may be repeated at any time, by any process ([`service::settle_list`],
+//! [`service::settle_member`]).
 //!
-//! **Invariants.** A membership stands on both sides with the same id. `edges` changes with the members and never goes back. Nobody but its
-//! owner learns that a list exists, its members neither.
+//! **Invariants.** A membership is on both sides with the same id. `edges` changes with the members and never goes back. Only its owner can
+//! find out that a list exists; its members cannot.
 //!
 //! **Costs.** Any number of lists with their sizes: one pipeline. A page of members: one skeleton, one batch of accounts.
 

@@ -1,4 +1,4 @@
-//! Lists: plain types and what their names must be.
+//! Lists: plain types and limits.
 
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::{UserError, UserErrorCode};
@@ -7,39 +7,39 @@ use crate::base::text::{TextRules, max_bytes};
 use crate::platform::idempotency::check_key;
 
 const NAME: TextRules = TextRules { what: "The name", min: 1, max: 50, bytes: max_bytes(50), newlines: false };
-/// How many lists an account may have.
+/// The most lists of an account.
 pub const MAX_LISTS: usize = 50;
-/// How many members a list may have. Its timeline is merged from theirs, so this bounds that work too.
+/// The most members of a list. Its timeline is merged from theirs, so this bounds that work, too.
 pub const MAX_MEMBERS: usize = 500;
-/// How long it is known that a list was deleted: longer than an idempotency key, which could otherwise bring it back.
+/// How long a deleted list is remembered: longer than an idempotency key, which could otherwise restore it.
 pub(super) const DROPPED_FOR: Millis = 25 * 60 * MINUTE;
-/// The most deletions of an account that are known: more than its limit of changes lets it come to in that time.
+/// The most deleted lists that are remembered for an account: more than its rate limit allows in that time.
 pub(super) const MAX_DROPPED: usize = 20_000;
 
-/// A named list of users.
+/// A named list of accounts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserList {
-    /// Its id.
+    /// The id.
     pub id: UserListId,
-    /// Whose it is: nobody else sees it.
+    /// The owner, who alone sees it.
     pub owner: UserId,
-    /// Its name; an owner may have several of one name.
+    /// The name; an owner may have several lists of one name.
     pub name: String,
-    /// How many are on it.
+    /// The number of members.
     pub members: u64,
 }
 
-/// What someone wants a new list to be, as it came.
+/// A new list as the client sent it, unchecked.
 #[derive(Clone, Debug)]
 pub struct NewList {
     /// The name.
     pub name: String,
-    /// A key under which a repeated request is known again.
+    /// Identifies a repeated request.
     pub idempotency_key: Option<String>,
 }
 
 impl NewList {
-    /// The list as it is kept, or every mistake in it.
+    /// Validates and normalizes the list; returns every error.
     pub(super) fn check(self) -> Result<Self, Vec<UserError>> {
         let key = self.idempotency_key.as_deref().map_or(Ok(()), check_key);
         match (name(&self.name), key) {
@@ -49,7 +49,7 @@ impl NewList {
     }
 }
 
-/// A name as it is kept.
+/// Validates and normalizes a name.
 pub(super) fn name(text: &str) -> Result<String, UserError> {
     NAME.check(text).map_err(|message| UserError::new(UserErrorCode::InvalidName, message, &["name"]))
 }

@@ -1,10 +1,10 @@
-//! The use cases of lists. What a change does to a list's timeline is the timelines' part, one floor up.
+//! The use cases of lists. Their effects on list timelines belong to the timelines, a higher layer.
 //!
-//! Each change of several steps is a *commit*, one script that is the truth, and a *settling*, which makes the rest agree with it. An
-//! entry of the journal is written before the commit and struck out after the settling.
+//! A change of several steps has a *commit*, one script that changes the truth, and then reconciles what is derived from it. An entry of
+//! the journal is written before the commit and acknowledged at the end.
 
 use super::model::{MAX_LISTS, MAX_MEMBERS, NewList, UserList, name};
-use super::store::{self, Added, CreateListResult, Taken};
+use super::store::{self, AddMemberResult, CreateListResult, DeleteListResult};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{UserId, UserListId};
@@ -20,13 +20,13 @@ use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
 use std::sync::Arc;
 
-/// Makes a list. A charge, the journal, two scripts and a look; one script more with an idempotency key.
+/// Creates a list. A charge, the journal, two scripts and a read; one more script with an idempotency key.
 ///
-/// With a key that was used in the last 24 hours the same list comes back and its steps are done again, which changes nothing; `None`
-/// when it has been deleted since.
+/// A key that was used in the last 24 hours returns the same list and repeats its steps, which changes nothing; `None` if it was deleted
+/// since.
 ///
 /// # Errors
-/// `INVALID_NAME`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`; `LIMIT_REACHED` past 50; `RATE_LIMITED`, also for a repetition.
+/// `INVALID_NAME`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`; `LIMIT_REACHED` at 50; `RATE_LIMITED`, also for a repeated request.
 pub async fn create(app: &App, owner: UserId, new: NewList) -> Outcome<Option<UserListId>> {
     let new = new.check().map_err(Refusal::User)?;
     charge(app, &[(Limit::Lists, Subject::Account(owner))]).await?;
@@ -37,13 +37,13 @@ pub async fn create(app: &App, owner: UserId, new: NewList) -> Outcome<Option<Us
     }
     let lease = journal::begin(app, Task::List { owner, list: id, name: new.name.clone() }).await?;
     match store::add_list(app.db(), owner, id).await? {
-        CreateListResult::Stands => {
+        CreateListResult::Exists => {
             store::write_list(app.db(), owner, id, &new.name).await?;
-            let stands = agree_on_list(app, owner, id, &new.name, Some(true)).await?;
+            let stands = reconcile_list(app, owner, id, &new.name, Some(true)).await?;
             lease.ack(app);
             Ok(stands.then_some(id))
         }
-        CreateListResult::Dropped => {
+        CreateListResult::Deleted => {
             lease.ack(app);
             Ok(None)
         }
@@ -57,10 +57,10 @@ pub async fn create(app: &App, owner: UserId, new: NewList) -> Outcome<Option<Us
     }
 }
 
-/// Gives a list another name. A charge, a look and one script.
+/// Renames a list. A charge, a read and one script.
 ///
 /// # Errors
-/// `INVALID_NAME`; `NOT_FOUND` when there is no such list of `owner`; `RATE_LIMITED`.
+/// `INVALID_NAME`; `NOT_FOUND` if `owner` has no such list; `RATE_LIMITED`.
 pub async fn rename(app: &App, owner: UserId, id: UserListId, new: &str) -> Outcome<()> {
     let name = name(new)?;
     charge(app, &[(Limit::Lists, Subject::Account(owner))]).await?;
@@ -68,39 +68,39 @@ pub async fn rename(app: &App, owner: UserId, id: UserListId, new: &str) -> Outc
     if store::rename_list(app.db(), id, &name).await? { Ok(()) } else { Err(not_found().into()) }
 }
 
-/// Takes a list from its owner: the commit. Nobody sees it from here on. One script.
+/// Deletes a list from its owner's set: the commit. It is hidden from here on. One script.
 ///
 /// # Errors
-/// `NOT_FOUND` when there is no such list of `owner`, also the second time.
+/// `NOT_FOUND` if `owner` has no such list, also at the second deletion.
 pub async fn delete(app: &App, owner: UserId, id: UserListId) -> Outcome<()> {
     match store::remove_list(app.db(), owner, id, app.now()).await? {
-        Taken::Now => Ok(()),
-        Taken::Before | Taken::NotThere => Err(not_found().into()),
+        DeleteListResult::Deleted => Ok(()),
+        DeleteListResult::AlreadyDeleted | DeleteListResult::NotFound => Err(not_found().into()),
     }
 }
 
-/// What must hold before `owner` may change a list, and is paid for; the list. A charge and a look.
+/// Checks that `owner` may change a list, charges it, and returns the list. A charge and a read.
 ///
 /// # Errors
-/// `NOT_FOUND` when there is no such list of `owner`; `RATE_LIMITED`.
-pub async fn may_change(app: &App, owner: UserId, id: UserListId) -> Outcome<UserList> {
+/// `NOT_FOUND` if `owner` has no such list; `RATE_LIMITED`.
+pub async fn charge_change(app: &App, owner: UserId, id: UserListId) -> Outcome<UserList> {
     charge(app, &[(Limit::Lists, Subject::Account(owner))]).await?;
     owned(app, owner, id).await
 }
 
-/// Puts somebody on a list: the commit. One script.
+/// Adds an account to a list: the commit. One script.
 ///
 /// # Errors
-/// `NOT_FOUND` when there is no such list; `LIMIT_REACHED` past 500.
+/// `NOT_FOUND` for an unknown list; `LIMIT_REACHED` at 500.
 pub async fn add(app: &App, id: UserListId, user: UserId) -> Outcome<()> {
     match store::add_member(app.db(), id, user, app.next_id().await?).await? {
-        Added::Stands(_) => Ok(()),
-        Added::NoList => Err(not_found().into()),
-        Added::LimitReached => Err(too_many_members().into()),
+        AddMemberResult::Member(_) => Ok(()),
+        AddMemberResult::NoList => Err(not_found().into()),
+        AddMemberResult::LimitReached => Err(too_many_members().into()),
     }
 }
 
-/// Takes somebody off a list: the commit. One script.
+/// Removes an account from a list: the commit. One script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -108,7 +108,7 @@ pub async fn remove(app: &App, id: UserListId, user: UserId) -> Result<(), Error
     store::remove_member(app.db(), id, user, app.next_id().await?).await.map(drop)
 }
 
-/// Whether somebody is on a list, and whether something of them may be in its timeline still. One round trip.
+/// Whether an account is a member, and whether its statuses may still be in the timeline. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -116,8 +116,8 @@ pub async fn edge(app: &App, id: UserListId, user: UserId) -> Result<Edge, Error
     store::edge(app.db(), id, user).await
 }
 
-/// Makes the member's side say what the list's says; `false` when that account is gone, and then it is on the list no longer. One script. The
-/// caller looks at the list's side before and after, and again if it has changed.
+/// Reconciles the member's side with the list's; `false` if the account was deleted, and then removes it from the list. One script. The
+/// caller reads the list's side before and after, and repeats if it has changed.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -133,7 +133,7 @@ pub async fn settle_member(app: &App, id: UserListId, user: UserId, edge: Edge) 
     Ok(there)
 }
 
-/// Nothing of somebody is in a list's timeline any more who was taken off it by this removal, or an earlier one. One script.
+/// Forgets a removal once no status of the account is in the timeline, up to this removal. One script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -145,11 +145,11 @@ pub async fn forget_removed(app: &App, id: UserListId, user: UserId, removal: u6
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn is_of(app: &App, owner: UserId, id: UserListId) -> Result<bool, Error> {
+pub async fn is_owned_by(app: &App, owner: UserId, id: UserListId) -> Result<bool, Error> {
     store::has_list(app.db(), owner, id).await
 }
 
-/// How often the members of lists have changed so far. One round trip.
+/// The versions of lists (how often their members have changed). One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -157,7 +157,7 @@ pub async fn changes(app: &App, ids: &[UserListId]) -> Result<Vec<u64>, Error> {
     store::changes(app.db(), ids).await
 }
 
-/// Who is on a list, all of them in no order, and how often that has changed so far. One round trip.
+/// The members of a list, in no order, and its version. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -165,17 +165,17 @@ pub async fn sources(app: &App, id: UserListId) -> Result<(Vec<UserId>, u64), Er
     store::sources(app.db(), id).await
 }
 
-/// Makes everything agree with whether `owner` has this list, which had this name when it was made, and returns whether they do. At any
-/// time, and as often as one likes.
+/// Reconciles the list's record and members with whether `owner` has this list, which had this name when it was created. Returns whether
+/// the owner has it. May be repeated at any time.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
 pub async fn settle_list(app: &App, owner: UserId, id: UserListId, name: &str) -> Result<bool, Error> {
-    agree_on_list(app, owner, id, name, None).await
+    reconcile_list(app, owner, id, name, None).await
 }
 
-/// Goes on until what was `written` is what the owner's side says.
-async fn agree_on_list(app: &App, owner: UserId, id: UserListId, name: &str, mut written: Option<bool>) -> Result<bool, Error> {
+/// Repeats until what was `written` matches the owner's side.
+async fn reconcile_list(app: &App, owner: UserId, id: UserListId, name: &str, mut written: Option<bool>) -> Result<bool, Error> {
     loop {
         let stands = store::has_list(app.db(), owner, id).await?;
         if written == Some(stands) {
@@ -190,8 +190,8 @@ async fn agree_on_list(app: &App, owner: UserId, id: UserListId, name: &str, mut
     }
 }
 
-/// Takes away all that follows from a list. From its first command on nobody is on it; those who were are found until the last one has
-/// ended.
+/// Deletes what is derived from a list. It has no members from the first command on; a repetition finds former members until the last
+/// command is done.
 async fn erase(app: &App, id: UserListId) -> Result<(), Error> {
     store::erase_list(app.db(), id).await?;
     loop {
@@ -207,38 +207,39 @@ async fn erase(app: &App, id: UserListId) -> Result<(), Error> {
     }
 }
 
-/// What became of a list that its owner's side did not name.
+/// Result of restoring a list that its owner's side does not name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relisted {
+pub enum RestoreListResult {
     /// Its owner has it again.
-    Stands,
-    /// It was deleted, or its owner's account was: what is left of it is to go.
-    Gone,
-    /// Its owner has as many lists as one may.
-    NoRoom,
+    Restored,
+    /// It or its owner's account was deleted; what is left of it must be deleted.
+    Deleted,
+    /// Its owner has the most lists already.
+    LimitReached,
 }
 
-/// Lists a list under the owner that it names, unless it was deleted: its record is written after its owner's side and goes after it, so it was
-/// theirs. One script.
+/// Restores a list to the owner that its record names, unless it was deleted. The record is written after the owner's side and deleted
+/// after it, so the list was theirs. One script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn list_again(app: &App, owner: UserId, id: UserListId) -> Result<Relisted, Error> {
+pub async fn restore(app: &App, owner: UserId, id: UserListId) -> Result<RestoreListResult, Error> {
     if store::owners(app.db(), &[id]).await? != [Some(owner)] {
-        return Ok(Relisted::Stands);
+        return Ok(RestoreListResult::Restored);
     }
     Ok(match store::add_list(app.db(), owner, id).await? {
-        CreateListResult::Stands => Relisted::Stands,
-        CreateListResult::LimitReached => Relisted::NoRoom,
-        CreateListResult::Dropped | CreateListResult::NoAccount => Relisted::Gone,
+        CreateListResult::Exists => RestoreListResult::Restored,
+        CreateListResult::LimitReached => RestoreListResult::LimitReached,
+        CreateListResult::Deleted | CreateListResult::NoAccount => RestoreListResult::Deleted,
     })
 }
 
-/// Takes away what is left of a list without a record, from its owner too; `false` when the record is there. A look, a script and pipelines.
+/// Deletes what is left of a list without a record, also from its owner's set; `false` if the record exists. A read, a script and
+/// pipelines.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn end(app: &App, owner: Option<UserId>, id: UserListId) -> Result<bool, Error> {
+pub async fn purge_orphaned(app: &App, owner: Option<UserId>, id: UserListId) -> Result<bool, Error> {
     if store::exists(app.db(), id).await? {
         return Ok(false);
     }
@@ -249,7 +250,7 @@ pub async fn end(app: &App, owner: Option<UserId>, id: UserListId) -> Result<boo
     Ok(true)
 }
 
-/// Those of `ids` whose records name no other owner. One pipeline; none costs nothing.
+/// The lists of `ids` whose records name no other owner. One pipeline; nothing for no ids.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -258,16 +259,16 @@ pub async fn not_of_others(app: &App, owner: UserId, ids: &[UserListId]) -> Resu
     Ok(ids.iter().zip(owners).filter(|(_, of)| of.is_none_or(|of| of == owner)).map(|(id, _)| *id).collect())
 }
 
-/// Up to `limit` of an account's lists, whether the account is there or not. One command.
+/// Up to `limit` lists of an account, whether or not the account exists. One command.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn some_of(app: &App, owner: UserId, limit: usize) -> Result<Vec<UserListId>, Error> {
+pub async fn some_lists(app: &App, owner: UserId, limit: usize) -> Result<Vec<UserListId>, Error> {
     let rows = first(store::lists(app.db(), owner, &[newest(u64::MAX, limit)]).await)?;
     Ok(rows.into_iter().map(|row| UserListId(row.member)).collect())
 }
 
-/// Forgets lists of an account that is gone, of which nothing is left but that it had them. One pipeline.
+/// Forgets lists of a deleted account whose records and members are deleted. One pipeline.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -275,13 +276,13 @@ pub async fn forget_all(app: &App, owner: UserId, ids: &[UserListId]) -> Result<
     store::forget_lists(app.db(), owner, ids).await
 }
 
-/// A list of `owner`. One pipeline.
+/// Loads a list of `owner`. One pipeline.
 async fn owned(app: &App, owner: UserId, id: UserListId) -> Outcome<UserList> {
     let list = store::load(app.db(), owner, &[id]).await?.pop().flatten();
     list.ok_or_else(|| not_found().into())
 }
 
-/// How many lists an account has. One command.
+/// The number of lists of an account. One command.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -289,8 +290,7 @@ pub async fn count(app: &App, owner: UserId) -> Result<u64, Error> {
     store::count(app.db(), owner).await
 }
 
-/// Up to `limit` of the lists that somebody is on, below the membership `below`, newest first, each with its membership as place. For
-/// fan-out.
+/// Up to `limit` lists that an account is on, below the membership `below`, newest first, with the memberships as positions. For fan-out.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -298,7 +298,7 @@ pub async fn memberships_below(app: &App, user: UserId, below: u64, limit: usize
     first(store::memberships(app.db(), user, &[newest(below, limit)]).await)
 }
 
-/// Up to `limit` of those on a list below the membership `below`, newest first, each with its membership as place.
+/// Up to `limit` members of a list below the membership `below`, newest first, with the memberships as positions.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -314,7 +314,7 @@ fn first(windows: Result<Vec<Vec<Row>>, Error>) -> Result<Vec<Row>, Error> {
     Ok(windows?.pop().unwrap_or_default())
 }
 
-/// A page of an account's lists, newest first. For itself alone: to others there are none.
+/// A page of an account's lists, newest first, for this account only.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -323,7 +323,7 @@ pub async fn lists(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs)
     page::fill(&Lists { app, loaders, owner }, request).await
 }
 
-/// The list that a cursor of [`lists`] belongs to.
+/// The id under which cursors of [`lists`] are sealed.
 pub const fn lists_id(owner: UserId) -> page::ListId {
     page::ListId { kind: b'n', owner: owner.0 }
 }
@@ -346,7 +346,7 @@ impl PageSource for Lists<'_> {
     }
 }
 
-/// A page of those on a list, newest membership first, each with its membership as place.
+/// A page of the members of a list, newest membership first, with the memberships as positions.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -355,7 +355,7 @@ pub async fn members(app: &App, loaders: &Loaders, id: UserListId, args: &PageAr
     page::fill(&Members { app, loaders, id }, request).await
 }
 
-/// The list that a cursor of [`members`] belongs to.
+/// The id under which cursors of [`members`] are sealed.
 pub const fn members_id(id: UserListId) -> page::ListId {
     page::ListId { kind: b'm', owner: id.0 }
 }
@@ -378,12 +378,12 @@ impl PageSource for Members<'_> {
     }
 }
 
-/// The row for a list that is not there, or another's.
+/// The user error for a list that does not exist or is another's.
 pub fn not_found() -> UserError {
     UserError::new(UserErrorCode::NotFound, "There is no such list of yours.", &["listId"])
 }
 
-/// The row for somebody who is not there.
+/// The user error for an unknown account.
 pub fn no_account() -> UserError {
     UserError::new(UserErrorCode::NotFound, "There is no such account.", &["userId"])
 }

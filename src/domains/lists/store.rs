@@ -22,7 +22,7 @@ static REMOVE_MEMBER: Script = Script::allow_oom(include_str!("lua/remove_member
 static ADD_MEMBERSHIP: Script = Script::allow_oom(include_str!("lua/add_membership.lua"));
 static FORGET_REMOVED: Script = Script::new(include_str!("lua/forget_removed.lua"));
 
-/// Lists of `owner` by id, in their order; `None` for what is not there, or another's. One pipeline.
+/// Loads lists of `owner`, in the order of `ids`; `None` for unknown ids and others' lists. One pipeline.
 pub(super) async fn load(db: &Db, owner: UserId, ids: &[UserListId]) -> Result<Vec<Option<UserList>>, Error> {
     let commands = ids.iter().flat_map(|id| {
         let listed = cmd("ZSCORE").arg(keys::lists(owner)).arg(id.0).take();
@@ -40,49 +40,49 @@ pub(super) async fn load(db: &Db, owner: UserId, ids: &[UserListId]) -> Result<V
 
 hash_record!(UserList { "id" => id, "uid" => owner, "name" => name; members });
 
-/// What giving an account a list came to.
+/// Result of adding a list to its owner's set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CreateListResult {
-    /// It is there, since now or before.
-    Stands,
-    /// It was there, and was deleted.
-    Dropped,
-    /// The owner's account is gone.
+    /// It exists, since now or before.
+    Exists,
+    /// It existed, and was deleted.
+    Deleted,
+    /// The owner's account was deleted.
     NoAccount,
-    /// One more is too many.
+    /// The limit is reached.
     LimitReached,
 }
 
-/// Gives an account a list: the truth of it. One script on the owner's tag.
+/// Adds a list to its owner's set: the commit. One script on the owner's tag.
 pub(super) async fn add_list(db: &Db, owner: UserId, id: UserListId) -> Result<CreateListResult, Error> {
     let keys = [keys::lists(owner), user_key(owner), keys::dropped(owner)];
     Ok(match db.call::<i64>(Call::new(&ADD_LIST, keys).arg(id.0).arg(MAX_LISTS)).await? {
-        1 => CreateListResult::Stands,
+        1 => CreateListResult::Exists,
         0 => CreateListResult::NoAccount,
         -1 => CreateListResult::LimitReached,
-        _ => CreateListResult::Dropped,
+        _ => CreateListResult::Deleted,
     })
 }
 
-/// What taking a list away came to.
+/// Result of deleting a list from its owner's set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Taken {
-    Now,
-    Before,
-    NotThere,
+pub(super) enum DeleteListResult {
+    Deleted,
+    AlreadyDeleted,
+    NotFound,
 }
 
-/// Takes a list from its owner: the truth of it. One script on the owner's tag.
-pub(super) async fn remove_list(db: &Db, owner: UserId, id: UserListId, now: Millis) -> Result<Taken, Error> {
+/// Deletes a list from its owner's set: the commit. One script on the owner's tag.
+pub(super) async fn remove_list(db: &Db, owner: UserId, id: UserListId, now: Millis) -> Result<DeleteListResult, Error> {
     let call = Call::new(&REMOVE_LIST, [keys::lists(owner), keys::dropped(owner), user_key(owner)]);
     Ok(match db.call::<u64>(call.arg(id.0).arg(now).arg(DROPPED_FOR).arg(MAX_DROPPED)).await? {
-        1 => Taken::Now,
-        2 => Taken::Before,
-        _ => Taken::NotThere,
+        1 => DeleteListResult::Deleted,
+        2 => DeleteListResult::AlreadyDeleted,
+        _ => DeleteListResult::NotFound,
     })
 }
 
-/// Whether `owner` has this list; whoever is gone has none, also while they are being taken away. One pipeline on the owner's tag.
+/// Whether `owner` has this list. A deleted account has none, even while its lists are being deleted. One pipeline on the owner's tag.
 pub(super) async fn has_list(db: &Db, owner: UserId, id: UserListId) -> Result<bool, Error> {
     let commands = vec![cmd("ZSCORE").arg(keys::lists(owner)).arg(id.0).take(), cmd("EXISTS").arg(user_key(owner)).take()];
     let mut replies = db.read_many(commands).await?.into_iter();
@@ -90,19 +90,19 @@ pub(super) async fn has_list(db: &Db, owner: UserId, id: UserListId) -> Result<b
     Ok(decode::one::<Option<f64>>(reply())?.is_some() && decode::one::<bool>(reply())?)
 }
 
-/// Whether a list's record is there. One command.
+/// Whether a list's record exists. One command.
 pub(super) async fn exists(db: &Db, id: UserListId) -> Result<bool, Error> {
     db.read(cmd("EXISTS").arg(keys::list(id)).take()).await
 }
 
-/// The owners that lists name, in their order. One pipeline; none costs nothing.
+/// The owners in lists' records, in the order of `ids`. One pipeline; nothing for no ids.
 pub(super) async fn owners(db: &Db, ids: &[UserListId]) -> Result<Vec<Option<UserId>>, Error> {
     let commands = ids.iter().map(|id| cmd("HGET").arg(keys::list(*id)).arg("uid").take()).collect();
     let owner = |reply| Ok(decode::one::<Option<u64>>(reply)?.map(UserId));
     db.read_many(commands).await?.into_iter().map(owner).collect()
 }
 
-/// Forgets lists of an account that is gone, and those that it had deleted. One pipeline.
+/// Forgets lists of a deleted account, and its deleted lists. One pipeline.
 pub(super) async fn forget_lists(db: &Db, owner: UserId, ids: &[UserListId]) -> Result<(), Error> {
     let mut commands = vec![cmd("UNLINK").arg(keys::dropped(owner)).take()];
     if !ids.is_empty() {
@@ -112,29 +112,29 @@ pub(super) async fn forget_lists(db: &Db, owner: UserId, ids: &[UserListId]) -> 
     db.write_many(commands).await.map(drop)
 }
 
-/// How many lists an account has. One command.
+/// The number of lists of an account. One command.
 pub(super) async fn count(db: &Db, owner: UserId) -> Result<u64, Error> {
     db.read(cmd("ZCARD").arg(keys::lists(owner)).take()).await
 }
 
-/// Writes what a list is, unless it is written. One script on the list's tag.
+/// Writes a list's record, unless it exists. One script on the list's tag.
 pub(super) async fn write_list(db: &Db, owner: UserId, id: UserListId, name: &str) -> Result<(), Error> {
     let call = Call::new(&WRITE_LIST, [keys::list(id)]).arg("id").arg(id.0).arg("uid").arg(owner.0);
     db.call::<u64>(call.arg("name").arg(name).arg("edges").arg(0)).await.map(drop)
 }
 
-/// Gives a list another name; `false` when there is none. One script.
+/// Renames a list; `false` if there is none. One script.
 pub(super) async fn rename_list(db: &Db, id: UserListId, name: &str) -> Result<bool, Error> {
     db.call(Call::new(&RENAME_LIST, [keys::list(id)]).arg(name)).await
 }
 
-/// Takes away what a list is: from here on nobody is on it. One command.
+/// Deletes a list's record: it has no members from here on. One command.
 pub(super) async fn erase_list(db: &Db, id: UserListId) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(keys::list(id)).take()]).await.map(drop)
 }
 
-/// Takes these off a list that is no more, and the note of those who left it. Two pipelines, the members' sides first: who is taken off
-/// cannot be found again.
+/// Removes members of a deleted list, and forgets its removals. Two pipelines, the members' sides first, since the members are unknown
+/// afterwards.
 pub(super) async fn erase_members(db: &Db, id: UserListId, users: &[UserId]) -> Result<(), Error> {
     let sides = users.iter().map(|user| cmd("ZREM").arg(keys::memberships(*user)).arg(id.0).take());
     db.write_many(sides.collect()).await?;
@@ -146,41 +146,41 @@ pub(super) async fn erase_members(db: &Db, id: UserListId, users: &[UserId]) -> 
     db.write_many(rest).await.map(drop)
 }
 
-/// What putting somebody on a list came to.
+/// Result of adding a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Added {
-    /// This membership stands: the new one, or the one that stood already.
-    Stands(u64),
+pub(super) enum AddMemberResult {
+    /// The id of the membership: the new one, or the one that existed.
+    Member(u64),
     /// There is no such list.
     NoList,
-    /// One more is too many.
+    /// The limit is reached.
     LimitReached,
 }
 
-/// Puts somebody on a list: the truth of it. One script on the list's tag.
-pub(super) async fn add_member(db: &Db, id: UserListId, user: UserId, membership: u64) -> Result<Added, Error> {
+/// Adds a member to a list: the commit. One script on the list's tag.
+pub(super) async fn add_member(db: &Db, id: UserListId, user: UserId, membership: u64) -> Result<AddMemberResult, Error> {
     let call = Call::new(&ADD_MEMBER, [keys::members(id), keys::list(id)]).arg(user.0).arg(membership).arg(MAX_MEMBERS);
     Ok(match db.call::<i64>(call).await? {
-        -1 => Added::NoList,
-        -2 => Added::LimitReached,
-        membership => Added::Stands(membership.unsigned_abs()),
+        -1 => AddMemberResult::NoList,
+        -2 => AddMemberResult::LimitReached,
+        membership => AddMemberResult::Member(membership.unsigned_abs()),
     })
 }
 
-/// Takes somebody off a list: the truth of it. The removal whose statuses are to be swept from its timeline: this one, or an earlier
-/// one that was not; `None` when they were not on it. One script on the list's tag.
+/// Removes a member from a list: the commit. Returns the id of the removal whose statuses must leave the timeline: this one, or an earlier
+/// one that is not done; `None` if the account was no member. One script on the list's tag.
 pub(super) async fn remove_member(db: &Db, id: UserListId, user: UserId, removal: u64) -> Result<Option<u64>, Error> {
     let keys = [keys::members(id), keys::list(id), keys::removed(id)];
     let removal: u64 = db.call(Call::new(&REMOVE_MEMBER, keys).arg(user.0).arg(removal)).await?;
     Ok((removal > 0).then_some(removal))
 }
 
-/// Notes that a removal was swept. One script.
+/// Forgets a removal that is done. One script.
 pub(super) async fn forget_removed(db: &Db, id: UserListId, user: UserId, removal: u64) -> Result<(), Error> {
     db.call::<u64>(Call::new(&FORGET_REMOVED, [keys::removed(id)]).arg(user.0).arg(removal)).await.map(drop)
 }
 
-/// Whether somebody is on a list, as the list's side says. One pipeline on its tag.
+/// Reads the list's side of a membership. One pipeline on its tag.
 pub(super) async fn edge(db: &Db, id: UserListId, user: UserId) -> Result<Edge, Error> {
     let score = |key: String| cmd("ZSCORE").arg(key).arg(user.0).take();
     let commands = vec![cmd("EXISTS").arg(keys::list(id)).take(), score(keys::members(id)), score(keys::removed(id))];
@@ -191,7 +191,7 @@ pub(super) async fn edge(db: &Db, id: UserListId, user: UserId) -> Result<Edge, 
     Ok(Edge { follow: score()?.filter(|_| there), left: score()? })
 }
 
-/// Who is on a list, all of them in no order, and how often that has changed so far. One pipeline.
+/// The members of a list, in no order, and its version. One pipeline.
 pub(super) async fn sources(db: &Db, id: UserListId) -> Result<(Vec<UserId>, u64), Error> {
     let commands = vec![
         cmd("HGET").arg(keys::list(id)).arg("edges").take(),
@@ -203,18 +203,18 @@ pub(super) async fn sources(db: &Db, id: UserListId) -> Result<(Vec<UserId>, u64
     Ok((ids.into_iter().map(UserId).collect(), edges.unwrap_or(0)))
 }
 
-/// How often the members of lists have changed so far. One pipeline.
+/// The versions of lists. One pipeline.
 pub(super) async fn changes(db: &Db, ids: &[UserListId]) -> Result<Vec<u64>, Error> {
     let replies = db.read_many(ids.iter().map(|id| cmd("HGET").arg(keys::list(*id)).arg("edges").take()).collect()).await?;
     replies.into_iter().map(|reply| Ok(decode::one::<Option<u64>>(reply)?.unwrap_or(0))).collect()
 }
 
-/// Writes the member's side; `false` when their account is gone. One script on the member's tag.
+/// Writes the member's side of a membership; `false` if the account was deleted. One script on the member's tag.
 pub(super) async fn add_membership(db: &Db, user: UserId, id: UserListId, membership: u64) -> Result<bool, Error> {
     db.call(Call::new(&ADD_MEMBERSHIP, [keys::memberships(user), user_key(user)]).arg(id.0).arg(membership)).await
 }
 
-/// Takes the member's side back. One command.
+/// Removes the member's side of a membership. One command.
 pub(super) async fn remove_membership(db: &Db, user: UserId, id: UserListId) -> Result<(), Error> {
     db.write_many(vec![cmd("ZREM").arg(keys::memberships(user)).arg(id.0).take()]).await.map(drop)
 }
@@ -224,12 +224,12 @@ pub(super) async fn lists(db: &Db, owner: UserId, windows: &[Window]) -> Result<
     ranges::read(db, &keys::lists(owner), windows).await
 }
 
-/// Windows of who is on a list. One pipeline.
+/// Windows of the members of a list. One pipeline.
 pub(super) async fn members(db: &Db, id: UserListId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
     ranges::read(db, &keys::members(id), windows).await
 }
 
-/// Windows of the lists that somebody is on. One pipeline.
+/// Windows of the lists that an account is on. One pipeline.
 pub(super) async fn memberships(db: &Db, user: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
     ranges::read(db, &keys::memberships(user), windows).await
 }

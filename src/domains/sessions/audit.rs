@@ -1,4 +1,4 @@
-//! The audit of sessions: each ends by itself, and its account can find it to end it.
+//! The audit of sessions: each expires, and is in its account's list.
 
 use super::keys::{self, KeyKind};
 use super::model::MAX_SESSIONS;
@@ -12,7 +12,7 @@ use redis::cmd;
 
 pub use super::keys::KINDS;
 
-/// For how long a session and a list of sessions live that have no end: as long as servers do where nothing else is set.
+/// The longest life of a session without a time to live: the server's default.
 const IDLE: Expiry = Expiry::After(30 * DAY);
 const ABSOLUTE: Expiry = Expiry::After(90 * DAY);
 
@@ -23,7 +23,7 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Sessions and the lists of them. A list may name sessions that have ended.
+/// Checks sessions and their lists. A list may name sessions that have ended.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -49,7 +49,7 @@ async fn check_sessions(reader: &AuditReader, digests: &[&str], found: &mut Find
         for (name, value) in FIELDS.iter().zip(&values) {
             if value.is_none() {
                 let key = keys::session(digest);
-                // A session without its account or its age proves nothing; one without an agent is one whose client named none.
+                // A session without an account or time is invalid; a session without an agent belongs to a client that sent none.
                 let remedy = match *name {
                     "agent" => {
                         let (field, value) = ("agent".to_owned(), Some(String::new()));
@@ -72,7 +72,7 @@ async fn check_sessions(reader: &AuditReader, digests: &[&str], found: &mut Find
     check_owners(reader, &sessions, found).await
 }
 
-/// Sessions as (digest, account, id).
+/// Checks sessions, as (digest, account, id).
 async fn check_owners(reader: &AuditReader, sessions: &[(&str, UserId, u64)], found: &mut Findings) -> Result<(), Error> {
     let pairs = sessions.iter().map(|(digest, user, _)| (*digest, *user));
     let listed = reader.query(pairs, |(digest, user)| cmd("ZSCORE").arg(keys::sessions(user)).arg(digest).take()).await?;
@@ -99,7 +99,7 @@ async fn check_lists(reader: &AuditReader, users: &[UserId], found: &mut Finding
     for user in users {
         let key = keys::sessions(*user);
         if missing_accounts.contains(user) {
-            // Each session says whose it is: those of this account end by that, and no other account's by this list.
+            // A session names its account, and is deleted with it; this list ends no session of another account.
             let orphan = Remedy::DeleteOrphan { key: key.clone(), owners: vec![user_key(*user)] };
             found.add_repairable(&key, "there is no such account", [orphan]);
         }

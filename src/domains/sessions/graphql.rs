@@ -5,7 +5,7 @@ use super::service;
 use crate::base::error::{Outcome, UserError as Row, UserErrorCode};
 use crate::base::ids::SessionId;
 use crate::base::request::Request;
-use crate::domains::users::service::LogIn;
+use crate::domains::users::service::Credentials;
 use crate::domains::users::{self, AuthenticatedUser, SignUpInput, UserObject};
 use crate::schema::{DateTime, List, Text, UserError, refuse, request};
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
@@ -173,7 +173,7 @@ impl SessionMutation {
         let made = async {
             let request = request(ctx)?;
             let LogInInput { login, password, device_token } = &input;
-            let given = LogIn { login, password, device_token: device_token.as_deref() };
+            let given = Credentials { login, password, device_token: device_token.as_deref() };
             let proven = users::service::authenticate(&request.app, given, request.address).await;
             let (session, user_errors) = begin(request, proven).await?;
             Ok(LogInPayload { session, user_errors })
@@ -205,7 +205,7 @@ impl SessionMutation {
 async fn begin(request: &Request, account: Outcome<AuthenticatedUser>) -> Result<(Option<NewSessionObject>, Vec<UserError>)> {
     let (account, user_errors) = refuse(account)?;
     let Some(AuthenticatedUser { user, device_token }) = account else { return Ok((None, user_errors)) };
-    let NewSession { token, expires_at, .. } = service::begin(&request.app, user.id, request.user_agent.as_deref()).await?;
+    let NewSession { token, expires_at, .. } = service::create(&request.app, user.id, request.user_agent.as_deref()).await?;
     request.reset_loaders();
     Ok((Some(NewSessionObject { token, expires_at: DateTime(expires_at), device_token, user: UserObject(user) }), user_errors))
 }

@@ -1,4 +1,4 @@
-//! Sessions: plain types, tokens and when they end.
+//! Sessions: plain types, tokens and lifetimes.
 
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::config::Config;
@@ -7,63 +7,63 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-/// Sessions that an account has at once; one more ends the oldest.
+/// The most sessions of an account; one more ends the oldest.
 pub(super) const MAX_SESSIONS: usize = 100;
-/// Bytes of a User-Agent that are kept.
+/// Bytes of a stored User-Agent.
 pub(super) const MAX_AGENT: usize = 256;
-/// Last-seen is written at most this often.
+/// The least time between two writes of the last use.
 pub(super) const TOUCH_EVERY: Millis = MINUTE;
 
 /// A session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// Its id; its time is when the session began.
+    /// The id; its time is the log-in.
     pub id: SessionId,
-    /// Whose it is.
+    /// The account.
     pub user: UserId,
-    /// The digest of its token.
+    /// The digest of the token.
     pub digest: String,
-    /// When it was last used, up to a minute ago.
+    /// The time of the last use, up to a minute old.
     pub seen: Millis,
-    /// The User-Agent that began it; empty when there was none.
+    /// The User-Agent of the log-in; empty if there was none.
     pub agent: String,
 }
 
-/// A session that has just begun: the only time its token is known.
+/// A new session, with the token that is not stored.
 #[derive(Clone, Debug)]
 pub struct NewSession {
-    /// What proves it: 43 characters.
+    /// The access token: 43 characters.
     pub token: String,
-    /// When it ends at the latest.
+    /// The end of the absolute lifetime.
     pub expires_at: Millis,
-    /// Whose it is.
+    /// The account.
     pub user: UserId,
 }
 
 impl Session {
-    /// When it ends if it is not used again.
+    /// When the session expires if it is not used again.
     pub fn ends_at(&self, config: &Config) -> Millis {
         (self.seen + config.session_idle).min(self.id.time() + config.session_absolute)
     }
 }
 
-/// A new token.
+/// Makes a random token.
 pub(super) fn new_token() -> String {
     URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>())
 }
 
-/// What is kept of a token: enough to know it again, useless to whoever reads it.
+/// The stored digest of a token: it identifies the token and is useless to a reader of the store.
 pub(super) fn digest(token: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(token.as_bytes()))
 }
 
-/// The digest of what a client sent; `None` for what is no token by its length.
+/// The digest of a client's token; `None` for a text of another length.
 pub fn digest_of(token: &str) -> Option<String> {
     (token.len() == 43).then(|| digest(token))
 }
 
-/// A User-Agent as it is kept: cut, and without what could disturb a log or a page.
-pub(super) fn tidy_agent(agent: &str) -> String {
+/// Shortens a User-Agent, and removes characters that could disturb a log or a page.
+pub(super) fn clean_agent(agent: &str) -> String {
     let mut end = agent.len().min(MAX_AGENT);
     while !agent.is_char_boundary(end) {
         end -= 1;

@@ -1,4 +1,4 @@
-//! The use cases of sessions: begin, know again, list, end.
+//! The use cases of sessions: log in, authenticate, list, end.
 
 use super::model::{self, MAX_SESSIONS, NewSession, Session, TOUCH_EVERY};
 use super::store;
@@ -13,36 +13,36 @@ use crate::platform::events::service as events;
 use crate::platform::journal::Task;
 use crate::platform::journal::service::{self as journal, Subtasks};
 
-/// Begins a session. Two writes and a look; the oldest of more than 100 ends.
+/// Creates a session. Two writes and a read; the oldest of more than 100 ends.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`; `UNAUTHENTICATED` when the account is gone.
-pub async fn begin(app: &App, user: UserId, agent: Option<&str>) -> Result<NewSession, Error> {
+/// `STORAGE_UNAVAILABLE`; `UNAUTHENTICATED` if the account was deleted.
+pub async fn create(app: &App, user: UserId, agent: Option<&str>) -> Result<NewSession, Error> {
     let (session, fresh) = new_session(app, user, agent).await?;
-    let noted = note(app, user, std::slice::from_ref(&session.digest), false).await?;
+    let subtasks = journal_changes(app, user, std::slice::from_ref(&session.digest), false).await?;
     write(app, std::slice::from_ref(&session)).await?;
     let listed = store::list(app.db(), user).await?;
     if listed.iter().all(|(digest, _)| *digest != session.digest) {
-        // The account is gone, and took its sessions with it: this one may have come later.
+        // The account was deleted with its sessions; this one may have come later.
         store::end(app.db(), user, &[session.digest]).await?;
-        noted.ack(app);
+        subtasks.ack(app);
         return Err(Error::Unauthenticated);
     }
-    make_room(app, user, listed).await?;
-    noted.ack(app);
+    trim_to_limit(app, user, listed).await?;
+    subtasks.ack(app);
     Ok(fresh)
 }
 
-/// Notes, on a cluster, that sessions begin or end: a session and the list of its account are on two nodes.
-async fn note(app: &App, user: UserId, digests: &[String], ends: bool) -> Result<Subtasks, Error> {
+/// On a cluster, journals the change of sessions: a session and its account's list are on two nodes.
+async fn journal_changes(app: &App, user: UserId, digests: &[String], ends: bool) -> Result<Subtasks, Error> {
     journal::begin_subtasks(app, digests.iter().map(|digest| Task::Session { user, digest: digest.clone(), ends })).await
 }
 
-/// Makes the list of an account agree with whether a session is there; one that was ended ends. A look and a write, and both once more for one that
-/// was not ended: it may begin or end between them.
+/// Reconciles an account's list with whether a session exists; ends a session that was to end. A read and a write, and both once more for a
+/// session that was not to end, since it may begin or end between them.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: settle again.
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
 pub async fn settle(app: &App, user: UserId, digest: &str, ends: bool) -> Result<(), Error> {
     let (digests, looks) = ([digest.to_owned()], if ends { 0 } else { 2 });
     let mut is_gone = ends;
@@ -62,13 +62,13 @@ pub async fn settle(app: &App, user: UserId, digest: &str, ends: bool) -> Result
     Ok(())
 }
 
-/// Strikes out what is over the bound: those that have ended by themselves, then the oldest. Costs nothing while there is room.
-async fn make_room(app: &App, user: UserId, listed: Vec<(String, SessionId)>) -> Result<(), Error> {
+/// Removes sessions above the limit: expired ones first, then the oldest. Costs nothing below the limit.
+async fn trim_to_limit(app: &App, user: UserId, listed: Vec<(String, SessionId)>) -> Result<(), Error> {
     if listed.len() <= MAX_SESSIONS {
         return Ok(());
     }
     let living = live(app, app.db().read_barrier(), listed.iter().map(|(digest, _)| digest.clone()).collect()).await?;
-    // Another request may be writing one right now: it is listed before it is there.
+    // A session is listed before it is written: another request may be writing it.
     let is_young = |id: SessionId| app.now().saturating_sub(id.time()) < MINUTE;
     let mut room = MAX_SESSIONS;
     let stays = |digest: &str, id: SessionId| is_young(id) || living.iter().any(|session| session.digest == digest);
@@ -78,9 +78,9 @@ async fn make_room(app: &App, user: UserId, listed: Vec<(String, SessionId)>) ->
         !stays
     });
     let over: Vec<String> = over.map(|(digest, _)| digest).collect();
-    let noted = note(app, user, &over, true).await?;
+    let subtasks = journal_changes(app, user, &over, true).await?;
     store::end(app.db(), user, &over).await?;
-    noted.ack(app);
+    subtasks.ack(app);
     events::publish_change(app, user.0);
     Ok(())
 }
@@ -92,16 +92,16 @@ async fn write(app: &App, sessions: &[Session]) -> Result<(), Error> {
 
 async fn new_session(app: &App, user: UserId, agent: Option<&str>) -> Result<(Session, NewSession), Error> {
     let (id, token) = (SessionId(app.next_id().await?), model::new_token());
-    let agent = model::tidy_agent(agent.unwrap_or_default());
+    let agent = model::clean_agent(agent.unwrap_or_default());
     let session = Session { id, user, digest: model::digest(&token), seen: id.time(), agent };
     Ok((session, NewSession { token, expires_at: id.time() + app.config().session_absolute, user }))
 }
 
-/// Begins a session for each of `users`, in bulk: for worlds that are loaded. Tokens in the users' order.
+/// Creates a session for each of `users`, in bulk. Returns the tokens in the order of `users`.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn begin_many(app: &App, users: &[UserId]) -> Result<Vec<String>, Error> {
+pub async fn create_many(app: &App, users: &[UserId]) -> Result<Vec<String>, Error> {
     let (mut sessions, mut tokens) = (Vec::with_capacity(users.len()), Vec::with_capacity(users.len()));
     for user in users {
         let (session, fresh) = new_session(app, *user, Some("waxwing demo")).await?;
@@ -112,7 +112,7 @@ pub async fn begin_many(app: &App, users: &[UserId]) -> Result<Vec<String>, Erro
     Ok(tokens)
 }
 
-/// Who a token proves; `None` for a token of no live session. One HGETALL, or none where it is near.
+/// The viewer of a token; `None` if there is no such live session. One HGETALL, or nothing if it is cached.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -127,34 +127,34 @@ fn viewer_of(session: &Session) -> Viewer {
     Viewer { user: session.user, session: session.id, digest: session.digest.clone() }
 }
 
-/// A viewer whose session was there when it was last heard of. Nothing may be told to them before [`Self::verify`], and only what reads may run: what
-/// that charges, and that it notes a feed as read, is the worst that can be done for a session that has just ended.
+/// A viewer whose session is cached and not yet verified. Nothing may be sent to them before [`Self::verify`], and only reads may run: for
+/// a session that has just ended, those can do no worse than charge its rate limit and record that a feed was read.
 pub struct UnverifiedViewer {
     since: ReadBarrier,
     session: Session,
     assumed: Speculative<Session>,
 }
 
-/// Who a token proves as far as is known without asking: reading on their behalf may begin. `None` where it must be asked.
-pub fn supposed(app: &App, since: ReadBarrier, token: &str) -> Option<UnverifiedViewer> {
+/// The viewer of a token, from the cache only, so that reads on their behalf can begin. `None` if the session is not cached.
+pub fn cached_viewer(app: &App, since: ReadBarrier, token: &str) -> Option<UnverifiedViewer> {
     let (session, assumed) = store::get_speculative(app.db(), &model::digest_of(token)?)?;
     let lives = session.ends_at(app.config()) > app.now();
     lives.then_some(UnverifiedViewer { since, session, assumed })
 }
 
 impl UnverifiedViewer {
-    /// Who it would be.
+    /// The viewer.
     pub fn viewer(&self) -> Viewer {
         viewer_of(&self.session)
     }
 
-    /// Whether the session was there after the request had begun. Costs nothing where the request has had an answer and no word of a change;
-    /// else one HGETALL.
+    /// Whether the session existed after the request had begun. No cost if a read of the request has been answered and no invalidation has
+    /// come; otherwise one HGETALL.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
     pub async fn verify(&self, app: &App) -> Result<bool, Error> {
-        let verify = app.db().is_confirmed(self.since, &self.assumed) || lives(app, &self.viewer()).await?;
+        let verify = app.db().is_confirmed(self.since, &self.assumed) || is_live(app, &self.viewer()).await?;
         if verify {
             touch(app, &self.session);
         }
@@ -162,22 +162,22 @@ impl UnverifiedViewer {
     }
 }
 
-/// The sessions behind digests that live now.
+/// The sessions with these digests that have not expired.
 async fn live(app: &App, since: ReadBarrier, digests: Vec<String>) -> Result<Vec<Session>, Error> {
     let now = app.now();
     let found = store::load(app.db(), since, &digests).await?;
     Ok(found.into_iter().flatten().filter(|session| session.ends_at(app.config()) > now).collect())
 }
 
-/// Whether a viewer's session lives still. One HGETALL.
+/// Whether a viewer's session still exists. One HGETALL.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn lives(app: &App, viewer: &Viewer) -> Result<bool, Error> {
+pub async fn is_live(app: &App, viewer: &Viewer) -> Result<bool, Error> {
     Ok(!live(app, app.db().read_barrier(), vec![viewer.digest.clone()]).await?.is_empty())
 }
 
-/// Notes the use behind the answer: a read never waits for a write, nor fails with it.
+/// Records the use in the background: a read never waits for this write, nor fails with it.
 fn touch(app: &App, session: &Session) {
     let now = app.now();
     if now.saturating_sub(session.seen) < TOUCH_EVERY {
@@ -192,7 +192,7 @@ fn touch(app: &App, session: &Session) {
     });
 }
 
-/// An account's live sessions, newest first, at most 100. Two round trips.
+/// The sessions of an account, newest first, at most 100. Two round trips.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -203,45 +203,45 @@ pub async fn list(app: &App, user: UserId) -> Result<Vec<Session>, Error> {
     Ok(sessions)
 }
 
-/// One live session of `user`, who alone may see it.
+/// A session of `user`, which nobody else may see.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn one(app: &App, user: UserId, id: SessionId) -> Result<Option<Session>, Error> {
+pub async fn get(app: &App, user: UserId, id: SessionId) -> Result<Option<Session>, Error> {
     match store::find(app.db(), user, id).await? {
         Some(digest) => Ok(live(app, app.db().read_barrier(), vec![digest]).await?.pop()),
         None => Ok(None),
     }
 }
 
-/// Ends the viewer's own session.
+/// Ends the viewer's current session.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn log_out(app: &App, viewer: &Viewer) -> Result<SessionId, Error> {
-    let noted = note(app, viewer.user, std::slice::from_ref(&viewer.digest), true).await?;
+    let subtasks = journal_changes(app, viewer.user, std::slice::from_ref(&viewer.digest), true).await?;
     store::end(app.db(), viewer.user, std::slice::from_ref(&viewer.digest)).await?;
-    noted.ack(app);
+    subtasks.ack(app);
     events::publish_change(app, viewer.user.0);
     Ok(viewer.session)
 }
 
-/// Ends one session of the viewer. Device tokens stay.
+/// Ends a session of the viewer. Device tokens stay valid.
 ///
 /// # Errors
-/// `NOT_FOUND` for a session that is not the viewer's, or has ended.
+/// `NOT_FOUND` for a session that is not the viewer's or has ended.
 pub async fn end(app: &App, viewer: &Viewer, id: SessionId) -> Outcome<Vec<SessionId>> {
-    let session = one(app, viewer.user, id).await?.ok_or_else(not_found)?;
+    let session = get(app, viewer.user, id).await?.ok_or_else(not_found)?;
     Ok(end_all(app, viewer.user, vec![session]).await?)
 }
 
-/// Ends all sessions of the viewer but the one that asks, and revokes all device tokens of the account. Gives the sessions that ended, newest
-/// first, and a new token for the device whose token is `device`.
+/// Ends all sessions of the viewer except the current one, and revokes all device tokens of the account. Returns the ended sessions, newest
+/// first, and a new token for the device with the token `device`.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: do it again.
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
 pub async fn end_others(app: &App, viewer: &Viewer, device: Option<&str>) -> Result<(Vec<SessionId>, Option<String>), Error> {
-    // First: should the rest fail, the sessions that are left show that it is to be done again.
+    // Revoked first: if the rest fails, the remaining sessions show that it must be repeated.
     let device = users::revoke_devices(app, viewer.user, device).await?;
     let others = list(app, viewer.user).await?.into_iter().filter(|session| session.id != viewer.session).collect();
     Ok((end_all(app, viewer.user, others).await?, device))
@@ -249,24 +249,23 @@ pub async fn end_others(app: &App, viewer: &Viewer, device: Option<&str>) -> Res
 
 async fn end_all(app: &App, user: UserId, sessions: Vec<Session>) -> Result<Vec<SessionId>, Error> {
     let digests: Vec<String> = sessions.iter().map(|session| session.digest.clone()).collect();
-    let noted = note(app, user, &digests, true).await?;
+    let subtasks = journal_changes(app, user, &digests, true).await?;
     store::end(app.db(), user, &digests).await?;
-    noted.ack(app);
+    subtasks.ack(app);
     events::publish_change(app, user.0);
     Ok(sessions.into_iter().map(|session| session.id).collect())
 }
 
-/// Ends every session of an account that is gone: from the moment this answers no token of its proves anything. `true` says that there may
-/// be more.
+/// Ends all sessions of a deleted account: none of its tokens is valid as soon as this returns. `true` means that more may be left.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge(app: &App, user: UserId) -> Result<bool, Error> {
     let listed = store::list(app.db(), user).await?;
     let digests: Vec<String> = listed.into_iter().map(|(digest, _)| digest).collect();
-    let noted = note(app, user, &digests, true).await?;
+    let subtasks = journal_changes(app, user, &digests, true).await?;
     store::erase(app.db(), user, &digests).await?;
-    noted.ack(app);
+    subtasks.ack(app);
     events::publish_change(app, user.0);
     Ok(digests.len() > MAX_SESSIONS)
 }
@@ -275,15 +274,15 @@ fn not_found() -> UserError {
     UserError::new(UserErrorCode::NotFound, "There is no such session of yours.", &["sessionId"])
 }
 
-/// Lists a session under its account again, if it is there.
+/// Adds a session to its account's list again, if it exists.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn list_again(app: &App, digest: &str, user: UserId, id: SessionId) -> Result<(), Error> {
-    store::list_again(app.db(), (digest, user, id), app.config().session_absolute).await
+pub async fn restore_to_list(app: &App, digest: &str, user: UserId, id: SessionId) -> Result<(), Error> {
+    store::restore_to_list(app.db(), (digest, user, id), app.config().session_absolute).await
 }
 
-/// Takes ended sessions from an account's list, and ends the oldest past the limit, as a log-in would.
+/// Removes ended sessions from an account's list, and ends the oldest above the limit, as a log-in does.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -293,8 +292,8 @@ pub async fn trim(app: &App, user: UserId) -> Result<(), Error> {
     }
     let listed = store::list(app.db(), user).await?;
     let oldest: Vec<String> = listed.into_iter().skip(MAX_SESSIONS).map(|(digest, _)| digest).collect();
-    let noted = note(app, user, &oldest, true).await?;
+    let subtasks = journal_changes(app, user, &oldest, true).await?;
     store::erase(app.db(), user, &oldest).await?;
-    noted.ack(app);
+    subtasks.ack(app);
     Ok(())
 }

@@ -15,14 +15,14 @@ static CREATE_SESSION: Script = Script::allow_oom(include_str!("lua/create_sessi
 static LIST_SESSION: Script = Script::allow_oom(include_str!("lua/list_session.lua"));
 static TOUCH_SESSION: Script = Script::allow_oom(include_str!("lua/touch_session.lua"));
 
-/// Sessions by digest, in their order; `None` for what is not there. One pipeline of HGETALL for those that are not near.
+/// Loads sessions, in the order of `digests`; `None` for unknown ones. One pipeline of HGETALL for those that are not cached.
 pub(super) async fn load(db: &Db, since: ReadBarrier, digests: &[String]) -> Result<Vec<Option<Session>>, Error> {
     let keys = digests.iter().map(|digest| keys::session(digest)).collect();
     let (found, _) = db.read_cached(since, keys, Session::read, |_| Vec::new()).await?;
     Ok(found.into_iter().zip(digests).map(|(found, digest)| Some(session_of(&*found?, digest))).collect())
 }
 
-/// What is kept near of a session, to be looked up again before anything is told.
+/// A cached session, which must be verified before anything is sent.
 pub(super) fn get_speculative(db: &Db, digest: &str) -> Option<(Session, Speculative<Session>)> {
     let assumed = db.get_speculative(keys::session(digest))?;
     Some((session_of(&assumed.value, digest), assumed))
@@ -30,13 +30,13 @@ pub(super) fn get_speculative(db: &Db, digest: &str) -> Option<(Session, Specula
 
 hash_record!(Session { "id" => id, "uid" => user, "seen" => seen, "agent" => agent; digest });
 
-/// What stands under a digest does not name it.
+/// The hash of a session does not hold its digest.
 fn session_of(found: &Session, digest: &str) -> Session {
     Session { digest: digest.to_owned(), ..found.clone() }
 }
 
-/// Writes new sessions, each to live for `idle` unless it is used and listed for `absolute`. One pipeline of scripts, two a session;
-/// the list comes first, since a listed session that is not there is passed over.
+/// Writes new sessions, which expire after `idle` without use and are listed for `absolute`. One pipeline with two scripts for each
+/// session; the list comes first, since listed sessions that do not exist are ignored.
 pub(super) async fn create(db: &Db, sessions: &[Session], idle: Millis, absolute: Millis) -> Result<(), Error> {
     let calls = sessions.iter().flat_map(|session| {
         let list = Call::new(&LIST_SESSION, [keys::sessions(session.user), user_key(session.user)]);
@@ -46,22 +46,22 @@ pub(super) async fn create(db: &Db, sessions: &[Session], idle: Millis, absolute
     db.call_many(calls.collect()).await.map(drop)
 }
 
-/// Lists a session under its account; `false` when the account is gone. One script.
+/// Adds a session to its account's list; `false` if the account was deleted. One script.
 pub(super) async fn relist(db: &Db, session: (&str, UserId, SessionId), absolute: Millis) -> Result<bool, Error> {
     let (digest, user, id) = session;
     let call = Call::new(&LIST_SESSION, [keys::sessions(user), user_key(user)]);
     db.call(call.arg(digest).arg(id.0).arg(absolute)).await
 }
 
-/// Lists a session under its account if both are there. A look and a script.
-pub(super) async fn list_again(db: &Db, session: (&str, UserId, SessionId), absolute: Millis) -> Result<(), Error> {
+/// Adds a session to its account's list, if both exist. A read and a script.
+pub(super) async fn restore_to_list(db: &Db, session: (&str, UserId, SessionId), absolute: Millis) -> Result<(), Error> {
     if db.read::<bool>(cmd("EXISTS").arg(keys::session(session.0)).take()).await? {
         relist(db, session, absolute).await?;
     }
     Ok(())
 }
 
-/// Takes from an account's list what is no session: up to a thousand of the oldest; how many it lists then. Three pipelines.
+/// Removes ended sessions from an account's list, up to a thousand of the oldest. Returns the number that is left. Three pipelines.
 pub(super) async fn forget_ended(db: &Db, user: UserId) -> Result<usize, Error> {
     let key = keys::sessions(user);
     let listed: Vec<String> = db.read(cmd("ZRANGE").arg(&key).arg(0).arg(999).take()).await?;
@@ -74,12 +74,12 @@ pub(super) async fn forget_ended(db: &Db, user: UserId) -> Result<usize, Error> 
     db.read(cmd("ZCARD").arg(&key).take()).await
 }
 
-/// Takes sessions from an account's list. One command.
+/// Removes sessions from an account's list. One command.
 pub(super) async fn unlist(db: &Db, user: UserId, digests: &[String]) -> Result<(), Error> {
     db.write_many(vec![cmd("ZREM").arg(keys::sessions(user)).arg(digests).take()]).await.map(drop)
 }
 
-/// The digests and ids of an account's sessions, newest first: the listed ones, of which some may have ended.
+/// The digests and ids of an account's listed sessions, newest first; some may have ended.
 pub(super) async fn list(db: &Db, user: UserId) -> Result<Vec<(String, SessionId)>, Error> {
     let command = cmd("ZRANGE").arg(keys::sessions(user)).arg(0).arg(2 * MAX_SESSIONS).arg("REV").arg("WITHSCORES").take();
     let listed: Vec<(String, f64)> = db.read(command).await?;
@@ -94,12 +94,12 @@ pub(super) async fn find(db: &Db, user: UserId, id: SessionId) -> Result<Option<
     Ok(found.into_iter().next())
 }
 
-/// Notes that a session was used, if it still is one and the last note is old enough. One script.
+/// Records that a session was used, if it exists and the last record is old enough. One script.
 pub(super) async fn touch(db: &Db, digest: &str, seen: Millis, lives: Millis) -> Result<bool, Error> {
     db.call(Call::new(&TOUCH_SESSION, [keys::session(digest)]).arg(seen).arg(lives).arg(TOUCH_EVERY)).await
 }
 
-/// Ends sessions of an account: from the moment this answers they prove nothing.
+/// Ends sessions of an account: their tokens are invalid as soon as this returns.
 pub(super) async fn end(db: &Db, user: UserId, digests: &[String]) -> Result<(), Error> {
     let mut commands: Vec<Cmd> = digests.iter().map(|digest| cmd("UNLINK").arg(keys::session(digest)).take()).collect();
     if !commands.is_empty() {
@@ -108,7 +108,7 @@ pub(super) async fn end(db: &Db, user: UserId, digests: &[String]) -> Result<(),
     db.write_many(commands).await.map(drop)
 }
 
-/// The same, so that what was cut off can be done again: what is listed no longer cannot be found. Two pipelines.
+/// As [`end`], in an order that can be repeated after a crash: a session that is not listed cannot be found. Two pipelines.
 pub(super) async fn erase(db: &Db, user: UserId, digests: &[String]) -> Result<(), Error> {
     if digests.is_empty() {
         return Ok(());

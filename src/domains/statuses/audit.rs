@@ -1,7 +1,7 @@
-//! The audit of statuses: each is listed by its author, and counts are the sizes of the sets.
+//! The audit of statuses: each is in its author's profile, and counts equal the sizes of the sets.
 
 use super::keys::{self, KeyKind};
-use super::model::{GONE_FOR, MAX_LIKED, MAX_STATUSES, Status};
+use super::model::{MAX_LIKED, MAX_STATUSES, Status, TOMBSTONE_TTL};
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, LEASE, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
@@ -20,7 +20,7 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Statuses with both sides of their likes, profiles, marks of deleted ones; and the counts of statuses in accounts.
+/// Checks statuses, both sides of likes, profiles, tombstones, and the accounts' numbers of statuses.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -29,7 +29,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     for entry in entries {
         match keys::parse(&entry.key) {
             Some(KeyKind::Status(id)) if entry.check_type("hash", Expiry::Never, found) => statuses.push(id),
-            Some(KeyKind::Gone(id)) if entry.check_type("string", Expiry::After(GONE_FOR), found) => gone.push(id),
+            Some(KeyKind::Gone(id)) if entry.check_type("string", Expiry::After(TOMBSTONE_TTL), found) => gone.push(id),
             Some(KeyKind::Likers(id)) if entry.check_type("zset", Expiry::Never, found) => {
                 sets.push((Set::Likers(id), entry.key.clone()))
             }
@@ -51,37 +51,40 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     check_sets(reader, sets, found).await
 }
 
-/// How a status stands.
+/// Whether a status exists, for an audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// It lives, and this is its author.
-    Of(UserId),
-    /// It is not there, but so young or so lately deleted that somebody may be in the middle of it.
-    Underway,
-    /// It is not there.
-    Dead,
+pub enum StatusRecord {
+    /// It exists; its author.
+    By(UserId),
+    /// It does not exist, but is so new or was deleted so recently that a write may be in progress.
+    InProgress,
+    /// It does not exist.
+    Missing,
 }
 
-/// How statuses stand. Two pipelines.
+/// Looks up statuses. Two pipelines.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
-pub async fn standings(reader: &AuditReader, ids: impl Iterator<Item = StatusId>) -> Result<HashMap<StatusId, Standing>, Error> {
+pub async fn status_records(
+    reader: &AuditReader,
+    ids: impl Iterator<Item = StatusId>,
+) -> Result<HashMap<StatusId, StatusRecord>, Error> {
     let ids: Vec<StatusId> = ids.collect();
     let authors = reader.query(ids.iter().copied(), |id| cmd("HGET").arg(keys::status(id)).arg("uid").take()).await?;
     let author = |id: &StatusId| authors.read::<Option<u64>>(id).flatten().map(UserId);
     let lost = ids.iter().copied().filter(|id| author(id).is_none());
     let marks = reader.query(lost, |id| cmd("PTTL").arg(keys::gone(id)).take()).await?;
     let standing = |id: &StatusId| match author(id) {
-        Some(author) => Standing::Of(author),
-        None if reader.is_young(id.0) => Standing::Underway,
-        None if marks.read::<i64>(id).is_some_and(|left| left > (GONE_FOR - LEASE) as i64) => Standing::Underway,
-        None => Standing::Dead,
+        Some(author) => StatusRecord::By(author),
+        None if reader.is_young(id.0) => StatusRecord::InProgress,
+        None if marks.read::<i64>(id).is_some_and(|left| left > (TOMBSTONE_TTL - LEASE) as i64) => StatusRecord::InProgress,
+        None => StatusRecord::Missing,
     };
     Ok(ids.iter().map(|id| (*id, standing(id))).collect())
 }
 
-/// The newest statuses of authors, each in a window, as their profiles say; in the order of `asked`. One pipeline.
+/// The newest statuses of authors within windows, as in their profiles, in the order of `asked`. One pipeline.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -91,7 +94,7 @@ pub async fn newest_of(reader: &AuditReader, asked: &[(UserId, Window)]) -> Resu
     Ok(asked.iter().map(ids).collect())
 }
 
-/// What a status says of itself, where that can be read.
+/// The id and the author in a status's hash, if valid.
 struct Claims {
     id: StatusId,
     author: Option<UserId>,
@@ -106,7 +109,7 @@ async fn check_statuses(reader: &AuditReader, ids: &[StatusId], found: &mut Find
     let listed = reader.query(listings(), |(id, author)| cmd("ZSCORE").arg(keys::profile(author)).arg(id.0).take()).await?;
     let missing_accounts = reader.missing_accounts(listings().map(|(_, author)| author)).await?;
     for (id, author) in listings() {
-        // It is listed, or goes with its author.
+        // It is in the profile, or its author was deleted.
         let settle = [Remedy::SettleStatus { author, status: id }];
         if missing_accounts.contains(&author) {
             let remedies = settle.iter().filter(|_| !reader.is_young(id.0)).cloned();
@@ -130,7 +133,8 @@ fn check_fields(id: StatusId, values: &[Option<String>], found: &mut Findings) -
     Claims { id, author: value("uid").and_then(audit::id).map(UserId) }
 }
 
-/// What a field must say, where that is known: an author and a message are not. Counts become numbers here, and are counted afterwards.
+/// The repair of a field whose value is known. An author and a message cannot be guessed. Counts become numbers here, and are counted
+/// afterwards.
 fn mend_field(id: StatusId, field: &str, found: Option<&str>) -> Option<Remedy> {
     let value = match field {
         "id" => id.0.to_string(),
@@ -149,7 +153,7 @@ async fn check_gone(reader: &AuditReader, ids: &[StatusId], found: &mut Findings
         if back.read::<u64>(id) == Some(1) {
             found.add(&keys::gone(*id), format!("{} stands beside it", keys::status(*id)));
         }
-        // It may have come to its end since its type was asked for.
+        // It may have expired since its type was read.
         let mark: Option<String> = marks.read(id);
         if !matches!(mark.as_deref(), Some("1" | "")) {
             let remedy = Remedy::SetText { key: keys::gone(*id), found: mark.unwrap_or_default(), value: "1".to_owned() };
@@ -184,15 +188,15 @@ async fn check_owners(reader: &AuditReader, sets: &[(Set, String)], found: &mut 
     let users = sets.iter().filter_map(|(set, _)| set.owner());
     let missing_accounts = reader.missing_accounts(users).await?;
     let liked = sets.iter().filter_map(|(set, _)| if let Set::Likers(id) = set { Some(*id) } else { None });
-    let standings = standings(reader, liked).await?;
+    let status_records = status_records(reader, liked).await?;
     let sizes = reader.query(sets.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCARD").arg(key).take()).await?;
     for (set, key) in sets {
         if let Some(owner) = set.owner().filter(|owner| missing_accounts.contains(owner)) {
             found.add_repairable(key, "there is no such account", [Remedy::PurgeAccount(owner)]);
         }
-        // It outlives its status until those in it have forgotten that.
+        // The set outlives its status until all likers have removed the status from their sets.
         if let Set::Likers(id) = set
-            && standings.get(id) == Some(&Standing::Dead)
+            && status_records.get(id) == Some(&StatusRecord::Missing)
         {
             found.add_repairable(key, "there is no such status", [Remedy::ForgetLikes(*id)]);
         }
@@ -204,7 +208,7 @@ async fn check_owners(reader: &AuditReader, sets: &[(Set, String)], found: &mut 
 }
 
 impl Set {
-    /// Whose it is.
+    /// The account whose set it is.
     const fn owner(self) -> Option<UserId> {
         match self {
             Self::Likers(_) => None,
@@ -221,8 +225,8 @@ impl Set {
     }
 }
 
-/// A status's likers are the truth of its likes: who likes it gets a new id there, the liker's side takes that over. A profile's places are its
-/// members.
+/// The likers of a status are the truth of its likes: a repaired liker gets a new id there, which the liker's side takes over. The scores
+/// of a profile are its members.
 fn mend_entry(set: Set, key: &str, member: u64) -> Vec<Remedy> {
     let restamp = Remedy::RestampMember { key: key.to_owned(), member };
     match set {
@@ -232,7 +236,7 @@ fn mend_entry(set: Set, key: &str, member: u64) -> Vec<Remedy> {
     }
 }
 
-/// A like, from either side: the status, who likes it, and the like.
+/// The like of a row, from either side: the status, the liker and the like's id.
 const fn like_of(set: Set, row: &Row) -> Option<(StatusId, UserId)> {
     match set {
         Set::Likers(id) => Some((id, UserId(row.member))),
@@ -241,11 +245,11 @@ const fn like_of(set: Set, row: &Row) -> Option<(StatusId, UserId)> {
     }
 }
 
-/// A like stands on both sides with the same id, as long as its status is there.
+/// A like is on both sides with the same id while its status exists.
 async fn check_likes(reader: &AuditReader, parts: &[SetWindow<Set>], found: &mut Findings) -> Result<(), Error> {
     let likes = || parts.iter().flat_map(|part| part.rows.iter().filter_map(|row| like_of(part.of, row)));
     let missing_accounts = reader.missing_accounts(likes().map(|(_, user)| user)).await?;
-    let standings = standings(reader, likes().map(|(id, _)| id)).await?;
+    let status_records = status_records(reader, likes().map(|(id, _)| id)).await?;
     let likers = reader.query(likes(), |(id, user)| cmd("ZSCORE").arg(keys::likers(id)).arg(user.0).take()).await?;
     let liked = reader.query(likes(), |(id, user)| cmd("ZSCORE").arg(keys::liked(user)).arg(id.0).take()).await?;
     for part in parts {
@@ -259,17 +263,17 @@ async fn check_likes(reader: &AuditReader, parts: &[SetWindow<Set>], found: &mut
                 continue;
             }
             let other = if of_status { liked.score(&like) } else { likers.score(&like) };
-            match standings.get(&id) {
+            match status_records.get(&id) {
                 _ if reader.is_young(row.position) => {}
-                Some(Standing::Dead) if !of_status => {
+                Some(StatusRecord::Missing) if !of_status => {
                     found.add_repairable(&part.key, format!("there is no status {}", id.0), settle)
                 }
-                Some(Standing::Of(_)) if other.is_none() => {
+                Some(StatusRecord::By(_)) if other.is_none() => {
                     let (key, member) = if of_status { (keys::liked(user), id.0) } else { (keys::likers(id), user.0) };
                     found.add_repairable(&part.key, format!("{} is in it, but {key} has no {member}", row.member), settle);
                 }
-                // Once is enough to tell it.
-                Some(Standing::Of(_)) if of_status && other != Some(row.position) => {
+                // Reported from one side only.
+                Some(StatusRecord::By(_)) if of_status && other != Some(row.position) => {
                     let what = format!("{} is in it with another like than in {}", user.0, keys::liked(user));
                     found.add_repairable(&part.key, what, settle);
                 }
@@ -282,7 +286,7 @@ async fn check_likes(reader: &AuditReader, parts: &[SetWindow<Set>], found: &mut
 
 async fn check_profiles(reader: &AuditReader, parts: &[SetWindow<Set>], found: &mut Findings) -> Result<(), Error> {
     let ids = parts.iter().flat_map(|part| part.rows.iter().map(|row| StatusId(row.member)));
-    let standings = standings(reader, ids).await?;
+    let status_records = status_records(reader, ids).await?;
     for part in parts {
         let Set::Profile(owner) = part.of else { continue };
         for row in &part.rows {
@@ -292,12 +296,12 @@ async fn check_profiles(reader: &AuditReader, parts: &[SetWindow<Set>], found: &
                 let place = Remedy::PlaceMember { key: part.key.clone(), member: id };
                 found.add_repairable_with(&part.key, what, row.position.to_string(), [place]);
             }
-            match standings.get(&StatusId(id)) {
-                Some(Standing::Of(author)) if *author != owner => {
+            match status_records.get(&StatusId(id)) {
+                Some(StatusRecord::By(author)) if *author != owner => {
                     let unlist = Remedy::Unlist { owner, status: StatusId(id) };
                     found.add_repairable(&part.key, format!("status {id} is by {}", author.0), [unlist]);
                 }
-                Some(Standing::Dead) => {
+                Some(StatusRecord::Missing) => {
                     let settle = Remedy::SettleStatus { author: owner, status: StatusId(id) };
                     found.add_repairable(&part.key, format!("there is no status {id}"), [settle]);
                 }

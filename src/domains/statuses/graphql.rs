@@ -1,6 +1,6 @@
 //! Statuses in GraphQL.
 
-use super::load::Seen;
+use super::load::ViewedStatus;
 use super::model::{Draft, Location};
 use super::service;
 use crate::base::error::{Error, Outcome};
@@ -14,7 +14,7 @@ use crate::schema::{Connection, ConnectionKind, DateTime, LikedAt, Text, TotalCo
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
 
 /// A status as the viewer sees it.
-pub struct StatusObject(pub Seen);
+pub struct StatusObject(pub ViewedStatus);
 
 object! {
     /// A status: a short text that an account has posted to its followers.
@@ -257,7 +257,7 @@ async fn like(ctx: &Context<'_>, id: &str, on: bool) -> Result<(Option<StatusObj
         service::like(&request.app, viewer, id, on).await?;
         request.reset_loaders();
         // What nobody is shown any more is not there; its likes go with it.
-        let seen = service::shown(&request.loaders(), [id]).await?.pop().flatten();
+        let seen = service::load_visible(&request.loaders(), [id]).await?.pop().flatten();
         Ok(StatusObject(seen.ok_or_else(service::not_found)?))
     }
     .await;
@@ -270,7 +270,7 @@ fn known(id: &str) -> Outcome<StatusId> {
 
 async fn load(request: &Request, id: Option<StatusId>) -> Result<Option<StatusObject>> {
     match id {
-        Some(id) => Ok(service::shown(&request.loaders(), [id]).await?.pop().flatten().map(StatusObject)),
+        Some(id) => Ok(service::load_visible(&request.loaders(), [id]).await?.pop().flatten().map(StatusObject)),
         None => Ok(None),
     }
 }

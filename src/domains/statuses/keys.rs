@@ -3,7 +3,7 @@
 use crate::base::audit;
 use crate::base::ids::{StatusId, UserId};
 
-/// What stands before the colon of each of them.
+/// The kinds of keys: the part before the colon.
 pub const KINDS: [&str; 5] = ["status", "gone", "likers", "liked", "profile"];
 
 /// HASH `id uid message posted likes comments [lat lon]` (posted in ms since the epoch). No time to live.
@@ -11,17 +11,17 @@ pub fn status(id: StatusId) -> String {
     format!("status:{{{}}}", id.0)
 }
 
-/// STRING `1`: the mark of a deleted status, which does not tell whose it was. Time to live: 25 hours, longer than any step may be late.
+/// STRING `1`: the tombstone of a deleted status, without its author. Time to live: 25 hours, longer than any step may be late.
 pub fn gone(id: StatusId) -> String {
     format!("gone:{{{}}}", id.0)
 }
 
-/// ZSET, user id → like id. At most one an account there is. Outlives its status until all of them have forgotten it.
+/// ZSET, user id → like id. At most the number of accounts. Outlives its status until all likers have removed the status from their sets.
 pub(super) fn likers(id: StatusId) -> String {
     format!("likers:{{{}}}", id.0)
 }
 
-/// ZSET, status id → like id: what somebody likes. At most [`super::model::MAX_LIKED`], no time to live.
+/// ZSET, status id → like id: what an account likes. At most [`super::model::MAX_LIKED`], no time to live.
 pub(super) fn liked(user: UserId) -> String {
     format!("liked:{{{}}}", user.0)
 }
@@ -31,7 +31,7 @@ pub(super) fn profile(author: UserId) -> String {
     format!("profile:{{{}}}", author.0)
 }
 
-/// What a key of this domain is about.
+/// A parsed key.
 #[derive(Clone, Copy)]
 pub(super) enum KeyKind {
     Status(StatusId),
@@ -41,7 +41,7 @@ pub(super) enum KeyKind {
     Profile(UserId),
 }
 
-/// What a key is about; `None` when it is not of this domain.
+/// Parses a key; `None` for a key of another domain.
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let (kind, _) = key.split_once(':')?;
     let id = || audit::id_in(key, kind);
@@ -55,7 +55,7 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
     }
 }
 
-/// The status that a key is the hash of.
+/// The id of a status from the key of its hash.
 pub fn of_key(key: &str) -> Option<StatusId> {
     if let Some(KeyKind::Status(id)) = parse(key) { Some(id) } else { None }
 }

@@ -1,4 +1,4 @@
-//! The batch loader of statuses, with what the viewer did to each: both lie on the status's tag and come in one pipeline.
+//! The batch loader of statuses with the viewer's likes: both are on the status's tag and are read in one pipeline.
 
 use super::model::Status;
 use super::store;
@@ -9,42 +9,42 @@ use crate::db::{Db, ReadBarrier};
 use crate::domains::users::User;
 use std::sync::Arc;
 
-/// A status as a viewer sees it.
+/// A status with the viewer's like.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
+pub struct ViewedStatus {
     /// The status.
     pub status: Arc<Status>,
     /// Whether the viewer likes it.
     pub liked: bool,
-    /// Its author, where that has been loaded.
+    /// The author, once loaded.
     pub author: Option<Arc<User>>,
 }
 
-/// Statuses by id; `None` for what is not there, or not to be seen by the viewer.
+/// Loads statuses by id; `None` for unknown ids.
 pub struct FetchStatuses {
-    /// The store.
+    /// Redis.
     pub db: Db,
-    /// When the request began.
+    /// The read barrier of the request.
     pub since: ReadBarrier,
-    /// Who asks.
+    /// The viewer, if there is a session.
     pub viewer: Option<UserId>,
 }
 
 impl Fetch for FetchStatuses {
     type Key = StatusId;
-    type Value = Option<Seen>;
+    type Value = Option<ViewedStatus>;
 
-    fn get_cached(&self, keys: &[StatusId]) -> Option<Vec<Option<Seen>>> {
+    fn get_cached(&self, keys: &[StatusId]) -> Option<Vec<Option<ViewedStatus>>> {
         let found = store::get_cached(&self.db, self.since, keys, self.viewer)?;
-        Some(found.into_iter().map(|status| Some(Seen { status, liked: false, author: None })).collect())
+        Some(found.into_iter().map(|status| Some(ViewedStatus { status, liked: false, author: None })).collect())
     }
 
-    fn bytes(value: &Option<Seen>) -> usize {
+    fn bytes(value: &Option<ViewedStatus>) -> usize {
         value.as_ref().map_or(0, |seen| seen.status.message.len())
     }
 
-    async fn fetch(&self, keys: &[StatusId]) -> Result<Vec<Option<Seen>>, Error> {
+    async fn fetch(&self, keys: &[StatusId]) -> Result<Vec<Option<ViewedStatus>>, Error> {
         let found = store::load(&self.db, self.since, keys, self.viewer).await?;
-        Ok(found.into_iter().map(|found| found.map(|(status, liked)| Seen { status, liked, author: None })).collect())
+        Ok(found.into_iter().map(|found| found.map(|(status, liked)| ViewedStatus { status, liked, author: None })).collect())
     }
 }

@@ -1,22 +1,22 @@
-//! Statuses: what people say, and who likes it.
+//! Statuses and likes.
 //!
-//! | key | type | what | bound |
+//! | key | type | content | bound |
 //! |---|---|---|---|
 //! | `status:{id}` | HASH | `id uid message posted likes comments`, `lat lon` if placed | 8 fields, 20 KB |
-//! | `gone:{id}` | STRING | the mark of a deleted status, so that a late step does not bring it back | 25 h |
-//! | `likers:{id}` | ZSET | who likes it → the like's id | the number of accounts |
-//! | `liked:{uid}` | ZSET | what somebody likes → the same like's id | 1,000,000, then `LIMIT_REACHED` |
+//! | `gone:{id}` | STRING | the tombstone of a deleted status, so that a late step does not restore it | 25 h |
+//! | `likers:{id}` | ZSET | account that likes it → the like's id | the number of accounts |
+//! | `liked:{uid}` | ZSET | status that the account likes → the same like's id | 1,000,000, then `LIMIT_REACHED` |
 //! | `profile:{uid}` | ZSET | status id → itself: the author's statuses | 1,000,000, then `LIMIT_REACHED` |
 //!
-//! "Redis in Action" 8.2 and 8.4; likes after the votes of its chapter 1. A status is a tag of its own, so that a famous author's
-//! statuses spread over a cluster.
+//! After "Redis in Action" 8.2 and 8.4; likes after the votes of its chapter 1. Each status has its own tag, so the statuses of a famous
+//! author spread over a cluster.
 //!
-//! **Invariants.** `likes` equals the size of `likers`; every entry of a profile is a status of that author, and the author's `posts`
-//! equals the profile's size: each pair changes in one script. A deleted status is gone for every reader at once, and so is one whose author's
-//! account is gone ([`service::shown`]). A like stands on both sides with the same id: the status's is the truth, as long as the status is
-//! there; its likers are kept past its end until each of them has forgotten it.
+//! **Invariants.** `likes` equals the size of `likers`. Every entry of a profile is a status of that author, and the author's `posts`
+//! equals the size of the profile. Each pair changes in one script. A deleted status is hidden from every reader at once, and so is a
+//! status whose author's account was deleted ([`service::load_visible`]). A like is on both sides with the same id. The status's side is the truth
+//! while the status exists; its likers are kept beyond its deletion until each has removed the status from their own set.
 //!
-//! **Costs.** Any number of statuses with what the viewer did to them: one pipeline.
+//! **Costs.** Any number of statuses with the viewer's likes: one pipeline.
 
 pub mod audit;
 mod graphql;
@@ -28,6 +28,6 @@ mod store;
 
 pub use graphql::{StatusMutation, StatusObject};
 pub use keys::{gone as gone_key, of_key as status_of_key, status as status_key};
-pub use load::{FetchStatuses, Seen};
+pub use load::{FetchStatuses, ViewedStatus};
 pub use model::{Draft, Location, MESSAGE_BYTES, Status};
-pub use service::Posted;
+pub use service::NewStatus;

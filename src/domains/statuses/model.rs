@@ -1,4 +1,4 @@
-//! Statuses: plain types and what they must be.
+//! Statuses: plain types and limits.
 
 use crate::base::clock::{MINUTE, Millis};
 use crate::base::error::{UserError, UserErrorCode};
@@ -9,29 +9,29 @@ use crate::platform::idempotency::check_key;
 /// The most bytes of a message.
 pub const MESSAGE_BYTES: usize = max_bytes(500);
 const MESSAGE: TextRules = TextRules { what: "The message", min: 1, max: 500, bytes: MESSAGE_BYTES, newlines: true };
-/// Statuses that an account has at once.
+/// The most statuses of an account.
 pub(super) const MAX_STATUSES: usize = 1_000_000;
-/// Statuses that somebody likes at once.
+/// The most statuses that an account likes.
 pub(super) const MAX_LIKED: usize = 1_000_000;
-/// How long the mark of a deleted status stays: longer than an idempotency key, which could otherwise bring it back.
-pub(super) const GONE_FOR: Millis = 25 * 60 * MINUTE;
+/// How long a tombstone is kept: longer than an idempotency key, which could otherwise restore the status.
+pub(super) const TOMBSTONE_TTL: Millis = 25 * 60 * MINUTE;
 
 /// A status.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Status {
-    /// Its id.
+    /// The id.
     pub id: StatusId,
-    /// Who posted it.
+    /// The author.
     pub author: UserId,
-    /// What it says.
+    /// The text.
     pub message: String,
     /// When it was posted.
     pub posted_at: Millis,
-    /// How many like it.
+    /// The number of likes.
     pub likes: u64,
-    /// How many living comments are under it.
+    /// The number of comments that are not deleted.
     pub comments: u64,
-    /// Where it was posted from, if its author said so.
+    /// The place, if the author gave one.
     pub location: Option<Location>,
 }
 
@@ -44,19 +44,19 @@ pub struct Location {
     pub longitude: f64,
 }
 
-/// What someone wants to post, as it came.
+/// A new status as the client sent it, unchecked.
 #[derive(Clone, Debug)]
 pub struct Draft {
     /// The text.
     pub message: String,
     /// The place.
     pub location: Option<Location>,
-    /// A key under which a repeated request is known again.
+    /// Identifies a repeated request.
     pub idempotency_key: Option<String>,
 }
 
 impl Draft {
-    /// The draft as it is kept, or every mistake in it.
+    /// Validates and normalizes the draft; returns every error.
     pub(super) fn check(self) -> Result<Self, Vec<UserError>> {
         let mut errors = Vec::new();
         let message = MESSAGE.check(&self.message).unwrap_or_else(|message| {

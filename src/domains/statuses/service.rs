@@ -1,8 +1,8 @@
-//! The use cases of statuses themselves. How they travel to homes is the timelines' part, one floor up.
+//! The use cases of statuses. Fan-out to homes belongs to the timelines, a higher layer.
 
-use super::load::Seen;
+use super::load::ViewedStatus;
 use super::model::{Draft, Location, Status};
-use super::store::{self, BulkCommands, Indexed, Liked, Noted};
+use super::store::{self, AddToProfileResult, BulkCommands, LikeIndexResult, LikeResult};
 use crate::app::App;
 use crate::base::error::{Error, Outcome, Refusal, UserError, UserErrorCode};
 use crate::base::ids::{StatusId, UserId};
@@ -20,32 +20,33 @@ use crate::platform::rates::Subject;
 use crate::platform::rates::service::charge;
 use std::sync::Arc;
 
-/// Likes that one pass takes away.
+/// Likes that one pass removes.
 const PASS: usize = 1_000;
-/// Statuses that one pass takes away.
+/// Statuses that one pass deletes.
 const STATUSES: usize = 100;
 
-/// A status that is there, and whose way to the followers is the caller's to settle.
-pub struct Posted {
-    /// The status.
+/// A new status. The caller does the fan-out and completes the ticket.
+pub struct NewStatus {
+    /// The id.
     pub id: StatusId,
-    /// What filters ask of it.
+    /// The marks that filters match.
     pub terms: FilterTerms,
-    /// The author's followers, and how it reaches them.
+    /// The author's followers, and the fan-out mode.
     pub audience: Audience,
-    /// Its entry in the journal.
+    /// The entry in the journal.
     pub lease: EntryLease,
 }
 
-/// Writes a status (the commit) and lists it in its author's profile. A charge, the journal and two scripts; one more and a look with
+/// Writes a status (the commit) and adds it to its author's profile. A charge, the journal and two scripts; one more script and a read with
 /// an idempotency key.
 ///
-/// With a key that was used in the last 24 hours the same status comes back and is settled again, which changes nothing; `None`
-/// when it has been deleted since.
+/// A key that was used in the last 24 hours returns the same status for the same fan-out again, which changes nothing; `None` if it was
+/// deleted since.
 ///
 /// # Errors
-/// `INVALID_MESSAGE`, `INVALID_LOCATION`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`, `LIMIT_REACHED`; `RATE_LIMITED`, also for a repetition.
-pub async fn create(app: &App, author: UserId, draft: Draft) -> Outcome<Option<Posted>> {
+/// `INVALID_MESSAGE`, `INVALID_LOCATION`, `INVALID_INPUT`, `IDEMPOTENCY_MISMATCH`, `LIMIT_REACHED`; `RATE_LIMITED`, also for a repeated
+/// request.
+pub async fn create(app: &App, author: UserId, draft: Draft) -> Outcome<Option<NewStatus>> {
     let draft = draft.check().map_err(Refusal::User)?;
     charge(app, &[(Limit::Posts, Subject::Account(author))]).await?;
     let mut id = StatusId(app.next_id().await?);
@@ -61,50 +62,50 @@ pub async fn create(app: &App, author: UserId, draft: Draft) -> Outcome<Option<P
         return Ok(None);
     }
     match store::index(app.db(), author, id).await? {
-        // A first answer has told the id, so a repetition may meet its deletion between the two steps.
-        Indexed::Listed(_) if keyed.is_some() && !is_by(app, author, id).await? => {
+        // The id is known since the first response, so the status may have been deleted between the two steps of a repeated request.
+        AddToProfileResult::Listed(_) if keyed.is_some() && !is_by(app, author, id).await? => {
             store::unindex(app.db(), author, &[id]).await?;
             lease.ack(app);
             Ok(None)
         }
-        Indexed::Listed(audience) => {
-            Ok(Some(Posted { id, terms: terms(app, author, &status.message, status.location).await?, audience, lease }))
+        AddToProfileResult::Listed(audience) => {
+            Ok(Some(NewStatus { id, terms: terms(app, author, &status.message, status.location).await?, audience, lease }))
         }
         refused => {
             store::delete(app.db(), id, author).await?;
             if let Some(keyed) = &keyed {
                 idempotency::forget(app, author, keyed, id.0).await?;
             }
-            // Somebody may have liked it by now.
+            // Somebody may have liked it meanwhile.
             lease.hand_over(app, Progress::default()).await;
-            Err(if refused == Indexed::NoAccount { Error::Unauthenticated.into() } else { limit_reached().into() })
+            Err(if refused == AddToProfileResult::NoAccount { Error::Unauthenticated.into() } else { limit_reached().into() })
         }
     }
 }
 
-/// What settling a status found.
+/// Result of reconciling a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settled {
-    /// It is there, and reaches the author's followers in this way.
-    There(FanoutMode),
-    /// It is not there, or no longer.
-    Gone,
-    /// It is there, and somebody else's.
-    NotTheirs,
+pub enum StatusState {
+    /// It exists; the author's fan-out mode.
+    Exists(FanoutMode),
+    /// It does not exist.
+    Deleted,
+    /// It exists, with another author.
+    OtherAuthor,
 }
 
-/// Makes the author's profile agree with whether a status is there. A look, a script and a look, as often as that changes meanwhile.
+/// Reconciles the author's profile with whether a status exists. A read, a script and a read, as often as that changes meanwhile.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<Settled, Error> {
+pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<StatusState, Error> {
     loop {
         let by = store::author(app.db(), id).await?;
         let settled = match by {
-            Some(by) if by != author => return Ok(Settled::NotTheirs),
+            Some(by) if by != author => return Ok(StatusState::OtherAuthor),
             Some(_) => match store::index(app.db(), author, id).await? {
-                Indexed::Listed(audience) => Settled::There(audience.reach),
-                Indexed::NoAccount | Indexed::LimitReached => {
+                AddToProfileResult::Listed(audience) => StatusState::Exists(audience.mode),
+                AddToProfileResult::NoAccount | AddToProfileResult::LimitReached => {
                     store::delete(app.db(), id, author).await?;
                     continue;
                 }
@@ -112,7 +113,7 @@ pub async fn settle(app: &App, author: UserId, id: StatusId) -> Result<Settled, 
             None => {
                 events::publish_deleted(app, author, id, None).await?;
                 store::unindex(app.db(), author, &[id]).await?;
-                Settled::Gone
+                StatusState::Deleted
             }
         };
         if store::author(app.db(), id).await? == by {
@@ -130,11 +131,11 @@ fn limit_reached() -> UserError {
     UserError::new(UserErrorCode::LimitReached, "An account has at most a million statuses. Delete some first.", &[])
 }
 
-/// Takes a status away (the commit): from the moment this answers nobody sees it. The journal and two scripts; where it
-/// was is the caller's to settle.
+/// Deletes a status (the commit): it is hidden as soon as this returns. The journal and two scripts. The caller removes it from feeds and
+/// completes the ticket.
 ///
 /// # Errors
-/// `NOT_FOUND` when there is no such status of `author`, also the second time.
+/// `NOT_FOUND` if the author has no such status, also at the second deletion.
 pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<EntryLease> {
     let lease = journal::begin_deletion(app, Task::Status { author, status: id }).await?;
     let Some(was) = store::delete(app.db(), id, author).await? else {
@@ -151,12 +152,12 @@ async fn terms(app: &App, author: UserId, message: &str, place: Option<Location>
     Ok(events::term_hasher(app).await?.status(author, message, place))
 }
 
-/// Tells that a status was posted, unless that was told, or it is so old that nobody waits for it, or not there. The marks are made anew
-/// where they are not at hand. One round trip, or two.
+/// Publishes a new status, unless that was done, or the status is older than the log of events, or was deleted. Computes the marks if they
+/// are not known. One round trip, or two.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: tell again.
-pub async fn tell(app: &App, author: UserId, id: StatusId, known: Option<FilterTerms>) -> Result<(), Error> {
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: call it again.
+pub async fn publish(app: &App, author: UserId, id: StatusId, known: Option<FilterTerms>) -> Result<(), Error> {
     if id.time() + app.config().events_age < app.now() {
         return Ok(());
     }
@@ -170,58 +171,58 @@ pub async fn tell(app: &App, author: UserId, id: StatusId, known: Option<FilterT
     events::publish_posted(app, author, id, terms).await
 }
 
-/// Likes a status, or takes the like back; doing so again changes nothing. A charge, the journal, the commit, the liker's side and a look.
+/// Likes a status, or takes the like back; repeating it changes nothing. A charge, the journal, the commit, the liker's side and a read.
 ///
 /// # Errors
-/// `NOT_FOUND`; `LIMIT_REACHED` past a million; `UNAUTHENTICATED` when `user` is gone; `RATE_LIMITED`.
+/// `NOT_FOUND`; `LIMIT_REACHED` at a million likes; `UNAUTHENTICATED` if `user` was deleted; `RATE_LIMITED`.
 pub async fn like(app: &App, user: UserId, id: StatusId, on: bool) -> Outcome<()> {
     charge(app, &[(Limit::Likes, Subject::Account(user))]).await?;
     let like = if on { Some(app.next_id().await?) } else { None };
     let task = Task::Like { user, status: id };
     let lease = if on { journal::begin(app, task).await? } else { journal::begin_deletion(app, task).await? };
     let stands = match store::like(app.db(), id, user, like).await? {
-        Liked::By(like) => Some(like),
-        Liked::No => None,
-        Liked::NoStatus => {
+        LikeResult::Liked(like) => Some(like),
+        LikeResult::NotLiked => None,
+        LikeResult::NoStatus => {
             lease.ack(app);
             return Err(not_found().into());
         }
     };
-    let noted = agree_on_like(app, user, id, stands).await?;
+    let result = sync_like(app, user, id, stands).await?;
     lease.ack(app);
-    match noted {
-        Noted::Stands => Ok(()),
-        Noted::NoAccount => Err(Error::Unauthenticated.into()),
-        Noted::LimitReached => Err(too_many_likes().into()),
+    match result {
+        LikeIndexResult::Indexed => Ok(()),
+        LikeIndexResult::NoAccount => Err(Error::Unauthenticated.into()),
+        LikeIndexResult::LimitReached => Err(too_many_likes().into()),
     }
 }
 
-/// Makes the liker's side of a like say what the status's says. A look, a write and a look, as often as that changes meanwhile.
+/// Reconciles the liker's side of a like with the status's side. A read, a write and a read, as often as that changes meanwhile.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle_like(app: &App, user: UserId, id: StatusId) -> Result<(), Error> {
-    let stands = store::standing_like(app.db(), id, user).await?;
-    agree_on_like(app, user, id, stands).await.map(drop)
+    let stands = store::current_like(app.db(), id, user).await?;
+    sync_like(app, user, id, stands).await.map(drop)
 }
 
-/// Goes on until what was written is what the status's side says. A like that the liker has no room for is taken back.
-async fn agree_on_like(app: &App, user: UserId, id: StatusId, mut stands: Option<u64>) -> Result<Noted, Error> {
-    let mut noted = Noted::Stands;
+/// Repeats until both sides match. Takes a like back for which the liker's set has no room.
+async fn sync_like(app: &App, user: UserId, id: StatusId, mut stands: Option<u64>) -> Result<LikeIndexResult, Error> {
+    let mut result = LikeIndexResult::Indexed;
     loop {
         match stands {
             Some(like) => match store::add_liked(app.db(), user, id, like).await? {
-                Noted::Stands => {}
+                LikeIndexResult::Indexed => {}
                 refused => {
                     store::like(app.db(), id, user, None).await?;
-                    noted = refused;
+                    result = refused;
                 }
             },
             None => store::remove_liked(app.db(), &[(user, id)]).await?,
         }
-        let now = store::standing_like(app.db(), id, user).await?;
+        let now = store::current_like(app.db(), id, user).await?;
         if now == stands {
-            return Ok(noted);
+            return Ok(result);
         }
         stands = now;
     }
@@ -231,8 +232,8 @@ fn too_many_likes() -> UserError {
     UserError::new(UserErrorCode::LimitReached, "One likes at most a million statuses. Take a like back first.", &["statusId"])
 }
 
-/// Has those who liked statuses that are gone forget them: up to a thousand likes, shared out among the statuses. Those of them that have
-/// likes left. Three round trips.
+/// Removes deleted statuses from the sets of their likers: up to a thousand likes, divided among the statuses. Returns the statuses that
+/// have likes left. Three round trips.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -241,7 +242,7 @@ pub async fn forget_likes_of(app: &App, ids: &[StatusId]) -> Result<Vec<StatusId
     let likers = store::left_likers(app.db(), ids, each).await?;
     let likes: Vec<_> = likers.iter().flat_map(|(id, users)| users.iter().map(|user| (*user, *id))).collect();
     let parts = begin_likes(app, &likes).await?;
-    // Their sides first: who is taken away here cannot be found again.
+    // The likers' sides first: the likers are unknown afterwards.
     store::remove_liked(app.db(), &likes).await?;
     store::remove_likers(app.db(), &likers).await?;
     parts.ack(app);
@@ -252,7 +253,7 @@ async fn begin_likes(app: &App, likes: &[(UserId, StatusId)]) -> Result<Subtasks
     journal::begin_subtasks(app, likes.iter().map(|(user, status)| Task::Like { user: *user, status: *status })).await
 }
 
-/// Takes back what an account that is gone likes, up to a thousand statuses; whether there may be more.
+/// Takes back up to a thousand likes of a deleted account; `true` means that more may be left.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -268,9 +269,9 @@ pub async fn purge_likes(app: &App, user: UserId) -> Result<bool, Error> {
     Ok(ids.len() == PASS)
 }
 
-/// Takes away what an account that is gone has said, and that it was liked: up to a hundred statuses, or a thousand likes; whether there may
-/// be more. A status leaves the profile last, so that it is found again. Where else they stood, somebody has seen to before; `also` takes away
-/// what higher floors keep under statuses that are gone.
+/// Deletes the statuses of a deleted account, and their likes: up to a hundred statuses or a thousand likes; `true` means that more may be
+/// left. A status leaves the profile last, so that a later pass finds it. The caller has removed the statuses from feeds; `also` removes
+/// what higher layers keep of deleted statuses.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`; those of `also`.
@@ -281,7 +282,7 @@ pub async fn purge<F: Future<Output = Result<(), Error>>>(
 ) -> Result<bool, Error> {
     let mut ids = latest_below(app, author, u64::MAX, STATUSES).await?;
     let more = ids.len() == STATUSES;
-    // What a profile holds of somebody else by mistake is not the author's to delete.
+    // A status of another author that is in the profile by mistake is not deleted.
     let by = store::authors(app.db(), &ids).await?;
     let own: Vec<StatusId> = ids.iter().zip(by).filter(|(_, by)| by.is_none_or(|by| by == author)).map(|(id, _)| *id).collect();
     let parts = journal::begin_subtasks(app, own.iter().map(|id| Task::Status { author, status: *id })).await?;
@@ -295,7 +296,7 @@ pub async fn purge<F: Future<Output = Result<(), Error>>>(
     Ok(more || !liked.is_empty())
 }
 
-/// Takes a status out of a profile whose owner did not write it. A look and a script.
+/// Removes a status from a profile if it is another author's. A read and a script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -306,25 +307,29 @@ pub async fn unlist(app: &App, owner: UserId, id: StatusId) -> Result<(), Error>
     }
 }
 
-/// What may be shown of `ids`, in their order: what is there, and whose author is there. This is the one place that says so; every list of
-/// statuses and every single one comes through it. The statuses, then their authors: two round trips, and the authors are at hand then.
+/// Loads the statuses that the viewer may see, in the order of `ids`. A status is visible if it and its author exist. This is the only
+/// place with this rule; all lists and single statuses go through it. Two round trips: the statuses, then their authors, which are cached
+/// afterwards.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn shown(loaders: &Loaders, ids: impl IntoIterator<Item = StatusId>) -> Result<Vec<Option<Seen>>, Error> {
+pub async fn load_visible(
+    loaders: &Loaders,
+    ids: impl IntoIterator<Item = StatusId>,
+) -> Result<Vec<Option<ViewedStatus>>, Error> {
     let found = loaders.statuses.load_many(ids).await?;
     let mut authors: Vec<UserId> = found.iter().flatten().map(|seen| seen.status.author).collect();
     authors.sort_unstable();
     authors.dedup();
     let there = loaders.users.load_many(authors.iter().copied()).await?;
-    let by = |seen: Seen| {
+    let by = |seen: ViewedStatus| {
         let author = there.get(authors.binary_search(&seen.status.author).ok()?)?.clone()?;
-        Some(Seen { author: Some(author), ..seen })
+        Some(ViewedStatus { author: Some(author), ..seen })
     };
     Ok(found.into_iter().map(|seen| seen.and_then(by)).collect())
 }
 
-/// The row for a status that is not there, or not to be seen.
+/// The user error for a status that does not exist or is hidden.
 pub fn not_found() -> UserError {
     UserError::new(UserErrorCode::NotFound, "There is no such status.", &["statusId"])
 }
@@ -333,12 +338,12 @@ pub fn not_found() -> UserError {
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
-pub async fn profile(app: &App, loaders: &Loaders, author: UserId, args: &PageArgs) -> Result<Page<Seen>, Error> {
+pub async fn profile(app: &App, loaders: &Loaders, author: UserId, args: &PageArgs) -> Result<Page<ViewedStatus>, Error> {
     let request = args.check(&app.cursors().await?, profile_id(author))?;
     page::fill(&Profile { app, loaders, author }, request).await
 }
 
-/// The list that a cursor of [`profile`] belongs to.
+/// The id under which cursors of [`profile`] are sealed.
 pub const fn profile_id(author: UserId) -> ListId {
     ListId { kind: b'p', owner: author.0 }
 }
@@ -350,18 +355,18 @@ struct Profile<'a> {
 }
 
 impl PageSource for Profile<'_> {
-    type Item = Seen;
+    type Item = ViewedStatus;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
         store::profile(self.app.db(), self.author, windows).await
     }
 
-    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Seen>>, Error> {
-        shown(self.loaders, rows.iter().map(|row| StatusId(row.member))).await
+    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<ViewedStatus>>, Error> {
+        load_visible(self.loaders, rows.iter().map(|row| StatusId(row.member))).await
     }
 }
 
-/// The place of an author's newest status; `None` without any. One command.
+/// The newest status of an author; `None` without any. One command.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -369,7 +374,7 @@ pub async fn newest(app: &App, author: UserId) -> Result<Option<StatusId>, Error
     Ok(latest_below(app, author, u64::MAX, 1).await?.pop())
 }
 
-/// Up to `limit` statuses of an author below a place, newest first.
+/// Up to `limit` statuses of an author below a position, newest first.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -387,7 +392,7 @@ pub async fn windows(app: &App, windows: &[(UserId, Window)]) -> Result<Vec<Vec<
     store::profiles(app.db(), windows).await
 }
 
-/// Which of `ids` are there, in their order. One pipeline.
+/// Whether statuses exist, in the order of `ids`. One pipeline.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -395,7 +400,7 @@ pub async fn exist(app: &App, ids: &[StatusId]) -> Result<Vec<bool>, Error> {
     store::exist(app.db(), ids).await
 }
 
-/// Whose each of `ids` is, in their order; `None` for one that is not there. One pipeline.
+/// The authors of statuses, in the order of `ids`; `None` for unknown ids. One pipeline.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -403,7 +408,7 @@ pub async fn authors(app: &App, ids: &[StatusId]) -> Result<Vec<Option<UserId>>,
     store::authors(app.db(), ids).await
 }
 
-/// Whether a status is there and by `author`. One command.
+/// Whether a status exists and is by `author`. One command.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -411,7 +416,7 @@ pub async fn is_by(app: &App, author: UserId, id: StatusId) -> Result<bool, Erro
     Ok(store::author(app.db(), id).await? == Some(author))
 }
 
-/// A page of who likes a status, newest like first.
+/// A page of the accounts that like a status, newest like first.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -420,7 +425,7 @@ pub async fn likers(app: &App, loaders: &Loaders, id: StatusId, args: &PageArgs)
     page::fill(&Likers { app, loaders, id }, request).await
 }
 
-/// The list that a cursor of [`likers`] belongs to.
+/// The id under which cursors of [`likers`] are sealed.
 pub const fn likers_id(id: StatusId) -> ListId {
     ListId { kind: b'l', owner: id.0 }
 }
@@ -443,18 +448,18 @@ impl PageSource for Likers<'_> {
     }
 }
 
-/// Writes statuses in bulk, for worlds that are loaded. Profiles and counts are written apart.
+/// Writes statuses in bulk, without profiles and counts.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: load again.
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: import again.
 pub async fn import(app: &App, statuses: impl Iterator<Item = &Status>) -> Result<(), Error> {
     app.db().write_many(statuses.map(BulkCommands::status).collect()).await.map(drop)
 }
 
-/// Writes who likes a status, as (account, like id), on both sides, for worlds that are loaded.
+/// Writes the likes of a status, as (account, like id), on both sides. For bulk loads.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: load again.
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: import again.
 pub async fn import_likes(app: &App, id: StatusId, likers: &[(UserId, u64)]) -> Result<(), Error> {
     if likers.is_empty() {
         return Ok(());
@@ -463,10 +468,10 @@ pub async fn import_likes(app: &App, id: StatusId, likers: &[(UserId, u64)]) -> 
     app.db().write_many(liked.chain([BulkCommands::likers(id, likers)]).collect()).await.map(drop)
 }
 
-/// Writes a profile, for worlds that are loaded.
+/// Writes a profile. For bulk loads.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: load again.
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: import again.
 pub async fn import_profile(app: &App, author: UserId, ids: &[StatusId]) -> Result<(), Error> {
     let commands = ids.chunks(1_000).map(|ids| BulkCommands::profile(author, ids)).collect();
     app.db().write_many(commands).await.map(drop)

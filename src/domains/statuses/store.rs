@@ -1,7 +1,7 @@
 //! Statuses in Redis.
 
 use super::keys;
-use super::model::{GONE_FOR, Location, MAX_LIKED, MAX_STATUSES, Status};
+use super::model::{Location, MAX_LIKED, MAX_STATUSES, Status, TOMBSTONE_TTL};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId};
 use crate::base::page::{Row, Window};
@@ -21,8 +21,8 @@ static ADD_LIKED: Script = Script::allow_oom(include_str!("lua/add_liked.lua"));
 static INDEX_STATUS: Script = Script::allow_oom(include_str!("lua/index_status.lua"));
 static UNINDEX_STATUS: Script = Script::allow_oom(include_str!("lua/unindex_status.lua"));
 
-/// Statuses by id with whether `viewer` likes each, in their order; `None` for what is not there. One pipeline for what is not near, and for
-/// likes where there are any.
+/// Loads statuses with the likes of `viewer`, in the order of `ids`; `None` for unknown ids. One pipeline for the statuses that are not
+/// cached and for the likes of statuses that have any.
 pub(super) async fn load(
     db: &Db,
     since: ReadBarrier,
@@ -44,12 +44,12 @@ pub(super) async fn load(
     Ok(found.into_iter().zip(liked).map(|(status, liked)| status.map(|status| (status, liked))).collect())
 }
 
-/// Those of [`load`] where all of them are near, and `viewer` likes none of them for certain.
+/// As [`load`], if all of the statuses are cached and `viewer` certainly likes none of them.
 pub(super) fn get_cached(db: &Db, since: ReadBarrier, ids: &[StatusId], viewer: Option<UserId>) -> Option<Vec<Arc<Status>>> {
     db.get_cached(since, ids.iter().map(|id| keys::status(*id)), |status| viewer.is_none() || is_liked_by_nobody(status))
 }
 
-/// Whom nobody likes the viewer does not like.
+/// A status without likes needs no lookup of the viewer's.
 fn is_liked_by_nobody(status: &Status) -> bool {
     status.likes == 0
 }
@@ -78,7 +78,7 @@ impl HashValue<2> for Option<Location> {
     }
 }
 
-/// Writes a status once; `false` when it was deleted since.
+/// Writes a status once; `false` if it was deleted.
 pub(super) async fn create(db: &Db, status: &Status) -> Result<bool, Error> {
     let mut call = Call::new(&CREATE_STATUS, [keys::status(status.id), keys::gone(status.id)]);
     for (name, value) in status.fields() {
@@ -87,14 +87,14 @@ pub(super) async fn create(db: &Db, status: &Status) -> Result<bool, Error> {
     db.call(call).await
 }
 
-/// What a status was that is gone now.
+/// The content of a status that was deleted just now.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct DeletedStatus {
     pub message: String,
     pub location: Option<Location>,
 }
 
-/// Takes a status of `author` away: the commit. What it was; `None` when there is none.
+/// Deletes a status of `author`: the commit. Returns its content; `None` if there is no such status.
 pub(super) async fn delete(db: &Db, id: StatusId, author: UserId) -> Result<Option<DeletedStatus>, Error> {
     let mut was = db.call::<Vec<Option<String>>>(delete_call(id, author)).await?.into_iter();
     let Some(message) = was.next() else { return Ok(None) };
@@ -104,57 +104,57 @@ pub(super) async fn delete(db: &Db, id: StatusId, author: UserId) -> Result<Opti
 }
 
 fn delete_call(id: StatusId, author: UserId) -> Call {
-    Call::new(&DELETE_STATUS, [keys::status(id), keys::gone(id)]).arg(author.0).arg(GONE_FOR)
+    Call::new(&DELETE_STATUS, [keys::status(id), keys::gone(id)]).arg(author.0).arg(TOMBSTONE_TTL)
 }
 
-/// Takes statuses of `author` away; what is not there, or not theirs, is passed over. One pipeline of scripts.
+/// Deletes statuses of `author`; ignores others' and unknown ones. One pipeline of scripts.
 pub(super) async fn delete_many(db: &Db, author: UserId, ids: &[StatusId]) -> Result<(), Error> {
     db.call_many(ids.iter().map(|id| delete_call(*id, author)).collect()).await.map(drop)
 }
 
-/// What listing a status in its author's profile came to.
+/// Result of adding a status to its author's profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Indexed {
-    /// It is listed, and the author has these followers by then.
+pub(super) enum AddToProfileResult {
+    /// It is in the profile; the author's followers at that time.
     Listed(Audience),
     NoAccount,
     LimitReached,
 }
 
-/// Lists a status in its author's profile.
-pub(super) async fn index(db: &Db, author: UserId, id: StatusId) -> Result<Indexed, Error> {
+/// Adds a status to its author's profile.
+pub(super) async fn index(db: &Db, author: UserId, id: StatusId) -> Result<AddToProfileResult, Error> {
     let call = Call::new(&INDEX_STATUS, [keys::profile(author), user_key(author)]).arg(id.0).arg(MAX_STATUSES);
     let (listed, followers, reach): (i64, u64, String) = db.call(call).await?;
     Ok(match listed {
-        1 => Indexed::Listed(Audience { followers, reach: FanoutMode::of(&reach)? }),
-        0 => Indexed::NoAccount,
-        _ => Indexed::LimitReached,
+        1 => AddToProfileResult::Listed(Audience { followers, mode: FanoutMode::parse(&reach)? }),
+        0 => AddToProfileResult::NoAccount,
+        _ => AddToProfileResult::LimitReached,
     })
 }
 
-/// Takes statuses out of their author's profile. One pipeline of scripts.
+/// Removes statuses from their author's profile. One pipeline of scripts.
 pub(super) async fn unindex(db: &Db, author: UserId, ids: &[StatusId]) -> Result<(), Error> {
     let call = |id: &StatusId| Call::new(&UNINDEX_STATUS, [keys::profile(author), user_key(author)]).arg(id.0);
     db.call_many(ids.iter().map(call).collect()).await.map(drop)
 }
 
-/// What the status's side of a like says.
+/// The status's side of a like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Liked {
-    /// This like stands.
-    By(u64),
-    /// There is none.
-    No,
+pub(super) enum LikeResult {
+    /// The account likes the status; the like's id.
+    Liked(u64),
+    /// The account does not like it.
+    NotLiked,
     /// There is no such status.
     NoStatus,
 }
 
-/// Sets or (with `None`) takes back a like: the commit, on the status's tag.
-pub(super) async fn like(db: &Db, id: StatusId, user: UserId, like: Option<u64>) -> Result<Liked, Error> {
+/// Adds a like, or removes it (`None`): the commit, on the status's tag.
+pub(super) async fn like(db: &Db, id: StatusId, user: UserId, like: Option<u64>) -> Result<LikeResult, Error> {
     Ok(match db.call::<i64>(like_call(id, user, like)).await? {
-        -1 => Liked::NoStatus,
-        0 => Liked::No,
-        like => Liked::By(like.unsigned_abs()),
+        -1 => LikeResult::NoStatus,
+        0 => LikeResult::NotLiked,
+        like => LikeResult::Liked(like.unsigned_abs()),
     })
 }
 
@@ -162,8 +162,8 @@ fn like_call(id: StatusId, user: UserId, like: Option<u64>) -> Call {
     Call::new(&LIKE_STATUS, [keys::status(id), keys::likers(id)]).arg(user.0).arg(like.unwrap_or(0))
 }
 
-/// The like that stands, as the status's side says; `None` for a status that is not there. One pipeline on its tag.
-pub(super) async fn standing_like(db: &Db, id: StatusId, user: UserId) -> Result<Option<u64>, Error> {
+/// The id of a like on the status's side; `None` also if there is no such status. One pipeline on its tag.
+pub(super) async fn current_like(db: &Db, id: StatusId, user: UserId) -> Result<Option<u64>, Error> {
     let score = cmd("ZSCORE").arg(keys::likers(id)).arg(user.0).take();
     let mut replies = db.read_many(vec![score, cmd("EXISTS").arg(keys::status(id)).take()]).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
@@ -171,34 +171,34 @@ pub(super) async fn standing_like(db: &Db, id: StatusId, user: UserId) -> Result
     Ok(score.filter(|_| there).map(|score| score as u64))
 }
 
-/// What writing the liker's side came to.
+/// Result of writing the liker's side of a like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Noted {
-    Stands,
+pub(super) enum LikeIndexResult {
+    Indexed,
     NoAccount,
     LimitReached,
 }
 
 /// Writes the liker's side of a like. One script on the liker's tag.
-pub(super) async fn add_liked(db: &Db, user: UserId, id: StatusId, like: u64) -> Result<Noted, Error> {
+pub(super) async fn add_liked(db: &Db, user: UserId, id: StatusId, like: u64) -> Result<LikeIndexResult, Error> {
     let call = Call::new(&ADD_LIKED, [keys::liked(user), user_key(user)]).arg(id.0).arg(like).arg(MAX_LIKED);
     Ok(match db.call::<i64>(call).await? {
-        1 => Noted::Stands,
-        0 => Noted::NoAccount,
-        _ => Noted::LimitReached,
+        1 => LikeIndexResult::Indexed,
+        0 => LikeIndexResult::NoAccount,
+        _ => LikeIndexResult::LimitReached,
     })
 }
 
-/// Takes the likers' sides of likes away. One pipeline; none costs nothing.
+/// Removes the likers' sides of likes. One pipeline; nothing for no likes.
 pub(super) async fn remove_liked(db: &Db, likes: &[(UserId, StatusId)]) -> Result<(), Error> {
     let command = |(user, id): &(UserId, StatusId)| cmd("ZREM").arg(keys::liked(*user)).arg(id.0).take();
     db.write_many(likes.iter().map(command).collect()).await.map(drop)
 }
 
-/// Up to `each` of those who like each of `ids`, if that is there no longer: what comes back to life never has any then. One pipeline.
+/// Up to `each` likers of each deleted status. A status that exists returns none. One pipeline.
 pub(super) async fn left_likers(db: &Db, ids: &[StatusId], each: usize) -> Result<Vec<(StatusId, Vec<UserId>)>, Error> {
     let window = Window { below: u64::MAX, above: 0, newest_first: true, limit: each };
-    // In this order: a status that is gone afterwards was gone before, or had no likes yet.
+    // Read in this order: a status that does not exist afterwards was deleted before, or had no likes yet.
     let commands = ids
         .iter()
         .flat_map(|id| [ranges::command(&keys::likers(*id), &window), cmd("EXISTS").arg(keys::status(*id)).take()])
@@ -214,7 +214,7 @@ pub(super) async fn left_likers(db: &Db, ids: &[StatusId], each: usize) -> Resul
     Ok(found)
 }
 
-/// Takes likers away from statuses that are gone. One pipeline; none costs nothing.
+/// Removes likers of deleted statuses. One pipeline; nothing for none.
 pub(super) async fn remove_likers(db: &Db, likers: &[(StatusId, Vec<UserId>)]) -> Result<(), Error> {
     let some = likers.iter().filter(|(_, users)| !users.is_empty());
     let members = |users: &[UserId]| users.iter().map(|user| user.0).collect::<Vec<_>>();
@@ -222,17 +222,17 @@ pub(super) async fn remove_likers(db: &Db, likers: &[(StatusId, Vec<UserId>)]) -
     db.write_many(some.map(command).collect()).await.map(drop)
 }
 
-/// Windows of what somebody likes. One pipeline.
+/// Windows of the statuses that an account likes. One pipeline.
 pub(super) async fn liked(db: &Db, user: UserId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
     ranges::read(db, &keys::liked(user), windows).await
 }
 
-/// Takes back what somebody likes. One pipeline of scripts; what is not there is passed over.
+/// Takes likes of an account back; ignores unknown ones. One pipeline of scripts.
 pub(super) async fn unlike_many(db: &Db, user: UserId, ids: &[StatusId]) -> Result<(), Error> {
     db.call_many(ids.iter().map(|id| like_call(*id, user, None)).collect()).await.map(drop)
 }
 
-/// Windows of who likes a status. One pipeline.
+/// Windows of the accounts that like a status. One pipeline.
 pub(super) async fn likers(db: &Db, id: StatusId, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
     ranges::read(db, &keys::likers(id), windows).await
 }
@@ -249,19 +249,19 @@ pub(super) async fn profiles(db: &Db, windows: &[(UserId, Window)]) -> Result<Ve
     db.read_many(commands).await?.into_iter().map(decode::ids).collect()
 }
 
-/// Whose a status is; `None` when it is not there.
+/// The author of a status; `None` for an unknown id.
 pub(super) async fn author(db: &Db, id: StatusId) -> Result<Option<UserId>, Error> {
     Ok(db.read::<Option<u64>>(cmd("HGET").arg(keys::status(id)).arg("uid").take()).await?.map(UserId))
 }
 
-/// Whose each of `ids` is, in their order. One pipeline; none costs nothing.
+/// The authors of statuses, in the order of `ids`. One pipeline; nothing for no ids.
 pub(super) async fn authors(db: &Db, ids: &[StatusId]) -> Result<Vec<Option<UserId>>, Error> {
     let commands = ids.iter().map(|id| cmd("HGET").arg(keys::status(*id)).arg("uid").take()).collect();
     let author = |reply| Ok(decode::one::<Option<u64>>(reply)?.map(UserId));
     db.read_many(commands).await?.into_iter().map(author).collect()
 }
 
-/// Which of `ids` are there, in their order. One pipeline; none costs nothing.
+/// Whether statuses exist, in the order of `ids`. One pipeline; nothing for no ids.
 pub(super) async fn exist(db: &Db, ids: &[StatusId]) -> Result<Vec<bool>, Error> {
     let commands = ids.iter().map(|id| cmd("EXISTS").arg(keys::status(*id)).take()).collect();
     db.read_many(commands).await?.into_iter().map(decode::one).collect()
@@ -291,12 +291,12 @@ impl BulkCommands {
         command
     }
 
-    /// What somebody likes, with the like's id: the other side of [`Self::likers`].
+    /// The statuses that an account likes, with the likes' ids: the other side of [`Self::likers`].
     pub(super) fn liked(user: UserId, id: StatusId, like: u64) -> Cmd {
         cmd("ZADD").arg(keys::liked(user)).arg(like).arg(id.0).take()
     }
 
-    /// Who likes a status, with the likes' ids.
+    /// The accounts that like a status, with the likes' ids.
     pub(super) fn likers(id: StatusId, likers: &[(UserId, u64)]) -> Cmd {
         let mut command = cmd("ZADD");
         command.arg(keys::likers(id));

@@ -1,51 +1,51 @@
-//! Handing out: an event goes to those whom it concerns, and a gap to everybody, in steps between which the hub's lock is free.
+//! Dispatching: an event goes to the matching subscriptions, a gap goes to all, in steps between which the hub's lock is free.
 //!
-//! Only the hub's own task hands out, one thing after another. The position says from the first step on that the event was handed out: who
-//! joins between two steps has read it, or is told to. Whoever leaves is not in the next step.
+//! Only the hub's task dispatches, one event after another. The hub's position moves before the first step: a subscription that joins
+//! between two steps has read the event or must read it. A subscription that leaves is not in the next step.
 
-use super::hub::{Hub, Queue, State, SubscriberId};
-use super::index::{Key, STEP, Search};
+use super::envelope::Envelope;
+use super::hub::{Hub, HubState, StatusQueue, SubscriberId};
+use super::index::{IndexSearch, InterestId, STEP};
 use super::model::GapReason;
-use super::occasion::Occasion;
 use crate::platform::events::{Event, EventId, LogPosition, TermHasher};
 use std::ops::Bound::{Excluded, Included};
 use std::sync::Arc;
 use tokio::task::yield_now;
 
-/// An event on its way to those whom it concerns.
+/// An event that is being dispatched.
 pub(super) struct Delivery {
-    occasion: Arc<Occasion<Event, LogPosition>>,
+    envelope: Arc<Envelope<Event, LogPosition>>,
     term_hasher: TermHasher,
-    search: Search,
-    /// Interests that it concerns and that have not been served, in descending order; none while it is searched for them.
-    keys: Option<Vec<Key>>,
+    search: IndexSearch,
+    /// Matching interests that have not been served, in descending order; `None` while the search goes on.
+    keys: Option<Vec<InterestId>>,
     /// The last subscription that was served.
     served: SubscriberId,
-    /// The last subscription that had joined.
+    /// The newest subscription when the delivery began.
     last: u64,
 }
 
 impl Delivery {
-    /// Begins to hand out an event, unless that was done. `None` where that is all: nobody waits for it.
-    pub(super) fn begin(state: &mut State, event: Event) -> Option<Self> {
+    /// Begins to dispatch an event, unless it was dispatched before. `None` if no subscription matches.
+    pub(super) fn begin(state: &mut HubState, event: Event) -> Option<Self> {
         let (term_hasher, position) = (state.term_hasher?, state.position.as_mut()?);
         if position.is_past(&event) {
             return None;
         }
         position.pass(&event);
-        let mut search = Search::new(&term_hasher, &event);
+        let mut search = IndexSearch::new(&term_hasher, &event);
         search.step(&state.index, &term_hasher, &event);
         if search.is_done() && search.found.is_empty() {
             return None;
         }
-        let occasion = Occasion::new(event, position.clone());
-        Some(Self { occasion, term_hasher, search, keys: None, served: (0, 0), last: state.last })
+        let envelope = Envelope::new(event, position.clone());
+        Some(Self { envelope, term_hasher, search, keys: None, served: (0, 0), last: state.last_number })
     }
 
-    /// The next step; `false` when none is left.
+    /// Does the next step; `false` after the last.
     pub(super) fn step(&mut self, hub: &Hub) -> bool {
         if !self.search.is_done() {
-            self.search.step(&hub.state().index, &self.term_hasher, &self.occasion.event);
+            self.search.step(&hub.state().index, &self.term_hasher, &self.envelope.event);
             return true;
         }
         let keys = self.keys.get_or_insert_with(|| {
@@ -56,14 +56,14 @@ impl Delivery {
             keys
         });
         let queues = next_queues(&hub.state(), keys, &mut self.served, self.last);
-        // Outside of the lock: whoever waits is woken.
-        queues.iter().for_each(|queue| queue.push(self.occasion.clone()));
+        // Outside of the lock, since this wakes the readers.
+        queues.iter().for_each(|queue| queue.push(self.envelope.clone()));
         !keys.is_empty()
     }
 }
 
-/// The queues of those who wait for any of `keys` and were not served, at most [`STEP`].
-fn next_queues(state: &State, keys: &mut Vec<Key>, served: &mut SubscriberId, last: u64) -> Vec<Arc<Queue>> {
+/// Takes the next queues of subscriptions to any of `keys`, at most [`STEP`].
+fn next_queues(state: &HubState, keys: &mut Vec<InterestId>, served: &mut SubscriberId, last: u64) -> Vec<Arc<StatusQueue>> {
     let (mut queues, mut left) = (Vec::new(), STEP);
     while let Some(key) = keys.last().copied()
         && left > 0
@@ -75,7 +75,7 @@ fn next_queues(state: &State, keys: &mut Vec<Key>, served: &mut SubscriberId, la
         }
         if left > 0 {
             keys.pop();
-            // An interest whose subscriptions have all left takes time too.
+            // An interest without subscriptions counts as work, too.
             left -= 1;
         }
     }
@@ -90,9 +90,9 @@ impl Hub {
         }
     }
 
-    /// Hands out an event that was heard if it follows on `before`, which was; `false` when it does not, be it that something was missed, that
-    /// it was read already, or that the storage has lost events and begins again.
-    pub(super) async fn hand_out(&self, event: Event, before: EventId) -> bool {
+    /// Dispatches a received event if `before`, the previous event, was dispatched; `false` if it does not follow: events were missed, or
+    /// it was read already, or Redis has lost events and starts again.
+    pub(super) async fn dispatch(&self, event: Event, before: EventId) -> bool {
         let (delivery, is_fine) = {
             let mut state = self.state();
             let last = state.position.as_ref().and_then(|position| position.0.get(event.shard).copied());
@@ -103,15 +103,15 @@ impl Hub {
         is_fine
     }
 
-    /// Hands out events that were read; `false` when that was in another era.
-    pub(super) async fn hand_out_all(&self, events: Vec<Event>, era: u64) -> bool {
+    /// Dispatches events that were read from the log; `false` if they were read in another epoch.
+    pub(super) async fn dispatch_all(&self, events: Vec<Event>, epoch: u64) -> bool {
         for (at, event) in events.into_iter().enumerate() {
             if at % STEP == STEP - 1 {
                 yield_now().await;
             }
             let delivery = {
                 let mut state = self.state();
-                if state.era != era {
+                if state.epoch != epoch {
                     return false;
                 }
                 Delivery::begin(&mut state, event)
@@ -121,22 +121,22 @@ impl Hub {
         true
     }
 
-    /// Something is missing up to this place, unless that was found in another era.
-    pub(super) async fn hand_out_gap(&self, reason: GapReason, place: LogPosition, era: u64) {
+    /// Tells all subscriptions that events up to `place` are missing, unless that was found in another epoch.
+    pub(super) async fn dispatch_gap(&self, reason: GapReason, place: LogPosition, epoch: u64) {
         let last = {
             let mut state = self.state();
-            if state.era != era || state.position.is_none() {
+            if state.epoch != epoch || state.position.is_none() {
                 return;
             }
             state.position = Some(place.clone());
-            state.last
+            state.last_number
         };
         let mut served = (0, 0);
         loop {
             let queues = all_queues(&self.state(), served);
             let Some((id, _)) = queues.last() else { return };
             served = *id;
-            // Whoever has joined since misses nothing.
+            // Subscriptions that have joined since miss nothing.
             let before = queues.iter().filter(|((_, number), _)| *number <= last);
             before.for_each(|(_, queue)| queue.cut(reason, place.clone()));
             yield_now().await;
@@ -144,19 +144,19 @@ impl Hub {
     }
 }
 
-/// The queues behind one, at most [`STEP`].
-fn all_queues(state: &State, behind: SubscriberId) -> Vec<(SubscriberId, Arc<Queue>)> {
-    let behind = (Excluded(behind), Included((Key::MAX, u64::MAX)));
+/// The next queues behind a subscription, at most [`STEP`].
+fn all_queues(state: &HubState, behind: SubscriberId) -> Vec<(SubscriberId, Arc<StatusQueue>)> {
+    let behind = (Excluded(behind), Included((InterestId::MAX, u64::MAX)));
     state.subscribers.range(behind).take(STEP).map(|(id, queue)| (*id, queue.clone())).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::event_queue::QueueItem;
     use super::super::filter::Filter;
-    use super::super::hub::Joined;
+    use super::super::hub::HubSubscription;
     use super::super::indexer::Indexer;
-    use super::super::interest::Wanted;
-    use super::super::queue::Item;
+    use super::super::interest::Interest;
     use super::*;
     use crate::base::ids::{StatusId, UserId};
     use crate::platform::events::EventKind;
@@ -177,7 +177,7 @@ mod tests {
         LogPosition(vec![EventId::default(); SHARDS])
     }
 
-    /// A filter for the statuses of the first so many authors, by a mark each in both of its lists.
+    /// A filter for the statuses of the first `authors` accounts, with one mark for each in both of its lists.
     fn follow(authors: u64) -> Filter {
         let logins: Vec<String> = (1..=authors).map(|author| format!("u{author}")).collect();
         Filter::follow(&HASHER, &logins, &(1..=authors).map(UserId).collect::<Vec<_>>())
@@ -188,29 +188,29 @@ mod tests {
         while indexer.step() {}
     }
 
-    fn join(hub: &Hub, filter: Filter) -> Joined {
-        let wanted = Wanted::Public(hub.interest(None, filter));
+    fn join(hub: &Hub, filter: Filter) -> HubSubscription {
+        let wanted = Interest::Public(hub.interest(None, filter));
         settle(hub);
-        hub.enter(&wanted, &begin()).expect("nothing was handed out")
+        hub.try_subscribe(&wanted, &begin()).expect("nothing was handed out")
     }
 
-    /// A world whose parts go on one step at a time, in any order.
+    /// A simulation whose parts advance one step at a time, in any order.
     struct World {
         hub: Hub,
-        /// All events, in their order.
+        /// All events, in order.
         log: Vec<Event>,
         indexer: Indexer,
         delivery: Option<Delivery>,
         all: Vec<Subscription>,
     }
 
-    /// A subscription as [`super::super::follower`] has it.
+    /// A subscription that works like [`super::super::subscription_stream`].
     struct Subscription {
         authors: u64,
-        wanted: Wanted,
-        joined: Option<Joined>,
+        wanted: Interest,
+        joined: Option<HubSubscription>,
         place: LogPosition,
-        /// What was told, and how much there was when it began.
+        /// The events that were received, and the length of the log when the subscription began.
         told: Vec<EventId>,
         from: usize,
     }
@@ -226,7 +226,7 @@ mod tests {
         fn open(&mut self, authors: u64) {
             let mut place = begin();
             self.log.iter().for_each(|event| place.pass(event));
-            let wanted = Wanted::Public(self.hub.interest(None, follow(authors)));
+            let wanted = Interest::Public(self.hub.interest(None, follow(authors)));
             let from = self.log.len();
             self.all.push(Subscription { authors, wanted, joined: None, place, told: Vec::new(), from });
         }
@@ -251,7 +251,7 @@ mod tests {
             let it = &mut self.all[at];
             if let Some(joined) = &it.joined {
                 return match joined.queue.next().now_or_never() {
-                    Some(Item::Event(next)) => {
+                    Some(QueueItem::Event(next)) => {
                         if !it.place.is_past(&next.event) {
                             it.told.push(next.event.id);
                             it.place.join(&next.behind);
@@ -264,12 +264,12 @@ mod tests {
             }
             let missed: Vec<&Event> = self.log.iter().filter(|event| !it.place.is_past(event)).collect();
             if missed.is_empty() {
-                it.joined = self.hub.enter(&it.wanted, &it.place);
+                it.joined = self.hub.try_subscribe(&it.wanted, &it.place);
                 return it.joined.is_some();
             }
             for event in missed {
                 it.place.pass(event);
-                it.told.extend(it.wanted.wants(&HASHER, event).then_some(event.id));
+                it.told.extend(it.wanted.matches(&HASHER, event).then_some(event.id));
             }
             true
         }
@@ -279,7 +279,7 @@ mod tests {
             let authors: Vec<u64> = (1..=it.authors).map(|author| HASHER.author(UserId(author))).collect();
             let wanted = self.log[it.from..].iter().filter(|event| authors.contains(&event.terms.author));
             let mut told = it.told.clone();
-            // Shards have an order each.
+            // Events are ordered within a shard only.
             told.sort_unstable();
             assert_eq!(told, wanted.map(|event| event.id).collect::<Vec<_>>(), "seed {seed}, {} authors", it.authors);
         }
@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn an_event_goes_to_a_bounded_number_of_subscriptions_in_each_step() {
         let hub = hub();
-        let all: Vec<Joined> = (0..3 * STEP).map(|_| join(&hub, follow(3))).collect();
+        let all: Vec<HubSubscription> = (0..3 * STEP).map(|_| join(&hub, follow(3))).collect();
         let (id, terms) = (EventId { at: 1, number: 0 }, HASHER.status(UserId(2), "", None));
         let posted = Event { shard: 0, id, kind: EventKind::Posted, status: StatusId(1), terms };
         let mut delivery = Delivery::begin(&mut hub.state(), posted).expect("it is wanted");
@@ -367,7 +367,7 @@ mod tests {
     #[test]
     fn the_end_of_many_subscriptions_only_notes_what_is_to_be_removed() {
         let hub = hub();
-        let all: Vec<Joined> = (0..50).map(|more| join(&hub, follow(300 + more))).collect();
+        let all: Vec<HubSubscription> = (0..50).map(|more| join(&hub, follow(300 + more))).collect();
         drop(all);
         assert_eq!(hub.state().changes.len(), 50, "removed by the indexer, not by whoever drops them");
         let (indexer, mut steps) = (Indexer::new(hub.clone()), 0);
@@ -381,15 +381,16 @@ mod tests {
     #[tokio::test]
     async fn a_gap_is_told_to_those_who_were_there_and_to_nobody_who_joins_meanwhile() {
         let hub = hub();
-        let all: Vec<Joined> = (0..3 * STEP).map(|_| join(&hub, follow(3))).collect();
+        let all: Vec<HubSubscription> = (0..3 * STEP).map(|_| join(&hub, follow(3))).collect();
         let place = LogPosition(vec![EventId { at: 9, number: 0 }; SHARDS]);
-        let mut gap = Box::pin(hub.hand_out_gap(GapReason::Lost, place.clone(), 1));
-        let told = |joined: &&Joined| matches!(joined.queue.next().now_or_never(), Some(Item::Gap(GapReason::Lost, _)));
+        let mut gap = Box::pin(hub.dispatch_gap(GapReason::Lost, place.clone(), 1));
+        let told =
+            |joined: &&HubSubscription| matches!(joined.queue.next().now_or_never(), Some(QueueItem::Gap(GapReason::Lost, _)));
         assert!(gap.as_mut().now_or_never().is_none(), "it has several steps");
         assert_eq!(all.iter().filter(told).count(), STEP, "in the first one");
-        let wanted = Wanted::Public(hub.interest(None, follow(3)));
-        assert!(hub.enter(&wanted, &begin()).is_none(), "what is missing is to be read first");
-        let late = hub.enter(&wanted, &place).expect("behind the gap");
+        let wanted = Interest::Public(hub.interest(None, follow(3)));
+        assert!(hub.try_subscribe(&wanted, &begin()).is_none(), "what is missing is to be read first");
+        let late = hub.try_subscribe(&wanted, &place).expect("behind the gap");
         gap.await;
         assert_eq!(all.iter().filter(told).count(), 2 * STEP);
         assert!(late.queue.next().now_or_never().is_none());

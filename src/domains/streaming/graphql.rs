@@ -1,9 +1,9 @@
 //! Subscriptions: what can be waited for, and what is told.
 
-use super::follower::Follower;
-use super::model::{Area, GapReason, Given, Shown, ShownAs};
-use super::run::{Beginning, Rendering};
+use super::model::{BoundingBox, EventContent, FilterInput, GapReason, HydratedEvent};
+use super::run::{RenderRun, SetupRun};
 use super::service;
+use super::subscription_stream::SubscriptionStream;
 use crate::base::error::Error;
 use crate::base::ids;
 use crate::domains::comments::{CommentEventKind, CommentObject};
@@ -42,7 +42,7 @@ pub(super) enum StatusEvent {
 }
 
 /// A status was posted.
-pub(super) struct StatusPosted(String, crate::domains::statuses::Seen);
+pub(super) struct StatusPosted(String, crate::domains::statuses::ViewedStatus);
 
 /// A status was posted, and the viewer may see it.
 #[Object]
@@ -93,12 +93,12 @@ impl StreamGap {
 }
 
 impl StatusEvent {
-    fn of(Shown { cursor, what }: Shown) -> Option<Self> {
-        match what {
-            ShownAs::Posted(seen) => Some(Self::StatusPosted(StatusPosted(cursor, seen))),
-            ShownAs::Deleted(id) => Some(Self::StatusDeleted(StatusDeleted(cursor, id))),
-            ShownAs::Gap(reason) => Some(Self::StreamGap(StreamGap(cursor, reason))),
-            ShownAs::Comment(..) | ShownAs::CommentDeleted(..) => None,
+    fn of(HydratedEvent { cursor, content }: HydratedEvent) -> Option<Self> {
+        match content {
+            EventContent::Posted(seen) => Some(Self::StatusPosted(StatusPosted(cursor, seen))),
+            EventContent::Deleted(id) => Some(Self::StatusDeleted(StatusDeleted(cursor, id))),
+            EventContent::Gap(reason) => Some(Self::StreamGap(StreamGap(cursor, reason))),
+            EventContent::Comment(..) | EventContent::CommentDeleted(..) => None,
         }
     }
 }
@@ -176,14 +176,18 @@ impl CommentDeleted {
 }
 
 impl CommentEvent {
-    fn of(Shown { cursor, what }: Shown) -> Option<Self> {
-        match what {
-            ShownAs::Comment(it, CommentEventKind::Edited) => Some(Self::CommentEdited(CommentEdited(cursor, CommentObject(it)))),
-            ShownAs::Comment(it, CommentEventKind::Voted) => Some(Self::CommentVoted(CommentVoted(cursor, CommentObject(it)))),
-            ShownAs::Comment(it, _) => Some(Self::CommentAdded(CommentAdded(cursor, CommentObject(it)))),
-            ShownAs::CommentDeleted(id, removed) => Some(Self::CommentDeleted(CommentDeleted(cursor, id, removed))),
-            ShownAs::Gap(reason) => Some(Self::StreamGap(StreamGap(cursor, reason))),
-            ShownAs::Posted(_) | ShownAs::Deleted(_) => None,
+    fn of(HydratedEvent { cursor, content }: HydratedEvent) -> Option<Self> {
+        match content {
+            EventContent::Comment(it, CommentEventKind::Edited) => {
+                Some(Self::CommentEdited(CommentEdited(cursor, CommentObject(it))))
+            }
+            EventContent::Comment(it, CommentEventKind::Voted) => {
+                Some(Self::CommentVoted(CommentVoted(cursor, CommentObject(it))))
+            }
+            EventContent::Comment(it, _) => Some(Self::CommentAdded(CommentAdded(cursor, CommentObject(it)))),
+            EventContent::CommentDeleted(id, removed) => Some(Self::CommentDeleted(CommentDeleted(cursor, id, removed))),
+            EventContent::Gap(reason) => Some(Self::StreamGap(StreamGap(cursor, reason))),
+            EventContent::Posted(_) | EventContent::Deleted(_) => None,
         }
     }
 }
@@ -191,30 +195,30 @@ impl CommentEvent {
 /// What a run of a subscription resolves: nothing while it begins, what it is handed while it renders.
 async fn events<T: Send + 'static>(
     ctx: &Context<'_>,
-    follow: impl Future<Output = std::result::Result<Follower, Error>>,
-    present: fn(Shown) -> Option<T>,
+    follow: impl Future<Output = std::result::Result<SubscriptionStream, Error>>,
+    present: fn(HydratedEvent) -> Option<T>,
 ) -> Result<BoxStream<'static, T>> {
-    if let Some(rendering) = ctx.data_opt::<Rendering>() {
+    if let Some(rendering) = ctx.data_opt::<RenderRun>() {
         let events = stream::unfold(rendering.take(), async |events| {
             let mut events = events?;
             Some((events.recv().await?, Some(events)))
         });
         return Ok(events.filter_map(move |shown| ready(present(shown))).boxed());
     }
-    ctx.data::<Beginning>()?.hand_over(follow.await?);
+    ctx.data::<SetupRun>()?.hand_over(follow.await?);
     Ok(stream::pending().boxed())
 }
 
 impl StatusFilter {
-    fn given(self, identifier: Option<String>) -> Given {
-        let area = |it: BoxFilter| Area {
+    fn input(self, identifier: Option<String>) -> FilterInput {
+        let area = |it: BoxFilter| BoundingBox {
             west: it.min_longitude,
             south: it.min_latitude,
             east: it.max_longitude,
             north: it.max_latitude,
         };
         let locations = self.locations.map(|areas| areas.into_iter().map(area).collect());
-        Given { sample: self.sample.map(|it| it.percent), track: self.track, follow: self.follow, locations, identifier }
+        FilterInput { sample: self.sample.map(|it| it.percent), track: self.track, follow: self.follow, locations, identifier }
     }
 }
 
@@ -301,8 +305,8 @@ impl StreamSubscription {
         #[graphql(desc = "Go on from this event's cursor, or from `statusEventsSyncCursor`; from now if left out.")]
         after: Option<String>,
     ) -> Result<impl Stream<Item = StatusEvent> + use<>> {
-        let given = filter.given(identifier);
-        events(ctx, service::public(request(ctx)?.clone(), given, after.as_deref()), StatusEvent::of).await
+        let input = filter.input(identifier);
+        events(ctx, service::public(request(ctx)?.clone(), input, after.as_deref()), StatusEvent::of).await
     }
 
     /// What happens in the thread under a status. Completes when the status is gone.

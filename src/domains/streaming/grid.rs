@@ -1,12 +1,12 @@
-//! The grids over the earth by whose cells boxes are found.
+//! Grids over the earth, by whose cells boxes are found.
 
-use super::model::Area;
+use super::model::BoundingBox;
 use std::collections::BTreeSet;
 
-/// The sides of the cells of each grid, in degrees: a box stands in the finest grid where it takes few cells.
+/// The sides of the cells of each grid, in degrees. A box uses the finest grid in which it has few cells.
 const CELLS: [f64; 4] = [0.5, 5.0, 45.0, 360.0];
 /// The most cells of a box.
-const FEW: usize = 64;
+const MAX_CELLS: usize = 64;
 
 fn cell(degrees: f64, side: f64) -> i32 {
     (degrees / side).floor() as i32
@@ -17,14 +17,14 @@ const fn mark_of(grid: usize, row: i32, column: i32) -> u64 {
     ((grid as u64) << 32) | (((row + 0x4000) as u64) << 16) | (column + 0x4000) as u64
 }
 
-/// The marks of the cells of each grid that a place, latitude first, lies in.
+/// The marks of the cells that contain a place (latitude, longitude), one for each grid.
 pub(super) fn cells_at((latitude, longitude): (f64, f64)) -> impl Iterator<Item = u64> {
     CELLS.into_iter().enumerate().map(move |(grid, side)| mark_of(grid, cell(latitude, side), cell(longitude, side)))
 }
 
-/// The marks of the cells of a box in the finest grid where they are few.
-pub(super) fn cells_of(area: &Area) -> BTreeSet<u64> {
-    // Across the antimeridian there are two parts; both names of that meridian are one place.
+/// The marks of the cells of a box, in the finest grid where they are few.
+pub(super) fn cells_of(area: &BoundingBox) -> BTreeSet<u64> {
+    // A box that crosses the antimeridian has two parts. Longitudes -180 and 180 are the same meridian.
     let mut parts =
         if area.west <= area.east { vec![(area.west, area.east)] } else { vec![(area.west, 180.0), (-180.0, area.east)] };
     if area.west == -180.0 || area.east == 180.0 {
@@ -35,7 +35,7 @@ pub(super) fn cells_of(area: &Area) -> BTreeSet<u64> {
         let wide: i64 = parts.iter().map(|(west, east)| i64::from(cell(*east, side) - cell(*west, side) + 1)).sum();
         wide * i64::from(cell(north, side) - cell(south, side) + 1)
     };
-    let grid = CELLS.iter().position(|side| count(*side) <= FEW as i64).unwrap_or(CELLS.len() - 1);
+    let grid = CELLS.iter().position(|side| count(*side) <= MAX_CELLS as i64).unwrap_or(CELLS.len() - 1);
     let side = CELLS[grid];
     let columns = parts.into_iter().flat_map(|(west, east)| cell(west, side)..=cell(east, side));
     columns.flat_map(|column| (cell(south, side)..=cell(north, side)).map(move |row| mark_of(grid, row, column))).collect()
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn a_place_in_a_box_is_in_one_of_its_cells() {
-        let area = |west, south, east, north| Area { west, south, east, north };
+        let area = |west, south, east, north| BoundingBox { west, south, east, north };
         for (area, places) in [
             (area(-0.5, 51.0, 0.5, 52.0), vec![(51.0, -0.5), (52.0, 0.5), (51.5, 0.0)]),
             (area(170.0, -20.0, -170.0, 20.0), vec![(0.0, 180.0), (0.0, -180.0), (20.0, -170.0), (-20.0, 170.0)]),
@@ -55,7 +55,7 @@ mod tests {
             (area(0.125, 51.5, 0.125, 51.5), vec![(51.5, 0.125)]),
         ] {
             let cells = cells_of(&area);
-            assert!(cells.len() <= FEW, "{area:?}: {}", cells.len());
+            assert!(cells.len() <= MAX_CELLS, "{area:?}: {}", cells.len());
             for place in places {
                 assert!(area.holds(place) && cells_at(place).any(|cell| cells.contains(&cell)), "{place:?} in {area:?}");
             }

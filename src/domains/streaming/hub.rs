@@ -1,11 +1,11 @@
-//! One a process: who waits for what, and how far what happens has been handed out.
+//! The hub of a process: which subscriptions wait for which interest, and up to where events have been dispatched.
 
-use super::audience::{Audience, wait};
-use super::index::{Index, Key};
-use super::interest::{Digest, FilterInterest, Wanted};
+use super::change_queue::ChangeQueue;
+use super::event_queue;
+use super::feed_sources::{FeedSources, wait};
+use super::index::{Index, InterestId};
+use super::interest::{FilterDigest, FilterInterest, Interest};
 use super::listener::Listener;
-use super::queue;
-use super::turns::Changes;
 use crate::app::App;
 use crate::db::pubsub::Subscriber;
 use crate::platform::events::service as events;
@@ -14,49 +14,49 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::watch;
 
-/// What is handed to one subscription.
-pub(super) type Queue = queue::Queue<Event, LogPosition>;
-/// A subscription that has joined: what it waits for, and its number. Later ones have greater numbers.
-pub(super) type SubscriberId = (Key, u64);
+/// The queue of one subscription to statuses.
+pub(super) type StatusQueue = event_queue::EventQueue<Event, LogPosition>;
+/// Identifies a subscription: its interest and its number. Later subscriptions have greater numbers.
+pub(super) type SubscriberId = (InterestId, u64);
 
-/// The hub of a process. Cheap to clone. Its lock is held for a bounded time, however many subscriptions there are and whatever they wait for.
+/// The hub of a process. Cheap to clone. Its lock is held for a bounded time, however many subscriptions and interests there are.
 #[derive(Clone, Default)]
-pub struct Hub(Arc<Mutex<State>>);
+pub struct Hub(Arc<Mutex<HubState>>);
 
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct HubState {
     subscriber: Option<Subscriber>,
     pub(super) term_hasher: Option<TermHasher>,
-    /// The last number of a subscription.
-    pub(super) last: u64,
-    last_key: Key,
-    pub(super) subscribers: BTreeMap<SubscriberId, Arc<Queue>>,
+    /// The number of the newest subscription.
+    pub(super) last_number: u64,
+    last_interest: InterestId,
+    pub(super) subscribers: BTreeMap<SubscriberId, Arc<StatusQueue>>,
     pub(super) index: Index,
     /// Changes of the index that wait to be made.
-    pub(super) changes: Changes,
+    pub(super) changes: ChangeQueue,
     /// Whether a task makes them.
     pub(super) has_indexer: bool,
-    /// The filters that somebody waits for, by their content.
-    pub(super) interests: BTreeMap<Digest, Weak<FilterInterest>>,
-    pub(super) audiences: BTreeMap<u64, Weak<Audience>>,
-    /// The channels of which somebody wants to know when something is said on them, how many do, and how often that was.
+    /// The filters with subscriptions, by the digest of their content.
+    pub(super) interests: BTreeMap<FilterDigest, Weak<FilterInterest>>,
+    pub(super) feeds: BTreeMap<u64, Weak<FeedSources>>,
+    /// Channels that are watched: the number of watchers, and a counter of messages.
     watched: HashMap<String, (usize, watch::Sender<u64>)>,
-    /// The last event of each shard that was handed out; `None` while nobody listens.
+    /// The last event of each shard that was dispatched; `None` without subscriptions.
     pub(super) position: Option<LogPosition>,
-    /// How often somebody has begun to listen: what was read before says nothing of what comes after.
-    pub(super) era: u64,
+    /// Counts the starts of dispatching: what was read in an earlier epoch does not say what comes next in this one.
+    pub(super) epoch: u64,
     shards: usize,
 }
 
-impl State {
-    /// A number for a new interest.
-    pub(super) const fn next_key(&mut self) -> Key {
-        self.last_key += 1;
-        self.last_key
+impl HubState {
+    /// Returns the id of a new interest.
+    pub(super) const fn next_interest(&mut self) -> InterestId {
+        self.last_interest += 1;
+        self.last_interest
     }
 
-    /// Somebody has said something on a channel.
-    pub(super) fn said_on(&self, channel: &str) {
+    /// Notifies the watchers of a channel.
+    pub(super) fn notify_watchers(&self, channel: &str) {
         if let Some((_, versions)) = self.watched.get(channel) {
             versions.send_modify(|version| *version += 1);
         }
@@ -74,16 +74,16 @@ impl State {
     }
 }
 
-/// A subscription that has joined. It leaves when this is dropped.
-pub(super) struct Joined {
+/// A subscription that has joined the hub. Dropping it leaves the hub.
+pub(super) struct HubSubscription {
     hub: Hub,
     pub(super) id: SubscriberId,
-    /// Kept behind the subscription itself: it leaves the index when nobody waits for it.
-    _wanted: Wanted,
-    pub(super) queue: Arc<Queue>,
+    /// Held until the subscription ends: the interest leaves the index with its last subscription.
+    _interest: Interest,
+    pub(super) queue: Arc<StatusQueue>,
 }
 
-impl Drop for Joined {
+impl Drop for HubSubscription {
     fn drop(&mut self) {
         let mut state = self.hub.state();
         state.subscribers.remove(&self.id);
@@ -96,15 +96,15 @@ impl Drop for Joined {
     }
 }
 
-/// Waits for what is said on a channel.
-pub(super) struct Watch {
+/// Waits for messages on a channel.
+pub(super) struct ChannelWatch {
     hub: Hub,
     channel: String,
     versions: watch::Receiver<u64>,
 }
 
-impl Watch {
-    /// Ends when something was said since the last time, or may have been.
+impl ChannelWatch {
+    /// Waits until a message has arrived since the last call, or may have been missed.
     pub(super) async fn changed(&mut self) {
         if self.versions.changed().await.is_err() {
             std::future::pending().await
@@ -112,19 +112,19 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for ChannelWatch {
     fn drop(&mut self) {
         self.hub.state().unwatch(&self.channel);
     }
 }
 
 impl Hub {
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, HubState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The bridge; the first to ask has it built.
-    fn subscriber(&self, app: &App, term_hasher: TermHasher, state: &mut State) -> Subscriber {
+    /// Returns the bridge to Redis' channels, and opens it at the first call.
+    fn subscriber(&self, app: &App, term_hasher: TermHasher, state: &mut HubState) -> Subscriber {
         if let Some(subscriber) = &state.subscriber {
             return subscriber.clone();
         }
@@ -135,13 +135,13 @@ impl Hub {
         subscriber
     }
 
-    /// Waits for changes of an account or a list from now on. No round trip.
-    pub(super) fn watch(&self, app: &App, term_hasher: TermHasher, id: u64) -> Watch {
+    /// Watches for changes of an account or a list from now on. No round trip.
+    pub(super) fn watch(&self, app: &App, term_hasher: TermHasher, id: u64) -> ChannelWatch {
         self.watch_channel(app, term_hasher, events::changes_channel(id))
     }
 
-    /// Waits for what is said on a channel from now on. No round trip.
-    pub(super) fn watch_channel(&self, app: &App, term_hasher: TermHasher, channel: String) -> Watch {
+    /// Watches a channel from now on. No round trip.
+    pub(super) fn watch_channel(&self, app: &App, term_hasher: TermHasher, channel: String) -> ChannelWatch {
         let mut state = self.state();
         let subscriber = self.subscriber(app, term_hasher, &mut state);
         let (count, sender) = state.watched.entry(channel.clone()).or_insert_with(|| (0, watch::Sender::new(0)));
@@ -149,21 +149,26 @@ impl Hub {
         if *count == 1 {
             subscriber.subscribe(channel.clone());
         }
-        Watch { hub: self.clone(), versions: sender.subscribe(), channel }
+        ChannelWatch { hub: self.clone(), versions: sender.subscribe(), channel }
     }
 
-    /// Joins those to whom events are handed out, from the first one on that comes after `place` and was not handed out yet. `None` if
-    /// some that come after it were: they are to be read first. Waits until the index has all of what is wanted: events that are handed out
-    /// meanwhile are among those that are to be read.
-    pub(super) async fn join(&self, app: &App, term_hasher: TermHasher, wanted: &Wanted, place: &LogPosition) -> Option<Joined> {
+    /// Subscribes to events behind `place` that were not dispatched yet. Waits until the interest is indexed. `None` if later events were
+    /// dispatched already: the caller must read them first, as well as those that are dispatched while this waits.
+    pub(super) async fn subscribe(
+        &self,
+        app: &App,
+        term_hasher: TermHasher,
+        interest: &Interest,
+        place: &LogPosition,
+    ) -> Option<HubSubscription> {
         drop(self.subscriber(app, term_hasher, &mut self.state()));
-        wait(wanted.indexed()).await;
-        self.enter(wanted, place)
+        wait(interest.indexed()).await;
+        self.try_subscribe(interest, place)
     }
 
-    /// Joins, if the index has all of what is wanted.
-    pub(super) fn enter(&self, wanted: &Wanted, place: &LogPosition) -> Option<Joined> {
-        if !*wanted.indexed().borrow() {
+    /// Subscribes, if the interest is indexed.
+    pub(super) fn try_subscribe(&self, interest: &Interest, place: &LogPosition) -> Option<HubSubscription> {
+        if !*interest.indexed().borrow() {
             return None;
         }
         let mut state = self.state();
@@ -174,30 +179,30 @@ impl Hub {
                 if let Some(subscriber) = &state.subscriber {
                     (0..state.shards).for_each(|shard| subscriber.subscribe(events::channel(shard)));
                 }
-                // What was told since is found by its look as soon as it listens.
+                // The first check after the start finds what was published meanwhile.
                 state.position = Some(place.clone());
-                state.era += 1;
+                state.epoch += 1;
             }
         }
-        state.last += 1;
-        let (id, queue) = ((wanted.key(), state.last), Arc::new(Queue::default()));
+        state.last_number += 1;
+        let (id, queue) = ((interest.id(), state.last_number), Arc::new(StatusQueue::default()));
         state.subscribers.insert(id, queue.clone());
-        Some(Joined { hub: self.clone(), id, _wanted: wanted.clone(), queue })
+        Some(HubSubscription { hub: self.clone(), id, _interest: interest.clone(), queue })
     }
 
-    /// How many subscriptions wait for what comes.
-    pub fn waiting(&self) -> usize {
+    /// The number of subscriptions that have joined.
+    pub fn subscriber_count(&self) -> usize {
         self.state().subscribers.len()
     }
 
-    /// How many sources a feed that somebody waits for has, by its owner's or the list's id; `None` when nobody does, or while the index
+    /// The number of sources of a feed with subscriptions, by the id of its owner or list; `None` without subscriptions or while the index
     /// changes. For tests.
     pub fn sources_of(&self, id: u64) -> Option<usize> {
-        let audience = self.state().audiences.get(&id).and_then(Weak::upgrade)?;
+        let audience = self.state().feeds.get(&id).and_then(Weak::upgrade)?;
         audience.count()
     }
 
-    /// Whether nobody waits for anything: for tests.
+    /// Whether there are no subscriptions, watches and pending changes. For tests.
     pub fn is_idle(&self) -> bool {
         let state = self.state();
         let is_settled = state.changes.is_empty() && !state.has_indexer && state.index.is_empty();

@@ -1,17 +1,17 @@
-//! Changes of the index. One task makes them in bounded steps, so that neither the hub's lock nor a thread of the runtime is held for as long as a
-//! large filter takes. Changes of one account or address are made in the order in which they were asked for; `turns` says whose come next. A
-//! subscription joins when its interest stands in the index; whoever leaves has left before what it waited for is removed.
+//! The task that changes the index. It works in bounded steps, so that a large filter holds neither the hub's lock nor a thread of the
+//! runtime. Changes of one account or address are made in the order in which they were enqueued; `change_queue` decides whose change comes
+//! next. A subscription joins when its interest is indexed, and leaves before its interest is removed.
 
-use super::change::{Change, Indexed};
-use super::hub::{Hub, State};
+use super::hub::{Hub, HubState};
+use super::index_change::{IndexChange, Indexed};
 use tokio::runtime::Handle;
 
 impl Hub {
-    /// Has a change made behind those that its owner asked for before. No more than this is done under the lock.
-    pub(super) fn enqueue(&self, state: &mut State, change: Change) -> Indexed {
+    /// Enqueues a change behind earlier changes of its owner. Nothing more is done under the lock.
+    pub(super) fn enqueue(&self, state: &mut HubState, change: IndexChange) -> Indexed {
         let indexed = change.indexed();
         state.changes.push(change);
-        // Without a runtime the process ends.
+        // There is no runtime when the process ends.
         if !state.has_indexer
             && let Ok(runtime) = Handle::try_current()
         {
@@ -38,7 +38,7 @@ impl Indexer {
         }
     }
 
-    /// Makes the next part of what waits; `false` when nothing waits.
+    /// Makes the next part of a change; `false` when none waits.
     pub(super) fn step(&self) -> bool {
         let mut change = match self.next() {
             (Some(change), _) => change,
@@ -56,9 +56,9 @@ impl Indexer {
         true
     }
 
-    fn next(&self) -> (Option<Change>, bool) {
+    fn next(&self) -> (Option<IndexChange>, bool) {
         let mut state = self.hub.state();
-        let State { changes, index, has_indexer, .. } = &mut *state;
+        let HubState { changes, index, has_indexer, .. } = &mut *state;
         let next = changes.next(index);
         *has_indexer = next.1;
         next
@@ -77,7 +77,7 @@ mod tests {
 
     const ADA: Option<Subject> = Some(Subject::Account(UserId(1)));
     const BOB: Option<Subject> = Some(Subject::Account(UserId(2)));
-    /// Steps that adding a [`large`] filter takes.
+    /// The number of steps that adding a [`large`] filter takes.
     const STEPS: usize = 5;
 
     fn large(number: u64) -> Filter {
@@ -87,11 +87,11 @@ mod tests {
 
     fn add_authors(hub: &Hub, owner: Option<Subject>, authors: u64) -> Indexed {
         let mut state = hub.state();
-        let key = state.next_key();
-        hub.enqueue(&mut state, Change::add_authors(owner, key, (0..authors).collect()))
+        let key = state.next_interest();
+        hub.enqueue(&mut state, IndexChange::add_authors(owner, key, (0..authors).collect()))
     }
 
-    /// How many steps are taken until a change is made.
+    /// Returns the number of steps until a change is made.
     fn steps_until(hub: &Hub, indexed: &Indexed) -> usize {
         let indexer = Indexer::new(hub.clone());
         let steps = (1..).find(|_| !indexer.step() || *indexed.borrow());
@@ -99,7 +99,7 @@ mod tests {
         steps.unwrap_or_default()
     }
 
-    /// Many filters of one client that wait.
+    /// Returns many filters of one client that wait.
     fn many(hub: &Hub) -> Vec<Arc<FilterInterest>> {
         (0..100).map(|number| hub.interest(ADA, large(number))).collect()
     }
@@ -119,7 +119,7 @@ mod tests {
         let hub = Hub::default();
         let filters = many(&hub);
         let own = [hub.interest(BOB, large(200)), hub.interest(BOB, large(201))];
-        // One step of the other client goes before each of this one's.
+        // One step of the other client goes before each step of this one.
         assert_eq!(steps_until(&hub, &own[0].indexed()), 2 * STEPS);
         assert_eq!(steps_until(&hub, &own[1].indexed()), 2 * STEPS, "behind one's own filters");
         assert!(!*filters[99].indexed().borrow());
@@ -152,7 +152,7 @@ mod tests {
         let indexer = Indexer::new(hub.clone());
         assert!(!indexer.step(), "all are passed over in one step");
         assert!(hub.is_idle());
-        // One that ends in the midst of it is removed.
+        // A filter that ends half-way is removed.
         let filter = hub.interest(ADA, large(0));
         indexer.step();
         drop(filter);

@@ -1,7 +1,7 @@
-//! The task of a hub: it listens to what is told, reads what may have been missed, and keeps audiences up to date.
+//! The hub's task: it receives published events, reads events that may have been missed, and keeps the sources of feeds up to date.
 
-use super::audience::Audience;
-use super::course::AGAIN;
+use super::event_source::RETRY_DELAY;
+use super::feed_sources::FeedSources;
 use super::hub::Hub;
 use super::model::GapReason;
 use crate::app::App;
@@ -18,32 +18,32 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
-/// How often it is looked whether something was missed.
-const LOOK: Duration = Duration::from_secs(10);
-/// Feeds whose sources are read at once.
+/// How often the log is checked for missed events.
+const CHECK_INTERVAL: Duration = Duration::from_secs(10);
+/// Feeds whose sources are read concurrently.
 const AT_ONCE: usize = 50;
-/// Events of each shard, and feeds, that are looked at together.
+/// The most events of each shard, and the most feeds, that are read at once.
 const PAGE: usize = 1_000;
 
-/// The task of a hub.
+/// The hub's task.
 pub(super) struct Listener {
     app: App,
     hub: Hub,
     term_hasher: TermHasher,
-    /// When to read what may have been missed.
+    /// When to read events that may have been missed.
     behind: Option<Instant>,
     /// Feeds whose sources may have changed.
     stale_feeds: BTreeSet<u64>,
-    /// Those of all feeds from this one on may have changed too.
+    /// The sources of all feeds from this tag on may have changed, too.
     sweep: Option<u64>,
 }
 
-/// Feeds whose sources may have changed.
-struct StalePage {
+/// A page of feeds whose sources may have changed.
+struct StaleFeedPage {
     feeds: Vec<u64>,
-    /// Those of them that somebody waits for.
-    audiences: Vec<Arc<Audience>>,
-    /// Where the sweep goes on behind them.
+    /// The sources of those feeds that have subscriptions.
+    sources: Vec<Arc<FeedSources>>,
+    /// Where the sweep continues after this page.
     sweep: Option<u64>,
 }
 
@@ -52,9 +52,9 @@ impl Listener {
         Self { app, hub, term_hasher, behind: None, stale_feeds: BTreeSet::new(), sweep: None }
     }
 
-    /// Runs until nothing can be heard any more.
+    /// Runs until the bridge closes.
     pub(super) async fn run(mut self, mut messages: mpsc::Receiver<PubSubMessage>) {
-        let mut look = interval(LOOK);
+        let mut look = interval(CHECK_INTERVAL);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let soon = self.behind;
@@ -65,14 +65,14 @@ impl Listener {
                 },
                 _ = look.tick() => (self.behind, self.sweep) = (Some(Instant::now()), Some(0)),
                 () = std::future::ready(()), if soon.is_none() && !self.stale_feeds.is_empty() => {
-                    if self.refresh_audiences().await.is_err() {
-                        self.behind = Some(Instant::now() + AGAIN);
+                    if self.refresh_feeds().await.is_err() {
+                        self.behind = Some(Instant::now() + RETRY_DELAY);
                     }
                 }
                 () = async { match soon { Some(at) => sleep_until(at).await, None => std::future::pending().await } } => {
                     self.behind = None;
                     if self.catch_up().await.is_err() {
-                        self.behind = Some(Instant::now() + AGAIN);
+                        self.behind = Some(Instant::now() + RETRY_DELAY);
                     }
                 }
             }
@@ -84,15 +84,15 @@ impl Listener {
             PubSubMessage::Message { channel, payload } => (channel, Some(payload)),
             PubSubMessage::Subscribed { channel, .. } => (channel, None),
         };
-        self.hub.state().said_on(&channel);
+        self.hub.state().notify_watchers(&channel);
         match payload.map(|payload| events::parse_message(&channel, &payload)) {
             Some(Some(PubSubEvent::Event(event, before))) => {
-                if !self.hub.hand_out(event, before).await {
+                if !self.hub.dispatch(event, before).await {
                     self.behind = Some(self.behind.unwrap_or_else(Instant::now));
                 }
             }
             Some(Some(PubSubEvent::Change(id))) => drop(self.stale_feeds.insert(id)),
-            // Only an event has content. On the other channels that somebody watches (a thread's) the message itself is the news.
+            // Only status events have a payload that must be decoded. On other channels (a thread's) the message itself is the signal.
             Some(None) if events::shard_of(&channel).is_none() => {}
             Some(None) => {
                 tracing::warn!(channel, "an event could not be decoded: it is read from the stream instead");
@@ -102,12 +102,12 @@ impl Listener {
         }
     }
 
-    /// A channel is listened to from now on: what was told before is read.
+    /// The subscription to a channel has begun: earlier messages were missed.
     fn on_listening(&mut self, channel: &str) {
         match (events::shard_of(channel), events::parse_message(channel, &[])) {
             (Some(_), _) => {
                 self.behind = Some(self.behind.unwrap_or_else(Instant::now));
-                // Changes were not heard of either.
+                // Changes of sources were missed, too.
                 self.sweep = Some(0);
             }
             (None, Some(PubSubEvent::Change(id))) => drop(self.stale_feeds.insert(id)),
@@ -115,16 +115,16 @@ impl Listener {
         }
     }
 
-    /// Reads the sources anew of those feeds of a page that have changed. What fails is stale still. Two round trips, and one for each that
-    /// has changed.
-    async fn refresh_audiences(&mut self) -> Result<(), Error> {
+    /// Reads the sources of those feeds of a page that have changed. Feeds stay stale when this fails. Two round trips, and one for each
+    /// feed that has changed.
+    async fn refresh_feeds(&mut self) -> Result<(), Error> {
         let page = self.stale_page();
-        let feeds: Vec<Feed> = page.audiences.iter().map(|audience| audience.feed()).collect();
+        let feeds: Vec<Feed> = page.sources.iter().map(|sources| sources.feed()).collect();
         let edges = timelines::changes(&self.app, &feeds).await?;
-        let changed = |(audience, edges): &(&Arc<Audience>, u64)| audience.edges() != Some(*edges);
-        let changed: Vec<_> = page.audiences.iter().zip(edges).filter(changed).map(|(audience, _)| audience).collect();
+        let changed = |(sources, edges): &(&Arc<FeedSources>, u64)| sources.edges() != Some(*edges);
+        let changed: Vec<_> = page.sources.iter().zip(edges).filter(changed).map(|(sources, _)| sources).collect();
         for some in changed.chunks(AT_ONCE) {
-            try_join_all(some.iter().map(|audience| self.hub.load(&self.app, self.term_hasher, audience))).await?;
+            try_join_all(some.iter().map(|sources| self.hub.load(&self.app, self.term_hasher, sources))).await?;
         }
         self.sweep = page.sweep;
         for feed in page.feeds {
@@ -133,56 +133,56 @@ impl Listener {
         Ok(())
     }
 
-    /// The next feeds that may be stale, at most [`PAGE`]: those of which that was heard come first.
-    fn stale_page(&self) -> StalePage {
+    /// The next feeds that may be stale, at most [`PAGE`]; feeds with a published change come first.
+    fn stale_page(&self) -> StaleFeedPage {
         let state = self.hub.state();
         if self.stale_feeds.is_empty() {
             let from = self.sweep.unwrap_or(u64::MAX);
-            let some: Vec<_> = state.audiences.range(from..).take(PAGE).collect();
+            let some: Vec<_> = state.feeds.range(from..).take(PAGE).collect();
             let feeds: Vec<u64> = some.iter().map(|(feed, _)| **feed).collect();
-            let audiences = some.into_iter().filter_map(|(_, audience)| audience.upgrade()).collect();
+            let sources = some.into_iter().filter_map(|(_, sources)| sources.upgrade()).collect();
             let sweep = feeds.last().filter(|_| feeds.len() == PAGE).map(|last| last.saturating_add(1));
-            return StalePage { feeds, audiences, sweep };
+            return StaleFeedPage { feeds, sources, sweep };
         }
         let feeds: Vec<u64> = self.stale_feeds.iter().take(PAGE).copied().collect();
-        let audiences = feeds.iter().filter_map(|feed| state.audiences.get(feed).and_then(Weak::upgrade)).collect();
-        StalePage { feeds, audiences, sweep: self.sweep }
+        let sources = feeds.iter().filter_map(|feed| state.feeds.get(feed).and_then(Weak::upgrade)).collect();
+        StaleFeedPage { feeds, sources, sweep: self.sweep }
     }
 
-    /// Reads on from where it is, and hands out what it finds.
+    /// Reads missed events from the log, and dispatches them.
     async fn catch_up(&mut self) -> Result<(), Error> {
-        // First whom events concern, then the events.
+        // Sources first: they decide whom the events concern.
         while self.sweep.is_some() || !self.stale_feeds.is_empty() {
-            self.refresh_audiences().await?;
+            self.refresh_feeds().await?;
         }
         loop {
-            let (position, era) = {
+            let (position, epoch) = {
                 let state = self.hub.state();
-                (state.position.clone(), state.era)
+                (state.position.clone(), state.epoch)
             };
             let Some(position) = position else { return Ok(()) };
             let mut found = Vec::new();
             for read in events::read(&self.app, &position, PAGE).await? {
                 match read {
                     ReadResult::Events(events) => found.extend(events),
-                    ReadResult::Expired => return self.lose(GapReason::Expired, era).await,
-                    ReadResult::Lost => return self.lose(GapReason::Lost, era).await,
+                    ReadResult::Expired => return self.lose(GapReason::Expired, epoch).await,
+                    ReadResult::Lost => return self.lose(GapReason::Lost, epoch).await,
                 }
             }
             if found.is_empty() {
                 return Ok(());
             }
             found.sort_by_key(|event| event.id);
-            if !self.hub.hand_out_all(found, era).await {
+            if !self.hub.dispatch_all(found, epoch).await {
                 return Ok(());
             }
         }
     }
 
-    async fn lose(&mut self, reason: GapReason, era: u64) -> Result<(), Error> {
+    async fn lose(&mut self, reason: GapReason, epoch: u64) -> Result<(), Error> {
         tracing::warn!(?reason, "events were missed that are not to be had any more: subscribers are told");
         let now = events::position(&self.app).await?;
-        self.hub.hand_out_gap(reason, now, era).await;
+        self.hub.dispatch_gap(reason, now, epoch).await;
         Ok(())
     }
 }
@@ -203,19 +203,19 @@ mod tests {
         let db = Db::open(&nowhere, Timing::default()).await.expect("an address");
         let (app, hub) = (App::new(db, Clock::System, Config::default()), Hub::default());
         let all: Vec<u64> = (1..=2 * PAGE as u64 + 500).collect();
-        let audience = |id: &u64| hub.find_audience(Feed::Home(UserId(*id)), UserId(*id), hub.watch(&app, HASHER, *id));
-        let _held: Vec<_> = all.iter().map(audience).collect();
+        let sources = |id: &u64| hub.find_feed(Feed::Home(UserId(*id)), UserId(*id), hub.watch(&app, HASHER, *id));
+        let _held: Vec<_> = all.iter().map(sources).collect();
         let mut listener = Listener::new(app.clone(), hub.clone(), HASHER);
         let mut swept = Vec::new();
         listener.sweep = Some(0);
         while listener.sweep.is_some() {
             let page = listener.stale_page();
-            assert!(page.feeds.len() <= PAGE && page.audiences.len() == page.feeds.len(), "{} feeds", page.feeds.len());
+            assert!(page.feeds.len() <= PAGE && page.sources.len() == page.feeds.len(), "{} feeds", page.feeds.len());
             swept.extend(page.feeds);
             listener.sweep = page.sweep;
         }
         assert_eq!(swept, all);
-        // What was heard of comes first, as many at once.
+        // Feeds with a published change come first, a page at a time.
         (listener.sweep, listener.stale_feeds) = (Some(7), all.iter().copied().collect());
         let page = listener.stale_page();
         assert_eq!((page.feeds.len(), page.sweep), (PAGE, Some(7)));

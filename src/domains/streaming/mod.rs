@@ -1,45 +1,48 @@
-//! Live: what is posted and deleted, told to whoever waits for it, from where they have stopped.
+//! Subscriptions: live events of homes, list timelines, the public stream and threads, resumable from a cursor.
 //!
-//! No keys of its own: [`crate::platform::events`] has what is told of statuses, each thread ([`crate::domains::comments`]) what is told of its comments. "Redis in Action" 8.5 gives each client a connection to Redis and a thread,
-//! which asks its filter about every message; what happens while a client is away is lost to it.
+//! The domain has no Redis keys of its own. [`crate::platform::events`] holds the log of status events; each thread
+//! ([`crate::domains::comments`]) holds the log of its comment events. "Redis in Action" 8.5 gives each client a connection to Redis and a
+//! thread that applies the client's filter to every message; a client that is away loses what happens meanwhile.
 //!
-//! **One process, one listener.** A hub hears the channels of all its subscriptions over one connection, in the order of the events.
-//! It finds those whom an event concerns through an index by words, authors, samples and places, so that an event costs by what
-//! it says and by whom it reaches, not by how many wait for others.
+//! **One listener for each process.** The hub receives the channels of all subscriptions over one connection, in the order of the events.
+//! An inverted index of words, authors, samples and places finds the subscriptions that match an event. The cost of an event depends on its
+//! content and on its recipients, not on the number of other subscriptions.
 //!
-//! **Interests.** What subscriptions wait for is an interest: a filter of the public stream, or the audience of a feed. Equal filters are one
-//! interest, found by the digest of their content. An interest stands in the index once, with its subscribers beside it, so that joining and leaving costs a
-//! subscription the same whatever it waits for. The hub's lock is never held for work that grows. A task puts interests into the index
-//! and removes them in bounded steps (`indexer`): those of feeds first, and those of each kind by account and address in turn (`turns`). An event
-//! is handed out in bounded steps too (`delivery`). A subscription joins when its interest
-//! stands in the index and nothing was handed out that it has not read; else it reads on first. So it does not matter between
-//! which steps it joins. It leaves in one step, and its interest is removed behind that.
+//! **Interests.** An interest is what a subscription waits for: a filter of the public stream, or the sources of a feed. Equal filters
+//! share one interest, found by the digest of their content. The index holds each interest once, and its subscribers stand beside it, so
+//! subscribing and unsubscribing cost the same for every interest. The hub's lock is never held for work that grows. A background task adds
+//! interests to the index and removes them in bounded steps (`indexer`): feeds before filters, and within each kind the accounts and
+//! addresses in round-robin order (`change_queue`). An event is dispatched in bounded steps, too (`delivery`). A subscription joins the hub
+//! when its interest is indexed and the hub has dispatched nothing that the subscription has not read; otherwise it reads the log further.
+//! So it may join between any two steps. It leaves in one step; its interest is removed later.
 //!
-//! **Going on.** A subscription first reads the kept events from its cursor on, until there is none that the hub has not told yet; then it
-//! joins the hub, and passes over what it has read already: nothing is missing in between and nothing comes twice. The hub in turn
-//! knows by each event's predecessor when it has missed one, and reads it; it looks every ten seconds besides. Where what comes next is
-//! kept no longer, or lost, subscribers get a gap.
+//! **Resuming.** A subscription first reads the log from its cursor up to the events that the hub has not dispatched yet. Then it joins the
+//! hub, and skips events that it has read already: nothing is missed in between and nothing comes twice. The hub finds a lost message by
+//! the id of the previous event that each message carries, and reads the log; it also checks the log every ten seconds. Where the next
+//! event has expired or was lost, subscribers receive a gap.
 //!
-//! **Threads** have a log each. Where somebody follows one, a room reads on in it whenever something is said of it, once a process, and hands
-//! that to all who do; they go on from cursors in the same way. Their subscriptions complete when the status is gone.
+//! **Threads** have a log each. While a thread has subscribers, one reader in each process reads the log when an event is published, and
+//! dispatches the events to all of them. Cursors work in the same way. The subscriptions complete when the status is deleted.
 //!
-//! **Who gets what** is asked when an answer is made: the status and its author must be there. An answer serves for half a second, so what is
-//! gone is told no longer than that. Whether its author is still a source of the feed is asked for each subscription, behind that.
+//! **Visibility** is checked when a response is rendered: the status and its author must exist. A rendered response is reused for half a
+//! second, so a deleted status is sent no longer than that. Whether the author is still a source of the feed is checked for each
+//! subscription afterwards.
 //!
-//! **One answer for all who asked the same.** A subscription that has begun is only a follower. What it is told is rendered by a run of its document
-//! that it shares with all who asked the same of events, whatever they wait for ([`crate::schema::subscribe()`]); an event's answer is made
-//! once for all who are told it with the same cursor: the subscribers of the public stream, of a thread, of one home on several screens.
+//! **Shared responses.** A running subscription is a stream of events without a document. Each event is rendered by a run of the document
+//! that is shared by all subscriptions with the same document and variables, apart from the arguments of the stream
+//! ([`crate::schema::subscribe()`]). A response is rendered once for all that receive the same event with the same cursor: the subscribers
+//! of the public stream, of a thread, or of one home on several screens.
 //!
-//! **Costs.** Opening a filter of logins takes one round trip for every 500 logins, other filters none. Adding or removing an entry of an
-//! interest costs the logarithm of the size of the index. An event costs a process one look into the index, and an answer for each way in which it was asked for and each home that is told of
-//! it: two round trips, one for the status and one for its author; three for a comment.
+//! **Costs.** Opening a filter of logins takes one round trip for every 500 logins; other filters take none. Adding or removing an index
+//! entry costs the logarithm of the size of the index. An event costs a process one index search, and one rendering for each distinct
+//! document and for each home that receives it: two round trips (the status, its author), three for a comment.
 
-mod audience;
-mod change;
-mod course;
+mod feed_sources;
+mod index_change;
+mod event_source;
 mod delivery;
 mod filter;
-mod follower;
+mod subscription_stream;
 mod graphql;
 mod grid;
 mod hub;
@@ -48,17 +51,17 @@ mod indexer;
 mod interest;
 mod listener;
 mod model;
-mod occasion;
+mod envelope;
 mod posting;
-mod queue;
-mod room;
+mod event_queue;
+mod thread_channel;
 mod run;
 pub mod service;
-mod thread;
-mod turns;
+mod thread_stream;
+mod change_queue;
 
-pub use follower::Follower;
 pub use graphql::{StreamQuery, StreamSubscription};
 pub use hub::Hub;
-pub use model::{Area, GapReason, Given, Told, What};
-pub use run::{Beginning, Handed, Rendering, ToRender};
+pub use model::{BoundingBox, FilterInput, GapReason, OutgoingEvent, OutgoingEventKind};
+pub use run::{RenderResult, RenderRun, RenderSender, SetupRun};
+pub use subscription_stream::SubscriptionStream;

@@ -1,54 +1,54 @@
-//! What is asked for and what is told: plain types.
+//! Plain types: filters as requested, and events as they are sent.
 
 use crate::base::ids::{CommentId, StatusId};
 use crate::domains::comments::{self, CommentEventKind};
-use crate::domains::statuses::Seen;
+use crate::domains::statuses::ViewedStatus;
 
-/// Something that happened, as it is told to one subscription.
+/// An event for one subscription, with its cursor.
 #[derive(Clone, Debug)]
-pub struct Told {
-    /// Handed back as `after`, it tells what came later.
+pub struct OutgoingEvent {
+    /// Passed as `after`, it resumes the stream behind this event.
     pub cursor: String,
-    /// What it was.
-    pub what: What,
-    /// The mark of its status's author.
+    /// What happened.
+    pub kind: OutgoingEventKind,
+    /// The author's mark, for events of statuses.
     pub(crate) author: Option<u64>,
-    /// By which its event is known in this process, to all who are told of it; a gap is none.
-    pub(crate) occasion: Option<u64>,
+    /// Identifies the event in this process for all of its recipients; `None` for a gap.
+    pub(crate) envelope_id: Option<u64>,
 }
 
 /// What happened.
 #[derive(Clone, Copy, Debug)]
-pub enum What {
-    /// A status was posted. Whether it may be seen is to be asked when it is shown.
+pub enum OutgoingEventKind {
+    /// A status was posted. Whether the viewer may see it is checked when it is rendered.
     Posted(StatusId),
     /// A status was deleted.
     Deleted(StatusId),
-    /// Something has happened to a comment.
+    /// A comment was added, edited, deleted or voted on.
     Comment(CommentId, CommentEventKind),
-    /// Something may be missing before this.
+    /// Events before this one may be missing.
     Gap(GapReason),
 }
 
-/// What is told, as somebody may see it.
-pub(crate) struct Shown {
+/// An event with the objects that it shows, as this viewer may see them.
+pub(crate) struct HydratedEvent {
     pub(super) cursor: String,
-    pub(super) what: ShownAs,
+    pub(super) content: EventContent,
 }
 
-/// The same without its place.
-pub(crate) enum ShownAs {
-    Posted(Seen),
+/// What a [`HydratedEvent`] shows.
+pub(crate) enum EventContent {
+    Posted(ViewedStatus),
     Deleted(StatusId),
-    Comment(comments::Shown, CommentEventKind),
+    Comment(comments::VisibleComment, CommentEventKind),
     CommentDeleted(CommentId, u64),
     Gap(GapReason),
 }
 
-/// Why something may be missing.
+/// Why events may be missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GapReason {
-    /// It was too long ago: events are kept for a time, and only so many.
+    /// They have expired: the log is bounded in time and in length.
     Expired,
     /// The storage has lost events.
     Lost,
@@ -56,24 +56,24 @@ pub enum GapReason {
     TooSlow,
 }
 
-/// A filter as it came.
+/// A filter as the client sent it, unchecked.
 #[derive(Clone, Debug, Default)]
-pub struct Given {
-    /// Percent of all statuses.
+pub struct FilterInput {
+    /// Percentage of all statuses.
     pub sample: Option<f64>,
-    /// Phrases.
+    /// Phrases; any of them must match.
     pub track: Option<Vec<String>>,
-    /// Logins.
+    /// Logins of authors or mentioned accounts.
     pub follow: Option<Vec<String>>,
-    /// Boxes.
-    pub locations: Option<Vec<Area>>,
-    /// The name of a sample.
+    /// Boxes in which statuses were posted.
+    pub locations: Option<Vec<BoundingBox>>,
+    /// Names a sample: the same name gives the same statuses.
     pub identifier: Option<String>,
 }
 
-/// A box on the earth, its edges included. One whose west is greater than its east goes across the antimeridian.
+/// A box on the earth, edges included. A box whose west is greater than its east crosses the antimeridian.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Area {
+pub struct BoundingBox {
     /// Degrees of longitude, -180 to 180.
     pub west: f64,
     /// Degrees of latitude, -90 to 90.
@@ -84,14 +84,14 @@ pub struct Area {
     pub north: f64,
 }
 
-impl Area {
-    /// Whether a place, latitude first, lies in it. Both names of the antimeridian are one place.
+impl BoundingBox {
+    /// Whether the box contains a place (latitude, longitude). Longitudes -180 and 180 are the same meridian.
     pub fn holds(&self, (latitude, longitude): (f64, f64)) -> bool {
         let spans = self.spans(longitude) || (longitude.abs() == 180.0 && self.spans(-longitude));
         (self.south..=self.north).contains(&latitude) && spans
     }
 
-    /// Its edges as numbers that can be compared and hashed.
+    /// The edges as numbers that can be compared and hashed.
     pub(super) fn bits(&self) -> [u64; 4] {
         [self.west, self.south, self.east, self.north].map(f64::to_bits)
     }

@@ -1,13 +1,13 @@
-//! What stands in the index.
+//! The elements of the index.
 
-use super::index::Key;
+use super::index::InterestId;
 use std::cmp::Ordering;
 
 /// An entry of an interest, ordered by its mark.
 #[derive(Clone, Copy, Debug, Eq)]
 pub(super) struct Posting {
     pub(super) mark: u64,
-    pub(super) key: Key,
+    pub(super) interest: InterestId,
     /// The part of the interest's filter that the mark belongs to.
     pub(super) part: u32,
 }
@@ -28,12 +28,12 @@ impl Ord for Posting {
     fn cmp(&self, other: &Self) -> Ordering {
         #[cfg(test)]
         COMPARED.set(COMPARED.get() + 1);
-        (self.mark, self.key, self.part).cmp(&(other.mark, other.key, other.part))
+        (self.mark, self.interest, self.part).cmp(&(other.mark, other.interest, other.part))
     }
 }
 
 #[cfg(test)]
 thread_local! {
-    /// Comparisons on this thread: what work on an index comes to.
+    /// The number of comparisons on this thread: the cost of work on an index.
     pub(super) static COMPARED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }

@@ -1,66 +1,66 @@
-//! The two kinds of runs of a subscription's document: one that begins it, and those that render what it is told.
+//! The two kinds of runs of a subscription's document: one sets the subscription up, the other renders its events.
 
-use super::follower::Follower;
-use super::model::{Shown, Told};
+use super::model::{HydratedEvent, OutgoingEvent};
 use super::service;
+use super::subscription_stream::SubscriptionStream;
 use crate::base::request::Request;
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
-/// In the data of a run that begins: what it follows is handed over, and told by others.
-pub struct Beginning(Mutex<Option<oneshot::Sender<Box<Follower>>>>);
+/// In the data of a setup run: receives the stream that the resolver opens.
+pub struct SetupRun(Mutex<Option<oneshot::Sender<Box<SubscriptionStream>>>>);
 
-impl Beginning {
-    /// For the data of a request; and where the follower comes out.
-    pub fn new() -> (Self, oneshot::Receiver<Box<Follower>>) {
+impl SetupRun {
+    /// For the data of a request, with the receiver of the stream.
+    pub fn new() -> (Self, oneshot::Receiver<Box<SubscriptionStream>>) {
         let (sender, receiver) = oneshot::channel();
         (Self(Mutex::new(Some(sender))), receiver)
     }
 
-    pub(super) fn hand_over(&self, follower: Follower) {
+    pub(super) fn hand_over(&self, stream: SubscriptionStream) {
         if let Some(sender) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            // Where nobody waits for it any more it ends.
-            drop(sender.send(Box::new(follower)));
+            // If nobody waits for the stream, it is dropped.
+            drop(sender.send(Box::new(stream)));
         }
     }
 }
 
-/// In the data of a run that renders what it is handed, whoever follows it.
-pub struct Rendering(Mutex<Option<mpsc::UnboundedReceiver<Shown>>>);
+/// In the data of a render run: the events that it renders.
+pub struct RenderRun(Mutex<Option<mpsc::UnboundedReceiver<HydratedEvent>>>);
 
-/// Hands it over.
-pub struct ToRender(mpsc::UnboundedSender<Shown>);
+/// Sends events to a render run.
+pub struct RenderSender(mpsc::UnboundedSender<HydratedEvent>);
 
-impl Rendering {
-    /// For the data of a request; and what hands over. The run answers each thing once, in the order in which they come.
-    pub fn new() -> (Self, ToRender) {
+impl RenderRun {
+    /// For the data of a request, with the sender of events. The run responds to each event once, in order.
+    pub fn new() -> (Self, RenderSender) {
         let (sender, receiver) = mpsc::unbounded_channel();
-        (Self(Mutex::new(Some(receiver))), ToRender(sender))
+        (Self(Mutex::new(Some(receiver))), RenderSender(sender))
     }
 
-    pub(crate) fn take(&self) -> Option<mpsc::UnboundedReceiver<Shown>> {
+    pub(crate) fn take(&self) -> Option<mpsc::UnboundedReceiver<HydratedEvent>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-/// What came of handing over.
+/// Result of sending an event to a render run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handed {
-    /// An answer comes.
-    Over,
-    /// There is nothing that may be shown; no answer comes.
-    Nothing,
+pub enum RenderResult {
+    /// A response follows.
+    Queued,
+    /// The viewer may not see the event; no response follows.
+    Hidden,
     /// The run has ended.
-    Nowhere,
+    Closed,
 }
 
-impl ToRender {
-    /// Hands over what is told, as whoever asks may see it.
-    pub async fn hand_over(&self, told: &Told, request: &Request) -> Handed {
-        match service::shown(request, told).await.map(|shown| self.0.send(shown)) {
-            Some(Ok(())) => Handed::Over,
-            Some(Err(_)) => Handed::Nowhere,
-            None => Handed::Nothing,
+impl RenderSender {
+    /// Sends an event to the run, as the viewer of `request` may see it.
+    pub async fn hand_over(&self, event: &OutgoingEvent, request: &Request) -> RenderResult {
+        match service::hydrate(request, event).await.map(|shown| self.0.send(shown)) {
+            Some(Ok(())) => RenderResult::Queued,
+            Some(Err(_)) => RenderResult::Closed,
+            None => RenderResult::Hidden,
         }
     }
 }

@@ -1,13 +1,13 @@
-//! The use cases of what is live.
+//! The use cases of subscriptions.
 
-use super::course::AGAIN;
-use super::filter::{self, Checked, Filter};
-use super::follower::{Follower, StatusFollower};
+use super::event_source::RETRY_DELAY;
+use super::filter::{self, Filter, ParsedFilter};
 use super::hub::Hub;
-use super::interest::Wanted;
-use super::model::{Given, Shown, ShownAs, Told, What};
-use super::room::Rooms;
-use super::thread::ThreadFollower;
+use super::interest::Interest;
+use super::model::{EventContent, FilterInput, HydratedEvent, OutgoingEvent, OutgoingEventKind};
+use super::subscription_stream::{StatusStream, SubscriptionStream};
+use super::thread_channel::ThreadChannels;
+use super::thread_stream::ThreadStream;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserListId};
@@ -28,51 +28,51 @@ use crate::platform::rates::Subject;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// How often a session is looked at that nothing was heard of.
-const LOOK: Duration = Duration::from_secs(20);
+/// How often a session is checked when no change of it was published.
+const CHECK_INTERVAL: Duration = Duration::from_secs(20);
 
-/// What happens in the viewer's home, from a cursor on, or from now: in the order in which it was told, each thing once. Never ends. One or two
-/// round trips to begin with, one more after a sync cursor; then none but for what was missed.
+/// Opens the events of the viewer's home, behind a cursor or from now on, in the order of the log, each once. Never ends. One or two round
+/// trips, one more after a sync cursor; later reads only fetch what was missed.
 ///
 /// # Errors
 /// `UNAUTHENTICATED`; `BAD_USER_INPUT` for a cursor that is forged or of another stream.
-pub async fn home(request: Request, after: Option<&str>) -> Result<Follower, Error> {
+pub async fn home(request: Request, after: Option<&str>) -> Result<SubscriptionStream, Error> {
     let owner = request.viewer()?.user;
     feed(request, Feed::Home(owner), timelines::home_id(owner), after).await
 }
 
-/// The same of a list of the viewer's.
+/// Opens the events of the timeline of one of the viewer's lists.
 ///
 /// # Errors
-/// As [`home`]; `BAD_USER_INPUT` for what is no list of theirs.
-pub async fn list(request: Request, list: &str, after: Option<&str>) -> Result<Follower, Error> {
+/// As [`home`]; `BAD_USER_INPUT` if the viewer has no such list.
+pub async fn list(request: Request, list: &str, after: Option<&str>) -> Result<SubscriptionStream, Error> {
     let owner = request.viewer()?.user;
     let unknown = || Error::BadUserInput("`listId` is no list of yours.".into());
     let id = UserListId::from_global(list).ok_or_else(unknown)?;
-    if !lists::is_of(&request.app, owner, id).await? {
+    if !lists::is_owned_by(&request.app, owner, id).await? {
         return Err(unknown());
     }
     feed(request, Feed::List(id), timelines::list_id(id), after).await
 }
 
-/// The same of the public stream, as far as a filter wants it. Anybody may.
+/// Opens the events of the public stream that match a filter. Needs no session.
 ///
 /// # Errors
-/// `BAD_USER_INPUT` for a filter that is none, and for a cursor that is forged or of another stream.
-pub async fn public(request: Request, given: Given, after: Option<&str>) -> Result<Follower, Error> {
+/// `BAD_USER_INPUT` for an invalid filter, and for a cursor that is forged or of another stream.
+pub async fn public(request: Request, input: FilterInput, after: Option<&str>) -> Result<SubscriptionStream, Error> {
     let term_hasher = events::term_hasher(&request.app).await?;
-    let filter = match filter::check(&term_hasher, given)? {
-        Checked::Ready(filter) => filter,
-        Checked::Logins(logins) => {
+    let filter = match filter::check(&term_hasher, input)? {
+        ParsedFilter::Ready(filter) => filter,
+        ParsedFilter::Logins(logins) => {
             let accounts = users::find_by_logins(&request.app, &logins).await?;
             Filter::follow(&term_hasher, &logins, &accounts)
         }
     };
     let interest = request.app.extension::<Hub>().interest(Subject::for_client(request.viewer_id(), request.address), filter);
-    follow(request, term_hasher, Wanted::Public(interest), PUBLIC, after).await
+    open(request, term_hasher, Interest::Public(interest), PUBLIC, after).await
 }
 
-/// Where the public stream stands now, as a cursor: who goes on from it hears of everything that is told from here on. One round trip.
+/// The current end of the public stream, as a cursor: a subscription that starts there receives every later event. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -81,22 +81,22 @@ pub async fn public_cursor(app: &App) -> Result<String, Error> {
     Ok(ResumePoint::new(position, Vec::new()).encode(&cursors, PUBLIC))
 }
 
-/// What cursors of the public stream belong to.
+/// The id under which cursors of the public stream are sealed.
 const PUBLIC: ListId = ListId { kind: b's', owner: 0 };
 
-async fn feed(request: Request, feed: Feed, list: ListId, after: Option<&str>) -> Result<Follower, Error> {
+async fn feed(request: Request, feed: Feed, list: ListId, after: Option<&str>) -> Result<SubscriptionStream, Error> {
     let (term_hasher, owner) = (events::term_hasher(&request.app).await?, request.viewer()?.user);
-    let audience = request.app.extension::<Hub>().audience(&request.app, term_hasher, feed, owner).await?;
-    follow(request, term_hasher, Wanted::Feed(audience), list, after).await
+    let sources = request.app.extension::<Hub>().sources(&request.app, term_hasher, feed, owner).await?;
+    open(request, term_hasher, Interest::Feed(sources), list, after).await
 }
 
-async fn follow(
+async fn open(
     request: Request,
     term_hasher: TermHasher,
-    wanted: Wanted,
+    interest: Interest,
     list: ListId,
     after: Option<&str>,
-) -> Result<Follower, Error> {
+) -> Result<SubscriptionStream, Error> {
     let app = request.app.clone();
     let cursors = app.cursors().await?;
     let place = match after {
@@ -104,35 +104,35 @@ async fn follow(
         Some(after) => {
             let place = ResumePoint::decode(&cursors, list, after, events::shard_count(&app));
             let place = place.ok_or_else(|| Error::BadUserInput("`after` is not a cursor of this stream.".into()))?;
-            // Every event carries what is left of it.
+            // Every event's cursor carries the rest of the place.
             events::compact(&app, place).await
         }
     };
     let hub = app.extension::<Hub>();
-    Ok(Follower::Statuses(StatusFollower {
+    Ok(SubscriptionStream::Statuses(StatusStream {
         app,
         hub,
         term_hasher,
         cursors,
-        wanted,
+        interest,
         list,
         place,
-        joined: None,
-        read: VecDeque::new(),
+        subscription: None,
+        pending: VecDeque::new(),
     }))
 }
 
-/// What happens in the thread of a status, from a cursor on (of an event, or a thread's), or from now: in order, each thing once. Ends when the
-/// status is gone. Three round trips to begin with.
+/// Opens the events of the thread below a status, behind a cursor (of an event or of the thread) or from now on, in order, each once. Ends
+/// when the status is deleted. Three round trips.
 ///
 /// # Errors
-/// `BAD_USER_INPUT` for what is no status that the viewer may see, and for a cursor that is forged or of another thread.
-pub async fn thread(request: Request, status: &str, after: Option<&str>) -> Result<Follower, Error> {
+/// `BAD_USER_INPUT` if the viewer can see no such status, and for a cursor that is forged or of another thread.
+pub async fn thread(request: Request, status: &str, after: Option<&str>) -> Result<SubscriptionStream, Error> {
     let unknown = || Error::BadUserInput("`statusId` is no status.".into());
     let status = StatusId::from_global(status).ok_or_else(unknown)?;
-    // As it is now, not as it was when the request began: what happens from here on is told.
+    // The status as it is now, not as it was when the request began: later events are sent.
     request.reset_loaders();
-    statuses::shown(&request.loaders(), [status]).await?.pop().flatten().ok_or_else(unknown)?;
+    statuses::load_visible(&request.loaders(), [status]).await?.pop().flatten().ok_or_else(unknown)?;
     let app = request.app.clone();
     let (term_hasher, cursors) = (events::term_hasher(&app).await?, app.cursors().await?);
     let place = match after {
@@ -140,47 +140,56 @@ pub async fn thread(request: Request, status: &str, after: Option<&str>) -> Resu
         Some(after) => comments::decode_event(&cursors, status, after)
             .ok_or_else(|| Error::BadUserInput("`after` is not a cursor of this thread.".into()))?,
     };
-    let rooms = app.extension::<Rooms>();
-    Ok(Follower::Thread(ThreadFollower { app, rooms, term_hasher, cursors, status, place, seat: None, read: VecDeque::new() }))
+    let channels = app.extension::<ThreadChannels>();
+    Ok(SubscriptionStream::Thread(ThreadStream {
+        app,
+        channels,
+        term_hasher,
+        cursors,
+        status,
+        position: place,
+        subscriber: None,
+        pending: VecDeque::new(),
+    }))
 }
 
-/// How many of this process follow a thread: for tests.
-pub fn followers_of_thread(app: &App, status: StatusId) -> usize {
-    app.extension::<Rooms>().seats(status)
+/// The number of subscribers of a thread in this process. For tests.
+pub fn thread_subscribers(app: &App, status: StatusId) -> usize {
+    app.extension::<ThreadChannels>().subscriber_count(status)
 }
 
-/// What is told, as the viewer may see it now; `None` for what is gone, or not for them. Asks until it knows: what is told is told once. Two
-/// round trips, three for a comment.
-pub(super) async fn shown(request: &Request, told: &Told) -> Option<Shown> {
+/// Loads what an event shows, as the viewer may see it now; `None` for deleted or hidden objects. Retries until Redis answers, since each
+/// event is sent once. Two round trips, three for a comment.
+pub(super) async fn hydrate(request: &Request, event: &OutgoingEvent) -> Option<HydratedEvent> {
     loop {
-        // What was loaded, or heard of, before it happened is not what it tells of.
+        // Objects that were loaded or cached before the event may be older than the event.
         request.reset_loaders();
-        match look(request, told.what).await {
-            Ok(what) => return what.map(|what| Shown { cursor: told.cursor.clone(), what }),
-            Err(_) => tokio::time::sleep(AGAIN).await,
+        match load_content(request, event.kind).await {
+            Ok(content) => return content.map(|content| HydratedEvent { cursor: event.cursor.clone(), content }),
+            Err(_) => tokio::time::sleep(RETRY_DELAY).await,
         }
     }
 }
 
-async fn look(request: &Request, what: What) -> Result<Option<ShownAs>, Error> {
+async fn load_content(request: &Request, kind: OutgoingEventKind) -> Result<Option<EventContent>, Error> {
     let loaders = request.loaders();
-    Ok(match what {
-        What::Gap(reason) => Some(ShownAs::Gap(reason)),
-        What::Deleted(id) => Some(ShownAs::Deleted(id)),
-        What::Posted(id) => statuses::shown(&loaders, [id]).await?.pop().flatten().map(ShownAs::Posted),
-        What::Comment(id, CommentEventKind::Deleted(removed)) => {
-            let status = statuses::shown(&loaders, [id.status]).await?.pop().flatten();
-            status.map(|_| ShownAs::CommentDeleted(id, removed))
+    Ok(match kind {
+        OutgoingEventKind::Gap(reason) => Some(EventContent::Gap(reason)),
+        OutgoingEventKind::Deleted(id) => Some(EventContent::Deleted(id)),
+        OutgoingEventKind::Posted(id) => statuses::load_visible(&loaders, [id]).await?.pop().flatten().map(EventContent::Posted),
+        OutgoingEventKind::Comment(id, CommentEventKind::Deleted(removed)) => {
+            let status = statuses::load_visible(&loaders, [id.status]).await?.pop().flatten();
+            status.map(|_| EventContent::CommentDeleted(id, removed))
         }
-        What::Comment(id, happened) => {
-            let comment = comments::shown(&loaders, [id]).await?.pop().flatten();
-            comment.map(|comment| ShownAs::Comment(comment, happened))
+        OutgoingEventKind::Comment(id, kind) => {
+            let comment = comments::load_visible(&loaders, [id]).await?.pop().flatten();
+            comment.map(|comment| EventContent::Comment(comment, kind))
         }
     })
 }
 
-/// Ends when the viewer's session has ended: by its time, by whoever ended it, or with the account. Within a second on every process.
-pub async fn ended(app: &App, viewer: &Viewer) {
+/// Waits until the viewer's session has ended: expired, revoked, or deleted with its account. Notices within a second on every process.
+pub async fn wait_for_session_end(app: &App, viewer: &Viewer) {
     let term_hasher = loop {
         match events::term_hasher(app).await {
             Ok(term_hasher) => break term_hasher,
@@ -189,10 +198,10 @@ pub async fn ended(app: &App, viewer: &Viewer) {
     };
     let mut watch = app.extension::<Hub>().watch(app, term_hasher, viewer.user.0);
     loop {
-        // Whether it has ended cannot be said while the storage is away.
-        if matches!(sessions::lives(app, viewer).await, Ok(false)) {
+        // While Redis is unavailable the session counts as alive.
+        if matches!(sessions::is_live(app, viewer).await, Ok(false)) {
             return;
         }
-        let _ = tokio::time::timeout(LOOK, watch.changed()).await;
+        let _ = tokio::time::timeout(CHECK_INTERVAL, watch.changed()).await;
     }
 }

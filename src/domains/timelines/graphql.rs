@@ -5,7 +5,7 @@ use crate::base::ids::{self, UserId};
 use crate::base::page::{ListId, Page, PageArgs};
 use crate::base::request::Request;
 use crate::domains::ads::Promotion;
-use crate::domains::statuses::{self, Seen, StatusObject};
+use crate::domains::statuses::{self, StatusObject, ViewedStatus};
 use crate::platform::journal::Feed;
 use crate::schema::{Connection, ConnectionKind, Edge, object, request};
 use async_graphql::connection::EmptyFields;
@@ -107,7 +107,7 @@ impl Timeline {
         let (page, entries) = service::promoted_home(&request.app, &request.loaders(), owner, &args).await?;
         let (cursors, list) = (request.app.cursors().await?, self.list());
         let edge = |it: service::HomeEntry| Edge {
-            cursor: service::encode_woven(&cursors, list, it.position, it.since),
+            cursor: service::encode_promoted_cursor(&cursors, list, it.position, it.since),
             node: TimelineEntry {
                 list,
                 position: it.position,
@@ -119,7 +119,7 @@ impl Timeline {
         Ok(Connection::new(entries.into_iter().map(edge).collect(), page.has_next, page.has_previous, EmptyFields))
     }
 
-    async fn page(&self, request: &Request, args: &PageArgs) -> Result<Page<Seen>, crate::base::error::Error> {
+    async fn page(&self, request: &Request, args: &PageArgs) -> Result<Page<ViewedStatus>, crate::base::error::Error> {
         let loaders = request.loaders();
         match self {
             Self::Home(owner) => service::home(&request.app, &loaders, *owner, args).await,
@@ -143,7 +143,7 @@ impl ConnectionKind for Entries {
 struct TimelineEntry {
     list: ListId,
     position: u64,
-    seen: Seen,
+    seen: ViewedStatus,
     promotion: Option<Promotion>,
 }
 

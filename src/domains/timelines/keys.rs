@@ -4,10 +4,10 @@ use crate::base::audit;
 use crate::base::ids::{UserId, UserListId};
 use crate::platform::journal::Feed;
 
-/// What stands before the colon of each of them.
+/// The kinds of keys: the part before the colon.
 pub const KINDS: [&str; 5] = ["home", "timeline", "feed", "marked", "segments"];
 
-/// ZSET, status id → itself. At most the window and a tenth, no time to live; dropped when nobody reads it.
+/// ZSET, status id → itself. At most 1.1 windows, no time to live; dropped when nobody reads the feed.
 pub(super) fn entries(feed: Feed) -> String {
     match feed {
         Feed::Home(id) => format!("home:{{{}}}", id.0),
@@ -15,23 +15,23 @@ pub(super) fn entries(feed: Feed) -> String {
     }
 }
 
-/// HASH `floor seen is late`, see [`super::model::State`] and [`super::model::MergeVersion`]. No time to live.
+/// HASH `floor seen is late`, see [`super::model::FeedState`] and [`super::model::MergeVersion`]. No time to live.
 pub(super) fn state(feed: Feed) -> String {
     format!("feed:{{{}}}", feed.tag())
 }
 
-/// ZSET, user id → itself: whose statuses are merged when the feed is read. At most as many as it has sources, no time to live.
+/// ZSET, user id → itself: the sources whose statuses are merged when the feed is read. At most the number of sources, no time to live.
 pub(super) fn marked(feed: Feed) -> String {
     format!("marked:{{{}}}", feed.tag())
 }
 
-/// HASH, [`super::model::SegmentKey`] → the status ids in it, 8 bytes each: a cache of what lies below the floor. At most
-/// [`super::model::MAX_SEGMENTS`] fields of 8 KB. Time to live: [`super::model::SEGMENTS_KEPT`] from the last one that was written.
+/// HASH, [`super::model::SegmentKey`] → its status ids, 8 bytes each: a cache of merges below the floor. At most
+/// [`super::model::MAX_SEGMENTS`] fields of 8 KB. Time to live: [`super::model::SEGMENTS_KEPT`] from the first field on.
 pub(super) fn segments(feed: Feed) -> String {
     format!("segments:{{{}}}", feed.tag())
 }
 
-/// What a key of this domain is about.
+/// A parsed key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyKind {
     Entries(Feed),
@@ -40,7 +40,7 @@ pub(super) enum KeyKind {
     Segments(u64),
 }
 
-/// What a key is about; `None` when it is not of this domain.
+/// Parses a key; `None` for a key of another domain.
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let (kind, _) = key.split_once(':')?;
     let id = || audit::id_in(key, kind);

@@ -6,98 +6,98 @@ use crate::base::ids::{UserId, source};
 use crate::base::page::{Row, Window};
 use std::fmt;
 
-/// A place above every status.
+/// A position above every status.
 pub(super) const CEILING: u64 = source::MAX + 1;
 
 /// The most entries that a feed can have: those of the largest window.
-pub(super) const LARGEST: usize = most(10_000);
+pub(super) const LARGEST_FEED: usize = max_entries(10_000);
 
-/// What becomes of a feed's entries.
+/// Whether a feed keeps entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Kept {
-    /// They are kept.
+pub(super) enum FeedPhase {
+    /// It keeps entries.
     #[default]
-    Yes,
-    /// Nobody has read it for long: it has none, and takes none.
+    Active,
+    /// It has not been read for long: it has no entries, and takes none.
     Dropped,
-    /// It is read again: it takes what is pushed, and is filled up.
-    Opening,
+    /// It is being rebuilt after it was dropped: it takes pushes, and is filled in the background.
+    Rebuilding,
 }
 
-/// How a feed's entries are to be read.
+/// How the entries of a feed are to be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct State {
-    /// Everything at this place and above is among the entries, but for what marked authors say. 0 for all there ever was.
+pub(super) struct FeedState {
+    /// The entries are complete from here on, except for marked authors. 0: complete altogether.
     pub(super) floor: u64,
-    /// When it was last read, to the hour; 0 for never.
+    /// When the feed was last read, to the hour; 0 for never.
     pub(super) seen: Millis,
-    /// What becomes of the entries.
-    pub(super) kept: Kept,
+    /// Whether it keeps entries.
+    pub(super) phase: FeedPhase,
 }
 
-impl State {
-    /// From what is stored.
+impl FeedState {
+    /// Parses the fields of the stored hash.
     pub(super) fn of(floor: Option<u64>, seen: Option<u64>, is: Option<&str>) -> Result<Self, Error> {
-        let kept = match is {
-            None => Kept::Yes,
-            Some("dropped") => Kept::Dropped,
-            Some("opening") => Kept::Opening,
+        let phase = match is {
+            None => FeedPhase::Active,
+            Some("dropped") => FeedPhase::Dropped,
+            Some("opening") => FeedPhase::Rebuilding,
             Some(_) => return Err(Error::corrupt("a feed's state")),
         };
-        Ok(Self { floor: floor.unwrap_or(0), seen: seen.unwrap_or(0), kept })
+        Ok(Self { floor: floor.unwrap_or(0), seen: seen.unwrap_or(0), phase })
     }
 
-    /// The place from which on a reader may believe the entries.
+    /// The position from which on the entries may be trusted.
     pub(super) const fn complete_from(self) -> u64 {
-        match self.kept {
-            Kept::Yes => self.floor,
-            Kept::Dropped | Kept::Opening => CEILING,
+        match self.phase {
+            FeedPhase::Active => self.floor,
+            FeedPhase::Dropped | FeedPhase::Rebuilding => CEILING,
         }
     }
 }
 
-/// What a feed is besides its entries.
+/// What Redis holds of a feed besides its entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct FeedMetadata {
-    /// How its entries are to be read.
-    pub(super) state: State,
-    /// Whose statuses are merged when it is read.
+    /// How the entries are to be read.
+    pub(super) state: FeedState,
+    /// The sources whose statuses are merged when the feed is read.
     pub(super) marked: Vec<UserId>,
-    /// Whose statuses may be among the entries still, and are not shown.
+    /// Accounts that are no source any more, but whose statuses may still be among the entries. They are hidden.
     pub(super) left: Vec<UserId>,
 }
 
-/// The most entries that a feed may have: it is cut to its window when it has a tenth more, so that most pushes cut nothing.
-pub(super) const fn most(window: usize) -> usize {
+/// The most entries of a feed with this window: a feed is cut to its window when it exceeds it by a tenth, so most pushes cut nothing.
+pub(super) const fn max_entries(window: usize) -> usize {
     window + window / 10
 }
 
-/// How many segments of a feed are kept at most.
+/// The most cached segments of a feed.
 pub(super) const MAX_SEGMENTS: usize = 16;
-/// How long segments are kept after the last one was written.
+/// How long segments are cached.
 pub(super) const SEGMENTS_KEPT: Millis = 10 * MINUTE;
 
-/// The state of a feed's sources that a segment was merged from. A segment of another version is stale.
+/// The version of a feed's sources that a segment was merged from. A segment of another version is stale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct MergeVersion {
     /// How often the set of sources has changed.
     pub(super) edges: u64,
-    /// How often a status was pushed that belongs below the floor, or the floor was lowered.
+    /// How often a status was pushed below the floor, or the floor was lowered.
     pub(super) late: u64,
 }
 
-/// The name of a segment: the version it was merged from, and its bounds.
+/// The name of a segment: its version and its bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SegmentKey {
     pub(super) version: MergeVersion,
-    /// It holds what is above this place…
+    /// The lower bound, exclusive.
     pub(super) above: u64,
-    /// … and below this one.
+    /// The upper bound, exclusive.
     pub(super) below: u64,
 }
 
 impl SegmentKey {
-    /// From a field's name; `None` for what is no such name.
+    /// Parses the name of a field; `None` for any other name.
     pub(super) fn parse(field: &str) -> Option<Self> {
         let mut numbers = field.split('-').map(|number| number.parse().ok());
         let mut number = || numbers.next().flatten();
@@ -105,7 +105,7 @@ impl SegmentKey {
         Some(Self { version, above: number()?, below: number()? })
     }
 
-    /// Whether a place lies between its bounds.
+    /// Whether a position is within the bounds.
     pub(super) const fn covers(&self, place: u64) -> bool {
         self.above < place && place < self.below
     }
@@ -118,7 +118,7 @@ impl fmt::Display for SegmentKey {
     }
 }
 
-/// A part of the merge of a feed's sources: all statuses between two places.
+/// All statuses of a feed's sources between two positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
     pub(super) key: SegmentKey,
@@ -127,14 +127,14 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// A segment of these rows, in any order.
+    /// Makes a segment of rows in any order.
     pub(super) fn new(key: SegmentKey, rows: &[Row]) -> Self {
         let mut ids: Vec<u64> = rows.iter().map(|row| row.member).filter(|id| key.covers(*id)).collect();
         ids.sort_unstable();
         Self { key, ids }
     }
 
-    /// From what is stored; `None` for what is no list of ids.
+    /// Decodes the stored bytes; `None` if they are no sorted list of ids within the bounds.
     pub(super) fn decode(key: SegmentKey, bytes: &[u8]) -> Option<Self> {
         let (ids, rest) = bytes.as_chunks::<8>();
         let ids: Vec<u64> = ids.iter().map(|id| u64::from_be_bytes(*id)).collect();
@@ -142,12 +142,12 @@ impl Segment {
         is_sound.then_some(Self { key, ids })
     }
 
-    /// As it is stored.
+    /// Encodes the segment for Redis.
     pub(super) fn encode(&self) -> Vec<u8> {
         self.ids.iter().flat_map(|id| id.to_be_bytes()).collect()
     }
 
-    /// Its rows within a window, in the window's order, at most its limit.
+    /// The rows within a window, in the window's order, at most its limit.
     pub(super) fn rows(&self, window: &Window) -> Vec<Row> {
         let from = self.ids.partition_point(|id| *id <= window.above);
         let to = self.ids.partition_point(|id| *id < window.below).max(from);

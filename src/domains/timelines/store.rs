@@ -1,7 +1,7 @@
 //! Feeds in Redis.
 
 use super::keys;
-use super::model::{FeedMetadata, MAX_SEGMENTS, MergeVersion, SEGMENTS_KEPT, Segment, SegmentKey, State, most};
+use super::model::{FeedMetadata, FeedState, MAX_SEGMENTS, MergeVersion, SEGMENTS_KEPT, Segment, SegmentKey, max_entries};
 use crate::base::clock::Millis;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId, source};
@@ -24,10 +24,10 @@ static RESET_FEED: Script = Script::allow_oom(include_str!("lua/reset_feed.lua")
 static KEEP_SEGMENT: Script = Script::new(include_str!("lua/keep_segment.lua"));
 static TOUCH_FEED: Script = Script::allow_oom(include_str!("lua/touch_feed.lua"));
 
-/// The most statuses that one script puts into a feed.
+/// The most statuses that one script adds to a feed.
 pub(super) const MERGE: usize = 1_000;
 
-/// The set of those whose statuses a feed shows, on its tag.
+/// The key of the set of a feed's sources, on the feed's tag.
 pub(super) fn sources(feed: Feed) -> String {
     match feed {
         Feed::Home(id) => following_key(id),
@@ -35,7 +35,7 @@ pub(super) fn sources(feed: Feed) -> String {
     }
 }
 
-/// The set of those whose statuses it shows no longer.
+/// The key of the set of former sources whose statuses are hidden.
 pub(super) fn left(feed: Feed) -> String {
     match feed {
         Feed::Home(id) => left_key(id),
@@ -43,7 +43,7 @@ pub(super) fn left(feed: Feed) -> String {
     }
 }
 
-/// The hash that counts how often its sources have changed.
+/// The key of the hash that counts the changes of the sources.
 pub(super) fn owner(feed: Feed) -> String {
     match feed {
         Feed::Home(id) => user_key(id),
@@ -51,23 +51,23 @@ pub(super) fn owner(feed: Feed) -> String {
     }
 }
 
-/// What [`read`] finds.
+/// Result of [`read`].
 pub(super) struct FeedsRead {
-    /// What each of the feeds is besides its entries.
-    pub(super) glances: Vec<FeedMetadata>,
-    /// The windows, in their order.
+    /// The metadata of the feeds, in their order.
+    pub(super) metadata: Vec<FeedMetadata>,
+    /// The rows of the windows, in their order.
     pub(super) rows: Vec<Vec<Row>>,
-    /// Where the events ended before anything of this was read, where that was asked for.
+    /// The end of the log of events before any of this was read, if requested.
     pub(super) position: Option<LogPosition>,
 }
 
-/// Windows of feeds, in their order, and what each of `feeds` is besides. One pipeline; on a cluster a round trip more where the position is asked for.
+/// Reads windows of feeds, and the metadata of `feeds`. One pipeline; on a cluster one more round trip with the position.
 ///
-/// The state is asked before the entries and after them, and what is complete by both counts: the entries may be cut or filled up in between.
-/// Marks and those who were left come first: statuses are among the entries before a mark goes, and swept before a leaving is forgotten.
-/// The position comes before all of them: what has been told is among what is read behind it.
+/// The state is read before the entries and after them, and the higher floor counts: the entries may be cut or filled in between. Marks and
+/// former sources are read first: statuses are among the entries before a mark is removed, and removed before a former source is forgotten.
+/// The position is read before everything else: a status that was published up to the position is found by the later reads.
 pub(super) async fn read(db: &Db, feeds: &[Feed], windows: &[(Feed, Window)], with_position: bool) -> Result<FeedsRead, Error> {
-    // The nodes of a cluster answer in no order, so there it is asked first.
+    // The nodes of a cluster answer in no order, so there the position is read first.
     let mut position = if with_position && db.is_cluster() { Some(events::position(db).await?) } else { None };
     let with_position = with_position && position.is_none();
     let mut commands = if with_position { events::position_commands(db) } else { Vec::new() };
@@ -81,21 +81,21 @@ pub(super) async fn read(db: &Db, feeds: &[Feed], windows: &[(Feed, Window)], wi
         position = Some(events::position_of(replies.by_ref().take(shards))?);
     }
     let mut reply = || replies.next().unwrap_or_default();
-    let mut glances = Vec::with_capacity(feeds.len());
+    let mut metadata = Vec::with_capacity(feeds.len());
     for _ in feeds {
-        glances.push(FeedMetadata { marked: users(reply())?, left: users(reply())?, ..FeedMetadata::default() });
+        metadata.push(FeedMetadata { marked: users(reply())?, left: users(reply())?, ..FeedMetadata::default() });
     }
-    for glance in &mut glances {
-        glance.state = state_of(reply())?;
+    for metadata in &mut metadata {
+        metadata.state = state_of(reply())?;
     }
     let rows = windows.iter().map(|_| decode::ids(reply())).collect::<Result<_, _>>()?;
-    for glance in &mut glances {
+    for metadata in &mut metadata {
         let after = state_of(reply())?;
-        if after.complete_from() > glance.state.complete_from() {
-            glance.state = after;
+        if after.complete_from() > metadata.state.complete_from() {
+            metadata.state = after;
         }
     }
-    Ok(FeedsRead { glances, rows, position })
+    Ok(FeedsRead { metadata, rows, position })
 }
 
 fn marked_command(feed: Feed) -> Cmd {
@@ -114,40 +114,40 @@ fn users(reply: Value) -> Result<Vec<UserId>, Error> {
     Ok(decode::one::<Vec<u64>>(reply)?.into_iter().map(UserId).collect())
 }
 
-fn state_of(reply: Value) -> Result<State, Error> {
+fn state_of(reply: Value) -> Result<FeedState, Error> {
     let (floor, seen, is): (Option<u64>, Option<u64>, Option<String>) = decode::one(reply)?;
-    State::of(floor, seen, is.as_deref())
+    FeedState::of(floor, seen, is.as_deref())
 }
 
-/// States of feeds, in their order. One pipeline.
-pub(super) async fn states(db: &Db, feeds: &[Feed]) -> Result<Vec<State>, Error> {
+/// Reads the states of feeds, in their order. One pipeline.
+pub(super) async fn states(db: &Db, feeds: &[Feed]) -> Result<Vec<FeedState>, Error> {
     db.read_many(feeds.iter().map(|feed| state_command(*feed)).collect()).await?.into_iter().map(state_of).collect()
 }
 
-/// How a feed stands, how many entries it has, and whose statuses are merged when it is read. One pipeline.
-pub(super) async fn extent(db: &Db, feed: Feed) -> Result<(State, usize, Vec<UserId>), Error> {
+/// Reads the state of a feed, the number of its entries, and its marked sources. One pipeline.
+pub(super) async fn extent(db: &Db, feed: Feed) -> Result<(FeedState, usize, Vec<UserId>), Error> {
     let commands = vec![state_command(feed), cmd("ZCARD").arg(keys::entries(feed)).take(), marked_command(feed)];
     let mut replies = db.read_many(commands).await?.into_iter();
     let mut reply = || replies.next().unwrap_or_default();
     Ok((state_of(reply())?, decode::one(reply())?, users(reply())?))
 }
 
-/// What is known of a feed below its floor.
-pub(super) struct Below {
-    /// What a merge that is made now is made from.
+/// What Redis holds of a feed below its floor.
+pub(super) struct BelowFloor {
+    /// The version of a merge that is made now.
     pub(super) version: MergeVersion,
-    /// Its sources, or the first of them where there are more than were asked for.
+    /// Its sources; the first of them if there are more than the limit.
     pub(super) sources: Vec<UserId>,
-    /// Whose statuses are merged when it is read.
+    /// The sources whose statuses are merged when the feed is read.
     pub(super) marked: Vec<UserId>,
-    /// The segments that are kept, of any version.
+    /// The cached segments, of any version.
     pub(super) segments: Vec<SegmentKey>,
 }
 
-/// What is known of a feed below its floor, with up to `limit` of its sources. One pipeline on its tag.
+/// Reads what Redis holds of a feed below its floor, with up to `limit` of its sources. One pipeline on its tag.
 ///
-/// The version comes first: what is merged after it may be newer than it says, but not older.
-pub(super) async fn below(db: &Db, feed: Feed, limit: usize) -> Result<Below, Error> {
+/// The version comes first: a merge that is made afterwards may be newer than the version says, but not older.
+pub(super) async fn below(db: &Db, feed: Feed, limit: usize) -> Result<BelowFloor, Error> {
     let commands = vec![
         cmd("HGET").arg(owner(feed)).arg("edges").take(),
         cmd("HGET").arg(keys::state(feed)).arg("late").take(),
@@ -161,16 +161,16 @@ pub(super) async fn below(db: &Db, feed: Feed, limit: usize) -> Result<Below, Er
     let version = MergeVersion { edges: number()?, late: number()? };
     let (sources, marked) = (users(reply())?, users(reply())?);
     let segments: Vec<String> = decode::one(reply())?;
-    Ok(Below { version, sources, marked, segments: segments.iter().filter_map(|field| SegmentKey::parse(field)).collect() })
+    Ok(BelowFloor { version, sources, marked, segments: segments.iter().filter_map(|field| SegmentKey::parse(field)).collect() })
 }
 
-/// A segment that is kept; `None` when it has gone. One command.
+/// Reads a cached segment; `None` if it has expired. One command.
 pub(super) async fn segment(db: &Db, feed: Feed, key: SegmentKey) -> Result<Option<Segment>, Error> {
     let bytes: Option<Vec<u8>> = db.read(cmd("HGET").arg(keys::segments(feed)).arg(key.to_string()).take()).await?;
     Ok(bytes.and_then(|bytes| Segment::decode(key, &bytes)))
 }
 
-/// Keeps a segment while its version holds, and drops others. One script.
+/// Caches a segment if its version is current, and drops other segments. One script.
 pub(super) async fn keep_segment(db: &Db, feed: Feed, segment: &Segment, drop: &[SegmentKey]) -> Result<(), Error> {
     let MergeVersion { edges, late } = segment.key.version;
     let call = Call::new(&KEEP_SEGMENT, [keys::segments(feed), keys::state(feed), owner(feed)]).arg(edges).arg(late);
@@ -179,44 +179,44 @@ pub(super) async fn keep_segment(db: &Db, feed: Feed, segment: &Segment, drop: &
     db.call_briefly(vec![drop.iter().fold(call, |call, key| call.arg(key.to_string()))]).await.map(std::mem::drop)
 }
 
-/// A feed's newest entries, newest first. One command.
+/// Reads a feed's newest entries, newest first. One command.
 pub(super) async fn newest(db: &Db, feed: Feed, limit: usize) -> Result<Vec<StatusId>, Error> {
     let window = Window { below: u64::MAX, above: 0, newest_first: true, limit };
     let rows = decode::ids(db.read(ranges::ids_command(&keys::entries(feed), &window)).await?)?;
     Ok(rows.into_iter().map(|row| StatusId(row.member)).collect())
 }
 
-/// What every push is held to.
+/// The limits that apply to every push.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Terms {
-    /// How many entries a feed keeps.
+pub(super) struct PushLimits {
+    /// The window of a feed.
     pub(super) window: usize,
-    /// A feed that was not read since then is dropped.
+    /// A feed that was last read before this time is dropped.
     pub(super) read_since: Millis,
 }
 
-/// Statuses for a feed.
+/// Statuses that are pushed to a feed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Push<'a> {
+pub(super) struct FeedPush<'a> {
     pub(super) feed: Feed,
     pub(super) author: UserId,
-    /// The follow that must stand; `None` for any.
+    /// The follow that must still exist; `None` for any.
     pub(super) follow: Option<u64>,
     /// At most [`MERGE`].
     pub(super) ids: &'a [StatusId],
 }
 
-/// Puts statuses into feeds, each while the author is one of its sources: for each, whether that is so. One pipeline of scripts.
-pub(super) async fn push(db: &Db, terms: Terms, pushes: &[Push<'_>]) -> Result<Vec<bool>, Error> {
-    let call = |push: &Push<'_>| {
+/// Adds statuses to feeds, each if the author is one of its sources. Returns for each whether the author is. One pipeline of scripts.
+pub(super) async fn push(db: &Db, push_limits: PushLimits, pushes: &[FeedPush<'_>]) -> Result<Vec<bool>, Error> {
+    let call = |push: &FeedPush<'_>| {
         let is_own = push.feed == Feed::Home(push.author);
         let follow = if is_own { "-1".to_owned() } else { push.follow.unwrap_or(0).to_string() };
         Call::new(&PUSH_FEED, [keys::entries(push.feed), sources(push.feed), keys::state(push.feed), owner(push.feed)])
             .arg(push.author.0)
             .arg(follow)
-            .arg(terms.window)
-            .arg(most(terms.window))
-            .arg(terms.read_since)
+            .arg(push_limits.window)
+            .arg(max_entries(push_limits.window))
+            .arg(push_limits.read_since)
             .arg(source::time_of(push.feed.tag()))
             .arg(numbers(push.ids))
     };
@@ -224,8 +224,8 @@ pub(super) async fn push(db: &Db, terms: Terms, pushes: &[Push<'_>]) -> Result<V
     replies.into_iter().map(|reply| Ok(decode::one::<u64>(reply)? > 0)).collect()
 }
 
-/// Takes an author's statuses and the author's mark out of one feed, unless the author is one of its sources (again): `false` then. One
-/// script.
+/// Removes statuses of an author, and the author's mark, from a feed. `false`, and no change, if the author is one of its sources again.
+/// One script.
 pub(super) async fn sweep(db: &Db, feed: Feed, author: UserId, ids: &[StatusId]) -> Result<bool, Error> {
     let keys = [keys::entries(feed), sources(feed), keys::marked(feed)];
     db.call(Call::new(&SWEEP_FEED, keys).arg(author.0).arg(numbers(ids))).await
@@ -237,8 +237,8 @@ pub(super) async fn mark(db: &Db, feeds: &[Feed], author: UserId) -> Result<(), 
     db.call_many(feeds.iter().map(call).collect()).await.map(drop)
 }
 
-/// Takes an author's marks away from feeds, each of which holds the author's statuses down to this floor: for each, whether it does
-/// still. One pipeline of scripts.
+/// Removes an author's marks from feeds that hold the author's statuses down to these floors. Returns for each whether its floor is still
+/// as high; if not, the mark stays. One pipeline of scripts.
 pub(super) async fn unmark(db: &Db, feeds: &[(Feed, u64)], author: UserId) -> Result<Vec<bool>, Error> {
     let call = |(feed, floor): &(Feed, u64)| {
         Call::new(&UNMARK_SOURCE, [keys::marked(*feed), keys::state(*feed), owner(*feed)]).arg(author.0).arg(*floor)
@@ -246,13 +246,13 @@ pub(super) async fn unmark(db: &Db, feeds: &[(Feed, u64)], author: UserId) -> Re
     db.call_many(feeds.iter().map(call).collect()).await?.into_iter().map(decode::one).collect()
 }
 
-/// Puts what was gathered below the floor into a feed, if its sources have changed this often still: `false` else. One script.
+/// Adds statuses from below the floor to a feed and lowers the floor; `false`, and no change, if its sources have changed. One script.
 pub(super) async fn lower(db: &Db, feed: Feed, edges: u64, floor: u64, window: usize, ids: &[StatusId]) -> Result<bool, Error> {
     let keys = [keys::entries(feed), keys::state(feed), owner(feed)];
     db.call(Call::new(&LOWER_FEED, keys).arg(edges).arg(floor).arg(window).arg(numbers(ids))).await
 }
 
-/// Notes that somebody reads a feed; whether it must be filled up now. One script.
+/// Records that a feed is read. Returns whether it must be rebuilt. One script.
 pub(super) async fn touch(db: &Db, feed: Feed, now: Millis) -> Result<bool, Error> {
     let mut replies = db.call_untracked(vec![Call::new(&TOUCH_FEED, [keys::state(feed), owner(feed)]).arg(now)]).await?;
     decode::one(replies.pop().unwrap_or_default())
@@ -262,7 +262,7 @@ fn numbers(ids: &[StatusId]) -> Vec<u64> {
     ids.iter().take(MERGE).map(|id| id.0).collect()
 }
 
-/// Takes statuses out of feeds. One pipeline; none costs nothing.
+/// Removes statuses from feeds. One pipeline; nothing for no statuses.
 pub(super) async fn remove(db: &Db, feeds: &[Feed], ids: &[StatusId]) -> Result<(), Error> {
     if ids.is_empty() {
         return Ok(());
@@ -272,13 +272,13 @@ pub(super) async fn remove(db: &Db, feeds: &[Feed], ids: &[StatusId]) -> Result<
     db.write_many(commands).await.map(drop)
 }
 
-/// Takes away a feed whose owner is no more. One command.
+/// Deletes a feed whose owner was deleted. One command.
 pub(super) async fn erase(db: &Db, feed: Feed) -> Result<(), Error> {
     let keys = [keys::entries(feed), keys::state(feed), keys::marked(feed), keys::segments(feed)];
     db.write_many(vec![cmd("UNLINK").arg(&keys).take()]).await.map(drop)
 }
 
-/// Drops a feed whose state cannot be read. One script.
+/// Drops a feed whose state is invalid. One script.
 pub(super) async fn reset(db: &Db, feed: Feed) -> Result<(), Error> {
     db.call::<u64>(Call::new(&RESET_FEED, [keys::entries(feed), keys::state(feed), keys::segments(feed)])).await.map(drop)
 }
@@ -287,7 +287,7 @@ pub(super) async fn reset(db: &Db, feed: Feed) -> Result<(), Error> {
 pub(super) struct BulkCommands;
 
 impl BulkCommands {
-    /// Statuses of a feed, no more than its window.
+    /// Adds statuses to a feed; at most a window.
     pub(super) fn entries(feed: Feed, ids: &[StatusId]) -> Cmd {
         let mut command = cmd("ZADD");
         command.arg(keys::entries(feed));
@@ -297,7 +297,7 @@ impl BulkCommands {
         command
     }
 
-    /// How it is to be read.
+    /// Sets the state of a feed.
     pub(super) fn state(feed: Feed, floor: u64, seen: Millis) -> Cmd {
         cmd("HSET").arg(keys::state(feed)).arg("floor").arg(floor).arg("seen").arg(seen).take()
     }

@@ -1,8 +1,8 @@
-//! Attempts to prove a password, and the buckets that they are charged to.
+//! Charges attempts to verify a password to rate limit buckets.
 //!
-//! An attempt of a known device (one that brings a [device token](super::device), or a session of the account) is charged to a bucket of that
-//! device alone. Any other attempt is charged by account and address, by address, and by account over all addresses. So whoever guesses uses up
-//! their own tokens; the last of these buckets stops only those who guess from many addresses, and never a known device.
+//! An attempt from a known device (one that sends a [device token](super::device), or a session of the account) is charged to the bucket of
+//! that device only. Any other attempt is charged by account and address, by address, and by account over all addresses. So guesses use up
+//! the guesser's own tokens; only guesses from many addresses exhaust the last bucket, which never stops a known device.
 
 use crate::app::App;
 use crate::base::error::Error;
@@ -14,27 +14,27 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many attempts of an account's known devices are under way at once in a process. One more is charged like an unknown device's too:
+/// The most concurrent attempts of an account's known devices in a process. Further attempts are also charged like an unknown device's:
 /// otherwise an account with many device tokens could fill the queue for password hashes.
 const AT_ONCE: usize = 4;
 
-/// A device that has proven the password of an account before.
+/// A device that has logged in to the account before.
 pub(super) struct KnownDevice {
     pub(super) account: UserId,
-    /// Whose bucket its attempts are charged to.
+    /// The bucket of its attempts.
     pub(super) bucket: Subject,
 }
 
-/// An attempt that has been charged, so that it may cost a hash.
+/// An attempt that was charged, and may cost a hash.
 pub(super) struct Attempt {
     charged: Vec<Charge>,
     _slot: Option<Slot>,
 }
 
 impl Attempt {
-    /// Charges an attempt on the account with this login, whether there is one or not. Nothing was hashed before. One round trip for a known
-    /// device; two for others, so that only attempts that their own address allows reach the bucket which all addresses share. A known
-    /// device is always charged to its own bucket, so it never has more attempts than that one holds.
+    /// Charges an attempt to log in with this login, whether or not it exists. Nothing was hashed before. One round trip for a known
+    /// device; two for others, so that only attempts that their own address allows reach the bucket that all addresses share. A known
+    /// device is always charged to its own bucket, and never has more attempts than that bucket holds.
     ///
     /// # Errors
     /// `RATE_LIMITED`, and nothing is charged; `STORAGE_UNAVAILABLE`.
@@ -56,8 +56,8 @@ impl Attempt {
         Ok(Self { charged, _slot: None })
     }
 
-    /// Compares, and gives back what was charged where nothing could be compared: the queue for hashes was full, or the store did not answer.
-    /// Otherwise retries with the right password would use up the tokens of whoever makes them.
+    /// Compares the password, and returns the tokens if nothing could be compared: the queue for hashes was full, or Redis did not answer.
+    /// Otherwise retries with the right password would use up the user's tokens.
     ///
     /// # Errors
     /// Those of `compared`.
@@ -77,13 +77,13 @@ impl Attempt {
         }
     }
 
-    /// Gives back what an attempt with the right password was charged. One round trip.
+    /// Returns the tokens of an attempt with the right password. One round trip.
     pub(super) async fn succeed(self, app: &App) {
         refund(app, &self.charged).await;
     }
 }
 
-/// How many attempts of known devices are under way, by account. Cheap to clone; clones are the same.
+/// Counts the running attempts of known devices, by account. Cheap to clone; clones share their state.
 #[derive(Clone, Default)]
 struct UnderWay(Arc<Mutex<HashMap<UserId, usize>>>);
 
@@ -102,7 +102,7 @@ impl UnderWay {
     }
 }
 
-/// One of the attempts that an account's known devices may have under way, until it is dropped.
+/// One running attempt of an account's known devices, until it is dropped.
 struct Slot {
     under_way: UnderWay,
     account: UserId,

@@ -1,4 +1,4 @@
-//! The audit of accounts: HASH, claim and password belong together.
+//! The audit of accounts: the hash, the claim of the login and the password belong together.
 
 use super::keys::{self, KeyKind};
 use super::model::{FREE_AFTER, User};
@@ -17,7 +17,7 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Accounts, claims of logins, passwords. Counts are checked where the sets are.
+/// Checks accounts, claims of logins, and passwords. Counts are checked with their sets.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -45,7 +45,7 @@ async fn check_freed(reader: &AuditReader, marks: &[(&str, i64)], found: &mut Fi
     for (key, ttl) in marks {
         let text: Option<String> = times.read(key);
         if text.as_deref().and_then(audit::number).is_none() {
-            // It ends when the login is free.
+            // It expires when the login can be claimed again.
             let until = reader.now() + u64::try_from(*ttl).unwrap_or(FREE_AFTER);
             let found_text = text.unwrap_or_default();
             let remedy = Remedy::SetText { key: (*key).to_owned(), found: found_text, value: until.to_string() };
@@ -85,7 +85,7 @@ async fn check_users(reader: &AuditReader, users: &[UserId], found: &mut Finding
     Ok(())
 }
 
-/// Any other epoch revokes the device tokens, which is what an epoch that cannot be read may have been meant to do.
+/// An invalid epoch is replaced. Any new epoch revokes the device tokens, which the invalid one may have been meant to do.
 fn check_device_epoch(reader: &AuditReader, id: UserId, epoch: Option<String>, found: &mut Findings) {
     if let Some(epoch) = epoch.filter(|epoch| audit::number(epoch).is_none()) {
         let (key, value) = (keys::user(id), Some(reader.now().to_string()));
@@ -94,8 +94,8 @@ fn check_device_epoch(reader: &AuditReader, id: UserId, epoch: Option<String>, f
     }
 }
 
-/// What a field must say, where that is known. A login and a name are not. Without a bio an account reads as one with an empty bio. Counts become
-/// numbers here; where the sets are looked at they are counted.
+/// The repair of a field whose value is known. A login and a name cannot be guessed. A missing bio reads as an empty one. Counts become
+/// numbers here, and are counted with their sets.
 fn mend_field(id: UserId, field: &str, found: Option<&str>) -> Option<Remedy> {
     let value = match field {
         "id" => id.0.to_string(),
@@ -108,10 +108,10 @@ fn mend_field(id: UserId, field: &str, found: Option<&str>) -> Option<Remedy> {
     Some(Remedy::SetField { key: keys::user(id), field: field.to_owned(), found, value: Some(value) })
 }
 
-/// Claims as (key, login, id).
+/// Checks claims, as (key, login, id).
 async fn check_claims(reader: &AuditReader, claims: &[(String, String, String)], found: &mut Findings) -> Result<(), Error> {
     let mut holders = Vec::new();
-    // Accounts say their logins: a claim that no account stands behind is deleted, the account claims its own.
+    // Accounts name their logins: a claim without an account is deleted, and an account claims its own login.
     let drop_claim = |key: &str, login: &str, id: &str| {
         let found = Some(id.to_owned());
         [Remedy::SetField { key: key.to_owned(), field: login.to_owned(), found, value: None }]
@@ -141,7 +141,7 @@ async fn check_claims(reader: &AuditReader, claims: &[(String, String, String)],
                 found.add_repairable(key, format!("the login {login:?} is claimed by {id}, which is no account"), remedy);
             }
             Some(has) if has.to_ascii_lowercase() == *login => {}
-            // Of an account that does not say its login nothing is known.
+            // The account does not name a login, so nothing can be repaired.
             None => found.add(key, format!("the login {login:?} is claimed by {id}, which has another")),
             has => {
                 let what = format!("the login {login:?} is claimed by {id}, which has another");

@@ -1,9 +1,9 @@
 //! Device tokens: proof that an account has logged in on a device before.
 //!
-//! A token grants nothing but a bucket of its own for failed log-ins, so that nobody who guesses elsewhere can keep its owner out. The client
-//! alone keeps it: `base64url(version 1, account 8, device 8, expiry 8, fingerprint 8, tag 16 bytes)`. The tag is an HMAC-SHA256 of the bytes
-//! before it, compared in constant time. The fingerprint is that of the account's password hash and of its device epoch: a new password revokes
-//! every token, as do ending all other sessions, which sets a new epoch, and the end of the account.
+//! A token grants only a bucket of its own for failed log-ins, so that guesses from elsewhere cannot lock its owner out. Only the client
+//! stores it: `base64url(version 1, account 8, device 8, expiry 8, fingerprint 8, tag 16 bytes)`. The tag is an HMAC-SHA256 of the bytes
+//! before it, compared in constant time. The fingerprint covers the account's password hash and its device epoch. A new password revokes
+//! all tokens, and so do ending all other sessions, which sets a new epoch, and the deletion of the account.
 
 use super::model::PasswordRecord;
 use crate::app::App;
@@ -17,7 +17,7 @@ use sha2::Sha256;
 
 /// How long a token is valid.
 const LIFETIME: Millis = 90 * DAY;
-/// A log-in with a token older than this gets one that is valid for another [`LIFETIME`].
+/// A log-in with a token older than this returns a new one.
 const RENEW_AFTER: Millis = 7 * DAY;
 
 const VERSION: u8 = 1;
@@ -28,7 +28,7 @@ const TAG: usize = 16;
 /// Characters of a token.
 const LENGTH: usize = 66;
 
-/// What a token says.
+/// The claims of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Device {
     /// The account that has logged in.
@@ -46,7 +46,7 @@ pub(super) struct DeviceTokens {
 }
 
 impl DeviceTokens {
-    /// The tokens of this deployment. One round trip in a process's life.
+    /// The signer of this deployment. One round trip in the life of a process.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
@@ -54,14 +54,14 @@ impl DeviceTokens {
         Self::new(app.cursors().await?.secret())
     }
 
-    /// Tokens under a key that is derived from the deployment's secret.
+    /// Makes a signer with a key that is derived from the deployment's secret.
     fn new(secret: [u8; 16]) -> Result<Self, Error> {
         let keyed = |key: &[u8]| Hmac::<Sha256>::new_from_slice(key).map_err(Error::internal);
         let key = keyed(&secret)?.chain_update(b"device tokens").finalize().into_bytes();
         Ok(Self { mac: keyed(&key)? })
     }
 
-    /// What a token says that this deployment has signed and that has not expired; `None` for any other text.
+    /// The claims of a token that this deployment has signed and that has not expired; `None` for any other text.
     pub(super) fn open(&self, token: &str, now: Millis) -> Option<Device> {
         let bytes = (token.len() == LENGTH).then(|| URL_SAFE_NO_PAD.decode(token))?.ok()?;
         let (claims, tag) = bytes.split_at_checked(CLAIMS).filter(|(_, tag)| tag.len() == TAG)?;
@@ -72,14 +72,14 @@ impl DeviceTokens {
         (claims.first() == Some(&VERSION) && now < device.expires).then_some(device)
     }
 
-    /// Whether a device is known to the account with this id and password. It is not known to another account, nor to the same one with an
-    /// older password or an older device epoch.
+    /// Whether the account with this id and password knows a device. Other accounts do not know it, nor does the same account with another
+    /// password or device epoch.
     pub(super) fn is_known(&self, device: &Device, account: UserId, password: &PasswordRecord) -> bool {
         device.account == account && device.fingerprint == self.fingerprint(password)
     }
 
-    /// A token for a device that has just logged in. A device that is `known` keeps its token while that is young and not revoked, and its id
-    /// always.
+    /// Issues a token for a device that has just logged in. A `known` device keeps its id, and keeps its token while the token is young and
+    /// not revoked.
     pub(super) fn issue(&self, account: UserId, password: &PasswordRecord, known: Option<Device>, now: Millis) -> String {
         let fingerprint = self.fingerprint(password);
         let is_young = |device: &Device| now + LIFETIME < device.expires + RENEW_AFTER;
@@ -100,8 +100,8 @@ impl DeviceTokens {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// The fingerprint of a password and a device epoch. Its MAC is never a token's: claims begin with their version. Nor are two of them of the
-    /// same bytes: a hash holds no NUL.
+    /// The fingerprint of a password and a device epoch. Its input never equals a token's, since claims begin with their version; two
+    /// inputs never have the same bytes, since a hash contains no NUL.
     fn fingerprint(&self, password: &PasswordRecord) -> [u8; 8] {
         let mut mac = self.mac.clone().chain_update(b"password").chain_update(&password.hash);
         if !password.device_epoch.is_empty() {

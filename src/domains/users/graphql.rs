@@ -1,7 +1,7 @@
 //! Accounts in GraphQL.
 
 use super::model::User;
-use super::service::{self, Change, NewAccount};
+use super::service::{self, ProfileChange, Registration};
 use crate::base::page::PageArgs;
 use crate::domains::graph::{self, Direction, Follows, Relation};
 use crate::domains::timelines::Timeline;
@@ -117,7 +117,7 @@ impl UserQuery {
     async fn user(&self, ctx: &Context<'_>, #[graphql(desc = "A login.")] login: String) -> Option<Result<UserObject>> {
         let found = async {
             let request = request(ctx)?;
-            Ok(service::by_login(&request.app, &request.loaders(), &login).await?.map(UserObject))
+            Ok(service::find_by_login(&request.app, &request.loaders(), &login).await?.map(UserObject))
         };
         found.await.transpose()
     }
@@ -134,7 +134,7 @@ pub struct SignUpInput {
     pub password: String,
 }
 
-impl From<SignUpInput> for NewAccount {
+impl From<SignUpInput> for Registration {
     fn from(input: SignUpInput) -> Self {
         Self { login: input.login, name: input.name, password: input.password }
     }
@@ -177,12 +177,12 @@ impl UserMutation {
 async fn update_profile(ctx: &Context<'_>, input: UpdateProfileInput) -> Result<UpdateProfilePayload> {
     let request = request(ctx)?;
     let viewer = request.viewer()?;
-    let given = |value: MaybeUndefined<String>| match value {
+    let credentials = |value: MaybeUndefined<String>| match value {
         MaybeUndefined::Undefined => None,
         MaybeUndefined::Null => Some(String::new()),
         MaybeUndefined::Value(text) => Some(text),
     };
-    let change = Change { name: given(input.name), bio: given(input.bio) };
+    let change = ProfileChange { name: credentials(input.name), bio: credentials(input.bio) };
     let (user, user_errors) = refuse(service::update_profile(&request.app, viewer.user, change).await)?;
     request.reset_loaders();
     Ok(UpdateProfilePayload { user: user.map(UserObject), user_errors })

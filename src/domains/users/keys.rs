@@ -6,19 +6,19 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-/// What stands before the colon of each of them.
+/// The kinds of keys: the part before the colon.
 pub const KINDS: [&str; 4] = ["user", "users", "freed", "password"];
 
-/// How many HASHes the logins are spread over. Fixed for ever: a login's shard must not move.
+/// The number of hashes that logins are spread over. It must never change, since a login's shard must not move.
 const SHARDS: u32 = 4_096;
 
-/// HASH `id login name bio followers following posts signup` (signup in ms since the epoch), and `devices` once the account has revoked its
-/// device tokens (a random number that they are bound to). At most 9 fields, no time to live.
+/// HASH `id login name bio followers following posts signup` (signup in ms since the epoch), and `devices`, a random number to which device
+/// tokens are bound, once the account has revoked them. At most 9 fields, no time to live.
 pub fn user(id: UserId) -> String {
     format!("user:{{{}}}", id.0)
 }
 
-/// HASH, login in lower case → id. One field an account, over [`SHARDS`] keys, no time to live.
+/// HASH, lower-case login → id. One field for each account, over [`SHARDS`] keys, no time to live.
 pub(super) fn logins(login: &str) -> String {
     format!("users:{{{}}}", shard(login))
 }
@@ -27,19 +27,19 @@ fn shard(login: &str) -> u32 {
     login.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)) % SHARDS
 }
 
-/// STRING, when the login of a deleted account (in lower case; by its digest, so that nobody is named) can be claimed again, in ms since the
-/// epoch. Time to live: until then, [`super::model::FREE_AFTER`].
+/// STRING, when the login of a deleted account (lower-case; as a digest, so that it does not name the account) can be claimed again, in ms
+/// since the epoch. Time to live: until then, [`super::model::FREE_AFTER`].
 pub(super) fn freed(login: &str) -> String {
     let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(login)[..16]);
     format!("freed:{{{}}}:{digest}", shard(login))
 }
 
-/// STRING, the argon2id hash in PHC form. One an account, no time to live.
+/// STRING, the argon2id hash in PHC format. One for each account, no time to live.
 pub(super) fn password(id: UserId) -> String {
     format!("password:{{{}}}", id.0)
 }
 
-/// What a key of this domain is about.
+/// A parsed key.
 pub(super) enum KeyKind {
     User(UserId),
     Logins,
@@ -47,7 +47,7 @@ pub(super) enum KeyKind {
     Password(UserId),
 }
 
-/// What a key is about; `None` when it is not of this domain.
+/// Parses a key; `None` for a key of another domain.
 pub(super) fn parse(key: &str) -> Option<KeyKind> {
     let is_shard = |tag: &str| audit::number(tag).is_some_and(|shard| shard < u64::from(SHARDS));
     let is_freed = || {
@@ -61,7 +61,7 @@ pub(super) fn parse(key: &str) -> Option<KeyKind> {
         .or_else(|| is_freed().then_some(KeyKind::Freed))
 }
 
-/// Whose key of [`user`] this is.
+/// The account of a key of [`user`].
 pub fn user_of(key: &str) -> Option<UserId> {
     audit::id_in(key, "user").map(UserId)
 }

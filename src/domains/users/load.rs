@@ -8,11 +8,11 @@ use crate::base::loader::Fetch;
 use crate::db::{Db, ReadBarrier};
 use std::sync::Arc;
 
-/// Accounts by id; `None` for what is not there.
+/// Loads accounts by id; `None` for unknown ids.
 pub struct FetchUsers {
-    /// The store.
+    /// Redis.
     pub db: Db,
-    /// When the request began.
+    /// The read barrier of the request.
     pub since: ReadBarrier,
 }
 

@@ -1,16 +1,16 @@
-//! Accounts: who one is, and the proof of it.
+//! Accounts: profiles, logins and passwords.
 //!
-//! | key | type | what | bound |
+//! | key | type | content | bound |
 //! |---|---|---|---|
-//! | `user:{id}` | HASH | the account as the book has it (8.1.1) and a bio, and the epoch of its device tokens; nothing secret | 9 fields |
-//! | `users:{shard}` | HASH | login in lower case → id, over 4,096 shards | one field an account |
-//! | `freed:{shard}:digest` | STRING | from when on the login of a deleted account can be claimed again | 30 days |
-//! | `password:{id}` | STRING | the argon2id hash, alone so that no reader of accounts ever sees it | 1 an account |
+//! | `user:{id}` | HASH | the account as in "Redis in Action" (8.1.1), a bio, and the epoch of its device tokens; no secrets | 9 fields |
+//! | `users:{shard}` | HASH | login in lower case → id, over 4,096 shards | one field for each account |
+//! | `freed:{shard}:digest` | STRING | when the login of a deleted account can be claimed again | 30 days |
+//! | `password:{id}` | STRING | the argon2id hash, in its own key so that no reader of accounts sees it | 1 for each account |
 //!
-//! **Invariants.** A login names at most one account, whatever the case: the claim is one HSETNX. `followers`, `following` and
-//! `posts` of a HASH equal the sizes of the sets beside it, which other domains keep in the same step.
+//! **Invariants.** A login names at most one account, whatever the case: one HSETNX claims it. `followers`, `following` and `posts` equal
+//! the sizes of sets of other domains, which change them in the same script.
 //!
-//! **Costs.** An account by id: one HGETALL, batched. By login: one round trip more.
+//! **Costs.** An account by id: one HGETALL, batched. By login: one more round trip.
 
 mod attempt;
 pub mod audit;

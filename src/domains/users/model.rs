@@ -1,4 +1,4 @@
-//! Accounts: plain types and what their texts must be.
+//! Accounts: plain types and limits of texts.
 
 use crate::base::clock::{DAY, Millis};
 use crate::base::error::{UserError, UserErrorCode};
@@ -11,86 +11,86 @@ const NAME: TextRules = TextRules { what: "The name", min: 1, max: 50, bytes: ma
 const BIO: TextRules = TextRules { what: "The bio", min: 0, max: 160, bytes: max_bytes(160), newlines: true };
 /// The most characters of a login.
 pub(super) const LOGIN_MAX: usize = 30;
-/// The upper bounds keep hashing cheap. That of bytes is larger than of other texts: nobody who has a password may be locked out.
+/// The upper bounds keep hashing cheap. The bound in bytes is larger than that of other texts, so that no existing password is refused.
 const PASSWORD: TextRules = TextRules { what: "The password", min: 1, max: 128, bytes: 40 * 128, newlines: false };
 /// The fewest characters of a password.
 const PASSWORD_MIN: usize = 8;
 
-/// How long the login of a deleted account can be claimed by nobody.
+/// How long nobody can claim the login of a deleted account.
 pub(super) const FREE_AFTER: Millis = 30 * DAY;
 
 /// An account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
-    /// Its id.
+    /// The id.
     pub id: UserId,
-    /// The login as it was written at sign-up.
+    /// The login as written at sign-up.
     pub login: String,
-    /// The name shown.
+    /// The display name.
     pub name: String,
-    /// The bio; empty for none.
+    /// The bio; may be empty.
     pub bio: String,
-    /// When it signed up.
+    /// The time of the sign-up.
     pub signed_up: Millis,
-    /// How many follow it.
+    /// The number of followers.
     pub followers: u64,
-    /// How many it follows.
+    /// The number of followed accounts.
     pub following: u64,
-    /// How many statuses it has.
+    /// The number of statuses.
     pub posts: u64,
 }
 
-/// An account whose password was just proven, on the device that did so.
+/// An account whose password was just verified, with the token of its device.
 #[derive(Clone, Debug)]
 pub struct AuthenticatedUser {
     /// The account.
     pub user: Arc<User>,
-    /// The device's token from now on: good for 90 days.
+    /// The device's token, valid for 90 days.
     pub device_token: String,
 }
 
-/// The password of an account, and what its device tokens are bound to beside it.
+/// A password hash, and the epoch to which device tokens are bound.
 #[derive(Clone, Debug)]
 pub(super) struct PasswordRecord {
-    /// The argon2id hash in PHC form.
+    /// The argon2id hash in PHC format.
     pub(super) hash: String,
-    /// A random number that is replaced whenever the account revokes its device tokens; empty until then.
+    /// A random number that changes when the account revokes its device tokens; empty before that.
     pub(super) device_epoch: String,
 }
 
-/// What someone sends to log in.
+/// The input of a log-in.
 #[derive(Clone, Copy, Debug)]
 pub struct Credentials<'a> {
     /// The login, in any case.
     pub login: &'a str,
     /// The password.
     pub password: &'a str,
-    /// The device token of an earlier log-in, if there is one.
+    /// The device token of an earlier log-in.
     pub device_token: Option<&'a str>,
 }
 
-/// What someone sends to sign up. Each text as it came.
+/// The input of a sign-up, unchecked.
 #[derive(Clone, Debug)]
 pub struct Registration {
-    /// The login wanted.
+    /// The login.
     pub login: String,
-    /// The name to show.
+    /// The display name.
     pub name: String,
     /// The password.
     pub password: String,
 }
 
-/// What is to change in a profile; `None` stays.
+/// A change of a profile; `None` keeps a field.
 #[derive(Clone, Debug, Default)]
 pub struct ProfileChange {
-    /// A new name.
+    /// The new display name.
     pub name: Option<String>,
-    /// A new bio; empty clears it.
+    /// The new bio; an empty one clears it.
     pub bio: Option<String>,
 }
 
 impl Registration {
-    /// The registration as it is kept, or every mistake in it.
+    /// Validates and normalizes the registration; returns every error.
     pub(super) fn check(self) -> Result<Self, Vec<UserError>> {
         let mut errors = Vec::new();
         if !is_login(&self.login) {
@@ -109,7 +109,7 @@ impl Registration {
 }
 
 impl ProfileChange {
-    /// The change as it is kept, or every mistake in it.
+    /// Validates and normalizes the change; returns every error.
     pub(super) fn check(self) -> Result<Self, Vec<UserError>> {
         let mut errors = Vec::new();
         let name = self.name.map(|name| keep(NAME, &name, UserErrorCode::InvalidName, "name", &mut errors));
@@ -125,15 +125,15 @@ fn keep(rules: TextRules, text: &str, code: UserErrorCode, field: &'static str, 
     })
 }
 
-/// A password as it is hashed: in NFC, so that every keyboard writes the same one, and otherwise as it came. `None` for what
-/// cannot be one.
+/// Normalizes a password for hashing: in NFC, so that every keyboard gives the same bytes, and otherwise unchanged. `None` for an invalid
+/// one.
 pub(super) fn password(text: &str) -> Option<String> {
     let kept = PASSWORD.check(text).ok()?;
     let is_whole = text.trim().len() == text.len();
     (is_whole && kept.graphemes(true).nth(PASSWORD_MIN - 1).is_some()).then_some(kept)
 }
 
-/// Whether a text can be a login at all.
+/// Whether a text is a valid login.
 pub(super) fn is_login(text: &str) -> bool {
     (1..=LOGIN_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }

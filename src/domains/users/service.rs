@@ -1,8 +1,8 @@
-//! The use cases of accounts: sign up, prove who one is, change the profile.
+//! The use cases of accounts: sign up, log in, change the profile.
 
 use super::attempt::{Attempt, KnownDevice};
 use super::device::{Device, DeviceTokens};
-use super::model::{self, AuthenticatedUser, Credentials, PasswordRecord, ProfileChange, Registration, User};
+use super::model::{self, AuthenticatedUser, PasswordRecord, User};
 use super::{password, store};
 use crate::app::App;
 use crate::base::clock::Millis;
@@ -17,26 +17,25 @@ use crate::platform::rates::service::charge;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-pub use super::model::{Credentials as LogIn, ProfileChange as Change, Registration as NewAccount};
+pub use super::model::{Credentials, ProfileChange, Registration};
 
-/// After this long a claim whose account never came is taken for abandoned: its process died in between.
+/// A claim without an account counts as abandoned after this time: its process has died in between.
 const ABANDONED_AFTER: Millis = 10_000;
 
-/// An account that is not there: no id was made in the first millisecond that there are ids for.
+/// The id of no account: ids of the first millisecond are never issued.
 const NOBODY: UserId = UserId(1);
 
-/// Creates an account for somebody at this address. Of many who want one login at once, in any case, exactly one gets it.
+/// Creates an account for a client at this address. Of concurrent sign-ups with one login, in any case, exactly one succeeds.
 ///
-/// Costs a charge, a look, one claim, one pipeline and a look again, and one password hash; a taken login costs the charge and
-/// the first look only.
+/// A charge, a read, one claim, one pipeline, a second read, and one password hash. A taken login costs the charge and the first read.
 ///
 /// # Errors
-/// `LOGIN_TAKEN`, `INVALID_LOGIN`, `INVALID_NAME`, `INVALID_PASSWORD`, as many as apply; `RATE_LIMITED`; `OVERLOADED` when too many wait
-/// for a hash.
+/// `LOGIN_TAKEN`, `INVALID_LOGIN`, `INVALID_NAME`, `INVALID_PASSWORD`, all that apply; `RATE_LIMITED`; `OVERLOADED` if the queue for hashes
+/// is full.
 pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>) -> Outcome<AuthenticatedUser> {
     let registration = registration.check().map_err(Refusal::User)?;
     charge(app, from.map(|from| (Limit::SignUps, Subject::address(from))).as_slice()).await?;
-    let (holder, free_from) = store::holder(app.db(), &registration.login).await?;
+    let (holder, free_from) = store::login_holder(app.db(), &registration.login).await?;
     if free_from > app.now() {
         return Err(taken().into());
     }
@@ -55,7 +54,7 @@ pub async fn sign_up(app: &App, registration: Registration, from: Option<IpAddr>
     }
     let user = new_user(id, registration.login, registration.name, id.time());
     store::create(app.db(), &user, &hash).await?;
-    // Whoever stalled for longer than the lease may have lost the claim to somebody else meanwhile.
+    // A process that stalled for longer than the lease may have lost the claim meanwhile.
     if store::find(app.db(), &user.login).await? != Some(id) {
         store::remove(app.db(), id).await?;
         noted.ack(app);
@@ -75,10 +74,10 @@ async fn claim(app: &App, login: &str, id: UserId) -> Outcome<()> {
     if store::claim(app.db(), login, id, Some(gone), app.now()).await? == Some(id) { Ok(()) } else { Err(taken().into()) }
 }
 
-/// `holder`, if it claimed a login and died before it wrote the account.
+/// Returns `holder` if it claimed a login and its process died before it wrote the account.
 async fn abandoned(app: &App, holder: UserId) -> Result<Option<UserId>, Error> {
     let old = app.now().saturating_sub(holder.time()) > ABANDONED_AFTER;
-    Ok((old && store::one(app.db(), holder).await?.is_none()).then_some(holder))
+    Ok((old && store::get(app.db(), holder).await?.is_none()).then_some(holder))
 }
 
 fn taken() -> UserError {
@@ -89,60 +88,61 @@ fn new_user(id: UserId, login: String, name: String, signed_up: Millis) -> User 
     User { id, login, name, bio: String::new(), signed_up, followers: 0, following: 0, posts: 0 }
 }
 
-/// The account that a login and a password prove. An unknown login gives the same answer as a wrong password for the same work: two
-/// looks and one hash (what cannot be a login is looked for nowhere: that it is nobody's is no secret), and is charged alike. A
-/// token is taken before anything is compared and given back when it was right, so that of many guesses at once no more are looked at
-/// than there are tokens. A device token that is not valid, or of another account, counts as none.
+/// Verifies a login and a password. An unknown login gives the same response as a wrong password after the same work: two reads and one
+/// hash, charged alike. (A text that cannot be a login is not looked up; that it has no account is no secret.) A token is charged before
+/// the password is compared, and returned if it was right, so concurrent guesses never exceed the tokens. An invalid device token, or
+/// another account's, is ignored.
 ///
 /// # Errors
-/// `WRONG_CREDENTIALS`; `RATE_LIMITED`; `OVERLOADED` when too many wait to be proven.
-pub async fn authenticate(app: &App, given: Credentials<'_>, from: Option<IpAddr>) -> Outcome<AuthenticatedUser> {
-    let (device, early) = recognize(app, given).await?;
+/// `WRONG_CREDENTIALS`; `RATE_LIMITED`; `OVERLOADED` if the queue for hashes is full.
+pub async fn authenticate(app: &App, credentials: Credentials<'_>, from: Option<IpAddr>) -> Outcome<AuthenticatedUser> {
+    let (device, early) = recognize(app, credentials).await?;
     let bucket = |device: &Device| KnownDevice { account: device.account, bucket: Subject::device(device.account, device.id) };
-    let attempt = Attempt::begin(app, given.login, from, device.as_ref().map(bucket)).await?;
+    let attempt = Attempt::begin(app, credentials.login, from, device.as_ref().map(bucket)).await?;
     let compared = async {
         let stored = match early {
             Some(stored) => stored,
-            None => find_stored(app, given.login).await?,
+            None => find_stored(app, credentials.login).await?,
         };
-        // What cannot be a password is nobody's: nothing is compared in its place, which takes as long.
-        let tried = model::password(given.password).unwrap_or_default();
+        // A text that cannot be a password never matches; an empty one is compared instead, which takes as long.
+        let tried = model::password(credentials.password).unwrap_or_default();
         let hash = stored.password.as_ref().map(|password| password.hash.clone());
         Ok((password::verify(app, tried, hash).await?, stored))
     };
     let (attempt, (right, stored)) = attempt.unless_failed(app, compared).await?;
-    let (true, Stored { id: Some(id), password: Some(password) }) = (right, stored) else { return Err(wrong_credentials()) };
-    let user = store::one(app.db(), id).await?.ok_or_else(wrong_credentials)?;
+    let (true, StoredLogin { id: Some(id), password: Some(password) }) = (right, stored) else { return Err(wrong_credentials()) };
+    let user = store::get(app.db(), id).await?.ok_or_else(wrong_credentials)?;
     attempt.succeed(app).await;
     let device_token = DeviceTokens::of(app).await?.issue(id, &password, device, app.now());
     Ok(AuthenticatedUser { user, device_token })
 }
 
-/// What the store has of a login.
-struct Stored {
+/// What Redis holds for a login.
+struct StoredLogin {
     /// The account, if there is one.
     id: Option<UserId>,
-    /// Its password.
+    /// The account's password.
     password: Option<PasswordRecord>,
 }
 
-/// Looks a login up. Two round trips whether there is such an account or not.
-async fn find_stored(app: &App, login: &str) -> Result<Stored, Error> {
+/// Looks a login up. Two round trips, whether or not there is such an account.
+async fn find_stored(app: &App, login: &str) -> Result<StoredLogin, Error> {
     if !model::is_login(login) {
-        return Ok(Stored { id: None, password: None });
+        return Ok(StoredLogin { id: None, password: None });
     }
     let id = store::find(app.db(), login).await?;
-    Ok(Stored { id, password: store::password_record(app.db(), id.unwrap_or(NOBODY)).await? })
+    Ok(StoredLogin { id, password: store::password_record(app.db(), id.unwrap_or(NOBODY)).await? })
 }
 
-/// The device that logs in, if the account knows it, and what was looked up to find that out: nothing for who brings no token of ours.
-async fn recognize(app: &App, given: Credentials<'_>) -> Result<(Option<Device>, Option<Stored>), Error> {
-    let Some(token) = given.device_token else { return Ok((None, None)) };
+/// Finds the device that logs in, if the account knows it, and what Redis holds for the login; nothing for a client without a valid device
+/// token.
+async fn recognize(app: &App, credentials: Credentials<'_>) -> Result<(Option<Device>, Option<StoredLogin>), Error> {
+    let Some(token) = credentials.device_token else { return Ok((None, None)) };
     let tokens = DeviceTokens::of(app).await?;
     let Some(device) = tokens.open(token, app.now()) else { return Ok((None, None)) };
-    let stored = find_stored(app, given.login).await?;
+    let stored = find_stored(app, credentials.login).await?;
     let is_known =
-        matches!(&stored, Stored { id: Some(id), password: Some(password) } if tokens.is_known(&device, *id, password));
+        matches!(&stored, StoredLogin { id: Some(id), password: Some(password) } if tokens.is_known(&device, *id, password));
     Ok((is_known.then_some(device), Some(stored)))
 }
 
@@ -150,13 +150,13 @@ fn wrong_credentials() -> Refusal {
     UserError::new(UserErrorCode::WrongCredentials, "The login or the password is wrong.", &[]).into()
 }
 
-/// The account `id`, whose password this is: for what a session is not proof enough. A wrong one is charged like a failed log-in on a known
-/// device, by `session`; without one, like any other.
+/// Verifies the password of the account `id`, for actions that a session does not suffice for. A wrong one is charged like a failed log-in
+/// on a known device, by `session`; without a session like on an unknown one.
 ///
 /// # Errors
-/// `WRONG_CREDENTIALS` at `password`; `UNAUTHENTICATED` when the account is gone; `RATE_LIMITED`; `OVERLOADED`.
-pub async fn prove(app: &App, id: UserId, password: &str, session: Option<SessionId>) -> Outcome<Arc<User>> {
-    let user = store::one(app.db(), id).await?.ok_or(Error::Unauthenticated)?;
+/// `WRONG_CREDENTIALS` at `password`; `UNAUTHENTICATED` if the account was deleted; `RATE_LIMITED`; `OVERLOADED`.
+pub async fn verify_password(app: &App, id: UserId, password: &str, session: Option<SessionId>) -> Outcome<Arc<User>> {
+    let user = store::get(app.db(), id).await?.ok_or(Error::Unauthenticated)?;
     let known = session.map(|session| KnownDevice { account: id, bucket: Subject::session(id, session) });
     let attempt = Attempt::begin(app, &user.login, None, known).await?;
     let compared = async {
@@ -171,11 +171,11 @@ pub async fn prove(app: &App, id: UserId, password: &str, session: Option<Sessio
     Ok(user)
 }
 
-/// Revokes every device token of an account. A device that sends its own token, `keep`, gets a new one: it stays the same device, with the same
-/// bucket for failed log-ins, so that nobody wins guesses by this. One pipeline and one script.
+/// Revokes all device tokens of an account. A device that sends its own token, `keep`, receives a new one: it stays the same device with
+/// the same bucket for failed log-ins, so this wins nobody more guesses. One pipeline and one script.
 ///
 /// # Errors
-/// `UNAUTHENTICATED` when the account is gone; `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+/// `UNAUTHENTICATED` if the account was deleted; `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn revoke_devices(app: &App, id: UserId, keep: Option<&str>) -> Result<Option<String>, Error> {
     let tokens = DeviceTokens::of(app).await?;
     let before = store::password_record(app.db(), id).await?.ok_or(Error::Unauthenticated)?;
@@ -185,8 +185,8 @@ pub async fn revoke_devices(app: &App, id: UserId, keep: Option<&str>) -> Result
     Ok(kept.map(|device| tokens.issue(id, &after, Some(device), app.now())))
 }
 
-/// Takes an account away: the commit. From here on nobody sees it, it cannot log in, and no step adds anything to it, since each asks whether
-/// it is there. Its login is withheld first, for 30 days: whoever found a claim without an account would take it for abandoned. Two writes.
+/// Deletes an account: the commit. From here on it is hidden, cannot log in, and no step adds anything to it, since each checks that it
+/// exists. Its login is reserved for 30 days before that: a claim without an account would count as abandoned. Two writes.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -195,8 +195,9 @@ pub async fn remove(app: &App, id: UserId, login: &str) -> Result<(), Error> {
     store::remove(app.db(), id).await
 }
 
-/// Makes the login agree with whether its account is there, and returns that. A look and one write, or two. An account whose claim of its login is lost
-/// claims it again; one whose login somebody else has claimed meanwhile is removed, since nobody could log in to it.
+/// Reconciles the claim of a login with whether its account exists, and returns whether it does. A read, and one or two writes. An account
+/// that has lost its claim claims its login again; if somebody else has claimed it meanwhile, the account is deleted, since nobody could
+/// log in to it.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -212,15 +213,16 @@ pub async fn settle_login(app: &App, id: UserId, login: &str) -> Result<bool, Er
     Ok(false)
 }
 
-/// Makes the login of an account its own again, where nobody else's account has it; whether the account holds it now. Three looks and a script.
+/// Restores an account's claim of its login, unless another account has it. Returns whether the account holds it now. Three reads and a
+/// script.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn claim_login(app: &App, id: UserId) -> Result<bool, Error> {
-    let Some(user) = store::one(app.db(), id).await?.filter(|user| !user.login.is_empty()) else { return Ok(false) };
-    let (holder, _) = store::holder(app.db(), &user.login).await?;
+    let Some(user) = store::get(app.db(), id).await?.filter(|user| !user.login.is_empty()) else { return Ok(false) };
+    let (holder, _) = store::login_holder(app.db(), &user.login).await?;
     if let Some(other) = holder.filter(|other| *other != id) {
-        let other = store::one(app.db(), other).await?;
+        let other = store::get(app.db(), other).await?;
         if other.is_some_and(|other| other.login.eq_ignore_ascii_case(&user.login)) {
             return Ok(false);
         }
@@ -228,27 +230,27 @@ pub async fn claim_login(app: &App, id: UserId) -> Result<bool, Error> {
     Ok(store::claim(app.db(), &user.login, id, holder, app.now()).await? == Some(id))
 }
 
-/// Whether an account is there. One command.
+/// Whether an account exists. One command.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn is_there(app: &App, id: UserId) -> Result<bool, Error> {
+pub async fn exists(app: &App, id: UserId) -> Result<bool, Error> {
     store::exists(app.db(), id).await
 }
 
 /// Changes the profile of `id` and returns it.
 ///
 /// # Errors
-/// `INVALID_NAME`, `INVALID_BIO`; `NOT_FOUND` when the account is gone.
+/// `INVALID_NAME`, `INVALID_BIO`; `NOT_FOUND` if the account was deleted.
 pub async fn update_profile(app: &App, id: UserId, change: ProfileChange) -> Outcome<Arc<User>> {
     let change = change.check().map_err(Refusal::User)?;
     store::update(app.db(), id, change.name.as_deref(), change.bio.as_deref()).await?;
-    let user = store::one(app.db(), id).await?;
+    let user = store::get(app.db(), id).await?;
     user.ok_or_else(|| UserError::new(UserErrorCode::NotFound, "This account is gone.", &[]).into())
 }
 
-/// The accounts that have these logins, in any case; nobody for a login that nobody has. A round trip for every 500 logins, none for what
-/// cannot be a login.
+/// The accounts with these logins, in any case; unknown logins are left out. A round trip for every 500 logins; texts that cannot be a
+/// login are not looked up.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -261,7 +263,7 @@ pub async fn find_by_logins(app: &App, logins: &[String]) -> Result<Vec<UserId>,
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
-pub async fn by_login(app: &App, loaders: &Loaders, login: &str) -> Result<Option<Arc<User>>, Error> {
+pub async fn find_by_login(app: &App, loaders: &Loaders, login: &str) -> Result<Option<Arc<User>>, Error> {
     if !model::is_login(login) {
         return Ok(None);
     }
@@ -271,11 +273,10 @@ pub async fn by_login(app: &App, loaders: &Loaders, login: &str) -> Result<Optio
     }
 }
 
-/// Writes accounts in bulk, all with one password: for worlds that are loaded into an empty store. Doing it again changes nothing
-/// but the password's salt.
+/// Writes accounts in bulk into an empty store, all with one password. Repeating it changes only the password's salt.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: load again.
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: import again.
 pub async fn import(app: &App, users: &[User], password: &str) -> Result<(), Error> {
     let hash = password::hash(app, password.to_owned()).await?;
     let commands = users.iter().flat_map(|user| {

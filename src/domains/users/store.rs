@@ -16,25 +16,25 @@ static CREATE_USER: Script = Script::new(include_str!("lua/create_user.lua"));
 static CLAIM_LOGIN: Script = Script::new(include_str!("lua/claim_login.lua"));
 static RELEASE_LOGIN: Script = Script::new(include_str!("lua/release_login.lua"));
 static UPDATE_USER: Script = Script::new(include_str!("lua/update_user.lua"));
-/// The same where nothing grows: whoever lost a device revokes its tokens in a full store, too.
+/// The same script, allowed in a full store: revoking tokens adds nothing.
 static REVOKE_DEVICES: Script = Script::allow_oom(include_str!("lua/update_user.lua"));
 
 /// The field of an account's HASH that holds its device epoch. Not part of [`User`]: only log-ins read it.
 pub(super) const DEVICE_EPOCH: &str = "devices";
 
-/// Accounts by id, in their order; `None` for what is not there. One pipeline of HGETALL for those that are not near.
+/// Loads accounts, in the order of `ids`; `None` for unknown ids. One pipeline of HGETALL for those that are not cached.
 pub(super) async fn load(db: &Db, since: ReadBarrier, ids: &[UserId]) -> Result<Vec<Option<Arc<User>>>, Error> {
     let keys = ids.iter().map(|id| keys::user(*id)).collect();
     Ok(db.read_cached(since, keys, User::read, |_| Vec::new()).await?.0)
 }
 
-/// Those of [`load`], where all of them are near.
+/// As [`load`], if all of them are cached.
 pub(super) fn get_cached(db: &Db, since: ReadBarrier, ids: &[UserId]) -> Option<Vec<Option<Arc<User>>>> {
     Some(db.get_cached(since, ids.iter().map(|id| keys::user(*id)), |_| true)?.into_iter().map(Some).collect())
 }
 
-/// An account as it is now; `None` when it is not there. One HGETALL.
-pub(super) async fn one(db: &Db, id: UserId) -> Result<Option<Arc<User>>, Error> {
+/// Reads an account as it is now; `None` for an unknown id. One HGETALL.
+pub(super) async fn get(db: &Db, id: UserId) -> Result<Option<Arc<User>>, Error> {
     Ok(load(db, db.read_barrier(), &[id]).await?.pop().flatten())
 }
 
@@ -49,7 +49,7 @@ hash_record!(User {
     "posts" => posts
 });
 
-/// The account that holds a login, in any case. One HGET. It may be one that is still being created.
+/// The account that has claimed a login, in any case. One HGET. The account may still be being created.
 pub(super) async fn find(db: &Db, login: &str) -> Result<Option<UserId>, Error> {
     let login = login.to_ascii_lowercase();
     let id: Option<u64> = db.read(cmd("HGET").arg(keys::logins(&login)).arg(&login).take()).await?;
@@ -59,8 +59,8 @@ pub(super) async fn find(db: &Db, login: &str) -> Result<Option<UserId>, Error> 
 /// Logins that are looked up in one pipeline.
 const LOGINS: usize = 500;
 
-/// The accounts that hold these logins, which are in lower case; nobody for one that nobody holds. A pipeline for every [`LOGINS`] of them, one behind
-/// the other: what others ask goes in between.
+/// The accounts that have claimed these lower-case logins; unknown ones are left out. A pipeline for every [`LOGINS`] of them, one after
+/// the other, so that requests of others go in between.
 pub(super) async fn find_many(db: &Db, logins: &BTreeSet<String>) -> Result<Vec<UserId>, Error> {
     let mut found = Vec::new();
     let logins: Vec<&String> = logins.iter().collect();
@@ -73,8 +73,8 @@ pub(super) async fn find_many(db: &Db, logins: &BTreeSet<String>) -> Result<Vec<
     Ok(found)
 }
 
-/// Who holds a login, and until when nobody can claim it since it was a deleted account's. One pipeline.
-pub(super) async fn holder(db: &Db, login: &str) -> Result<(Option<UserId>, Millis), Error> {
+/// The account that has claimed a login, and until when nobody can claim it after a deletion. One pipeline.
+pub(super) async fn login_holder(db: &Db, login: &str) -> Result<(Option<UserId>, Millis), Error> {
     let login = login.to_ascii_lowercase();
     let commands = vec![cmd("HGET").arg(keys::logins(&login)).arg(&login).take(), cmd("GET").arg(keys::freed(&login)).take()];
     let mut replies = db.read_many(commands).await?.into_iter();
@@ -82,8 +82,8 @@ pub(super) async fn holder(db: &Db, login: &str) -> Result<(Option<UserId>, Mill
     Ok((number()?.map(UserId), number()?.unwrap_or(0)))
 }
 
-/// Claims a login for `id`, if it is free or `abandoned` holds it; says who holds it now, `None` for nobody while it is a deleted account's
-/// still. One script.
+/// Claims a login for `id`, if it is free or `abandoned` has it. Returns the holder; `None` while it is reserved after a deletion. One
+/// script.
 pub(super) async fn claim(
     db: &Db,
     login: &str,
@@ -97,56 +97,56 @@ pub(super) async fn claim(
     Ok((holder > 0).then_some(UserId(holder)))
 }
 
-/// Has nobody claim a login before its time. One command.
+/// Reserves a login, so that nobody can claim it for a time. One command.
 pub(super) async fn reserve_login(db: &Db, login: &str, now: Millis) -> Result<(), Error> {
     let key = keys::freed(&login.to_ascii_lowercase());
     let reserve_login = cmd("SET").arg(key).arg(now + FREE_AFTER).arg("PX").arg(FREE_AFTER).take();
     db.write_many_allow_oom(vec![reserve_login]).await.map(drop)
 }
 
-/// Takes [`reserve_login`] back. One command.
+/// Undoes [`reserve_login`]. One command.
 pub(super) async fn unreserve_login(db: &Db, login: &str) -> Result<(), Error> {
     db.write_many(vec![cmd("UNLINK").arg(keys::freed(&login.to_ascii_lowercase())).take()]).await.map(drop)
 }
 
-/// Takes a login from an account that is gone. One script.
+/// Releases the claim of a deleted account. One script.
 pub(super) async fn release(db: &Db, login: &str, id: UserId) -> Result<(), Error> {
     let login = login.to_ascii_lowercase();
     let call = Call::new(&RELEASE_LOGIN, [keys::logins(&login)]).arg(&login).arg(id.0);
     db.call::<u64>(call).await.map(drop)
 }
 
-/// Whether an account is there. One command.
+/// Whether an account exists. One command.
 pub(super) async fn exists(db: &Db, id: UserId) -> Result<bool, Error> {
     db.read(cmd("EXISTS").arg(keys::user(id)).take()).await
 }
 
-/// Writes a new account and its password hash. One script; doing it again changes nothing.
+/// Writes a new account and its password hash. One script; repeating it changes nothing.
 pub(super) async fn create(db: &Db, user: &User, password: &str) -> Result<(), Error> {
     let call = Call::new(&CREATE_USER, [keys::password(user.id), keys::user(user.id)]).arg(password).arg(&user.fields()[..]);
     db.call::<u64>(call).await.map(drop)
 }
 
-/// The password first: an account is there once its HASH is.
+/// The password comes first: an account exists once its hash does.
 pub(super) fn create_commands(user: &User, password: &str) -> (redis::Cmd, redis::Cmd) {
     let set_password = cmd("SET").arg(keys::password(user.id)).arg(password).take();
     let set_user = cmd("HSET").arg(keys::user(user.id)).arg(&user.fields()[..]).take();
     (set_password, set_user)
 }
 
-/// The claim of a new login as a plain write, for bulk loads into an empty store.
+/// The claim of a new login as a plain write, for bulk loads.
 pub(super) fn claim_command(login: &str, id: UserId) -> redis::Cmd {
     let login = login.to_ascii_lowercase();
     cmd("HSETNX").arg(keys::logins(&login)).arg(&login).arg(id.0).take()
 }
 
-/// Takes an account and its password away, both at once. One command on one tag.
+/// Deletes an account and its password. One command on one tag.
 pub(super) async fn remove(db: &Db, id: UserId) -> Result<(), Error> {
     let keys = [keys::user(id), keys::password(id)];
     db.write_many(vec![cmd("UNLINK").arg(&keys).take()]).await.map(drop)
 }
 
-/// Changes name and bio where given; `false` when there is no such account. One script.
+/// Changes name and bio, if given; `false` if there is no such account. One script.
 pub(super) async fn update(db: &Db, id: UserId, name: Option<&str>, bio: Option<&str>) -> Result<bool, Error> {
     let mut call = Call::new(&UPDATE_USER, [keys::user(id)]);
     for (field, value) in [("name", name), ("bio", bio)] {
@@ -157,12 +157,12 @@ pub(super) async fn update(db: &Db, id: UserId, name: Option<&str>, bio: Option<
     db.call(call).await
 }
 
-/// Sets the device epoch of an account, which revokes its device tokens; `false` when there is no such account. One script.
+/// Sets the device epoch of an account, which revokes its device tokens; `false` if there is no such account. One script.
 pub(super) async fn set_device_epoch(db: &Db, id: UserId, epoch: &str) -> Result<bool, Error> {
     db.call(Call::new(&REVOKE_DEVICES, [keys::user(id)]).arg(DEVICE_EPOCH).arg(epoch)).await
 }
 
-/// The password hash of an account, and its device epoch. One pipeline.
+/// Reads the password hash of an account, and its device epoch. One pipeline.
 pub(super) async fn password_record(db: &Db, id: UserId) -> Result<Option<PasswordRecord>, Error> {
     let get_epoch = cmd("HGET").arg(keys::user(id)).arg(DEVICE_EPOCH).take();
     let mut replies = db.read_many(vec![cmd("GET").arg(keys::password(id)).take(), get_epoch]).await?.into_iter();
@@ -171,7 +171,7 @@ pub(super) async fn password_record(db: &Db, id: UserId) -> Result<Option<Passwo
     Ok(hash.map(|hash| PasswordRecord { hash, device_epoch: epoch.unwrap_or_default() }))
 }
 
-/// The password hash of an account.
+/// Reads the password hash of an account.
 pub(super) async fn password(db: &Db, id: UserId) -> Result<Option<String>, Error> {
     db.read(cmd("GET").arg(keys::password(id)).take()).await
 }

@@ -185,7 +185,7 @@ impl Reader {
             let (live, account) = (&self.shared.state.live, Some(Subject::Account(viewer.user)));
             self.place = live.places.take(Kind::Socket, account, self.live().account_sockets).ok_or(Close::SOCKETS)?;
             let (app, viewer) = (self.shared.state.app.clone(), viewer.clone());
-            self.ended = async move { streaming::ended(&app, &viewer).await }.boxed();
+            self.ended = async move { streaming::wait_for_session_end(&app, &viewer).await }.boxed();
         }
         self.who = Who::Known(Arc::new(known));
         self.say(Message::text(ACK))

@@ -79,8 +79,8 @@ fn subscribe(app: &App, schema: &Schema, phrase: String, told: &Arc<AtomicUsize>
 async fn crowd(app: &App, schema: &Schema, numbers: Range<usize>, told: &Arc<AtomicUsize>, all: &mut Vec<JoinHandle<()>>) {
     for number in numbers {
         all.push(subscribe(app, schema, format!("tea word{number}"), told));
-        while app.extension::<Hub>().waiting() + 200 < all.len()
-            || (number % 1_000 == 999 && app.extension::<Hub>().waiting() < all.len())
+        while app.extension::<Hub>().subscriber_count() + 200 < all.len()
+            || (number % 1_000 == 999 && app.extension::<Hub>().subscriber_count() < all.len())
         {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }

@@ -97,7 +97,7 @@ async fn subscribers(what: &'static str, all: bool) -> Line {
         let bed = Bed::with(&[], Config::default()).await;
         let reader = bed.author("reader", &[]).await;
         let author = bed.author("author", &[reader]).await;
-        let mut tokens = sessions::service::begin_many(&bed.app, &[reader, author]).await.expect("sessions").into_iter();
+        let mut tokens = sessions::service::create_many(&bed.app, &[reader, author]).await.expect("sessions").into_iter();
         let [reader, author] = [0, 1].map(|_| tokens.next().expect("one for each"));
         let stage = Stage { alone: author, ..Stage::empty() };
         let edge = Edge::over(&Target::socket(&bed.socket()), true, Clock::System).await;

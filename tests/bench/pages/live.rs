@@ -56,11 +56,11 @@ impl Crowd {
                 }
             }));
             // A few at once, as they come to a server.
-            while number % 200 == 199 && edge.app.extension::<Hub>().waiting() < crowd.all.len() {
+            while number % 200 == 199 && edge.app.extension::<Hub>().subscriber_count() < crowd.all.len() {
                 tokio::time::sleep(std::time::Duration::from_millis(1)).await;
             }
         }
-        while edge.app.extension::<Hub>().waiting() < crowd.all.len() {
+        while edge.app.extension::<Hub>().subscriber_count() < crowd.all.len() {
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;
         }
         crowd

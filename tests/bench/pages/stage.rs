@@ -54,7 +54,7 @@ pub(crate) async fn set(plan: Plan) -> (Bed, Stage) {
     for (login, followers) in [("few", FEW), ("many", MANY), ("alone", 0)] {
         authors.push(bed.author(login, &people[..followers]).await);
     }
-    let mut tokens = sessions::service::begin_many(&bed.app, &authors).await.expect("sessions").into_iter();
+    let mut tokens = sessions::service::create_many(&bed.app, &authors).await.expect("sessions").into_iter();
     let mut token = || tokens.next().expect("one for each");
     let ids: Vec<UserId> = readers.iter().map(|reader| UserId(reader.id)).collect();
     let (few, many, alone) = (token(), token(), token());
@@ -74,7 +74,7 @@ async fn thread(bed: &Bed, people: &[UserId], comments: usize) -> String {
         let loaders = Request::new(bed.app.clone(), None, None, None).loaders();
         let under = if number % 5 == 0 { ParentRef::Status(status) } else { ParentRef::Comment(all[number / 2]) };
         let message = "I have never seen it from this side, to be honest.".into();
-        let (author, draft) = (people[number % people.len()], comments::Draft { under, message, idempotency_key: None });
+        let (author, draft) = (people[number % people.len()], comments::Draft { parent: under, message, idempotency_key: None });
         let id = threads::add(&bed.app, &loaders, author, draft).await.ok().flatten().expect("a comment");
         if number % 3 == 0 {
             let voter = people[(number + 1) % people.len()];

@@ -70,7 +70,7 @@ pub(crate) async fn load(bed: &Bed, size: Size) -> Vec<Reader> {
     });
     stream::iter(homes).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await.expect("homes");
     let ids: Vec<UserId> = readers.iter().map(|at| people[*at]).collect();
-    let tokens = sessions::service::begin_many(&bed.app, &ids).await.expect("sessions");
+    let tokens = sessions::service::create_many(&bed.app, &ids).await.expect("sessions");
     let of = |(at, token): (&usize, String)| Reader { id: people[*at].0, login: format!("user{at}"), token };
     readers.iter().zip(tokens).map(of).collect()
 }

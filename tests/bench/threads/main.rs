@@ -102,7 +102,7 @@ async fn grow(bed: &Bed, authors: &[UserId], count: usize) -> (StatusId, Duratio
             let message = "I have never seen it from this side, to be honest.".into();
             let loaders = Request::new(bed.app.clone(), None, None, None).loaders();
             async move {
-                let draft = Draft { under, message, idempotency_key: None };
+                let draft = Draft { parent: under, message, idempotency_key: None };
                 comments::add(&bed.app, &loaders, *author, draft).await.expect("a comment").expect("it is new")
             }
         });

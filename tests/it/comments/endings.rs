@@ -28,7 +28,7 @@ fn loaders(app: &App) -> Arc<Loaders> {
 }
 
 async fn add(app: &App, who: UserId, under: ParentRef) -> Result<Option<CommentId>, Refusal> {
-    comments::add(app, &loaders(app), who, Draft { under, message: "x".into(), idempotency_key: None }).await
+    comments::add(app, &loaders(app), who, Draft { parent: under, message: "x".into(), idempotency_key: None }).await
 }
 
 /// Adds so many comments to a thread, twenty at once, as deep as it comes; all of them.
@@ -100,7 +100,7 @@ async fn an_account_and_a_status_go_while_people_talk_in_a_large_thread() {
         app.clock.advance(120_000);
     };
     let talks = talking(10);
-    accounts::leave(&other.app, people[1], "c1").await.expect("it is gone");
+    accounts::delete_unchecked(&other.app, people[1], "c1").await.expect("it is gone");
     let mut done = 0;
     for talk in talks {
         done += talk.await.expect("nothing odd");
@@ -189,7 +189,7 @@ async fn an_account_with_many_threads_goes_in_small_passes() {
         add(&app.app, people[1], ParentRef::Status(other)).await.expect("a comment");
     }
     app.drain().await;
-    accounts::leave(&app.app, people[1], "c1").await.expect("it is gone");
+    accounts::delete_unchecked(&app.app, people[1], "c1").await.expect("it is gone");
     let mut progress = Some(Progress::default());
     let settle = async || {
         progress = accounts::settle(&app.app, people[1], "c1", progress.take().expect("a place")).await.expect("a store");

@@ -2,20 +2,20 @@
 
 use super::{Says, scene};
 use waxwing::base::ids::{CommentId, StatusId};
-use waxwing::domains::comments::{CommentEventKind, EventId, Read, service as comments};
+use waxwing::domains::comments::{CommentEventKind, ThreadEventId, ThreadEventPage, service as comments};
 
-async fn read(app: &waxwing::app::App, status: &str, after: EventId) -> Read {
+async fn read(app: &waxwing::app::App, status: &str, after: ThreadEventId) -> ThreadEventPage {
     comments::events(app, StatusId::from_global(status).expect("an id"), after, 100).await.expect("a store")
 }
 
-async fn told(app: &waxwing::app::App, status: &str, after: EventId) -> Vec<(String, CommentEventKind)> {
+async fn told(app: &waxwing::app::App, status: &str, after: ThreadEventId) -> Vec<(String, CommentEventKind)> {
     match read(app, status, after).await {
-        Read::Events(events) => events.into_iter().map(|event| (event.comment.global(), event.happened)).collect(),
+        ThreadEventPage::Events(events) => events.into_iter().map(|event| (event.comment.global(), event.kind)).collect(),
         other => panic!("{other:?}"),
     }
 }
 
-async fn position(app: &waxwing::app::App, status: &str) -> EventId {
+async fn position(app: &waxwing::app::App, status: &str) -> ThreadEventId {
     comments::position(app, StatusId::from_global(status).expect("an id")).await.expect("a store").0
 }
 
@@ -53,12 +53,12 @@ async fn what_is_kept_no_longer_or_lost_is_said() {
     let log = format!("discussion:{{{number}}}");
     assert!((1..=3_600_000).contains(&app.redis.run::<i64>(&["PTTL", &log])));
     app.redis.run::<()>(&["DEL", &log]);
-    assert_eq!(read(&app.app, &status, early).await, Read::Expired, "an hour has passed");
+    assert_eq!(read(&app.app, &status, early).await, ThreadEventPage::Expired, "an hour has passed");
     assert_eq!(told(&app.app, &status, position(&app.app, &status).await).await, [], "nothing has happened since");
     ada.on(&status, "c").await;
-    assert_eq!(read(&app.app, &status, early).await, Read::Expired);
-    let late = EventId { at: early.at + 10_000_000, number: 0 };
-    assert_eq!(read(&app.app, &status, late).await, Read::Lost, "the storage has forgotten it");
+    assert_eq!(read(&app.app, &status, early).await, ThreadEventPage::Expired);
+    let late = ThreadEventId { at: early.at + 10_000_000, number: 0 };
+    assert_eq!(read(&app.app, &status, late).await, ThreadEventPage::Lost, "the storage has forgotten it");
     // A thousand events are kept.
     for number in 0..1_000 {
         let id = CommentId::from_global(&ada.on(&status, "x").await).expect("an id");
@@ -80,11 +80,11 @@ async fn votes_are_told_once_a_second() {
         }
     }
     assert_eq!(votes().await, 1, "the first one at once");
-    comments::tell_votes(&app.app, id).await.expect("a store");
+    comments::publish_votes(&app.app, id).await.expect("a store");
     assert_eq!(votes().await, 1, "it is not due");
     app.clock.advance(1_000);
     for _ in 0..2 {
-        comments::tell_votes(&app.app, id).await.expect("a store");
+        comments::publish_votes(&app.app, id).await.expect("a store");
         assert_eq!(votes().await, 2, "the rest once");
     }
     app.clock.advance(999);
@@ -94,7 +94,7 @@ async fn votes_are_told_once_a_second() {
     Says(&crowd[1]).vote(&comment, "NONE").await;
     assert_eq!(votes().await, 3, "a second has passed");
     Says(&crowd[1]).vote(&comment, "NONE").await;
-    comments::tell_votes(&app.app, id).await.expect("a store");
+    comments::publish_votes(&app.app, id).await.expect("a store");
     assert_eq!(votes().await, 3, "the vote before was told with it");
     assert_eq!(told(&app.app, &status, start).await[0], (comment, CommentEventKind::Voted));
 }
@@ -112,7 +112,7 @@ async fn the_sync_cursor_is_no_later_than_what_is_shown() {
     let id = StatusId::from_global(&status).expect("an id");
     let cursors = app.app.cursors().await.expect("a secret");
     let (count, cursor) = ask().await;
-    assert_eq!((count, comments::decode_event(&cursors, id, &cursor)), (0.into(), Some(EventId::default())));
+    assert_eq!((count, comments::decode_event(&cursors, id, &cursor)), (0.into(), Some(ThreadEventId::default())));
     ada.on(&status, "a").await;
     let (count, cursor) = ask().await;
     assert_eq!((count, comments::decode_event(&cursors, id, &cursor)), (1.into(), Some(position(&app.app, &status).await)));

@@ -290,7 +290,7 @@ async fn a_branch_goes_with_what_was_said_in_it_a_moment_ago() {
     let id = CommentId::from_global(&top).expect("an id");
     // Whoever takes it away has seen it without replies.
     let loaders = Request::new(app.app.clone(), None, None, None).loaders();
-    comments::shown(&loaders, [id]).await.expect("a store");
+    comments::load_visible(&loaders, [id]).await.expect("a store");
     bob.to(&top, "reply").await;
     assert_eq!(comments::delete(&app.app, &loaders, crowd[0].user_id(), id, true).await.expect("it is theirs"), 2);
     app.drain().await;
@@ -369,7 +369,7 @@ async fn an_account_that_is_gone_leaves_places_and_its_votes_counted() {
     assert_eq!((&held_now["isDeleted"], &held_now["message"], &held_now["author"]), (&json!(true), &json!(""), &Value::Null));
     assert_eq!(codes(&ada.add(json!({ "parentId": held, "message": "x" })).await), ["NOT_FOUND"]);
     assert_eq!((codes(&dan.vote(&held, "DOWN").await), ada.see(&on_own).await), (vec!["NOT_FOUND"], Value::Null));
-    waxwing::domains::accounts::service::leave(&app.app, crowd[1].user_id(), "c1").await.expect("it is gone");
+    waxwing::domains::accounts::service::delete_unchecked(&app.app, crowd[1].user_id(), "c1").await.expect("it is gone");
     app.drain().await;
     assert_eq!(ada.read(&status, "OLD").await, ["*", "-under", "voted"]);
     assert_eq!((ada.see(&leaf).await, &ada.see(&voted).await["score"]), (Value::Null, &json!(1)));

@@ -73,7 +73,7 @@ impl Scene {
     async fn quiet() -> Self {
         let scene = Self::play().await;
         let thread = StatusId(scene.fill("$second").parse().expect("a number"));
-        waxwing::domains::comments::service::tell_votes(&scene.app.app, thread).await.expect("it is told");
+        waxwing::domains::comments::service::publish_votes(&scene.app.app, thread).await.expect("it is told");
         scene
     }
 

@@ -111,7 +111,7 @@ async fn a_session_that_has_ended_is_noticed_on_every_server() {
     let mut waits = Vec::new();
     for app in [app.app.clone(), other.app.clone()] {
         let viewer = viewer.clone();
-        waits.push(tokio::spawn(async move { streaming::ended(&app, &viewer).await }));
+        waits.push(tokio::spawn(async move { streaming::wait_for_session_end(&app, &viewer).await }));
     }
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert!(waits.iter().all(|wait| !wait.is_finished()));

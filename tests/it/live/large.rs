@@ -148,7 +148,7 @@ async fn a_filter_is_charged_by_its_entries_before_anything_is_read() {
     subscribe(&mut socket, "a", follow(0, 5_000)).await;
     until_held(&app, 5_000).await;
     let began = Instant::now();
-    while app.app.extension::<waxwing::domains::streaming::Hub>().waiting() != 1 {
+    while app.app.extension::<waxwing::domains::streaming::Hub>().subscriber_count() != 1 {
         assert!(began.elapsed() < Duration::from_secs(20), "it does not begin");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }

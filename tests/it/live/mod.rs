@@ -62,7 +62,7 @@ impl Ear {
         waxwing::schema::check(&mut request, app.app.config()).expect("it passes");
         let mut stream = waxwing::schema::subscribe(&schema, request, context);
         let (tell, told) = mpsc::channel(1);
-        let others = app.app.extension::<Hub>().waiting();
+        let others = app.app.extension::<Hub>().subscriber_count();
         let task = tokio::spawn(async move {
             while let Some(said) = stream.next().await {
                 if tell.send(said).await.is_err() {
@@ -113,7 +113,7 @@ impl Ear {
     /// Waits until it listens: what is posted from here on is heard live.
     async fn listen(self) -> Self {
         for _ in 0..2_000 {
-            if self.app.extension::<Hub>().waiting() > self.others {
+            if self.app.extension::<Hub>().subscriber_count() > self.others {
                 return self;
             }
             tokio::time::sleep(Duration::from_millis(5)).await;

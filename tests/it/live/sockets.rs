@@ -37,7 +37,7 @@ async fn told(events: &mut Events) -> (String, Value) {
 /// Waits until as many listen.
 async fn listening(app: &TestApp, count: usize) {
     for _ in 0..2_000 {
-        if app.app.extension::<waxwing::domains::streaming::Hub>().waiting() == count {
+        if app.app.extension::<waxwing::domains::streaming::Hub>().subscriber_count() == count {
             return;
         }
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;

@@ -27,7 +27,7 @@ async fn follow(app: &TestApp, actor: Option<&Actor>, status: &str, after: Optio
 pub(super) async fn followed(app: &TestApp, status: &str, count: usize) {
     let id = StatusId::from_global(status).expect("an id");
     for _ in 0..2_000 {
-        if streaming::followers_of_thread(&app.app, id) == count {
+        if streaming::thread_subscribers(&app.app, id) == count {
             return;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -116,7 +116,7 @@ async fn votes_are_told_at_most_once_a_second_with_all_until_then() {
     assert_eq!(hear(&mut ear, 1).await, ["1 points"], "the first at once");
     app.clock.advance(1_000);
     // Whoever is to tell waits by its own clock; what follows the thread tells it, too.
-    waxwing::domains::comments::service::tell_votes(&app.app, StatusId::from_global(&status).expect("an id"))
+    waxwing::domains::comments::service::publish_votes(&app.app, StatusId::from_global(&status).expect("an id"))
         .await
         .expect("it is told");
     assert_eq!(hear(&mut ear, 1).await, ["6 points"], "the others together");

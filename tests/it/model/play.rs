@@ -343,7 +343,7 @@ async fn apply(app: &App, change: Change) -> Option<u64> {
             let request = Request::new(app.clone(), None, None, None);
             let loaders = request.loaders();
             let login = loaders.users.load(who).await.expect("a store").expect("an account").login.clone();
-            accounts::service::leave(app, who, &login).await.expect("a deletion");
+            accounts::service::delete_unchecked(app, who, &login).await.expect("a deletion");
         }
         Change::Post(author) => {
             let draft = Draft { message: "x".into(), location: None, idempotency_key: None };

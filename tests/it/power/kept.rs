@@ -254,7 +254,7 @@ async fn a_session_that_makes_room_is_noted_as_ended() {
     let (app, ada, _) = scene().await;
     for _ in 0..100 {
         app.clock.advance(1_000);
-        sessions::begin(&app.app, ada.user_id(), None).await.expect("a session");
+        sessions::create(&app.app, ada.user_id(), None).await.expect("a session");
     }
     app.app.drain().await;
     let records: Vec<String> =

@@ -246,7 +246,7 @@ async fn a_subscription_pays_for_what_it_reads_before_anything_is_told() {
     let query = format!("subscription {{ statusEvents(filter: {{ follow: [\"ada\"] }}, after: {cursor}) {{ cursor }} }}");
     let mut socket = Socket::of(&app, ada.token.as_deref()).await;
     socket.subscribe("a", &query).await;
-    while app.app.extension::<waxwing::domains::streaming::Hub>().waiting() != 1 {
+    while app.app.extension::<waxwing::domains::streaming::Hub>().subscriber_count() != 1 {
         tokio::task::yield_now().await;
     }
     // A hundred events of three values or more.

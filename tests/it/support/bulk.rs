@@ -30,7 +30,7 @@ impl TestApp {
         }
         users::service::import(&app, &people, "correct horse").await.expect("a store");
         let ids: Vec<UserId> = people.iter().map(|user| user.id).collect();
-        let tokens = sessions::service::begin_many(&app, &ids).await.expect("a store");
+        let tokens = sessions::service::create_many(&app, &ids).await.expect("a store");
         let actor = |(user, token): (&User, String)| {
             let session = json!({ "token": token, "user": { "id": user.id.global(), "login": user.login } });
             Actor::new(self, Some(&session))

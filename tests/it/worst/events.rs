@@ -137,10 +137,10 @@ impl<'a> Run<'a> {
     /// Whether somebody waits for what happens next.
     fn waits(&self, of: &str) -> bool {
         match of {
-            "StatusEvent" => self.app.app.extension::<Hub>().waiting() > 0,
+            "StatusEvent" => self.app.app.extension::<Hub>().subscriber_count() > 0,
             "CommentEvent" => {
                 let status = StatusId::from_global(&self.world.ids["Status"]).expect("a status");
-                service::followers_of_thread(&self.app.app, status) > 0
+                service::thread_subscribers(&self.app.app, status) > 0
             }
             of => panic!("say when somebody waits for a {of}"),
         }

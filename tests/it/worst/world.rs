@@ -119,7 +119,7 @@ impl World {
         talk(&app.app, &people, &said).await;
         let mut whose = vec![people[HEAVY], people[READER], people[POSTER]];
         whose.resize(whose.len() + SESSIONS, people[HEAVY]);
-        let tokens = sessions::service::begin_many(&app.app, &whose).await.expect("sessions");
+        let tokens = sessions::service::create_many(&app.app, &whose).await.expect("sessions");
         let actor = |token: usize, at: usize| {
             let user = json!({ "id": people[at].global(), "login": login(at) });
             Actor::new(&app, Some(&json!({ "token": tokens[token], "user": user })))
@@ -242,7 +242,8 @@ async fn likes(app: &App, status: StatusId, people: &[UserId]) {
 async fn thread(app: &App, people: &[UserId], status: StatusId) -> CommentId {
     let add = async |author: usize, under: ParentRef| {
         let loaders = Request::new(app.clone(), None, None, None).loaders();
-        let draft = comments::Draft { under, message: "I have never seen it from this side.".into(), idempotency_key: None };
+        let draft =
+            comments::Draft { parent: under, message: "I have never seen it from this side.".into(), idempotency_key: None };
         threads::add(app, &loaders, people[author], draft).await.ok().flatten().expect("a comment")
     };
     let first = add(0, ParentRef::Status(status)).await;

@@ -6,7 +6,7 @@ use crate::base::audit::{Findings, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{AdId, CampaignId, StatusId};
 use crate::db::audit_reader::AuditReader;
-use crate::domains::statuses::audit::{Standing, standings};
+use crate::domains::statuses::audit::{StatusRecord, status_records};
 use redis::cmd;
 use std::collections::{BTreeSet, HashSet};
 
@@ -130,8 +130,8 @@ async fn read(reader: &AuditReader, id: CampaignId) -> Result<Seen, Error> {
     let shows = |number: u64| shows.read::<(Option<String>, Option<u64>)>(&number).unwrap_or_default();
     let slot = |number: u64| Some((number, Slot::named(&shows(number).0?)?));
     let promoted: Vec<(u64, StatusId)> = ads.iter().filter_map(|ad| Some((*ad, StatusId(shows(*ad).1?)))).collect();
-    let standings = standings(reader, promoted.iter().map(|(_, status)| *status)).await?;
-    let is_there = |status: &StatusId| matches!(standings.get(status), Some(Standing::Of(_)));
+    let standings = status_records(reader, promoted.iter().map(|(_, status)| *status)).await?;
+    let is_there = |status: &StatusId| matches!(standings.get(status), Some(StatusRecord::By(_)));
     let over = number(4).is_some_and(|ends| ends <= reader.now()) || fields[2].as_deref() == Some("stopped");
     let begun = number(3).is_none_or(|starts| starts <= reader.now());
     Ok(Seen {

@@ -94,7 +94,7 @@ impl AdObject {
     /// The promoted status; null for another ad, and when the status is gone: then the ad is not shown.
     async fn status(&self, ctx: &Context<'_>) -> Result<Option<StatusObject>> {
         let Creative::Status(status) = self.0.ad.creative else { return Ok(None) };
-        let shown = statuses::shown(&request(ctx)?.loaders(), [status]).await?.pop().flatten();
+        let shown = statuses::load_visible(&request(ctx)?.loaders(), [status]).await?.pop().flatten();
         Ok(shown.map(StatusObject))
     }
 

@@ -1,9 +1,10 @@
-//! The audit of comments: each stands in all orders of its thread, counts are what is there, and both sides of a comment agree.
+//! The audit of comments: each is in all orders of its thread, counts equal the comments, and threads and authors' indexes agree.
 
+mod repairs;
 mod sides;
 mod thread;
 
-pub(super) use thread::{Mends, mends};
+pub(super) use repairs::thread_repairs;
 
 use super::keys::{self, KeyKind};
 use super::model::{ERASED_FOR, MAX_ERASED, MAX_EVENTS, Order};
@@ -12,14 +13,14 @@ use crate::base::clock::MINUTE;
 use crate::base::error::Error;
 use crate::base::ids::StatusId;
 use crate::db::audit_reader::AuditReader;
-use crate::domains::statuses::audit::{Standing, standings};
+use crate::domains::statuses::audit::{StatusRecord, status_records};
 use crate::domains::statuses::{status_key, status_of_key};
 use redis::cmd;
 use std::collections::HashMap;
 
 pub use super::keys::KINDS;
 
-/// For how long events are kept where nothing else is set.
+/// The time to live of the log by default.
 const LOG: Expiry = Expiry::After(60 * MINUTE);
 
 /// Whether a key is of this domain.
@@ -27,7 +28,8 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Comments, their votes, the orders of threads, logs, and what accounts have said. A thread at a time is in memory, some 200 bytes a comment.
+/// Checks comments, votes, the orders and logs of threads, and authors' indexes. Holds one thread at a time in memory, some 200 bytes a
+/// comment.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -52,7 +54,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
     check_uncommented(reader, entries, found).await?;
     check_bounds(reader, &all, found).await?;
     check_fallen(reader, &all, found).await?;
-    let there = |status: &StatusId| matches!(standings.get(status), Some(Standing::Of(_)));
+    let there = |status: &StatusId| matches!(standings.get(status), Some(StatusRecord::By(_)));
     let of = |owned: &KeyKind| status_of(*owned).is_none_or(|status| there(&status));
     let sound: Vec<(KeyKind, &str)> = all.into_iter().filter(|(owned, _)| of(owned)).collect();
     sides::check(reader, &sound, found).await?;
@@ -81,15 +83,15 @@ const fn status_of(owned: KeyKind) -> Option<StatusId> {
     }
 }
 
-/// Nothing of a thread is there without its status, but for what goes just now.
+/// A thread exists only with its status, unless it is being deleted right now.
 async fn check_statuses(
     reader: &AuditReader,
     all: &[(KeyKind, &str)],
     found: &mut Findings,
-) -> Result<HashMap<StatusId, Standing>, Error> {
-    let standings = standings(reader, all.iter().filter_map(|(owned, _)| status_of(*owned))).await?;
+) -> Result<HashMap<StatusId, StatusRecord>, Error> {
+    let standings = status_records(reader, all.iter().filter_map(|(owned, _)| status_of(*owned))).await?;
     for (owned, key) in all {
-        if let Some(status) = status_of(*owned).filter(|status| standings.get(status) == Some(&Standing::Dead)) {
+        if let Some(status) = status_of(*owned).filter(|status| standings.get(status) == Some(&StatusRecord::Missing)) {
             let orphan = Remedy::DeleteOrphan { key: (*key).to_owned(), owners: vec![status_key(status)] };
             found.add_repairable(key, "there is no such status", [Remedy::ClearThread(status), orphan]);
         }
@@ -97,7 +99,7 @@ async fn check_statuses(
     Ok(standings)
 }
 
-/// A status without a thread counts no comments. One with a thread is looked at with that.
+/// A status without a thread counts no comments. A status with one is checked with its thread.
 async fn check_uncommented(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findings) -> Result<(), Error> {
     let ids: Vec<StatusId> = entries.iter().filter_map(|entry| status_of_key(&entry.key)).collect();
     let counts = reader.query(ids.iter().copied(), |id| cmd("HGET").arg(status_key(id)).arg("comments").take()).await?;
@@ -111,7 +113,7 @@ async fn check_uncommented(reader: &AuditReader, entries: &[KeyInfo], found: &mu
     Ok(())
 }
 
-/// What was taken away with its branch is cleared away.
+/// Comments of removed branches are deleted in the end.
 async fn check_fallen(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut Findings) -> Result<(), Error> {
     let of_fallen = |(owned, key): &(KeyKind, _)| if let KeyKind::Fallen(status) = owned { Some((*status, *key)) } else { None };
     let fallen: Vec<(StatusId, &str)> = all.iter().filter_map(of_fallen).collect();

@@ -1,8 +1,8 @@
-//! Each comment by itself: what it says, its votes, its place, and its author's side.
+//! The audit of single comments: fields, votes, ancestors, and the author's index.
 
 use super::super::keys::{self, KeyKind};
 use super::super::model::{MAX_COMMENTED, Order, bytes_of, number_of};
-use super::super::store::{of_side, side};
+use super::super::store::{parse_side, side};
 use crate::base::audit::{self, Findings, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{CommentId, UserId};
@@ -12,7 +12,7 @@ use redis::cmd;
 use std::collections::{HashMap, HashSet};
 
 const NUMBERS: [&str; 9] = ["uid", "edited", "up", "down", "replies", "places", "descendants", "others", "told"];
-/// Entries of an account's side that are read at once.
+/// Entries of an author's index that are read at once.
 const PAGE: usize = 1_000;
 
 pub(super) async fn check(reader: &AuditReader, all: &[(KeyKind, &str)], found: &mut Findings) -> Result<(), Error> {
@@ -30,7 +30,7 @@ pub(super) async fn check(reader: &AuditReader, all: &[(KeyKind, &str)], found: 
     Ok(())
 }
 
-/// What a comment says of itself.
+/// The fields of a comment that name other keys.
 struct Claims {
     id: CommentId,
     author: Option<UserId>,
@@ -59,7 +59,7 @@ async fn check_comments(reader: &AuditReader, ids: &[CommentId], found: &mut Fin
         if placed.read::<Option<f64>>(&(it.id, it.path.last().copied().unwrap_or(0))).flatten().is_none() {
             found.add_repairable(&key, format!("does not stand in {}", order(it.id)), [Remedy::PlaceComment(it.id)]);
         }
-        // What has fallen with its branch is on its way; whether it has, is seen with the thread.
+        // Comments of a removed branch are about to be deleted; the check of the thread decides.
         let stands = it.path.iter().all(|number| there.read::<u64>(&CommentId { number: *number, ..it.id }) == Some(1));
         let Some(author) = it.author.filter(|_| stands) else { continue };
         let settle = [Remedy::SettleComment { author, comment: it.id }];
@@ -92,7 +92,7 @@ fn check_fields(id: CommentId, values: &[Option<Vec<u8>>], found: &mut Findings)
     }
     for (name, at) in NUMBERS.iter().zip(4..) {
         if let Some(value) = text(at).filter(|value| audit::number(value).is_none()) {
-            // What is not there counts as zero, and is counted again when it can be read. An author is not known.
+            // An invalid count becomes zero and is counted again. An author cannot be guessed.
             let remedy = (*name != "uid").then(|| set(name, at, None));
             found.add_repairable_with(&key, format!("its {name} is no number"), format!("{value:?}"), remedy);
         }
@@ -112,7 +112,7 @@ fn check_fields(id: CommentId, values: &[Option<Vec<u8>>], found: &mut Findings)
     Claims { id, author, gone, voted: votes(6) + votes(7) > 0, path }
 }
 
-/// Votes are of living comments, and as many as are counted.
+/// Votes belong to existing comments, and their numbers equal the counts.
 async fn check_votes(reader: &AuditReader, ids: &[CommentId], found: &mut Findings) -> Result<(), Error> {
     let mut sums: HashMap<String, (u64, u64)> = HashMap::new();
     let mut odd: HashSet<String> = HashSet::new();
@@ -171,12 +171,12 @@ async fn check_commented(reader: &AuditReader, author: UserId, found: &mut Findi
         let page: Vec<(Vec<u8>, f64)> = reader.query([from.as_str()], range).await?.read(&from.as_str()).unwrap_or_default();
         let Some((_, last)) = page.last() else { break };
         from = format!("({last}");
-        let ids: Vec<CommentId> = page.iter().filter_map(|(member, _)| of_side(member)).collect();
+        let ids: Vec<CommentId> = page.iter().filter_map(|(member, _)| parse_side(member)).collect();
         let authors = reader.query(ids, |id| cmd("HGET").arg(keys::comment(id)).arg("uid").take()).await?;
         for (member, score) in &page {
-            let Some(id) = of_side(member).filter(|id| id.number as f64 == *score) else {
+            let Some(id) = parse_side(member).filter(|id| id.number as f64 == *score) else {
                 let remove = Remedy::RemoveMember { key: key.clone(), member: member.clone() };
-                let settle = of_side(member).map(|comment| Remedy::SettleComment { author, comment });
+                let settle = parse_side(member).map(|comment| Remedy::SettleComment { author, comment });
                 found.add_repairable(&key, "holds what is no comment's place", [settle.unwrap_or(remove)]);
                 continue;
             };

@@ -1,9 +1,5 @@
-//! A thread as a whole: every comment in every order with exactly its key, and all counts. All is told of `replies:{sid}:new`, at which the
-//! thread is looked at again.
-
-mod mends;
-
-pub(in super::super) use mends::{Mends, mends};
+//! The audit of a whole thread: every comment is in every order with its exact key, and all counts are right. Findings name
+//! `replies:{sid}:new`, by which a repair finds the thread.
 
 use super::super::keys;
 use super::super::model::{Comment, ID, Order, bytes_of, number_of};
@@ -18,33 +14,33 @@ use std::collections::{HashMap, HashSet};
 
 /// Comments that are read at once.
 const PAGE: usize = 1_000;
-/// How often a thread is read anew that changed while it was read.
-const AGAIN: usize = 5;
+/// How often a thread is read again that changes meanwhile.
+pub(super) const MAX_READS: usize = 5;
 
-/// A thread as it was at one moment.
-struct Thread {
-    status: StatusId,
-    /// Comments by number; `None` for what stands in the order and is not there. With the parent that the order says.
-    comments: HashMap<u64, (u64, Option<Comment>)>,
-    /// Those that were taken with their branches.
-    fallen: HashSet<u64>,
-    /// What the status counts.
-    counted: u64,
+/// A consistent read of a thread.
+pub(super) struct Thread {
+    pub(super) status: StatusId,
+    /// Comments by number, with the parent that the order `new` says; `None` for a member without a comment.
+    pub(super) comments: HashMap<u64, (u64, Option<Comment>)>,
+    /// Roots of removed branches.
+    pub(super) fallen: HashSet<u64>,
+    /// The number of comments that the status says.
+    pub(super) counted: u64,
 }
 
-/// What should be counted of a comment.
+/// The counts of a comment as they should be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Counts {
-    replies: u64,
-    places: u64,
-    descendants: u64,
-    others: u64,
+pub(super) struct Counts {
+    pub(super) replies: u64,
+    pub(super) places: u64,
+    pub(super) descendants: u64,
+    pub(super) others: u64,
 }
 
 pub(super) async fn check(reader: &AuditReader, status: StatusId, found: &mut Findings) -> Result<(), Error> {
-    // Every change of what is counted is in the log: where that stood still, all was read as it was at one moment. Of a thread that never
-    // rests nothing can be said now.
-    for _ in 0..AGAIN {
+    // Every change of a count is in the log: if the log has not moved, the read is consistent. A thread that never rests is not checked
+    // now.
+    for _ in 0..MAX_READS {
         let before = last(reader, status).await?;
         let thread = Thread::read(reader, status).await?;
         if last(reader, status).await? == before {
@@ -58,13 +54,13 @@ pub(super) async fn check(reader: &AuditReader, status: StatusId, found: &mut Fi
     Ok(())
 }
 
-async fn last(reader: &AuditReader, status: StatusId) -> Result<Option<String>, Error> {
+pub(super) async fn last(reader: &AuditReader, status: StatusId) -> Result<Option<String>, Error> {
     let last = reader.query([status], |id| cmd("HGET").arg(keys::thread(id)).arg("last").take()).await?;
     Ok(last.read::<Option<String>>(&status).flatten())
 }
 
-/// The members of an order, a page at a time.
-async fn members(
+/// Reads the members of an order, a page at a time.
+pub(super) async fn members(
     reader: &AuditReader,
     key: &str,
     mut visit: impl AsyncFnMut(Vec<Vec<u8>>) -> Result<(), Error>,
@@ -81,7 +77,7 @@ async fn members(
 }
 
 impl Thread {
-    async fn read(reader: &AuditReader, status: StatusId) -> Result<Self, Error> {
+    pub(super) async fn read(reader: &AuditReader, status: StatusId) -> Result<Self, Error> {
         let mut comments = HashMap::new();
         members(reader, &keys::replies(status, Order::New), async |page| {
             let places: Vec<(u64, u64)> = page.iter().filter_map(|member| pair(member)).collect();
@@ -111,7 +107,7 @@ impl Thread {
         found.add_repairable(&keys::replies(self.status, Order::New), what, [Remedy::RebuildThread(self.status)]);
     }
 
-    fn get(&self, number: u64) -> Option<&Comment> {
+    pub(super) fn get(&self, number: u64) -> Option<&Comment> {
         self.comments.get(&number)?.1.as_ref()
     }
 
@@ -150,8 +146,8 @@ impl Thread {
         }
     }
 
-    /// Counts a comment where it is to be counted. What has fallen counts among the others above until it is cleared away.
-    fn count(&self, comment: &Comment, stands: bool, counts: &mut HashMap<u64, Counts>) {
+    /// Adds a comment to the counts of its ancestors. A removed branch stays in `others` until it is deleted.
+    pub(super) fn count(&self, comment: &Comment, stands: bool, counts: &mut HashMap<u64, Counts>) {
         let living = u64::from(comment.author.is_some());
         if let Some(parent) = comment.path.last().filter(|_| stands) {
             let parent = counts.entry(*parent).or_default();
@@ -212,7 +208,7 @@ impl Thread {
         Ok(())
     }
 
-    /// Members stand by their bytes only where all scores are the same.
+    /// Members are ordered by their bytes only if all scores are equal.
     async fn check_scores(&self, reader: &AuditReader, found: &mut Findings) -> Result<(), Error> {
         let keys = Order::ALL.map(|order| keys::replies(self.status, order));
         let zeros = reader.query(keys.iter().map(String::as_str), |key| cmd("ZCOUNT").arg(key).arg(0).arg(0).take()).await?;
@@ -226,20 +222,20 @@ impl Thread {
     }
 }
 
-/// Parent and comment of a member of `new`.
+/// The parent and the comment of a member of `new`.
 fn pair(member: &[u8]) -> Option<(u64, u64)> {
     let (parent, number) = member.split_at_checked(ID)?;
     Some((number_of(parent)?, number_of(number)?))
 }
 
 /// The comment of a member of an order.
-fn place_of(order: Order, member: &[u8]) -> Option<u64> {
+pub(super) fn place_of(order: Order, member: &[u8]) -> Option<u64> {
     if order == Order::New { pair(member).map(|(_, number)| number) } else { member.get(ID + 4..).and_then(number_of) }
 }
 
 impl Order {
-    /// Whether a member is where a comment should stand, by what the comment says.
-    fn is_at(self, member: &[u8], comment: &Comment) -> bool {
+    /// Whether a member is where its comment should be.
+    pub(super) fn is_at(self, member: &[u8], comment: &Comment) -> bool {
         let parent = comment.path.last().copied().unwrap_or(0);
         match self {
             Self::New => pair(member) == Some((parent, comment.id.number)),
@@ -248,7 +244,7 @@ impl Order {
     }
 }
 
-/// Whether a member is where its comment stands. Two machines may round a power differently, by one at most.
+/// Whether a member is at its comment's position. Two machines may round a power differently, by one at most.
 fn is_at(member: &[u8], order: Order, parent: u64, comment: &Comment) -> bool {
     let Some((at, rest)) = member.split_at_checked(ID) else { return false };
     let Some(key) = rest.first_chunk::<4>().map(|key| u32::from_be_bytes(*key)) else { return false };

@@ -1,7 +1,7 @@
 -- add_comment.lua - adds a comment, once.
 -- KEYS those of thread.lua, all of {sid}
 -- ARGV 1-6 those of thread.lua  7 author's id  8 message
--- Returns 1 it stands | 0 what it is to stand under does not | -1 it was deleted
+-- Returns 1 it exists | 0 its parent does not exist | -1 it was deleted
 local is = redis.call('HMGET', KEYS[12], 'id', 'gone')
 if is[2] or redis.call('ZSCORE', KEYS[10], ARGV[3]) then return -1 end
 if not stands() then return 0 end

@@ -1,6 +1,6 @@
--- add_commented.lua - writes the author's side of a comment.
+-- add_commented.lua - adds a comment to its author's index.
 -- KEYS 1 commented:{uid}  2 user:{uid}
--- ARGV 1 status and comment, 7 bytes each  2 comment's id  3 the most that one may have
+-- ARGV 1 status and comment, 7 bytes each  2 comment's id  3 the most comments of an account
 -- Returns 1 | 0 no such account | -1 the limit is reached
 if redis.call('EXISTS', KEYS[2]) == 0 then return 0 end
 if not redis.call('ZSCORE', KEYS[1], ARGV[1]) and redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[3]) then return -1 end

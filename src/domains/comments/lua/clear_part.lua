@@ -1,4 +1,4 @@
--- clear_part.lua - clears a comment away that was taken with its branch; those below it are next.
+-- clear_part.lua - deletes a comment of a removed branch; its replies are next.
 -- KEYS those of thread.lua, all of {sid}
 -- ARGV 1-6 those of thread.lua  7 id of the removal
 -- Returns 1 | 0 there is none

@@ -1,10 +1,11 @@
--- count_votes.lua - sets what a comment counts to the votes on it, and puts it where it stands then; votes on what cannot be voted on go.
+-- count_votes.lua - sets the counts of votes of a comment from its votes, and moves it in the orders; deletes votes on a comment that takes
+-- none.
 -- KEYS those of thread.lua, all of {sid}
--- ARGV 1-6 those of thread.lua  7 how many votes it reads at most  8 votes up that were counted outside of it, - for none  9 votes down
---      10, 11 what the comment counted before that and after
--- Returns 1 | 0 the comment has changed meanwhile | -1 there are more than it reads
+-- ARGV 1-6 those of thread.lua  7 the most votes to read  8 upvotes that were counted outside, - for none  9 downvotes
+--      10, 11 the comment's counts before that and after
+-- Returns 1 | 0 the comment has changed meanwhile | -1 it has more votes
 if redis.call('HEXISTS', KEYS[12], 'uid') == 0 then
-  -- One that has lost its author is left to a person, with its votes.
+  -- A comment that has lost its author needs a person to decide; its votes stay.
   if redis.call('EXISTS', KEYS[12]) == 1 and redis.call('HEXISTS', KEYS[12], 'gone') == 0 then return 1 end
   return redis.call('UNLINK', KEYS[13])
 end

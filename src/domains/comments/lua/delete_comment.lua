@@ -1,7 +1,7 @@
--- delete_comment.lua - takes away what a comment says and who said it. Its place stays as long as it has replies, with the numbers of its votes.
+-- delete_comment.lua - removes the text and author of a comment. It stays in the thread while it has replies, with its counts of votes.
 -- KEYS those of thread.lua, all of {sid}
--- ARGV 1-6 those of thread.lua  7 how long it is known that it was there, ms  8 of how many that is known  9 who asks
--- Returns how many living comments went: 1 | 0 there is no such comment | -1 it is another's
+-- ARGV 1-6 those of thread.lua  7 how long deleted comments are remembered, ms  8 how many  9 the requesting account
+-- Returns the number of deleted comments: 1 | 0 no such comment | -1 another's
 local is = redis.call('HMGET', KEYS[12], 'uid', 'places')
 if not is[1] or not stands() then return 0 end
 if is[1] ~= ARGV[9] then return -1 end

@@ -1,7 +1,7 @@
--- edit_comment.lua - changes what a comment says.
+-- edit_comment.lua - edits the text of a comment.
 -- KEYS those of thread.lua, all of {sid}
--- ARGV 1-6 those of thread.lua  7 who asks  8 message
--- Returns 1 | 0 there is no such comment | -1 it is another's
+-- ARGV 1-6 those of thread.lua  7 the requesting account  8 message
+-- Returns 1 | 0 no such comment | -1 another's
 local is = redis.call('HMGET', KEYS[12], 'uid', 'message')
 if not is[1] or not stands() then return 0 end
 if is[1] ~= ARGV[7] then return -1 end

@@ -1,7 +1,7 @@
--- remove_branch.lua - takes a comment away with all below it: from here on nobody comes to any of it. What is below is cleared away later.
+-- remove_branch.lua - removes a comment with its branch: from here on none of it can be read. The comments below are deleted later.
 -- KEYS those of thread.lua, all of {sid}
--- ARGV 1-6 those of thread.lua  7 how long it is known that it was there, ms  8 of how many that is known  9 who asks  10 id of the removal
--- Returns how many living comments went | 0 there is no such comment | -1 it is not theirs to take
+-- ARGV 1-6 those of thread.lua  7 how long deleted comments are remembered, ms  8 how many  9 the requesting account  10 id of the removal
+-- Returns the number of removed comments | 0 no such comment | -1 not allowed
 local is = redis.call('HMGET', KEYS[12], 'id', 'uid', 'places', 'descendants', 'others')
 if not is[1] or not stands() then return 0 end
 if redis.call('HGET', KEYS[1], 'uid') ~= ARGV[9] then
@@ -13,7 +13,7 @@ if is[2] then
   count(-1, is[2])
   count_reply(-1)
 end
--- Whose the others are is seen when they are cleared away: until then they count among `others` above.
+-- Their authors are known when they are deleted: until then they count in the ancestors' `others`.
 if below > 0 then
   redis.call('HINCRBY', KEYS[1], 'comments', -below)
   for at = ABOVE + 1, #KEYS do redis.call('HINCRBY', KEYS[at], 'descendants', -below) end

@@ -1,8 +1,8 @@
--- restore_parent.lua - writes a comment as a deleted one that is missing above others, so that these can be read; or notes that what is below it
--- goes, if it was taken away.
+-- restore_parent.lua - restores a missing ancestor as a deleted comment, so that its replies can be read; or records that its replies must
+-- be deleted, if it was removed.
 -- KEYS those of thread.lua, all of {sid}
 -- ARGV 1-6 those of thread.lua  7 id of a removal
--- Returns 1 it stands | 2 what is below it goes | 0 it is there, or its status is not
+-- Returns 1 restored | 2 its replies must be deleted | 0 it exists, or its status does not
 if not stands() or redis.call('EXISTS', KEYS[12]) == 1 then return 0 end
 if redis.call('ZSCORE', KEYS[10], ARGV[3]) then
   redis.call('ZADD', KEYS[11], ARGV[7], ARGV[3])

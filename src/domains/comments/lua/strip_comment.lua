@@ -1,6 +1,6 @@
--- strip_comment.lua - takes away what a deleted comment says, and who said it.
+-- strip_comment.lua - removes the text and author of a deleted comment.
 -- KEYS 1 comment:{sid}:cid
 -- ARGV none
--- Returns how many fields it took away
+-- Returns the number of removed fields
 if redis.call('HEXISTS', KEYS[1], 'gone') == 0 then return 0 end
 return redis.call('HDEL', KEYS[1], 'uid', 'message', 'edited', 'others', 'told')

@@ -1,20 +1,20 @@
--- thread.lua - what the scripts that change a thread share: it stands before each of them, and their keys are these.
--- KEYS 1 status:{sid}  2 gone:{sid}  3 thread:{sid}  4 discussion:{sid}, which is its channel's name too  5 pending:{sid}
+-- thread.lua - the prelude of the scripts that change a thread. Their keys are these.
+-- KEYS 1 status:{sid}  2 gone:{sid}  3 thread:{sid}  4 discussion:{sid}, also the channel  5 pending:{sid}
 --      6 replies:{sid}:new  7 replies:{sid}:top  8 replies:{sid}:talk  9 replies:{sid}:split  10 erased:{sid}  11 fallen:{sid}
---      12 comment:{sid}:cid  13 votes:{sid}:cid  14… comment:{sid}:cid of every comment above, the top one first
--- ARGV 1 the ids of those above, 7 bytes each  2 the comment's id, 7 bytes  3 the same as a number  4 now, ms  5 how long events are kept, ms
---      6 the most events that are kept
+--      12 comment:{sid}:cid  13 votes:{sid}:cid  14… comment:{sid}:cid of every ancestor, the top one first
+-- ARGV 1 ids of the ancestors, 7 bytes each  2 the comment's id, 7 bytes  3 the same as a number  4 now, ms  5 how long events are kept, ms
+--      6 the most events in the log
 -- Returns nothing by itself
 local ABOVE = 13
 local DEPTH = #KEYS - ABOVE
 
--- The id of the comment above that stands at this depth, from 1 on; zeros for the status.
+-- The id of the ancestor at this depth, from 1 on; zeros for the status.
 local function above(depth)
   if depth == 0 then return string.rep('\0', 7) end
   return string.sub(ARGV[1], 7 * depth - 6, 7 * depth)
 end
 
--- Whether there is something to change: the status, and every comment above. What was taken away with its branch stands under nothing.
+-- Whether the comment can be changed: its status and all ancestors exist. Nothing can be added to a removed branch.
 local function stands()
   if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('EXISTS', KEYS[2]) == 1 then return false end
   for at = ABOVE + 1, #KEYS do
@@ -36,20 +36,20 @@ local function by_controversy(up, down)
   return key(math.floor((up + down) ^ (math.min(up, down) / math.max(up, down)) * 1000))
 end
 
--- Where a comment stands, in the order of the keys from 6 on.
+-- The member of a comment in the order of each key from 6 on.
 local function members(parent, id, up, down, replies)
   up, down, replies = tonumber(up), tonumber(down), tonumber(replies)
   return { parent .. id, parent .. by_score(up, down) .. id, parent .. key(replies) .. id, parent .. by_controversy(up, down) .. id }
 end
 
--- Moves a comment to another place in one order. The new one first: a set that has become empty is not come back to.
+-- Moves a comment within one order. Adds the new member first: an empty set would be deleted.
 local function move(at, before, after)
   if before == after then return end
   redis.call('ZADD', KEYS[at], 0, after)
   redis.call('ZREM', KEYS[at], before)
 end
 
--- So many living comments by `uid` more, or fewer, under everything above.
+-- Adds to the counts of all ancestors: this many comments by `uid`, or fewer.
 local function count(by, uid)
   redis.call('HINCRBY', KEYS[1], 'comments', by)
   for at = ABOVE + 1, #KEYS do
@@ -59,7 +59,7 @@ local function count(by, uid)
   end
 end
 
--- One living direct reply more, or less, of the comment above.
+-- Adds one direct reply to the parent's count, or removes one.
 local function count_reply(by)
   if DEPTH == 0 then return end
   local replies = redis.call('HINCRBY', KEYS[#KEYS], 'replies', by)
@@ -67,8 +67,8 @@ local function count_reply(by)
   move(8, parent .. key(replies - by) .. id, parent .. key(replies) .. id)
 end
 
--- Takes the comment's place away, and those of the deleted ones above it that were kept for it alone; it is known for a while that
--- they were there. Nothing touches them after that. ARGV 7 how long that is known, ms  8 of how many
+-- Removes the comment from the thread, with deleted ancestors that were kept for it alone; they are remembered as deleted. Nothing touches
+-- them afterwards. ARGV 7 how long they are remembered, ms  8 how many
 local function leave()
   local out, erased = { {}, {}, {}, {} }, {}
   local function take(at, parent, id)
@@ -101,11 +101,11 @@ local function leave()
   for at = last + 1, #KEYS do redis.call('UNLINK', KEYS[at]) end
 end
 
--- Notes what has happened to the comment, and tells whoever listens.
+-- Appends an event about the comment to the log, and publishes it.
 local function append(kind, removed)
   local last = redis.call('HGET', KEYS[3], 'last') or '0-0'
   local at, number = string.match(last, '^(%d+)-(%d+)$')
-  -- Greater than the last one, also where a clock is behind.
+  -- Greater than the last event's, also if the clock is behind.
   local now = math.max(tonumber(ARGV[4]), tonumber(at))
   local id = string.format('%.0f-%d', now, now == tonumber(at) and number + 1 or 0)
   redis.call('XADD', KEYS[4], 'MAXLEN', ARGV[6], id, 'k', kind, 'c', ARGV[3], 'n', removed, 'b', last)

@@ -1,7 +1,8 @@
--- vote_comment.lua - votes on a comment, or takes a vote back. That votes have changed is told at most once in a while: what comes sooner is noted.
+-- vote_comment.lua - votes on a comment, or takes a vote back. An event about votes is published at most once in an interval; changes in
+-- between are recorded as pending.
 -- KEYS those of thread.lua, all of {sid}
--- ARGV 1-6 those of thread.lua  7 voter, 8 bytes  8 vote: 1 | -1 | 0 none  9 how often it is told at most, ms
--- Returns 1 | 0 there is no such comment | when it is to be told, ms, which is noted just now
+-- ARGV 1-6 those of thread.lua  7 voter, 8 bytes  8 vote: 1 | -1 | 0 none  9 the interval, ms
+-- Returns 1 | 0 no such comment | when an event is due, ms, if it was recorded just now
 local is = redis.call('HMGET', KEYS[12], 'uid', 'up', 'down', 'told')
 if not is[1] or not stands() then return 0 end
 local before, after = tonumber(redis.call('HGET', KEYS[13], ARGV[7]) or 0), tonumber(ARGV[8])
@@ -18,7 +19,7 @@ move(9, parent .. by_controversy(was_up, was_down) .. own, parent .. by_controve
 local due = tonumber(is[4] or 0) + ARGV[9]
 if due <= tonumber(ARGV[4]) then
   redis.call('HSET', KEYS[12], 'told', ARGV[4])
-  -- What was noted is told with it, and not once more in the same second.
+  -- The event covers pending changes, so none is due in the same second.
   redis.call('ZREM', KEYS[5], ARGV[3])
   append('v', 0)
   return 1

@@ -1,13 +1,13 @@
--- walk_tree.lua - reads on in a thread, a comment before its replies, from a place on. Changes nothing.
+-- walk_tree.lua - reads a thread in reading order, a comment before its replies, from a position on. Writes nothing.
 -- KEYS 1 replies:{sid}:order
--- ARGV 1 1 when larger members come first | 0  2 bytes of a member's key  3 how many comments at most  4 how many levels
---      5 1 when the replies of the last place come next | 0  6… the place, level by level: key and id of each comment
+-- ARGV 1 1 if larger members come first | 0  2 bytes of a sort key  3 the most comments  4 the most levels
+--      5 1 if the replies of the last position come next | 0  6… the position, level by level: sort key and id of each comment
 -- Returns members, in reading order
 local reverse, width, limit, levels = ARGV[1] == '1', tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local END = string.rep('\255', 12)
 local lines, open = {}, {}
 
--- The comment that comes next under a parent; several are read at once, for those after it.
+-- The next comment below a parent; several are read at once and kept for the next calls.
 local function next_under(level)
   level.at = level.at + 1
   if not level.read[level.at] then

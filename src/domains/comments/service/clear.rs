@@ -1,8 +1,10 @@
-//! Taking away a branch, a whole thread, or all that an account has said in threads. What many keys say goes in passes.
+//! Removing a branch, a whole thread, or all comments of an account. Work on many keys is done in passes.
 
 use super::super::model::Comment;
-use super::super::store::{self, Changed};
-use super::{change, log, not_found};
+use super::super::store::{self, ChangeCommentResult};
+use super::events::log;
+use super::settle;
+use super::visible::not_found;
 use crate::app::App;
 use crate::base::error::{Error, Outcome, UserError, UserErrorCode};
 use crate::base::ids::{CommentId, StatusId, UserId};
@@ -12,31 +14,31 @@ use crate::platform::journal::service::{self as journal, Subtasks};
 use crate::platform::journal::{Progress, Task};
 use std::collections::HashSet;
 
-/// Comments that a pass takes away, with a few keys each.
+/// Comments that a pass deletes, with a few keys each.
 const PASS: usize = 200;
-/// Keys of what a pass changes; with what it only looks at they are a thousand.
+/// Keys that a pass writes; with the keys that it only reads they are a thousand.
 const KEYS: usize = 1_000 - PASS;
 /// Keys of a thread besides those of its comments.
 const OF_THREAD: usize = 11;
-/// Comments that as many keys belong to.
+/// The number of comments that would use as many keys.
 const THREAD: usize = OF_THREAD / 2;
-/// Passes before anybody is answered.
+/// Passes within the request.
 const PASSES: usize = 3;
 
-/// Takes a comment away with all below it. From the commit on nobody comes to any of it.
+/// Removes a comment with its branch. After the commit none of it is visible.
 pub(super) async fn remove(app: &App, by: UserId, comment: &Comment) -> Outcome<u64> {
     let lease = journal::begin_deletion(app, Task::Branch { author: comment.author, comment: comment.id }).await?;
     let removed = store::remove_branch(app.db(), log(app), comment, by, app.next_id().await?).await?;
-    let Changed::Done(count) = removed else {
+    let ChangeCommentResult::Done(count) = removed else {
         lease.ack(app);
         return Err(match removed {
-            Changed::Forbidden => forbidden().into(),
+            ChangeCommentResult::Forbidden => forbidden().into(),
             _ => not_found("commentId").into(),
         });
     };
     let sides: Vec<_> = comment.author.iter().map(|author| (*author, comment.id)).collect();
     store::remove_commented(app.db(), &sides).await?;
-    // Not by what was known of it before the commit: somebody may have replied since.
+    // Read again after the commit: there may be new replies.
     let mut more = true;
     for _ in 0..PASSES {
         more = more && clear(app, comment.id.status).await?;
@@ -50,19 +52,19 @@ fn forbidden() -> UserError {
     UserError::new(UserErrorCode::Forbidden, message, &["commentId"])
 }
 
-/// Makes everything agree with whether a comment is there, of which the whole branch may have gone: a pass over what is below it; the
-/// place to go on from, `None` at the end.
+/// Reconciles the author's index and the branch with whether a comment exists: one pass over the comments below. Returns where the next
+/// pass continues, `None` at the end.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle_branch(app: &App, author: Option<UserId>, id: CommentId) -> Result<Option<Progress>, Error> {
     if let Some(author) = author {
-        change::settle(app, author, id).await?;
+        settle::settle(app, author, id).await?;
     }
     settle_thread(app, id.status).await
 }
 
-/// A pass over a thread, of which branches may have gone, or all with its status; the place to go on from, `None` when nothing is left
+/// One pass over a thread with removed branches, or of a deleted status. Returns where the next pass continues, `None` when nothing is left
 /// to do.
 ///
 /// # Errors
@@ -73,8 +75,8 @@ pub async fn settle_thread(app: &App, status: StatusId) -> Result<Option<Progres
     Ok(more.then(Progress::default))
 }
 
-/// Clears away up to two hundred comments that were taken with branches, from the top; whether there may be more. Their authors' sides first:
-/// whom it takes away cannot be found again.
+/// Deletes up to two hundred comments of removed branches, from the top; `true` means that more may be left. The authors' indexes come
+/// first, since the authors are unknown afterwards.
 async fn clear(app: &App, status: StatusId) -> Result<bool, Error> {
     let fallen = store::fallen(app.db(), status, PASS).await?;
     if fallen.is_empty() {
@@ -96,11 +98,11 @@ async fn clear(app: &App, status: StatusId) -> Result<bool, Error> {
         done.clear();
     }
     let sides: Vec<_> = parts.iter().filter_map(|(part, _)| Some((part.author?, part.id))).collect();
-    let noted = begin_sides(app, &sides).await?;
+    let result = begin_sides(app, &sides).await?;
     store::remove_commented(app.db(), &sides).await?;
     store::clear(app.db(), log(app), &parts).await?;
     store::forget_fallen(app.db(), status, &done).await?;
-    noted.ack(app);
+    result.ack(app);
     Ok(true)
 }
 
@@ -108,8 +110,7 @@ async fn begin_sides(app: &App, sides: &[(UserId, CommentId)]) -> Result<Subtask
     journal::begin_subtasks(app, sides.iter().map(|(author, comment)| Task::Comment { author: *author, comment: *comment })).await
 }
 
-/// How many of these comments, from the first on, a pass has keys for: those of their threads and authors, their own, and those of the
-/// comments above.
+/// The number of comments, from the first on, for which a pass has keys: of their threads, authors and ancestors, and their own.
 fn fitting<'a>(comments: impl Iterator<Item = &'a Comment>) -> usize {
     let (mut threads, mut authors, mut above, mut count) = (HashSet::new(), HashSet::new(), HashSet::new(), 0);
     for comment in comments {
@@ -124,19 +125,18 @@ fn fitting<'a>(comments: impl Iterator<Item = &'a Comment>) -> usize {
     count
 }
 
-/// Takes the threads of statuses away that are gone: what a pass takes of all together, and the rest in the background. One round trip where
-/// there are none.
+/// Deletes the threads of deleted statuses: as many comments as a pass takes, the rest in the background. One round trip if there are none.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn end(app: &App, ids: &[StatusId]) -> Result<(), Error> {
-    let there = store::exist(app.db(), ids).await?;
+pub async fn erase_threads(app: &App, ids: &[StatusId]) -> Result<(), Error> {
+    let there = store::threads_exist(app.db(), ids).await?;
     let ids: Vec<StatusId> = ids.iter().zip(there).filter(|(_, there)| *there).map(|(id, _)| *id).collect();
-    // Not where somebody was mistaken: a thread goes with its status.
+    // Checked again: a thread is deleted only with its status.
     let stands = statuses::exist(app, &ids).await?;
     let mut room = PASS;
     for id in ids.into_iter().zip(stands).filter(|(_, stands)| !stands).map(|(id, _)| id) {
-        // Whoever follows the thread hears that it has come to its end.
+        // Tells the subscribers of the thread that it ends.
         events::publish_change(app, id.0);
         let taken = if room > 0 { erase(app, id, room).await? } else { 0 };
         if taken == room {
@@ -147,23 +147,23 @@ pub async fn end(app: &App, ids: &[StatusId]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Takes away up to `most` comments of a status that is gone, and the rest of its thread where those were fewer; how many.
+/// Deletes up to `most` comments of a deleted status, and the rest of its thread if there were fewer. Returns the number.
 async fn erase(app: &App, status: StatusId, most: usize) -> Result<usize, Error> {
-    let found = store::any_of(app.db(), status, most).await?;
+    let found = store::some_comments(app.db(), status, most).await?;
     let ids: Vec<CommentId> = found.iter().map(|(id, _)| *id).collect();
     let authors = store::authors(app.db(), &ids).await?;
     let sides: Vec<_> = authors.into_iter().zip(&ids).filter_map(|(author, id)| Some((author?, *id))).collect();
-    let noted = begin_sides(app, &sides).await?;
+    let result = begin_sides(app, &sides).await?;
     store::remove_commented(app.db(), &sides).await?;
     store::erase(app.db(), status, &found).await?;
     if found.len() < most {
         store::erase_thread(app.db(), status).await?;
     }
-    noted.ack(app);
+    result.ack(app);
     Ok(found.len())
 }
 
-/// Deletes what an account that is gone has said in threads, up to a hundred comments, as their author would; whether there may be more.
+/// Deletes up to a hundred comments of a deleted account, as their author would; `true` means that more may be left.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -174,9 +174,9 @@ pub async fn purge_account(app: &App, author: UserId) -> Result<bool, Error> {
     let fitting = &own[..fitting(own.iter().copied())];
     let later: HashSet<CommentId> = own[fitting.len()..].iter().map(|comment| comment.id).collect();
     let sides: Vec<_> = ids.iter().filter(|id| !later.contains(id)).map(|id| (author, *id)).collect();
-    let noted = begin_sides(app, &sides).await?;
+    let result = begin_sides(app, &sides).await?;
     store::delete(app.db(), log(app), fitting, author).await?;
     store::remove_commented(app.db(), &sides).await?;
-    noted.ack(app);
+    result.ack(app);
     Ok(ids.len() == PASS / 2 || !later.is_empty())
 }

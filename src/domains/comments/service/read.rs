@@ -3,15 +3,15 @@
 use super::super::load::LevelKey;
 use super::super::model::Sort;
 use super::super::store::Level;
-use super::{Shown, shown};
+use super::visible::{VisibleComment, load_visible};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{CommentId, StatusId};
 use crate::base::page::{self, Cursors, ListId, Page, PageArgs, PageSource, Row, Window};
 use crate::base::request::Loaders;
 
-/// A page of the direct replies of a comment, or of a status's own comments (`parent` is 0). Levels that are asked for together share
-/// their round trips: one for the skeletons, then those of [`shown`].
+/// A page of the direct replies of a comment, or of the top level (`parent` is 0). Levels that are requested together share their round
+/// trips: one for the skeletons, then those of [`load_visible`].
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -22,18 +22,18 @@ pub async fn replies(
     parent: u64,
     sort: Sort,
     args: &PageArgs,
-) -> Result<Page<Shown, u128>, Error> {
+) -> Result<Page<VisibleComment, u128>, Error> {
     let (cursors, list) = (app.cursors().await?, replies_id(status, parent, sort));
     let request = args.check_with(|text| decode(&cursors, list, text))?;
     page::fill(&Replies { loaders, status, parent, sort }, request).await
 }
 
-/// The list that a cursor of [`replies`] belongs to. Ids are unique over all kinds of things.
+/// The id under which cursors of [`replies`] are sealed. Ids are unique across all kinds.
 pub const fn replies_id(status: StatusId, parent: u64, sort: Sort) -> ListId {
     ListId { kind: sort.letter(), owner: if parent == 0 { status.0 } else { parent } }
 }
 
-/// The cursor of a place.
+/// Encodes the cursor of a position.
 pub fn encode(cursors: &Cursors, list: ListId, position: u128) -> String {
     cursors.sign(list, &position.to_be_bytes())
 }
@@ -50,7 +50,7 @@ struct Replies<'a> {
 }
 
 impl PageSource<u128> for Replies<'_> {
-    type Item = Shown;
+    type Item = VisibleComment;
 
     async fn read_rows(&self, windows: &[Window<u128>]) -> Result<Vec<Vec<Row<u128>>>, Error> {
         let level = |window: &Window<u128>| {
@@ -60,7 +60,7 @@ impl PageSource<u128> for Replies<'_> {
         Ok(found.into_iter().map(|rows| rows.to_vec()).collect())
     }
 
-    async fn hydrate(&self, rows: &[Row<u128>]) -> Result<Vec<Option<Shown>>, Error> {
-        shown(self.loaders, rows.iter().map(|row| CommentId { status: self.status, number: row.member })).await
+    async fn hydrate(&self, rows: &[Row<u128>]) -> Result<Vec<Option<VisibleComment>>, Error> {
+        load_visible(self.loaders, rows.iter().map(|row| CommentId { status: self.status, number: row.member })).await
     }
 }

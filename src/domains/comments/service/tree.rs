@@ -1,40 +1,40 @@
-//! A whole thread in reading order: a comment before its replies, siblings in the order that was asked.
+//! A whole thread in reading order: a comment before its replies, siblings in the requested order.
 
 use super::super::model::{MAX_DEPTH, Sort};
 use super::super::store::{self, Level, TreePlace};
-use super::{Shown, shown};
+use super::visible::{VisibleComment, load_visible};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{CommentId, StatusId};
 use crate::base::page::{Cursors, ListId, ListPosition, PageArgs, PageRequest, Row, Window};
 use crate::base::request::Loaders;
 
-/// What of a thread is read.
+/// The arguments of a page.
 #[derive(Clone, Debug, Default)]
 pub struct TreeArgs {
-    /// How many comments: 1 to 100.
+    /// The number of comments: 1 to 100.
     pub first: Option<i32>,
-    /// Only what comes after this cursor.
+    /// Starts behind this cursor.
     pub after: Option<String>,
     /// The order of siblings.
     pub sort: Sort,
-    /// How many levels; all if left out.
+    /// The number of levels; all by default.
     pub max_depth: Option<i32>,
 }
 
 /// A page of a thread.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// Comments in reading order, each with its cursor.
-    pub items: Vec<(String, Shown)>,
-    /// Whether anything comes after the page.
+    /// Comments in reading order, with their cursors.
+    pub items: Vec<(String, VisibleComment)>,
+    /// Whether the thread continues after the page.
     pub has_next: bool,
-    /// Whether anything comes before it.
+    /// Whether anything comes before the page.
     pub has_previous: bool,
 }
 
-/// A page of a thread in reading order. A cursor holds the places of a comment and of those above it, as they were: what kept its place
-/// since comes once. One round trip for the order and those of [`shown`]; two more behind a cursor.
+/// A page of a thread in reading order. A cursor holds the positions of a comment and its ancestors at that time; comments that have kept
+/// their position come exactly once. One round trip for the order, and those of [`load_visible`]; two more behind a cursor.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
@@ -66,7 +66,7 @@ fn levels(asked: Option<i32>) -> Result<usize, Error> {
     }
 }
 
-/// As bytes: what a member has behind its parent's id, level by level.
+/// Encodes a cursor: the part of each member behind its parent's id, level by level.
 fn encode(cursors: &Cursors, list: ListId, sort: Sort, positions: &[u128]) -> String {
     cursors.sign(list, &positions.iter().flat_map(|position| sort.bytes(*position)).collect::<Vec<u8>>())
 }
@@ -86,15 +86,15 @@ struct Walk<'a> {
     levels: usize,
 }
 
-/// A comment that was read, with its place and the places of those above it.
-type Line = (Vec<u128>, Shown);
+/// A comment with its position and those of its ancestors.
+type Line = (Vec<u128>, VisibleComment);
 
 impl Walk<'_> {
     fn id(&self, position: u128) -> CommentId {
         CommentId { status: self.status, number: self.sort.number(position) }
     }
 
-    /// Where to go on from a cursor: beside the first comment of its path that is there no more, since all below went with it.
+    /// Where a cursor continues: beside the first comment of its path that does not exist any more, since all below it was deleted.
     async fn resume(&self, mut positions: Vec<u128>) -> Result<TreePlace, Error> {
         let whole = positions.len() <= self.levels;
         positions.truncate(self.levels);
@@ -106,7 +106,7 @@ impl Walk<'_> {
         Ok(TreePlace { positions, descends: whole && gone.is_none() })
     }
 
-    /// Up to `limit` comments that may be shown, from a place on.
+    /// Up to `limit` visible comments from a position on.
     async fn read(&self, limit: usize, mut place: Option<TreePlace>) -> Result<Vec<Line>, Error> {
         let mut lines: Vec<Line> = Vec::new();
         while lines.len() < limit {
@@ -121,7 +121,7 @@ impl Walk<'_> {
                 above.push(row.position);
                 places.push(above.clone());
             }
-            let all = shown(self.loaders, found.iter().map(|(_, row)| self.id(row.position))).await?;
+            let all = load_visible(self.loaders, found.iter().map(|(_, row)| self.id(row.position))).await?;
             place = places.last().map(|positions| TreePlace { positions: positions.clone(), descends: true });
             lines.extend(places.into_iter().zip(all).filter_map(|(positions, shown)| Some((positions, shown?))));
             if ended {
@@ -131,7 +131,7 @@ impl Walk<'_> {
         Ok(lines)
     }
 
-    /// The first comment of all.
+    /// The first comment of the thread.
     async fn first(&self) -> Result<Option<u64>, Error> {
         let window = Window { below: u128::TOP, above: u128::BOTTOM, newest_first: true, limit: 1 };
         let level = Level { status: self.status, parent: 0, sort: self.sort, window };

@@ -1,7 +1,7 @@
--- remove_follower.lua - takes back the other side of a follow, whichever stands there.
+-- remove_follower.lua - removes the other side of a follow, whatever its id.
 -- KEYS 1 followers:{b}  2 user:{b}
 -- ARGV 1 a
--- Returns how many follow b (0 for no account b), how b's statuses reach them
+-- Returns the number of b's followers (0 for no account b), b's fan-out mode
 local count = redis.call('ZCARD', KEYS[1])
 local removed = redis.call('ZREM', KEYS[1], ARGV[1])
 if redis.call('EXISTS', KEYS[2]) == 0 then return {0, ''} end

@@ -1,7 +1,7 @@
--- remove_following.lua - takes back the follower's side of a follow: what counts. From here on no reader is shown what b says.
+-- remove_following.lua - removes the follower's side of a follow: the commit. From here on b's statuses are hidden in a's home.
 -- KEYS 1 following:{a}  2 user:{a}  3 left:{a}
 -- ARGV 1 b
--- Returns the id of the follow that was removed | 0 there was none
+-- Returns the id of the removed follow | 0 there was none
 local held = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not held then return '0' end
 redis.call('ZREM', KEYS[1], ARGV[1])

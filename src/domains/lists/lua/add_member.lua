@@ -1,7 +1,7 @@
--- add_member.lua - puts somebody on a list: from here on they are.
+-- add_member.lua - adds a member to a list: the commit.
 -- KEYS 1 members:{lid}  2 list:{lid}
 -- ARGV 1 user id  2 membership id  3 the most members of a list
--- Returns the id of the membership that stands now | -1 no such list | -2 the limit is reached
+-- Returns the id of the membership | -1 no such list | -2 the limit is reached
 if redis.call('EXISTS', KEYS[2]) == 0 then return '-1' end
 local held = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if held then return string.format('%.0f', held) end

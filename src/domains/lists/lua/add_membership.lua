@@ -1,4 +1,4 @@
--- add_membership.lua - writes the member's side of a membership, over an older or newer one.
+-- add_membership.lua - writes the member's side of a membership, replacing an older or newer one.
 -- KEYS 1 memberships:{uid}  2 user:{uid}
 -- ARGV 1 list id  2 membership id
 -- Returns 1 | 0 no such account

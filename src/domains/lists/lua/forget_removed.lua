@@ -1,7 +1,7 @@
--- forget_removed.lua - notes that a list's timeline holds nothing any more of somebody who left it.
+-- forget_removed.lua - forgets the removal of a member whose statuses have left the timeline.
 -- KEYS 1 removed:{lid}
--- ARGV 1 user id  2 id of the removal that was swept
--- Returns 1 | 0 they have left it anew since, or were swept before
+-- ARGV 1 user id  2 id of the removal that is done
+-- Returns 1 | 0 the account was removed again since, or it was done before
 local removal = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]))
 if not removal or removal > tonumber(ARGV[2]) then return 0 end
 return redis.call('ZREM', KEYS[1], ARGV[1])

@@ -1,12 +1,12 @@
--- remove_list.lua - takes a list from its owner: from here on it is gone, and no late step brings it back.
+-- remove_list.lua - deletes a list from its owner's set: the commit. No late step restores it.
 -- KEYS 1 lists:{uid}  2 dropped:{uid}  3 user:{uid}
--- ARGV 1 list id  2 now, ms  3 how long a deletion is known, ms  4 the most deletions that are known
--- Returns 1 | 2 it was deleted already | 0 there is no such list of this account
+-- ARGV 1 list id  2 now, ms  3 how long deleted lists are remembered, ms  4 how many
+-- Returns 1 | 2 it was deleted before | 0 no such list of this account
 if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then
   if redis.call('ZSCORE', KEYS[2], ARGV[1]) then return 2 end
   return 0
 end
--- Whoever is gone is given no list again.
+-- A deleted account receives no list again.
 if redis.call('EXISTS', KEYS[3]) == 0 then return 1 end
 redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
 redis.call('PEXPIRE', KEYS[2], ARGV[3])

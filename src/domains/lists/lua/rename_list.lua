@@ -1,4 +1,4 @@
--- rename_list.lua - gives a list another name.
+-- rename_list.lua - renames a list.
 -- KEYS 1 list:{lid}
 -- ARGV 1 name
 -- Returns 1 | 0 no such list

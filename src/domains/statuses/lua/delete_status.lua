@@ -1,7 +1,8 @@
--- delete_status.lua - takes a status away for good, if it is its author who asks. Those who like it are found until each has forgotten it.
+-- delete_status.lua - deletes a status of this author, and leaves a tombstone. Its likers are kept until each has removed the status from
+-- their set.
 -- KEYS 1 status:{id}  2 gone:{id}
--- ARGV 1 author's id  2 how long the mark stays, ms
--- Returns { message, latitude | nil, longitude | nil } as they were | {} there is no such status of this author
+-- ARGV 1 author's id  2 time to live of the tombstone, ms
+-- Returns { message, latitude | nil, longitude | nil } of the deleted status | {} no such status of this author
 local was = redis.call('HMGET', KEYS[1], 'uid', 'message', 'lat', 'lon')
 if was[1] ~= ARGV[1] then return {} end
 redis.call('SET', KEYS[2], '1', 'PX', ARGV[2])

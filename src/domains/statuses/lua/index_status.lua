@@ -1,7 +1,7 @@
--- index_status.lua - lists a status in its author's profile, and counts it.
+-- index_status.lua - adds a status to its author's profile, and counts it.
 -- KEYS 1 profile:{uid}  2 user:{uid}
--- ARGV 1 status id  2 the most an account may have
--- Returns 1 | 0 no such account | -1 the limit is reached; how many follow the author; how the author's statuses reach them now
+-- ARGV 1 status id  2 the most statuses of an account
+-- Returns 1 | 0 no such account | -1 the limit is reached; the author's number of followers; the author's fan-out mode
 if redis.call('EXISTS', KEYS[2]) == 0 then return {0, 0, ''} end
 if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then
   if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then return {-1, 0, ''} end

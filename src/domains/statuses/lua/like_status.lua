@@ -1,7 +1,7 @@
--- like_status.lua - likes a status, or takes the like back: what counts.
+-- like_status.lua - likes a status, or takes the like back: the commit.
 -- KEYS 1 status:{id}  2 likers:{id}
 -- ARGV 1 user id  2 like id, 0 to take it back
--- Returns the id of the like that stands now | 0 there is none | -1 no such status
+-- Returns the id of the like | 0 there is none | -1 no such status
 if redis.call('EXISTS', KEYS[1]) == 0 then return '-1' end
 if ARGV[2] == '0' then
   if redis.call('ZREM', KEYS[2], ARGV[1]) == 1 then redis.call('HINCRBY', KEYS[1], 'likes', -1) end

@@ -1,17 +1,17 @@
-//! The audit of feeds: they hold living statuses of their sources (a home of its owner too), no others, and all of them from their floor on
-//! (`complete`).
+//! The audit of feeds: they hold existing statuses of their sources (a home also of its owner), no others, and all of them from their floor
+//! on (`complete`).
 
 mod complete;
 
 use super::keys::{self, KeyKind};
-use super::model::{SEGMENTS_KEPT, most};
+use super::model::{SEGMENTS_KEPT, max_entries};
 use super::store::{left as left_key, sources as sources_key};
 use crate::base::audit::{self, Expiry, Findings, KeyInfo, Remedy};
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId, UserListId};
 use crate::db::audit_reader::{AuditReader, SetScan, SetWindow};
 use crate::domains::lists::{list_key, list_of_key};
-use crate::domains::statuses::audit::{Standing, standings};
+use crate::domains::statuses::audit::{StatusRecord, status_records};
 use crate::domains::users::{user_key, user_of_key};
 use crate::platform::journal::Feed;
 use redis::cmd;
@@ -23,7 +23,7 @@ pub fn owns(key: &str) -> bool {
     keys::parse(key).is_some()
 }
 
-/// Homes and what is kept beside them; their size too when the `window` is known.
+/// Checks homes, list timelines and the keys beside them; also their sizes if the `window` is known.
 ///
 /// # Errors
 /// As [`crate::db::Db::read_many`].
@@ -54,7 +54,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], window: Option<usi
     let of_users = entries.iter().filter_map(|entry| user_of_key(&entry.key)).map(Feed::Home);
     let of_lists = entries.iter().filter_map(|entry| list_of_key(&entry.key)).map(Feed::List);
     complete::check(reader, of_users.chain(of_lists).collect(), found).await?;
-    let mut walk = SetScan::start(reader, feeds, mend_entry, found).await?;
+    let mut walk = SetScan::start(reader, feeds, entry_remedy, found).await?;
     loop {
         let parts = walk.next(reader, found).await?;
         if parts.is_empty() {
@@ -64,7 +64,7 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], window: Option<usi
     }
 }
 
-/// A feed's tag is the id of an account or of a list.
+/// The tag of a feed is the id of an account or of a list.
 async fn check_owners(reader: &AuditReader, of: &[(u64, String)], found: &mut Findings) -> Result<(), Error> {
     let owners = |(tag, _): &(u64, String)| [user_key(UserId(*tag)), list_key(UserListId(*tag))];
     let asked: Vec<[String; 2]> = of.iter().map(owners).collect();
@@ -84,11 +84,11 @@ async fn check_sizes(
     window: Option<usize>,
     found: &mut Findings,
 ) -> Result<(), Error> {
-    let Some(most) = window.map(most) else { return Ok(()) };
+    let Some(max_entries) = window.map(max_entries) else { return Ok(()) };
     let sizes = reader.query(feeds.iter().map(|(_, key)| key.as_str()), |key| cmd("ZCARD").arg(key).take()).await?;
     for (_, key) in feeds {
-        if let Some(size) = sizes.read::<usize>(&key.as_str()).filter(|size| *size > most) {
-            found.add_with(key, format!("holds more than {most}"), size.to_string());
+        if let Some(size) = sizes.read::<usize>(&key.as_str()).filter(|size| *size > max_entries) {
+            found.add_with(key, format!("holds more than {max_entries}"), size.to_string());
         }
     }
     Ok(())
@@ -107,19 +107,19 @@ async fn check_states(reader: &AuditReader, states: &[(u64, String)], found: &mu
     Ok(())
 }
 
-/// An entry's place is itself.
-fn mend_entry(_: Feed, key: &str, member: u64) -> Vec<Remedy> {
+/// The score of an entry is its member.
+fn entry_remedy(_: Feed, key: &str, member: u64) -> Vec<Remedy> {
     vec![Remedy::PlaceMember { key: key.to_owned(), member }]
 }
 
-const fn forget_in(feed: Feed, status: StatusId) -> Remedy {
+const fn remove_deleted_from(feed: Feed, status: StatusId) -> Remedy {
     match feed {
         Feed::Home(owner) => Remedy::ForgetInHome { owner, status },
         Feed::List(list) => Remedy::ForgetInList { list, status },
     }
 }
 
-/// Whether an author is a source of a feed, and what the feed holds of that author.
+/// Reconciles a feed with whether an author is its source.
 const fn settle_source(feed: Feed, source: UserId) -> Remedy {
     match feed {
         Feed::Home(follower) => Remedy::SettleFollow { follower, followed: source },
@@ -129,18 +129,23 @@ const fn settle_source(feed: Feed, source: UserId) -> Remedy {
 
 async fn check_entries(reader: &AuditReader, parts: &[SetWindow<Feed>], found: &mut Findings) -> Result<(), Error> {
     let ids = parts.iter().flat_map(|part| part.rows.iter().map(|row| StatusId(row.member)));
-    let standings = standings(reader, ids).await?;
+    let standings = status_records(reader, ids).await?;
     let mut foreign = Vec::new();
     for part in parts {
         for row in &part.rows {
             if row.member != row.position {
                 let what = format!("status {} does not stand at its own place", row.member);
-                found.add_repairable_with(&part.key, what, row.position.to_string(), mend_entry(part.of, &part.key, row.member));
+                found.add_repairable_with(
+                    &part.key,
+                    what,
+                    row.position.to_string(),
+                    entry_remedy(part.of, &part.key, row.member),
+                );
             }
             match standings.get(&StatusId(row.member)) {
-                Some(Standing::Of(author)) if Feed::Home(*author) != part.of => foreign.push((part, row.member, *author)),
-                Some(Standing::Dead) => {
-                    let forget = forget_in(part.of, StatusId(row.member));
+                Some(StatusRecord::By(author)) if Feed::Home(*author) != part.of => foreign.push((part, row.member, *author)),
+                Some(StatusRecord::Missing) => {
+                    let forget = remove_deleted_from(part.of, StatusId(row.member));
                     found.add_repairable(&part.key, format!("there is no status {}", row.member), [forget]);
                 }
                 _ => {}
@@ -149,7 +154,7 @@ async fn check_entries(reader: &AuditReader, parts: &[SetWindow<Feed>], found: &
     }
     let edges = || foreign.iter().map(|(part, _, author)| (part.of, *author));
     let follows = reader.query(edges(), |(feed, author)| cmd("ZSCORE").arg(sources_key(feed)).arg(author.0).take()).await?;
-    // Whom the owner has just left is not shown; the journal sees to the sweeping.
+    // Unfollowed accounts are hidden; the journal removes their statuses.
     let left = reader.query(edges(), |(feed, author)| cmd("ZSCORE").arg(left_key(feed)).arg(author.0).take()).await?;
     for (part, status, author) in foreign {
         if follows.score(&(part.of, author)).is_none() && left.score(&(part.of, author)).is_none() {

@@ -1,8 +1,8 @@
--- push_feed.lua - puts statuses of an author into a feed, while the author is one of its sources (or its owner).
+-- push_feed.lua - adds statuses of an author to a feed, if the author is one of its sources or its owner.
 -- KEYS 1 home:{id}, or timeline:{id}  2 following:{id}, or members:{id}  3 feed:{id}  4 user:{id}, or list:{id}
--- ARGV 1 author  2 the follow that must stand, 0 for any, -1 for the owner's own  3 window  4 the most entries
---      5 a feed that was read before this moment is dropped, ms  6 when the feed was made, ms  7… status ids
--- Returns 1 | 0 not a source (any more), or the owner is no more | 2 nobody reads it
+-- ARGV 1 author  2 the follow that must exist, 0 for any, -1 for the owner's own statuses  3 window  4 the most entries
+--      5 a feed that was last read before this time is dropped, ms  6 when the feed was created, ms  7… status ids
+-- Returns 1 | 0 no source, or the owner was deleted | 2 the feed is dropped
 if redis.call('EXISTS', KEYS[4]) == 0 then return 0 end
 if ARGV[2] ~= '-1' then
   local follow = redis.call('ZSCORE', KEYS[2], ARGV[1])
@@ -24,7 +24,7 @@ for i = 7, #ARGV do
     entries[#entries + 1] = ARGV[i]
   end
 end
--- What belongs below the floor is in none of the segments that were merged before it came.
+-- Segments that were merged before do not contain statuses that come below the floor.
 if #entries < 2 * (#ARGV - 6) then redis.call('HINCRBY', KEYS[3], 'late', 1) end
 if #entries == 0 then return 1 end
 redis.call('ZADD', KEYS[1], unpack(entries))

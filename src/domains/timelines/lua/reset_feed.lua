@@ -1,7 +1,7 @@
--- reset_feed.lua - drops a feed whose state cannot be read, as if nobody had read it for long.
+-- reset_feed.lua - drops a feed whose state is invalid, as if it had not been read for long.
 -- KEYS 1 home:{id}, or timeline:{id}  2 feed:{id}  3 segments:{id}
 -- ARGV none
--- Returns 1 | 0 it can be read
+-- Returns 1 | 0 the state is valid
 local state = redis.call('HMGET', KEYS[2], 'floor', 'seen', 'is', 'late')
 local function is_number(text) return not text or string.match(text, '^%d+$') end
 local is_sound = is_number(state[1]) and is_number(state[2]) and is_number(state[4])

@@ -1,7 +1,7 @@
-//! Posting and deleting, and the walk over all feeds that a status goes to.
+//! Posting and deleting, and the fan-out of a status to all feeds.
 
-use super::super::store::{self, Push};
-use super::{PASS, reach, terms};
+use super::super::store::{self, FeedPush};
+use super::{PASS, fanout_mode, push_limits};
 use crate::app::App;
 use crate::base::error::{Error, Outcome};
 use crate::base::ids::{StatusId, UserId, UserListId};
@@ -10,75 +10,75 @@ use crate::domains::comments::service as comments;
 use crate::domains::graph::service as graph;
 use crate::domains::lists::service as lists;
 use crate::domains::statuses::service as statuses;
-use crate::domains::statuses::service::Settled;
-use crate::domains::statuses::{Draft, Posted};
+use crate::domains::statuses::service::StatusState;
+use crate::domains::statuses::{Draft, NewStatus};
 use crate::platform::events::FilterTerms;
 use crate::platform::journal::{Feed, Progress};
 
-/// Posts a status: when this answers it is in the author's home and profile and in the homes of the first 1,000 followers; the
-/// others get it within seconds. Of an author whose statuses are merged it is in all homes. The same status for a repeated idempotency
-/// key, `None` when that was deleted since.
+/// Posts a status. When this returns, it is in the author's home and profile and in the homes of the first 1,000 followers; it reaches the
+/// others within seconds. A status of an author whose statuses are merged is in all homes at once. A repeated idempotency key returns the
+/// same status, or `None` if it was deleted since.
 ///
 /// # Errors
 /// As [`statuses::create`].
 pub async fn post(app: &App, author: UserId, draft: Draft) -> Outcome<Option<StatusId>> {
-    let Some(Posted { id, terms, audience, lease }) = statuses::create(app, author, draft).await? else { return Ok(None) };
-    // It is posted: whether its author's reach is looked at now or with the next status changes nothing of it.
-    if let Err(error) = reach::look(app, author, audience).await {
+    let Some(NewStatus { id, terms, audience, lease }) = statuses::create(app, author, draft).await? else { return Ok(None) };
+    // The status is posted, so an error here only delays the switch of the author's fan-out mode to the next status.
+    if let Err(error) = fanout_mode::switch_if_due(app, author, audience).await {
         tracing::debug!(%error, "how an author's statuses reach the followers is looked at with the next status");
     }
-    let walk = Walk { author, id, pushed: audience.reach.is_pushed(), there: Some(true), terms: Some(terms) };
+    let walk = FanoutPass { author, id, is_pushed: audience.mode.is_pushed(), there: Some(true), terms: Some(terms) };
     lease.finish(app, walk.pass(app, Progress::default()).await?).await;
     Ok(Some(id))
 }
 
-/// Deletes a status: nobody sees it from the moment this answers; homes are swept like a post fills them.
+/// Deletes a status. It is hidden as soon as this returns; its entries in homes are removed in passes, as they were added.
 ///
 /// # Errors
-/// `NOT_FOUND` when there is no such status of `author`, also the second time.
+/// `NOT_FOUND` if the author has no such status, also at the second deletion.
 pub async fn delete(app: &App, author: UserId, id: StatusId) -> Outcome<()> {
     let lease = statuses::delete(app, author, id).await?;
-    let walk = Walk { author, id, pushed: true, there: Some(false), terms: None };
+    let walk = FanoutPass { author, id, is_pushed: true, there: Some(false), terms: None };
     lease.finish(app, walk.pass(app, Progress::default()).await?).await;
     Ok(())
 }
 
-/// Makes the profile, the homes and what people like agree with whether a status is there: a pass, at most a thousand of them; `None` at
-/// the end.
+/// Reconciles the profile, the homes and the lists of liked statuses with whether a status exists: one pass of at most a thousand; `None`
+/// at the end.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle(app: &App, author: UserId, id: StatusId, progress: Progress) -> Result<Option<Progress>, Error> {
-    let pushed = match statuses::settle(app, author, id).await? {
-        Settled::NotTheirs => return Ok(None),
-        Settled::There(reach) => reach.is_pushed(),
-        Settled::Gone => true,
+    let is_pushed = match statuses::settle(app, author, id).await? {
+        StatusState::OtherAuthor => return Ok(None),
+        StatusState::Exists(reach) => reach.is_pushed(),
+        StatusState::Deleted => true,
     };
-    Walk { author, id, pushed, there: None, terms: None }.pass(app, progress).await
+    FanoutPass { author, id, is_pushed, there: None, terms: None }.pass(app, progress).await
 }
 
-/// The stages of a walk.
+/// The stages of a fan-out.
 const FOLLOWERS: u8 = 0;
 const LISTS: u8 = 1;
 const LIKES: u8 = 2;
 
-/// The way of a status to the homes, or out of them.
-struct Walk {
+/// The fan-out of a status to feeds, or its removal from them.
+struct FanoutPass {
     author: UserId,
     id: StatusId,
     /// Whether it goes to the followers, or only to its author.
-    pushed: bool,
-    /// Whether it is there, as far as is known.
+    is_pushed: bool,
+    /// Whether it exists, as far as is known.
     there: Option<bool>,
-    /// What filters ask of it, as far as that is at hand.
+    /// The marks that filters match, if they are known.
     terms: Option<FilterTerms>,
 }
 
-impl Walk {
-    /// One pass over the followers, newest first, the first one over the author too; the place to go on from. Looks again at the end:
-    /// a deletion may have swept these homes before the status came to them.
+impl FanoutPass {
+    /// One pass over the followers, newest first; the first pass includes the author. Returns where the next pass continues. Checks at the
+    /// end whether the status still exists: a concurrent deletion may have passed these homes before the status was added.
     ///
-    /// What is not there is forgotten by those who like it after that, and its comments go.
+    /// After the last pass of a deleted status its likes and comments are removed.
     async fn pass(&self, app: &App, progress: Progress) -> Result<Option<Progress>, Error> {
         if progress.stage == LIKES {
             return self.forget(app).await;
@@ -89,7 +89,7 @@ impl Walk {
             None => statuses::is_by(app, self.author, self.id).await?,
         };
         loop {
-            self.bring(app, &feeds, there).await?;
+            self.apply(app, &feeds, there).await?;
             let now = statuses::is_by(app, self.author, self.id).await?;
             if now == there {
                 break;
@@ -97,25 +97,25 @@ impl Walk {
             there = now;
         }
         if next.is_none() && there {
-            // It stands wherever it is pushed to: what is told can be read.
-            statuses::tell(app, self.author, self.id, self.terms.clone()).await?;
+            // The status is in every feed that it is pushed to, so subscribers can read it.
+            statuses::publish(app, self.author, self.id, self.terms.clone()).await?;
         }
         if next.is_some() || there { Ok(next) } else { self.forget(app).await }
     }
 
-    /// A pass over those who like it, and after the last one the comments under it, of which the most go in the background.
+    /// One pass over the accounts that like the status; after the last one its comments are removed, most of them in the background.
     async fn forget(&self, app: &App) -> Result<Option<Progress>, Error> {
         if !statuses::forget_likes_of(app, &[self.id]).await?.is_empty() {
             return Ok(Some(Progress { stage: LIKES, ..Progress::default() }));
         }
-        comments::end(app, &[self.id]).await?;
+        comments::erase_threads(app, &[self.id]).await?;
         Ok(None)
     }
 
-    /// The feeds of a pass, and where the next one goes on: followers first, then the lists that the author is on. The author's own home
-    /// and the first lists come with the first followers, where there is room for them.
+    /// The feeds of a pass, and where the next pass continues: first the followers' homes, then the lists that the author is on. The
+    /// author's home and the first lists come with the first followers if they fit.
     async fn feeds(&self, app: &App, progress: Progress) -> Result<(Vec<Feed>, Option<Progress>), Error> {
-        if !self.pushed {
+        if !self.is_pushed {
             return Ok((vec![Feed::Home(self.author)], None));
         }
         let below = if progress.below == 0 { u64::MAX } else { progress.below };
@@ -141,13 +141,13 @@ impl Walk {
         Ok((feeds, place_of(LISTS, &on_lists)))
     }
 
-    async fn bring(&self, app: &App, feeds: &[Feed], there: bool) -> Result<(), Error> {
+    async fn apply(&self, app: &App, feeds: &[Feed], there: bool) -> Result<(), Error> {
         if !there {
             return store::remove(app.db(), feeds, &[self.id]).await;
         }
         let ids = [self.id];
-        let push = |feed: &Feed| Push { feed: *feed, author: self.author, follow: None, ids: &ids };
-        let pushes: Vec<Push<'_>> = feeds.iter().map(push).collect();
-        store::push(app.db(), terms(app), &pushes).await.map(drop)
+        let push = |feed: &Feed| FeedPush { feed: *feed, author: self.author, follow: None, ids: &ids };
+        let pushes: Vec<FeedPush<'_>> = feeds.iter().map(push).collect();
+        store::push(app.db(), push_limits(app), &pushes).await.map(drop)
     }
 }

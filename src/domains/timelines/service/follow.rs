@@ -1,9 +1,9 @@
-//! Following and unfollowing, and what becoming a source of a feed, or ceasing to be one, does to it.
+//! Following and unfollowing, and what they change in feeds.
 
-use super::super::model::{CEILING, LARGEST};
-use super::super::store::{self, MERGE, Push};
-use super::absence::{Latest, refill_if_empty, remove_deleted};
-use super::{reach, terms};
+use super::super::model::{CEILING, LARGEST_FEED};
+use super::super::store::{self, FeedPush, MERGE};
+use super::idle::{LatestStatuses, rebuild_if_sparse, remove_deleted};
+use super::{fanout_mode, push_limits};
 use crate::app::App;
 use crate::base::error::{Error, Outcome};
 use crate::base::ids::{StatusId, UserId};
@@ -15,13 +15,12 @@ use crate::platform::events::service as events;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Feed, Task};
 
-/// Makes `viewer` follow `other`, and puts the other's statuses into the viewer's home before it answers: as many as it has room for.
-/// Doing so again changes nothing.
+/// Follows `other`, and adds their statuses to the viewer's home before it returns, as many as fit. Following again changes nothing.
 ///
 /// # Errors
-/// As [`graph::follow`]; `NOT_FOUND` when `other` is gone.
+/// As [`graph::follow`]; `NOT_FOUND` if `other` was deleted.
 pub async fn follow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
-    graph::may_change(app, viewer, other).await?;
+    graph::charge_change(app, viewer, other).await?;
     let lease = journal::begin(app, task(viewer, other)).await?;
     if let Err(refusal) = graph::follow(app, viewer, other).await {
         lease.on_refusal(app, &refusal);
@@ -32,8 +31,8 @@ pub async fn follow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     if is_there { Ok(()) } else { Err(graph::not_found().into()) }
 }
 
-/// Makes `viewer` follow `other` no longer, and takes the other's statuses out of the viewer's home before it answers; nobody is shown
-/// them from the first step on. What had no place beside them comes in again within seconds, and is read from profiles until then.
+/// Unfollows `other`, and removes their statuses from the viewer's home before it returns; they are hidden from the first step on. Older
+/// statuses of others take their place within seconds, and are read from profiles until then.
 ///
 /// # Errors
 /// `RATE_LIMITED`; `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -41,7 +40,7 @@ pub async fn unfollow(app: &App, viewer: UserId, other: UserId) -> Outcome<()> {
     if viewer == other {
         return Ok(());
     }
-    graph::may_change(app, viewer, other).await?;
+    graph::charge_change(app, viewer, other).await?;
     let lease = journal::begin_deletion(app, task(viewer, other)).await?;
     graph::unfollow(app, viewer, other).await?;
     settle(app, Feed::Home(viewer), other).await?;
@@ -53,30 +52,30 @@ const fn task(viewer: UserId, other: UserId) -> Task {
     Task::Source { feed: Feed::Home(viewer), source: other }
 }
 
-/// Makes the other side of an edge and the feed agree with the feed's side, however often that changes meanwhile; `false` when
-/// `source` is no account.
+/// Reconciles the source's side of an edge and the feed with the feed's side, as often as that changes meanwhile; `false` if `source` is no
+/// account.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<bool, Error> {
     events::publish_change(app, feed.tag());
-    let (mut edge, mut is_there) = (look(app, feed, source).await?, true);
+    let (mut edge, mut is_there) = (read_edge(app, feed, source).await?, true);
     loop {
-        let audience = other_side(app, feed, source, edge).await?;
+        let audience = write_other_side(app, feed, source, edge).await?;
         match (edge.follow, audience) {
-            (Some(_), Some(audience)) if audience.reach.is_marked() => store::mark(app.db(), &[feed], source).await?,
-            (Some(follow), Some(_)) => bring_in(app, feed, source, follow).await?,
+            (Some(_), Some(audience)) if audience.mode.is_marked() => store::mark(app.db(), &[feed], source).await?,
+            (Some(follow), Some(_)) => backfill(app, feed, source, follow).await?,
             _ => sweep(app, feed, source).await?,
         }
-        // What was written there has been taken back, and is settled too.
+        // The write to the source's side was undone, and the undone edge is reconciled, too.
         is_there &= audience.is_some();
         if let Some(undone) = edge.left {
             forget(app, feed, source, undone).await?;
         }
         if let Some(audience) = audience {
-            reach::look(app, source, audience).await?;
+            fanout_mode::switch_if_due(app, source, audience).await?;
         }
-        let now = look(app, feed, source).await?;
+        let now = read_edge(app, feed, source).await?;
         if now.follow == edge.follow && now.left.is_none() {
             return Ok(is_there);
         }
@@ -84,31 +83,31 @@ pub async fn settle(app: &App, feed: Feed, source: UserId) -> Result<bool, Error
     }
 }
 
-/// The same after a node may have lost what it held: entries of the feed whose statuses are gone are removed, too. The walk over the followers
-/// of their author has missed this one, if the other side of the edge was lost.
+/// As [`settle`], after a node may have lost writes: also removes entries of deleted statuses. Their fan-out has missed this feed if the
+/// author's side of the edge was lost.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn settle_again(app: &App, feed: Feed, source: UserId) -> Result<bool, Error> {
-    for ids in store::newest(app.db(), feed, LARGEST).await?.chunks(MERGE) {
+pub async fn settle_after_loss(app: &App, feed: Feed, source: UserId) -> Result<bool, Error> {
+    for ids in store::newest(app.db(), feed, LARGEST_FEED).await?.chunks(MERGE) {
         remove_deleted(app, &[feed], ids).await?;
     }
     settle(app, feed, source).await
 }
 
-/// Whether somebody is a source, as the feed's side says.
-async fn look(app: &App, feed: Feed, source: UserId) -> Result<Edge, Error> {
+/// Reads the feed's side of an edge.
+async fn read_edge(app: &App, feed: Feed, source: UserId) -> Result<Edge, Error> {
     match feed {
         Feed::Home(owner) => graph::edge(app, owner, source).await,
         Feed::List(list) => lists::edge(app, list, source).await,
     }
 }
 
-/// Writes the source's side, and tells how the source's statuses reach feeds; `None` when that account is gone.
-async fn other_side(app: &App, feed: Feed, source: UserId, edge: Edge) -> Result<Option<Audience>, Error> {
+/// Writes the source's side of an edge. Returns the source's fan-out mode; `None` if the account was deleted.
+async fn write_other_side(app: &App, feed: Feed, source: UserId, edge: Edge) -> Result<Option<Audience>, Error> {
     match feed {
         Feed::Home(owner) => graph::settle(app, owner, source, edge).await,
-        // How they reach feeds is asked after the list stands there: a crossing that begins since finds it.
+        // Read after the list is in place: a switch of modes that begins later finds it.
         Feed::List(list) => match lists::settle_member(app, list, source, edge).await? {
             true => graph::audience(app, source).await.map(Some),
             false => Ok(None),
@@ -123,16 +122,16 @@ async fn forget(app: &App, feed: Feed, source: UserId, undone: u64) -> Result<()
     }
 }
 
-/// Puts a source's statuses into a feed, down to its floor, while that edge stands.
-async fn bring_in(app: &App, feed: Feed, source: UserId, follow: u64) -> Result<(), Error> {
+/// Adds a source's statuses to a feed, down to its floor, while the edge exists.
+async fn backfill(app: &App, feed: Feed, source: UserId, follow: u64) -> Result<(), Error> {
     let floor = floor(app, feed).await?;
     if floor == CEILING {
         return Ok(()); // It is filled when it is read.
     }
-    let mut latest = Latest::for_feeds(app, source, floor);
+    let mut latest = LatestStatuses::for_feeds(app, source, floor);
     while let Some(ids) = latest.next(app).await? {
-        let push = Push { feed, author: source, follow: Some(follow), ids: &ids };
-        if store::push(app.db(), terms(app), &[push]).await? != [true] {
+        let push = FeedPush { feed, author: source, follow: Some(follow), ids: &ids };
+        if store::push(app.db(), push_limits(app), &[push]).await? != [true] {
             break; // Unfollowed meanwhile.
         }
         remove_deleted(app, &[feed], &ids).await?;
@@ -140,13 +139,14 @@ async fn bring_in(app: &App, feed: Feed, source: UserId, follow: u64) -> Result<
     Ok(())
 }
 
-/// Takes a source's statuses out of a feed. From here on none of theirs enters. The entries are looked at, not the source's profile: that
-/// may have grown since, and what it lacks by now may be an entry still, which its deletion looks for among the source's followers.
+/// Removes a source's statuses from a feed; no new ones are added from here on. Looks at the feed's entries, not at the source's profile:
+/// the profile may have grown since, and a status that was deleted meanwhile may still be an entry, which its deletion would look for among
+/// the source's followers.
 async fn sweep(app: &App, feed: Feed, source: UserId) -> Result<(), Error> {
     if !store::sweep(app.db(), feed, source, &[]).await? {
         return Ok(()); // Followed again meanwhile.
     }
-    for ids in store::newest(app.db(), feed, LARGEST).await?.chunks(MERGE) {
+    for ids in store::newest(app.db(), feed, LARGEST_FEED).await?.chunks(MERGE) {
         let authors = statuses::authors(app, ids).await?;
         let goes = |author: Option<UserId>| author.is_none_or(|author| author == source);
         let theirs: Vec<StatusId> = ids.iter().zip(authors).filter(|(_, author)| goes(*author)).map(|(id, _)| *id).collect();
@@ -154,7 +154,7 @@ async fn sweep(app: &App, feed: Feed, source: UserId) -> Result<(), Error> {
             return Ok(());
         }
     }
-    refill_if_empty(app, feed).await
+    rebuild_if_sparse(app, feed).await
 }
 
 async fn floor(app: &App, feed: Feed) -> Result<u64, Error> {

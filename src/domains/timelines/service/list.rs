@@ -1,24 +1,24 @@
-//! Lists' timelines, and what changes of lists do to them.
+//! List timelines, and what changes of lists do to them.
 
 use super::super::store;
-use super::{Shown, follow};
+use super::{FeedListing, follow};
 use crate::app::App;
 use crate::base::error::{Error, Outcome};
 use crate::base::ids::{UserId, UserListId};
 use crate::base::page::{self, Page, PageArgs};
 use crate::base::request::Loaders;
 use crate::domains::lists::service as lists;
-use crate::domains::statuses::Seen;
+use crate::domains::statuses::ViewedStatus;
 use crate::platform::events::service as events;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Feed, Task};
 
-/// Puts somebody on a list of `owner`: their statuses are in its timeline when this answers, as many as it has room for.
+/// Adds an account to a list of `owner`. Its statuses are in the timeline when this returns, as many as fit.
 ///
 /// # Errors
-/// As [`lists::may_change`] and [`lists::add`]; `NOT_FOUND` when `user` is gone.
+/// As [`lists::charge_change`] and [`lists::add`]; `NOT_FOUND` if `user` was deleted.
 pub async fn add_to_list(app: &App, owner: UserId, list: UserListId, user: UserId) -> Outcome<()> {
-    lists::may_change(app, owner, list).await?;
+    lists::charge_change(app, owner, list).await?;
     let lease = journal::begin(app, Task::Source { feed: Feed::List(list), source: user }).await?;
     if let Err(refusal) = lists::add(app, list, user).await {
         lease.on_refusal(app, &refusal);
@@ -29,12 +29,13 @@ pub async fn add_to_list(app: &App, owner: UserId, list: UserListId, user: UserI
     if is_there { Ok(()) } else { Err(lists::no_account().into()) }
 }
 
-/// Takes somebody off a list of `owner`: their statuses are not shown from the first step on, and out of its timeline when this answers.
+/// Removes an account from a list of `owner`. Its statuses are hidden from the first step on, and removed from the timeline when this
+/// returns.
 ///
 /// # Errors
-/// As [`lists::may_change`].
+/// As [`lists::charge_change`].
 pub async fn remove_from_list(app: &App, owner: UserId, list: UserListId, user: UserId) -> Outcome<()> {
-    lists::may_change(app, owner, list).await?;
+    lists::charge_change(app, owner, list).await?;
     let lease = journal::begin_deletion(app, Task::Source { feed: Feed::List(list), source: user }).await?;
     lists::remove(app, list, user).await?;
     follow::settle(app, Feed::List(list), user).await?;
@@ -42,13 +43,13 @@ pub async fn remove_from_list(app: &App, owner: UserId, list: UserListId, user: 
     Ok(())
 }
 
-/// Deletes a list of `owner`, and its timeline.
+/// Deletes a list of `owner` and its timeline.
 ///
 /// # Errors
-/// As [`lists::may_change`], and `NOT_FOUND` the second time.
+/// As [`lists::charge_change`], and `NOT_FOUND` at the second deletion.
 pub async fn delete_list(app: &App, owner: UserId, list: UserListId) -> Outcome<()> {
-    // Should the deletion be lost and not what follows from it, the list is written again under its name.
-    let name = lists::may_change(app, owner, list).await?.name;
+    // If the deletion of the record is lost in a crash, but not what follows, the list is written again under its name.
+    let name = lists::charge_change(app, owner, list).await?.name;
     let lease = journal::begin_deletion(app, Task::List { owner, list, name }).await?;
     lists::delete(app, owner, list).await?;
     settle_list(app, owner, list, "").await?;
@@ -56,7 +57,7 @@ pub async fn delete_list(app: &App, owner: UserId, list: UserListId) -> Outcome<
     Ok(())
 }
 
-/// Makes those on a list and its timeline agree with whether it is there.
+/// Reconciles the members of a list and its timeline with whether the list exists.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -65,22 +66,22 @@ pub async fn settle_list(app: &App, owner: UserId, list: UserListId, name: &str)
     // Published after the change: subscribers read the list again as soon as they receive it.
     events::publish_change(app, list.0);
     if !stands {
-        // Nobody is on it any more, so that nothing enters.
+        // The list has no members any more, so nothing is added.
         store::erase(app.db(), Feed::List(list)).await?;
     }
     Ok(())
 }
 
-/// A page of a list's timeline, newest first; empty while nobody on it has said anything. Costs what a home does.
+/// A page of a list timeline, newest first. Costs the same as a home.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
-pub async fn list(app: &App, loaders: &Loaders, list: UserListId, args: &PageArgs) -> Result<Page<Seen>, Error> {
+pub async fn list(app: &App, loaders: &Loaders, list: UserListId, args: &PageArgs) -> Result<Page<ViewedStatus>, Error> {
     let request = args.check(&app.cursors().await?, list_id(list))?;
-    page::fill(&Shown { loaders, feed: Feed::List(list) }, request).await
+    page::fill(&FeedListing { loaders, feed: Feed::List(list) }, request).await
 }
 
-/// The list that a cursor of [`list()`] belongs to.
+/// The id under which cursors of [`list()`] are sealed.
 pub const fn list_id(list: UserListId) -> page::ListId {
     page::ListId { kind: b't', owner: list.0 }
 }

@@ -1,7 +1,8 @@
-//! The batch loader of parts of feeds, a service since feeds are put together from profiles: what the fields of one timeline ask for comes in one pipeline, and fits together.
+//! The batch loader of feeds. It reads all that the fields of one timeline need in one pipeline, and makes it consistent. It is part of the
+//! service since feeds are merged from profiles.
 
 use super::read::{self, WindowsRead};
-use super::shown::ShownPages;
+use super::shown_pages::ShownPages;
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::loader::Fetch;
@@ -21,24 +22,24 @@ pub struct FeedKey {
 /// A part of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FeedPart {
-    /// Its newest entry, or nothing.
+    /// The newest entry, if any.
     Head(Feed),
-    /// A window of it.
+    /// A window.
     Window(FeedKey),
-    /// Those whose statuses are not shown, although some may be among its entries still: a row each.
+    /// Former sources, which are hidden: a row each.
     Left(Feed),
 }
 
-/// What a part came to.
+/// A loaded part.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
-    /// Its rows.
+pub struct LoadedPart {
+    /// The rows.
     pub rows: Vec<Row>,
-    /// Of a head: where the events ended before anything of its batch was read.
+    /// For a head: the end of the log of events before the batch was read.
     pub position: Option<LogPosition>,
 }
 
-/// Parts of feeds.
+/// Loads parts of feeds.
 pub struct FetchFeed {
     app: App,
     /// What the request shows of feeds.
@@ -46,7 +47,7 @@ pub struct FetchFeed {
 }
 
 impl FetchFeed {
-    /// For one request.
+    /// Makes the loader of one request.
     pub fn new(app: App) -> Self {
         Self { app, shown: ShownPages::default() }
     }
@@ -63,9 +64,9 @@ impl FeedPart {
 
 impl Fetch for FetchFeed {
     type Key = FeedPart;
-    type Value = Found;
+    type Value = LoadedPart;
 
-    async fn fetch(&self, parts: &[FeedPart]) -> Result<Vec<Found>, Error> {
+    async fn fetch(&self, parts: &[FeedPart]) -> Result<Vec<LoadedPart>, Error> {
         let has_head = parts.iter().any(|part| matches!(part, FeedPart::Head(_)));
         let newest = Window { below: u64::MAX, above: 0, newest_first: true, limit: 1 };
         let mut feeds: Vec<Feed> = parts.iter().map(|part| part.feed()).collect();
@@ -92,12 +93,12 @@ impl Fetch for FetchFeed {
                 positions[at] = position.clone();
             }
         }
-        Ok(found.into_iter().zip(positions).map(|(rows, position)| Found { rows, position }).collect())
+        Ok(found.into_iter().zip(positions).map(|(rows, position)| LoadedPart { rows, position }).collect())
     }
 }
 
-/// The head that fits what the same answer shows, whatever was posted between two commands of the pipeline: the top of its
-/// first page where it has one, else nothing older than any entry it shows.
+/// The head that is consistent with the rest of the batch, whatever was posted between two commands of the pipeline: the top of the first
+/// page if it was read, else no older than any row that was read.
 fn agree(feed: Feed, parts: &[FeedPart], found: &[Vec<Row>]) -> Option<Row> {
     let shown = |part: &FeedPart| part.feed() == feed && !matches!(part, FeedPart::Left(_));
     let same = || parts.iter().zip(found).filter(|(part, _)| shown(part));
@@ -128,11 +129,11 @@ mod tests {
     fn a_head_never_claims_more_nor_less_than_the_answer_shows() {
         let head = FeedPart::Head(FEED);
         let at = |parts: &[FeedPart], found: &[Vec<Row>]| agree(FEED, parts, found).map(|row| row.position);
-        // A status came between the commands, before or after the page was read.
+        // A status was posted between the commands, before or after the page was read.
         assert_eq!(at(&[head, window(u64::MAX, true)], &[rows(&[9]), rows(&[8, 7])]), Some(8));
         assert_eq!(at(&[head, window(u64::MAX, true)], &[rows(&[8]), rows(&[9, 8])]), Some(9));
         assert_eq!(at(&[head, window(u64::MAX, true)], &[rows(&[8]), rows(&[])]), None);
-        // Pages further down do not move it; what is newer than it does.
+        // Older pages do not change the head; newer rows do.
         assert_eq!(at(&[head, window(5, true)], &[rows(&[9]), rows(&[4, 3])]), Some(9));
         assert_eq!(at(&[head, window(u64::MAX, false)], &[rows(&[8]), rows(&[9])]), Some(9));
         assert_eq!(at(&[head, FeedPart::Head(Feed::Home(UserId(2)))], &[rows(&[3]), rows(&[9])]), Some(3));

@@ -1,4 +1,4 @@
-//! Gathering statuses from many profiles at once.
+//! Merging the profiles of many authors.
 
 use super::read::sort;
 use crate::app::App;
@@ -7,26 +7,27 @@ use crate::base::ids::UserId;
 use crate::base::page::{Row, Window};
 use crate::domains::statuses::service as statuses;
 
-/// Profiles that are read in one pipeline: what is decoded at once delays other requests of the same thread.
+/// Profiles that are read in one pipeline. Decoding more at once would delay other requests on the same thread.
 const AT_ONCE: usize = 1_000;
 
-/// One author's statuses, as far as they were read.
-struct Stream {
+/// How far one author's profile has been read.
+struct ProfileReader {
     author: UserId,
     window: Window,
     open: bool,
 }
 
-/// The rows of a window over all statuses of `authors`, in the window's order and at most its limit.
+/// The rows of a window over all statuses of `authors`, in the window's order, at most its limit.
 ///
-/// Reads a few of each author, then more of those whose last one may not have been the last that counts. Two rounds for most, of a
-/// command an author; the last few of thousands of authors come in three or four. A pipeline for each thousand authors of a round.
-pub(super) async fn gather(app: &App, authors: &[UserId], window: Window) -> Result<Vec<Row>, Error> {
-    let mut streams: Vec<Stream> = authors.iter().map(|author| Stream { author: *author, window, open: true }).collect();
+/// Reads a few rows of each author, then more of those authors whose next rows may still belong to the result. Two rounds for most authors,
+/// with one command for each; up to four for the last few of thousands. A pipeline for each thousand authors of a round.
+pub(super) async fn merge_profiles(app: &App, authors: &[UserId], window: Window) -> Result<Vec<Row>, Error> {
+    let mut streams: Vec<ProfileReader> =
+        authors.iter().map(|author| ProfileReader { author: *author, window, open: true }).collect();
     let mut ask = (2 * window.limit / authors.len().max(1) + 2).min(window.limit);
     let mut rows: Vec<Row> = Vec::new();
     loop {
-        let open: Vec<&mut Stream> = streams.iter_mut().filter(|stream| stream.open).collect();
+        let open: Vec<&mut ProfileReader> = streams.iter_mut().filter(|stream| stream.open).collect();
         if open.is_empty() || ask == 0 {
             return Ok(rows);
         }
@@ -48,7 +49,7 @@ pub(super) async fn gather(app: &App, authors: &[UserId], window: Window) -> Res
     }
 }
 
-impl Stream {
+impl ProfileReader {
     fn read(&mut self, rows: &[Row], asked: usize) {
         self.open = rows.len() == asked;
         if let Some(last) = rows.last() {
@@ -57,7 +58,7 @@ impl Stream {
         }
     }
 
-    /// Enough rows were found up to this place: what lies beyond does not count.
+    /// Enough rows were found up to this position: rows beyond it do not count.
     fn stop_at(&mut self, position: u64) {
         if self.window.newest_first {
             self.open &= self.window.below > position;

@@ -1,4 +1,4 @@
-//! Merges that are under way in this process: of many requests that need a merge of one feed, one makes it.
+//! Locks for merges: of concurrent requests in this process that need a merge of one feed, one merges and the others wait.
 
 use crate::platform::journal::Feed;
 use std::collections::HashMap;
@@ -9,20 +9,20 @@ use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 #[derive(Clone, Default)]
 pub(super) struct MergeLocks(Arc<Mutex<HashMap<Feed, Weak<AsyncMutex<()>>>>>);
 
-/// The turn to merge a feed; it ends when this is dropped.
-pub(super) struct MergeTurn {
+/// Permission to merge a feed, until it is dropped.
+pub(super) struct MergeGuard {
     _guard: OwnedMutexGuard<()>,
-    /// Whether others merged the feed before, so that what is needed may be cached by now.
+    /// Whether another request has merged the feed meanwhile, so that the segment may be cached now.
     pub(super) has_waited: bool,
 }
 
 impl MergeLocks {
     /// Waits until no other request merges `feed`.
-    pub(super) async fn turn(&self, feed: Feed) -> MergeTurn {
+    pub(super) async fn lock(&self, feed: Feed) -> MergeGuard {
         let lock = self.lock_of(feed);
         match lock.clone().try_lock_owned() {
-            Ok(guard) => MergeTurn { _guard: guard, has_waited: false },
-            Err(_) => MergeTurn { _guard: lock.lock_owned().await, has_waited: true },
+            Ok(guard) => MergeGuard { _guard: guard, has_waited: false },
+            Err(_) => MergeGuard { _guard: lock.lock_owned().await, has_waited: true },
         }
     }
 
@@ -48,13 +48,13 @@ mod tests {
     #[tokio::test]
     async fn one_feed_is_merged_once_at_a_time_and_others_beside_it() {
         let (locks, feed, other) = (MergeLocks::default(), Feed::Home(UserId(1)), Feed::Home(UserId(2)));
-        let first = locks.turn(feed).await;
-        assert!(!first.has_waited && !locks.turn(other).await.has_waited);
-        let mut second = pin!(locks.turn(feed));
+        let first = locks.lock(feed).await;
+        assert!(!first.has_waited && !locks.lock(other).await.has_waited);
+        let mut second = pin!(locks.lock(feed));
         assert!(second.as_mut().now_or_never().is_none(), "the first is not done");
         drop(first);
         assert!(second.await.has_waited);
-        assert!(!locks.turn(feed).await.has_waited, "nobody merges it any more");
+        assert!(!locks.lock(feed).await.has_waited, "nobody merges it any more");
         assert_eq!(locks.0.lock().expect("not poisoned").len(), 1, "locks that nobody holds are dropped");
     }
 }

@@ -1,31 +1,32 @@
-//! The use cases that move statuses: read a home here, post and delete in `fanout`, follow and unfollow in `follow`, lists in `list`.
+//! The use cases that read and change feeds. Homes are read here; `fanout` posts and deletes, `follow` follows and unfollows, `list`
+//! changes lists.
 
-mod absence;
+mod idle;
 mod fanout;
 mod follow;
 mod list;
 mod load;
-mod mend;
+mod repair;
 mod merge;
 mod merge_lock;
-mod older;
+mod below_floor;
 mod promoted;
 mod purge;
-mod reach;
+mod fanout_mode;
 mod read;
-mod shown;
+mod shown_pages;
 
-pub use absence::refill;
 pub use fanout::{delete, post, settle as settle_status};
-pub use follow::{follow, settle as settle_source, settle_again as settle_source_again, unfollow};
+pub use fanout_mode::{apply_mode_threshold, import_fanout_mode, review as review_modes, switch_mode};
+pub use follow::{follow, settle as settle_source, settle_after_loss as settle_source_after_loss, unfollow};
+pub use idle::rebuild;
 pub use list::{add_to_list, delete_list, list, list_id, remove_from_list, settle_list};
 pub use load::FetchFeed;
-pub use mend::{end_list, forget_in, list_again, reset};
-pub use promoted::{HomeEntry, encode_woven, promoted_home};
+pub use promoted::{HomeEntry, encode_promoted_cursor, promoted_home};
 pub use purge::{purge_followers, purge_home, purge_lists, purge_memberships};
-pub use reach::{cross, import_reach, review as review_stars, take_up_threshold};
+pub use repair::{purge_orphaned_list, remove_deleted_from, reset, restore_list};
 
-use super::store::{self, Terms};
+use super::store::{self, PushLimits};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::{StatusId, UserId, UserListId};
@@ -33,31 +34,32 @@ use crate::base::page::{self, ListId, Page, PageArgs, PageSource, Row, Window};
 use crate::base::request::Loaders;
 use crate::domains::graph::service as graph;
 use crate::domains::lists::service as lists;
-use crate::domains::statuses::Seen;
+use crate::domains::statuses::ViewedStatus;
 use crate::domains::statuses::service as statuses;
 use crate::platform::events::{ResumePoint, service as events};
 use crate::platform::journal::Feed;
 use load::{FeedKey, FeedPart};
 
-/// Followers that a post reaches inside its request, and the size of each further pass.
+/// Followers that a post reaches within its request, and the size of each later pass.
 const PASS: usize = 1_000;
 
-/// A page of a home, newest first; empty for one who follows nobody and said nothing. One skeleton, one batch of statuses.
+/// A page of a home, newest first. One skeleton, one batch of statuses.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` for the page's arguments.
-pub async fn home(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs) -> Result<Page<Seen>, Error> {
+pub async fn home(app: &App, loaders: &Loaders, owner: UserId, args: &PageArgs) -> Result<Page<ViewedStatus>, Error> {
     let request = args.check(&app.cursors().await?, home_id(owner))?;
-    page::fill(&Shown { loaders, feed: Feed::Home(owner) }, request).await
+    page::fill(&FeedListing { loaders, feed: Feed::Home(owner) }, request).await
 }
 
-/// The list that a cursor of [`home`] belongs to.
+/// The id under which cursors of [`home`] are sealed.
 pub const fn home_id(owner: UserId) -> ListId {
     ListId { kind: b'h', owner: owner.0 }
 }
 
-/// The place of a feed's newest entry, 0 for an empty one, and where live events go on from what the same timeline shows in this answer, for which it
-/// waits. Beside a page it costs no round trip of its own, one on a cluster; one more where the answer shows more than 250 young statuses.
+/// The position of a feed's newest entry (0 for an empty feed), and the place from which live events continue what the same timeline shows
+/// in this response; waits for these pages. No round trip of its own beside a page, one on a cluster; one more if the response shows more
+/// than 250 young statuses.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -68,7 +70,7 @@ pub async fn head(app: &App, loaders: &Loaders, feed: Feed) -> Result<(u64, Resu
     Ok((found.rows.first().map_or(0, |row| row.position), place))
 }
 
-/// All whose statuses a feed shows, in no order, and how often that has changed so far; none for one that is gone. One round trip.
+/// The sources of a feed, in no order, and their version; none for a deleted feed. One round trip.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -76,7 +78,7 @@ pub async fn sources(app: &App, feed: Feed) -> Result<(Vec<UserId>, u64), Error>
     read::authors(app, feed).await
 }
 
-/// How often the sources of feeds have changed so far, in their order. Two round trips.
+/// The versions of the sources of feeds (how often they have changed), in the order of `feeds`. Two round trips.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`.
@@ -91,38 +93,38 @@ pub async fn changes(app: &App, feeds: &[Feed]) -> Result<Vec<u64>, Error> {
     Ok(feeds.iter().map(next).map(Option::unwrap_or_default).collect())
 }
 
-struct Shown<'a> {
+struct FeedListing<'a> {
     loaders: &'a Loaders,
     feed: Feed,
 }
 
-impl PageSource for Shown<'_> {
-    type Item = Seen;
+impl PageSource for FeedListing<'_> {
+    type Item = ViewedStatus;
 
     async fn read_rows(&self, windows: &[Window]) -> Result<Vec<Vec<Row>>, Error> {
         let part = |window: &Window| FeedPart::Window(FeedKey { feed: self.feed, window: *window });
-        // In the same pipeline, for the rules.
+        // For the rules, in the same pipeline.
         let left = [FeedPart::Left(self.feed)];
         let mut found = self.loaders.feeds.load_many(windows.iter().map(part).chain(left)).await?;
         found.pop();
         Ok(found.into_iter().map(|found| found.rows).collect())
     }
 
-    /// Whom the owner follows no longer is not shown, also while their statuses are on their way out.
-    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<Seen>>, Error> {
+    /// Hides former sources whose statuses are not removed yet.
+    async fn hydrate(&self, rows: &[Row]) -> Result<Vec<Option<ViewedStatus>>, Error> {
         let left = self.loaders.feeds.load(FeedPart::Left(self.feed)).await?.rows;
-        let shown = |seen: &Seen| left.iter().all(|row| row.member != seen.status.author.0);
-        let found = statuses::shown(self.loaders, rows.iter().map(|row| StatusId(row.member))).await?;
+        let shown = |seen: &ViewedStatus| left.iter().all(|row| row.member != seen.status.author.0);
+        let found = statuses::load_visible(self.loaders, rows.iter().map(|row| StatusId(row.member))).await?;
         Ok(found.into_iter().map(|seen| seen.filter(shown)).collect())
     }
 }
 
-/// What pushes are held to.
-fn terms(app: &App) -> Terms {
-    Terms { window: app.config().home_window, read_since: app.now().saturating_sub(app.config().home_idle) }
+/// The limits of pushes, as configured.
+fn push_limits(app: &App) -> PushLimits {
+    PushLimits { window: app.config().home_window, read_since: app.now().saturating_sub(app.config().home_idle) }
 }
 
-/// Writes a profile and a home, of which the newest are kept, for worlds that are loaded.
+/// Writes a profile and the newest entries of a home. For bulk loads.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`: load again.

@@ -1,5 +1,5 @@
-//! What an account that is gone leaves in feeds, its own and others'. Every pass takes away what it has settled, so that the next one begins
-//! anew; `true` says that there may be more.
+//! Removes what a deleted account leaves in feeds, its own and others'. Every pass removes what it has processed, so the next one starts
+//! from the top; `true` means that more may be left.
 
 use super::super::store;
 use super::{list, settle_source};
@@ -12,12 +12,12 @@ use crate::platform::journal::service as journal;
 use crate::platform::journal::{Feed, Task};
 use futures_util::future::try_join_all;
 
-/// Feeds that a pass settles, with a few keys each.
+/// Feeds that a pass processes, with a few keys each.
 const PASS: usize = 100;
-/// Feeds that are settled at once.
+/// Feeds that are processed concurrently.
 const AT_ONCE: usize = 20;
 
-/// Takes an account that is gone from those who follow it, and what it said out of their homes.
+/// Removes a deleted account from its followers, and its statuses from their homes.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -28,7 +28,7 @@ pub async fn purge_followers(app: &App, id: UserId) -> Result<bool, Error> {
     Ok(rows.len() == PASS)
 }
 
-/// Takes it off all lists, and what it said out of their timelines.
+/// Removes a deleted account from all lists, and its statuses from their timelines.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
@@ -46,7 +46,7 @@ async fn settle_all(app: &App, id: UserId, feeds: &[Feed]) -> Result<(), Error> 
     Ok(())
 }
 
-/// An entry of its own: the other side goes before the feed is swept, so whoever came after us would not find it again.
+/// A journal entry for each feed: the account's side is removed before the feed is swept, so a later pass would not find this feed.
 async fn settle(app: &App, feed: Feed, id: UserId) -> Result<(), Error> {
     let lease = journal::begin_deletion(app, Task::Source { feed, source: id }).await?;
     settle_source(app, feed, id).await?;
@@ -54,13 +54,13 @@ async fn settle(app: &App, feed: Feed, id: UserId) -> Result<(), Error> {
     Ok(())
 }
 
-/// Deletes its lists, and their timelines. No more than fifty, so that one pass is enough.
+/// Deletes the account's lists and their timelines. At most fifty, so one pass is enough.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
 pub async fn purge_lists(app: &App, owner: UserId) -> Result<bool, Error> {
-    let ids = lists::some_of(app, owner, PASS).await?;
-    // Should the account come back, since its deletion is lost, so do its lists.
+    let ids = lists::some_lists(app, owner, PASS).await?;
+    // If the account's deletion is lost in a crash, its lists are restored with it.
     let own = lists::not_of_others(app, owner, &ids).await?;
     let parts = own.iter().map(|list| Task::List { owner, list: *list, name: "Recovered list".to_owned() });
     let parts = journal::begin_subtasks(app, parts).await?;
@@ -72,7 +72,7 @@ pub async fn purge_lists(app: &App, owner: UserId) -> Result<bool, Error> {
     Ok(false)
 }
 
-/// Takes its home away. One command.
+/// Deletes the account's home. One command.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.

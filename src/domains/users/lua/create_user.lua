@@ -1,4 +1,4 @@
--- create_user.lua - writes a new account and its password: both, or neither where the store is full.
+-- create_user.lua - writes a new account and its password: both, or neither in a full store.
 -- KEYS 1 password:{id}  2 user:{id}
 -- ARGV 1 password hash  2… field, value, …
 -- Returns 1

@@ -200,7 +200,7 @@ impl Play {
         self.here.retain(|it| *it != who);
         let changes: Vec<_> = self.changes(false).into_iter().filter(|it| !matches!(it, Change::Branch(..))).collect();
         let (app, login) = (self.other.app.clone(), self.crowd[at].login.clone());
-        let gone = async { waxwing::domains::accounts::service::leave(&app, who, &login).await.expect("it is gone") };
+        let gone = async { waxwing::domains::accounts::service::delete_unchecked(&app, who, &login).await.expect("it is gone") };
         tokio::join!(gone, self.make(changes));
         self.app.drain().await;
         self.other.drain().await;
@@ -257,7 +257,7 @@ impl Play {
     async fn has_happened(&self, change: &Change) -> Option<Option<u64>> {
         let app = &self.app.app;
         let args = PageArgs { first: Some(100), ..PageArgs::default() };
-        let shown = comments::shown(&loaders(app), [self.id(change.target())]).await.expect("a store").pop().flatten();
+        let shown = comments::load_visible(&loaders(app), [self.id(change.target())]).await.expect("a store").pop().flatten();
         match change {
             Change::Add(parent, _, text) => {
                 let page = comments::replies(app, &loaders(app), self.status, *parent, Sort::New, &args).await.expect("a page");
@@ -341,7 +341,7 @@ async fn apply(app: &App, status: StatusId, change: Change) -> Came {
     match change {
         Change::Add(parent, author, message) => {
             let under = if parent == 0 { ParentRef::Status(status) } else { ParentRef::Comment(id(parent)) };
-            let draft = Draft { under, message, idempotency_key: None };
+            let draft = Draft { parent: under, message, idempotency_key: None };
             Ok(comments::add(app, &loaders, author, draft).await?.expect("it is new").number)
         }
         Change::Edit(number, author, text) => comments::edit(app, &loaders, author, id(number), &text).await.map(|()| 0),

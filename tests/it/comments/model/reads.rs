@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether a comment is what the model says of it.
-    fn same(&self, shown: &comments::Shown) {
+    fn same(&self, shown: &comments::VisibleComment) {
         let comment = &shown.comment;
         let said = self.plain.get(comment.id.number).unwrap_or_else(|| panic!("{comment:?} is nobody's"));
         assert_eq!(shown.is_deleted(), !said.living);

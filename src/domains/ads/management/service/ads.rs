@@ -77,7 +77,7 @@ async fn make(app: &App, loaders: &Loaders, owner: UserId, draft: AdDraft, numbe
 }
 
 async fn may_promote(loaders: &Loaders, owner: UserId, status: StatusId) -> Outcome<()> {
-    match statuses::shown(loaders, [status]).await?.pop().flatten() {
+    match statuses::load_visible(loaders, [status]).await?.pop().flatten() {
         None => Err(statuses::not_found().into()),
         Some(seen) if seen.status.author != owner => {
             let message = "One promotes one's own statuses only.";

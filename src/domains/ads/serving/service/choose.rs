@@ -14,7 +14,7 @@ use crate::domains::ads::targeting::service::eligibility::look;
 use crate::domains::ads::targeting::service::eligibility::{Bidder, Occasion};
 use crate::domains::ads::targeting::service::reevaluate::reevaluate;
 use crate::domains::ads::targeting::store::offers;
-use crate::domains::statuses::Seen;
+use crate::domains::statuses::ViewedStatus;
 use crate::domains::statuses::service as statuses;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -41,7 +41,7 @@ pub(in crate::domains::ads) struct Reader<'a> {
 }
 
 /// The best that may be promoted, at most so many.
-pub(in crate::domains::ads) async fn choose(reader: &Reader<'_>, want: usize) -> Result<Vec<(Bidder, Seen)>, Error> {
+pub(in crate::domains::ads) async fn choose(reader: &Reader<'_>, want: usize) -> Result<Vec<(Bidder, ViewedStatus)>, Error> {
     let occasion = Occasion { now: reader.now, slot: Slot::InFeed, visitor: Some(reader.visitor) };
     let mut walk = Walk::new(Slot::InFeed, &[]);
     let (first, capped) = offers::read_for(reader.app.db(), reader.now, reader.visitor, &walk.wanted(CHUNK)).await?;
@@ -64,7 +64,7 @@ struct Choosing<'a> {
     /// What may be shown for all that is known, best first.
     bids: Vec<Bidder>,
     /// Statuses as the reader sees them; `None` for what nobody does.
-    known: HashMap<StatusId, Option<Seen>>,
+    known: HashMap<StatusId, Option<ViewedStatus>>,
     /// Campaigns that may not be shown.
     refused: usize,
     /// Campaigns that promote what is gone: their listings are wrong.
@@ -72,7 +72,7 @@ struct Choosing<'a> {
 }
 
 impl Choosing<'_> {
-    async fn choose(&mut self, want: usize) -> Result<Vec<(Bidder, Seen)>, Error> {
+    async fn choose(&mut self, want: usize) -> Result<Vec<(Bidder, ViewedStatus)>, Error> {
         let (mut passed, mut chunk) = (0, CHUNK);
         loop {
             let chosen = self.best(want).await?;
@@ -155,19 +155,19 @@ impl Choosing<'_> {
     }
 
     /// The best of them that the reader may see. Where statuses are gone, four times as many are asked for at once.
-    async fn best(&mut self, want: usize) -> Result<Vec<(Bidder, Seen)>, Error> {
+    async fn best(&mut self, want: usize) -> Result<Vec<(Bidder, ViewedStatus)>, Error> {
         let mut asked = want;
         loop {
             let order = self.in_order();
             let seen = |(bid, status): &(&Bidder, StatusId)| Some(((*bid).clone(), self.known.get(status).cloned()??));
             let best = &order[..order.len().min(want)];
-            let chosen: Vec<(Bidder, Seen)> = best.iter().filter_map(seen).collect();
+            let chosen: Vec<(Bidder, ViewedStatus)> = best.iter().filter_map(seen).collect();
             if chosen.len() == best.len() {
                 return Ok(chosen);
             }
             let unknown = order.iter().take(asked).map(|(_, status)| *status).filter(|id| !self.known.contains_key(id));
             let unknown: Vec<StatusId> = unknown.collect();
-            let shown = statuses::shown(self.reader.loaders, unknown.iter().copied()).await?;
+            let shown = statuses::load_visible(self.reader.loaders, unknown.iter().copied()).await?;
             self.known.extend(unknown.into_iter().zip(shown));
             asked *= 4;
         }

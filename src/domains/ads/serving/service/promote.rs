@@ -12,7 +12,7 @@ use crate::domains::ads::serving::service::choose::{Reader, choose};
 use crate::domains::ads::targeting::service::eligibility::Bidder;
 use crate::domains::ads::tracking::service::signing;
 use crate::domains::ads::tracking::token::{Purpose, Ring, Token};
-use crate::domains::statuses::Seen;
+use crate::domains::statuses::ViewedStatus;
 use siphasher::sip::SipHasher24;
 use std::collections::HashSet;
 use std::hash::Hasher;
@@ -21,7 +21,7 @@ use std::hash::Hasher;
 #[derive(Clone, Debug)]
 pub struct Promoted {
     /// The status.
-    pub seen: Seen,
+    pub seen: ViewedStatus,
     /// What its impression is reported by.
     pub token: String,
     /// The campaign's name.

@@ -1,39 +1,40 @@
-//! Changes of the index that wait to be made. Changes of feeds go before those of filters, since a home must not wait for somebody else's filters. Within
-//! each kind the accounts and addresses take turns, one bounded step each, so that nobody waits longer because of how much another one asks for.
+//! The queue of changes of the index. Changes of feeds go before changes of filters, since a home must not wait for somebody else's
+//! filters. Within each kind the accounts and addresses take turns, one bounded step each, so that nobody waits longer because of another
+//! client's large filters.
 //!
-//! **Bounds.** What waits of an account's or an address's filters are those that it holds, which are bounded (`--filter-entries`), those of its
-//! filters that the index has and nobody holds any more, and what is left of filters that ended before their turn: some 250 bytes each,
-//! which are passed over by the hundreds in one step.
+//! **Bounds.** The waiting changes of an account or address concern its open filters, which are bounded (`--filter-entries`), the indexed
+//! filters that nobody uses any more, and filters that ended before they were indexed: some 250 bytes each; up to [`STEP`] of the last kind
+//! are skipped in one step.
 
-use super::change::{Change, Owner};
 use super::index::{Index, STEP};
+use super::index_change::{IndexChange, Owner};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
-/// Steps for feeds in a row while filters wait; then there is one for a filter, so that filters are indexed at a ninth of the speed at least.
+/// Steps for feeds in a row while filters wait. One step for a filter follows, so filters get at least a ninth of the steps.
 const FEEDS_IN_A_ROW: usize = 8;
 
 /// The changes that wait.
 #[derive(Default)]
-pub(super) struct Changes {
-    feeds: Turns,
-    filters: Turns,
+pub(super) struct ChangeQueue {
+    feeds: FairQueue,
+    filters: FairQueue,
     feeds_in_a_row: usize,
 }
 
-impl Changes {
-    /// Adds a change, behind the others of its owner.
-    pub(super) fn push(&mut self, change: Change) {
+impl ChangeQueue {
+    /// Appends a change to the queue of its owner.
+    pub(super) fn push(&mut self, change: IndexChange) {
         self.turns(&change).add(change, VecDeque::push_back);
     }
 
-    /// Gives back a change of which a part was made: it goes on when its owner has the next turn.
-    pub(super) fn put_back(&mut self, change: Change) {
+    /// Returns a change that was made in part to the front of its owner's queue.
+    pub(super) fn put_back(&mut self, change: IndexChange) {
         self.turns(&change).add(change, VecDeque::push_front);
     }
 
-    /// The change that goes on next, begun in the index; `None` where none waits. Also says whether more may wait.
-    pub(super) fn next(&mut self, index: &mut Index) -> (Option<Change>, bool) {
+    /// The next change, begun in the index; `None` where none waits. The flag says whether more may wait.
+    pub(super) fn next(&mut self, index: &mut Index) -> (Option<IndexChange>, bool) {
         for _ in 0..STEP {
             match self.take() {
                 None => return (None, false),
@@ -47,9 +48,9 @@ impl Changes {
         (None, true)
     }
 
-    fn take(&mut self) -> Option<Change> {
-        let is_turn_of_feeds = self.feeds_in_a_row < FEEDS_IN_A_ROW || self.filters.order.is_empty();
-        if is_turn_of_feeds && let Some(change) = self.feeds.take() {
+    fn take(&mut self) -> Option<IndexChange> {
+        let is_feed_turn = self.feeds_in_a_row < FEEDS_IN_A_ROW || self.filters.order.is_empty();
+        if is_feed_turn && let Some(change) = self.feeds.take() {
             self.feeds_in_a_row += 1;
             return Some(change);
         }
@@ -57,16 +58,16 @@ impl Changes {
         self.filters.take().or_else(|| self.feeds.take())
     }
 
-    const fn turns(&mut self, change: &Change) -> &mut Turns {
+    const fn turns(&mut self, change: &IndexChange) -> &mut FairQueue {
         if change.is_of_a_feed() { &mut self.feeds } else { &mut self.filters }
     }
 
-    /// Whether none waits.
+    /// Whether no change waits.
     pub(super) fn is_empty(&self) -> bool {
         self.feeds.order.is_empty() && self.filters.order.is_empty()
     }
 
-    /// How many wait: for tests.
+    /// The number of changes that wait. For tests.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         [&self.feeds, &self.filters].into_iter().flat_map(|turns| turns.queues.values()).map(VecDeque::len).sum()
@@ -75,13 +76,13 @@ impl Changes {
 
 /// A queue for each owner. Each has its place in `order` exactly while its queue is not empty.
 #[derive(Default)]
-struct Turns {
-    queues: HashMap<Owner, VecDeque<Change>>,
+struct FairQueue {
+    queues: HashMap<Owner, VecDeque<IndexChange>>,
     order: VecDeque<Owner>,
 }
 
-impl Turns {
-    fn add(&mut self, change: Change, add: impl FnOnce(&mut VecDeque<Change>, Change)) {
+impl FairQueue {
+    fn add(&mut self, change: IndexChange, add: impl FnOnce(&mut VecDeque<IndexChange>, IndexChange)) {
         let owner = change.owner;
         let queue = self.queues.entry(owner).or_default();
         if queue.is_empty() {
@@ -90,7 +91,7 @@ impl Turns {
         add(queue, change);
     }
 
-    fn take(&mut self) -> Option<Change> {
+    fn take(&mut self) -> Option<IndexChange> {
         let owner = self.order.pop_front()?;
         let Entry::Occupied(mut queue) = self.queues.entry(owner) else { return None };
         let change = queue.get_mut().pop_front();

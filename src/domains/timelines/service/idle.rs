@@ -1,7 +1,6 @@
-//! Feeds that nobody reads, and feeds that have room: dropping is the push's part (`push_feed.lua`), here they are read and filled
-//! again.
+//! Feeds that nobody reads. A push drops an idle feed (`push_feed.lua`); a read has it rebuilt from profiles.
 
-use super::super::model::{CEILING, Kept, most};
+use super::super::model::{CEILING, FeedPhase, max_entries};
 use super::super::store::{self, MERGE};
 use super::{merge, read};
 use crate::app::App;
@@ -12,8 +11,8 @@ use crate::domains::statuses::service as statuses;
 use crate::platform::journal::service as journal;
 use crate::platform::journal::{Feed, Progress, Task};
 
-/// Notes that a feed is read, for which nobody waits; one that was dropped is filled again. Where the store takes no writes, it
-/// is read all the same.
+/// Records in the background that a feed is read, and has a dropped one rebuilt. Errors are ignored: a feed can be read while Redis refuses
+/// writes.
 pub(super) fn touch(app: &App, feed: Feed) {
     let own = app.clone();
     app.spawn(async move {
@@ -33,24 +32,24 @@ async fn open(app: &App, feed: Feed) -> Result<(), Error> {
     Ok(())
 }
 
-/// Fills a feed from below its floor: a thousand entries a pass; `None` when it is full, or holds everything.
+/// Fills a feed from below its floor, a thousand entries in a pass; `None` when it is full or complete.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn refill(app: &App, feed: Feed, progress: Progress) -> Result<Option<Progress>, Error> {
+pub async fn rebuild(app: &App, feed: Feed, progress: Progress) -> Result<Option<Progress>, Error> {
     let window = app.config().home_window;
     let (state, count, marked) = store::extent(app.db(), feed).await?;
     let room = window.saturating_sub(count);
-    let below = match state.kept {
-        Kept::Dropped => return Ok(None),
-        Kept::Yes if state.floor == 0 || room == 0 => return Ok(None),
-        Kept::Yes => state.floor,
-        Kept::Opening => CEILING,
+    let below = match state.phase {
+        FeedPhase::Dropped => return Ok(None),
+        FeedPhase::Active if state.floor == 0 || room == 0 => return Ok(None),
+        FeedPhase::Active => state.floor,
+        FeedPhase::Rebuilding => CEILING,
     };
     let (mut authors, edges) = read::authors(app, feed).await?;
     authors.retain(|author| !marked.contains(author));
     let limit = room.clamp(1, MERGE);
-    let rows = merge::gather(app, &authors, Window { below, above: 0, newest_first: true, limit }).await?;
+    let rows = merge::merge_profiles(app, &authors, Window { below, above: 0, newest_first: true, limit }).await?;
     let floor = rows.last().filter(|_| rows.len() == limit).map_or(0, |row| row.position);
     let ids: Vec<StatusId> = rows.iter().map(|row| StatusId(row.member)).collect();
     if store::lower(app.db(), feed, edges, floor, window, &ids).await? {
@@ -59,36 +58,36 @@ pub async fn refill(app: &App, feed: Feed, progress: Progress) -> Result<Option<
     Ok(Some(progress))
 }
 
-/// Has a feed filled up if much of it is empty that need not be.
-pub(super) async fn refill_if_empty(app: &App, feed: Feed) -> Result<(), Error> {
+/// Has a feed filled if it lacks more than a tenth of its window although there are older statuses.
+pub(super) async fn rebuild_if_sparse(app: &App, feed: Feed) -> Result<(), Error> {
     let (state, count, _) = store::extent(app.db(), feed).await?;
     let window = app.config().home_window;
-    if state.kept == Kept::Yes && state.floor > 0 && count + window / 10 < window {
+    if state.phase == FeedPhase::Active && state.floor > 0 && count + window / 10 < window {
         journal::enqueue(app, Task::Refill { feed }).await?;
     }
     Ok(())
 }
 
-/// Takes out of feeds what was deleted while it was put in: it may have been swept before it came.
+/// Removes deleted statuses from feeds. A deletion may have passed a feed before a concurrent push added the status.
 pub(super) async fn remove_deleted(app: &App, feeds: &[Feed], ids: &[StatusId]) -> Result<(), Error> {
     let there = statuses::exist(app, ids).await?;
     let deleted: Vec<StatusId> = ids.iter().zip(there).filter(|(_, there)| !there).map(|(id, _)| *id).collect();
     store::remove(app.db(), feeds, &deleted).await
 }
 
-/// An author's newest statuses down to a floor, in chunks that one script can take.
-pub(super) struct Latest {
+/// An author's newest statuses down to a floor, in chunks for one script each.
+pub(super) struct LatestStatuses {
     author: UserId,
     below: u64,
     floor: u64,
     left: usize,
 }
 
-impl Latest {
-    /// All that a feed with this floor must hold. Of an author who has said more than any feed keeps that is one too many, so that the
-    /// feed is cut and its floor raised: the rest is below it then.
+impl LatestStatuses {
+    /// All statuses that a feed with this floor must hold. For an author with more statuses than a feed keeps that is one more than a feed
+    /// keeps, so that the feed is cut and its floor raised above the rest.
     pub(super) fn for_feeds(app: &App, author: UserId, floor: u64) -> Self {
-        Self { author, below: u64::MAX, floor, left: most(app.config().home_window) + 1 }
+        Self { author, below: u64::MAX, floor, left: max_entries(app.config().home_window) + 1 }
     }
 
     /// The next chunk, newest first; `None` at the end.

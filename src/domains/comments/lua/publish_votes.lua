@@ -1,7 +1,7 @@
--- tell_votes.lua - tells that votes on a comment have changed, if that is noted and due.
--- KEYS those of thread.lua without the comments above, all of {sid}
+-- publish_votes.lua - publishes an event about the votes on a comment, if one is due.
+-- KEYS those of thread.lua without the ancestors, all of {sid}
 -- ARGV 1-6 those of thread.lua
--- Returns 1 | 0 it is not due
+-- Returns 1 | 0 none is due
 local due = redis.call('ZSCORE', KEYS[5], ARGV[3])
 if not due or tonumber(due) > tonumber(ARGV[4]) then return 0 end
 if redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HEXISTS', KEYS[12], 'uid') == 1 then

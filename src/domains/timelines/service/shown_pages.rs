@@ -1,8 +1,8 @@
-//! What one request shows of feeds.
+//! Records which statuses a request shows of each feed.
 //!
-//! A sync cursor promises that what the answer shows never comes again after it. Which statuses those are is known when every page beside it is filled: a
-//! page whose rules hide something is read on, later than the first part. So each page of a feed is announced when it begins, which all fields of a timeline
-//! do before any of them gets an answer, and the sync cursor waits for those that were.
+//! A sync cursor promises that the statuses that the response shows never come again after it. Which statuses these are is known when all
+//! pages of the response are complete: a page whose rules hide something reads further. So each page is announced when it begins, which all
+//! fields of a timeline do before any of them is resolved, and the sync cursor waits for the announced pages.
 
 use crate::base::ids::StatusId;
 use crate::platform::journal::Feed;
@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 #[derive(Default)]
 pub(in crate::domains::timelines) struct ShownPages {
     feeds: Mutex<Vec<FeedPages>>,
-    /// A page was finished.
+    /// Signals that a page was finished.
     news: Notify,
 }
 
@@ -25,7 +25,7 @@ struct FeedPages {
     statuses: Vec<StatusId>,
 }
 
-/// A page that is being filled. It is finished when this is dropped, also if it failed.
+/// A page that is being read. Dropping it finishes it, also after an error.
 pub(in crate::domains::timelines) struct UnfinishedPage<'a> {
     pages: &'a ShownPages,
     feed: Feed,
@@ -47,7 +47,7 @@ impl ShownPages {
         UnfinishedPage { pages: self, feed, statuses: Vec::new() }
     }
 
-    /// What the pages of a feed show, once all that were announced are finished.
+    /// Waits for all announced pages of a feed. Returns the statuses that they show.
     pub(super) async fn finished(&self, feed: Feed) -> Vec<StatusId> {
         loop {
             let mut news = pin!(self.news.notified());
@@ -63,7 +63,7 @@ impl ShownPages {
 }
 
 impl UnfinishedPage<'_> {
-    /// Finishes the page: it shows these statuses.
+    /// Finishes the page with the statuses that it shows.
     pub(in crate::domains::timelines) fn show(mut self, statuses: impl Iterator<Item = StatusId>) {
         self.statuses = statuses.collect();
     }
@@ -94,7 +94,7 @@ mod tests {
         assert!(finished.as_mut().now_or_never().is_none());
         first.show([StatusId(7)].into_iter());
         assert!(finished.as_mut().now_or_never().is_none());
-        // One that failed shows nothing, and nobody waits for it.
+        // A page that failed shows nothing, and is not waited for.
         drop(second);
         assert_eq!(finished.await, [StatusId(7)]);
         assert!(pages.finished(other).now_or_never().is_none());

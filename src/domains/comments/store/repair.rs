@@ -1,8 +1,8 @@
-//! Repairs of threads: what follows from comments and votes is written again.
+//! Repairs of threads: rewrites what follows from comments and votes.
 
-use super::super::audit::Mends;
 use super::super::keys;
 use super::super::model::{Comment, ERASED_FOR, MAX_ERASED, Order, bytes_of};
+use super::super::repairs::ThreadRepairs;
 use super::{Log, THREAD, change};
 use crate::base::error::Error;
 use crate::base::ids::{CommentId, StatusId};
@@ -12,7 +12,7 @@ use crate::domains::statuses::status_key;
 use redis::{Cmd, cmd};
 use std::collections::HashMap;
 
-static MEND_COMMENT: Script = Script::after(THREAD, include_str!("../lua/mend_comment.lua"));
+static REPAIR_COMMENT: Script = Script::after(THREAD, include_str!("../lua/repair_comment.lua"));
 static LEAVE_COMMENT: Script = Script::after(THREAD, include_str!("../lua/leave_comment.lua"));
 static RESTORE_PARENT: Script = Script::after(THREAD, include_str!("../lua/restore_parent.lua"));
 static COUNT_VOTES: Script = Script::after(THREAD, include_str!("../lua/count_votes.lua"));
@@ -20,26 +20,32 @@ static DROP_STRAY: Script = Script::new(include_str!("../lua/drop_stray.lua"));
 static SET_COMMENTS: Script = Script::new(include_str!("../lua/set_comments.lua"));
 static STRIP_COMMENT: Script = Script::new(include_str!("../lua/strip_comment.lua"));
 
-/// Votes that one script counts.
+/// The most votes that one script counts.
 const VOTES: u64 = 1_000;
-/// Votes that one page holds, where there are more.
+/// Votes that are read at once, if there are more.
 const PAGE: usize = 1_000;
-/// Leaves the counts of a comment as they are.
+/// An argument that leaves the counts as they are.
 const AS_COUNTED: &str = "-";
 
-/// Writes what is wrong in a thread, each part as long as that is so. Returns whether something is to be cleared away now. Pipelines of scripts, one
-/// script a comment.
-pub(in super::super) async fn mend(db: &Db, log: Log, status: StatusId, mends: &Mends, removal: u64) -> Result<bool, Error> {
+/// Repairs a thread, each part only while it is wrong. Returns whether comments must be deleted now. Pipelines of scripts, one script for
+/// each comment.
+pub(in super::super) async fn repair(
+    db: &Db,
+    log: Log,
+    status: StatusId,
+    repairs: &ThreadRepairs,
+    removal: u64,
+) -> Result<bool, Error> {
     let mut fallen = false;
-    // The top ones first: each stands under those above it.
-    for (id, path) in &mends.lost {
+    // The top ones first, since a script needs all ancestors.
+    for (id, path) in &repairs.lost {
         fallen |= db.call::<u64>(change(&RESTORE_PARENT, log, *id, path).arg(removal)).await? == 2;
     }
     let mut scores: Vec<Cmd> = Vec::new();
-    for (order, member) in &mends.scored {
+    for (order, member) in &repairs.scored {
         scores.push(cmd("ZADD").arg(keys::replies(status, *order)).arg("XX").arg(0).arg(&member[..]).take());
     }
-    for (order, member, id) in &mends.strays {
+    for (order, member, id) in &repairs.strays {
         match id {
             Some(id) => {
                 let keys = [keys::replies(status, *order), keys::comment(*id)];
@@ -49,36 +55,36 @@ pub(in super::super) async fn mend(db: &Db, log: Log, status: StatusId, mends: &
         }
     }
     db.write_many(scores).await?;
-    let leaves = mends.comments.iter().filter(|it| it.leaves);
-    let stay = mends.comments.iter().filter(|it| !it.leaves);
-    let mut calls: Vec<Call> = stay.map(|it| place_call(log, &it.comment, &mends.last, &it.counts, &it.wrong)).collect();
-    if let Some(living) = mends.living {
+    let leaves = repairs.comments.iter().filter(|it| it.leaves);
+    let stay = repairs.comments.iter().filter(|it| !it.leaves);
+    let mut calls: Vec<Call> = stay.map(|it| place_call(log, &it.comment, &repairs.last, &it.counts, &it.wrong)).collect();
+    if let Some(living) = repairs.living {
         let keys = [status_key(status), keys::thread(status)];
-        calls.push(Call::new(&SET_COMMENTS, keys).arg(&mends.last).arg(living));
+        calls.push(Call::new(&SET_COMMENTS, keys).arg(&repairs.last).arg(living));
     }
-    let leave = |it: &Comment| change(&LEAVE_COMMENT, log, it.id, &it.path).arg(ERASED_FOR).arg(MAX_ERASED).arg(&mends.last);
+    let leave = |it: &Comment| change(&LEAVE_COMMENT, log, it.id, &it.path).arg(ERASED_FOR).arg(MAX_ERASED).arg(&repairs.last);
     calls.extend(leaves.map(|it| leave(&it.comment)));
     db.call_many(calls).await?;
     Ok(fallen)
 }
 
 fn place_call(log: Log, comment: &Comment, last: &str, counts: &[u64; 4], wrong: &[(Order, Vec<u8>)]) -> Call {
-    let call = change(&MEND_COMMENT, log, comment.id, &comment.path).arg(last).arg(&counts[..]);
+    let call = change(&REPAIR_COMMENT, log, comment.id, &comment.path).arg(last).arg(&counts[..]);
     let at = |order: &Order| Order::ALL.iter().position(|it| it == order).unwrap_or(0) + 1;
     wrong.iter().fold(call, |call, (order, member)| call.arg(at(order)).arg(&member[..]))
 }
 
-/// Puts a comment into all orders of its thread. One script.
-pub(in super::super) async fn place(db: &Db, log: Log, comment: &Comment) -> Result<(), Error> {
+/// Adds a comment to all orders of its thread. One script.
+pub(in super::super) async fn restore_to_orders(db: &Db, log: Log, comment: &Comment) -> Result<(), Error> {
     db.call::<i64>(place_call(log, comment, AS_COUNTED, &[0; 4], &[])).await.map(drop)
 }
 
-/// Takes away what a deleted comment says. One script.
-pub(in super::super) async fn strip(db: &Db, id: CommentId) -> Result<(), Error> {
+/// Removes the text of a deleted comment. One script.
+pub(in super::super) async fn clear_content(db: &Db, id: CommentId) -> Result<(), Error> {
     db.call::<u64>(Call::new(&STRIP_COMMENT, [keys::comment(id)])).await.map(drop)
 }
 
-/// Sets what a comment counts to the votes on it. One script; more than a thousand votes are read in pages before.
+/// Sets the counts of votes of a comment from its votes. One script; more than a thousand votes are read in pages before.
 pub(in super::super) async fn count_votes(db: &Db, log: Log, id: CommentId, path: &[u64]) -> Result<(), Error> {
     let call = |outside: [String; 4]| change(&COUNT_VOTES, log, id, path).arg(VOTES).arg(&outside[..]);
     let none = [AS_COUNTED, "0", "0", "0"].map(str::to_owned);
@@ -91,7 +97,7 @@ pub(in super::super) async fn count_votes(db: &Db, log: Log, id: CommentId, path
     db.call::<i64>(call(outside)).await.map(drop)
 }
 
-/// What the votes on a comment come to. What is no vote is taken away.
+/// Counts the votes on a comment. Deletes invalid ones.
 async fn sum_votes(db: &Db, id: CommentId) -> Result<(u64, u64), Error> {
     let (mut votes, mut cursor) = (HashMap::new(), "0".to_owned());
     loop {
@@ -115,7 +121,7 @@ async fn sum_votes(db: &Db, id: CommentId) -> Result<(u64, u64), Error> {
     Ok((up, votes.len() as u64 - up))
 }
 
-/// The path of a comment, as far as it says one. One command.
+/// Reads the path of a comment, as far as it is valid. One command.
 pub(in super::super) async fn path(db: &Db, id: CommentId) -> Result<Vec<u64>, Error> {
     let path: Option<Vec<u8>> = decode::one(db.read(cmd("HGET").arg(keys::comment(id)).arg("path").take()).await?)?;
     Ok(path.unwrap_or_default().chunks(bytes_of(0).len()).filter_map(super::number_of).collect())

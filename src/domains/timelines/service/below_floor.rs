@@ -1,13 +1,13 @@
-//! What a feed shows below its floor: the merge of everything that its sources say.
+//! Reading a feed below its floor: the merge of its sources' profiles.
 //!
-//! The merge of a few sources is made for each window. That of many is made a segment at a time and cached, since it reads a command a source however
-//! little of it is asked for. Segments that follow each other are read on from one to the next.
+//! The profiles of a few sources are merged for each window. Those of many are merged a segment at a time and cached, since a merge takes a
+//! command for each source however small the window is. Adjacent segments are read one after the other.
 
 use super::super::model::{CEILING, MAX_SEGMENTS, Segment, SegmentKey};
-use super::super::store::{self, Below, MERGE};
+use super::super::store::{self, BelowFloor, MERGE};
 use super::merge;
 use super::merge_lock::MergeLocks;
-use super::read::{self, Asked};
+use super::read::{self, PendingWindow};
 use crate::app::App;
 use crate::base::error::Error;
 use crate::base::ids::UserId;
@@ -16,44 +16,45 @@ use crate::domains::statuses::service as statuses;
 use crate::platform::journal::Feed;
 use std::cmp::Reverse;
 
-/// Sources that are merged for each window: to cache the merge of so few costs as much as to make it.
-const FEW: usize = 4;
+/// The most sources that are merged for each window: caching the merge of so few would cost as much as merging again.
+const MAX_UNCACHED_SOURCES: usize = 4;
 /// The fewest statuses of a full segment.
-const SMALLEST: usize = 10;
+const MIN_SEGMENT: usize = 10;
 
-/// Fills what windows ask for below the floors of their feeds. No round trip where none of them does.
-pub(super) async fn fill(app: &App, asked: &mut [Asked]) -> Result<(), Error> {
-    let mut feeds: Vec<Feed> = asked.iter().filter(|one| one.missing().is_some()).map(|one| one.key.feed).collect();
+/// Fills windows below the floors of their feeds. No round trip if no window reaches below its floor.
+pub(super) async fn fill(app: &App, pending: &mut [PendingWindow]) -> Result<(), Error> {
+    let mut feeds: Vec<Feed> = pending.iter().filter(|one| one.missing().is_some()).map(|one| one.key.feed).collect();
     feeds.sort_unstable();
     feeds.dedup();
     for feed in feeds {
-        let mut of_feed: Vec<&mut Asked> = asked.iter_mut().filter(|one| one.key.feed == feed).collect();
+        let mut of_feed: Vec<&mut PendingWindow> = pending.iter_mut().filter(|one| one.key.feed == feed).collect();
         fill_feed(app, feed, &mut of_feed).await?;
     }
     Ok(())
 }
 
-async fn fill_feed(app: &App, feed: Feed, asked: &mut [&mut Asked]) -> Result<(), Error> {
-    let below = store::below(app.db(), feed, FEW + 1).await?;
-    let mut windows: Vec<(usize, Window)> = asked.iter().enumerate().filter_map(|(at, one)| Some((at, one.missing()?))).collect();
-    // A page before the look at what is beyond its cursor, which begins in the page's segment.
+async fn fill_feed(app: &App, feed: Feed, pending: &mut [&mut PendingWindow]) -> Result<(), Error> {
+    let below = store::below(app.db(), feed, MAX_UNCACHED_SOURCES + 1).await?;
+    let mut windows: Vec<(usize, Window)> =
+        pending.iter().enumerate().filter_map(|(at, one)| Some((at, one.missing()?))).collect();
+    // A page is read before the check of what is beyond its cursor, which begins in the page's segment.
     windows.sort_by_key(|(_, window)| Reverse(window.limit));
-    if below.sources.len() <= FEW {
+    if below.sources.len() <= MAX_UNCACHED_SOURCES {
         let authors = with_owner(feed, below.sources);
         for (at, window) in windows {
-            asked[at].take(merge::gather(app, &authors, window).await?);
+            pending[at].take(merge::merge_profiles(app, &authors, window).await?);
         }
         return Ok(());
     }
     let of_marked = |(_, window): &(usize, Window)| below.marked.iter().map(|author| (*author, *window)).collect::<Vec<_>>();
     let marked = statuses::windows(app, &windows.iter().flat_map(of_marked).collect::<Vec<_>>()).await?;
     let mut marked = marked.into_iter();
-    let floor = asked.iter().map(|one| one.floor()).max().unwrap_or(0);
+    let floor = pending.iter().map(|one| one.floor()).max().unwrap_or(0);
     let authors = below.marked.len();
-    let mut merged = Merged { app, feed, floor, below, segments: Vec::new() };
+    let mut merged = MergedFeed { app, feed, floor, below, segments: Vec::new() };
     for (at, window) in windows {
         let rows = merged.window(window).await?;
-        asked[at].take(marked.by_ref().take(authors).flatten().chain(rows));
+        pending[at].take(marked.by_ref().take(authors).flatten().chain(rows));
     }
     Ok(())
 }
@@ -66,22 +67,22 @@ fn with_owner(feed: Feed, mut sources: Vec<UserId>) -> Vec<UserId> {
     sources
 }
 
-/// The merge of a feed's sources, as far as one request has read it.
-struct Merged<'a> {
+/// The merge of a feed's sources, as far as this request has read it.
+struct MergedFeed<'a> {
     app: &'a App,
     feed: Feed,
-    /// Where it ends at the top.
+    /// The upper end of the merge.
     floor: u64,
-    below: Below,
+    below: BelowFloor,
     segments: Vec<Segment>,
 }
 
-impl Merged<'_> {
-    /// The rows of a window.
+impl MergedFeed<'_> {
+    /// Reads the rows of a window.
     async fn window(&mut self, mut window: Window) -> Result<Vec<Row>, Error> {
         if self.floor == CEILING {
-            // A feed that nobody has read for long has no floor, and nothing is cached of it: the page alone is merged.
-            return merge::gather(self.app, &read::authors(self.app, self.feed).await?.0, window).await;
+            // A dropped feed has no floor and no cached segments: only the page is merged.
+            return merge::merge_profiles(self.app, &read::authors(self.app, self.feed).await?.0, window).await;
         }
         let mut rows = Vec::new();
         while window.limit > 0 && window.above.saturating_add(1) < window.below {
@@ -98,22 +99,22 @@ impl Merged<'_> {
         Ok(rows)
     }
 
-    /// The segment in which a window begins, merged where it is not cached.
+    /// The segment in which a window begins; merges it if it is not cached.
     async fn segment(&mut self, window: Window) -> Result<&Segment, Error> {
         let place = if window.newest_first { window.below.saturating_sub(1) } else { window.above.saturating_add(1) };
         if !self.read_cached(place).await? {
-            let turn = self.app.extension::<MergeLocks>().turn(self.feed).await;
-            if turn.has_waited {
-                self.below = store::below(self.app.db(), self.feed, FEW + 1).await?;
+            let guard = self.app.extension::<MergeLocks>().lock(self.feed).await;
+            if guard.has_waited {
+                self.below = store::below(self.app.db(), self.feed, MAX_UNCACHED_SOURCES + 1).await?;
             }
-            if !turn.has_waited || !self.read_cached(place).await? {
+            if !guard.has_waited || !self.read_cached(place).await? {
                 self.merge(place, window.newest_first).await?;
             }
         }
         self.segments.iter().find(|it| it.key.covers(place)).ok_or_else(|| Error::corrupt("a segment lacks its place"))
     }
 
-    /// Whether a segment around a place has been read; reads it where it is cached.
+    /// Reads the segment around a position from the cache; `false` if it is not cached.
     async fn read_cached(&mut self, place: u64) -> Result<bool, Error> {
         if self.segments.iter().any(|it| it.key.covers(place)) {
             return Ok(true);
@@ -129,16 +130,16 @@ impl Merged<'_> {
         Ok(false)
     }
 
-    /// Merges a segment from a place on. It begins one place before that: the page of which the cursor stands there asks whether the cursor's status is
-    /// there still.
+    /// Merges a segment from a position on. It begins one position earlier: the page behind a cursor also asks whether the cursor's status
+    /// still exists.
     async fn merge(&mut self, place: u64, newest_first: bool) -> Result<(), Error> {
-        let limit = self.app.config().home_window.clamp(SMALLEST, MERGE);
+        let limit = self.app.config().home_window.clamp(MIN_SEGMENT, MERGE);
         let window = match newest_first {
             true => Window { below: place.saturating_add(2).min(self.floor), above: 0, newest_first, limit },
             false => Window { below: self.floor, above: place.saturating_sub(2), newest_first, limit },
         };
         let authors = read::authors(self.app, self.feed).await?.0;
-        let rows = merge::gather(self.app, &authors, window).await?;
+        let rows = merge::merge_profiles(self.app, &authors, window).await?;
         let mut key = SegmentKey { version: self.below.version, above: window.above, below: window.below };
         match rows.last().filter(|_| rows.len() == limit) {
             Some(last) if newest_first => key.above = last.position.saturating_sub(1),
@@ -151,7 +152,7 @@ impl Merged<'_> {
         Ok(())
     }
 
-    /// Caches a segment; where that fails, the next request merges it again.
+    /// Caches a segment. If that fails, the next request merges it again.
     async fn keep(&mut self, segment: &Segment) {
         let key = segment.key;
         let is_superseded = |it: &SegmentKey| it.version != key.version || key.above <= it.above && it.below <= key.below;

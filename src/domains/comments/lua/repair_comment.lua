@@ -1,8 +1,9 @@
--- mend_comment.lua - puts a comment where it should stand in the orders, and sets what is counted of it, as long as its thread is as it was read.
+-- repair_comment.lua - moves a comment to its right position in the orders, and sets its counts, if its thread has not changed since it was
+-- read.
 -- KEYS those of thread.lua, all of {sid}
--- ARGV 1-6 those of thread.lua  7 the newest event when it was read; - to leave the counts  8 replies  9 places  10 descendants  11 others
---      12… order, from 1 on, and member of it: where it may stand and should not
--- Returns 1 | 0 there is none | -1 the thread has changed since
+-- ARGV 1-6 those of thread.lua  7 the newest event at the read; - to leave the counts  8 replies  9 places  10 descendants  11 others
+--      12… order, from 1 on, and a member of it at a wrong position
+-- Returns 1 | 0 no such comment | -1 the thread has changed since
 local is = redis.call('HMGET', KEYS[12], 'id', 'up', 'down', 'replies', 'gone')
 if not is[1] then return 0 end
 local replies = is[4] or 0

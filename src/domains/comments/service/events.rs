@@ -1,0 +1,65 @@
+//! The log of a thread: positions, cursors and events.
+
+use super::super::model::{ThreadEvent, ThreadEventId, ThreadEventPage};
+use super::super::store::{self, Log};
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::ids::StatusId;
+use crate::base::page::{Cursors, ListId};
+
+/// What a change appends to the log with: the time, and how long events are kept.
+pub(super) fn log(app: &App) -> Log {
+    Log { now: app.now(), age: app.config().events_age }
+}
+
+/// The newest event of a thread, and the number of comments. Later reads miss no event up to it. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn position(app: &App, status: StatusId) -> Result<(ThreadEventId, u64), Error> {
+    store::position(app.db(), status).await
+}
+
+/// The cursor of the newest event of a thread, and the number of comments. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn sync_cursor(app: &App, status: StatusId) -> Result<(String, u64), Error> {
+    let (last, count) = position(app, status).await?;
+    Ok((encode_event(&app.cursors().await?, status, last), count))
+}
+
+/// Encodes the cursor of an event of a thread.
+pub fn encode_event(cursors: &Cursors, status: StatusId, id: ThreadEventId) -> String {
+    cursors.sign(events_id(status), &[id.at.to_be_bytes(), id.number.to_be_bytes()].concat())
+}
+
+/// Decodes the cursor of an event; `None` if it is forged or of another thread.
+pub fn decode_event(cursors: &Cursors, status: StatusId, text: &str) -> Option<ThreadEventId> {
+    let bytes = cursors.verify(events_id(status), text)?;
+    let (at, number) = bytes.split_at_checked(8)?;
+    Some(ThreadEventId { at: u64::from_be_bytes(at.try_into().ok()?), number: u64::from_be_bytes(number.try_into().ok()?) })
+}
+
+/// The id under which these cursors are sealed.
+const fn events_id(status: StatusId) -> ListId {
+    ListId { kind: b'c', owner: status.0 }
+}
+
+/// Reads the events of a thread behind an event, in order, at most `limit`. One round trip.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`.
+pub async fn events(app: &App, status: StatusId, after: ThreadEventId, limit: usize) -> Result<ThreadEventPage, Error> {
+    store::events(app.db(), status, after, limit).await
+}
+
+/// The channel on which a thread's events are published.
+pub fn channel(status: StatusId) -> String {
+    store::channel(status)
+}
+
+/// Decodes a message on a channel; `None` for channels of others.
+pub fn decode_message(channel: &str, message: &[u8]) -> Option<ThreadEvent> {
+    store::published(store::thread_of(channel)?, message)
+}

@@ -1,0 +1,69 @@
+//! Repairs of threads, for `waxwing fsck --repair`. Comments and votes are the truth; counts and positions follow from them.
+
+use super::super::audit;
+use super::super::store::{self, repair};
+use super::clear::settle_thread;
+use super::events::log;
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::ids::{CommentId, StatusId};
+use crate::db::audit_reader::AuditReader;
+use crate::domains::users::user_key;
+
+/// How often a thread is read again after a repair: missing ancestors are restored first, then counts.
+const ROUNDS: usize = 8;
+
+/// Rebuilds the orders and counts of a thread from its comments. A missing ancestor is restored as a deleted comment. Reads the thread at
+/// least twice; one script for each wrong comment. A thread that changes all the time is left for another run.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn rebuild_thread(app: &App, status: StatusId) -> Result<(), Error> {
+    for _ in 0..ROUNDS {
+        let look = AuditReader::new(app.db().clone(), app.now(), user_key);
+        let Some(repairs) = audit::thread_repairs(&look, status).await?.filter(|repairs| !repairs.is_empty()) else {
+            return Ok(());
+        };
+        if repair::repair(app.db(), log(app), status, &repairs, app.next_id().await?).await? {
+            clear_thread(app, status).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Deletes removed branches, or the whole thread of a deleted status.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn clear_thread(app: &App, status: StatusId) -> Result<(), Error> {
+    while settle_thread(app, status).await?.is_some() {}
+    Ok(())
+}
+
+/// Adds a comment to the orders of its thread.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn restore_to_orders(app: &App, id: CommentId) -> Result<(), Error> {
+    match store::load(app.db(), &[id], store::NOBODY).await?.pop().flatten() {
+        Some((comment, _)) => repair::restore_to_orders(app.db(), log(app), &comment).await,
+        None => Ok(()),
+    }
+}
+
+/// Removes the text and author of a deleted comment.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn clear_content(app: &App, id: CommentId) -> Result<(), Error> {
+    repair::clear_content(app.db(), id).await
+}
+
+/// Sets the counts of votes of a comment from its votes.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn count_votes(app: &App, id: CommentId) -> Result<(), Error> {
+    let path = repair::path(app.db(), id).await?;
+    repair::count_votes(app.db(), log(app), id, &path).await
+}

@@ -1,0 +1,64 @@
+//! Keeping the authors' indexes of comments consistent with the threads.
+
+use super::super::model::Comment;
+use super::super::store::{self, AuthorIndexResult};
+use super::events::log;
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::ids::{CommentId, UserId};
+
+/// Reconciles the author's index with whether a comment exists. A read, a write and a read, as often as that changes meanwhile.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn settle(app: &App, author: UserId, id: CommentId) -> Result<(), Error> {
+    let exists = is_attached(app, author, id, None).await?;
+    reconcile(app, author, id, None, exists).await.map(drop)
+}
+
+/// Repeats until the index matches the thread. Deletes a comment for which the author's index has no room.
+pub(super) async fn reconcile(
+    app: &App,
+    author: UserId,
+    id: CommentId,
+    path: Option<&[u64]>,
+    mut exists: bool,
+) -> Result<AuthorIndexResult, Error> {
+    let mut result = AuthorIndexResult::Indexed;
+    loop {
+        if exists {
+            match store::add_commented(app.db(), author, id).await? {
+                AuthorIndexResult::Indexed => {}
+                refused => {
+                    if let Some(comment) = load(app, id).await? {
+                        store::delete(app.db(), log(app), &[&comment], author).await?;
+                    }
+                    result = refused;
+                }
+            }
+        } else {
+            store::remove_commented(app.db(), &[(author, id)]).await?;
+        }
+        let now = is_attached(app, author, id, path).await?;
+        if now == exists {
+            return Ok(result);
+        }
+        exists = now;
+    }
+}
+
+/// Whether a comment of `author` and all of its ancestors exist. One round trip with a known path, else two.
+async fn is_attached(app: &App, author: UserId, id: CommentId, path: Option<&[u64]>) -> Result<bool, Error> {
+    let path = match path {
+        Some(path) => path.to_vec(),
+        None => match load(app, id).await? {
+            Some(comment) => comment.path,
+            None => return Ok(false),
+        },
+    };
+    Ok(store::author_if_attached(app.db(), id, &path).await? == Some(author))
+}
+
+async fn load(app: &App, id: CommentId) -> Result<Option<Comment>, Error> {
+    Ok(store::load(app.db(), &[id], store::NOBODY).await?.pop().flatten().map(|(comment, _)| comment))
+}

@@ -1,0 +1,22 @@
+//! An event on its way to the subscriptions that it concerns.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// An event that is being dispatched, with the position of the log behind it.
+#[derive(Debug)]
+pub(super) struct Envelope<E, P> {
+    /// The event.
+    pub(super) event: E,
+    /// The position of the log after this event.
+    pub(super) behind: P,
+    /// Identifies the event in this process, so that it is rendered once for all of its recipients.
+    pub(super) id: u64,
+}
+
+impl<E, P> Envelope<E, P> {
+    pub(super) fn new(event: E, behind: P) -> Arc<Self> {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Arc::new(Self { event, behind, id: LAST.fetch_add(1, Ordering::Relaxed) })
+    }
+}

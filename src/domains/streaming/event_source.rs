@@ -1,0 +1,76 @@
+//! How a subscription moves through its log: it reads what it has missed, then waits for what the hub dispatches.
+
+use super::envelope::Envelope;
+use super::event_queue::{EventQueue, QueueItem};
+use super::model::{GapReason, OutgoingEvent};
+use crate::base::error::Error;
+use std::collections::VecDeque;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Events that are read at once from each log.
+pub(super) const PAGE: usize = 500;
+/// The delay before Redis is asked again after an error.
+pub(super) const RETRY_DELAY: Duration = Duration::from_millis(100);
+
+/// What differs between subscriptions to statuses and to threads.
+pub(super) trait EventSource: Send {
+    /// An event of the log.
+    type Event: Send + Sync;
+    /// A position in the log.
+    type Position: Clone + Send + Sync;
+
+    /// Events that were read and not sent yet.
+    fn pending(&mut self) -> &mut VecDeque<Arc<Envelope<Self::Event, Self::Position>>>;
+
+    /// The queue of dispatched events; `None` before the subscription has joined the hub.
+    fn queue(&self) -> Option<&EventQueue<Self::Event, Self::Position>>;
+
+    /// Whether an event was read before the subscription joined the hub.
+    fn is_past(&self, event: &Self::Event) -> bool;
+
+    /// Moves behind an event. Returns the event if the subscription wants it.
+    fn advance(&mut self, next: &Envelope<Self::Event, Self::Position>) -> Option<OutgoingEvent>;
+
+    /// Moves behind a gap, and returns the event that announces the gap.
+    fn skip_gap(&mut self, reason: GapReason, position: Self::Position) -> OutgoingEvent;
+
+    /// Reads the next events, or joins the hub where there are none. Returns a gap where the next events have expired or were lost.
+    fn read_log(&mut self) -> impl Future<Output = Result<Option<(GapReason, Self::Position)>, Error>> + Send;
+}
+
+/// Waits for the next event; `None` at the end of the stream. The future that reads the log is boxed: thousands of subscriptions wait, and
+/// each would reserve memory for it.
+pub(super) async fn next<C: EventSource>(source: &mut C) -> Option<OutgoingEvent> {
+    loop {
+        if let Some(next) = source.pending().pop_front() {
+            match source.advance(&next) {
+                Some(event) => return Some(event),
+                None => continue,
+            }
+        }
+        let gap = match source.queue() {
+            Some(queue) => match queue.next().await {
+                QueueItem::Event(next) => {
+                    if !source.is_past(&next.event) {
+                        source.pending().push_back(next);
+                    }
+                    None
+                }
+                QueueItem::Gap(reason, position) => Some((reason, position)),
+                QueueItem::End => return None,
+            },
+            None => match Box::pin(source.read_log()).await {
+                Ok(gap) => gap,
+                Err(_) => {
+                    tokio::time::sleep(RETRY_DELAY).await;
+                    None
+                }
+            },
+        };
+        if let Some((reason, position)) = gap {
+            return Some(source.skip_gap(reason, position));
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The sources of feeds with subscriptions: whose statuses a feed shows, kept up to date.
+
+use super::hub::{ChannelWatch, Hub};
+use super::index::InterestId;
+use super::index_change::{IndexChange, Indexed, Owner};
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::ids::UserId;
+use crate::domains::timelines::service as timelines;
+use crate::platform::events::TermHasher;
+use crate::platform::journal::Feed;
+use crate::platform::rates::Subject;
+use std::cmp::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use tokio::sync::watch;
+
+/// Marks of authors, sorted, each once.
+type Authors = Arc<[u64]>;
+
+/// The sources of a feed, as marks of authors. Kept up to date while a subscription holds it.
+pub(super) struct FeedSources {
+    interest: InterestId,
+    feed: Feed,
+    /// The client whose feed it is.
+    owner: Owner,
+    hub: Hub,
+    /// Locked before the hub where both are locked.
+    current: Mutex<CurrentSources>,
+    _watch: ChannelWatch,
+}
+
+struct CurrentSources {
+    authors: Authors,
+    /// The version of the sources (how often they have changed) when they were read; `None` before the first read.
+    edges: Option<u64>,
+    /// Whether the index has them.
+    indexed: Indexed,
+}
+
+impl Default for CurrentSources {
+    fn default() -> Self {
+        Self { authors: Arc::default(), edges: None, indexed: watch::Sender::new(true).subscribe() }
+    }
+}
+
+impl FeedSources {
+    /// Whether an author is a source now.
+    pub(super) fn has(&self, author: u64) -> bool {
+        let authors = self.sources().authors.clone();
+        authors.binary_search(&author).is_ok()
+    }
+
+    /// The id of the feed's interest.
+    pub(super) const fn interest(&self) -> InterestId {
+        self.interest
+    }
+
+    /// The feed.
+    pub(super) const fn feed(&self) -> Feed {
+        self.feed
+    }
+
+    /// Says whether the index has all of the sources.
+    pub(super) fn indexed(&self) -> Indexed {
+        self.sources().indexed.clone()
+    }
+
+    /// The version of the sources when they were read.
+    pub(super) fn edges(&self) -> Option<u64> {
+        self.sources().edges
+    }
+
+    /// The number of sources; `None` until the index has them.
+    pub(super) fn count(&self) -> Option<usize> {
+        let sources = self.sources();
+        let is_indexed = *sources.indexed.borrow();
+        is_indexed.then_some(sources.authors.len())
+    }
+
+    fn sources(&self) -> MutexGuard<'_, CurrentSources> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Replaces the sources by newly read ones, unless they are older than the current ones. The difference is computed outside of the
+    /// locks.
+    fn set(&self, authors: &Authors, edges: u64) {
+        loop {
+            let before = self.sources().authors.clone();
+            let (added, removed) = (difference(authors, &before), difference(&before, authors));
+            let mut sources = self.sources();
+            // Reads may finish out of order. A deleted owner has version 0.
+            if edges > 0 && sources.edges.is_some_and(|known| known > edges) {
+                return;
+            }
+            if Arc::ptr_eq(&sources.authors, &before) {
+                let mut state = self.hub.state();
+                drop(self.hub.enqueue(&mut state, IndexChange::remove_authors(self.owner, self.interest, removed)));
+                let indexed = self.hub.enqueue(&mut state, IndexChange::add_authors(self.owner, self.interest, added));
+                *sources = CurrentSources { authors: authors.clone(), edges: Some(edges), indexed };
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for FeedSources {
+    fn drop(&mut self) {
+        let authors = self.sources().authors.to_vec();
+        let mut state = self.hub.state();
+        // A newer instance may have taken this one's place.
+        if state.feeds.get(&self.feed.tag()).is_some_and(|it| it.strong_count() == 0) {
+            state.feeds.remove(&self.feed.tag());
+        }
+        drop(self.hub.enqueue(&mut state, IndexChange::remove_authors(self.owner, self.interest, authors)));
+    }
+}
+
+impl Hub {
+    /// Returns the sources of a feed of `owner`, shared by all of its subscriptions. One round trip for the first.
+    pub(super) async fn sources(
+        &self,
+        app: &App,
+        term_hasher: TermHasher,
+        feed: Feed,
+        owner: UserId,
+    ) -> Result<Arc<FeedSources>, Error> {
+        // Watched first, so that changes during the read are noticed.
+        let watch = self.watch(app, term_hasher, feed.tag());
+        let sources = self.find_feed(feed, owner, watch);
+        // Another request may be about to read them; unread sources would count as none.
+        if sources.edges().is_none() {
+            self.load(app, term_hasher, &sources).await?;
+        }
+        Ok(sources)
+    }
+
+    /// Returns the sources of a feed, which may not have been read yet.
+    pub(super) fn find_feed(&self, feed: Feed, owner: UserId, watch: ChannelWatch) -> Arc<FeedSources> {
+        let mut state = self.state();
+        let interest = state.next_interest();
+        let known = state.feeds.get(&feed.tag()).and_then(Weak::upgrade);
+        if let Some(known) = known {
+            drop(state);
+            return known;
+        }
+        let owner = Some(Subject::Account(owner));
+        let sources =
+            Arc::new(FeedSources { interest, feed, owner, hub: self.clone(), current: Mutex::default(), _watch: watch });
+        state.feeds.insert(feed.tag(), Arc::downgrade(&sources));
+        sources
+    }
+
+    /// Reads the sources of a feed again. Returns when the index has them.
+    pub(super) async fn load(&self, app: &App, term_hasher: TermHasher, sources: &FeedSources) -> Result<(), Error> {
+        let (mut authors, edges) = timelines::sources(app, sources.feed).await?;
+        if edges == 0 && matches!(sources.feed, Feed::List(_)) {
+            // The list was deleted, or never had members; members that are left are about to be removed.
+            authors.clear();
+        }
+        let mut marks: Vec<u64> = authors.into_iter().map(|author| term_hasher.author(author)).collect();
+        marks.sort_unstable();
+        marks.dedup();
+        sources.set(&marks.into(), edges);
+        wait(sources.indexed()).await;
+        Ok(())
+    }
+}
+
+/// Waits until a change of the index has been made.
+pub(super) async fn wait(mut indexed: Indexed) {
+    // The wait also ends when the indexer stops: then the process ends.
+    let _ = indexed.wait_for(|done| *done).await;
+}
+
+/// The elements of one sorted list that are not in another.
+fn difference(one: &[u64], other: &[u64]) -> Vec<u64> {
+    let mut rest = other.iter().peekable();
+    let is_new = |mark: &&u64| {
+        while rest.next_if(|next| next.cmp(mark) == Ordering::Less).is_some() {}
+        rest.peek() != Some(mark)
+    };
+    one.iter().filter(is_new).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::difference;
+
+    #[test]
+    fn the_difference_of_sorted_lists() {
+        for (one, other, expected) in [
+            (&[1, 3, 5][..], &[3][..], &[1, 5][..]),
+            (&[1, 2], &[1, 2], &[]),
+            (&[], &[1], &[]),
+            (&[1, 9], &[], &[1, 9]),
+            (&[4], &[1, 2, 3, 5], &[4]),
+        ] {
+            assert_eq!(difference(one, other), expected, "{one:?} without {other:?}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The events of one subscription: it reads what it has missed, then waits for what the hub dispatches.
+
+use super::envelope::Envelope;
+use super::event_queue::EventQueue;
+use super::event_source::{self, EventSource, PAGE};
+use super::hub::{Hub, HubSubscription};
+use super::interest::Interest;
+use super::model::{GapReason, OutgoingEvent, OutgoingEventKind};
+use super::thread_stream::ThreadStream;
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::page::{Cursors, ListId};
+use crate::platform::events::service as events;
+use crate::platform::events::{Event, EventKind, LogPosition, ReadResult, ResumePoint, TermHasher};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// The events of one running subscription.
+pub enum SubscriptionStream {
+    /// Of statuses.
+    Statuses(StatusStream),
+    /// Of a thread.
+    Thread(ThreadStream),
+}
+
+impl SubscriptionStream {
+    /// Waits for the next event; `None` at the end of the stream.
+    pub async fn next(&mut self) -> Option<OutgoingEvent> {
+        match self {
+            Self::Statuses(stream) => event_source::next(stream).await,
+            Self::Thread(stream) => event_source::next(stream).await,
+        }
+    }
+
+    /// Whether the subscription still wants an event. Checked when its response is made: the author may have stopped being a source of the
+    /// feed since the event happened.
+    pub fn is_still_wanted(&self, event: &OutgoingEvent) -> bool {
+        match self {
+            Self::Statuses(stream) => event.author.is_none_or(|author| stream.has_source(author)),
+            Self::Thread(_) => true,
+        }
+    }
+}
+
+/// An event of a status, with the position of the log behind it.
+type StatusEnvelope = Envelope<Event, LogPosition>;
+
+/// A subscription to statuses: a feed, or a filter of the public stream.
+pub struct StatusStream {
+    pub(super) app: App,
+    pub(super) hub: Hub,
+    pub(super) term_hasher: TermHasher,
+    pub(super) cursors: Cursors,
+    pub(super) interest: Interest,
+    pub(super) list: ListId,
+    /// The position in the log, and the statuses that the client has been shown already.
+    pub(super) place: ResumePoint,
+    pub(super) subscription: Option<HubSubscription>,
+    /// Events that were read and not sent yet.
+    pub(super) pending: VecDeque<Arc<StatusEnvelope>>,
+}
+
+impl EventSource for StatusStream {
+    type Event = Event;
+    type Position = LogPosition;
+
+    fn pending(&mut self) -> &mut VecDeque<Arc<StatusEnvelope>> {
+        &mut self.pending
+    }
+
+    fn queue(&self) -> Option<&EventQueue<Event, LogPosition>> {
+        self.subscription.as_ref().map(|subscription| &*subscription.queue)
+    }
+
+    fn is_past(&self, event: &Event) -> bool {
+        self.place.position.is_past(event)
+    }
+
+    fn advance(&mut self, next: &StatusEnvelope) -> Option<OutgoingEvent> {
+        let kind = self.kind_of(&next.event);
+        // A subscription that has read the log by itself may be further on in other shards.
+        self.place.position.join(&next.behind);
+        kind.map(|kind| self.outgoing(kind, Some(next)))
+    }
+
+    fn skip_gap(&mut self, reason: GapReason, mut behind: LogPosition) -> OutgoingEvent {
+        if reason == GapReason::TooSlow {
+            behind.join(&self.place.position);
+        }
+        self.place = ResumePoint::new(behind, Vec::new());
+        self.outgoing(OutgoingEventKind::Gap(reason), None)
+    }
+
+    async fn read_log(&mut self) -> Result<Option<(GapReason, LogPosition)>, Error> {
+        let mut found = Vec::new();
+        for read in events::read(&self.app, &self.place.position, PAGE).await? {
+            let reason = match read {
+                ReadResult::Events(events) => {
+                    found.extend(events);
+                    continue;
+                }
+                ReadResult::Expired => GapReason::Expired,
+                ReadResult::Lost => GapReason::Lost,
+            };
+            return Ok(Some((reason, events::position(&self.app).await?)));
+        }
+        if found.is_empty() {
+            self.subscription = self.hub.subscribe(&self.app, self.term_hasher, &self.interest, &self.place.position).await;
+            return Ok(None);
+        }
+        found.sort_by_key(|event| event.id);
+        let (mut behind, mut wanted) = (self.place.position.clone(), Vec::new());
+        for event in found {
+            behind.pass(&event);
+            if self.interest.matches(&self.term_hasher, &event) {
+                wanted.push((event, behind.clone()));
+            }
+        }
+        match wanted.last_mut() {
+            // Unwanted events behind the last wanted one are skipped with it.
+            Some(last) => last.1 = behind,
+            None => self.place.position = behind,
+        }
+        self.pending.extend(wanted.into_iter().map(|(event, behind)| Envelope::new(event, behind)));
+        Ok(None)
+    }
+}
+
+impl StatusStream {
+    fn outgoing(&self, kind: OutgoingEventKind, of: Option<&StatusEnvelope>) -> OutgoingEvent {
+        let cursor = self.place.encode(&self.cursors, self.list);
+        OutgoingEvent { cursor, kind, author: of.map(|it| it.event.terms.author), envelope_id: of.map(|it| it.id) }
+    }
+
+    /// What an event is to this subscription; `None` if it is not wanted.
+    fn kind_of(&mut self, event: &Event) -> Option<OutgoingEventKind> {
+        let (status, kind) = (event.status, event.kind);
+        if kind == EventKind::Posted && self.place.take_shown(status.0) {
+            return None;
+        }
+        let kind = if kind == EventKind::Posted { OutgoingEventKind::Posted(status) } else { OutgoingEventKind::Deleted(status) };
+        self.has_source(event.terms.author).then_some(kind)
+    }
+
+    fn has_source(&self, author: u64) -> bool {
+        match &self.interest {
+            Interest::Feed(sources) => sources.has(author),
+            Interest::Public(_) => true,
+        }
+    }
+}

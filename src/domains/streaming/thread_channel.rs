@@ -1,0 +1,247 @@
+//! Fan-out of thread events. While a thread has subscribers, one reader in each process reads the thread's log when an event is published,
+//! and dispatches the events to all of them.
+
+use super::envelope::Envelope;
+use super::event_queue;
+use super::event_source::{PAGE, RETRY_DELAY};
+use super::hub::{ChannelWatch, Hub};
+use super::index::STEP;
+use super::model::GapReason;
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::ids::StatusId;
+use crate::domains::comments::service as comments;
+use crate::domains::comments::{ThreadEvent, ThreadEventId, ThreadEventPage};
+use crate::domains::statuses::service as statuses;
+use crate::platform::events::TermHasher;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound::{Excluded, Included};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio_util::task::AbortOnDropHandle;
+
+/// How often the log is checked for events whose message was lost.
+const CHECK_INTERVAL: Duration = Duration::from_secs(10);
+
+type ThreadQueue = event_queue::EventQueue<ThreadEvent, ThreadEventId>;
+
+/// The channels of a process, one for each thread with subscribers. Cheap to clone; clones share their state.
+#[derive(Clone, Default)]
+pub(super) struct ThreadChannels(Arc<Mutex<HashMap<StatusId, ThreadChannel>>>);
+
+struct ThreadChannel {
+    /// The last event that was dispatched.
+    position: ThreadEventId,
+    /// By number; later subscribers have greater numbers.
+    subscribers: BTreeMap<u64, Arc<ThreadQueue>>,
+    next: u64,
+    _task: AbortOnDropHandle<()>,
+}
+
+/// A subscriber of a thread. Dropping it unsubscribes.
+pub(super) struct SubscriberHandle {
+    channels: ThreadChannels,
+    status: StatusId,
+    number: u64,
+    pub(super) queue: Arc<ThreadQueue>,
+}
+
+impl Drop for SubscriberHandle {
+    fn drop(&mut self) {
+        let mut channels = self.channels.all();
+        let Some(channel) = channels.get_mut(&self.status) else { return };
+        channel.subscribers.remove(&self.number);
+        // The last subscriber closes the channel; its task is dropped after the lock was released.
+        let empty = channel.subscribers.is_empty().then(|| channels.remove(&self.status));
+        drop(channels);
+        drop(empty);
+    }
+}
+
+impl ThreadChannels {
+    fn all(&self) -> MutexGuard<'_, HashMap<StatusId, ThreadChannel>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Subscribes to the events of a thread behind `place`. `None` if later ones were dispatched already: the caller must read them first.
+    pub(super) fn subscribe(
+        &self,
+        app: &App,
+        term_hasher: TermHasher,
+        status: StatusId,
+        place: ThreadEventId,
+    ) -> Option<SubscriberHandle> {
+        let mut channels = self.all();
+        let channel = channels.entry(status).or_insert_with(|| {
+            let reading = ThreadReader { app: app.clone(), channels: self.clone(), status };
+            let hub = app.extension::<Hub>();
+            let told = hub.watch_channel(app, term_hasher, comments::channel(status));
+            let ended = hub.watch(app, term_hasher, status.0);
+            let task = AbortOnDropHandle::new(tokio::spawn(reading.run(told, ended)));
+            ThreadChannel { position: place, subscribers: BTreeMap::new(), next: 0, _task: task }
+        });
+        if channel.position > place {
+            return None;
+        }
+        channel.next += 1;
+        let (number, queue) = (channel.next, Arc::new(ThreadQueue::default()));
+        channel.subscribers.insert(number, queue.clone());
+        Some(SubscriberHandle { channels: self.clone(), status, number, queue })
+    }
+
+    /// The number of subscribers of a thread. For tests.
+    pub(super) fn subscriber_count(&self, status: StatusId) -> usize {
+        self.all().get(&status).map_or(0, |channel| channel.subscribers.len())
+    }
+}
+
+/// The task of a channel: it reads the log of one thread.
+struct ThreadReader {
+    app: App,
+    channels: ThreadChannels,
+    status: StatusId,
+}
+
+impl ThreadReader {
+    /// Reads the log when an event is published, when the status changes, and at intervals. Aborted when the channel closes.
+    async fn run(self, mut told: ChannelWatch, mut ended: ChannelWatch) {
+        // Events may have been published between the first subscriber's read and the start of the channel's subscription to Redis.
+        let mut closely = false;
+        loop {
+            while let Err(error) = self.look(closely).await {
+                tracing::debug!(%error, "a thread cannot be read on");
+                tokio::time::sleep(RETRY_DELAY).await;
+            }
+            closely = tokio::select! {
+                () = told.changed() => false,
+                () = ended.changed() => true,
+                () = tokio::time::sleep(CHECK_INTERVAL) => true,
+            };
+        }
+    }
+
+    async fn look(&self, closely: bool) -> Result<(), Error> {
+        if closely {
+            if statuses::exist(&self.app, &[self.status]).await? == [false] {
+                if let Some(last) = self.each(|channel| channel.next) {
+                    self.for_each_subscriber(last, |queue| queue.end()).await;
+                }
+                return Ok(());
+            }
+            // The process that had to publish these votes may have died.
+            comments::publish_votes(&self.app, self.status).await?;
+        }
+        loop {
+            let Some(position) = self.each(|channel| channel.position) else { return Ok(()) };
+            match comments::events(&self.app, self.status, position, PAGE).await? {
+                ThreadEventPage::Events(found) if found.is_empty() => return Ok(()),
+                ThreadEventPage::Events(found) => {
+                    for event in found {
+                        self.dispatch(event).await;
+                    }
+                }
+                ThreadEventPage::Expired => return self.lose(GapReason::Expired).await,
+                ThreadEventPage::Lost => return self.lose(GapReason::Lost).await,
+            }
+        }
+    }
+
+    async fn lose(&self, reason: GapReason) -> Result<(), Error> {
+        let (now, _) = comments::position(&self.app, self.status).await?;
+        let last = self.each(|channel| {
+            channel.position = now;
+            channel.next
+        });
+        if let Some(last) = last {
+            self.for_each_subscriber(last, |queue| queue.cut(reason, now)).await;
+        }
+        Ok(())
+    }
+
+    /// Dispatches an event once. The position moves first: a subscriber that joins meanwhile has read the event.
+    async fn dispatch(&self, event: ThreadEvent) {
+        let begin = |channel: &mut ThreadChannel| {
+            // Overlapping reads find an event twice.
+            let is_new = event.id > channel.position;
+            channel.position = channel.position.max(event.id);
+            is_new.then_some(channel.next)
+        };
+        if let Some(last) = self.each(begin).flatten() {
+            let envelope = Envelope::new(event, event.id);
+            self.for_each_subscriber(last, |queue| queue.push(envelope.clone())).await;
+        }
+    }
+
+    /// Applies `work` to the queue of each subscriber up to number `last`, in steps between which the lock is free.
+    async fn for_each_subscriber(&self, last: u64, work: impl Fn(&ThreadQueue)) {
+        let mut served = 0;
+        while served < last {
+            let queues = self.each(|channel| {
+                let subscribers = channel.subscribers.range((Excluded(served), Included(last))).take(STEP);
+                subscribers.map(|(number, queue)| (*number, queue.clone())).collect::<Vec<_>>()
+            });
+            let queues = queues.unwrap_or_default();
+            queues.iter().for_each(|(_, queue)| work(queue));
+            match queues.last() {
+                Some((number, _)) if queues.len() == STEP => served = *number,
+                _ => return,
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Applies `work` to the channel; `None` when it was closed.
+    fn each<T>(&self, work: impl FnOnce(&mut ThreadChannel) -> T) -> Option<T> {
+        self.channels.all().get_mut(&self.status).map(work)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::event_queue::QueueItem;
+    use super::*;
+    use crate::base::clock::Clock;
+    use crate::base::config::Config;
+    use crate::base::ids::CommentId;
+    use crate::db::{Db, Target, Timing};
+    use crate::domains::comments::CommentEventKind;
+    use futures_util::FutureExt;
+
+    const STATUS: StatusId = StatusId(1);
+
+    /// A thread that nobody reads, with nobody who follows it.
+    async fn reading() -> ThreadReader {
+        let nowhere = Target::socket(std::path::Path::new("/nonexistent/redis.sock"));
+        let db = Db::open(&nowhere, Timing::default()).await.expect("an address");
+        let channels = ThreadChannels::default();
+        let task = AbortOnDropHandle::new(tokio::spawn(std::future::pending()));
+        channels.all().insert(
+            STATUS,
+            ThreadChannel { position: ThreadEventId::default(), subscribers: BTreeMap::new(), next: 0, _task: task },
+        );
+        ThreadReader { app: App::new(db, Clock::System, Config::default()), channels, status: STATUS }
+    }
+
+    fn subscribe(reading: &ThreadReader, place: ThreadEventId) -> Option<SubscriberHandle> {
+        reading.channels.subscribe(&reading.app, TermHasher::new([7; 16]), STATUS, place)
+    }
+
+    #[tokio::test]
+    async fn an_event_is_handed_out_in_bounded_steps_and_not_to_who_joins_meanwhile() {
+        let (reading, begin) = (reading().await, ThreadEventId::default());
+        let subscribers: Vec<SubscriberHandle> = (0..2 * STEP + 1).filter_map(|_| subscribe(&reading, begin)).collect();
+        let id = ThreadEventId { at: 1, number: 0 };
+        let comment = CommentId { status: STATUS, number: 2 };
+        let mut handing = Box::pin(reading.dispatch(ThreadEvent { id, before: begin, comment, kind: CommentEventKind::Added }));
+        let told = |subscriber: &&SubscriberHandle| matches!(subscriber.queue.next().now_or_never(), Some(QueueItem::Event(_)));
+        for step in 1..=2 {
+            assert!(handing.as_mut().now_or_never().is_none(), "it has more steps than {step}");
+            assert_eq!(subscribers.iter().filter(told).count(), STEP);
+        }
+        assert!(subscribe(&reading, begin).is_none(), "what was handed out is to be read first");
+        let late = subscribe(&reading, id).expect("behind the event");
+        handing.await;
+        assert_eq!(subscribers.iter().filter(told).count(), 1, "the last one");
+        assert!(!told(&&late));
+    }
+}

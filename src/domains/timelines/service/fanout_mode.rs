@@ -1,0 +1,200 @@
+//! The fan-out mode of an author: statuses are pushed to the followers' homes, or, above a number of followers (`--star-followers`), merged
+//! when homes are read. Switching the mode is a pass over all followers.
+//!
+//! Whether an author must switch is checked with every status and every follow, after an import, and for all authors when a process starts
+//! with another `--star-followers` than the one in the store.
+//!
+//! Before merging begins, all followers' homes are marked while statuses are still pushed; pushing ends with the last mark. Before merging
+//! ends, statuses are pushed again; then each home receives the statuses that it lacks, and loses its mark. So at every moment a status is
+//! among a home's entries, or its author is marked there, or both; then it is shown once. A new follower is marked or filled as the pass
+//! would do it.
+
+use super::super::store::{self, FeedPush, MERGE};
+use super::idle::{LatestStatuses, remove_deleted};
+use super::{PASS, push_limits};
+use crate::app::App;
+use crate::base::error::Error;
+use crate::base::ids::{UserId, UserListId};
+use crate::base::page::Row;
+use crate::domains::graph::service as graph;
+use crate::domains::graph::{Audience, FanoutMode};
+use crate::domains::lists::service as lists;
+use crate::domains::users::user_of_key;
+use crate::platform::journal::service as journal;
+use crate::platform::journal::{Feed, Progress, Task};
+
+/// Homes that receive an author's statuses in one pipeline, up to a window each.
+const AT_ONCE: usize = 50;
+/// Keys that one pass over all authors scans.
+const KEYS: usize = 1_000;
+/// How often a home whose floor is lowered meanwhile is tried again.
+const TRIES: usize = 10;
+
+/// The switch that an author with this audience must begin if merging starts at `high` followers; `None` for no switch.
+fn due_switch(high: u64, audience: Audience) -> Option<fn(u64) -> FanoutMode> {
+    let low = high.saturating_mul(4) / 5;
+    match audience.mode {
+        FanoutMode::Push | FanoutMode::ToPush(_) if audience.followers >= high => Some(FanoutMode::ToMerge),
+        FanoutMode::Merge(_) | FanoutMode::ToMerge(_) if audience.followers < low => Some(FanoutMode::ToPush),
+        _ => None,
+    }
+}
+
+/// Enqueues a switch of the author's mode if one is due. Two round trips then, otherwise none.
+pub(super) async fn switch_if_due(app: &App, author: UserId, audience: Audience) -> Result<(), Error> {
+    match due_switch(app.config().star_followers, audience) {
+        Some(_) => journal::enqueue(app, Task::Reach { author }).await,
+        None => Ok(()),
+    }
+}
+
+/// One pass of a switch of modes, a thousand followers, newest first; `None` at the end. The threshold is the store's, not the process's:
+/// during a rolling restart processes with different settings work on the same tasks, and must come to the same result.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn switch_mode(app: &App, author: UserId, progress: Progress) -> Result<Option<Progress>, Error> {
+    let (audience, recorded) = futures_util::try_join!(graph::audience(app, author), app.db().star_followers())?;
+    let reach = match due_switch(recorded.unwrap_or(app.config().star_followers), audience) {
+        Some(crossing) => graph::set_fanout_mode(app, author, audience.mode, crossing(app.next_id().await?)).await?,
+        None => audience.mode,
+    };
+    let (mark, across) = match reach {
+        FanoutMode::ToMerge(mark) => (mark, FanoutMode::Merge(mark)),
+        FanoutMode::ToPush(mark) => (mark, FanoutMode::Push),
+        FanoutMode::Push | FanoutMode::Merge(_) if !progress.is_restarted => return Ok(None),
+        // The end of the switch survived a crash; the followers' marks may not have.
+        FanoutMode::Push => (0, reach),
+        FanoutMode::Merge(mark) => (mark, reach),
+    };
+    let progress = if progress.mark == mark {
+        progress
+    } else {
+        Progress { mark, is_restarted: progress.is_restarted, ..Progress::default() }
+    };
+    let (feeds, next) = feeds(app, author, progress).await?;
+    match reach {
+        FanoutMode::ToMerge(_) | FanoutMode::Merge(_) => store::mark(app.db(), &feeds, author).await?,
+        FanoutMode::ToPush(_) | FanoutMode::Push => return_to_pushing(app, author, &feeds).await?,
+    }
+    if next.is_some() || across == reach {
+        return Ok(next);
+    }
+    graph::set_fanout_mode(app, author, reach, across).await?;
+    // The followers may have changed during the pass.
+    Ok(Some(Progress::default()))
+}
+
+/// Switches an author's mode from the first pass to the last. For bulk loads, while nobody posts.
+///
+/// # Errors
+/// As [`switch_mode`].
+pub async fn import_fanout_mode(app: &App, author: UserId) -> Result<(), Error> {
+    let mut progress = Some(Progress::default());
+    while let Some(next) = progress {
+        progress = switch_mode(app, author, next).await?;
+    }
+    Ok(())
+}
+
+/// Has the workers review all authors if the store was written with another `--star-followers` than this process has. Called when a process
+/// starts and never later, so that processes with different settings do not undo each other's work again and again. Of several processes
+/// that start with the same setting, one enqueues the review. One round trip; a few more if the setting differs.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn apply_mode_threshold(app: &App) -> Result<(), Error> {
+    let followers = app.config().star_followers;
+    loop {
+        let before = app.db().star_followers().await?;
+        if before == Some(followers) {
+            return Ok(());
+        }
+        // Enqueued before the setting is stored: if this process dies in between, the review still happens.
+        let lease = journal::begin(app, Task::Stars { followers }).await?;
+        if !app.db().replace_star_followers(before, followers).await? {
+            // A faster process has enqueued its own review, or has another setting.
+            lease.ack(app);
+            continue;
+        }
+        lease.hand_over(app, Progress::default()).await;
+        if let Some(before) = before {
+            tracing::info!(before, now = followers, "--star-followers has changed: all authors are looked at");
+        }
+        return Ok(());
+    }
+}
+
+/// One pass over all authors, a page of the store's keys: enqueues the switches that are due; `None` at the end, or if the setting was
+/// changed since. An author that a pass misses because nodes have changed is checked with the next status or follow. Two round trips, and
+/// two for each switch.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
+pub async fn review(app: &App, followers: u64, progress: Progress) -> Result<Option<Progress>, Error> {
+    let (recorded, nodes) = futures_util::try_join!(app.db().star_followers(), app.db().primaries())?;
+    let node = usize::from(progress.stage);
+    if recorded != Some(followers) || node >= nodes {
+        return Ok(None);
+    }
+    let (next, keys) = app.db().scan(node, progress.below, KEYS).await?;
+    let authors: Vec<UserId> = keys.iter().filter_map(|key| user_of_key(key)).collect();
+    for (author, audience) in authors.iter().zip(graph::audiences(app, &authors).await?) {
+        if due_switch(followers, audience).is_some() {
+            journal::enqueue(app, Task::Reach { author: *author }).await?;
+        }
+    }
+    let stage = if next == 0 { progress.stage.saturating_add(1) } else { progress.stage };
+    Ok(Some(Progress { stage, below: next, ..progress }))
+}
+
+/// The feeds of a pass, and where the next pass continues; `None` after the last. Followers first, then lists.
+async fn feeds(app: &App, author: UserId, progress: Progress) -> Result<(Vec<Feed>, Option<Progress>), Error> {
+    let below = if progress.below == 0 { u64::MAX } else { progress.below };
+    let rows = match progress.stage {
+        0 => graph::followers_below(app, author, below, PASS).await?,
+        _ => lists::memberships_below(app, author, below, PASS).await?,
+    };
+    let feed = |row: &Row| if progress.stage == 0 { Feed::Home(UserId(row.member)) } else { Feed::List(UserListId(row.member)) };
+    let next = match rows.last().filter(|_| rows.len() == PASS) {
+        Some(last) => Some(Progress { below: last.position, ..progress }),
+        None if progress.stage == 0 => Some(Progress { stage: 1, below: 0, ..progress }),
+        None => None,
+    };
+    Ok((rows.iter().map(feed).collect(), next))
+}
+
+/// Adds the statuses that homes have merged so far to their entries, and removes the marks.
+async fn return_to_pushing(app: &App, author: UserId, feeds: &[Feed]) -> Result<(), Error> {
+    for feeds in feeds.chunks(AT_ONCE) {
+        let mut marked = feeds.to_vec();
+        for _ in 0..TRIES {
+            if marked.is_empty() {
+                break;
+            }
+            marked = push_down_to_floors(app, author, &marked).await?;
+        }
+        if !marked.is_empty() {
+            return Err(Error::internal(anyhow::anyhow!("homes are filled up faster than statuses are brought back")));
+        }
+    }
+    Ok(())
+}
+
+/// One attempt. Returns the feeds whose floor was lowered meanwhile.
+async fn push_down_to_floors(app: &App, author: UserId, feeds: &[Feed]) -> Result<Vec<Feed>, Error> {
+    let states = store::states(app.db(), feeds).await?;
+    let floors: Vec<(Feed, u64)> = feeds.iter().zip(&states).map(|(feed, state)| (*feed, state.complete_from())).collect();
+    let lowest = floors.iter().map(|(_, floor)| *floor).min().unwrap_or(0);
+    let mut latest = LatestStatuses::for_feeds(app, author, lowest);
+    while let Some(ids) = latest.next(app).await? {
+        debug_assert!(ids.len() <= MERGE);
+        // Each feed ignores statuses below its own floor.
+        let pushes: Vec<FeedPush<'_>> =
+            feeds.iter().map(|feed| FeedPush { feed: *feed, author, follow: None, ids: &ids }).collect();
+        store::push(app.db(), push_limits(app), &pushes).await?;
+        remove_deleted(app, feeds, &ids).await?;
+    }
+    let settled = store::unmark(app.db(), &floors, author).await?;
+    Ok(feeds.iter().zip(settled).filter(|(_, settled)| !settled).map(|(feed, _)| *feed).collect())
+}
