@@ -1,4 +1,4 @@
-//! The server's own Redis: starting, the lock, the death of either process.
+//! The embedded Redis: start, lock, and the death of either process.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -29,7 +29,7 @@ async fn redis_pid(url: &str) -> u32 {
     info.get("process_id").expect("it knows its id")
 }
 
-/// A zombie counts as gone: it only waits for whoever inherited it.
+/// A zombie counts as ended: it only waits to be reaped.
 fn is_alive(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
@@ -40,7 +40,7 @@ fn kill_9(pid: u32) {
     assert!(status.expect("kill is everywhere").success());
 }
 
-/// Polls; panics with the text after the time.
+/// Polls the condition; panics with the text after the timeout.
 async fn eventually(within: Duration, what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     let started = Instant::now();
     while !is_so().await {
@@ -128,7 +128,7 @@ async fn a_second_server_on_the_folder_is_refused_at_once() {
     for part in [format!("process {}", std::process::id()), folder.path().display().to_string()] {
         assert!(message.contains(&part), "{message}");
     }
-    // The first one has not noticed.
+    // The first server has noticed nothing.
     let () = connect(&embedded.url()).await.set("key", "value").await.expect("it writes");
     embedded.stop().await;
 }
@@ -215,7 +215,7 @@ async fn a_corrupt_file_is_explained_with_redis_own_words() {
     assert!(error.to_string().contains("redis-check-aof"), "{error}");
 }
 
-/// A program in the folder that is this shell script.
+/// A program in the folder: this shell script.
 fn script(folder: &Path, text: &str) -> PathBuf {
     let program = folder.join("program");
     fs::write(&program, format!("#!/bin/sh\n{text}\n")).expect("writable");
@@ -235,7 +235,7 @@ async fn a_start_lasts_until_all_data_is_read_in() {
     let () = fill.query_async(&mut connect(&embedded.url()).await).await.expect("it writes");
     embedded.stop().await;
 
-    // 200 microseconds a key: a second.
+    // 200 microseconds per key: one second.
     let slow = script(folder.path(), r#"exec redis-server "$@" --key-load-delay 200"#);
     let asked = Instant::now();
     let embedded = start(Options { data_dir: data, redis_server: Some(slow), ..Options::default() }).await.expect("it starts");
@@ -281,7 +281,7 @@ impl Server {
         server
     }
 
-    /// Its child that is a Redis by now and no longer a copy of the server.
+    /// Its child that is already a Redis, and no longer a fork of the server.
     fn redis(&self) -> Option<u32> {
         let processes = fs::read_dir("/proc").expect("there").flatten();
         processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).find(|&pid| {
@@ -315,7 +315,7 @@ async fn a_killed_server_takes_its_redis_along_and_loses_nothing() {
     server.process.kill().expect("it lives");
     server.process.wait().expect("it lived");
 
-    // At once, while the old one may still be writing: the start waits for it.
+    // At once, while the old process may still be writing: the start waits for it.
     let embedded = started(folder.path()).await;
     assert!(!is_alive(pid));
     let last: u32 = connect(&embedded.url()).await.get("test:999").await.expect("it is there");
@@ -333,7 +333,7 @@ async fn a_killed_server_leaves_no_orphan() {
     eventually(Duration::from_secs(2), "its Redis has ended", async || !is_alive(pid)).await;
 }
 
-/// A Redis that cannot end yet (busy with a script here; in life also with a slow disk) keeps the folder until it does.
+/// A Redis that cannot end yet (here because of a busy script, elsewhere because of a slow disk) keeps the folder until it does.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_start_waits_for_the_redis_of_a_killed_server() {

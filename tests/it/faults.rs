@@ -1,5 +1,5 @@
-//! Networks and clients that fail by halves: a Redis that stands still under a crowd, a connection that swallows what it carries, a
-//! client that goes away in the middle. Everything ends, nothing piles up, and all is well afterwards.
+//! Partial failures of networks and clients: a frozen Redis under load, a connection that drops bytes silently, a client that disconnects halfway.
+//! Everything ends, nothing accumulates, and the server recovers.
 
 use crate::support::proxy::{Flow, Proxy};
 use crate::support::{Actor, Alone, Answer, Cluster, RedisServer, START, Served, TestApp, error_codes};
@@ -14,7 +14,7 @@ use waxwing::base::error::Error;
 use waxwing::db::{Db, IN_FLIGHT, Timing};
 use waxwing::server::EdgeConfig;
 
-/// What takes longer than this hangs. Far above every bound, so that a slow machine breaks nothing.
+/// A test that takes longer than this hangs. Far above every timeout, so that a slow machine breaks nothing.
 const HANGS: Duration = Duration::from_secs(20);
 
 async fn until(so: impl Fn() -> bool) {
@@ -25,7 +25,7 @@ async fn until(so: impl Fn() -> bool) {
     }
 }
 
-/// A server whose way to Redis leads through a proxy.
+/// A server that reaches Redis through a proxy.
 struct Through {
     served: Served,
     proxy: Proxy,
@@ -50,7 +50,7 @@ impl Through {
         self.served.app.db()
     }
 
-    /// Somebody with a status, for whom everything has been done once.
+    /// A user with a status, for whom everything has been done once.
     async fn ada(&self) -> Actor {
         let ada = self.served.user("ada").await;
         ada.post("first").await;
@@ -59,7 +59,7 @@ impl Through {
     }
 }
 
-/// One that never gives up by itself, so that a test sees what else ends a wait.
+/// A client without a timeout, so that a test sees what else ends a wait.
 fn patient() -> Timing {
     Timing { response: 3 * HANGS, client_cache: 0, ..Timing::default() }
 }
@@ -83,7 +83,7 @@ async fn health(app: &Served) -> (u16, u16) {
     (status("/healthz").await, status("/readyz").await)
 }
 
-/// Asks until it is answered; how often it was not.
+/// Retries until the request is answered; returns the number of failures.
 async fn eventually(app: &Served, actor: &Actor, query: &str) -> usize {
     for failed in 0.. {
         match send(app, Some(actor), query).await {
@@ -98,7 +98,7 @@ async fn eventually(app: &Served, actor: &Actor, query: &str) -> usize {
 async fn a_crowd_before_a_frozen_redis_gets_its_answers_and_asks_no_more_than_once() {
     let (redis, clock) = (Arc::new(RedisServer::start()), Clock::manual(START));
     let db = Db::open(&redis.target(), Timing::default()).await.expect("a store");
-    // Room for all of them: what is looked at is what becomes of those who are let in.
+    // Permits for all of them: the test looks at those that are admitted.
     let edge = EdgeConfig { max_requests: 1_000, request_timeout: 3 * HANGS, ..EdgeConfig::default() };
     let app = TestApp::of(App::new(db, clock.clone(), Config::default()), clock, edge, redis).await;
     let ada = app.user("ada").await;
@@ -120,10 +120,10 @@ async fn a_crowd_before_a_frozen_redis_gets_its_answers_and_asks_no_more_than_on
     let failed = eventually(&app, &ada, HOME).await;
     app.drain().await;
     assert_eq!(health(&app).await, (200, 200));
-    // Each request asked for one thing before it gave up; the pings of the health checks, and the last home with its five, besides.
+    // Each request sent one command before it gave up; besides, the pings of the health checks, and the last home with its five.
     let seen: u64 = app.redis.calls().values().sum();
     assert!(seen <= 400 + failed as u64 + 20, "{seen} commands came for 400 requests: {:?}", app.redis.calls());
-    // Nor did each try to connect. (Some of these are the test's own.)
+    // They did not all try to connect either. (Some of these connections are the test's own.)
     let connected = app.redis.connections() - connected;
     let nodes = app.app.db().primaries().await.expect("a number") as u64;
     assert!(connected < 40 * nodes, "{connected} connections to {nodes} for 400 requests");
@@ -141,7 +141,7 @@ async fn only_so_much_waits_for_redis() {
     let mut all: Vec<_> = (0..IN_FLIGHT + over).map(|_| Box::pin(read())).collect();
     let mut refused = 0;
     for one in &mut all {
-        // Those over the bound are told at the first look, the others wait.
+        // Those above the bound are refused on the first poll, the others wait.
         if let Some(answer) = futures_util::FutureExt::now_or_never(one) {
             assert!(matches!(answer, Err(Error::StorageUnavailable)), "{answer:?}");
             refused += 1;
@@ -167,19 +167,19 @@ async fn a_connection_that_swallows_what_it_carries_is_replaced() {
         let before = app.proxy.accepted();
         app.proxy.set(to_redis, to_server);
         assert_eq!(send(&app.served, Some(&ada), HOME).await, (503, vec!["STORAGE_UNAVAILABLE".to_owned()]));
-        // One wait for an answer is all it costs: who comes next has a new connection.
+        // It costs a single timeout: the next request has a new connection.
         assert_eq!(send(&app.served, Some(&ada), HOME).await, (200, vec![]), "{to_redis:?} {to_server:?}");
         assert_eq!(app.proxy.accepted(), before + 1);
         ada.post("second").await;
         assert_eq!(ada.home().await, ["second", "first"]);
         if to_redis != Flow::Hold {
-            // The old one was hung up. (What is held is not read either, so there the proxy does not see it.)
+            // The old connection was closed. (The proxy does not see that, since held bytes are not read.)
             until(|| app.proxy.open() == 1).await;
         }
     }
 }
 
-/// As many as are worked on at once on any machine.
+/// More than any machine processes concurrently.
 const CROWD: usize = 96;
 
 #[tokio::test]
@@ -208,7 +208,7 @@ async fn a_change_whose_answer_was_swallowed_may_have_happened_and_says_so() {
     let answer = ada.run("PostStatus", input.clone()).await;
     assert_eq!(error_codes(&answer), ["OUTCOME_UNKNOWN"], "{answer}");
     assert_eq!(answer["data"], json!({ "postStatus": null }));
-    // Looked at, or done again under its key: it is there once.
+    // Whether looked up, or retried with its key: it exists once.
     let again = ada.run("PostStatus", input).await;
     assert_eq!(again["data"]["postStatus"]["status"]["message"], "second", "{again}");
     assert_eq!(ada.home().await, ["second", "first"]);
@@ -222,17 +222,17 @@ async fn a_change_that_was_sent_to_a_redis_that_dies_may_have_happened_and_says_
     let write = app.db().write_many(vec![redis::cmd("HSET").arg("user:{1}").arg("a").arg(1).take()]);
     let death = async {
         until(|| app.redis.calls().contains_key("hset")).await;
-        // It was done, and cannot be done once more.
+        // It happened, and cannot happen again.
         app.redis.kill();
     };
     let (answer, ()) = tokio::join!(write, death);
     assert!(matches!(answer, Err(Error::OutcomeUnknown)), "{answer:?}");
-    // Now that nothing is sent any more, nothing can have happened.
+    // Nothing is sent any more, so nothing can have happened.
     let again = app.db().write_many(vec![redis::cmd("HSET").arg("user:{1}").arg("a").arg(2).take()]).await;
     assert!(matches!(again, Err(Error::StorageUnavailable)), "{again:?}");
 }
 
-/// The same where each node of a cluster has a connection of its own.
+/// The same on a cluster, with one connection per node.
 #[tokio::test]
 async fn a_connection_to_a_node_that_swallows_what_it_carries_is_replaced() {
     let cluster = Cluster::start();
@@ -258,8 +258,8 @@ async fn a_connection_to_a_node_that_swallows_what_it_carries_is_replaced() {
     }
 }
 
-/// The established connections to a port of this machine: which timer of the system runs for each (2 is that of the probes), and
-/// in how many hundredths of a second it is due.
+/// The established connections to a port of this machine: the running timer of each (2 is the keepalive timer), and when it expires, in hundredths
+/// of a second.
 #[cfg(target_os = "linux")]
 fn timers(port: u16) -> Vec<(u8, u32)> {
     let table = std::fs::read_to_string("/proc/net/tcp").expect("a table");
@@ -290,13 +290,13 @@ async fn an_idle_connection_is_probed_by_the_system() {
     }
 }
 
-/// Six levels, each of which asks Redis when the one above has been answered.
+/// Six levels, each of which queries Redis when the one above is answered.
 const DEEP: &str = "{ user(login: \"ada\") { followers(first: 3) { edges { node { following(first: 3) { edges { node { followers(first: 3) { edges { node { \
     profileTimeline { entries(first: 3) { edges { node { status { likers(first: 3) { edges { node { login } } } } } } } } } } } } } } } } } } }";
 
 #[tokio::test]
 async fn a_client_that_goes_away_ends_its_read_within_one_call() {
-    // Deeper than documents may be: what counts here is how long it takes.
+    // Deeper than documents may be: only the duration matters here.
     let documents = DocumentLimits { depth: 32, ..DocumentLimits::default() };
     let app = Through::with(patient(), Config { documents, ..Config::default() }).await;
     let ada = app.ada().await;
@@ -309,7 +309,7 @@ async fn a_client_that_goes_away_ends_its_read_within_one_call() {
     assert_eq!(send(&app.served, None, DEEP).await, (200, vec![]));
     let whole = app.db().round_trips() - whole;
     assert!(whole >= 10, "{whole} round trips");
-    // Whatever it waits for when the client goes away: it asks for nothing more.
+    // After the client has disconnected, the request sends no further command.
     for answers in [0, 1, 4, 7] {
         app.proxy.set(Flow::Pass, Flow::PassOnly(answers));
         let request = app.served.http.post(format!("{}/graphql", app.served.url)).json(&json!({ "query": DEEP }));
@@ -319,7 +319,7 @@ async fn a_client_that_goes_away_ends_its_read_within_one_call() {
         until(|| app.db().in_flight() == 0).await;
         let asked = app.db().round_trips();
         app.proxy.set(Flow::Pass, Flow::Pass);
-        // Whoever still worked for it would have gone on while others are served.
+        // Work for the disconnected client would continue while others are served.
         for _ in 0..10 {
             assert_eq!(send(&app.served, None, READ).await, (200, vec![]));
         }
@@ -329,7 +329,7 @@ async fn a_client_that_goes_away_ends_its_read_within_one_call() {
 
 #[tokio::test]
 async fn a_change_that_has_begun_is_finished_for_nobody() {
-    // Deeper than documents may be: what counts here is how long it takes.
+    // Deeper than documents may be: only the duration matters here.
     let documents = DocumentLimits { depth: 32, ..DocumentLimits::default() };
     let app = Through::with(patient(), Config { documents, ..Config::default() }).await;
     let ada = app.ada().await;

@@ -1,4 +1,4 @@
-//! Password hashes are work for a core: who waits for one, for how long, and what it tells about an account.
+//! Password hashes: who waits, for how long, and what the time reveals about an account.
 
 use crate::support::{Answer, TestApp, codes, error_codes};
 use futures_util::future::join_all;
@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use waxwing::base::config::Config;
 use waxwing::base::error::Error;
 
-/// Work that lasts until it is let go, in the place of a hash.
+/// A job in place of a hash that blocks until it is released.
 fn blocker(app: &TestApp) -> (JoinHandle<Result<(), Error>>, Sender<()>) {
     let (go, wait) = channel();
     let app = app.app.clone();
@@ -47,7 +47,7 @@ async fn who_finds_the_line_full_is_told_at_once_and_nothing_was_changed() {
         assert_eq!(body["errors"][0]["path"], json!([field]));
     }
     assert_eq!(app.redis.keys(), keys);
-    // Whoever needs no hash is served.
+    // Requests without a hash are served.
     assert_eq!(codes(&ask(&app, SIGN_UP, "Ada").await.json()["data"]["signUp"]), ["LOGIN_TAKEN"]);
     ada.post("All is well.").await;
     assert_eq!(ada.home().await, ["All is well."]);
@@ -60,7 +60,7 @@ async fn who_finds_the_line_full_is_told_at_once_and_nothing_was_changed() {
     assert!(ask(&app, LOG_IN, "ada").await.json()["data"]["logIn"]["session"].is_object());
 }
 
-/// Retries while nothing can be compared are no guesses: the tokens of those who make them are there still when something can.
+/// Retries while nothing can be compared are no guesses: their tokens are still there when comparing works again.
 #[tokio::test]
 async fn an_attempt_that_was_not_compared_costs_no_token() {
     let app = TestApp::with(Config { rates: Some(waxwing::base::rate_limits::RateLimits::default()), ..Config::default() }).await;

@@ -1,4 +1,4 @@
-//! Keys under which clients repeat their requests: what is remembered, how long, how much of it, and for whom.
+//! Idempotency keys: what is remembered, for how long, how much of it, and for which account.
 
 use crate::support::{TestApp, codes};
 use futures_util::future::join_all;
@@ -10,10 +10,10 @@ use waxwing::base::ids::UserId;
 use waxwing::platform::idempotency::{IdempotentRequest, service};
 
 const ADA: UserId = UserId(7);
-/// As the clock is moved.
+/// As of the manual clock.
 const DAY: i64 = 24 * 3_600_000;
 
-/// A server on which the accounts 7 and 8 are there.
+/// A server with the accounts 7 and 8.
 async fn start() -> TestApp {
     let app = TestApp::start().await;
     for account in [7, 8] {
@@ -30,7 +30,7 @@ fn tied(outcome: Outcome<u64>) -> u64 {
     outcome.unwrap_or_else(|refusal| panic!("{refusal:?}"))
 }
 
-/// How many keys are remembered, on both sides.
+/// The number of keys, in both hashes.
 fn sizes(app: &TestApp) -> (usize, usize) {
     (app.redis.run(&["HLEN", "idempotency:{7}"]), app.redis.run(&["ZCARD", "idempotent:{7}"]))
 }
@@ -106,7 +106,7 @@ async fn what_is_past_is_trimmed_a_hundred_at_a_time_and_counts_as_gone() {
         app.clock.advance(1);
     }
     app.clock.advance(DAY);
-    // One that is past and not trimmed by its own call: a hundred older ones are.
+    // An expired key that its own call does not trim, since there are a hundred older ones.
     assert_eq!(remember(&app.app, ADA, "postStatus", "150", 1_150).await, 1_150);
     assert_eq!(sizes(&app), (50, 50));
     assert_eq!(remember(&app.app, ADA, "postStatus", "new", 2_000).await, 2_000);
@@ -129,7 +129,7 @@ async fn the_oldest_make_room_past_ten_thousand() {
     assert_eq!(sizes(&app), (10_000, 10_000));
     assert_eq!(remember(&app.app, ADA, "postStatus", "second", 5).await, 2);
     assert_eq!(remember(&app.app, ADA, "postStatus", "oldest", 6).await, 6);
-    // Whatever came from a server without the bound goes a hundred at a time.
+    // Keys from a server without the bound are trimmed a hundred at a time.
     let more =
         "for n = 1, 150 do redis.call('HSET', KEYS[1], 'm' .. n, 'x 1') redis.call('ZADD', KEYS[2], ARGV[1], 'm' .. n) end";
     app.redis.run::<redis::Value>(&["EVAL", more, "2", "idempotency:{7}", "idempotent:{7}", &now.to_string()]);

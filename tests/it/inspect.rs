@@ -1,4 +1,4 @@
-//! What the server says of a Redis it is given.
+//! The checks of a given Redis.
 
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -14,7 +14,7 @@ struct Redis {
     _folder: tempfile::TempDir,
 }
 
-/// A machine that is busy must not look like a Redis that does not answer.
+/// A busy machine must not look like a Redis that does not answer.
 fn patient() -> redis::AsyncConnectionConfig {
     let patience = Some(Duration::from_secs(10));
     redis::AsyncConnectionConfig::new().set_connection_timeout(patience).set_response_timeout(patience)
@@ -81,10 +81,10 @@ async fn a_good_one_is_not_warned_of() {
         assert_eq!(report.facts.missing, []);
         assert_eq!(report.facts.open, Some(false));
         find(&report, "appendfsync everysec");
-        // As Redis is delivered.
+        // The default configuration of Redis.
         find(&report, "hash-max-listpack-value is 64");
         find(&report, "aof-load-truncated is yes");
-        // A version with a known hole may be what is installed.
+        // The installed version may have a known vulnerability.
         assert!(report.findings.iter().all(|f| f.severity == Severity::Note || f.message.contains("CVE")));
     }
 }
@@ -161,7 +161,7 @@ async fn missing_keys_are_named_kind_by_kind_and_the_advice_mends_it() {
     find(&report, "`ACL SETUSER app ~user:{* ~home:{*`");
     redis.run(&["ACL", "SETUSER", "app", "~user:{*", "~home:{*"]).await;
     assert_eq!(redis.report_as("?user=app&pass=secret").await.facts.missing, []);
-    // To read is not enough.
+    // Reading is not enough.
     redis.run(&[&["ACL", "SETUSER", "app", "resetkeys", "%R~home:{*"][..], &without(&["~home:{*"])].concat()).await;
     find(&redis.report_as("?user=app&pass=secret").await, "`ACL SETUSER app ~home:{*`");
 }
@@ -215,7 +215,7 @@ async fn one_that_is_still_loading_says_so() {
     let () = fill.query_async(&mut redis.try_connect("").await.expect("it listens")).await.expect("it writes");
     redis.run(&["CONFIG", "SET", "key-load-delay", "200"]).await;
     let mut connection = redis.try_connect("").await.expect("it listens");
-    // Reads its own file again, for a second.
+    // Reads its own file again for a second.
     let reload = tokio::spawn(async move { redis::cmd("DEBUG").arg("LOADAOF").query_async::<()>(&mut connection).await });
     tokio::time::sleep(Duration::from_millis(50)).await;
     let report = redis.report().await;

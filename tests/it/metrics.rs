@@ -1,4 +1,4 @@
-//! `/metrics`: what is counted, that its labels are bounded, and where it is served.
+//! `/metrics`: the metrics, the bounds of their labels, and where they are served.
 
 use crate::support::{Answer, Process, RedisServer, TestApp, error_codes, ran, waxwing};
 use futures_util::future::join_all;
@@ -11,7 +11,7 @@ use waxwing::base::config::Config;
 struct Samples(BTreeMap<String, f64>);
 
 impl Samples {
-    /// Reads the text format of OpenMetrics; fails where it is none.
+    /// Parses the OpenMetrics text format; fails if it is invalid.
     fn of(text: &str) -> Self {
         assert!(text.ends_with("# EOF\n"), "{text}");
         let (mut samples, mut families) = (BTreeMap::new(), BTreeMap::new());
@@ -56,7 +56,7 @@ impl Samples {
     }
 }
 
-/// Polls until it is so.
+/// Polls until the condition holds.
 async fn eventually(app: &TestApp, what: &str, is_so: impl Fn(&Samples) -> bool) {
     let began = Instant::now();
     while !is_so(&Samples::at(app).await) {
@@ -128,7 +128,7 @@ async fn clients_cannot_make_labels_without_end() {
     }
     ask("x".repeat(65)).await;
     ask("N0".into()).await;
-    // What is no name in the document is no label either.
+    // A name that is invalid in the document is no label either.
     for name in ["a\"} 1\nfake{x=\"", "\u{1b}[2J", "é"] {
         let answer = Answer::of(app.post().json(&json!({ "query": "{ __typename }", "operationName": name }))).await;
         assert_eq!(error_codes(&answer.json()), ["GRAPHQL_VALIDATION_FAILED"]);
@@ -256,7 +256,7 @@ async fn the_process_is_described() {
     }
 }
 
-/// Holds a text to the format 0.0.4: each family declared once, under the names of its samples, before them and in one piece.
+/// Validates the text format 0.0.4: each family is declared once, under the names of its samples, before them and contiguously.
 fn hold_to_prometheus(text: &str) -> Samples {
     let (mut samples, mut families, mut helps) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
     let mut current = (String::new(), String::new());
@@ -306,7 +306,7 @@ async fn prometheus_may_ask_for_its_own_text_format() {
         ] {
             assert!(answer.text.lines().any(|it| it == line), "{line}: {}", answer.text);
         }
-        // The same series as in the other format, but for what this request itself has moved.
+        // The same series as in the other format, except for the changes by this request itself.
         let other = Samples::at(&app).await;
         assert_eq!(samples.0.keys().collect::<Vec<_>>(), other.0.keys().collect::<Vec<_>>());
     }
@@ -346,7 +346,7 @@ async fn metrics_can_be_kept_to_a_listener_of_their_own() {
         assert_eq!(status(format!("{apart}{path}")).await, 200);
     }
     server.stop();
-    // Two listeners cannot have one address.
+    // Two listeners cannot share an address.
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("an address").to_string();
     let (code, _, stderr) = ran(waxwing(&options).env("WAXWING_METRICS_LISTEN", &address));

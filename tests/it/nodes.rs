@@ -1,4 +1,4 @@
-//! `node` and `nodes`: anything by its id.
+//! `node` and `nodes`: every object by its id.
 
 use crate::support::{Actor, TestApp, error_codes};
 use serde_json::{Value, json};

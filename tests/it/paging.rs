@@ -1,13 +1,13 @@
-//! Every connection, by one check: sizes, directions, cursors, and what others write meanwhile.
+//! Every connection passes the same check: sizes, directions, cursors, and concurrent writes.
 
 use crate::ads;
 use crate::support::{Actor, Listing, Page, TestApp};
 use serde_json::{Value, json};
 
-/// Elements of a list: one page shows them all, and no size but 1 and 97 divides them.
+/// Members of a list: one page shows all of them, and only the sizes 1 and 97 divide them.
 const LEN: usize = 97;
 
-/// A reader and as many others.
+/// A reader and as many other users.
 struct World {
     app: TestApp,
     reader: Actor,
@@ -78,7 +78,7 @@ impl World {
         made["id"].as_str().expect("an id").to_owned()
     }
 
-    /// The reader has made a list.
+    /// The reader creates a list.
     async fn list(&self) -> String {
         let answer = self.reader.run("CreateList", json!({ "input": { "name": "x" } })).await;
         answer["data"]["createUserList"]["userList"]["id"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
@@ -89,19 +89,19 @@ impl World {
         assert_eq!(answer["data"]["addUserToList"]["userErrors"], json!([]), "{answer}");
     }
 
-    /// The first of the crowd follow the reader.
+    /// The first users follow the reader.
     async fn followed(&self) -> Listing {
         self.app.follows(&self.crowd[..LEN].iter().map(|fan| (fan, &self.reader)).collect::<Vec<_>>()).await;
         self.people("reader0", "followers")
     }
 
-    /// The reader follows the first of the crowd.
+    /// The reader follows the first users.
     async fn following(&self) -> Listing {
         self.app.follows(&self.crowd[..LEN].iter().map(|other| (&self.reader, other)).collect::<Vec<_>>()).await;
         self.people("reader0", "following")
     }
 
-    /// The first of the crowd like a status of the reader.
+    /// The first users like a status of the reader.
     async fn liked(&self) -> (Listing, String) {
         let status = self.reader.post("liked").await;
         for liker in &self.crowd[..LEN] {
@@ -110,7 +110,7 @@ impl World {
         (self.likers(&status), status)
     }
 
-    /// One of the crowd has posted; the reader follows them.
+    /// A user whom the reader follows has posted.
     async fn told(&self) {
         self.reader.follow(&self.crowd[0]).await;
         for number in 0..LEN {
@@ -118,13 +118,13 @@ impl World {
         }
     }
 
-    /// The first of the crowd, the last first.
+    /// The first users, in reverse order.
     fn newest_first(&self) -> Vec<String> {
         self.crowd[..LEN].iter().rev().map(|actor| actor.id.clone()).collect()
     }
 }
 
-/// The ids of a list that the check itself has no source for: one big page.
+/// The ids of a list for which the check has no other source: one large page.
 async fn one_page(list: &Listing) -> Vec<String> {
     let page = list.page(json!({ "first": 100 })).await;
     assert_eq!(page.ids.len(), LEN);
@@ -139,7 +139,7 @@ fn ids(pages: &[Page]) -> Vec<String> {
     pages.iter().flat_map(|page| page.ids.clone()).collect()
 }
 
-/// Pages a list in both directions while `write` puts something new in front of it after every page.
+/// Pages through a list in both directions while `write` adds something in front of it after every page.
 async fn check_while_written(list: &Listing, mut write: impl AsyncFnMut(usize)) {
     let before = list.page(json!({ "first": 100 })).await.ids;
     let mut written = 0;
@@ -374,7 +374,7 @@ async fn what_no_page_can_be_is_refused_by_every_list() {
     theirs.check_refusals(&cursors).await;
 }
 
-/// What is newer than a cursor of one's home, oldest last, and where the screen ends then.
+/// Entries of the home newer than a cursor, in both directions of a client's screen.
 async fn newer(reader: &Actor, cursor: &str) -> Vec<String> {
     let answer = reader.run("Newer", json!({ "last": 100, "before": cursor })).await;
     let edges = answer["data"]["homeTimeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));

@@ -1,4 +1,4 @@
-//! When Redis is dead, frozen, forgetful or back again.
+//! Redis dead, frozen, without its data, and back again.
 
 use crate::support::{Actor, Answer, RedisServer, TestApp, error_codes};
 use futures_util::future::join_all;
@@ -7,16 +7,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use waxwing::base::config::Config;
 
-/// Within which a client is told that the storage is down.
+/// The time within which a client learns that the storage is down.
 const SOON: Duration = Duration::from_secs(1);
 
-/// Over a Redis that keeps what it has, so that it can die and come back. (With `everysec` a busy disk may cost it the last second.)
+/// Over a Redis with persistence, so that it can die and come back. (With `everysec` a busy disk may cost it the last second.)
 async fn durable() -> TestApp {
     let redis = Arc::new(RedisServer::with(&["--appendonly", "yes", "--appendfsync", "always"]));
     TestApp::hasty_over(redis, Config::default()).await
 }
 
-/// The code of a request as a whole, or of its only error, and how long it took.
+/// The code of a request as a whole, or of its only error, and its duration.
 async fn refusal(app: &TestApp, actor: Option<&Actor>, query: &str) -> (u16, String, Duration) {
     let began = Instant::now();
     let mut request = app.post().json(&json!({ "query": query }));
@@ -35,7 +35,7 @@ const WRITE: &str = "mutation { postStatus(input: { message: \"x\" }) { userErro
 const SIGN_UP: &str =
     "mutation { signUp(input: { login: \"new\", name: \"n\", password: \"12345678\" }) { userErrors { code } } }";
 
-/// Every kind of request is refused soon, alone and in a crowd.
+/// Every kind of request fails quickly, alone and concurrently.
 async fn assert_down(app: &TestApp, ada: &Actor, codes: &[&str]) {
     for (actor, query) in [(None, READ), (Some(ada), HOME), (Some(ada), WRITE), (None, SIGN_UP)] {
         let (_, code, took) = refusal(app, actor, query).await;
@@ -67,7 +67,7 @@ async fn eventually_home(ada: &Actor, messages: &[&str]) {
     }
 }
 
-/// Ada, who has said something, through a server with more patience: a machine that is busy is not what is looked at.
+/// Ada with a status, and a server with long timeouts, since a busy machine is not the subject.
 async fn ada(app: &TestApp) -> Actor {
     let calm = app.sibling().await;
     let ada = calm.user("ada").await;
@@ -174,7 +174,7 @@ async fn a_server_may_start_before_its_redis() {
     assert_eq!(refusal(&app, None, SIGN_UP).await.1, "");
 }
 
-/// A mutation of a schema of its own, whose second half finds the storage gone.
+/// A mutation of a schema of its own, whose second half meets a dead storage.
 struct CutShort(TestApp);
 
 #[async_graphql::Object]
@@ -210,7 +210,7 @@ async fn a_fan_out_waits_for_a_storage_that_stands_still() {
     let follows: Vec<(&Actor, &Actor)> = crowd[1..].iter().map(|fan| (fan, &crowd[0])).collect();
     app.follows(&follows).await;
     crowd[0].post("to all").await;
-    // The first thousand have it; the passes over the others meet a Redis that answers later than they wait.
+    // The first thousand homes have it; the passes over the others meet a Redis that answers after the timeout.
     app.redis.signal("STOP");
     tokio::time::sleep(Duration::from_millis(900)).await;
     app.redis.signal("CONT");

@@ -1,5 +1,5 @@
-//! Append-only files that end in the middle of a change, as after a power cut: no later start brings half of it back, and nothing that
-//! was written after it is lost.
+//! Append-only files that end in the middle of a change, as after a power failure: no later start restores half of a change, and nothing written
+//! afterwards is lost.
 
 use crate::support::{Process, waxwing};
 use redis::aio::MultiplexedConnection;
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use waxwing::db::embedded::{Embedded, Options, start};
 
-/// Three writes that belong together, as every script's are.
+/// Three writes of one change, as every script has.
 const STEP: &str = "for _, field in ipairs({'a', 'b', 'c'}) do redis.call('HSET', KEYS[1], field, ARGV[1]) end";
 
 async fn started(data: &Path) -> Embedded {
@@ -35,7 +35,7 @@ fn appended(data: &Path) -> PathBuf {
     files.filter(|path| path.to_string_lossy().contains(".incr.")).max().expect("writes go there")
 }
 
-/// A copy of the data, of which only the first `length` bytes of the appended file are left.
+/// A copy of the data with only the first `length` bytes of the appended file.
 fn cut(data: &Path, length: usize) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let files = folder.path().join("appendonlydir");
@@ -49,7 +49,7 @@ fn cut(data: &Path, length: usize) -> tempfile::TempDir {
     folder
 }
 
-/// Data whose last step is written as one transaction, the bytes of the appended file, and where that transaction begins.
+/// Data whose last step is one transaction, the bytes of the appended file, and the offset of that transaction.
 async fn two_steps() -> (tempfile::TempDir, Vec<u8>, usize) {
     let folder = tempfile::tempdir().expect("a folder");
     let embedded = started(folder.path()).await;
@@ -65,7 +65,7 @@ async fn two_steps() -> (tempfile::TempDir, Vec<u8>, usize) {
 #[tokio::test]
 async fn wherever_a_file_is_cut_each_step_is_whole_after_every_start() {
     let (data, file, last) = two_steps().await;
-    // Each end of a command, and the bytes beside it; between them, every seventh.
+    // Every end of a command and the bytes beside it, and every seventh byte between them.
     let edge = |at: usize| (at.saturating_sub(1)..=at + 2).any(|near| file.get(near) == Some(&b'*'));
     let cuts: Vec<usize> = (last..file.len()).filter(|at| edge(*at) || at % 7 == 0).collect();
     assert!(cuts.len() > 20, "{cuts:?}");
@@ -91,7 +91,7 @@ async fn what_a_power_cut_has_cost_is_told_once() {
     let log = serve().stop();
     let warnings: Vec<&str> = log.lines().filter(|line| line.contains(" WARN ")).collect();
     assert_eq!(warnings.len(), 1, "{log}");
-    // What was cut off is gone; what Redis drops besides is no whole command.
+    // The truncated bytes are lost; Redis drops no complete command.
     let told: usize =
         warnings[0].split(" bytes").next().and_then(|text| text.rsplit(' ').next()).expect("words").parse().expect("a number");
     assert!(told > 0 && told < file.len(), "{log}");
@@ -103,7 +103,7 @@ async fn what_a_power_cut_has_cost_is_told_once() {
 async fn a_file_that_cannot_be_written_anew_stands_against_starting() {
     let (data, file, _) = two_steps().await;
     let folder = cut(data.path(), file.len() - 30);
-    // A folder where the new file should be.
+    // A folder in place of the new file.
     let files = folder.path().join("appendonlydir");
     for entry in fs::read_dir(&files).expect("a folder") {
         let name = entry.expect("readable").file_name().into_string().expect("text");

@@ -1,4 +1,4 @@
-//! What a request costs on three nodes: as many round trips as on one server, one more for a sync cursor, and in each of them one pipeline a node.
+//! The cost of requests on three nodes: as many round trips as on one server, one more for a sync cursor, and one pipeline per node in each.
 
 use super::db_on;
 use crate::support::{CALM, Cluster, START, Served};
@@ -34,8 +34,7 @@ async fn a_home_page_costs_a_pipeline_a_node_and_no_more() {
     assert_eq!(answer["data"]["homeTimeline"]["entries"]["edges"].as_array().map(Vec::len), Some(30), "{answer}");
     let places: BTreeSet<usize> =
         authors.iter().map(|author| cluster.place_of(&format!("user:{{{}}}", author.user_id().0))).collect();
-    // The session, the viewer, the position among the events, which has a part on every node, the skeleton; thirty statuses, which are everywhere; and the
-    // authors.
+    // The session, the viewer, the position in the event log (a part on every node), the rows; thirty statuses, on every node; and the authors.
     assert_eq!((trips, pipelines), (6, 1 + 1 + 3 + 1 + 3 + places.len() as u64));
 }
 

@@ -1,4 +1,4 @@
-//! A node that falls, and its replica that takes over.
+//! A primary fails, and its replica takes over.
 
 use super::{db_on, profile};
 use crate::support::{Actor, Cluster, Served, error_codes};
@@ -12,10 +12,10 @@ use waxwing::base::clock::Clock;
 use waxwing::base::config::Config;
 use waxwing::db::Timing;
 
-/// What takes longer than this hangs: far above what a request may take.
+/// A request that takes longer than this hangs: far above any timeout.
 const HANGS: Duration = Duration::from_secs(20);
 
-/// Whether a request was answered; if it was not, it was told why.
+/// Whether a request was answered; if not, it has a known error code.
 async fn answered(request: impl Future<Output = Value>) -> Option<Value> {
     let answer = tokio::time::timeout(HANGS, request).await.expect("it hangs");
     let codes = error_codes(&answer);
@@ -24,7 +24,7 @@ async fn answered(request: impl Future<Output = Value>) -> Option<Value> {
     codes.is_empty().then_some(answer)
 }
 
-/// The life of somebody who tries again until it is done.
+/// A user who retries until each action is done.
 struct Life<'a> {
     actor: &'a Actor,
     other: &'a Actor,
@@ -40,12 +40,12 @@ impl Life<'_> {
                 Some(answer) => return answer,
                 None => self.failed += 1,
             }
-            // Whoever is told to come again does so a little later, as clients do.
+            // Retries after a pause, as clients do.
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
 
-    /// Posts, reads, and follows or leaves the other one.
+    /// Posts, reads, and follows or unfollows the other user.
     async fn step(&mut self) {
         let message = format!("{}-{}", self.actor.login, self.posted.len());
         let post = json!({ "input": { "message": message, "idempotencyKey": message } });
@@ -74,7 +74,7 @@ async fn what_was_acknowledged_outlives_a_node_that_falls() {
     let (begun, over) = (AtomicUsize::new(0), AtomicBool::new(false));
     let live = async |at: usize| {
         let mut life = Life { actor: &people[at], other: &people[(at + 1) % 4], posted: Vec::new(), failed: 0 };
-        // Well before it falls, as long as nobody has taken over, and well after that.
+        // Well before the failure, during the failover, and well after it.
         let mut after = 0;
         while after < 5 {
             life.step().await;

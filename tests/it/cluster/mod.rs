@@ -1,5 +1,5 @@
-//! A Redis Cluster of three nodes: no command or script spans two hash tags, a node may fall, slots may move, and nobody is told. The
-//! whole suite runs on clusters besides, by `WAXWING_TEST_CLUSTER`.
+//! A Redis Cluster of three nodes: no command or script spans two hash tags, and clients notice neither failovers nor migrations. The whole suite
+//! also runs on clusters, with `WAXWING_TEST_CLUSTER`.
 
 mod cost;
 mod failover;
@@ -20,7 +20,7 @@ async fn app_on(cluster: &Cluster) -> App {
     App::new(db_on(cluster, CALM).await, Clock::System, Config::default())
 }
 
-/// The messages that stand on somebody's profile, newest first, at most 100.
+/// The messages on a profile, newest first, at most 100.
 async fn profile(actor: &Actor) -> Vec<String> {
     const PROFILE: &str = "query($login: String!) { user(login: $login) { profileTimeline { entries(first: 100) { edges { node { status { message } } } } } } }";
     let answer = actor.gql(PROFILE, json!({ "login": actor.login })).await;
@@ -50,14 +50,14 @@ async fn people_follow_and_talk_across_slots() {
     let profile = ada.run("Profile", json!({ "login": "BOB", "first": 5 })).await;
     assert_eq!(profile["data"]["user"]["statusesCount"], 0);
     assert_eq!(profile["data"]["user"]["followers"]["edges"][0]["node"]["login"], "ada");
-    // Few ids may all fall to two nodes; so many do not.
+    // A few ids may all be on two nodes; this many are not.
     let [dan] = app.users(["dan"]).await;
     for _ in 0..60 {
         dan.post("more").await;
     }
     let sizes: Vec<u64> = cluster.each(&["DBSIZE"]);
     assert!(sizes.iter().all(|size| *size > 0), "the keys lie on every node: {sizes:?}");
-    // Every script is forgotten by every node in the middle of it all.
+    // Every node forgets every script in the middle.
     cluster.each::<()>(&["SCRIPT", "FLUSH"]);
     bob.post("again").await;
     assert_eq!(ada.home().await, ["again", "third"]);

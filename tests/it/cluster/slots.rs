@@ -1,4 +1,4 @@
-//! Slots that move while they are used.
+//! Slots that migrate while they are used.
 
 use super::{app_on, db_on, profile};
 use crate::support::{Actor, CALM, Cluster, Served};
@@ -11,7 +11,7 @@ use waxwing::base::clock::Clock;
 use waxwing::cli::fsck;
 use waxwing::domains::timelines::service as timelines;
 
-/// The number of a key's slot.
+/// The slot of a key.
 fn slot(cluster: &Cluster, key: &str) -> u16 {
     cluster.each::<u16>(&["CLUSTER", "KEYSLOT", key])[0]
 }
@@ -33,14 +33,14 @@ async fn what_is_redirected_is_sent_again_and_nothing_else() {
     let count = |key: &String| cmd("HINCRBY").arg(key).arg("a").arg(1).take();
     let counted = async || db.write_many(keys.iter().map(count).collect()).await.expect("written");
     assert_eq!(counted().await, vec![Value::Int(1); 30]);
-    // Some are elsewhere since, which we have not been told.
+    // Some have moved, and the slot map is outdated.
     for key in &keys[..5] {
         cluster.move_slot(slot(&cluster, key), (cluster.place_of(key) + 1) % 3, || ());
     }
     let sent = db.meters().pipelines();
     assert_eq!(counted().await, vec![Value::Int(2); 30], "none was done twice");
     assert!(errors(&cluster, "MOVED") > 0);
-    // One for each node; one more for each that the five have gone to; and whom we ask for the new map.
+    // One pipeline per node; one more for each node that the five have moved to; and the node that is asked for the new map.
     assert!((4..=7).contains(&(db.meters().pipelines() - sent)), "{}", db.meters().pipelines() - sent);
     let settled = db.meters().pipelines();
     assert_eq!(counted().await, vec![Value::Int(3); 30]);
@@ -81,7 +81,7 @@ async fn a_set_that_a_script_empties_while_its_slot_moves_stops_no_script() {
         handle.block_on(timelines::follow(&app_, a, b)).expect("a follow");
         let mut first = true;
         mover.move_slot(slot(&mover, &key), (mover.place_of(&key) + 1) % 3, || {
-            // Nothing has moved yet, but what is not here is the other node's by now.
+            // Nothing has moved yet, but a missing key now belongs to the other node.
             if std::mem::take(&mut first) {
                 handle.block_on(timelines::unfollow(&app_, a, b)).expect("no follow");
             }
@@ -92,14 +92,14 @@ async fn a_set_that_a_script_empties_while_its_slot_moves_stops_no_script() {
     assert_eq!(followed["user"]["followersCount"], 1, "{followed}");
 }
 
-/// How far everybody has come, and whether it is time to stop.
+/// The progress of the users, and whether to stop.
 #[derive(Default)]
 struct State {
     done: AtomicUsize,
     stop: AtomicBool,
 }
 
-/// Posts and reads, and follows the next one and leaves him again, until told to stop; what was posted, the newest first. Nothing may fail.
+/// Posts, reads, and follows and unfollows the next user until told to stop; returns the posts, newest first. Nothing may fail.
 async fn live(own: &Actor, other: &Actor, state: &State) -> Vec<String> {
     let mut posted = Vec::new();
     while !state.stop.load(Ordering::SeqCst) && posted.len() < 100 {
@@ -132,7 +132,7 @@ async fn nobody_notices_that_slots_move() {
     let keys: Vec<String> = people.iter().map(|person| format!("user:{{{}}}", person.user_id().0)).collect();
     let (mover, seen) = (cluster.clone(), state.clone());
     let moves = tokio::task::spawn_blocking(move || {
-        // Something happens between any two steps; but who waits for this very slot cannot go on.
+        // Other actions happen between any two steps; a client that waits for this slot cannot continue.
         let between = || {
             let (began, before) = (Instant::now(), seen.done.load(Ordering::SeqCst));
             while seen.done.load(Ordering::SeqCst) == before && began.elapsed() < Duration::from_millis(20) {

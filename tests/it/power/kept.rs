@@ -1,4 +1,4 @@
-//! What the journal keeps on a cluster, step by step: the clock is moved, and what a power cut takes from a node is taken by hand.
+//! The journal's retention on a cluster, step by step: the clock is moved, and the test deletes what a power failure takes from a node.
 
 use super::OPTIONS;
 use crate::support::{Actor, Alone, RedisServer, START, TestApp, findings};
@@ -10,7 +10,7 @@ use waxwing::domains::sessions::service as sessions;
 use waxwing::platform::journal::service as journal;
 use waxwing::platform::journal::{Queue, RETENTION, Task, retention};
 
-/// An application on a cluster, two people, and nothing in the journal.
+/// An application on a cluster, two users, and an empty journal.
 async fn scene() -> (TestApp, Actor, Actor) {
     let app = TestApp::over(Arc::new(RedisServer::clustered(&OPTIONS)), Clock::manual(START), Config::default()).await;
     let [ada, bob] = app.users(["ada", "bob"]).await;
@@ -19,7 +19,7 @@ async fn scene() -> (TestApp, Actor, Actor) {
     (app, ada, bob)
 }
 
-/// Works until nothing is left to do, and again once what was settled need not be kept any more.
+/// Works until nothing is left to do, and again after the retention.
 async fn later(app: &TestApp) {
     app.drain().await;
     app.clock.advance(RETENTION as i64);
@@ -32,14 +32,14 @@ fn journal(app: &TestApp) -> Vec<String> {
     app.redis.keys().into_iter().filter(is_of_it).collect()
 }
 
-/// Restarts every node; another process over the same cluster.
+/// Restarts every node; returns another process on the same cluster.
 async fn restarted(app: &TestApp) -> TestApp {
     app.redis.kill();
     app.redis.start_again();
     app.sibling().await
 }
 
-/// Takes from bob's side that ada follows him.
+/// Deletes from Bob's side that Ada follows him.
 fn lose_follower(app: &TestApp, ada: &Actor, bob: &Actor) {
     let (ada, bob) = (ada.user_id().0.to_string(), bob.user_id().0);
     app.redis.run::<()>(&["ZREM", &format!("followers:{{{bob}}}"), &ada]);
@@ -98,7 +98,7 @@ async fn without_a_restart_nothing_is_settled_again() {
 #[tokio::test]
 async fn an_entry_that_a_node_has_lost_is_written_again_from_its_copy() {
     let (app, ada, bob) = scene().await;
-    // One whose entry lies on another node than one of both sides has a copy there.
+    // An entry on another node than one of the sides has a copy there.
     for _ in 0..20 {
         ada.follow(&bob).await;
         app.drain().await;
@@ -107,7 +107,7 @@ async fn an_entry_that_a_node_has_lost_is_written_again_from_its_copy() {
         }
         ada.unfollow(&bob).await;
         later(&app).await;
-        // The part of the journal follows from the last bits of the time.
+        // The shard of the journal follows from the last bits of the time.
         app.clock.advance(1);
     }
     assert!(journal(&app).iter().any(|key| key.starts_with("copies:")), "no entry in twenty has a copy");
@@ -116,7 +116,7 @@ async fn an_entry_that_a_node_has_lost_is_written_again_from_its_copy() {
     }
     lose_follower(&app, &ada, &bob);
     let app = restarted(&app).await;
-    // Ids may be some milliseconds ahead of a clock that stands still, and leases are counted from them.
+    // Ids may be some milliseconds ahead of a manual clock, and leases are counted from them.
     app.clock.advance(1_000);
     later(&app).await;
     assert_eq!(followers(&app, &bob), 1);
@@ -124,14 +124,14 @@ async fn an_entry_that_a_node_has_lost_is_written_again_from_its_copy() {
     assert_eq!(journal(&app), [""; 0]);
 }
 
-/// How many scripts a sweep of the journal runs.
+/// The number of scripts in a sweep of the journal.
 async fn scripts_of_a_sweep(app: &TestApp) -> u64 {
     app.redis.reset_calls();
     retention::sweep(&app.app).await.expect("a store");
     app.redis.calls().get("evalsha").copied().unwrap_or(0)
 }
 
-/// Once a minute copies are compared with their entries, of which there may be a hundred thousand.
+/// Copies are compared with their entries once a minute; there may be a hundred thousand.
 #[tokio::test]
 async fn what_is_young_is_not_compared_without_a_restart() {
     let (app, ada, _) = scene().await;
@@ -140,7 +140,7 @@ async fn what_is_young_is_not_compared_without_a_restart() {
     ada.post("new").await;
     app.app.drain().await;
     assert_eq!(scripts_of_a_sweep(&app).await, idle);
-    // An entry that should have been struck out since, and that is lost, is still found.
+    // A lost entry that should have been deleted since is still found.
     for key in journal(&app).iter().filter(|key| !key.starts_with("copies:")) {
         app.redis.run::<()>(&["UNLINK", key]);
     }
@@ -152,7 +152,7 @@ async fn what_is_young_is_not_compared_without_a_restart() {
     assert_eq!(journal(&app), [""; 0]);
 }
 
-/// What cannot be laid among the dead, since there are too many, has its copies still; so has one of the dead that gets another try.
+/// An entry that cannot become a dead letter, since there are too many, keeps its copies; so does a retried dead letter.
 #[tokio::test]
 async fn an_entry_that_stays_or_comes_back_has_its_copies() {
     let (app, ..) = scene().await;
@@ -185,7 +185,7 @@ async fn an_entry_that_stays_or_comes_back_has_its_copies() {
     assert_eq!(journal(&app), [""; 0]);
 }
 
-/// Copies that somebody else has: a place for copies is full with these.
+/// Copies of others, which fill a key of copies.
 fn fill(app: &TestApp, place: &str) {
     for part in 0..10 {
         let ids = part * 10_000 + 1..=(part + 1) * 10_000;
@@ -207,7 +207,7 @@ async fn an_entry_that_is_taken_up_keeps_its_copies_where_there_is_no_room_for_n
     let mut entry = journal::claim(&app.app, Queue::Short, 1).await.expect("a store").pop().expect("an entry");
     let id = entry.id.to_string();
     let holds = |place: &str| app.redis.run::<bool>(&["HEXISTS", place, &id]);
-    // One of the nodes has lost its copy, and has no room for it any more.
+    // One of the nodes has lost its copy, and its key of copies is full.
     app.redis.run::<()>(&["HDEL", &places[0], &id]);
     fill(&app, &places[0]);
     for _ in 0..2 {
@@ -238,7 +238,7 @@ async fn what_is_forgotten_does_not_come_back_from_a_copy() {
     entry.tries = 4;
     journal::fail(&app.app, entry.clone(), &Error::internal(anyhow::anyhow!("broken"))).await.expect("a store");
     assert_eq!(journal(&app), [""; 0], "it is among the dead");
-    // A node has lost the end of what it wrote: the copy is there again.
+    // A node has lost its last writes: the copy exists again.
     app.redis.run::<()>(&["HSET", &place, &id, &record]);
     assert!(!journal::delete_dead_letter(&app.app, entry.id + 8).await.expect("a store"), "nobody knows this one");
     assert!(journal::delete_dead_letter(&app.app, entry.id).await.expect("a store"));
@@ -248,7 +248,7 @@ async fn what_is_forgotten_does_not_come_back_from_a_copy() {
     assert_eq!(journal(&app), [""; 0]);
 }
 
-/// A log-in past the bound ends the oldest session, on two nodes of which one may lose that.
+/// A log-in above the bound ends the oldest session, on two nodes of which one may lose that.
 #[tokio::test]
 async fn a_session_that_makes_room_is_noted_as_ended() {
     let (app, ada, _) = scene().await;
@@ -265,7 +265,7 @@ async fn a_session_that_makes_room_is_noted_as_ended() {
     assert_eq!(journal(&app), [""; 0]);
 }
 
-/// A backup of a cluster may be restored into a single Redis, which keeps nothing and would never look at what is kept.
+/// A backup of a cluster may be restored into a single server, which never sweeps.
 #[tokio::test]
 async fn a_single_server_works_off_what_a_cluster_has_kept() {
     let redis = Arc::new(RedisServer::alone(Alone::OneFile));

@@ -1,7 +1,7 @@
-//! A power cut: servers and Redis end under load at one moment, and each Redis node loses up to a second of what it wrote, another part than
-//! the others. After the lease the store is sound again, by the journal alone.
+//! A power failure: servers and Redis end under load at the same time, and each Redis node loses up to a second of its writes. After the leases,
+//! the journal alone has repaired the store.
 //!
-//! `WAXWING_CUTS` says how often, `WAXWING_CUTS_SEED` which seed.
+//! `WAXWING_CUTS` is the number of runs, `WAXWING_CUTS_SEED` the seed.
 
 mod kept;
 mod people;
@@ -23,15 +23,15 @@ use waxwing::platform::journal::RETENTION;
 
 const OPTIONS: [&str; 6] = ["--appendonly", "yes", "--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0"];
 const WINDOW: usize = 100;
-/// So many follow a star: few enough that stars rise and fall.
+/// The threshold of the fan-out mode: low enough for authors to cross it in both directions.
 const STAR: &str = "10";
 const PEOPLE: usize = 16;
 const SERVERS: usize = 2;
-/// What the last second may take away begins after the world stands.
+/// The load that may be lost begins after the setup.
 const LOAD: Duration = Duration::from_millis(2_500);
-/// So much has happened by then at least.
+/// The minimum number of actions before that.
 const ANSWERS: usize = 400;
-/// What a node loses at most.
+/// The most that a node loses.
 const LOSS: Duration = Duration::from_secs(1);
 
 fn number(name: &str) -> Option<u64> {
@@ -42,7 +42,7 @@ fn config() -> Config {
     Config { home_window: WINDOW, star_followers: STAR.parse().expect("a number"), ..Config::default() }
 }
 
-/// People who use two servers, until the power goes.
+/// Users of two servers, until the power failure.
 struct Town {
     redis: Arc<RedisServer>,
     servers: Vec<Process>,
@@ -65,7 +65,7 @@ impl Town {
         Self { redis, servers, people }
     }
 
-    /// Lets people live for a while; then servers and nodes end, and each node loses what it wrote in the last part of a second.
+    /// Runs users for a while; then servers and nodes end, and each node loses the last part of a second.
     async fn lose_power(self, random: &mut StdRng) -> Arc<RedisServer> {
         let Self { redis, servers, people } = self;
         let (folders, stop, answered) = (redis.folders(), Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
@@ -97,7 +97,7 @@ impl Town {
     }
 }
 
-/// Cuts off what each node wrote in the last part of a second, a part of its own for each.
+/// Truncates what each node wrote in the last part of a second, a different part for each.
 fn cut(folders: &[PathBuf], samples: &[(Instant, Vec<u64>)], end: Instant, random: &mut StdRng) {
     for (at, folder) in folders.iter().enumerate() {
         let age = LOSS.mul_f64(random.random_range(0.0..1.0));
@@ -107,7 +107,7 @@ fn cut(folders: &[PathBuf], samples: &[(Instant, Vec<u64>)], end: Instant, rando
     }
 }
 
-/// Whether the store is sound once everything that the journal holds has been settled. The lease is over at once: the clock is moved.
+/// Whether the store is sound after everything in the journal was settled. The clock is moved to the end of the leases.
 async fn heals(redis: &Arc<RedisServer>) {
     let clock = Clock::manual(Clock::System.now() + RETENTION + 2_000);
     let db = Db::open(&redis.target(), CALM).await.expect("a store");

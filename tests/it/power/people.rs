@@ -1,4 +1,4 @@
-//! Somebody who does one thing after the other through the API, and takes no for an answer.
+//! A user who performs one action after the other through the API and accepts refusals.
 
 use crate::support::{Actor, codes};
 use rand::rngs::StdRng;
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Things that somebody remembers at most: the newest.
+/// The most objects that a user remembers: the newest.
 const MEMORY: usize = 200;
 
 pub(super) struct Person {
     actor: Actor,
     url: String,
-    /// Everybody's ids.
+    /// The ids of all users.
     ids: Vec<String>,
     random: StdRng,
     answered: Arc<AtomicUsize>,
@@ -25,7 +25,7 @@ pub(super) struct Person {
     name: String,
 }
 
-/// Statuses and comments that anybody may come across.
+/// Statuses and comments that all users can find.
 #[derive(Default)]
 struct Seen {
     statuses: Vec<String>,
@@ -76,7 +76,7 @@ impl Person {
         }
     }
 
-    /// What a mutation did; `None` where it was refused, or is not known.
+    /// The result of a mutation; `None` if it was refused or is unknown.
     async fn ask(&mut self, operation: &str, field: &str, input: Value) -> Option<Value> {
         let answer = self.actor.attempt(operation, json!({ "input": input })).await.ok()?;
         self.answered.fetch_add(1, Ordering::SeqCst);
@@ -89,7 +89,7 @@ impl Person {
         seen(|seen| from(seen).choose(random).cloned())
     }
 
-    /// Some are followed more than others, so that there are stars.
+    /// Some are followed more than others, so that authors cross the threshold.
     async fn follow(&mut self) {
         let among = if self.random.random_bool(0.6) { 4 } else { self.ids.len() };
         let other = self.ids[self.random.random_range(0..among)].clone();
@@ -165,7 +165,7 @@ impl Person {
         }
     }
 
-    /// A new account that does something at once, and ends half of the time; or a session more.
+    /// A new account that does something at once, and is deleted half of the time; or another session.
     async fn come_and_go(&mut self) {
         self.sign_ups += 1;
         let login = format!("{}{}", self.name, self.sign_ups);

@@ -1,4 +1,4 @@
-//! The arithmetic of buckets, against a model that counts with whole numbers of any size.
+//! The arithmetic of buckets, against a model with integers of any size.
 
 use super::{limited, quota};
 use crate::support::{START, TestApp};
@@ -9,7 +9,7 @@ use waxwing::base::rate_limits::{Limit, Quota};
 use waxwing::platform::rates::service::take;
 use waxwing::platform::rates::{BucketReply, Charge, Subject};
 
-/// What a bucket must be: whatever is missing is counted in tokens × ms, exactly.
+/// The model of a bucket: missing tokens are counted in tokens × ms, exactly.
 struct Model {
     quota: Quota,
     owed: u128,
@@ -41,7 +41,7 @@ impl Model {
 #[tokio::test]
 async fn buckets_count_exactly_for_every_quota_and_however_the_clock_goes() {
     let app = TestApp::with(limited(&[])).await;
-    // Those whose arithmetic is at the edge of what a double holds among them.
+    // Including quotas at the limit of what a double holds.
     let quotas = ["1/30m", "3/1h", "7/30d", "999983/61m", "4503599/1d", "1737/30d", "1501199875/50m"].map(quota);
     for (number, quota) in quotas.into_iter().enumerate() {
         let mut dice = StdRng::seed_from_u64(number as u64);
@@ -62,7 +62,7 @@ async fn buckets_count_exactly_for_every_quota_and_however_the_clock_goes() {
                 let ttl: u64 = app.redis.run(&["PTTL", &key]);
                 assert!(ttl <= lives && lives - ttl < 60_000, "{quota}, step {step}: {ttl} instead of {lives} ms");
             }
-            // Redis ends a bucket by its own clock, which goes on in this test: what would end soon is ended at once.
+            // Redis expires a bucket by its own clock, which continues in this test: a bucket that would expire soon is deleted at once.
             if lives < 60_000 {
                 app.redis.run::<()>(&["DEL", &key]);
                 model = Model::new(quota);
@@ -98,7 +98,7 @@ async fn a_clock_that_steps_back_wins_nothing_and_loses_nothing() {
     for left in (4..10).rev() {
         assert_eq!(one().await.left, left);
     }
-    // What is left may be had, and two servers of which one is an hour behind bring nothing back between them.
+    // The remaining tokens can be taken, and two servers with an hour of clock skew refill nothing between them.
     for left in (0..4).rev() {
         app.clock.advance(if left % 2 == 0 { 3_600_000 } else { -3_600_000 });
         assert_eq!(one().await, BucketReply { taken: 1, left, wait: 0 });

@@ -1,4 +1,4 @@
-//! Lock-outs: what somebody who guesses passwords can take from the account's owner, and what a device that has logged in before keeps.
+//! Lock-outs: what password guessing can take from the account's owner, and what a known device keeps.
 
 use super::log_ins::{Came, RIGHT, came};
 use super::{asked_by, asking, behind_a_proxy, by_default, limited, refused};
@@ -15,7 +15,7 @@ use Came::{In, Limited, Wrong};
 
 const DAY_MS: i64 = 86_400_000;
 const QUARTER_MS: i64 = 15 * 60_000;
-/// Where the owner is, and where somebody guesses.
+/// The addresses of the owner and of the attacker.
 const HOME: &str = "203.0.113.7";
 const ELSEWHERE: &str = "198.51.100.1";
 
@@ -40,7 +40,7 @@ async fn device_of(app: &Served, login: &str, device: Option<&str>) -> String {
     answer["data"]["logIn"]["session"]["deviceToken"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
 }
 
-/// Guesses until nothing is looked at any more; how many guesses were.
+/// Guesses until no guess is compared any more; returns the number of compared guesses.
 async fn guess_on(app: &Served, from: &str, login: &str, device: Option<&str>) -> usize {
     let mut looked_at = 0;
     while tried(app, from, login, "a wrong one", device).await == Wrong {
@@ -49,14 +49,14 @@ async fn guess_on(app: &Served, from: &str, login: &str, device: Option<&str>) -
     looked_at
 }
 
-/// The limit that an attempt was refused by.
+/// The limit that refused an attempt.
 async fn limit_of(app: &Served, from: &str, login: &str, device: Option<&str>) -> Value {
     let answer = Answer::of(attempt(app, from, login, RIGHT, device)).await.json();
     assert_eq!(error_codes(&answer), ["RATE_LIMITED"], "{answer}");
     answer["errors"][0]["extensions"]["limit"].clone()
 }
 
-/// Buckets are small, so that few hashes use them up.
+/// Small buckets, so that few hashes empty them.
 fn small() -> Config {
     let limits = [
         (Limit::LogIns, "2/1h"),
@@ -81,7 +81,7 @@ async fn who_guesses_from_one_address_never_keeps_the_owner_out() {
         assert_eq!(tried(&app, HOME, "c0", RIGHT, None).await, In, "a device that nobody knows, in quarter {quarter}");
         app.clock.advance(QUARTER_MS);
     }
-    // Whatever one address fails at comes back as soon: what is missing for others does not grow with time.
+    // The failures of one address are refilled as fast: the tokens missing for others do not grow with time.
     let key = app.redis.keys().into_iter().find(|key| key.ends_with(":log-ins-of-account")).expect("a bucket");
     let owed: u64 = app.redis.run(&["HGET", &key, "owed"]);
     assert_eq!(owed, 10 * 3_600_000, "the last ten, and none of those before");
@@ -125,7 +125,7 @@ async fn a_known_device_logs_in_while_the_account_is_tried_from_everywhere() {
     assert_eq!(limit_of(&app, HOME, "c0", None).await, "log-ins-of-account");
     assert_eq!(tried(&app, HOME, "c0", RIGHT, Some(&device)).await, In);
     assert_eq!(tried(&app, HOME, "c1", RIGHT, None).await, In, "another account");
-    // A device that nobody knows gets in as tokens come back, an eighth of an hour for each.
+    // An unknown device gets in when tokens are refilled, one per eighth of an hour.
     app.clock.advance(450_000 - 1);
     assert_eq!(limit_of(&app, HOME, "c0", None).await, "log-ins-of-account");
     app.clock.advance(1);
@@ -145,7 +145,7 @@ async fn a_session_deletes_its_account_whoever_guesses() {
     assert_eq!(limit_of(&app, ELSEWHERE, "c0", None).await, "log-ins-of-account");
     assert_eq!(refused(&delete(&app, &people[0], "a wrong one").await, Limit::LogInsOfDevice), None);
     assert_eq!(delete(&app, &people[0], RIGHT).await.json()["data"]["deleteAccount"]["userErrors"], json!([]));
-    // Who has found a session guesses no more often for it, and takes nothing from the account's other devices.
+    // A stolen session allows no more guesses, and takes nothing from the account's other devices.
     for expected in [None, None, Some(1_800)] {
         assert_eq!(refused(&delete(&app, &people[1], "a wrong one").await, Limit::LogInsOfDevice), expected);
     }
@@ -179,7 +179,7 @@ async fn many_attempts_of_one_device_at_once_are_no_more_than_it_has_tokens() {
         tried(server, HOME, "c0", "a wrong one", Some(&device))
     };
     let wrong = join_all((0..40).map(guess)).await.iter().filter(|came| **came == Wrong).count();
-    // Past four at once an attempt is charged like an unknown device's too, and never instead.
+    // Above four concurrent attempts, an attempt is also charged like that of an unknown device, and never instead.
     assert_eq!(wrong, 2);
 }
 
@@ -192,7 +192,7 @@ async fn many_attempts_of_one_session_at_once_are_no_more_than_it_has_tokens() {
     assert_eq!(wrong, 2);
 }
 
-/// What ending all other sessions answers, or one of them.
+/// The response to ending all other sessions, or one of them.
 async fn end_sessions(app: &Served, actor: &Actor, input: &str) -> Value {
     let document =
         format!("mutation {{ endSessions(input: {{ {input} }}) {{ endedSessionIds deviceToken userErrors {{ code }} }} }}");
@@ -337,7 +337,8 @@ async fn what_is_refused_costs_no_hash() {
     assert_eq!(app.app.hashing_pool().begun(), begun);
 }
 
-/// However many attempts one address sends at once, only those that its own buckets allow hold a token of the bucket that all addresses share.
+/// Of any number of concurrent attempts from one address, only those that its own buckets allow hold a token of the bucket that all addresses
+/// share.
 #[tokio::test]
 async fn an_attempt_that_its_own_address_refuses_does_not_touch_what_others_need() {
     let app = TestApp::with(small()).await;

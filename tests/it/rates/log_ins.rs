@@ -1,4 +1,4 @@
-//! Guessing passwords: no more attempts than there are tokens, by account and by address, whatever one sends.
+//! Password guessing: no more attempts than tokens, per account and per address.
 
 use super::{asking, behind_a_proxy, by_default, limited, log_in, refused, sign_up};
 use crate::support::{Answer, Served, TestApp, error_codes};
@@ -12,7 +12,7 @@ use waxwing::platform::rates::service::{charge, refund};
 
 pub(super) const RIGHT: &str = "correct horse";
 
-/// What an attempt came to.
+/// The result of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Came {
     In,
@@ -42,12 +42,12 @@ async fn attempt_from(app: &Served, forwarded: &str, login: &str, password: &str
 
 #[tokio::test]
 async fn a_hundred_log_ins_in_one_document_are_ten_attempts() {
-    // Such a document is refused by its size; here it may come as large as it likes.
+    // Such a document is refused because of its size; here any size is allowed.
     let documents = DocumentLimits { tokens: 5_000, aliases: 100, root_fields: 100, ..DocumentLimits::default() };
     let app = TestApp::with(Config { documents, ..by_default() }).await;
     app.crowd("c", 1).await;
     let field = |number: u32| {
-        // The right one stands among those that are not looked at.
+        // The correct password is among those that are not compared.
         let password = if number == 50 { RIGHT.to_owned() } else { format!("wrong {number}") };
         format!(
             "a{number}: logIn(input: {{ login: \"c0\", password: {password:?} }}) {{ session {{ token }} userErrors {{ code }} }}"
@@ -79,7 +79,7 @@ async fn a_hundred_log_ins_at_once_are_ten_attempts_at_most() {
     };
     let came = join_all((0..100).map(guess)).await;
     let wrong = came.iter().filter(|came| **came == Wrong).count();
-    // What was taken from one of the two buckets, while the other was empty, is given back.
+    // The token of one bucket is refunded if the other one is empty.
     let rest = join_all((0..20).map(guess)).await.iter().filter(|came| **came == Wrong).count();
     assert!(wrong >= 1 && wrong + rest <= 10, "{wrong} attempts, then {rest}");
     for number in 0..10 {
@@ -109,7 +109,7 @@ async fn who_gets_in_has_failed_at_nothing() {
 async fn an_account_that_is_not_there_is_limited_like_one_that_is() {
     let app = TestApp::with(limited(&[(Limit::LogIns, "3/1h")])).await;
     app.crowd("c", 1).await;
-    // The script is known from here on.
+    // The script is loaded from here on.
     attempt(&app, "somebody else", "a wrong one").await;
     let long = "x".repeat(5_000);
     let mut histories = Vec::new();
@@ -139,7 +139,7 @@ async fn an_address_is_limited_over_all_accounts_and_an_account_over_all_address
     assert_eq!(attempt_from(&app, "198.51.100.1", "c0", RIGHT).await, Limited, "by address");
     assert_eq!(attempt_from(&app, "198.51.100.2", "c0", RIGHT).await, In);
     assert_eq!(attempt_from(&app, "198.51.100.2", "c1", RIGHT).await, Limited, "by account");
-    // What is refused for the one costs nothing of the other.
+    // A refusal by one limit costs nothing of the other.
     for _ in 0..20 {
         assert_eq!(attempt_from(&app, "198.51.100.3", "c1", "a wrong one").await, Limited);
         assert_eq!(attempt_from(&app, "198.51.100.1", "c2", "a wrong one").await, Limited);
@@ -177,7 +177,7 @@ async fn a_trusted_proxy_tells_addresses_apart() {
     assert_eq!(came("2001:db8:0:2::1").await, Wrong);
 }
 
-/// Who has a /48 of IPv6 has 65,536 networks that count as an address each.
+/// The owner of an IPv6 /48 has 65,536 networks that each count as an address.
 #[tokio::test]
 async fn a_site_of_ipv6_has_so_many_times_what_an_address_has() {
     let app = TestApp::with(limited(&[(Limit::SignUps, "1/1h")])).await;

@@ -1,4 +1,4 @@
-//! Limits: each fires at its edge, for whom it is meant and for nobody else, whatever one does to get round it.
+//! Rate limits: each one refuses exactly at its quota, for its own subject only, and cannot be circumvented.
 
 mod bucket;
 mod devices;
@@ -13,21 +13,21 @@ use serde_json::{Value, json};
 use waxwing::base::config::Config;
 use waxwing::base::rate_limits::{Limit, Quota, RateLimits};
 
-/// A quota that no test comes to the end of.
+/// A quota that no test exhausts.
 const PLENTY: &str = "1000000/1s";
 
 fn quota(text: &str) -> Quota {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// Settings with these limits, and plenty of everything else. Buckets end by Redis' own clock, which does not stand still as the
-/// tests' does: a test's quota fills in minutes at least.
+/// Settings with these limits, and high ones for everything else. Buckets expire by the clock of Redis, which is not manual: a test's quota takes
+/// at least minutes to refill.
 pub(crate) fn limited(limits: &[(Limit, &str)]) -> Config {
     let of = |limit: Limit| limits.iter().find(|(given, _)| *given == limit).map_or(PLENTY, |(_, quota)| *quota);
     Config { rates: Some(RateLimits::new(|limit| quota(of(limit)))), ..Config::default() }
 }
 
-/// As the server starts when nothing is said.
+/// The defaults of the server.
 pub(crate) fn by_default() -> Config {
     Config { rates: Some(RateLimits::default()), ..Config::default() }
 }
@@ -37,12 +37,12 @@ fn behind_a_proxy(config: Config) -> Config {
     Config { trusted_proxies: vec!["127.0.0.0/8".parse().expect("a network")], ..config }
 }
 
-/// A POST to this server that brings a document.
+/// A POST of a document to this server.
 fn asking(app: &Served, query: &str) -> RequestBuilder {
     app.http.post(format!("{}/graphql", app.url)).json(&json!({ "query": query }))
 }
 
-/// The same, by somebody.
+/// The same with a session.
 fn asked_by(app: &Served, actor: &Actor, query: &str) -> RequestBuilder {
     asking(app, query).bearer_auth(actor.token.as_deref().expect("a session"))
 }
@@ -59,7 +59,7 @@ fn sign_up(login: &str) -> String {
     )
 }
 
-/// Something that one limit charges for once, the `n`th time, as Ada does it (or to her).
+/// An action that one limit charges for, the `n`th one, by Ada (or on her).
 async fn once(app: &TestApp, limit: Limit, people: &[Actor], n: usize) -> Answer {
     let (ada, other) = (&people[0], &people[1]);
     let even = n.is_multiple_of(2);
@@ -143,8 +143,7 @@ async fn unknown_comment(app: &TestApp) -> String {
     waxwing::base::ids::CommentId { status: waxwing::base::ids::StatusId(number), number }.global()
 }
 
-/// Whether an answer is the refusal of this limit, told in every place where a client looks, and after how many seconds to come
-/// again.
+/// Whether a response is the refusal of this limit, in every place where clients look; returns the seconds to wait.
 fn refused(answer: &Answer, limit: Limit) -> Option<u64> {
     let body = answer.json();
     let codes = error_codes(&body);
@@ -191,7 +190,7 @@ async fn every_limit_fires_at_its_edge_and_lets_in_again_what_has_come_back() {
     }
 }
 
-/// The most things that one limit charges for.
+/// The most actions that one limit charges for.
 const KINDS: usize = 11;
 
 #[tokio::test]
@@ -207,7 +206,7 @@ async fn all_that_a_limit_names_is_charged() {
     }
 }
 
-/// Mutations that pay as requests alone: they read and write a bounded number of keys of the account's own, or are charged where they fail.
+/// Mutations that are charged as requests only: they access a bounded number of keys of their own account, or are charged when they fail.
 const UNLIMITED: &[&str] = &["deleteAccount", "deleteComment", "deleteStatus", "endSessions", "logOut", "updateProfile"];
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Requests by their cost: who pays, what the headers tell, and that it is nearly free.
+//! Requests by their cost: the subject, the headers, and the number of round trips.
 
 use super::{asked_by, asking, behind_a_proxy, by_default, limited, refused};
 use crate::support::{Actor, Answer, Served, Socket, TestApp, error_codes};
@@ -9,7 +9,7 @@ use waxwing::base::rate_limits::Limit;
 /// Costs 2.
 const VIEWER: &str = "{ viewer { login } }";
 
-/// The policy and what is left, as (limit, window, left, seconds until nothing is missing).
+/// The policy and the remaining quota, as (limit, window, left, seconds until full).
 fn told(answer: &Answer) -> (u64, u64, u64, u64) {
     let number = |header: &str, name: &str| {
         let part = answer
@@ -97,7 +97,7 @@ async fn an_account_pays_for_itself_and_nobody_by_address() {
     assert_eq!(status(Some(&people[1]), "203.0.113.1").await, 200);
 }
 
-/// Sends requests of cost 2 in turns to these servers until both refuse; what was paid in all.
+/// Sends requests of cost 2 alternately to these servers until both refuse; returns the charged total.
 async fn spend_all(servers: [&Served; 2], who: &Actor) -> u64 {
     let (mut paid, mut refusals) = (0, 0);
     while refusals < 2 {
@@ -118,7 +118,7 @@ async fn two_servers_share_a_bucket_but_for_what_each_has_in_hand() {
     let other = app.sibling().await;
     let ada = &app.crowd("c", 1).await[0];
     assert_eq!(spend_all([&app, &other], ada).await, 1_000);
-    // A full bucket beside two leases: the bound on the error is a hundredth a process.
+    // A full bucket and two leases: the error is at most a hundredth per process.
     app.clock.advance(3_600_000 / 4);
     for server in [&app, &other] {
         assert_eq!(Answer::of(asked_by(server, ada, VIEWER)).await.status, 200);
@@ -137,7 +137,7 @@ async fn most_requests_cost_no_round_trip() {
         assert_eq!(Answer::of(asked_by(&app, ada, VIEWER)).await.status, 200);
     }
     let calls = app.redis.calls();
-    // 200 tokens are two leases of a hundred; the first script is unknown and loaded.
+    // 200 tokens are two leases of a hundred; the script must be loaded first.
     assert_eq!((calls.get("evalsha"), calls.get("hset")), (Some(&3), Some(&2)), "{calls:?}");
     assert_eq!(calls.get("hgetall"), Some(&200), "the session and the viewer, and nothing more: {calls:?}");
 }
@@ -177,7 +177,7 @@ async fn whoever_asks_once_in_a_while_is_charged_what_it_costs() {
         assert_eq!(answer.status, 200, "{number}");
         app.clock.advance(120_000);
     }
-    // Two tokens each two minutes, while about three come back: but for leases let go, nothing would be missing.
+    // Two tokens every two minutes, while about three are refilled: without unused leases, none would be missing.
     let (.., left, _) = told(&Answer::of(asking(&app, VIEWER)).await);
     assert!(left > 1_950, "{left}");
 }

@@ -1,4 +1,4 @@
-//! Limits and the storage: what happens when Redis cannot be asked, on a cluster, and to the audit.
+//! Limits and the storage: Redis unavailable, a cluster, and the audit.
 
 use super::{asked_by, asking, by_default, limited, log_in, once, refused, sign_up};
 use crate::support::{Alone, Answer, CALM, Cluster, RedisServer, START, Served, TestApp, error_codes, waxwing};
@@ -23,7 +23,7 @@ use waxwing::platform::rates::service::charge;
 
 const READ: &str = "{ user(login: \"c0\") { login } }";
 
-/// States in which Redis answers reads and refuses writes. One that is full takes what is counted: see `full_store`.
+/// States in which Redis answers reads and refuses writes. A full store still accepts buckets: see `full_store`.
 const REFUSING: [(&[&str], &[&str]); 2] = [
     (&["CONFIG", "SET", "min-replicas-to-write", "1"], &["CONFIG", "SET", "min-replicas-to-write", "0"]),
     (&["REPLICAOF", "127.0.0.1", "1"], &["REPLICAOF", "NO", "ONE"]),
@@ -56,7 +56,7 @@ async fn a_redis_that_refuses_writes_lets_reads_through_and_nothing_that_must_be
     }
 }
 
-/// A wrong password reads only, so without its charge it would be looked at.
+/// A wrong password only reads, so without its charge it would be compared.
 #[tokio::test]
 async fn nobody_guesses_while_nobody_counts() {
     let app = TestApp::hasty(by_default()).await;
@@ -80,10 +80,10 @@ async fn what_is_used_up_is_told_also_while_writes_are_refused() {
 
 #[tokio::test]
 async fn a_dead_or_frozen_redis_is_told_as_soon_as_without_limits() {
-    // A second, and half of one for a machine that is busy; whoever waited for Redis twice would be later.
+    // A second, and half a second for a busy machine; a request that waits for Redis twice would take longer.
     let soon = Duration::from_millis(1_500);
     let wrong = log_in("c0", "a wrong one");
-    // The first to ask meets a connection that was well, the others one that is known not to be.
+    // The first request meets a connection that was working, the others one that is known to be broken.
     for (frozen, first) in [(false, READ), (true, READ), (true, &wrong)] {
         let app = TestApp::hasty(by_default()).await;
         app.crowd("c", 1).await;
@@ -117,7 +117,7 @@ async fn a_frozen_redis_does_not_hold_up_what_reads_nothing() {
 /// By how much.
 const LATE: Duration = Duration::from_millis(100);
 
-/// A Redis that is far away: every answer comes late.
+/// A Redis with a high latency.
 async fn far_away(redis: &RedisServer) -> String {
     let (path, listener) = (redis.operator_url().replace("unix:", ""), TcpListener::bind("127.0.0.1:0").await.expect("a port"));
     let url = redis.tcp_url(listener.local_addr().expect("an address").port());
@@ -145,7 +145,7 @@ async fn waiting_for_ones_turn_makes_nobody_free() {
     let timing = Timing { charge: 10 * LATE, ..CALM };
     let (db, clock) = (Db::open(&target, timing).await.expect("a store"), Clock::manual(START));
     let app = Served::start(App::new(db, clock.clone(), limited(&[(Limit::Requests, "50/1h")])), clock).await;
-    // Each has to ask by itself, one after the other, for longer than Redis is waited for.
+    // Each has to send its own query, one after the other, for longer than the timeout.
     let answers = join_all((0..60).map(|_| Answer::of(asking(&app, "{ a: __typename b: __typename }")))).await;
     let paid = answers.iter().filter(|answer| answer.status == 200).count();
     assert_eq!((paid, answers.iter().filter(|answer| answer.status == 429).count()), (25, 35));
@@ -180,7 +180,7 @@ async fn forgotten_scripts_charge_once() {
     }
 }
 
-/// A mutation of a schema of its own that is charged, and then finds the storage gone.
+/// A mutation of a schema of its own that is charged, and then meets a dead storage.
 struct Charged(TestApp);
 
 #[async_graphql::Object]
@@ -218,14 +218,14 @@ async fn buckets_lie_all_over_a_cluster() {
     }
     let answer = Answer::of(asking(&app, "{ __typename }")).await;
     assert!(answer.headers.contains_key("ratelimit"));
-    // Six failures; the refused three were given back to the address.
+    // Six failures; the three refused ones were refunded to the address.
     for (number, expected) in [None, None, None, Some(400)].into_iter().enumerate() {
         let answer = Answer::of(asking(&app, &log_in(&format!("nobody{number}"), "a wrong one"))).await;
         assert_eq!(refused(&answer, Limit::LogInsFromAddress), expected);
     }
 }
 
-/// A charge over two buckets whose nodes are not the same, of which one is down.
+/// A charge of two buckets on different nodes, of which one is down.
 #[tokio::test]
 async fn what_a_living_node_gave_is_given_back_when_another_is_down() {
     let cluster = Cluster::start();
@@ -247,7 +247,7 @@ async fn what_a_living_node_gave_is_given_back_when_another_is_down() {
         assert!(matches!(refused, Err(Error::StorageUnavailable)), "{refused:?}");
     }
     assert_eq!(owed(), Some(3_600_000), "the first one, and nothing of those that were refused");
-    // Nothing is refused that this node alone decides, and an empty bucket is told although another cannot be asked.
+    // The buckets of this node alone refuse nothing, and an empty bucket is reported although another cannot be queried.
     for _ in 0..2 {
         charge(&app, &charges[..1]).await.expect("there are two left");
     }
@@ -276,7 +276,7 @@ async fn the_audit_knows_every_bucket() {
     assert_eq!((report.await.expect("it is read").findings, found), (0, vec![]));
 }
 
-/// A server of the command line over a Redis, and where it listens.
+/// A server of the command line, and its address.
 struct Program(Child, String);
 
 impl Program {
@@ -288,7 +288,7 @@ impl Program {
         Self(child, url.expect("it tells its address"))
     }
 
-    /// How many of 32 wrong log-ins are looked at, and whether the answers tell of a limit.
+    /// How many of 32 wrong log-ins are compared, and whether the responses reveal a limit.
     async fn guess(&self) -> (usize, bool) {
         let (mut attempts, mut told) = (0, false);
         for number in 0..32 {

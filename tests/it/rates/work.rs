@@ -1,4 +1,4 @@
-//! Work beyond an estimate: charged after the answer, as a debt where the bucket has too little, over every transport and on every server.
+//! Work beyond an estimate: charged after the response, as a debt if the bucket has too little, over every transport and on every server.
 
 use super::{asked_by, asking, limited, refused};
 use crate::support::{Actor, Answer, Events, Parts, Served, Socket, TestApp, error_codes};
@@ -14,20 +14,20 @@ use waxwing::platform::rates::{FREE_UNITS, Leases, RateLimitDecision, Subject, T
 const POST: &str = "mutation { postStatus(input: { message: \"x\" }) { userErrors { code } } }";
 const VIEWER: &str = "{ viewer { login } }";
 
-/// A server where each has 1,000 requests an hour, or as many as is said, and somebody with so many followers.
+/// A server with 1,000 requests an hour, or the given number, and a user with this many followers.
 async fn followed(requests: &str, followers: usize) -> (TestApp, Actor) {
     let app = TestApp::far(limited(&[(Limit::Requests, requests)])).await;
     let crowd = app.crowd("c", followers + 1).await;
     let follows: Vec<_> = crowd[1..].iter().map(|fan| (fan, &crowd[0])).collect();
     app.follows(&follows).await;
     let ada = crowd[0].clone();
-    // Redis learns the scripts.
+    // Loads the scripts.
     app.crowd("other", 1).await[0].post("x").await;
     app.drain().await;
     (app, ada)
 }
 
-/// What a request was charged and how much it worked, as its answer tells.
+/// The charge and the work of a request, as its response reports them.
 async fn cost(app: &Served, who: &Actor, query: &str) -> (u64, u64) {
     let answer = Answer::of(asked_by(app, who, query).header("waxwing-cost", "1")).await;
     let told = &answer.json()["extensions"]["cost"];
@@ -35,7 +35,7 @@ async fn cost(app: &Served, who: &Actor, query: &str) -> (u64, u64) {
     (number("charged"), number("worked"))
 }
 
-/// What is left of the requests of somebody.
+/// The remaining requests of a user.
 async fn left(app: &Served, who: &Actor) -> u64 {
     let answer = Answer::of(asked_by(app, who, "{ __typename }")).await;
     let rest = answer.header("ratelimit").split_once("r=").map(|(_, rest)| rest.split(';').next().unwrap_or_default().to_owned());
@@ -78,7 +78,7 @@ async fn a_query_is_charged_for_the_bytes_that_it_reads() {
     let (charged, worked) = cost(&app, &ada, "{ viewerCampaigns(first: 3) { edges { node { keywords } } } }").await;
     let bytes: usize = keywords.iter().map(String::len).sum();
     let received = 3 * (bytes as u64 / 512 + 250 / 8);
-    // What is read stands in the answer, too.
+    // The values read are part of the response too.
     let made = 3 * bytes as u64 / 512;
     assert!((received + made..received + made + 100).contains(&worked), "{worked} for {received} and {made}");
     let estimate = (TOKENS_PER_EXTRA_UNIT * worked - charged) / (TOKENS_PER_EXTRA_UNIT - 1);
@@ -92,7 +92,7 @@ async fn an_account_in_debt_waits_until_it_is_paid_back() {
     let debt = cost(&app, &ada, POST).await.0 + cost(&app, &ada, POST).await.0 - 8_000;
     assert!((20..8_000).contains(&debt), "{debt}");
     assert!(metric(&app, "debt").await >= debt);
-    // A token comes back in 0.45 seconds.
+    // A token is refilled in 0.45 seconds.
     let wait = ((debt + 2) * 45).div_ceil(100);
     for _ in 0..2 {
         assert_eq!(refused(&Answer::of(asked_by(&app, &ada, VIEWER)).await, Limit::Requests), Some(wait));
@@ -135,7 +135,7 @@ async fn a_debt_counts_on_every_server_once_its_own_has_asked() {
     assert_eq!(refused(&Answer::of(asked_by(&other, &ada, VIEWER)).await, Limit::Requests), None);
 }
 
-/// Whoever goes away before the answer drops the bill in the midst of it.
+/// A client that disconnects before the response drops the charge halfway.
 #[tokio::test]
 async fn who_goes_away_pays_for_what_was_done() {
     let app = TestApp::with(limited(&[(Limit::Requests, "1000/1h")])).await;
@@ -149,7 +149,7 @@ async fn who_goes_away_pays_for_what_was_done() {
     assert_eq!(allowance.left, 1_000 - 10 - TOKENS_PER_EXTRA_UNIT * (60 - FREE_UNITS.max(10)) - 1);
 }
 
-/// The request goes away while its renewal waits for Redis, which has the debt already or not.
+/// The request is cancelled while its renewal waits for Redis, which may or may not have the debt already.
 #[tokio::test]
 async fn who_goes_away_in_the_midst_of_a_renewal_stays_in_debt() {
     let app = TestApp::with(limited(&[(Limit::Requests, "800/1h")])).await;
@@ -202,7 +202,7 @@ async fn over_an_event_stream_work_goes_to_the_same_bucket() {
     assert_eq!(left(&app, &ada).await, before - charged - 1);
 }
 
-/// The events behind an old cursor are read and rendered at once, and each that follows when it happens.
+/// The events after an old cursor are read and rendered at once, later ones when they happen.
 #[tokio::test]
 async fn a_subscription_pays_for_its_replay_and_for_each_event() {
     let app = TestApp::far(limited(&[(Limit::Requests, "100000/1h")])).await;
@@ -232,7 +232,7 @@ async fn a_subscription_pays_for_its_replay_and_for_each_event() {
     assert!((10 * 3..1_000).contains(&told), "{told}");
 }
 
-/// It has read what it missed, and none of that was for it.
+/// It has read the missed events, and none matched.
 #[tokio::test]
 async fn a_subscription_pays_for_what_it_reads_before_anything_is_told() {
     let app = TestApp::far(limited(&[(Limit::Requests, "100000/1h")])).await;
@@ -249,12 +249,12 @@ async fn a_subscription_pays_for_what_it_reads_before_anything_is_told() {
     while app.app.extension::<waxwing::domains::streaming::Hub>().subscriber_count() != 1 {
         tokio::task::yield_now().await;
     }
-    // A hundred events of three values or more.
+    // A hundred events of three or more values.
     let read = before - left(&app, &ada).await;
     assert!((300 / 8..1_000 * TOKENS_PER_EXTRA_UNIT).contains(&read), "{read}");
 }
 
-/// Each renders for itself or is told what was rendered for another, and pays for no more than that.
+/// Each subscription renders for itself or shares a rendering, and is charged for no more than that.
 #[tokio::test]
 async fn an_event_that_many_are_told_is_rendered_at_the_cost_of_one() {
     let app = TestApp::far(limited(&[(Limit::Requests, "100000/1h")])).await;
@@ -266,7 +266,7 @@ async fn an_event_that_many_are_told_is_rendered_at_the_cost_of_one() {
     for one in &people {
         let mut socket = Socket::of(&app, one.token.as_deref()).await;
         socket.subscribe("a", query).await;
-        // What it is answered tells that the subscription before it has begun.
+        // The reply shows that the subscription before it has begun.
         socket.subscribe("b", "{ statusEventsSyncCursor }").await;
         while socket.next().await["type"] != "complete" {}
         sockets.push(socket);

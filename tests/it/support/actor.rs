@@ -1,16 +1,16 @@
-//! People who use the API: each sends the contract's own documents under its own session.
+//! Users of the API: each sends the contract's own documents with its own session.
 
 use super::Served;
 use serde_json::{Value, json};
 use std::sync::OnceLock;
 
-/// Somebody with or without a session.
+/// A client with or without a session.
 #[derive(Clone)]
 pub struct Actor {
     http: reqwest::Client,
     url: String,
     pub token: Option<String>,
-    /// Their global id; empty for nobody.
+    /// The global id of the account; empty without a session.
     pub id: String,
     pub login: String,
 }
@@ -37,27 +37,27 @@ impl Actor {
         }
     }
 
-    /// The same person through another server.
+    /// The same user on another server.
     pub fn at(&self, app: &Served) -> Self {
         self.at_url(&app.url)
     }
 
-    /// The same person through the server at this address.
+    /// The same user on the server at this address.
     pub fn at_url(&self, url: &str) -> Self {
         Self { url: format!("{url}/graphql"), ..self.clone() }
     }
 
-    /// The same person with another session.
+    /// The same user with another session.
     pub fn with_token(&self, token: &str) -> Self {
         Self { token: Some(token.to_owned()), ..self.clone() }
     }
 
-    /// A document of one's own.
+    /// Sends a document of the test's own.
     pub async fn gql(&self, query: &str, variables: Value) -> Value {
         self.send(json!({ "query": query, "variables": variables })).await
     }
 
-    /// An operation of the contract, by its name.
+    /// Sends an operation of the contract, by its name.
     pub async fn run(&self, operation: &str, variables: Value) -> Value {
         self.send(json!({ "query": document(operation), "operationName": operation, "variables": variables })).await
     }
@@ -67,7 +67,7 @@ impl Actor {
         self.attempt_gql(&document(operation), variables).await
     }
 
-    /// A document of one's own to a server that may die meanwhile.
+    /// Sends a document of the test's own to a server that may die meanwhile.
     pub async fn attempt_gql(&self, query: &str, variables: Value) -> Result<Value, reqwest::Error> {
         self.request(&json!({ "query": query, "variables": variables })).send().await?.json().await
     }
@@ -109,7 +109,7 @@ impl Actor {
         self.run("Like", json!({ "input": { "statusId": status } })).await["data"]["likeStatus"].take()
     }
 
-    /// The messages of one's home, newest first, at most 100.
+    /// The messages of the user's home, newest first, at most 100.
     pub async fn home(&self) -> Vec<String> {
         let answer = self.run("Home", json!({ "first": 100 })).await;
         let edges = answer["data"]["homeTimeline"]["entries"]["edges"].as_array().unwrap_or_else(|| panic!("{answer}"));
@@ -128,7 +128,7 @@ pub fn operations() -> Vec<String> {
     parts.filter_map(named).collect()
 }
 
-/// The document that holds an operation, with every fragment of its file that it uses.
+/// The document of an operation, with every fragment of its file that it uses.
 pub fn document(operation: &str) -> String {
     static PARTS: OnceLock<Vec<String>> = OnceLock::new();
     let parts = PARTS.get_or_init(|| CONTRACT.iter().flat_map(|file| definitions(file)).collect());
@@ -140,20 +140,20 @@ pub fn document(operation: &str) -> String {
     };
     let main = parts.iter().find(|part| starts(part, &["query ", "mutation ", "subscription "], operation));
     let mut document = main.unwrap_or_else(|| panic!("the contract has no {operation}")).clone();
-    // A fragment may spread one that stands before it.
+    // A fragment may spread an earlier one.
     while let Some(part) = parts.iter().find(|part| is_missing(part, &document)) {
         document.push_str(part);
     }
     document
 }
 
-/// Whether a part is a fragment that the document spreads and does not hold.
+/// Whether a definition is a fragment that the document spreads and lacks.
 fn is_missing(part: &str, document: &str) -> bool {
     let Some(name) = part.strip_prefix("fragment ").and_then(|rest| rest.split_whitespace().next()) else { return false };
     document.contains(&format!("...{name} ")) && !document.contains(&format!("fragment {name} "))
 }
 
-/// The definitions of a document, one each: braces tell where one ends.
+/// The definitions of a document; braces mark their ends.
 pub fn definitions(file: &str) -> Vec<String> {
     let (mut parts, mut current, mut depth) = (Vec::new(), String::new(), 0);
     for line in file.lines().filter(|line| !line.starts_with('#')) {

@@ -1,23 +1,23 @@
-//! What stays on a single server when the suite runs on a cluster, and why. Nothing else does.
+//! The reasons why a test runs on a single server when the suite runs on a cluster. There are no others.
 //!
-//! Such a test runs there as well, and asserts what it always asserts. Tests of the look at a given server (`inspect`) and of the server
-//! that Waxwing runs itself (`embedded`) start their own, which is never a cluster.
+//! Such a test runs there as well, and asserts what it always asserts. Tests of a given server (`inspect`) and of the embedded Redis (`embedded`)
+//! start their own server, which is never a cluster.
 
-/// Why a test wants one server.
+/// Why a test needs a single server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alone {
-    /// It breaks, holds, slows or cuts the one connection there is, and counts what passes in the order in which it does. Connections to the nodes of a cluster are broken by
-    /// tests of their own, in `cluster` and `faults`.
+    /// It breaks, holds, slows or closes the only connection, and counts what passes in order. `cluster` and `faults` have tests with connections
+    /// to the nodes of a cluster.
     OneWire,
-    /// It counts what is read of what is kept near: of a single server. A cluster is read each time.
+    /// It counts reads of the client-side cache, which only a single server has.
     ClientCache,
-    /// It reads the record (MONITOR) of everything that a Redis is told, in the order in which it was.
+    /// It reads the MONITOR output of a Redis, in order.
     Record,
-    /// It cuts the append-only file of one server, as it cuts those of a cluster in a test of its own.
+    /// It truncates the append-only file of one server; another test truncates those of a cluster.
     OneFile,
-    /// It makes the server a replica by a command that a cluster does not take: a replica there sends writers on to its primary.
+    /// It makes the server a replica by a command that a cluster refuses: a replica there redirects writers to its primary.
     Replica,
-    /// It sets who may log in to Redis, with which password, by a URL of its own. A cluster's URL is read by a test of `db::target`, and
-    /// the suite logs in to clusters by name and password.
+    /// It sets users and passwords of Redis by a URL of its own. A test of `db::target` parses the URL of a cluster, and the suite logs in to
+    /// clusters by name and password.
     Users,
 }

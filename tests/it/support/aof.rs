@@ -1,8 +1,8 @@
-//! Append-only files: how large they are, and how a power cut leaves them.
+//! Append-only files: their sizes, and the state after a power failure.
 //!
-//! With `appendfsync everysec` a power cut takes up to the last second of what a server wrote, and leaves a file that ends anywhere. Redis
-//! drops an incomplete command at the end (`aof-load-truncated yes`). These cuts end between two commands and never inside of a MULTI, the
-//! form in which Redis writes down a script: what Redis 7.0 makes of a file that ends there is another test's subject.
+//! With `appendfsync everysec` a power failure takes up to the last second of a server's writes, and leaves a file that ends anywhere. Redis drops
+//! an incomplete command at the end (`aof-load-truncated yes`). These truncations end between two commands and never inside a MULTI, the form in
+//! which Redis writes a script; another test truncates inside of one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,20 +11,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often the sizes are sampled.
+/// The sampling interval.
 const EVERY: Duration = Duration::from_millis(3);
 
-/// A moment, and the sizes of the files then.
+/// A time, and the sizes of the files then.
 pub type Sample = (Instant, Vec<u64>);
 
-/// The append-only files of some servers, with their sizes over the time.
+/// The append-only files of some servers, with their sizes over time.
 pub struct Growth {
     stop: Arc<AtomicBool>,
     sampler: Option<JoinHandle<Vec<Sample>>>,
 }
 
 impl Growth {
-    /// Samples the files in these data folders until it is asked for them.
+    /// Samples the files in these data folders until it is stopped.
     pub fn of(folders: &[PathBuf]) -> Self {
         let files: Vec<PathBuf> = folders.iter().map(|folder| incremental(folder)).collect();
         let stop = Arc::new(AtomicBool::new(false));
@@ -40,7 +40,7 @@ impl Growth {
         Self { stop, sampler: Some(sampler) }
     }
 
-    /// Ends sampling; the sizes so far, the oldest first.
+    /// Stops sampling; returns the sizes so far, the oldest first.
     pub fn end(mut self) -> Vec<Sample> {
         self.stop.store(true, Ordering::SeqCst);
         self.sampler.take().expect("it runs").join().expect("it samples")
@@ -64,8 +64,7 @@ fn incremental(folder: &Path) -> PathBuf {
     paths.find(|path| path.to_string_lossy().ends_with(".incr.aof")).expect("a server that appends has such a file")
 }
 
-/// Cuts the file of a server that does not run down to at most `keep` bytes, after the last command that ends there; how many bytes it has
-/// lost.
+/// Truncates the file of a stopped server to at most `keep` bytes, after the last complete command; returns the number of lost bytes.
 pub fn cut(folder: &Path, keep: u64) -> u64 {
     let file = incremental(folder);
     let bytes = fs::read(&file).expect("a file");
@@ -74,7 +73,7 @@ pub fn cut(folder: &Path, keep: u64) -> u64 {
     (bytes.len() - end) as u64
 }
 
-/// The last place up to `limit` at which a command outside of any MULTI ends.
+/// The last offset up to `limit` at which a command outside of any MULTI ends.
 fn last_end(bytes: &[u8], limit: usize) -> usize {
     let (mut at, mut end, mut open) = (0, 0, false);
     while let Some((name, next)) = command(bytes, at) {
@@ -90,7 +89,7 @@ fn last_end(bytes: &[u8], limit: usize) -> usize {
     end
 }
 
-/// The name of the command at a place, and where it ends; `None` where no whole command is.
+/// The name of the command at an offset, and its end; `None` if it is incomplete.
 fn command(bytes: &[u8], at: usize) -> Option<(&[u8], usize)> {
     let (count, mut at) = number(bytes, at, b'*')?;
     let mut name = None;
@@ -102,7 +101,7 @@ fn command(bytes: &[u8], at: usize) -> Option<(&[u8], usize)> {
     (at <= bytes.len()).then_some((name?, at))
 }
 
-/// The number after a mark, and where its line ends.
+/// The number after a mark, and the end of its line.
 fn number(bytes: &[u8], at: usize, mark: u8) -> Option<(usize, usize)> {
     let line = bytes.get(at..)?.split(|byte| *byte == b'\n').next()?;
     let digits = line.strip_prefix(&[mark])?.strip_suffix(b"\r")?;

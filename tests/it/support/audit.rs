@@ -1,4 +1,4 @@
-//! What an audit of the whole store finds.
+//! The findings of an audit of the whole store.
 
 use std::time::Duration;
 use waxwing::app::App;
@@ -7,7 +7,7 @@ use waxwing::cli::fsck::{self, AuditProgress, Options};
 use waxwing::cli::workers;
 use waxwing::platform::journal::RETENTION;
 
-/// Every finding, also what a second look would find well. What is younger than a minute is passed over, so move the clock before.
+/// Every finding, including those that a second audit would not repeat. Data younger than a minute is skipped, so move the clock before.
 pub async fn findings(app: &App) -> Vec<String> {
     let mut found = Vec::new();
     let options = Options { home_window: Some(app.config().home_window), pause: Duration::ZERO };
@@ -15,10 +15,10 @@ pub async fn findings(app: &App) -> Vec<String> {
     found
 }
 
-/// Every place that names an account, once nothing is left of it: on a cluster the journal keeps what was settled for a while.
+/// Every reference to a deleted account: on a cluster, the journal retains settled entries for a while.
 pub async fn mentions(app: &App, id: UserId) -> Vec<String> {
     if app.db().is_cluster() {
-        // What was left to its lease is settled first, and kept after that.
+        // Entries with an open lease are settled first, and retained after that.
         for _ in 0..2 {
             app.clock().advance(RETENTION as i64);
             workers::drain(app).await.expect("a store");

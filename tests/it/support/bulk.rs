@@ -1,4 +1,4 @@
-//! Many at once: people and follows written in bulk, for tests in which signing up is not the point.
+//! Bulk data: users and follows for tests in which signing up is not the subject.
 
 use super::{Actor, CALM, TestApp};
 use serde_json::json;
@@ -9,7 +9,7 @@ use waxwing::domains::users::User;
 use waxwing::domains::{graph, sessions, users};
 
 impl TestApp {
-    /// The application, or where that is hasty one over the same Redis that is not: so much at once may take longer.
+    /// The application, or one on the same Redis with long timeouts, since bulk writes may take longer.
     async fn calm(&self) -> App {
         if self.app.db().timing().response >= CALM.response {
             return self.app.clone();
@@ -18,7 +18,7 @@ impl TestApp {
         App::new(db, self.clock.clone(), self.app.config().clone())
     }
 
-    /// `count` people with sessions, called `{prefix}0` and so on; all have one password, which is hashed once.
+    /// `count` users with sessions, called `{prefix}0` and so on; all have one password, which is hashed once.
     pub async fn crowd(&self, prefix: &str, count: usize) -> Vec<Actor> {
         let app = self.calm().await;
         let mut people = Vec::with_capacity(count);
@@ -38,7 +38,7 @@ impl TestApp {
         people.iter().zip(tokens).map(actor).collect()
     }
 
-    /// A reader whose home holds 120 statuses of twelve people, ten each.
+    /// A reader whose home has 120 statuses of twelve users, ten each.
     pub async fn reader(&self) -> Actor {
         let reader = self.user("reader").await;
         for number in 0..12 {
@@ -53,7 +53,7 @@ impl TestApp {
         reader
     }
 
-    /// Follows in bulk, each of somebody by somebody, the first the oldest. For accounts without follows of their own.
+    /// Follows in bulk, the first one the oldest. For accounts without follows of their own.
     pub async fn follows(&self, follows: &[(&Actor, &Actor)]) {
         let mut users: Vec<UserId> = follows.iter().flat_map(|(a, b)| [a.user_id(), b.user_id()]).collect();
         users.sort();
@@ -75,7 +75,7 @@ impl TestApp {
 }
 
 impl Actor {
-    /// The id inside.
+    /// The internal id.
     pub fn user_id(&self) -> UserId {
         UserId::from_global(&self.id).expect("an account's id")
     }

@@ -1,8 +1,7 @@
-//! A Redis Cluster of three primaries on loopback, with or without a replica each, on free ports, gone with the test.
+//! A Redis Cluster of three primaries on loopback, with or without replicas, on free ports, removed with the test.
 //!
-//! A primary that starts waits two seconds before it serves, in case the others have put another in its place. A replica does not. So each
-//! node starts as the replica of a primary that never was, takes that one's place and its slots, and the cluster stands in a tenth
-//! of that time.
+//! A primary waits two seconds after its start before it serves, in case it was replaced. A replica does not. So each node starts as the replica of
+//! a primary that never existed and takes over its slots, and the cluster is up in a tenth of that time.
 
 use super::proxy::Proxy;
 use super::redis_server::{acl_file, credentials, spawn};
@@ -17,7 +16,7 @@ use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How long anything of a cluster may take to come about.
+/// The timeout for every change of a cluster's state.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Slots of a cluster.
 const SLOTS: usize = 16_384;
@@ -41,11 +40,11 @@ pub struct Cluster {
 
 impl Cluster {
     pub fn start() -> Self {
-        // Nodes that are frozen or starved for a while are not to be declared dead.
+        // Nodes that are frozen or starved for a while must not be declared dead.
         Self::with(&["--appendonly", "no", "--cluster-node-timeout", "60000"], 0)
     }
 
-    /// With a replica for each, which takes over when its primary has been gone for two seconds or so.
+    /// With a replica for each, which takes over when its primary has been down for about two seconds.
     pub fn with_replicas() -> Self {
         let options = ["--appendonly", "no", "--cluster-node-timeout", "2000", "--repl-diskless-sync-delay", "0"];
         Self::with(&options, PRIMARIES)
@@ -57,7 +56,7 @@ impl Cluster {
     }
 
     fn with(options: &[&str], replicas: usize) -> Self {
-        // A node stands still whenever what it knows of the others is written down for good: in memory where there is such a place.
+        // A node blocks while it syncs its configuration to disk, so it is stored in memory if possible.
         let memory = Path::new("/dev/shm");
         let place = if memory.is_dir() { memory } else { Path::new("/tmp") };
         let folder = tempfile::Builder::new().prefix("wxc").tempdir_in(place).expect("a folder");
@@ -74,17 +73,17 @@ impl Cluster {
         &self.nodes[..PRIMARIES]
     }
 
-    /// The form that `--redis` takes; one seed is enough to find the others, unless it is gone.
+    /// The URL for `--redis`; one seed is enough to find the others, unless it is down.
     pub fn url(&self) -> String {
         format!("{}?node={}:{}", self.url_through(self.nodes[0].port), host(), self.nodes[1].port)
     }
 
-    /// The same by way of a proxy on this port.
+    /// The same through a proxy on this port.
     pub fn url_through(&self, port: u16) -> String {
         format!("redis-cluster://{}@{}:{port}", credentials(), host())
     }
 
-    /// Puts a proxy before every node: clients are told of these.
+    /// Puts a proxy before every node; clients are redirected to the proxies.
     pub async fn behind_proxies(&self) -> Vec<Proxy> {
         let mut proxies = Vec::new();
         for node in &self.nodes {
@@ -99,18 +98,18 @@ impl Cluster {
         proxies
     }
 
-    /// The same command to every primary; an answer each.
+    /// Sends a command to every primary; returns all replies.
     pub fn each<T: FromRedisValue>(&self, command: &[&str]) -> Vec<T> {
         self.primaries().iter().map(|node| node.run(command)).collect()
     }
 
-    /// A command to the node that has its key, or to every primary; then the first one's answer.
+    /// Sends a command to the node of its key, or to every primary and returns the first reply.
     pub fn run<T: FromRedisValue>(&self, command: &[&[u8]]) -> T {
         let Some(key) = key_of(command) else {
             let mut answers: Vec<T> = self.primaries().iter().map(|node| node.try_run(command).expect("an answer")).collect();
             return answers.swap_remove(0);
         };
-        // It is where it was in the beginning, or where that node says, or its replica has it.
+        // The key is on its original node, or where that node redirects, or on its replica.
         let first = &self.nodes[first_place(key)];
         match first.try_run(command) {
             Err(error) if error.redirect_node().is_some() || error.is_io_error() => {
@@ -125,7 +124,7 @@ impl Cluster {
         self.primaries().iter().map(|node| node.connection().expect("it listens")).collect()
     }
 
-    /// Who has this slot, as the first who lives says.
+    /// The owner of this slot, as reported by the first live node.
     fn owner(&self, slot: Slot) -> &Node {
         let mut asked = self.nodes.iter().filter(|node| node.lives()).filter_map(|node| node.slots().ok());
         let ranges = asked.next().expect("a node that lives");
@@ -133,13 +132,13 @@ impl Cluster {
         self.nodes.iter().find(|node| node.port == port).expect("one of these")
     }
 
-    /// The place of the node that has this key.
+    /// The index of the node with this key.
     pub fn place_of(&self, key: &str) -> usize {
         let port = self.owner(Slot::for_key(key)).port;
         self.nodes.iter().position(|node| node.port == port).expect("one of these")
     }
 
-    /// The folders in which the primaries keep their data.
+    /// The data folders of the primaries.
     pub fn folders(&self) -> Vec<PathBuf> {
         self.primaries().iter().map(|node| node.folder().into()).collect()
     }
@@ -154,7 +153,7 @@ impl Cluster {
         self.primaries().iter().for_each(Node::kill);
     }
 
-    /// Starts them again, each with what it has on disk, and waits until they serve.
+    /// Restarts them with their data, and waits until they serve.
     pub fn start_again(&self) {
         self.primaries().iter().for_each(Node::start);
         self.wait_until_whole();
@@ -165,7 +164,7 @@ impl Cluster {
         self.primaries().iter().for_each(|node| node.signal(name));
     }
 
-    /// Waits until every slot is served, as every node that lives sees it.
+    /// Waits until every slot is served, in the view of every live node.
     pub fn wait_until_whole(&self) {
         for node in self.nodes.iter().filter(|node| node.lives()) {
             let info = || node.try_run::<String>(&[b"CLUSTER", b"INFO"]).unwrap_or_default();
@@ -173,8 +172,8 @@ impl Cluster {
         }
     }
 
-    /// Waits until this one has taken over from its primary. Where the election of Redis comes to nothing (nodes that were founded this way
-    /// may disagree on their epochs), it is told to, as an operator would: what is looked at is how its clients fare.
+    /// Waits until this node has taken over from its primary. If the election fails (nodes founded this way may disagree on their epochs), the
+    /// failover is forced, as an operator would do: the test looks at the clients.
     pub fn wait_until_primary(&self, at: usize) {
         let role = || self.nodes[at].try_run::<String>(&[b"INFO", b"replication"]).unwrap_or_default();
         let began = Instant::now();
@@ -188,8 +187,7 @@ impl Cluster {
         self.wait_until_whole();
     }
 
-    /// Moves a slot as operators do: key by key, then for good. What is under way meanwhile is up to `between`, which is called after every
-    /// step.
+    /// Migrates a slot as operators do: key by key, then the assignment. `between` is called after every step.
     pub fn move_slot(&self, slot: u16, to: usize, mut between: impl FnMut()) {
         let (from, to) = (self.owner(Slot::new(slot).expect("a slot")), &self.nodes[to]);
         if from.port == to.port {
@@ -206,14 +204,14 @@ impl Cluster {
             from.run::<()>(&["MIGRATE", &host().to_string(), &to.port.to_string(), key, "0", "10000"]);
             between();
         }
-        // Whom it goes to is told first: were it the last to know, the slot would be nobody's in between.
+        // The target is told first: otherwise nobody would own the slot for a moment.
         for node in
             [to, from].into_iter().chain(self.primaries().iter().filter(|node| ![to.port, from.port].contains(&node.port)))
         {
             node.run::<()>(&["CLUSTER", "SETSLOT", &number, "NODE", &to.id]);
             between();
         }
-        // Word of before may still be on its way, and be believed: who does is told again, as `redis-cli --cluster fix` does.
+        // Old gossip may still arrive and be believed: such a node is told again, as `redis-cli --cluster fix` does.
         for node in self.primaries() {
             let agrees = || owner_by(&node.slots().unwrap_or_default(), Slot::new(slot).expect("a slot")) == Some(to.port);
             let again = || node.try_run::<()>(&[b"CLUSTER", b"SETSLOT", number.as_bytes(), b"NODE", to.id.as_bytes()]);
@@ -221,8 +219,8 @@ impl Cluster {
         }
     }
 
-    /// Gives a node the greatest configuration epoch in the view of all. Two nodes that took over at once may have the same one at first; the
-    /// other of them then raises its own, and a claim of the slot that it sent before it lost it wins: the new owner drops all keys of the slot.
+    /// Gives a node the greatest configuration epoch. Two nodes that took over at once may have the same epoch at first; one of them then raises
+    /// its own, and its older claim of the slot wins: the new owner drops all keys of the slot.
     fn raise_epoch(&self, node: &Node) {
         eventually("all see the node with the greatest epoch", || {
             let is_seen = self.primaries().iter().all(|viewer| {
@@ -231,14 +229,14 @@ impl Cluster {
                 epochs.iter().all(|(id, epoch)| *id == node.id || *epoch < own)
             });
             if !is_seen {
-                // Does nothing where the node has the greatest one that it knows of.
+                // Does nothing if the node already has the greatest known epoch.
                 let _ = node.try_run::<String>(&[b"CLUSTER", b"BUMPEPOCH"]);
             }
             is_seen
         });
     }
 
-    /// Starts the primaries, each in the place of a phantom.
+    /// Starts the primaries, each in place of a phantom.
     fn found(&self) {
         for (at, node) in self.primaries().iter().enumerate() {
             let mut lines = String::new();
@@ -283,7 +281,7 @@ impl Cluster {
         self.wait_until_whole();
     }
 
-    /// Starts the replicas and waits until they have what their primaries have.
+    /// Starts the replicas and waits until they are in sync.
     fn follow(&self) {
         for (at, node) in self.nodes.iter().enumerate().skip(PRIMARIES) {
             let mut lines = String::new();
@@ -302,15 +300,15 @@ impl Cluster {
             let role = || node.try_run::<String>(&[b"INFO", b"replication"]).unwrap_or_default();
             eventually("a replica follows", || role().contains("master_link_status:up"));
         }
-        // One that has just been filled is sent nothing more before it has said so, and that may take a second. A primary that falls until then
-        // takes with it whatever was written.
+        // A new replica receives nothing until it has acknowledged its sync, which may take a second. A primary that fails until then takes later
+        // writes with it.
         for (primary, replica) in self.nodes.iter().zip(&self.nodes[PRIMARIES..]) {
             primary.run::<()>(&["FLUSHALL"]);
             let offset = |node: &Node| node.run::<redis::InfoDict>(&["INFO", "replication"]).get::<u64>("master_repl_offset");
             let told = offset(primary);
             eventually("a replica hears what its primary does", || told > Some(0) && offset(replica) >= told);
         }
-        // That they are replicas must be known before one of them can stand for election.
+        // All nodes must know the replicas before one can stand for election.
         for node in self.primaries() {
             let seen = |at: usize| {
                 node.run::<Vec<String>>(&["CLUSTER", "REPLICAS", &self.nodes[at - PRIMARIES].id])
@@ -354,8 +352,7 @@ impl Node {
         let _ = writeln!(lines, "{} {}:{}@{} {role} 0 0 {epoch} connected {slots}", self.id, host(), self.port, self.bus);
     }
 
-    /// Each primary begins at an epoch of its own: of two that took their places in the same one, a slot that moves between them may become
-    /// nobody's.
+    /// Each primary begins with an epoch of its own: with equal epochs, a migrating slot may lose its owner.
     fn configure(&self, lines: &str, epoch: usize) {
         let text = format!("{lines}vars currentEpoch {epoch} lastVoteEpoch 0\n");
         std::fs::write(Path::new(self.folder()).join("nodes.conf"), text).expect("it is written");
@@ -390,7 +387,7 @@ impl Node {
         self.try_run(&command).expect("an answer")
     }
 
-    /// The configuration epochs of all primaries as this one knows them, by their ids.
+    /// The configuration epochs of all primaries as this node knows them, by their ids.
     fn epochs(&self) -> HashMap<String, u64> {
         let text: String = self.run(&["CLUSTER", "NODES"]);
         let epoch = |line: &str| {
@@ -412,7 +409,7 @@ impl Node {
         redis::Client::open((host().to_string(), self.port))?.get_connection()
     }
 
-    /// Who has which slots, as this node sees it: first, last, port.
+    /// The slots of all nodes in the view of this node: first, last, port.
     fn slots(&self) -> RedisResult<Vec<(u16, u16, u16)>> {
         let rows: Vec<Vec<redis::Value>> = self.try_run(&[b"CLUSTER", b"SLOTS"])?;
         let range = |row: Vec<redis::Value>| {
@@ -433,7 +430,7 @@ impl Drop for Node {
     }
 }
 
-/// Who has this key in the beginning.
+/// The original owner of this key.
 fn first_place(key: &[u8]) -> usize {
     static PLACES: LazyLock<HashMap<Slot, usize>> = LazyLock::new(|| {
         let ranges =
@@ -447,7 +444,7 @@ fn phantom(at: usize) -> String {
     format!("{:040x}", at + 0xf00)
 }
 
-/// The port of whose this slot is, by ranges of slots as a node tells them.
+/// The port of the owner of this slot, by the ranges that a node reports.
 fn owner_by(ranges: &[(u16, u16, u16)], slot: Slot) -> Option<u16> {
     let holds = |(first, last, _): &&(u16, u16, u16)| (*first..=*last).filter_map(Slot::new).any(|one| one == slot);
     Some(ranges.iter().find(holds)?.2)
@@ -457,7 +454,7 @@ fn slots(at: usize) -> String {
     format!("{}-{}", at * SLOTS / PRIMARIES, (at + 1) * SLOTS / PRIMARIES - 1)
 }
 
-/// The first key of a command; `None` for those that are for every node.
+/// The first key of a command; `None` for commands for every node.
 fn key_of<'a>(command: &[&'a [u8]]) -> Option<&'a [u8]> {
     match command[0] {
         b"EVAL" | b"EVALSHA" if command[2] == b"0" => None,
@@ -482,14 +479,14 @@ fn eventually_some<T>(what: &str, some: impl Fn() -> Option<T>) -> T {
     }
 }
 
-/// Where the nodes of this process listen. Where all of 127.0.0.0/8 is the machine's own, every test has an address to itself, so that
-/// the ports it has found free stay so until its nodes listen there.
+/// The address of this process's nodes. If all of 127.0.0.0/8 is local, every test has its own address, so that free ports stay free until its
+/// nodes listen there.
 fn host() -> IpAddr {
     let [_, a, b, c] = std::process::id().to_be_bytes();
     IpAddr::V4(if cfg!(target_os = "linux") { Ipv4Addr::new(127, 64 + a % 64, b, c) } else { Ipv4Addr::LOCALHOST })
 }
 
-/// Ports that are free now, all held until all are known.
+/// Free ports, all held until all are known.
 fn free_ports(count: usize) -> Vec<u16> {
     let held: Vec<TcpListener> = (0..count).map(|_| TcpListener::bind((host(), 0)).expect("a port")).collect();
     held.iter().map(|it| it.local_addr().expect("an address").port()).collect()

@@ -1,4 +1,4 @@
-//! A stream of events as bytes: what a client of graphql-sse reads.
+//! An event stream as bytes, as a client of graphql-sse reads it.
 
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -6,7 +6,7 @@ use reqwest::{RequestBuilder, StatusCode};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Nothing here takes as long; what does is a defect, and not waited for.
+/// A timeout that only a defect exceeds.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An open stream.
@@ -16,7 +16,7 @@ pub struct Events {
 }
 
 impl Events {
-    /// The stream that a request opens.
+    /// The stream of a request.
     pub async fn of(request: RequestBuilder) -> Self {
         let response = request.send().await.expect("an answer");
         assert_eq!(response.status(), StatusCode::OK, "{}", response.text().await.unwrap_or_default());
@@ -28,7 +28,7 @@ impl Events {
         events
     }
 
-    /// The next event or comment without its end; nothing when the stream is over.
+    /// The next event or comment without its end; nothing at the end of the stream.
     pub async fn next(&mut self) -> Option<String> {
         loop {
             if let Some(end) = self.read.windows(2).position(|bytes| bytes == b"\n\n") {
@@ -42,7 +42,7 @@ impl Events {
         }
     }
 
-    /// All that comes, without comments.
+    /// Everything received, without comments.
     pub async fn all(mut self) -> Vec<String> {
         let mut events = Vec::new();
         while let Some(event) = self.next().await {

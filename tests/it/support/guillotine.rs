@@ -1,5 +1,5 @@
-//! A TCP proxy before a test's Redis that lets so many writing commands pass and then cuts every connection for good: to Redis it
-//! looks as if the process behind it had died at that very moment, between two commands of a pipeline too.
+//! A TCP proxy before a test's Redis that passes a number of writing commands and then closes every connection for good: to Redis it looks as if
+//! the process had died at that point, even between two commands of a pipeline.
 
 use super::RedisServer;
 use std::sync::Arc;
@@ -20,11 +20,11 @@ struct State {
     cut: CancellationToken,
 }
 
-/// What changes something.
+/// Commands that write.
 const WRITES: [&[u8]; 7] = [b"EVALSHA", b"ZREM", b"UNLINK", b"SET", b"HSET", b"ZADD", b"HDEL"];
 
 impl Guillotine {
-    /// Lets `writes` of them pass.
+    /// Passes this many `writes`.
     pub async fn before(redis: &RedisServer, writes: usize) -> Self {
         let path = redis.operator_url().trim_start_matches("unix:").to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -41,7 +41,7 @@ impl Guillotine {
         Self { port, fell, _running: stop.drop_guard() }
     }
 
-    /// Whether more was tried than passed.
+    /// Whether more writes were tried than passed.
     pub fn fell(&self) -> bool {
         self.fell.load(Ordering::SeqCst)
     }
@@ -74,7 +74,7 @@ async fn carry(client: TcpStream, redis: UnixStream, state: Arc<State>) {
     }
 }
 
-/// The length of the first command in the protocol's form, and whether it writes; `None` when it has not all come.
+/// The length of the first command in the protocol's form, and whether it writes; `None` if it is incomplete.
 fn next(bytes: &[u8]) -> Option<(usize, bool)> {
     let (count, mut at) = number(bytes, 0, b'*')?;
     let mut name = &bytes[..0];
@@ -91,7 +91,7 @@ fn next(bytes: &[u8]) -> Option<(usize, bool)> {
     Some((at, WRITES.iter().any(|write| write.eq_ignore_ascii_case(name))))
 }
 
-/// A number after its mark, and where the line after it begins.
+/// A number after its mark, and the start of the next line.
 fn number(bytes: &[u8], at: usize, mark: u8) -> Option<(usize, usize)> {
     let line = bytes.get(at..)?;
     let end = line.windows(2).position(|pair| pair == b"\r\n")?;

@@ -1,5 +1,5 @@
-//! Every place of the schema where a client writes text, found by walking `schema.graphql`, and a request that puts a text there. A new
-//! argument or input field is among them by itself.
+//! Every place of the schema where a client writes text, found in `schema.graphql`, and a request that puts a text there. New arguments and input
+//! fields are included automatically.
 
 use async_graphql::parser::parse_schema;
 use async_graphql::parser::types::{BaseType, FieldDefinition, InputValueDefinition, Type, TypeKind, TypeSystemDefinition};
@@ -12,23 +12,23 @@ pub struct Inputs {
     types: BTreeMap<String, TypeKind>,
     /// An id of each type that `node` finds.
     ids: HashMap<&'static str, String>,
-    /// How many plain texts were handed out: each is another.
+    /// The number of plain texts so far: each one is different.
     plain: Cell<u32>,
 }
 
 /// A place where a client writes a `String` or an `ID`.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// The type that has the field: `Query`, `Mutation`, or one that a query reaches.
+    /// The type with the field: `Query`, `Mutation`, or one that a query reaches.
     pub owner: String,
     /// The field.
     pub field: String,
-    /// The argument, then the fields of input objects on the way.
+    /// The argument, then the fields of nested input objects.
     pub path: Vec<String>,
 }
 
 impl Inputs {
-    /// `ids` must hold one of every type that `node` finds.
+    /// `ids` must have one of every type that `node` finds.
     pub fn of(schema: &str, ids: HashMap<&'static str, String>) -> Self {
         let types = parse_schema(schema).expect("a schema").definitions.into_iter().filter_map(|definition| match definition {
             TypeSystemDefinition::Type(it) => Some((it.node.name.node.to_string(), it.node.kind)),
@@ -37,12 +37,12 @@ impl Inputs {
         Self { types: types.collect(), ids, plain: Cell::new(0) }
     }
 
-    /// Every place there is.
+    /// Every place.
     pub fn places(&self) -> Vec<Place> {
         let mut places = Vec::new();
         for (owner, kind) in &self.types {
             let TypeKind::Object(object) = kind else { continue };
-            // A subscription has no single answer; its texts have tests of their own.
+            // A subscription has no single response; its texts have tests of their own.
             if owner == "Subscription" {
                 continue;
             }
@@ -69,7 +69,7 @@ impl Inputs {
         }
     }
 
-    /// A request that puts `text` into a place, and something plain wherever else something is needed.
+    /// A request with `text` in a place, and plain values wherever others are required.
     pub fn request(&self, place: &Place, text: &str) -> Value {
         let field = self.field(&place.owner, &place.field);
         let (mut declared, mut variables, mut passed) = (Vec::new(), Map::new(), Vec::new());
@@ -89,7 +89,7 @@ impl Inputs {
         json!({ "query": format!("{kind}({}) {{ {body} }}", declared.join(", ")), "variables": variables })
     }
 
-    /// The fields that lead from a root to an object of this type.
+    /// The fields from a root to an object of this type.
     fn route(&self, owner: &str) -> Vec<String> {
         let mut open: VecDeque<(String, Vec<String>)> = VecDeque::from([(owner.to_owned(), Vec::new())]);
         while let Some((kind, way)) = open.pop_front() {
@@ -107,12 +107,12 @@ impl Inputs {
         panic!("no query reaches a {owner}")
     }
 
-    /// The fields of objects that give this type and ask for nothing.
+    /// The fields of objects that return this type and have no required arguments.
     fn parents(&self, kind: &str) -> Vec<(String, String)> {
         let mut parents = Vec::new();
         for (name, parent) in &self.types {
             let TypeKind::Object(object) = parent else { continue };
-            // What a mutation answers is not for reading.
+            // The payload of a mutation is not for reading.
             let fields = object.fields.iter().map(|field| &field.node).filter(|_| !name.ends_with("Payload"));
             let fits = |field: &&FieldDefinition| {
                 named(&field.ty.node) == kind && field.arguments.iter().all(|argument| !is_required(&argument.node))

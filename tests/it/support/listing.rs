@@ -1,4 +1,4 @@
-//! The one check that every connection passes: pages of any size, in both directions, add up to the list.
+//! The check that every connection passes: pages of any size, in both directions, add up to the list.
 
 use super::{Actor, error_codes};
 use serde_json::{Value, json};
@@ -6,17 +6,17 @@ use serde_json::{Value, json};
 /// A connection under test.
 pub struct Listing {
     pub actor: Actor,
-    /// The selection down to the connection, `@` in its place, such as `user(login: "ada") { @ }`.
+    /// The selection around the connection, with `@` in its place, such as `user(login: "ada") { @ }`.
     pub path: String,
     /// The field, such as `followers`.
     pub field: &'static str,
-    /// What it is asked with besides, such as `sort: NEW`.
+    /// Further arguments, such as `sort: NEW`.
     pub arguments: &'static str,
-    /// Where it is in the answer.
+    /// The pointer to the connection in the response.
     pub pointer: &'static str,
 }
 
-/// One page: its ids and cursors, and what it says of its place.
+/// One page: its ids and cursors, and its `pageInfo`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
     pub ids: Vec<String>,
@@ -36,7 +36,7 @@ impl Listing {
         format!("query({variables}) {{ {} }}", self.path.replace('@', &connection))
     }
 
-    /// A page, of which `pageInfo`'s cursors are held against its edges.
+    /// A page, with the cursors of `pageInfo` checked against its edges.
     pub async fn page(&self, arguments: Value) -> Page {
         let answer = self.actor.gql(&self.query(), arguments.clone()).await;
         let list = answer.pointer(self.pointer).unwrap_or_else(|| panic!("{arguments}: {answer}"));
@@ -84,7 +84,7 @@ impl Listing {
         pages
     }
 
-    /// Paging forwards and backwards in every size gives `expected`, and every page tells the truth about its place.
+    /// Paging forwards and backwards in every size gives `expected`, and every `pageInfo` is correct.
     pub async fn check(&self, expected: &[String]) {
         let whole = self.page(json!({ "first": 100 })).await;
         assert_eq!((&whole.ids[..], whole.next, whole.previous), (expected, false, false));
@@ -103,7 +103,7 @@ impl Listing {
         }
     }
 
-    /// Both cursors at once, and each with the size of the other end: what lies strictly between, from the end that was asked.
+    /// Both cursors at once, each with the size of the other end: the rows strictly between them, from the requested end.
     pub async fn check_between(&self) {
         let all = self.page(json!({ "first": 100 })).await;
         let (newer, older) = (all.cursors[10].as_str(), all.cursors[20].as_str());
@@ -130,7 +130,7 @@ impl Listing {
         }
     }
 
-    /// Everything that is refused, with the argument's name in the message.
+    /// Every refusal names the argument in its message.
     pub async fn check_refusals(&self, foreign: &[String]) {
         let good = self.page(json!({ "first": 1 })).await.cursors.remove(0);
         for size in [0, -1, 101, i32::MAX, i32::MIN] {

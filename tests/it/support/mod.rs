@@ -1,5 +1,5 @@
 //! The harness: an application over a real redis-server of its own, served over real HTTP, and actors that use it.
-#![allow(unreachable_pub)] // A test binary has no outside: `pub` means to the tests.
+#![allow(unreachable_pub)] // A test binary exports nothing: `pub` means to the tests.
 
 mod actor;
 mod audit;
@@ -44,10 +44,10 @@ use waxwing::base::config::Config;
 use waxwing::db::{Db, Timing};
 use waxwing::server::{self, EdgeConfig};
 
-/// When every test's clock begins: 2026-03-01T00:00:00Z.
+/// The start of every test's clock: 2026-03-01T00:00:00Z.
 pub const START: u64 = 1_772_323_200_000;
 
-/// How long Redis may take in most tests: a machine that is busy with other things must not look like a storage that is down.
+/// The timeouts of Redis in most tests: a busy machine must not look like an unavailable storage.
 pub const CALM: Timing = Timing {
     connect: Duration::from_secs(5),
     response: Duration::from_secs(15),
@@ -57,7 +57,7 @@ pub const CALM: Timing = Timing {
     client_cache: 64 << 20,
 };
 
-/// How long a request may take in most tests, for the same reason.
+/// The deadline of requests in most tests, for the same reason.
 fn calm_edge() -> EdgeConfig {
     EdgeConfig { request_timeout: Duration::from_secs(60), ..EdgeConfig::default() }
 }
@@ -68,17 +68,17 @@ pub struct Served {
     pub clock: Clock,
     pub url: String,
     pub http: reqwest::Client,
-    /// When it is dropped, the server stops.
+    /// The server stops when this is dropped.
     _running: tokio_util::sync::DropGuard,
 }
 
 impl Served {
-    /// A server of an application over whatever storage. Its deadline is as calm as [`CALM`].
+    /// A server of an application over any storage. Its deadline is as long as [`CALM`].
     pub async fn start(app: App, clock: Clock) -> Self {
         Self::at_edge(app, clock, calm_edge()).await
     }
 
-    /// The same with an edge of the test's choice.
+    /// The same with another configuration of the server.
     pub async fn at_edge(app: App, clock: Clock, edge: EdgeConfig) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -88,16 +88,16 @@ impl Served {
         Self { app, clock, url, http: reqwest::Client::new(), _running: stop.drop_guard() }
     }
 
-    /// Works until nothing is left to do: after the answers, and in the journal.
+    /// Works until nothing is left to do: in the background, and in the journal.
     pub async fn drain(&self) {
         waxwing::cli::workers::drain(&self.app).await.expect("a store");
     }
 
-    /// The same until the journal keeps nothing any more, which on a cluster it does for a while: then the clock is moved.
+    /// The same until the journal is empty, which on a cluster takes a while: then the clock is moved.
     pub async fn drain_wholly(&self) {
         self.drain().await;
         if self.app.db().is_cluster() {
-            // What was left to its lease is settled first, and kept after that.
+            // Entries with an open lease are settled first, and retained after that.
             for _ in 0..2 {
                 self.clock.advance(waxwing::platform::journal::RETENTION as i64);
                 self.drain().await;
@@ -105,19 +105,19 @@ impl Served {
         }
     }
 
-    /// Somebody who is not logged in.
+    /// A client without a session.
     pub fn anonymous(&self) -> Actor {
         Actor::new(self, None)
     }
 
-    /// Somebody who has just signed up with this login.
+    /// A user who has just signed up with this login.
     pub async fn user(&self, login: &str) -> Actor {
         let input = serde_json::json!({ "login": login, "name": login, "password": "correct horse" });
         let answer = self.anonymous().run("SignUp", serde_json::json!({ "input": input })).await;
         Actor::new(self, Some(&answer["data"]["signUp"]["session"]))
     }
 
-    /// Several at once, in the logins' order.
+    /// Several at once, in the order of the logins.
     pub async fn users<const N: usize>(&self, logins: [&str; N]) -> [Actor; N] {
         let mut actors = Vec::new();
         for login in logins {
@@ -127,12 +127,12 @@ impl Served {
     }
 }
 
-/// Campaigns have one share also on a cluster, unless the test says otherwise: what a share holds is looked into.
+/// Campaigns have one budget share also on a cluster, unless the test says otherwise, since tests look into it.
 fn with_shares(config: Config) -> Config {
     Config { ad_shares: config.ad_shares.or(Some(1)), ..config }
 }
 
-/// A running server over its own Redis, with a clock that stands still until it is moved.
+/// A running server over its own Redis, with a manual clock.
 pub struct TestApp {
     served: Served,
     /// Last, so that it ends last.
@@ -158,7 +158,7 @@ impl TestApp {
         Self::over(redis, Clock::manual(START), config).await
     }
 
-    /// With an edge of the test's choice.
+    /// With a configuration of the server of the test's choice.
     pub async fn at_edge(config: Config, edge: EdgeConfig) -> Self {
         let redis = Arc::new(RedisServer::start());
         let clock = Clock::manual(START);
@@ -166,19 +166,19 @@ impl TestApp {
         Self::of(App::new(db, clock.clone(), with_shares(config)), clock, edge, redis).await
     }
 
-    /// All of it of the test's choice.
+    /// With everything of the test's choice.
     pub async fn of(app: App, clock: Clock, edge: EdgeConfig, redis: Arc<RedisServer>) -> Self {
         Self { served: Served::at_edge(app, clock, edge).await, redis }
     }
 
-    /// One that keeps nothing near: for what counts each read.
+    /// Without a client-side cache, for tests that count every read.
     pub async fn far(config: Config) -> Self {
         let (redis, clock) = (Arc::new(RedisServer::start()), Clock::manual(START));
         let db = Db::open(&redis.target(), Timing { client_cache: 0, ..CALM }).await.expect("a store");
         Self::of(App::new(db, clock.clone(), with_shares(config)), clock, calm_edge(), redis).await
     }
 
-    /// With the patience that a server has, for tests in which Redis is frozen or down.
+    /// With the timeouts of a real server, for tests in which Redis is frozen or down.
     pub async fn hasty(config: Config) -> Self {
         Self::hasty_over(Arc::new(RedisServer::start()), config).await
     }
@@ -190,7 +190,7 @@ impl TestApp {
         Self::of(App::new(db, clock.clone(), config), clock, EdgeConfig::default(), redis).await
     }
 
-    /// Another process's worth of server over the same Redis and the same clock.
+    /// Another server process over the same Redis and the same clock.
     pub async fn sibling(&self) -> Self {
         Self::over(self.redis.clone(), self.clock.clone(), self.app.config().clone()).await
     }

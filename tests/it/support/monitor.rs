@@ -1,19 +1,19 @@
-//! What a Redis is told, command by command, scripts' own too: its MONITOR.
+//! The MONITOR output of a Redis: every command, including those of scripts.
 
 use super::RedisServer;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 
-/// Ends a record.
+/// Ends a recording.
 const END: &str = "end of the record";
 
-/// A record that is being made.
+/// A recording in progress.
 pub struct Monitor {
     lines: BufReader<UnixStream>,
 }
 
 impl Monitor {
-    /// Everything from now on.
+    /// Records everything from now on.
     pub fn of(redis: &RedisServer) -> Self {
         let path = redis.operator_url();
         let mut stream = UnixStream::connect(path.trim_start_matches("unix:")).expect("it listens");
@@ -25,7 +25,7 @@ impl Monitor {
         Self { lines }
     }
 
-    /// The commands up to now, each with its arguments. Redis holds what was not read meanwhile.
+    /// The commands up to now, with their arguments. Redis buffers what was not read meanwhile.
     pub fn end(self, redis: &RedisServer) -> Vec<Vec<Vec<u8>>> {
         redis.run::<String>(&["ECHO", END]);
         let mut commands = Vec::new();
@@ -40,7 +40,7 @@ impl Monitor {
     }
 }
 
-/// The quoted words of a line, as they were before Redis escaped them.
+/// The quoted words of a line, unescaped.
 fn words(line: &[u8]) -> Vec<Vec<u8>> {
     let start = line.windows(2).position(|pair| pair == b"] ").expect("a client") + 2;
     let (mut words, mut bytes) = (Vec::new(), line[start..].iter().copied());

@@ -1,4 +1,4 @@
-//! The real binary as a process of its own, with nothing in its environment but what the test puts there.
+//! The real binary as a process of its own, with only those environment variables that the test sets.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A command line of the binary, and the only way to run it. It sees no variable of the tests' own surroundings, save where programs are, and
-/// no data folder but one that the test names: whoever runs the tests may have one where they stand.
+/// A command line of the binary, and the only way to run it. It gets no variable of the tests' environment except the one for the search path, and
+/// no data folder except one that the test names: the current folder may contain one.
 pub fn waxwing(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_waxwing"));
     command
@@ -19,7 +19,7 @@ pub fn waxwing(arguments: &[&str]) -> Command {
     command
 }
 
-/// A folder in which the data folder of the default name neither is nor can be made: in its place is a link that leads nowhere.
+/// A folder in which the default data folder neither exists nor can be created: a dangling link is in its place.
 fn bare_folder() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bare");
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -29,7 +29,7 @@ fn bare_folder() -> PathBuf {
     folder
 }
 
-/// What a run came to: its exit code, stdout and stderr.
+/// The result of a run: exit code, stdout and stderr.
 pub fn ran(command: &mut Command) -> (i32, String, String) {
     let Output { status, stdout, stderr } = command.output().expect("it is built");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
@@ -39,20 +39,20 @@ pub fn ran(command: &mut Command) -> (i32, String, String) {
 /// A running `waxwing serve`.
 pub struct Process {
     child: Child,
-    /// Where it listens, as it has told.
+    /// Its address, as it was reported.
     pub url: String,
     folder: TempDir,
-    /// Open as long as it runs.
+    /// Open while it runs.
     stdout: Option<BufReader<ChildStdout>>,
 }
 
 impl Process {
-    /// Starts it and waits until it says that it is ready.
+    /// Starts it and waits until it reports that it is ready.
     pub fn start(command: &mut Command) -> Self {
         Self::try_start(command).unwrap_or_else(|log| panic!("it did not start: {log}"))
     }
 
-    /// The same; its log when it ends before that.
+    /// The same; its log if it ends before that.
     pub fn try_start(command: &mut Command) -> Result<Self, String> {
         let mut process = Self::spawn(command.stdout(Stdio::piped()));
         let stdout = process.stdout.as_mut().expect("it is piped");
@@ -62,7 +62,7 @@ impl Process {
         Ok(process)
     }
 
-    /// Starts it with nobody to read what it says, and waits until its log has where it listens.
+    /// Starts it without a reader of its output, and waits until its log has the address.
     pub fn start_unheard(command: &mut Command) -> Self {
         let (nobody, stdout) = std::io::pipe().expect("a pipe");
         drop(nobody);
@@ -78,7 +78,7 @@ impl Process {
         process
     }
 
-    /// Starts what announces nothing.
+    /// Starts a command that announces nothing.
     pub fn start_untold(command: &mut Command) -> Self {
         Self::spawn(command.stdout(Stdio::null()))
     }
@@ -91,12 +91,12 @@ impl Process {
         Self { child, url: String::new(), folder, stdout }
     }
 
-    /// What it has logged so far.
+    /// Its log so far.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("stderr")).expect("text")
     }
 
-    /// Ends it in order, and gives its whole log.
+    /// Stops it in order; returns its whole log.
     pub fn stop(mut self) -> String {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &pid]).status().expect("kill is everywhere").success());
@@ -106,7 +106,7 @@ impl Process {
 }
 
 impl Process {
-    /// Waits until it ends by itself; its exit code and its whole log.
+    /// Waits until it ends by itself; returns its exit code and its whole log.
     pub fn ended(mut self) -> (i32, String) {
         let code = self.child.wait().expect("it ran").code().expect("no signal");
         (code, self.log())
@@ -118,7 +118,7 @@ impl Process {
         assert!(status.expect("kill is everywhere").success());
     }
 
-    /// Kills it with -9, and gives what it has logged.
+    /// Kills it (-9); returns its log.
     pub fn kill(mut self) -> String {
         self.child.kill().expect("it runs");
         self.child.wait().expect("it ends");
@@ -126,7 +126,7 @@ impl Process {
     }
 }
 
-/// The address that a line of the banner tells, as text or as JSON.
+/// The address in a line of the banner, as text or as JSON.
 fn api(line: &str) -> Option<String> {
     let json = || serde_json::from_str::<serde_json::Value>(line).ok()?["api"].as_str().map(str::to_owned);
     line.trim().strip_prefix("API").map(|url| url.trim().to_owned()).or_else(json)

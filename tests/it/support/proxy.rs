@@ -1,5 +1,5 @@
-//! A TCP proxy before a test's Redis, or before a node of its cluster, that can fail as networks do: bytes vanish in one direction or in both while the connection
-//! stands, or come late. New connections pass.
+//! A TCP proxy before a test's Redis, or before a node of its cluster, that can fail as networks do: bytes are dropped in one direction or in both
+//! while the connection stays open, or are delayed. New connections pass.
 
 use super::RedisServer;
 use std::net::{IpAddr, Ipv4Addr};
@@ -13,11 +13,11 @@ use tokio::sync::watch;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     Pass,
-    /// As many pieces pass as were sent at once; then they wait.
+    /// As many pieces pass as are permitted; then they wait.
     PassOnly(usize),
     /// They wait until they may pass.
     Hold,
-    /// They are gone.
+    /// They are dropped.
     Swallow,
 }
 
@@ -28,10 +28,10 @@ struct Pipe {
     to_server: watch::Sender<Flow>,
 }
 
-/// What answers become as soon as some bytes have passed to Redis.
+/// The state of the replies after some bytes have passed to Redis.
 type Trap = Option<(&'static [u8], Flow)>;
 
-/// Before which bytes, where they come last in a piece, the rest of it waits on its way to Redis.
+/// The bytes before which the rest of a piece waits on its way to Redis.
 type Cut = Option<&'static [u8]>;
 
 #[derive(Default)]
@@ -72,7 +72,7 @@ impl Proxy {
         Self { port, state, _running: stop.drop_guard() }
     }
 
-    /// What becomes of bytes on the connections that stand now.
+    /// Sets the state of the current connections.
     pub fn set(&self, to_redis: Flow, to_server: Flow) {
         for pipe in self.state.pipes.lock().expect("no panic while held").iter() {
             pipe.to_redis.send_replace(to_redis);
@@ -80,17 +80,17 @@ impl Proxy {
         }
     }
 
-    /// What becomes of the answers on a connection over which `bytes` have passed to Redis, once.
+    /// Sets the state of the replies on a connection once `bytes` have passed to Redis; once.
     pub fn set_after(&self, bytes: &'static [u8], to_server: Flow) {
         *self.state.trap.lock().expect("no panic while held") = Some((bytes, to_server));
     }
 
-    /// Whether what [`Self::set_after`] waits for is still to come.
+    /// Whether [`Self::set_after`] has not taken effect yet.
     pub fn lies_in_wait(&self) -> bool {
         self.state.trap.lock().expect("no panic while held").is_some()
     }
 
-    /// What is sent at once passes up to where `bytes` come last in it; the rest waits, and whatever comes after. Once.
+    /// Passes a piece up to the last occurrence of `bytes`; the rest waits, with everything after it. Once.
     pub fn cut_before(&self, bytes: &'static [u8]) {
         *self.state.cut.lock().expect("no panic while held") = Some(bytes);
     }
@@ -100,17 +100,17 @@ impl Proxy {
         self.state.pipes.lock().expect("no panic while held").iter().any(|pipe| *pipe.to_redis.borrow() == Flow::Hold)
     }
 
-    /// Whether as many answers have passed as may.
+    /// Whether the permitted number of replies has passed.
     pub fn holds_answers(&self) -> bool {
         self.state.pipes.lock().expect("no panic while held").iter().all(|pipe| *pipe.to_server.borrow() == Flow::PassOnly(0))
     }
 
-    /// How many connections there were so far.
+    /// The number of connections so far.
     pub fn accepted(&self) -> usize {
         self.state.accepted.load(Ordering::SeqCst)
     }
 
-    /// How many connections stand.
+    /// The number of open connections.
     pub fn open(&self) -> usize {
         self.state.open.load(Ordering::SeqCst)
     }
@@ -134,7 +134,7 @@ where
     }
 }
 
-/// Carries until either side closes; then both are closed.
+/// Forwards until either side closes; then closes both.
 async fn carry(server: TcpStream, redis: impl AsyncRead + AsyncWrite, pipe: Pipe, state: Arc<State>) {
     state.open.fetch_add(1, Ordering::SeqCst);
     let ((from_server, to_server), (from_redis, to_redis)) = (server.into_split(), tokio::io::split(redis));

@@ -1,8 +1,7 @@
-//! A redis-server of one test: on a unix socket in a temporary folder, gone with the test. By the variable `WAXWING_TEST_CLUSTER` it is
-//! a cluster of three throughout the suite, but for what [`Alone`] tells.
+//! The redis-server of one test: on a unix socket in a temporary folder, removed with the test. With `WAXWING_TEST_CLUSTER` it is a cluster of
+//! three throughout the suite, with the exceptions of [`Alone`].
 //!
-//! The application logs in as a user with no more rights than it needs. The test itself is the operator: the user `default`, who may do
-//! everything.
+//! The application logs in as a user of least privilege. The test itself is the operator: the user `default`, who may do everything.
 
 use super::{Alone, Cluster};
 use redis::FromRedisValue;
@@ -15,25 +14,25 @@ use tempfile::TempDir;
 use waxwing::db::Target;
 use waxwing::db::inspect::acl;
 
-/// The application's user under least privilege, its password, and the digest of that.
+/// The application's user under least privilege, its password, and the password's digest.
 const USER: [&str; 3] = ["waxwing", "secret", "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"];
 
-/// The lines of an ACL file by which the suite gives the application no more rights than it needs.
+/// The lines of an ACL file that give the application only the required permissions.
 pub(super) fn acl_file() -> String {
     format!("user default on nopass ~* &* +@all\n{}\n", acl::line(USER[0], Some(USER[2]), &waxwing::cli::fsck::key_kinds()))
 }
 
-/// What a URL says of the application's user.
+/// The credentials of the application's user in a URL.
 pub(super) fn credentials() -> String {
     format!("{}:{}", USER[0], USER[1])
 }
 
-/// Whether the whole suite runs on clusters of three nodes, a cluster for each test.
+/// Whether the whole suite runs on clusters of three nodes, one per test.
 fn suite_is_clustered() -> bool {
     std::env::var_os("WAXWING_TEST_CLUSTER").is_some_and(|value| !value.is_empty())
 }
 
-/// Whether the suite runs once more, over Redis set up in another way: what depends on chance alone may be shorter then.
+/// Whether the suite runs once more, over another configuration of Redis: randomized tests may be shorter then.
 pub fn suite_runs_again() -> bool {
     suite_is_clustered()
 }
@@ -79,7 +78,7 @@ impl RedisServer {
         Self(Kind::Cluster(Cluster::of_options(options)))
     }
 
-    /// The folders in which the servers keep their data.
+    /// The data folders of the servers.
     pub fn folders(&self) -> Vec<PathBuf> {
         match &self.0 {
             Kind::Single(server) => vec![server.folder.path().to_path_buf()],
@@ -87,7 +86,7 @@ impl RedisServer {
         }
     }
 
-    /// A single server whose only user is the operator, for tests of their own passwords.
+    /// A single server whose only user is the operator, for tests of passwords.
     pub fn with_one_user(_why: Alone) -> Self {
         Self(Kind::Single(Single::spawn(&["--appendonly", "no"], false)))
     }
@@ -101,7 +100,7 @@ impl RedisServer {
         self.url().parse().expect("an address")
     }
 
-    /// As the application is given it.
+    /// The URL for the application.
     pub fn url(&self) -> String {
         match &self.0 {
             Kind::Single(server) => server.url(),
@@ -116,13 +115,13 @@ impl RedisServer {
         }
     }
 
-    /// A single server by way of a port on loopback.
+    /// A single server through a port on loopback.
     pub fn tcp_url(&self, port: u16) -> String {
         let user = if self.single().restricted { format!("{}@", credentials()) } else { String::new() };
         format!("redis://{user}127.0.0.1:{port}")
     }
 
-    /// As the operator uses it, who may do everything.
+    /// The URL for the operator, who may do everything.
     pub fn operator_url(&self) -> String {
         match &self.0 {
             Kind::Single(server) => server.operator_url(),
@@ -130,14 +129,13 @@ impl RedisServer {
         }
     }
 
-    /// Runs a command on a connection of the test's own, where its key is; on every node if it has none, and then gives the first one's
-    /// answer.
+    /// Runs a command on the node of its key; without a key on every node, returning the first reply.
     pub fn run<T: FromRedisValue>(&self, command: &[&str]) -> T {
         let command: Vec<&[u8]> = command.iter().map(|word| word.as_bytes()).collect();
         self.run_bytes(&command)
     }
 
-    /// The same with arguments that are no text.
+    /// The same with binary arguments.
     pub fn run_bytes<T: FromRedisValue>(&self, command: &[&[u8]]) -> T {
         match &self.0 {
             Kind::Single(server) => server.run(command),
@@ -145,7 +143,7 @@ impl RedisServer {
         }
     }
 
-    /// Runs a command on every node; an answer each.
+    /// Runs a command on every node; returns all replies.
     pub fn each<T: FromRedisValue>(&self, command: &[&str]) -> Vec<T> {
         match &self.0 {
             Kind::Single(_) => vec![self.run(command)],
@@ -153,7 +151,7 @@ impl RedisServer {
         }
     }
 
-    /// What is in the store now, for [`Self::restore`].
+    /// The contents of the store, for [`Self::restore`].
     pub fn snapshot(&self) -> Snapshot {
         let mut snapshot = Vec::new();
         for mut connection in self.connect() {
@@ -173,7 +171,7 @@ impl RedisServer {
         Snapshot(snapshot)
     }
 
-    /// Makes the store what it was.
+    /// Restores the contents of the store.
     pub fn restore(&self, snapshot: &Snapshot) {
         for (mut connection, rows) in self.connect().into_iter().zip(&snapshot.0) {
             let mut write = redis::pipe();
@@ -193,27 +191,27 @@ impl RedisServer {
         }
     }
 
-    /// A single server where a password is asked for.
+    /// A single server that requires a password.
     pub fn run_as<T: FromRedisValue>(&self, password: &str, command: &[&str]) -> T {
         let client = redis::Client::open(format!("{}?pass={password}", self.operator_url())).expect("an address");
         redis::cmd(command[0]).arg(&command[1..]).query(&mut client.get_connection().expect("a connection")).expect("an answer")
     }
 
-    /// Every key there is. For small stores.
+    /// Every key. For small stores.
     pub fn keys(&self) -> Vec<String> {
         let mut keys: Vec<String> = self.each::<Vec<String>>(&["KEYS", "*"]).concat();
         keys.sort();
         keys
     }
 
-    /// Writes what is at one key to another, whose slot may be elsewhere.
+    /// Copies the value of one key to another, which may have another slot.
     pub fn copy(&self, from: &[u8], to: &[u8]) {
         let (packed, left): (Vec<u8>, i64) = (self.run_bytes(&[b"DUMP", from]), self.run_bytes(&[b"PTTL", from]));
         self.run_bytes::<()>(&[b"RESTORE", to, left.max(0).to_string().as_bytes(), &packed]);
     }
 
-    /// How often each command was called since the last [`Self::reset_calls`], on all nodes together. What is asked about the cluster
-    /// itself is no part of what a request costs.
+    /// How often each command was called since the last [`Self::reset_calls`], on all nodes together. Queries about the cluster itself are not part
+    /// of the cost of a request.
     pub fn calls(&self) -> HashMap<String, u64> {
         let call = |line: &str| {
             let (name, rest) = line.strip_prefix("cmdstat_")?.split_once(":calls=")?;
@@ -233,7 +231,7 @@ impl RedisServer {
         self.each::<()>(&["CONFIG", "RESETSTAT"]);
     }
 
-    /// How many connections there were so far, the test's own among them.
+    /// The number of connections so far, including the test's own.
     pub fn connections(&self) -> u64 {
         let stats = self.each::<redis::InfoDict>(&["INFO", "stats"]);
         stats.iter().map(|stats| stats.get::<u64>("total_connections_received").expect("a number")).sum()
@@ -244,7 +242,7 @@ impl RedisServer {
         self.dump_of(|_| true)
     }
 
-    /// The same of everything but the events, which name what was deleted for a while.
+    /// The same without the events, which name deleted objects for a while.
     pub fn dump_without_events(&self) -> String {
         self.dump_of(|key| !key.starts_with("stream:") && !key.starts_with("told:"))
     }
@@ -284,7 +282,7 @@ impl RedisServer {
         }
     }
 
-    /// Starts again after [`Self::kill`], with the same options.
+    /// Restarts it after [`Self::kill`], with the same options.
     pub fn start_again(&self) {
         match &self.0 {
             Kind::Single(server) => server.start_again(),
@@ -293,11 +291,11 @@ impl RedisServer {
     }
 }
 
-/// Everything in a store: of every node, each key with what is left of its life (0 for one without an end) and its packed value.
+/// The contents of a store: of every node, each key with its remaining time to live (0 for none) and its serialized value.
 pub struct Snapshot(Vec<Vec<Dumped>>);
 
 impl Snapshot {
-    /// Whether another one has the same keys, each with the same packed value.
+    /// Whether another one has the same keys with the same serialized values.
     pub fn same_values(&self, other: &Self) -> bool {
         let values = |snapshot: &Self| -> Vec<(Vec<u8>, Vec<u8>)> {
             let mut rows: Vec<_> = snapshot.0.iter().flatten().map(|(key, _, dump)| (key.clone(), dump.clone())).collect();
@@ -308,7 +306,7 @@ impl Snapshot {
     }
 }
 
-/// A key, its time to live, and what it holds.
+/// A key, its time to live, and its value.
 type Dumped = (Vec<u8>, i64, Vec<u8>);
 
 /// A server on a unix socket.

@@ -1,4 +1,4 @@
-//! Two servers on one Redis, that may be killed and started again.
+//! Two servers on one Redis that can be killed and restarted.
 
 use super::{Process, RedisServer, waxwing};
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ impl Servers {
         servers
     }
 
-    /// Starts one that was killed.
+    /// Restarts one that was killed.
     pub fn start_again(&self, which: usize) {
         let redis = self.redis.url();
         let arguments = ["serve", "--listen", "127.0.0.1:0", "--redis", &redis, "--rate-limits", "off", "--allow-volatile"];
@@ -27,7 +27,7 @@ impl Servers {
         *self.running[which].lock().expect("no panic while held") = Some(process);
     }
 
-    /// Kills one with -9.
+    /// Kills one (-9).
     pub fn kill(&self, which: usize) {
         self.urls.lock().expect("no panic while held")[which] = None;
         if let Some(process) = self.running[which].lock().expect("no panic while held").take() {
@@ -35,7 +35,7 @@ impl Servers {
         }
     }
 
-    /// Where one of them listens: the one of this number, or the other; `None` when neither does.
+    /// The address of the server with this number, or of the other one; `None` if neither is up.
     pub fn url(&self, which: usize) -> Option<String> {
         let urls = self.urls.lock().expect("no panic while held");
         urls[which % 2].clone().or_else(|| urls[(which + 1) % 2].clone())

@@ -1,4 +1,4 @@
-//! A raw WebSocket client: it says what it is told to, also what no good client says.
+//! A raw WebSocket client that also sends what no correct client sends.
 
 use super::Served;
 use futures_util::{SinkExt, StreamExt};
@@ -13,25 +13,25 @@ use tokio_tungstenite::{WebSocketStream, client_async};
 
 /// The sub-protocol.
 pub const PROTOCOL: &str = "graphql-transport-ws";
-/// Nothing here takes as long; what does is a defect, and not waited for.
+/// A timeout that only a defect exceeds.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An open socket.
 pub struct Socket(pub WebSocketStream<TcpStream>);
 
 impl Socket {
-    /// One that speaks the sub-protocol.
+    /// A socket with the sub-protocol.
     pub async fn open(app: &Served) -> Self {
         Self::dial(&app.url, &[("sec-websocket-protocol", PROTOCOL)]).await.expect("a socket")
     }
 
-    /// One with these headers in its handshake; else the answer's status and body.
+    /// A socket with these headers in its handshake; else the status and the body of the response.
     pub async fn dial(url: &str, headers: &[(&str, &str)]) -> Result<Self, (u16, String)> {
         let stream = TcpStream::connect(url.trim_start_matches("http://")).await.expect("a connection");
         Self::over(stream, url, headers).await
     }
 
-    /// The same over a connection that is there.
+    /// The same over an existing connection.
     pub async fn over(stream: TcpStream, url: &str, headers: &[(&str, &str)]) -> Result<Self, (u16, String)> {
         let address = url.trim_start_matches("http://");
         let mut request = format!("ws://{address}/graphql").into_client_request().expect("a request");
@@ -45,12 +45,12 @@ impl Socket {
                 let body = answer.body().as_deref().map(String::from_utf8_lossy).unwrap_or_default().into_owned();
                 Err((answer.status().as_u16(), body))
             }
-            // The library wants a sub-protocol of those that it offered. What is said then is not read by it.
+            // The library requires one of the sub-protocols that it offered, and does not read what is sent then.
             Err(error) => Err((0, error.to_string())),
         }
     }
 
-    /// One that is acknowledged, with or without a session.
+    /// An acknowledged socket, with or without a session.
     pub async fn of(app: &Served, token: Option<&str>) -> Self {
         let mut socket = Self::open(app).await;
         let payload = token.map(|token| json!({ "authorization": format!("Bearer {token}") }));
@@ -64,22 +64,22 @@ impl Socket {
         self.send(Message::text(message.to_string())).await;
     }
 
-    /// Says something, unless the other side has ended.
+    /// Sends a message, unless the other side has closed.
     pub async fn try_say(&mut self, message: &Value) -> bool {
         self.0.send(Message::text(message.to_string())).await.is_ok()
     }
 
-    /// Sends a frame. Where the server has closed meanwhile, that is seen by reading.
+    /// Sends a frame. A close by the server is noticed when reading.
     pub async fn send(&mut self, message: Message) {
         let _ = timeout(PATIENCE, self.0.send(message)).await.expect("the server reads");
     }
 
-    /// Asks for an operation.
+    /// Starts an operation.
     pub async fn subscribe(&mut self, id: &str, query: &str) {
         self.say(json!({ "id": id, "type": "subscribe", "payload": { "query": query } })).await;
     }
 
-    /// The next message; pings of WebSockets are answered on the way.
+    /// The next message; WebSocket pings are answered.
     pub async fn next(&mut self) -> Value {
         loop {
             match self.frame().await {
@@ -90,12 +90,12 @@ impl Socket {
         }
     }
 
-    /// The next frame; nothing when the connection is gone.
+    /// The next frame; nothing when the connection is closed.
     pub async fn frame(&mut self) -> Option<Message> {
         timeout(PATIENCE, self.0.next()).await.expect("the server says something")?.ok()
     }
 
-    /// Why the server closes it. What it says before is passed over.
+    /// The reason of the server's close; messages before it are skipped.
     pub async fn closed(&mut self) -> (u16, String) {
         loop {
             match self.frame().await {
@@ -106,7 +106,7 @@ impl Socket {
         }
     }
 
-    /// An operation's answer, which is all that it says.
+    /// The response of an operation, which is all that it sends.
     pub async fn answer(&mut self, id: &str, query: &str) -> Value {
         self.subscribe(id, query).await;
         let mut said = self.next().await;

@@ -1,14 +1,14 @@
-//! Texts at the edges of what may be said, for every field that a person fills in.
+//! Texts at the limits of every text field.
 
-/// One character to its reader, 25 bytes.
+/// One grapheme cluster of 25 bytes.
 pub const FAMILY: &str = "👨‍👩‍👧‍👦";
 
-/// How many of those a text of at most `max` characters may be made of.
+/// How many of those a text of at most `max` characters can have.
 fn families(max: usize) -> usize {
     waxwing::base::text::max_bytes(max) / FAMILY.len()
 }
 
-/// What no text of at most `max` characters may be. The empty text is left out: some fields take it.
+/// Invalid texts for at most `max` characters. The empty text is left out, since some fields accept it.
 pub fn refused(max: usize) -> Vec<String> {
     let mut texts: Vec<String> = [
         "\u{200b}",
@@ -38,13 +38,13 @@ pub fn refused(max: usize) -> Vec<String> {
     texts.push(FAMILY.repeat(max + 1));
     texts.push(FAMILY.repeat(families(max) + 1));
     texts.push("e\u{301}".repeat(max + 1));
-    // One character to its reader, and one byte more than a character may have.
+    // One grapheme cluster, with one byte more than the maximum.
     texts.push(format!("e{}", "\u{316}".repeat(32)));
     texts.push("x".repeat(1_000_000));
     texts
 }
 
-/// What every text of at most `max` characters may be, and what is kept of it.
+/// Valid texts for at most `max` characters, and their stored forms.
 pub fn kept(max: usize) -> Vec<(String, String)> {
     let as_it_is =
         ["x".repeat(max), FAMILY.repeat(families(max)), "é".repeat(max), "नमस्ते 🇩🇪 שלום\u{200f} <b>&amp;\"'".to_owned()];

@@ -1,11 +1,11 @@
-//! Requests as bytes on the wire, for what a well-behaved client never sends.
+//! Requests as bytes, for what a correct client never sends.
 
 use super::TestApp;
 use reqwest::RequestBuilder;
 use reqwest::header::HeaderMap;
 use serde_json::{Value, json};
 
-/// An answer as it came.
+/// A response as received.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -14,7 +14,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// What the request came to.
+    /// The status.
     pub async fn of(request: RequestBuilder) -> Self {
         let response = request.send().await.expect("an answer");
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
@@ -31,7 +31,7 @@ impl Answer {
         self.headers.get(name).map_or("", |value| value.to_str().expect("text"))
     }
 
-    /// The status, the codes of the errors, and whether there is a `data` member: all there is to a refusal.
+    /// The status, the codes of the errors, and whether there is a `data` member: everything in a refusal.
     pub fn refusal(&self) -> (u16, Vec<String>, bool) {
         let body = self.json();
         (self.status, error_codes(&body), body.get("data").is_some())
@@ -49,13 +49,13 @@ impl TestApp {
         self.http.get(format!("{}{path}", self.url))
     }
 
-    /// A document without variables, sent as it should be.
+    /// A correctly sent document without variables.
     pub async fn ask(&self, query: &str) -> Answer {
         Answer::of(self.post().json(&json!({ "query": query }))).await
     }
 }
 
-/// The codes of an answer's errors, in their order.
+/// The codes of a response's errors, in their order.
 pub fn error_codes(answer: &Value) -> Vec<String> {
     let code = |error: &Value| error["extensions"]["code"].as_str().unwrap_or("(no code)").to_owned();
     answer["errors"].as_array().map(|errors| errors.iter().map(code).collect()).unwrap_or_default()
