@@ -195,11 +195,11 @@ mod tests {
     #[tokio::test]
     async fn the_threads_end_with_the_pool() {
         let pool = HashingPool::new(1, 0);
-        let (held, gone) = sync_channel::<()>(0);
+        let (held, ended) = sync_channel::<()>(0);
         thread_local!(static HELD: std::cell::RefCell<Option<std::sync::mpsc::SyncSender<()>>> = const { std::cell::RefCell::new(None) });
         pool.run(move || HELD.with(|cell| *cell.borrow_mut() = Some(held))).await.expect("it was done");
         drop(pool);
         // A thread drops its values when it ends.
-        assert!(gone.recv().is_err());
+        assert!(ended.recv().is_err());
     }
 }

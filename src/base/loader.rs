@@ -156,7 +156,7 @@ mod tests {
     #[derive(Clone, Default)]
     struct Versions {
         now: Arc<AtomicU32>,
-        near: Arc<AtomicU32>,
+        cached: Arc<AtomicU32>,
         fetches: Arc<AtomicU32>,
     }
 
@@ -166,7 +166,7 @@ mod tests {
 
         fn get_cached(&self, keys: &[u8]) -> Option<Vec<u32>> {
             let now = self.now.load(Ordering::Relaxed);
-            (self.near.load(Ordering::Relaxed) == now).then(|| vec![now; keys.len()])
+            (self.cached.load(Ordering::Relaxed) == now).then(|| vec![now; keys.len()])
         }
 
         async fn fetch(&self, keys: &[u8]) -> Result<Vec<u32>, Error> {
@@ -184,7 +184,7 @@ mod tests {
         versions.now.store(1, Ordering::Relaxed);
         assert_eq!(loader.load(1).await.expect("a value"), 1, "it has to be fetched");
         versions.now.store(2, Ordering::Relaxed);
-        versions.near.store(2, Ordering::Relaxed);
+        versions.cached.store(2, Ordering::Relaxed);
         assert_eq!(loader.load(1).await.expect("a value"), 1, "it was fetched");
         assert_eq!(loader.load_many([2, 3]).await.expect("values"), [2, 2], "they are near");
         assert_eq!(versions.fetches.load(Ordering::Relaxed), 1);

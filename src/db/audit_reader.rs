@@ -18,7 +18,7 @@ type StreamEntry = (String, Vec<Vec<u8>>);
 const AT_ONCE: usize = 20_000;
 
 /// The most members without a valid score that one audit repairs per set.
-const MENDED: usize = 100;
+const MAX_REPAIRED: usize = 100;
 
 static COUNT_SET: Script = Script::new(include_str!("lua/count_set.lua"));
 
@@ -211,7 +211,7 @@ pub type EntryRepair<T> = fn(T, &str, u64) -> Vec<Remedy>;
 /// A scan over many sorted sets whose members and scores are ids.
 pub struct SetScan<T> {
     open: Vec<(T, String, u64)>,
-    mend: EntryRepair<T>,
+    repair: EntryRepair<T>,
 }
 
 /// A window of one set.
@@ -232,7 +232,7 @@ impl<T: Copy> SetScan<T> {
     pub async fn start(
         reader: &AuditReader,
         sets: Vec<(T, String)>,
-        mend: EntryRepair<T>,
+        repair: EntryRepair<T>,
         found: &mut Findings,
     ) -> Result<Self, Error> {
         let below = reader
@@ -241,12 +241,12 @@ impl<T: Copy> SetScan<T> {
         for (of, key) in &sets {
             let Some(count @ 1..) = below.read::<u64>(&key.as_str()) else { continue };
             let range =
-                |key: &str| cmd("ZRANGE").arg(key).arg("-inf").arg(0).arg("BYSCORE").arg("LIMIT").arg(0).arg(MENDED).take();
+                |key: &str| cmd("ZRANGE").arg(key).arg("-inf").arg(0).arg("BYSCORE").arg("LIMIT").arg(0).arg(MAX_REPAIRED).take();
             let members = reader.query([key.as_str()], range).await?.read::<Vec<Vec<u8>>>(&key.as_str()).unwrap_or_default();
-            let remedies = members.iter().flat_map(|member| mend_entry(*of, key, member, mend));
+            let remedies = members.iter().flat_map(|member| repair_entry(*of, key, member, repair));
             found.add_repairable_with(key, "has scores that are no ids", format!("{count} of them are 0 or less"), remedies);
         }
-        Ok(Self { open: sets.into_iter().map(|(of, key)| (of, key, 0)).collect(), mend })
+        Ok(Self { open: sets.into_iter().map(|(of, key)| (of, key, 0)).collect(), repair })
     }
 
     /// The next window of every set that has one; none at the end. Reports members and scores that are not ids, and duplicate scores.
@@ -264,18 +264,18 @@ impl<T: Copy> SetScan<T> {
             // A score between two ids is reported, and must not stop the scan.
             let last = pairs.last().map_or(u64::MAX, |(_, score)| (*score as u64).max(above.saturating_add(1)));
             *above = if pairs.len() < limit { u64::MAX } else { last };
-            parts.push(SetWindow { of: *of, rows: rows(*of, key, &pairs, self.mend, found), key: key.clone() });
+            parts.push(SetWindow { of: *of, rows: rows(*of, key, &pairs, self.repair, found), key: key.clone() });
         }
         Ok(parts)
     }
 }
 
-fn rows<T: Copy>(of: T, key: &str, pairs: &[(Vec<u8>, f64)], mend: EntryRepair<T>, found: &mut Findings) -> Vec<Row> {
+fn rows<T: Copy>(of: T, key: &str, pairs: &[(Vec<u8>, f64)], repair: EntryRepair<T>, found: &mut Findings) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::with_capacity(pairs.len());
     for (bytes, score) in pairs {
         let text = lossy(bytes);
         let Some((member, position)) = audit::id(&text).zip(id_of(*score)) else {
-            let remedies = mend_entry(of, key, bytes, mend);
+            let remedies = repair_entry(of, key, bytes, repair);
             found.add_repairable_with(
                 key,
                 format!("entry {text:?} is no pair of ids"),
@@ -285,7 +285,7 @@ fn rows<T: Copy>(of: T, key: &str, pairs: &[(Vec<u8>, f64)], mend: EntryRepair<T
             continue;
         };
         if rows.last().is_some_and(|row| row.position == position) {
-            found.add_repairable(key, format!("two entries stand at {position}"), mend(of, key, member));
+            found.add_repairable(key, format!("two entries stand at {position}"), repair(of, key, member));
         }
         rows.push(Row { member, position });
     }
@@ -293,9 +293,9 @@ fn rows<T: Copy>(of: T, key: &str, pairs: &[(Vec<u8>, f64)], mend: EntryRepair<T
 }
 
 /// A member that is no id is removed.
-fn mend_entry<T>(of: T, key: &str, member: &[u8], mend: EntryRepair<T>) -> Vec<Remedy> {
+fn repair_entry<T>(of: T, key: &str, member: &[u8], repair: EntryRepair<T>) -> Vec<Remedy> {
     match std::str::from_utf8(member).ok().and_then(audit::id) {
-        Some(id) => mend(of, key, id),
+        Some(id) => repair(of, key, id),
         None => vec![Remedy::RemoveMember { key: key.to_owned(), member: member.to_vec() }],
     }
 }

@@ -356,15 +356,15 @@ mod tests {
                 .now_or_never()
                 .expect("nothing that was sent since then is")
         );
-        let (mut lost, mut heard) =
+        let (mut lost, mut answered) =
             (pin!(client_cache.wait_until_passed(barrier, 0)), pin!(client_cache.wait_until_passed(barrier, 0)));
         assert!(lost.as_mut().now_or_never().is_none());
         drop(sent);
         assert!(!lost.await);
         let sent = client_cache.begin_request(0);
-        assert!(heard.as_mut().now_or_never().is_none());
+        assert!(answered.as_mut().now_or_never().is_none());
         sent.answered();
-        assert!(heard.await);
+        assert!(answered.await);
     }
 
     #[test]

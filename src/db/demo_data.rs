@@ -27,8 +27,8 @@ impl Db {
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
     pub async fn begin_demo_load(&self, name: &str, now: Millis) -> Result<DemoLoad, Error> {
-        let noted: bool = self.read(cmd("EXISTS").arg(keys::WORLD).take()).await?;
-        if !noted {
+        let is_recorded: bool = self.read(cmd("EXISTS").arg(keys::WORLD).take()).await?;
+        if !is_recorded {
             if !self.is_empty().await? {
                 return Ok(DemoLoad::Other);
             }
@@ -36,10 +36,10 @@ impl Db {
             self.reserve_import(now - REACH, now).await?;
         }
         let call = Call::new(&BEGIN_DEMO_LOAD, [keys::WORLD.to_owned()]).arg(name).arg(now);
-        let (held, moment, state): (String, Millis, String) = self.call(call).await?;
+        let (held, time, state): (String, Millis, String) = self.call(call).await?;
         Ok(match (held == name, state.as_str()) {
             (false, _) => DemoLoad::Other,
-            (true, "loading") => DemoLoad::Load(moment),
+            (true, "loading") => DemoLoad::Load(time),
             (true, _) => DemoLoad::Loaded,
         })
     }

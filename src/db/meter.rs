@@ -85,7 +85,7 @@ pub(super) fn received(replies: &[Value]) {
     count(|| {
         let mut work = Work::default();
         // Loading a script is not the work of the operation that happens to call it first.
-        replies.iter().filter(|reply| !script::is_unknown(reply)).for_each(|reply| weigh(reply, &mut work));
+        replies.iter().filter(|reply| !script::is_unknown(reply)).for_each(|reply| count_value(reply, &mut work));
         work
     });
 }
@@ -95,16 +95,16 @@ fn count(work: impl FnOnce() -> Work) {
     let _ = METER.try_with(|meter| meter.add(work()));
 }
 
-fn weigh(value: &Value, work: &mut Work) {
+fn count_value(value: &Value, work: &mut Work) {
     match value {
         Value::BulkString(bytes) => {
             work.values += 1;
             work.bytes += bytes.len() as u64;
         }
-        Value::Array(values) | Value::Set(values) => values.iter().for_each(|value| weigh(value, work)),
+        Value::Array(values) | Value::Set(values) => values.iter().for_each(|value| count_value(value, work)),
         Value::Map(pairs) => pairs.iter().for_each(|(name, value)| {
-            weigh(name, work);
-            weigh(value, work);
+            count_value(name, work);
+            count_value(value, work);
         }),
         Value::SimpleString(text) => {
             work.values += 1;

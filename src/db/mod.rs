@@ -293,9 +293,9 @@ impl Db {
             }
             // If other calls have succeeded, the failed ones are a partial outcome.
             let is_partial = access.is_write() && replies.iter().any(|reply| !matches!(reply, Value::ServerError(_)));
-            let again = self.load_and_call(missing.iter().map(|at| &calls[*at]).collect(), access).await;
-            let again = again.map_err(|error| PipelineError { error, is_partial })?;
-            for (at, reply) in missing.into_iter().zip(again) {
+            let retried = self.load_and_call(missing.iter().map(|at| &calls[*at]).collect(), access).await;
+            let retried = retried.map_err(|error| PipelineError { error, is_partial })?;
+            for (at, reply) in missing.into_iter().zip(retried) {
                 replies[at] = reply;
             }
         }
@@ -308,13 +308,13 @@ impl Db {
         loads.sort_by_key(|(digest, _)| *digest);
         loads.dedup_by_key(|(digest, _)| *digest);
         let mut commands: Vec<Cmd> = loads.into_iter().map(|(_, command)| command).collect();
-        let again = calls.into_iter().map(Call::command);
+        let retried = calls.into_iter().map(Call::command);
         if self.topology.is_cluster() {
             self.timed(Box::pin(self.topology.load_scripts(commands))).await?;
-            return self.send(again.collect(), access).await;
+            return self.send(retried.collect(), access).await;
         }
         let loaded = commands.len();
-        commands.extend(again);
+        commands.extend(retried);
         let mut replies = self.send(commands, access).await?;
         let answers = replies.split_off(loaded);
         for reply in replies {

@@ -165,12 +165,12 @@ impl SubscriberTask {
 
     /// Unsubscribes from channels. A connection that does not answer is dropped.
     async fn unsubscribe(&mut self, left: Vec<(String, u64)>) {
-        let tell = async |(channel, number): &(String, u64)| {
+        let unsubscribe_one = async |(channel, number): &(String, u64)| {
             let it = self.connections.values().find(|it| it.number == *number && !self.channels.contains_key(channel))?;
             let answer = sent(&it.connection, &self.db, cmd("SUNSUBSCRIBE").arg(channel).take()).await;
             (!matches!(answer, Ok(true))).then_some(*number)
         };
-        let lost: Vec<u64> = join_all(left.iter().map(tell)).await.into_iter().flatten().collect();
+        let lost: Vec<u64> = join_all(left.iter().map(unsubscribe_one)).await.into_iter().flatten().collect();
         lost.into_iter().for_each(|number| self.give_up(number));
     }
 

@@ -9,35 +9,35 @@ const LONGEST: usize = 64;
 
 /// The first names up to a bound; later ones become [`OTHER`].
 pub(super) struct LabelNames {
-    known: RwLock<HashSet<Arc<str>>>,
-    room: usize,
+    labels: RwLock<HashSet<Arc<str>>>,
+    capacity: usize,
     other: Arc<str>,
 }
 
 impl LabelNames {
     /// Labels for `room` names beside the `own` ones.
-    pub(super) fn new(room: usize, own: &[&str]) -> Self {
-        let known = own.iter().map(|name| Arc::from(*name)).collect();
-        Self { known: RwLock::new(known), room: room + own.len(), other: OTHER.into() }
+    pub(super) fn new(capacity: usize, own: &[&str]) -> Self {
+        let labels = own.iter().map(|name| Arc::from(*name)).collect();
+        Self { labels: RwLock::new(labels), capacity: capacity + own.len(), other: OTHER.into() }
     }
 
     /// The name itself if it is a label already, or is a GraphQL name and there is room; else [`OTHER`]. Allocates for a new name only.
     pub(super) fn admit(&self, name: &str) -> Arc<str> {
         {
-            let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-            if let Some(known) = known.get(name) {
-                return known.clone();
+            let labels = self.labels.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(labels) = labels.get(name) {
+                return labels.clone();
             }
-            if known.len() >= self.room || !is_name(name) {
+            if labels.len() >= self.capacity || !is_name(name) {
                 return self.other.clone();
             }
         }
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= self.room && !known.contains(name) {
+        let mut labels = self.labels.write().unwrap_or_else(PoisonError::into_inner);
+        if labels.len() >= self.capacity && !labels.contains(name) {
             return self.other.clone(); // Another thread has added the last name.
         }
-        let name: Arc<str> = known.get(name).cloned().unwrap_or_else(|| name.into());
-        known.insert(name.clone());
+        let name: Arc<str> = labels.get(name).cloned().unwrap_or_else(|| name.into());
+        labels.insert(name.clone());
         name
     }
 }
@@ -72,7 +72,7 @@ mod tests {
                 scope.spawn(move || (0..100).for_each(|at| drop(names.admit(&format!("n{thread}_{at}")))));
             }
         });
-        assert_eq!(names.known.read().expect("no panic while held").len(), 22);
+        assert_eq!(names.labels.read().expect("no panic while held").len(), 22);
         assert_eq!(&*names.admit("late"), OTHER);
         assert_eq!(&*names.admit("ok"), "ok");
     }

@@ -35,7 +35,7 @@ pub(super) struct SlotMap {
     like: ConnectionInfo,
     timing: Timing,
     meters: Arc<StorageMeters>,
-    known: RwLock<Slots>,
+    slots: RwLock<Slots>,
     /// Held during a refresh: the time of the last one, and whether a node has answered.
     asking: tokio::sync::Mutex<Option<(Instant, bool)>>,
 }
@@ -68,7 +68,7 @@ impl Slots {
             let mut held: Vec<(Arc<Node>, Vec<u64>)> = Vec::new();
             for tag in spread::tags() {
                 let Some(node) = self.owner(Some(Slot::for_key(tag.to_string()))) else { continue };
-                match held.iter_mut().find(|(known, _)| known.address == node.address) {
+                match held.iter_mut().find(|(slots, _)| slots.address == node.address) {
                     Some((_, tags)) => tags.push(*tag),
                     None => held.push((node.clone(), vec![*tag])),
                 }
@@ -87,24 +87,24 @@ impl SlotMap {
         };
         let like = seeds.first().ok_or_else(none)?.clone();
         let seeds = seeds.iter().map(seed).collect::<Result<_, _>>()?;
-        Ok(Self { seeds, like, timing, meters, known: RwLock::default(), asking: tokio::sync::Mutex::default() })
+        Ok(Self { seeds, like, timing, meters, slots: RwLock::default(), asking: tokio::sync::Mutex::default() })
     }
 
-    pub(super) fn known(&self) -> RwLockReadGuard<'_, Slots> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn slots(&self) -> RwLockReadGuard<'_, Slots> {
+        self.slots.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn change(&self) -> RwLockWriteGuard<'_, Slots> {
-        self.known.write().unwrap_or_else(PoisonError::into_inner)
+        self.slots.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn version(&self) -> u64 {
-        self.known().version
+        self.slots().version
     }
 
     /// Each primary once, in the order of addresses.
     pub(super) fn primaries(&self) -> Vec<Arc<Node>> {
-        let mut nodes: Vec<Arc<Node>> = self.known().owners.values().cloned().collect();
+        let mut nodes: Vec<Arc<Node>> = self.slots().owners.values().cloned().collect();
         nodes.sort_by(|a, b| a.address.cmp(&b.address));
         nodes.dedup_by(|a, b| a.address == b.address);
         nodes
@@ -113,8 +113,8 @@ impl SlotMap {
     /// The nodes that may run scripts: primaries, and nodes that are importing slots.
     pub(super) fn script_nodes(&self) -> Vec<Arc<Node>> {
         let mut nodes = self.primaries();
-        let known = self.known();
-        for importing_node in known.importing.keys().filter_map(|address| known.nodes.get(address)) {
+        let slots = self.slots();
+        for importing_node in slots.importing.keys().filter_map(|address| slots.nodes.get(address)) {
             if !nodes.iter().any(|node| node.address == importing_node.address) {
                 nodes.push(importing_node.clone());
             }
@@ -124,12 +124,12 @@ impl SlotMap {
 
     /// Assigns a slot to this node, and refreshes the rest of the map in the background.
     pub(super) fn moved(self: &Arc<Self>, slot: Slot, to: &Address) -> Result<Arc<Node>, Error> {
-        let mut known = self.change();
-        let node = self.node(&mut known, to)?;
-        known.owners.insert(slot, node.clone());
-        known.tags = OnceLock::new();
-        let version = known.version;
-        drop(known);
+        let mut slots = self.change();
+        let node = self.node(&mut slots, to)?;
+        slots.owners.insert(slot, node.clone());
+        slots.tags = OnceLock::new();
+        let version = slots.version;
+        drop(slots);
         if self.asking.try_lock().is_ok_and(|last| last.is_none_or(|(at, _)| at.elapsed() > MOVING)) {
             let (own, node) = (self.clone(), node.clone());
             tokio::spawn(async move { own.ask(version, MOVING, &[node]).await });
@@ -139,19 +139,19 @@ impl SlotMap {
 
     /// Remembers that this node is importing a slot.
     pub(super) fn importing_node(&self, address: &Address) -> Result<Arc<Node>, Error> {
-        let mut known = self.change();
-        known.importing.insert(address.clone(), Instant::now());
-        self.node(&mut known, address)
+        let mut slots = self.change();
+        slots.importing.insert(address.clone(), Instant::now());
+        self.node(&mut slots, address)
     }
 
-    fn node(&self, known: &mut Slots, address: &Address) -> Result<Arc<Node>, Error> {
-        if let Some(node) = known.nodes.get(address) {
+    fn node(&self, slots: &mut Slots, address: &Address) -> Result<Arc<Node>, Error> {
+        if let Some(node) = slots.nodes.get(address) {
             return Ok(node.clone());
         }
         let links = Links::new(address.like(&self.like), self.timing, &self.meters, None)
             .map_err(|error| classify(&self.meters, &error, Access::Read))?;
         let node = Arc::new(Node { address: address.clone(), links });
-        known.nodes.insert(address.clone(), node.clone());
+        slots.nodes.insert(address.clone(), node.clone());
         Ok(node)
     }
 
@@ -161,7 +161,7 @@ impl SlotMap {
     /// `STORAGE_UNAVAILABLE` if no node answers.
     pub(super) async fn refresh(self: &Arc<Self>, version: u64, lost: &[Address]) -> Result<(), Error> {
         let mut nodes = self.primaries();
-        nodes.extend(self.known().nodes.values().cloned());
+        nodes.extend(self.slots().nodes.values().cloned());
         nodes.extend(self.seeds.iter().cloned());
         let mut seen = std::collections::HashSet::new();
         nodes.retain(|node| !lost.contains(&node.address) && seen.insert(node.address.clone()));
@@ -207,19 +207,19 @@ impl SlotMap {
     }
 
     fn replace(&self, ranges: &[Range]) -> Result<(), Error> {
-        let mut known = self.change();
-        known.importing.retain(|_, at| at.elapsed() < IMPORTING_TTL);
-        let old = std::mem::take(&mut *known);
+        let mut slots = self.change();
+        slots.importing.retain(|_, at| at.elapsed() < IMPORTING_TTL);
+        let old = std::mem::take(&mut *slots);
         let named = ranges.iter().flat_map(|range| range.replicas.iter().chain([&range.primary])).chain(old.importing.keys());
-        known.nodes =
+        slots.nodes =
             named.filter_map(|address| old.nodes.get_key_value(address)).map(|(a, node)| (a.clone(), node.clone())).collect();
-        (known.version, known.importing) = (old.version + 1, old.importing);
+        (slots.version, slots.importing) = (old.version + 1, old.importing);
         for range in ranges {
             for replica in &range.replicas {
-                self.node(&mut known, replica)?;
+                self.node(&mut slots, replica)?;
             }
-            let node = self.node(&mut known, &range.primary)?;
-            known.owners.extend((range.first..=range.last).filter_map(Slot::new).map(|slot| (slot, node.clone())));
+            let node = self.node(&mut slots, &range.primary)?;
+            slots.owners.extend((range.first..=range.last).filter_map(Slot::new).map(|slot| (slot, node.clone())));
         }
         Ok(())
     }

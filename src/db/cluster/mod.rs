@@ -66,12 +66,12 @@ impl Cluster {
 
     /// As [`crate::db::Db::tags_elsewhere`].
     pub(super) fn tags_elsewhere(&self, lead: &str, touched: Option<&[u64]>, selector: u64) -> Vec<u64> {
-        let known = self.map.known();
-        let holder = |tag: &u64| known.owner(Some(Slot::for_key(tag.to_string()))).map(|node| &node.address);
-        let lead = known.owner(Some(Slot::for_key(lead))).map(|node| &node.address);
+        let slots = self.map.slots();
+        let holder = |tag: &u64| slots.owner(Some(Slot::for_key(tag.to_string()))).map(|node| &node.address);
+        let lead = slots.owner(Some(Slot::for_key(lead))).map(|node| &node.address);
         let touched: Option<Vec<&Address>> = touched.map(|tags| tags.iter().filter_map(holder).collect());
         let is_elsewhere = |node: &Address| Some(node) != lead && touched.as_ref().is_none_or(|touched| touched.contains(&node));
-        let held = known.spread_tags().iter().filter(|(node, _)| is_elsewhere(&node.address));
+        let held = slots.spread_tags().iter().filter(|(node, _)| is_elsewhere(&node.address));
         // The lowest bits of ids are nearly constant.
         let selector = selector ^ (selector >> 6) ^ (selector >> 12);
         held.filter_map(|(_, tags)| tags.get(selector as usize % tags.len()).copied()).collect()
@@ -81,12 +81,12 @@ impl Cluster {
         if self.map.version() == 0 {
             self.map.refresh(0, &[]).await?;
         }
-        let (mut again, mut pause) = (true, PAUSES.0);
+        let (mut may_retry, mut pause) = (true, PAUSES.0);
         loop {
-            let (version, lost) = self.round(rounds, again, access).await?;
+            let (version, lost) = self.round(rounds, may_retry, access).await?;
             let next = rounds.end();
             if !lost.is_empty() {
-                again = false;
+                may_retry = false;
                 self.map.refresh(version, &lost).await?;
             }
             match next {
@@ -104,7 +104,7 @@ impl Cluster {
     }
 
     /// Sends the pipelines of one round and stores the replies. Returns the version of the slot map used, and the lost nodes.
-    async fn round(&self, rounds: &mut Rounds, again: bool, access: Access) -> Result<(u64, Vec<Address>), Error> {
+    async fn round(&self, rounds: &mut Rounds, may_retry: bool, access: Access) -> Result<(u64, Vec<Address>), Error> {
         let (version, parts) = rounds.parts(&self.map);
         let pipelines: Vec<Pipeline> = parts.iter().map(|part| rounds.pipeline(part)).collect();
         let answers = join_all(parts.iter().zip(&pipelines).map(|(part, pipeline)| part.node.links.send(pipeline, access))).await;
@@ -112,7 +112,7 @@ impl Cluster {
         for (part, answer) in parts.into_iter().zip(answers) {
             match answer {
                 Ok(answers) => failed = failed.and(rounds.answered(&self.map, part, answers)),
-                Err(failure) if again && may_be_replaced(&failure) => {
+                Err(failure) if may_retry && may_be_replaced(&failure) => {
                     lost.push(part.node.address.clone());
                     rounds.lost(part, matches!(failure, SendError::Sent(_)));
                 }
@@ -131,10 +131,10 @@ impl Cluster {
         if stale || self.map.version() == 0 {
             self.map.refresh(self.map.version(), &[]).await?;
         }
-        let known = self.map.known();
+        let slots = self.map.slots();
         let mut nodes: HashMap<String, (Client, Vec<String>)> = HashMap::new();
         for channel in channels {
-            let node = known.owner(Some(Slot::for_key(channel))).ok_or(Error::StorageUnavailable)?;
+            let node = slots.owner(Some(Slot::for_key(channel))).ok_or(Error::StorageUnavailable)?;
             let at = nodes.entry(node.address.to_string()).or_insert_with(|| (node.links.client(), Vec::new()));
             at.1.push(channel.clone());
         }

@@ -74,24 +74,24 @@ impl Rounds {
 
     /// The commands for each node in this round, and the version of the slot map used.
     pub(super) fn parts(&mut self, map: &SlotMap) -> (u64, Vec<Part>) {
-        let known = map.known();
+        let slots = map.slots();
         let mut parts: HashMap<_, Part> = HashMap::new();
         for (at, route) in std::mem::take(&mut self.open) {
             let asking = matches!(route, Route::Asking(_));
             let node = match route {
                 Route::To(node) | Route::Asking(node) => Some(node),
-                Route::SlotMap => known.owner(self.commands[at].0).cloned(),
+                Route::SlotMap => slots.owner(self.commands[at].0).cloned(),
             };
             match node {
                 Some(node) => {
                     let new = || Part { node: node.clone(), commands: Vec::new() };
                     parts.entry(node.address.clone()).or_insert_with(new).commands.push((at, asking));
                 }
-                None => self.again(at, Route::SlotMap, NextRound::Whole),
+                None => self.reroute(at, Route::SlotMap, NextRound::Whole),
             }
         }
         self.sent = !parts.is_empty();
-        (known.version, parts.into_values().collect())
+        (slots.version, parts.into_values().collect())
     }
 
     /// The pipeline for a node.
@@ -117,10 +117,10 @@ impl Rounds {
                 _ => None,
             };
             match redirect {
-                Some(Redirect::Moved(slot, to)) => self.again(at, Route::To(map.moved(slot, &to)?), NextRound::Now),
-                Some(Redirect::Ask(to)) => self.again(at, Route::Asking(map.importing_node(&to)?), NextRound::Now),
-                Some(Redirect::Between) => self.again(at, Route::SlotMap, NextRound::Later),
-                Some(Redirect::Down) => self.again(at, Route::SlotMap, NextRound::Whole),
+                Some(Redirect::Moved(slot, to)) => self.reroute(at, Route::To(map.moved(slot, &to)?), NextRound::Now),
+                Some(Redirect::Ask(to)) => self.reroute(at, Route::Asking(map.importing_node(&to)?), NextRound::Now),
+                Some(Redirect::Between) => self.reroute(at, Route::SlotMap, NextRound::Later),
+                Some(Redirect::Down) => self.reroute(at, Route::SlotMap, NextRound::Whole),
                 None => {
                     self.done |= !matches!(answer, Value::ServerError(_));
                     self.answers[at] = answer;
@@ -134,7 +134,7 @@ impl Rounds {
     pub(super) fn lost(&mut self, part: Part, was_sent: bool) {
         self.done |= was_sent;
         for (at, _) in part.commands {
-            self.again(at, Route::SlotMap, NextRound::Now);
+            self.reroute(at, Route::SlotMap, NextRound::Now);
         }
     }
 
@@ -145,7 +145,7 @@ impl Rounds {
     }
 
     /// The longest wait of all commands applies.
-    fn again(&mut self, at: usize, route: Route, next: NextRound) {
+    fn reroute(&mut self, at: usize, route: Route, next: NextRound) {
         self.open.push((at, route));
         if next as u8 > self.next as u8 {
             self.next = next;

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_second_is_refused_and_told_who_has_it() {
+    async fn a_second_server_is_refused_and_the_holder_named() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let first = Locks::acquire(folder.path()).await.expect("free");
         let error = Locks::acquire(folder.path()).await.expect_err("taken");

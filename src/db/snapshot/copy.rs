@@ -7,12 +7,12 @@ use redis::{Value, cmd};
 /// Keys per page.
 const PAGE: usize = 100;
 
-/// Copies everything from `from`, a single server, into `to`, replacing existing keys. Neither may change meanwhile. `tell` gets the number of
+/// Copies everything from `from`, a single server, into `to`, replacing existing keys. Neither may change meanwhile. `report` gets the number of
 /// copied keys.
 ///
 /// # Errors
 /// `STORAGE_UNAVAILABLE`, `OUTCOME_UNKNOWN`.
-pub async fn copy_into(from: &Db, to: &Db, mut tell: impl FnMut(u64)) -> Result<u64, Error> {
+pub async fn copy_into(from: &Db, to: &Db, mut report: impl FnMut(u64)) -> Result<u64, Error> {
     let (mut cursor, mut copied) = (0, 0);
     loop {
         let (next, keys) = from.scan_bytes(0, cursor, PAGE).await?;
@@ -28,7 +28,7 @@ pub async fn copy_into(from: &Db, to: &Db, mut tell: impl FnMut(u64)) -> Result<
         }
         copied += writes.len() as u64;
         to.write_many(writes).await?;
-        tell(copied);
+        report(copied);
         cursor = next;
         if cursor == 0 {
             return Ok(copied);

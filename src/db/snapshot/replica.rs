@@ -22,14 +22,14 @@ pub struct Download {
     pub sha256: String,
 }
 
-/// Writes a snapshot of `server` to `file`; `tell` gets the bytes so far. Uses a buffer of some kilobytes.
+/// Writes a snapshot of `server` to `file`; `report` gets the bytes so far. Uses a buffer of some kilobytes.
 ///
 /// # Errors
 /// If the server does not answer or refuses, or the file cannot be written.
 pub async fn download(
     server: &ConnectionInfo,
     file: &mut impl Write,
-    mut tell: impl FnMut(u64),
+    mut report: impl FnMut(u64),
 ) -> Result<Download, SnapshotError> {
     let mut server = BufReader::with_capacity(1 << 16, log_in(connect(server).await?, server).await?);
     // Without the replication stream after the snapshot. Older servers do not know this option, and send the stream.
@@ -46,8 +46,8 @@ pub async fn download(
     };
     let mut sink = Sink { file, digest: Sha256::new(), bytes: 0, start: Vec::new() };
     match end {
-        End::After(length) => receive(&mut server, length, &mut sink, &mut tell).await?,
-        End::At(mark) => receive_to_mark(&mut server, mark.as_bytes(), &mut sink, &mut tell).await?,
+        End::After(length) => receive(&mut server, length, &mut sink, &mut report).await?,
+        End::At(mark) => receive_to_mark(&mut server, mark.as_bytes(), &mut sink, &mut report).await?,
     }
     sink.finish()
 }
@@ -158,14 +158,14 @@ async fn receive<W: Write>(
     server: &mut BufReader<Stream>,
     length: u64,
     sink: &mut Sink<'_, W>,
-    tell: &mut impl FnMut(u64),
+    report: &mut impl FnMut(u64),
 ) -> Result<(), SnapshotError> {
     while sink.bytes < length {
         let bytes = some(server).await?;
         let count = bytes.len().min(usize::try_from(length - sink.bytes).unwrap_or(usize::MAX));
         sink.take(&bytes[..count])?;
         server.consume(count);
-        tell(sink.bytes);
+        report(sink.bytes);
     }
     Ok(())
 }
@@ -175,7 +175,7 @@ async fn receive_to_mark<W: Write>(
     server: &mut BufReader<Stream>,
     mark: &[u8],
     sink: &mut Sink<'_, W>,
-    tell: &mut impl FnMut(u64),
+    report: &mut impl FnMut(u64),
 ) -> Result<(), SnapshotError> {
     let mut held: Vec<u8> = Vec::new();
     while held != mark {
@@ -186,7 +186,7 @@ async fn receive_to_mark<W: Write>(
         let sure = held.len().saturating_sub(mark.len());
         sink.take(&held[..sure])?;
         held.drain(..sure);
-        tell(sink.bytes);
+        report(sink.bytes);
     }
     Ok(())
 }

@@ -32,15 +32,15 @@ pub async fn check(reader: &AuditReader, entries: &[KeyInfo], found: &mut Findin
 }
 
 async fn check_shard(reader: &AuditReader, shard: usize, found: &mut Findings) -> Result<(), Error> {
-    let (stream, told) = (keys::stream(shard), keys::told(shard));
+    let (stream, index) = (keys::stream(shard), keys::told(shard));
     let newest =
         reader.query([stream.as_str()], |key| cmd("XREVRANGE").arg(key).arg("+").arg("-").arg("COUNT").arg(1).take()).await?;
-    let last = reader.query([told.as_str()], |key| cmd("HGET").arg(key).arg("last").take()).await?;
+    let last = reader.query([index.as_str()], |key| cmd("HGET").arg(key).arg("last").take()).await?;
     let newest: Vec<(String, Vec<Vec<u8>>)> = newest.read(&stream.as_str()).unwrap_or_default();
-    let last: Option<String> = last.read(&told.as_str()).flatten();
+    let last: Option<String> = last.read(&index.as_str()).flatten();
     if newest.first().map(|(id, _)| id) != last.as_ref() {
-        let what = format!("its newest event is not the last in {told}");
-        found.add_repairable(&stream, what, [Remedy::SyncLast { key: told, stream: stream.clone() }]);
+        let what = format!("its newest event is not the last in {index}");
+        found.add_repairable(&stream, what, [Remedy::SyncLast { key: index, stream: stream.clone() }]);
     }
     Ok(())
 }

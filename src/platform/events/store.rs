@@ -14,7 +14,7 @@ static APPEND_EVENT: Script = Script::allow_oom(include_str!("lua/append_event.l
 static PUBLISH_CHANGE: Script = Script::new(include_str!("lua/publish_change.lua"));
 
 /// The most statuses in one lookup.
-const LOOKED_UP: usize = 1_000;
+const LOOKUP_SIZE: usize = 1_000;
 
 /// The channel of a shard.
 pub(super) fn stream_channel(shard: usize) -> String {
@@ -104,15 +104,16 @@ pub(crate) fn position_of(replies: impl IntoIterator<Item = Value>) -> Result<Lo
 /// shard and thousand statuses.
 pub(super) async fn not_yet_published(db: &Db, position: &LogPosition, statuses: &[u64]) -> Result<Vec<u64>, Error> {
     let mut still = Vec::new();
-    for some in statuses.chunks(LOOKED_UP) {
+    for some in statuses.chunks(LOOKUP_SIZE) {
         let fields: Vec<String> = some.iter().map(|status| format!("p{status}")).collect();
         let ask = |shard| cmd("HMGET").arg(keys::told(shard)).arg("dropped").arg(&fields).take();
         let replies = db.read_many((0..shard_count(db)).map(ask).collect()).await?;
-        let told: Vec<Vec<Option<String>>> = replies.into_iter().map(decode::one).collect::<Result<_, _>>()?;
+        let published: Vec<Vec<Option<String>>> = replies.into_iter().map(decode::one).collect::<Result<_, _>>()?;
         // An event that was trimmed from every shard is newer than a status that cannot be published any more: see the script.
-        let dropped = told.iter().map(|shard| id(shard.first().cloned().flatten()).at).min().unwrap_or(0);
+        let dropped = published.iter().map(|shard| id(shard.first().cloned().flatten()).at).min().unwrap_or(0);
         for (at, status) in some.iter().enumerate() {
-            let mut events = told.iter().enumerate().filter_map(|(shard, told)| Some((shard, told.get(at + 1)?.clone()?)));
+            let mut events =
+                published.iter().enumerate().filter_map(|(shard, published)| Some((shard, published.get(at + 1)?.clone()?)));
             let is_to_come = match events.next() {
                 Some((shard, event)) => position.0.get(shard).is_none_or(|last| id(Some(event)) > *last),
                 None => dropped <= StatusId(*status).time(),
@@ -140,8 +141,8 @@ pub(super) async fn read(db: &Db, after: &[(usize, EventId)], limit: usize) -> R
     let mut replies = db.read_many(after.iter().flat_map(of).collect()).await?.into_iter();
     let mut found = Vec::new();
     for (shard, last) in after {
-        let (entries, told) = (replies.next().unwrap_or_default(), replies.next().unwrap_or_default());
-        let (dropped, newest): (Option<String>, Option<String>) = decode::one(told)?;
+        let (entries, published) = (replies.next().unwrap_or_default(), replies.next().unwrap_or_default());
+        let (dropped, newest): (Option<String>, Option<String>) = decode::one(published)?;
         found.push(classify(*shard, *last, decode::one(entries)?, id(dropped), id(newest)));
     }
     Ok(found)

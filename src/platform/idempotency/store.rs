@@ -52,7 +52,7 @@ pub(super) async fn delete(db: &Db, account: UserId) -> Result<(), Error> {
 /// thousand.
 pub(super) async fn repair(db: &Db, account: UserId, now: Millis) -> Result<(), Error> {
     let (answers, times) = (keys::answers(account), keys::times(account));
-    let mend = |digests: Vec<Vec<u8>>| {
+    let repairs = |digests: Vec<Vec<u8>>| {
         let keys = || [keys::answers(account), keys::times(account)];
         digests.into_iter().map(|it| Call::new(&REPAIR_ANSWER, keys()).arg(it).arg(now).arg(KEY_TTL)).collect::<Vec<_>>()
     };
@@ -60,7 +60,7 @@ pub(super) async fn repair(db: &Db, account: UserId, now: Millis) -> Result<(), 
     loop {
         let (next, flat): (String, Vec<Vec<u8>>) =
             db.read(cmd("HSCAN").arg(&answers).arg(&cursor).arg("COUNT").arg(PAGE).take()).await?;
-        db.call_many(mend(flat.chunks_exact(2).map(|pair| pair[0].clone()).collect())).await?;
+        db.call_many(repairs(flat.chunks_exact(2).map(|pair| pair[0].clone()).collect())).await?;
         cursor = next;
         if cursor == "0" {
             break;
@@ -70,7 +70,7 @@ pub(super) async fn repair(db: &Db, account: UserId, now: Millis) -> Result<(), 
     let size: usize = db.read(cmd("ZCARD").arg(&times).take()).await?;
     for from in (0..size).step_by(PAGE).collect::<Vec<_>>().into_iter().rev() {
         let page = cmd("ZRANGE").arg(&times).arg(from).arg(from + PAGE - 1).take();
-        db.call_many(mend(db.read(page).await?)).await?;
+        db.call_many(repairs(db.read(page).await?)).await?;
     }
     let over = db.read::<usize>(cmd("ZCARD").arg(&times).take()).await?.saturating_sub(MAX_KEYS).min(PAGE);
     if over > 0 {

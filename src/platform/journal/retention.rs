@@ -32,14 +32,14 @@ pub async fn sweep(app: &App) -> Result<bool, Error> {
     let generation = app.db().observe_generation().await?;
     let adopted = adopt_lost(app, generation).await;
     // Entries are retired even if restoring has failed: otherwise the journal would fill up.
-    let again = retire(app, generation, before).await?;
-    Ok(adopted? | again)
+    let requeued = retire(app, generation, before).await?;
+    Ok(adopted? | requeued)
 }
 
 /// Deletes entries that were settled up to `before` in this generation, and requeues entries of other generations. Returns whether any was
 /// requeued.
 async fn retire(app: &App, generation: u64, before: Millis) -> Result<bool, Error> {
-    let mut again = false;
+    let mut requeued = false;
     loop {
         let settled = store::settled(app.db(), before, PAGE).await?;
         let count = settled.len();
@@ -49,11 +49,11 @@ async fn retire(app: &App, generation: u64, before: Millis) -> Result<bool, Erro
             store::retire(app.db(), &safe, before).await?;
         }
         if !doubtful.is_empty() {
-            again = true;
+            requeued = true;
             store::requeue(app.db(), &doubtful, app.now()).await?;
         }
         if count < PAGE {
-            return Ok(again);
+            return Ok(requeued);
         }
     }
 }

@@ -304,8 +304,8 @@ pub async fn retry_dead_letter(app: &App, mut entry: JournalEntry) -> Result<boo
     (entry.tries, entry.claims) = (0, 0);
     if let Some(copies) = &mut entry.copies {
         // The nodes may have changed since then. The generation in which the passes began stays recorded.
-        let places = store::copies_for(app.db(), entry.id, &entry.task, copies.generation);
-        copies.tags = places.map(|places| places.tags).unwrap_or_default();
+        let copies_now = store::copies_for(app.db(), entry.id, &entry.task, copies.generation);
+        copies.tags = copies_now.map(|copies_now| copies_now.tags).unwrap_or_default();
     }
     store::retry_dead_letter(app.db(), &entry, app.now()).await
 }

@@ -95,19 +95,19 @@ impl Lease {
         if state.debt > 0 {
             return None;
         }
-        let known = state.known.as_mut().filter(|known| known.is_fresh(quota, now))?;
-        if known.held >= cost {
-            known.held -= cost;
-            return Some(RateLimitDecision::Allowed(known.allowance(quota, now)));
+        let bucket = state.bucket.as_mut().filter(|bucket| bucket.is_fresh(quota, now))?;
+        if bucket.held >= cost {
+            bucket.held -= cost;
+            return Some(RateLimitDecision::Allowed(bucket.allowance(quota, now)));
         }
-        let missing = cost - known.held;
-        if known.in_bucket(quota, now) >= missing as i64 {
+        let missing = cost - bucket.held;
+        if bucket.in_bucket(quota, now) >= missing as i64 {
             return None;
         }
         // Other processes only take tokens, so that many cannot be there yet.
-        let short = u64::try_from(missing as i64 - known.left).unwrap_or(0);
-        let wait = quota.time_for_debt(short).saturating_sub(now - known.at);
-        Some(RateLimitDecision::Denied(known.allowance(quota, now), wait.max(1)))
+        let short = u64::try_from(missing as i64 - bucket.left).unwrap_or(0);
+        let wait = quota.time_for_debt(short).saturating_sub(now - bucket.at);
+        Some(RateLimitDecision::Denied(bucket.allowance(quota, now), wait.max(1)))
     }
 
     /// Charges work after it was done: out of the lease, and beyond it as a debt of at most a full bucket. Returns the increase of the debt.
@@ -118,7 +118,7 @@ impl Lease {
         state.debt = before.saturating_add(tokens);
         state.pay_debt(quota, now);
         // The tokens in the bucket are used first; beyond them the debt is at most a full bucket.
-        let in_bucket = state.known.as_ref().filter(|known| known.at <= now).map_or(0, |known| known.in_bucket(quota, now));
+        let in_bucket = state.bucket.as_ref().filter(|bucket| bucket.at <= now).map_or(0, |bucket| bucket.in_bucket(quota, now));
         state.debt = state.debt.min(quota.tokens().saturating_add_signed(in_bucket));
         state.debt.saturating_sub(before)
     }
@@ -127,8 +127,8 @@ impl Lease {
     pub(super) fn allowance(&self, quota: Quota, now: Millis) -> Option<Allowance> {
         let mut state = self.state();
         state.pay_debt(quota, now);
-        let known = state.known.as_ref().filter(|known| known.is_fresh(quota, now))?;
-        Some(allowance(quota, known.level(quota, now) - state.debt as i64))
+        let bucket = state.bucket.as_ref().filter(|bucket| bucket.is_fresh(quota, now))?;
+        Some(allowance(quota, bucket.level(quota, now) - state.debt as i64))
     }
 
     /// The number of failed renewals.
@@ -148,8 +148,8 @@ impl Lease {
     pub(super) fn need(&self, cost: u64, quota: Quota, now: Millis) -> RenewalRequest {
         let mut state = self.state();
         let debt = std::mem::take(&mut state.debt);
-        let fresh = state.known.as_mut().filter(|known| known.is_fresh(quota, now));
-        let in_hand = fresh.map_or(0, |known| std::mem::take(&mut known.held)).min(cost);
+        let fresh = state.bucket.as_mut().filter(|bucket| bucket.is_fresh(quota, now));
+        let in_hand = fresh.map_or(0, |bucket| std::mem::take(&mut bucket.held)).min(cost);
         let least = cost - in_hand;
         RenewalRequest { cost, in_hand, least, most: least.max(quota.tokens() / LEASE_FRACTION), debt }
     }
@@ -158,9 +158,9 @@ impl Lease {
     pub(super) fn settle(&self, need: RenewalRequest, answer: BucketReply, quota: Quota, now: Millis) -> RateLimitDecision {
         let (sum, paid) = (need.in_hand + answer.taken, answer.taken >= need.least);
         let held = if paid { sum - need.cost } else { sum };
-        let known = BucketState { held, left: answer.left, at: now };
-        self.state().known = Some(known);
-        let allowance = known.allowance(quota, now);
+        let bucket = BucketState { held, left: answer.left, at: now };
+        self.state().bucket = Some(bucket);
+        let allowance = bucket.allowance(quota, now);
         if paid { RateLimitDecision::Allowed(allowance) } else { RateLimitDecision::Denied(allowance, answer.wait) }
     }
 
@@ -172,7 +172,7 @@ impl Lease {
 /// The leased tokens and the debt of a subject.
 #[derive(Clone, Copy, Default)]
 struct LeaseState {
-    known: Option<BucketState>,
+    bucket: Option<BucketState>,
     /// Tokens owed that are not yet written to the bucket: at most a full bucket beyond what the bucket has.
     debt: u64,
     /// When the debt was last updated.
@@ -184,11 +184,11 @@ impl LeaseState {
     /// been written at once, the bucket would not have been full.
     fn pay_debt(&mut self, quota: Quota, now: Millis) {
         let since = std::mem::replace(&mut self.debt_at, now);
-        let Some(known) = self.known.as_mut().filter(|known| self.debt > 0 && known.at <= now) else { return };
-        let paid = known.held.min(self.debt);
-        known.held -= paid;
-        let since = since.clamp(known.at, now);
-        let then = (known.left + quota.refill_of_debt(since - known.at) as i64).min(quota.tokens() as i64);
+        let Some(bucket) = self.bucket.as_mut().filter(|bucket| self.debt > 0 && bucket.at <= now) else { return };
+        let paid = bucket.held.min(self.debt);
+        bucket.held -= paid;
+        let since = since.clamp(bucket.at, now);
+        let then = (bucket.left + quota.refill_of_debt(since - bucket.at) as i64).min(quota.tokens() as i64);
         let overflow = then + quota.refill_of_debt(now - since) as i64 - quota.tokens() as i64;
         self.debt = (self.debt - paid).saturating_sub(u64::try_from(overflow).unwrap_or(0));
     }
@@ -361,8 +361,8 @@ mod tests {
             leases.leases.peek(&address(0)).is_none() && leases.evicted.0.len() == 1,
             "it was evicted, as one of the debtors"
         );
-        let told = leases.get(address(0)).allowance(quota, 1_000).map(|it| (it.left, it.debt));
-        assert_eq!(told, Some((0, 20)), "ten have come back meanwhile");
+        let allowance = leases.get(address(0)).allowance(quota, 1_000).map(|it| (it.left, it.debt));
+        assert_eq!(allowance, Some((0, 20)), "ten have come back meanwhile");
         assert_eq!(leases.get(address(0)).need(1, quota, 1_000).debt, 30);
         assert!(leases.evicted.0.is_empty());
     }

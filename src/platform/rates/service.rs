@@ -139,7 +139,7 @@ pub async fn pay_for(app: &App, leases: &Leases, limit: Limit, subject: Option<S
 /// many concurrent requests would be free. A renewal completes even if its request is cancelled: its debt would be lost or counted twice.
 async fn renew(app: &App, lease: &Arc<Lease>, charge: Charge, quota: Quota, cost: u64) -> RateLimitDecision {
     let failures = lease.failures();
-    let turn = lease.renewing.clone().lock_owned().await;
+    let permit = lease.renewing.clone().lock_owned().await;
     if lease.failures() != failures {
         return RateLimitDecision::NotCharged; // A renewal failed meanwhile: concurrent requests wait for a frozen Redis once.
     }
@@ -149,7 +149,7 @@ async fn renew(app: &App, lease: &Arc<Lease>, charge: Charge, quota: Quota, cost
     }
     let (own, lease) = (app.clone(), lease.clone());
     let renewal = async move {
-        let _turn = turn;
+        let _permit = permit;
         let need = lease.need(cost, quota, now);
         let asked = take_with_debt(&own, charge, quota, need.least..=need.most, Some(need.debt));
         let patience = own.db().timing().charge;

@@ -14,7 +14,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The status.
+    /// Sends a request and reads its response.
     pub async fn of(request: RequestBuilder) -> Self {
         let response = request.send().await.expect("an answer");
         let (status, headers) = (response.status().as_u16(), response.headers().clone());

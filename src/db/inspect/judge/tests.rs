@@ -33,7 +33,7 @@ fn only(change: impl FnOnce(&mut Facts)) -> InspectionFinding {
 }
 
 #[test]
-fn a_good_one_has_only_its_loss_bound_noted() {
+fn a_good_redis_has_only_a_note_on_durability() {
     let findings = judge(&good());
     assert_eq!(findings.len(), 1);
     assert_eq!(findings[0].severity, Severity::Note);
