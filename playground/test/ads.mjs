@@ -326,7 +326,7 @@ test('another’s campaign is none', async () => {
   await ads.load();
   await ads.logIn();
   await ads.load(`#${new URLSearchParams({ campaign: id })}`);
-  await ads.alert.getByText('There is no such campaign of yours.').waitFor();
+  await ads.alert.getByText('There is no such campaign, or it is not yours.').waitFor();
   assert.ok(await ads.button('Change').isHidden());
 });
 

@@ -15,19 +15,19 @@ pub enum Error {
     #[error("Log in first: this requires a session.")]
     Unauthenticated,
     /// The token of the request belongs to no live session.
-    #[error("This token is unknown, or its session has ended. Log in again.")]
+    #[error("Invalid access token, or its session has ended. Log in again.")]
     InvalidToken,
     /// Redis is unavailable.
-    #[error("The storage does not answer. Try again in a moment.")]
+    #[error("The storage is unavailable. Try again in a moment.")]
     StorageUnavailable,
     /// Redis has reached its memory limit. Nothing was changed; reads and deletions still work.
-    #[error("The storage is full: nothing new can be stored until something is deleted.")]
+    #[error("The storage is full. Nothing can be added until data is deleted.")]
     StorageFull,
     /// A write was sent and not confirmed: it may have happened.
-    #[error("The storage did not confirm the change in time: it may have happened. Check before you retry.")]
+    #[error("The storage did not confirm the change in time: it may have been applied. Read the data before you retry.")]
     OutcomeUnknown,
     /// A read took longer than the deadline of a request. Nothing was changed.
-    #[error("The request took too long. Request less, or try again in a moment.")]
+    #[error("The request took too long. Request less data, or try again in a moment.")]
     DeadlineExceeded,
     /// A rate limit is exceeded. The client may retry after this many seconds, at least one.
     #[error("Rate limit `{limit}` exceeded. Try again in {retry_after} s.")]
@@ -38,7 +38,7 @@ pub enum Error {
         retry_after: u64,
     },
     /// The answer exceeds its maximum size and was stopped.
-    #[error("The answer is larger than {max} bytes. Request fewer fields or shorter pages.")]
+    #[error("The response is larger than {max} bytes. Request fewer fields or shorter pages.")]
     AnswerTooLarge {
         /// The maximum size in bytes.
         max: usize,
@@ -47,7 +47,7 @@ pub enum Error {
     #[error("The server is overloaded. Try again in a second.")]
     Overloaded,
     /// A defect of the server. The cause is logged once and never shown.
-    #[error("Something went wrong on the server.")]
+    #[error("Internal server error.")]
     Internal(Arc<anyhow::Error>),
 }
 

@@ -197,11 +197,11 @@ impl PageArgs {
     /// As [`Self::check`].
     pub fn check_with<P>(&self, decode: impl Fn(&str) -> Option<P>) -> Result<PageRequest<P>, Error> {
         if self.first.is_some() && self.last.is_some() {
-            return Err(Error::BadUserInput("`first` and `last` cannot be asked for together.".into()));
+            return Err(Error::BadUserInput("`first` and `last` cannot be combined.".into()));
         }
         let size = |name: &str, asked: i32| match usize::try_from(asked) {
             Ok(size @ 1..=MAX) => Ok(size),
-            _ => Err(Error::BadUserInput(format!("`{name}` is {asked}: a page has 1 to {MAX} entries."))),
+            _ => Err(Error::BadUserInput(format!("`{name}` must be from 1 to {MAX}, not {asked}."))),
         };
         let cursor = |name: &str, given: &Option<String>| match given {
             None => Ok(None),

@@ -42,7 +42,7 @@ impl TextRules {
         }
         let text: String = text.trim().nfc().collect();
         if text.chars().any(|character| self.forbids(character)) {
-            return Err(format!("{} must not hold control characters or text-direction overrides.", self.what));
+            return Err(format!("{} cannot contain control characters or text-direction overrides.", self.what));
         }
         if text.graphemes(true).take(self.max + 1).count() > self.max {
             return Err(self.too_long());
@@ -53,11 +53,11 @@ impl TextRules {
         if !self.is_lenient() && text.graphemes(true).any(|cluster| cluster.len() > CLUSTER_BYTES) {
             let what = self.what;
             return Err(format!(
-                "{what} must not hold a character of over {CLUSTER_BYTES} bytes, such as a letter with many accents."
+                "{what} cannot contain a character of more than {CLUSTER_BYTES} bytes, such as a letter with many accents."
             ));
         }
         if (self.min > 0 || !text.is_empty()) && !text.chars().any(is_visible) {
-            return Err(format!("{} must show something.", self.what));
+            return Err(format!("{} cannot be empty.", self.what));
         }
         Ok(text)
     }
@@ -68,14 +68,12 @@ impl TextRules {
     }
 
     fn too_long(&self) -> String {
-        format!("{} must have at most {} characters.", self.what, self.max)
+        format!("{} can have at most {} characters.", self.what, self.max)
     }
 
     fn too_many_bytes(&self, bytes: usize) -> String {
         let (what, most) = (self.what, self.bytes);
-        format!(
-            "{what} takes {bytes} bytes of at most {most}. Use fewer characters that consist of several, such as family emoji."
-        )
+        format!("{what} has {bytes} bytes; the maximum is {most}. Use fewer composed characters, such as family emoji.")
     }
 
     fn forbids(&self, character: char) -> bool {

@@ -3,50 +3,50 @@
 use crate::base::error::{self, Outcome, Refusal};
 use async_graphql::{Enum, Result, SimpleObject};
 
-/// What kind of mistake an input holds. More may come: treat an unknown one like `INVALID_INPUT`.
+/// Code of a user error. Codes may be added: treat an unknown code as `INVALID_INPUT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[graphql(remote = "crate::base::error::UserErrorCode")]
 pub enum UserErrorCode {
-    /// Somebody has this login, in upper or lower case.
+    /// The login is taken, ignoring case.
     LoginTaken,
-    /// A login is 1 to 30 letters A-Z, digits and underscores.
+    /// The login is not 1 to 30 letters A-Z, digits and underscores.
     InvalidLogin,
-    /// A name is 1 to 50 visible characters; of a campaign or a website, 1 to 100.
+    /// The name is empty, too long or contains characters that are not allowed.
     InvalidName,
-    /// A bio is at most 160 characters.
+    /// The biography is longer than 160 characters or contains characters that are not allowed.
     InvalidBio,
-    /// A password is 8 to 128 characters.
+    /// The password is not 8 to 128 characters, or contains characters that are not allowed.
     InvalidPassword,
-    /// The message is empty, too long, or holds what must not be in it.
+    /// The message is empty, too long or contains characters that are not allowed.
     InvalidMessage,
-    /// A latitude is from -90 to 90, a longitude from -180 to 180.
+    /// The latitude is not from -90 to 90, or the longitude not from -180 to 180.
     InvalidLocation,
-    /// The login or the password is wrong; which of them is not told.
+    /// The login or the password is wrong.
     WrongCredentials,
-    /// One cannot follow oneself.
+    /// An account cannot follow itself.
     CannotFollowSelf,
-    /// What the id names is not there, or not to be seen.
+    /// The object does not exist, or the viewer cannot see it.
     NotFound,
-    /// It is there, and it is not yours to change.
+    /// The object exists, but the viewer may not change it.
     Forbidden,
-    /// One more would be too many.
+    /// A limit on the number of objects is reached.
     LimitReached,
     /// The idempotency key was used with other input.
     IdempotencyMismatch,
-    /// The token is forged, used or too old.
+    /// The token is invalid or expired, or was used.
     InvalidToken,
-    /// The input contradicts itself.
+    /// The input is invalid or contradicts itself.
     InvalidInput,
 }
 
-/// One thing that is wrong with a mutation's input, for a person to mend. Where a payload has such rows, nothing was changed.
+/// An error in the input of a mutation that the user can correct. If a payload has user errors, nothing was changed and its other fields are null.
 #[derive(Clone, Debug, SimpleObject)]
 pub struct UserError {
-    /// What kind of mistake it is.
+    /// Code of the error.
     code: UserErrorCode,
-    /// A sentence for a person, in English.
+    /// Message for the user, in English.
     message: String,
-    /// The input's field, from the outside in: `["location", "latitude"]`. Empty when no single field is to blame.
+    /// Path of the input field, such as `["location", "latitude"]`. Empty if the error is not about a single field.
     path: Vec<String>,
 }
 
@@ -57,10 +57,10 @@ impl From<error::UserError> for UserError {
     }
 }
 
-/// Splits an outcome into what a payload holds: the result, or the rows that say why there is none.
+/// Splits an outcome into the parts of a payload: the result, or the user errors in its place.
 ///
 /// # Errors
-/// What a person cannot mend.
+/// Any error that is no user error.
 pub fn refuse<T>(outcome: Outcome<T>) -> Result<(Option<T>, Vec<UserError>)> {
     match outcome {
         Ok(result) => Ok((Some(result), Vec::new())),

@@ -1,4 +1,4 @@
-//! The limits that clients can read, so that they need not find them out by being refused.
+//! The limits of the server, for clients to read.
 
 use super::{List, request};
 use crate::base::config::Config;
@@ -6,63 +6,62 @@ use crate::base::page;
 use crate::base::rate_limits::{Limit, Quota};
 use async_graphql::{Context, Object, Result, SimpleObject};
 
-/// What this server takes. A document over one of these is refused before anything runs, with one of the codes `QUERY_TOO_LARGE`,
-/// `QUERY_TOO_DEEP` and `QUERY_TOO_COMPLEX`, and with the members `limit` (the name of the field here), `max` and `counted` in
-/// `extensions`.
+/// Limits of this server. A document that exceeds one of them is rejected before execution with the code `QUERY_TOO_LARGE`, `QUERY_TOO_DEEP` or
+/// `QUERY_TOO_COMPLEX`; `extensions` then has `limit` (a field name of this type), `max` and `counted`.
 #[derive(SimpleObject)]
 struct ServerLimits {
-    /// The length of a document in bytes.
+    /// Maximum length of a document in bytes.
     document_bytes: usize,
-    /// The punctuators, names, numbers and strings of a document.
+    /// Maximum number of tokens in a document: punctuators, names, numbers and strings.
     tokens: usize,
-    /// Brackets of all kinds in one another.
+    /// Maximum nesting of brackets of all kinds.
     nesting: usize,
-    /// The aliases that stand in a document.
+    /// Maximum number of aliases in a document.
     aliases: usize,
-    /// The directives of a document, wherever they stand.
+    /// Maximum number of directives in a document.
     directives: usize,
-    /// The operations of a document.
+    /// Maximum number of operations in a document.
     operations: usize,
-    /// The fields at the root of an operation, with fragments in the place of their spreads.
+    /// Maximum number of root fields of an operation, with fragments expanded.
     root_fields: usize,
-    /// The fields, spreads and inline fragments of all operations, with fragments in the place of their spreads.
+    /// Maximum number of fields, spreads and inline fragments of all operations, with fragments expanded.
     fields: usize,
-    /// Fields in one another.
+    /// Maximum nesting of fields.
     depth: usize,
-    /// The cost of an operation: the fields that its answer could have, with every page as long as it was asked for. Send the header
-    /// `waxwing-cost: 1` to be told in `extensions.cost` what a request was charged and how much it worked: work beyond the cost is charged after
-    /// the answer.
+    /// Maximum cost of an operation: the number of fields that its response can have, with every page as long as requested. With the header
+    /// `waxwing-cost: 1`, `extensions.cost` of the response has the charged cost and the work done; work beyond the cost is charged after the
+    /// response.
     cost: usize,
-    /// The most that `first` and `last` may ask for.
+    /// Maximum of `first` and `last`.
     page_size: usize,
-    /// What `first` is when neither is given.
+    /// Page size if neither `first` nor `last` is given.
     default_page_size: usize,
-    /// The length of a request's body in bytes.
+    /// Maximum length of a request body in bytes.
     body_bytes: usize,
-    /// The entries that the filters of one account's open subscriptions to `statusEvents` may have together on one server, or those of one address
-    /// without a session. A login, a phrase or a sample is one entry, a box is 32; each entry adds 4 to the cost. Past it a subscription is refused with
+    /// Maximum number of filter entries of all open `statusEvents` subscriptions of one account on one server, or of one address without a session. A
+    /// login, a phrase or a sample is one entry, a bounding box is 32; each entry adds 4 to the cost. A subscription that exceeds it fails with
     /// `LIMIT_REACHED`.
     filter_entries: usize,
-    /// The length of an answer in bytes. One that grows larger is stopped while it is made, with the code `ANSWER_TOO_LARGE`: of a query
-    /// nothing else is told, of a mutation the field is null, and a subscription goes on with its next event.
+    /// Maximum length of a response in bytes. A larger response is aborted with the code `ANSWER_TOO_LARGE`: a query then returns this error alone, a
+    /// mutation returns null for the field, and a subscription continues with its next event.
     answer_bytes: usize,
-    /// How much one may do in a time, in the order in which the server declares them; empty where nothing is limited. Past one, a request is refused
-    /// with `RATE_LIMITED` and the name of it in `extensions.limit`.
+    /// Rate limits of one account or address. Empty if the server has none. A request that exceeds one fails with `RATE_LIMITED`, the limit's name in
+    /// `extensions.limit` and the seconds to wait in `extensions.retryAfter`.
     rates: List<RateLimit>,
 }
 
-/// How much one account or address may do in a time. A bucket that is full at first and fills evenly.
+/// Rate limit of one account or address: a token bucket that starts full and refills evenly.
 #[derive(SimpleObject)]
 struct RateLimit {
-    /// Its name, such as `posts`.
+    /// Name, such as `posts`.
     name: &'static str,
-    /// What a full bucket holds: as much may be done at once.
+    /// Capacity of the bucket: the largest burst.
     tokens: u64,
-    /// In how many seconds an empty bucket fills.
+    /// Seconds in which an empty bucket refills.
     window_seconds: u64,
 }
 
-/// All rate limits; none where nothing is limited.
+/// All rate limits. Empty if the server has none.
 fn rate_limits(config: &Config) -> List<RateLimit> {
     let one = |limit: Limit, quota: Quota| RateLimit {
         name: limit.name(),
@@ -101,7 +100,7 @@ pub(super) struct LimitQuery;
 
 #[Object]
 impl LimitQuery {
-    /// What this server takes: how large and how deep a document may be, how long a page, and how much one may do in a time.
+    /// Limits of this server for documents, pages, responses and rates.
     async fn server_limits(&self, ctx: &Context<'_>) -> Result<ServerLimits> {
         Ok(ServerLimits::from(request(ctx)?.app.config()))
     }

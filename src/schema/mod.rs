@@ -1,4 +1,4 @@
-//! The GraphQL schema: the merged roots, what all domains share of it, and how it is executed.
+//! The GraphQL schema: the merged roots, the types that all domains share, and execution.
 
 mod check;
 mod connection;
@@ -52,12 +52,12 @@ use async_graphql::{MergedObject, MergedSubscription, SDLExportOptions, Validati
 use limits::LimitQuery;
 use node::NodeQuery;
 
-/// What can be read.
+/// Read operations.
 #[derive(MergedObject, Default)]
 #[graphql(name = "Query")]
 pub struct Query(UserQuery, SessionQuery, TimelineQuery, ListQuery, AdQuery, ExplainQuery, StreamQuery, NodeQuery, LimitQuery);
 
-/// What can be changed. Several mutations of one request run one after the other.
+/// Write operations. Several mutations of one request run one after the other.
 #[derive(MergedObject, Default)]
 #[graphql(name = "Mutation")]
 pub struct Mutation(
@@ -74,7 +74,7 @@ pub struct Mutation(
     AccountMutation,
 );
 
-/// What can be waited for. A subscription has one field.
+/// Streams of events. A subscription has one root field.
 #[derive(MergedSubscription, Default)]
 #[graphql(name = "Subscription")]
 pub struct Subscription(StreamSubscription);
@@ -82,14 +82,14 @@ pub struct Subscription(StreamSubscription);
 /// The schema of Waxwing.
 pub type Schema = async_graphql::Schema<Query, Mutation, Subscription>;
 
-/// Builds the schema. It holds no state: a request brings its own. It runs requests that have passed [`check()`], so that the library
-/// validates nothing again.
+/// Builds the schema. It has no state: each request carries its own. Requests must have passed [`check()`]; the library does not validate them
+/// again.
 pub fn build() -> Schema {
     let schema = Schema::build(Query::default(), Mutation::default(), Subscription::default());
     schema.validation_mode(ValidationMode::Fast).finish()
 }
 
-/// The schema in the schema definition language, sorted, as it stands in `schema.graphql`.
+/// The schema in the schema definition language, sorted, as in `schema.graphql`.
 pub fn sdl() -> String {
     let options = SDLExportOptions::new().sorted_fields().sorted_arguments().sorted_enum_items().include_specified_by();
     format!("{}\n", build().sdl_with_options(options).trim())

@@ -1,4 +1,4 @@
-//! Anything by its id: Relay's `node` and `nodes`.
+//! Objects by their global ids: Relay's `node` and `nodes`.
 
 use super::{List, request};
 use crate::base::error::Error;
@@ -13,14 +13,14 @@ use crate::domains::users::UserObject;
 use async_graphql::{Context, ID, Interface, Object, Result};
 use futures_util::future::try_join_all;
 
-/// Ids that `nodes` takes at once.
+/// Maximum number of ids of `nodes`.
 const MAX_NODES: usize = 100;
 
-/// Something with an id, which `node` finds again.
+/// An object with a global id that `node` accepts.
 #[derive(Interface)]
-#[graphql(field(name = "id", ty = "ID", desc = "The id: opaque, and the same for ever."))]
+#[graphql(field(name = "id", ty = "ID", desc = "Global id: opaque and permanent."))]
 pub enum Node {
-    /// An account.
+    /// A user account.
     User(UserObject),
     /// A status.
     Status(StatusObject),
@@ -32,7 +32,7 @@ pub enum Node {
     Comment(CommentObject),
     /// A campaign of the viewer.
     Campaign(CampaignObject),
-    /// An ad of a campaign of the viewer.
+    /// An ad of the viewer.
     Ad(AdObject),
     /// A website of the viewer.
     Website(WebsiteObject),
@@ -43,14 +43,18 @@ pub(super) struct NodeQuery;
 
 #[Object]
 impl NodeQuery {
-    /// What an id names; null for what is not there, or not to be seen by this viewer.
-    async fn node(&self, ctx: &Context<'_>, #[graphql(desc = "An `id` from any answer.")] id: ID) -> Option<Result<Node>> {
+    /// The object with this id. Null if it does not exist or the viewer cannot see it.
+    async fn node(&self, ctx: &Context<'_>, #[graphql(desc = "The `id` of any object.")] id: ID) -> Option<Result<Node>> {
         let found = async { Ok(find(request(ctx)?, &id).await?) };
         found.await.transpose()
     }
 
-    /// What several ids name, in their order; null in the place of what is not there, or not to be seen.
-    async fn nodes(&self, ctx: &Context<'_>, #[graphql(desc = "At most 100 ids.")] ids: Vec<ID>) -> Result<List<Option<Node>>> {
+    /// The objects with these ids, in the same order. Null for each that does not exist or that the viewer cannot see.
+    async fn nodes(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Ids of objects. At most 100.")] ids: Vec<ID>,
+    ) -> Result<List<Option<Node>>> {
         if ids.len() > MAX_NODES {
             return Err(Error::BadUserInput(format!("`ids` has {} ids: at most {MAX_NODES} are allowed.", ids.len())).into());
         }
@@ -84,7 +88,7 @@ async fn find(request: &Request, global: &str) -> Result<Option<Node>, Error> {
     })
 }
 
-/// A session is there for its owner alone.
+/// A session, visible to its owner only.
 async fn session(request: &Request, id: SessionId) -> Result<Option<SessionObject>, Error> {
     let Some(viewer) = &request.viewer else { return Ok(None) };
     let found = sessions::service::get(&request.app, viewer.user, id).await?;

@@ -1,4 +1,4 @@
-//! Scalars of our own.
+//! Custom scalars.
 
 use super::{DirectSerialize, Json, Selected};
 use crate::base::clock::{DAY, Millis};
@@ -53,12 +53,12 @@ impl ScalarType for Date {
     }
 }
 
-/// A number with decimals, exactly.
+/// An exact decimal number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal(pub Number);
 
-/// An exact number with decimals. Comes as a string without exponent and without zeros at the end, such as `"2.25"`; may be sent as such a string
-/// or as a number.
+/// An exact decimal number. Serialized as a string without an exponent and without trailing zeros, such as `"2.25"`; accepted as such a string or as
+/// a number.
 #[Scalar(name = "Decimal", specified_by_url = "https://www.w3.org/TR/xmlschema11-2/#decimal")]
 impl ScalarType for Decimal {
     fn parse(value: Value) -> InputValueResult<Self> {

@@ -108,7 +108,7 @@ pub fn router(state: State) -> Router {
 /// A panic outside of any resolver. What it said was printed by the panic itself, and is no client's affair.
 fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
     tracing::error!("a request's handler panicked");
-    (StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on the server.\n").into_response()
+    (StatusCode::INTERNAL_SERVER_ERROR, "Internal server error.\n").into_response()
 }
 
 /// gzip and zstd, as fast as they go. A stream must not wait for a full block.

@@ -203,7 +203,7 @@ pub(super) fn session_ended() -> Refusal {
 
 /// The error of a stream whose server stops.
 pub(super) fn going_away(seconds: u64) -> Refusal {
-    let message = "The server is going away. Subscribe again after the time in `retryAfter`, from the last cursor on.";
+    let message = "The server is shutting down. Subscribe again after `retryAfter` seconds, with the last cursor.";
     Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "GOING_AWAY", message).retry_after(seconds)
 }
 

@@ -117,7 +117,7 @@ async fn a_full_store_is_told_and_reads_and_deletions_go_on() {
     ] {
         let (answer, codes) = change(&ada, field, &input).await;
         assert_eq!(codes, ["STORAGE_FULL"], "{field}: {answer}");
-        assert_eq!(answer["errors"][0]["message"], "The storage is full: nothing new can be stored until something is deleted.");
+        assert_eq!(answer["errors"][0]["message"], "The storage is full. Nothing can be added until data is deleted.");
     }
     for (field, input) in [
         ("editComment", format!("commentId: \"{comment}\", message: \"edited\"")),

@@ -181,7 +181,8 @@ async fn nobody_else_learns_that_a_list_is_there() {
         ] {
             let payload = change(bea, operation, input.clone()).await;
             let told = payload["userErrors"][0].clone();
-            let expected = json!({ "code": "NOT_FOUND", "message": "There is no such list of yours.", "path": ["listId"] });
+            let expected =
+                json!({ "code": "NOT_FOUND", "message": "There is no such list, or it is not yours.", "path": ["listId"] });
             assert_eq!(told, expected, "{operation} {list:.40}");
             let nobody = app.anonymous().run(operation, json!({ "input": input })).await;
             assert_eq!(error_codes(&nobody), ["UNAUTHENTICATED"], "{nobody}");

@@ -9,7 +9,7 @@ use waxwing::domains::sessions::service::create;
 const DAY_MS: i64 = DAY as i64;
 const MINUTE_MS: i64 = MINUTE as i64;
 
-const INVALID_TOKEN: &str = "This token is unknown, or its session has ended. Log in again.";
+const INVALID_TOKEN: &str = "Invalid access token, or its session has ended. Log in again.";
 
 /// Another device of somebody.
 async fn device(app: &TestApp, of: &Actor, agent: &str) -> Actor {

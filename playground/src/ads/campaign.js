@@ -12,7 +12,7 @@ import { ask, said } from './operations.js';
 import { Report } from './report.js';
 import { actsOf, capText, date, pacingText, rows, stateName, stateText } from './words.js';
 
-const GONE = 'There is no such campaign of yours.';
+const GONE = 'There is no such campaign, or it is not yours.';
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
 export class CampaignView {

@@ -5,7 +5,7 @@ import { money } from './money.js';
 import { ask } from './operations.js';
 import { count, reasonText, rows } from './words.js';
 
-const GONE = [{ message: 'There is no such campaign of yours.', path: [] }];
+const GONE = [{ message: 'There is no such campaign, or it is not yours.', path: [] }];
 
 // `campaign` answers the id of the one that is open.
 export function explainForm(form, campaign) {

@@ -1,39 +1,38 @@
-//! The end of an account in GraphQL.
+//! Deletion of accounts in GraphQL.
 
 use super::service;
 use crate::schema::{UserError, refuse, request};
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
 
-/// The proof that it is the account's owner who asks.
+/// Input of `deleteAccount`.
 #[derive(InputObject)]
 struct DeleteAccountInput {
-    /// The viewer's password.
+    /// Password of the viewer. A wrong one fails with `WRONG_CREDENTIALS`.
     password: String,
 }
 
-/// What came of deleting the viewer's account.
+/// Result of `deleteAccount`.
 #[derive(SimpleObject)]
 struct DeleteAccountPayload {
-    /// The account that is gone; null when there are errors.
+    /// Id of the deleted account. Null if there are user errors.
     deleted_user_id: Option<ID>,
-    /// What is wrong with the input; empty on success.
+    /// Errors in the input. Empty on success.
     user_errors: Vec<UserError>,
 }
 
-/// What can be done about an account as a whole.
+/// Mutations of whole accounts.
 #[derive(Default)]
 pub struct AccountMutation;
 
 #[Object]
 impl AccountMutation {
-    /// Deletes the viewer's account for good: sessions, statuses, comments, follows on both sides, likes, lists, campaigns and
-    /// websites. When this answers, every session has
-    /// ended and nobody sees anything of the account; all traces are gone soon after. Nobody can claim the login for 30 days. A wrong
-    /// password counts like a failed log-in on a device of its own. Needs a session.
+    /// Deletes the viewer's account permanently, with its sessions, statuses, comments, follows in both directions, likes, lists, campaigns and
+    /// websites. On return all its sessions have ended and nobody can read anything of it; its data is removed shortly after. The login cannot be
+    /// claimed for 30 days. A wrong password is counted as a failed log-in. Requires a session.
     async fn delete_account(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "The proof.")] input: DeleteAccountInput,
+        #[graphql(desc = "The viewer's password.")] input: DeleteAccountInput,
     ) -> Option<Result<DeleteAccountPayload>> {
         Some(Box::pin(delete(ctx, input)).await)
     }

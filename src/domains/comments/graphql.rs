@@ -15,31 +15,31 @@ use async_graphql::connection::EmptyFields;
 use async_graphql::resolver_utils::enum_value;
 use async_graphql::{Context, Enum, ID, InputObject, Object, Result, SimpleObject};
 
-/// The order in which comments of a level are read.
+/// Order of the comments of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[graphql(remote = "model::Sort")]
 enum CommentSort {
-    /// The highest score first; of two with the same, the newer one.
+    /// Highest score first; newer first at equal scores.
     Top,
-    /// The newest first.
+    /// Newest first.
     New,
-    /// The oldest first.
+    /// Oldest first.
     Old,
-    /// The most living direct replies first; of two with as many, the newer one.
+    /// Most direct replies first, deleted ones excluded; newer first at equal counts.
     Replies,
-    /// The most controversial first: many votes, evenly shared, by `(up + down) ^ (min / max)`. Of two with the same, the newer one.
+    /// Most controversial first: many votes, evenly divided, by `(up + down) ^ (min / max)`. Newer first at equal values.
     Controversial,
 }
 
-/// A vote on a comment.
+/// Vote on a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[graphql(remote = "model::Vote", name = "CommentVote")]
 enum VoteKind {
-    /// For it.
+    /// Upvote.
     Up,
-    /// Against it.
+    /// Downvote.
     Down,
-    /// Neither.
+    /// No vote.
     None,
 }
 
@@ -53,7 +53,7 @@ object! {
         /// Global id, accepted by `node`.
         "id" id: ID = shown.comment.id.global().into();
 
-        /// Text of the comment: plain text of 1 to 2,000 characters. Empty if the comment is deleted.
+        /// Text of the comment: plain text of 1 to 2,000 grapheme clusters. Empty if the comment is deleted.
         "message" message: Text<'_> = Text(if shown.is_deleted() { "" } else { &shown.comment.message });
 
         /// Time of posting.
@@ -90,26 +90,26 @@ object! {
         "descendantCount" descendant_count: u64 = shown.comment.descendants;
     }
 
-    /// What it replies to; null directly under the status.
+    /// Comment that this one replies to. Null for a direct comment on the status.
     async fn parent(&self, ctx: &Context<'_>) -> Result<Option<Self>> {
         let Some(parent) = self.0.comment.parent() else { return Ok(None) };
         Box::pin(load(request(ctx)?, Some(parent))).await
     }
 
-    /// The status that it stands under; null when that has just been deleted.
+    /// Status that the thread belongs to. Null if the status has just been deleted.
     async fn status(&self, ctx: &Context<'_>) -> Result<Option<StatusObject>> {
         Box::pin(load_status(request(ctx)?, self.0.comment.id.status)).await
     }
 
-    /// The comments that reply to it directly. A page is short only at the end.
+    /// Direct replies. A page has fewer entries than requested only at the end.
     async fn replies(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "How many from the beginning: 1 to 100; 20 if left out.")] first: Option<i32>,
-        #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
-        #[graphql(desc = "How many from the end, or next to `before`: 1 to 100.")] last: Option<i32>,
-        #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
-        #[graphql(desc = "Their order; `TOP` if left out. A cursor is of one order.")] sort: Option<CommentSort>,
+        #[graphql(desc = "Number of entries from the start of the list. Default: 20. Maximum: 100.")] first: Option<i32>,
+        #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
+        #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<i32>,
+        #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
+        #[graphql(desc = "Order. Default: `TOP`. A cursor is valid for one order only.")] sort: Option<CommentSort>,
     ) -> Result<Connection<Comments>> {
         let args = PageArgs { first, after, last, before };
         let id = self.0.comment.id;
@@ -124,7 +124,7 @@ impl DirectSerialize for VoteKind {
     }
 }
 
-/// The comments under a status.
+/// The thread of a status.
 pub struct CommentThread {
     status: StatusId,
     total: u64,
@@ -132,7 +132,7 @@ pub struct CommentThread {
 }
 
 impl CommentThread {
-    /// The thread of a status. Its place among the events is read first where it is asked for: all else is read after it.
+    /// The thread of a status. If `syncCursor` is selected, it is read first: everything else is read after it.
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE`.
@@ -147,44 +147,44 @@ impl CommentThread {
     }
 }
 
-/// The comments under a status, in levels or as a whole.
+/// Comments on a status: level by level, or as a tree in reading order.
 #[Object]
 impl CommentThread {
-    /// How many living comments there are, at any depth.
+    /// Number of comments at any depth, deleted ones excluded.
     async fn total_count(&self) -> u64 {
         self.total
     }
 
-    /// The place up to which this answer shows the thread: nothing of what has happened up to here is missing in it.
+    /// Cursor of the newest state that this response shows, for `after` of `commentEvents`. The response shows every change up to this cursor.
     async fn sync_cursor(&self) -> Result<&str> {
         Ok(self.sync_cursor.as_deref().ok_or_else(|| crate::base::error::Error::corrupt("a place that was not asked for"))?)
     }
 
-    /// The comments directly under the status. A page is short only at the end.
+    /// Direct comments on the status. A page has fewer entries than requested only at the end.
     async fn comments(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "How many from the beginning: 1 to 100; 20 if left out.")] first: Option<i32>,
-        #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
-        #[graphql(desc = "How many from the end, or next to `before`: 1 to 100.")] last: Option<i32>,
-        #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
-        #[graphql(desc = "Their order; `TOP` if left out. A cursor is of one order.")] sort: Option<CommentSort>,
+        #[graphql(desc = "Number of entries from the start of the list. Default: 20. Maximum: 100.")] first: Option<i32>,
+        #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
+        #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<
+            i32,
+        >,
+        #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
+        #[graphql(desc = "Order. Default: `TOP`. A cursor is valid for one order only.")] sort: Option<CommentSort>,
     ) -> Result<Connection<Comments>> {
         let args = PageArgs { first, after, last, before };
         Box::pin(level(request(ctx)?, self.status, 0, sort, args)).await
     }
 
-    /// The whole thread in reading order, however deep: a comment before its replies, those in the asked order. `depth` and `parent` tell the
-    /// shape. A page is short only at the end.
+    /// The whole thread in reading order: each comment before its replies, siblings in the order `sort`. `depth` and `parent` give the structure. A
+    /// page has fewer entries than requested only at the end.
     async fn tree(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "How many comments: 1 to 100; 20 if left out.")] first: Option<i32>,
-        #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
-        #[graphql(desc = "The order of those beside each other; `TOP` if left out. A cursor is of one order.")] sort: Option<
-            CommentSort,
-        >,
-        #[graphql(desc = "How many levels, 1 or more: 1 shows those directly under the status. All if left out.")]
+        #[graphql(desc = "Number of comments from the start. Default: 20. Maximum: 100.")] first: Option<i32>,
+        #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
+        #[graphql(desc = "Order of siblings. Default: `TOP`. A cursor is valid for one order only.")] sort: Option<CommentSort>,
+        #[graphql(desc = "Number of levels, at least 1: 1 returns direct comments on the status only. Default: all levels.")]
         max_depth: Option<i32>,
     ) -> Result<Connection<Comments>> {
         let sort = sort.map(Into::into).unwrap_or_default();
@@ -227,45 +227,46 @@ impl ConnectionKind for Comments {
     type EdgeFields = EmptyFields;
 }
 
-/// What to say, and where: exactly one of `statusId` and `parentId`.
+/// Input of `addComment`: exactly one of `statusId` and `parentId`.
 #[derive(InputObject)]
 struct AddCommentInput {
-    /// The status, for a comment directly under it.
+    /// Id of the status, for a direct comment on it.
     status_id: Option<ID>,
-    /// The comment to reply to. Too deep below the status it is refused with `LIMIT_REACHED`: 64 above it are allowed, unless the server is
-    /// set otherwise.
+    /// Id of the comment to reply to. A reply with more than 64 comments above it (or the server's own maximum depth) fails with `LIMIT_REACHED`.
     parent_id: Option<ID>,
-    /// 1 to 2,000 characters as a reader counts them; newlines are allowed.
+    /// Text of the comment: 1 to 2,000 grapheme clusters, newlines allowed. Leading and trailing white space is removed.
     message: String,
-    /// 1 to 64 visible ASCII characters of your choice. The same key within 24 hours gives the first answer again.
+    /// Idempotency key: 1 to 64 visible ASCII characters. A repeated request with the same key within 24 hours changes nothing and returns the first
+    /// result; with other input it fails with `IDEMPOTENCY_MISMATCH`.
     idempotency_key: Option<String>,
 }
 
-/// What a comment is to say.
+/// Input of `editComment`.
 #[derive(InputObject)]
 struct EditCommentInput {
-    /// A comment of the viewer.
+    /// Id of a comment of the viewer.
     comment_id: ID,
-    /// 1 to 2,000 characters as a reader counts them; newlines are allowed.
+    /// Text of the comment: 1 to 2,000 grapheme clusters, newlines allowed. Leading and trailing white space is removed.
     message: String,
 }
 
-/// Which comment to delete.
+/// Input of `deleteComment`.
 #[derive(InputObject)]
 struct DeleteCommentInput {
-    /// A comment of the viewer, or with `withReplies` one under a status of the viewer.
+    /// Id of a comment of the viewer; with `withReplies` also of any comment on a status of the viewer.
     comment_id: ID,
-    /// Whether everything below it goes too: the status's author may say so, and its own author as long as nobody else's replies are in it.
+    /// Whether to delete all comments below it as well. Allowed to the status's author, and to the comment's author while no one else has replied
+    /// below it; otherwise fails with `FORBIDDEN`.
     #[graphql(default)]
     with_replies: bool,
 }
 
-/// A vote.
+/// Input of `voteComment`.
 #[derive(InputObject)]
 struct VoteCommentInput {
-    /// The comment. It may be the viewer's own.
+    /// Id of the comment. It may be the viewer's own.
     comment_id: ID,
-    /// What to think of it from now on.
+    /// The viewer's vote from now on. `NONE` removes it.
     vote: VoteKind,
 }
 
@@ -275,9 +276,9 @@ macro_rules! comment_payload {
         $(#[$doc])*
         #[derive(SimpleObject)]
         struct $name {
-            /// The comment as it is now; null when there are errors.
+            /// The comment after the change. Null if there are user errors.
             comment: Option<CommentObject>,
-            /// What is wrong with the input; empty on success.
+            /// Errors in the input. Empty on success.
             user_errors: Vec<UserError>,
         }
 
@@ -290,46 +291,45 @@ macro_rules! comment_payload {
 }
 
 comment_payload! {
-    /// What came of commenting. Where the comment has been deleted since, or was taken away meanwhile with what it stood under, there is
-    /// neither comment nor error.
+    /// Result of `addComment`. If the comment was deleted in the meantime, by itself or with its thread, `comment` is null and `userErrors` is empty.
     AddCommentPayload;
-    /// What came of editing.
+    /// Result of `editComment`.
     EditCommentPayload;
-    /// What came of voting.
+    /// Result of `voteComment`.
     VoteCommentPayload;
 }
 
-/// What came of deleting.
+/// Result of `deleteComment`.
 #[derive(SimpleObject)]
 struct DeleteCommentPayload {
-    /// The comment that is gone; null when there are errors.
+    /// Id of the deleted comment. Null if there are user errors.
     deleted_comment_id: Option<ID>,
-    /// How many living comments went, this one among them; null when there are errors.
+    /// Number of comments deleted by this request, including this one. Null if there are user errors.
     removed_count: Option<u64>,
-    /// What is wrong with the input; empty on success.
+    /// Errors in the input. Empty on success.
     user_errors: Vec<UserError>,
 }
 
-/// What can be changed of comments.
+/// Mutations of comments.
 #[derive(Default)]
 pub struct CommentMutation;
 
 #[Object]
 impl CommentMutation {
-    /// Comments on a status, or replies to a comment. Needs a session.
+    /// Adds a comment to a status, or a reply to a comment. Requires a session.
     async fn add_comment(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "What to say, and where.")] input: AddCommentInput,
+        #[graphql(desc = "The new comment.")] input: AddCommentInput,
     ) -> Option<Result<AddCommentPayload>> {
         Some(Box::pin(add(ctx, input)).await.map(Into::into))
     }
 
-    /// Changes the text of a comment of the viewer; when is told. The same text changes nothing. Needs a session.
+    /// Changes the text of a comment of the viewer and sets `editedAt`. Succeeds without a change if the text is the same. Requires a session.
     async fn edit_comment(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "What it is to say.")] input: EditCommentInput,
+        #[graphql(desc = "The comment and its new text.")] input: EditCommentInput,
     ) -> Option<Result<EditCommentPayload>> {
         let edited = change(ctx, &input.comment_id, async |request, viewer, id| {
             service::edit(&request.app, &request.loaders(), viewer, id, &input.message).await
@@ -337,21 +337,21 @@ impl CommentMutation {
         Some(Box::pin(edited).await.map(Into::into))
     }
 
-    /// Deletes a comment, for everybody and at once. One with replies keeps its place, empty, until the last of them has gone; or takes
-    /// all of them along. Needs a session.
+    /// Deletes a comment. On return nobody can read it. A comment with replies remains in the thread without its text and author until the last reply
+    /// is deleted, unless `withReplies` deletes the replies as well. Requires a session.
     async fn delete_comment(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Which comment to delete.")] input: DeleteCommentInput,
+        #[graphql(desc = "The comment to delete.")] input: DeleteCommentInput,
     ) -> Option<Result<DeleteCommentPayload>> {
         Some(Box::pin(delete(ctx, input)).await)
     }
 
-    /// Votes on a comment, or takes the vote back. Everybody has one vote; doing it again changes nothing. Needs a session.
+    /// Votes on a comment, or removes the vote. Each account has one vote per comment; voting the same again changes nothing. Requires a session.
     async fn vote_comment(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "The vote.")] input: VoteCommentInput,
+        #[graphql(desc = "The comment and the vote.")] input: VoteCommentInput,
     ) -> Option<Result<VoteCommentPayload>> {
         let voted = change(ctx, &input.comment_id, async |request, viewer, id| {
             service::vote(&request.app, &request.loaders(), viewer, id, input.vote.into()).await
@@ -380,11 +380,11 @@ fn under(status: Option<&str>, parent: Option<&str>) -> Outcome<ParentRef> {
     match (status, parent) {
         (Some(id), None) => Ok(ParentRef::Status(StatusId::from_global(id).ok_or_else(statuses::service::not_found)?)),
         (None, Some(id)) => Ok(ParentRef::Comment(known(id, "parentId")?)),
-        _ => Err(Row::new(UserErrorCode::InvalidInput, "Give exactly one of `statusId` and `parentId`.", &[]).into()),
+        _ => Err(Row::new(UserErrorCode::InvalidInput, "Set exactly one of `statusId` and `parentId`.", &[]).into()),
     }
 }
 
-/// Changes a comment, and tells how it is now. What went meanwhile is not there.
+/// Changes a comment and reads it afterwards. `NOT_FOUND` if it was deleted in between.
 async fn change(
     ctx: &Context<'_>,
     id: &str,

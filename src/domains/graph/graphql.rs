@@ -19,65 +19,65 @@ impl ConnectionKind for Follows {
     type EdgeFields = FollowedAt;
 }
 
-/// Whom to follow.
+/// Input of `followUser`.
 #[derive(InputObject)]
 struct FollowUserInput {
-    /// The account.
+    /// Id of the account.
     user_id: ID,
 }
 
-/// Whom to follow no longer.
+/// Input of `unfollowUser`.
 #[derive(InputObject)]
 struct UnfollowUserInput {
-    /// The account.
+    /// Id of the account.
     user_id: ID,
 }
 
-/// What came of following.
+/// Result of `followUser`.
 #[derive(SimpleObject)]
 struct FollowUserPayload {
-    /// The account that is followed, as it is now; null when there are errors.
+    /// The followed account after the change. Null if there are user errors.
     user: Option<UserObject>,
-    /// The viewer, as they are now; null when there are errors.
+    /// The viewer's account after the change. Null if there are user errors.
     viewer: Option<UserObject>,
-    /// What is wrong with the input; empty on success.
+    /// Errors in the input. Empty on success.
     user_errors: Vec<UserError>,
 }
 
-/// What came of following no longer.
+/// Result of `unfollowUser`.
 #[derive(SimpleObject)]
 struct UnfollowUserPayload {
-    /// The account that is followed no longer, as it is now; null when there are errors.
+    /// The unfollowed account after the change. Null if there are user errors.
     user: Option<UserObject>,
-    /// The viewer, as they are now; null when there are errors.
+    /// The viewer's account after the change. Null if there are user errors.
     viewer: Option<UserObject>,
-    /// What is wrong with the input; empty on success.
+    /// Errors in the input. Empty on success.
     user_errors: Vec<UserError>,
 }
 
-/// What can be changed of follows.
+/// Mutations of follows.
 #[derive(Default)]
 pub struct GraphMutation;
 
 #[Object]
 impl GraphMutation {
-    /// Follows an account: its latest statuses are in the viewer's home when this answers. Doing it again changes nothing.
-    /// Needs a session.
+    /// Follows an account. On return its latest statuses are in the viewer's home. Succeeds without a change if the viewer follows it already.
+    /// Following oneself fails with `CANNOT_FOLLOW_SELF`. Requires a session.
     async fn follow_user(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Whom to follow.")] input: FollowUserInput,
+        #[graphql(desc = "The account to follow.")] input: FollowUserInput,
     ) -> Option<Result<FollowUserPayload>> {
         let changed = change(ctx, &input.user_id, true).await;
         Some(changed.map(|(user, viewer, user_errors)| FollowUserPayload { user, viewer, user_errors }))
     }
 
-    /// Follows an account no longer: its statuses are out of the viewer's home when this answers. Undoing what is not done
-    /// changes nothing. Needs a session.
+    /// Unfollows an account. On return its statuses are no longer in the viewer's home. Succeeds without a change if the viewer does not follow it.
+    /// Requires a session.
     async fn unfollow_user(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Whom to follow no longer.")] input: UnfollowUserInput,
+        #[graphql(desc = "The account to unfollow.")] input: UnfollowUserInput,
     ) -> Option<Result<UnfollowUserPayload>> {
         let changed = change(ctx, &input.user_id, false).await;
         Some(changed.map(|(user, viewer, user_errors)| UnfollowUserPayload { user, viewer, user_errors }))

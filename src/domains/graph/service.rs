@@ -36,7 +36,7 @@ pub async fn follow(app: &App, a: UserId, b: UserId) -> Outcome<()> {
 /// `CANNOT_FOLLOW_SELF`; `RATE_LIMITED`.
 pub async fn charge_change(app: &App, a: UserId, b: UserId) -> Outcome<()> {
     if a == b {
-        return Err(UserError::new(UserErrorCode::CannotFollowSelf, "One cannot follow oneself.", &["userId"]).into());
+        return Err(UserError::new(UserErrorCode::CannotFollowSelf, "You cannot follow yourself.", &["userId"]).into());
     }
     Ok(charge(app, &[(Limit::Follows, Subject::Account(a))]).await?)
 }
@@ -197,7 +197,7 @@ pub fn not_found() -> UserError {
 }
 
 fn limit_reached() -> UserError {
-    let message = format!("One can follow {} accounts. Unfollow one first.", super::MAX_FOLLOWING);
+    let message = format!("You can follow at most {} accounts. Unfollow one first.", super::MAX_FOLLOWING);
     UserError::new(UserErrorCode::LimitReached, message, &["userId"])
 }
 

@@ -18,37 +18,40 @@ use std::sync::Arc;
 /// A list of the viewer.
 pub struct UserListObject(pub Arc<UserList>);
 
-/// A named list of users with a timeline of its own. One need not follow the people on it, and they are not told. Only its owner sees it.
+/// A named list of accounts with a timeline of its own. The owner need not follow the members, and members are not notified. Visible to its owner
+/// only.
 #[Object(name = "UserList")]
 impl UserListObject {
-    /// Its id.
+    /// Global id, accepted by `node`.
     pub async fn id(&self) -> ID {
         self.0.id.global().into()
     }
 
-    /// Its name: 1 to 50 characters, not unique.
+    /// Name: 1 to 50 grapheme clusters, not unique.
     async fn name(&self) -> Text<'_> {
         Text(&self.0.name)
     }
 
-    /// When it was made.
+    /// Time of creation.
     async fn created_at(&self) -> DateTime {
         DateTime(self.0.id.time())
     }
 
-    /// Those on it, whoever was put there last first. At most 500.
+    /// Members of the list, the last one added first. At most 500.
     async fn members(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "How many from the newest: 1 to 100; 20 if left out.")] first: Option<i32>,
-        #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
-        #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
-        #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
+        #[graphql(desc = "Number of entries from the start of the list. Default: 20. Maximum: 100.")] first: Option<i32>,
+        #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
+        #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<
+            i32,
+        >,
+        #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
     ) -> Result<Connection<Members>> {
         Box::pin(self.page_of_members(request(ctx)?, PageArgs { first, after, last, before })).await
     }
 
-    /// What those on it say, newest first.
+    /// Statuses of the members, newest first.
     async fn timeline(&self) -> Timeline {
         Timeline::List(self.0.id)
     }
@@ -87,20 +90,22 @@ impl ConnectionKind for Lists {
     type EdgeFields = EmptyFields;
 }
 
-/// What can be read of lists.
+/// Queries of lists.
 #[derive(Default)]
 pub struct ListQuery;
 
 #[Object]
 impl ListQuery {
-    /// The viewer's lists, the newest first. Needs a session.
+    /// Lists of the viewer, newest first. At most 50. Requires a session.
     async fn viewer_lists(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "How many from the newest: 1 to 100; 20 if left out.")] first: Option<i32>,
-        #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
-        #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
-        #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
+        #[graphql(desc = "Number of entries from the start of the list. Default: 20. Maximum: 100.")] first: Option<i32>,
+        #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
+        #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<
+            i32,
+        >,
+        #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
     ) -> Option<Result<Connection<Lists>>> {
         Some(Box::pin(page_of_lists(ctx, PageArgs { first, after, last, before })).await)
     }
@@ -115,46 +120,47 @@ async fn page_of_lists(ctx: &Context<'_>, args: PageArgs) -> Result<Connection<L
     Connection::from_page(request, page, service::lists_id(owner), total, list).await
 }
 
-/// A list to make.
+/// Input of `createUserList`.
 #[derive(InputObject)]
 struct CreateUserListInput {
-    /// 1 to 50 characters as a reader counts them. Several lists may have one name.
+    /// Name: 1 to 50 grapheme clusters. Several lists may have the same name.
     name: String,
-    /// 1 to 64 visible ASCII characters of your choice. The same key within 24 hours gives the first answer again.
+    /// Idempotency key: 1 to 64 visible ASCII characters. A repeated request with the same key within 24 hours changes nothing and returns the first
+    /// result; with other input it fails with `IDEMPOTENCY_MISMATCH`.
     idempotency_key: Option<String>,
 }
 
-/// Another name for a list.
+/// Input of `renameUserList`.
 #[derive(InputObject)]
 struct RenameUserListInput {
-    /// A list of the viewer.
+    /// Id of a list of the viewer.
     list_id: ID,
-    /// 1 to 50 characters as a reader counts them.
+    /// New name: 1 to 50 grapheme clusters.
     name: String,
 }
 
-/// Which list to delete.
+/// Input of `deleteUserList`.
 #[derive(InputObject)]
 struct DeleteUserListInput {
-    /// A list of the viewer.
+    /// Id of a list of the viewer.
     list_id: ID,
 }
 
-/// Whom to put on which list.
+/// Input of `addUserToList`.
 #[derive(InputObject)]
 struct AddUserToListInput {
-    /// A list of the viewer.
+    /// Id of a list of the viewer.
     list_id: ID,
-    /// The account. The viewer need not follow it; it may be the viewer's own.
+    /// Id of the account. It need not be followed by the viewer and may be the viewer's own.
     user_id: ID,
 }
 
-/// Whom to take off which list.
+/// Input of `removeUserFromList`.
 #[derive(InputObject)]
 struct RemoveUserFromListInput {
-    /// A list of the viewer.
+    /// Id of a list of the viewer.
     list_id: ID,
-    /// The account.
+    /// Id of the account.
     user_id: ID,
 }
 
@@ -164,51 +170,53 @@ macro_rules! list_payload {
         $(#[$doc])*
         #[derive(SimpleObject)]
         struct $name {
-            /// The list as it is now; null when there are errors.
+            /// The list after the change. Null if there are user errors.
             user_list: Option<UserListObject>,
-            /// What is wrong with the input; empty on success.
+            /// Errors in the input. Empty on success.
             user_errors: Vec<UserError>,
         }
     )*};
 }
 
 list_payload! {
-    /// What came of making a list. A repeated request whose list has been deleted since has neither list nor errors.
+    /// Result of `createUserList`. If a request is repeated with its idempotency key after its list was deleted, `userList` is null and `userErrors`
+    /// is empty.
     CreateUserListPayload;
-    /// What came of renaming a list.
+    /// Result of `renameUserList`.
     RenameUserListPayload;
-    /// What came of putting somebody on a list.
+    /// Result of `addUserToList`.
     AddUserToListPayload;
-    /// What came of taking somebody off a list.
+    /// Result of `removeUserFromList`.
     RemoveUserFromListPayload;
 }
 
-/// What came of deleting a list.
+/// Result of `deleteUserList`.
 #[derive(SimpleObject)]
 struct DeleteUserListPayload {
-    /// The list that is gone; null when there are errors.
+    /// Id of the deleted list. Null if there are user errors.
     deleted_user_list_id: Option<ID>,
-    /// What is wrong with the input; empty on success.
+    /// Errors in the input. Empty on success.
     user_errors: Vec<UserError>,
 }
 
-/// What can be changed of lists.
+/// Mutations of lists.
 #[derive(Default)]
 pub struct ListMutation;
 
 #[Object]
 impl ListMutation {
-    /// Makes a list of users, of which one may have 50. Only the viewer sees it. Needs a session.
+    /// Creates a list of accounts that only the viewer can see. An account has at most 50 lists; one more fails with `LIMIT_REACHED`. Requires a
+    /// session.
     async fn create_user_list(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "The list to make.")] input: CreateUserListInput,
+        #[graphql(desc = "The new list.")] input: CreateUserListInput,
     ) -> Option<Result<CreateUserListPayload>> {
         let made = create(ctx, input).await;
         Some(made.map(|(user_list, user_errors)| CreateUserListPayload { user_list, user_errors }))
     }
 
-    /// Gives a list of the viewer another name. Needs a session.
+    /// Renames a list of the viewer. Requires a session.
     async fn rename_user_list(
         &self,
         ctx: &Context<'_>,
@@ -218,32 +226,32 @@ impl ListMutation {
         Some(renamed.map(|(user_list, user_errors)| RenameUserListPayload { user_list, user_errors }))
     }
 
-    /// Deletes a list of the viewer, and with it its timeline. Needs a session.
+    /// Deletes a list of the viewer and its timeline. Requires a session.
     async fn delete_user_list(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Which list to delete.")] input: DeleteUserListInput,
+        #[graphql(desc = "The list to delete.")] input: DeleteUserListInput,
     ) -> Option<Result<DeleteUserListPayload>> {
         Some(delete(ctx, input).await)
     }
 
-    /// Puts somebody on a list of the viewer, which holds 500: their latest statuses are in its timeline when this answers. Doing it
-    /// again changes nothing. Needs a session.
+    /// Adds an account to a list of the viewer. On return the account's latest statuses are in the list's timeline. Succeeds without a change if it
+    /// is a member already. A list has at most 500 members; one more fails with `LIMIT_REACHED`. Requires a session.
     async fn add_user_to_list(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Whom to put on which list.")] input: AddUserToListInput,
+        #[graphql(desc = "The list and the account to add.")] input: AddUserToListInput,
     ) -> Option<Result<AddUserToListPayload>> {
         let added = change(ctx, &input.list_id, &input.user_id, true).await;
         Some(added.map(|(user_list, user_errors)| AddUserToListPayload { user_list, user_errors }))
     }
 
-    /// Takes somebody off a list of the viewer: their statuses are out of its timeline when this answers. Undoing what is not done
-    /// changes nothing. Needs a session.
+    /// Removes an account from a list of the viewer. On return its statuses are no longer in the list's timeline. Succeeds without a change if it is
+    /// no member. Requires a session.
     async fn remove_user_from_list(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Whom to take off which list.")] input: RemoveUserFromListInput,
+        #[graphql(desc = "The list and the account to remove.")] input: RemoveUserFromListInput,
     ) -> Option<Result<RemoveUserFromListPayload>> {
         let removed = change(ctx, &input.list_id, &input.user_id, false).await;
         Some(removed.map(|(user_list, user_errors)| RemoveUserFromListPayload { user_list, user_errors }))

@@ -380,7 +380,7 @@ impl PageSource for Members<'_> {
 
 /// The user error for a list that does not exist or is another's.
 pub fn not_found() -> UserError {
-    UserError::new(UserErrorCode::NotFound, "There is no such list of yours.", &["listId"])
+    UserError::new(UserErrorCode::NotFound, "There is no such list, or it is not yours.", &["listId"])
 }
 
 /// The user error for an unknown account.
@@ -389,11 +389,11 @@ pub fn no_account() -> UserError {
 }
 
 fn too_many_lists() -> UserError {
-    let message = format!("One has at most {MAX_LISTS} lists. Delete one first.");
+    let message = format!("You can have at most {MAX_LISTS} lists. Delete one first.");
     UserError::new(UserErrorCode::LimitReached, message, &[])
 }
 
 fn too_many_members() -> UserError {
-    let message = format!("A list has at most {MAX_MEMBERS} members. Take somebody off it first.");
+    let message = format!("A list can have at most {MAX_MEMBERS} members. Remove one first.");
     UserError::new(UserErrorCode::LimitReached, message, &["listId"])
 }

@@ -14,46 +14,46 @@ use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
 pub struct SessionObject {
     /// The session.
     pub session: Session,
-    /// Whether it is the one that asks.
+    /// Whether this is the session of the request.
     pub is_current: bool,
 }
 
-/// A device that is logged in. Only its owner sees it.
+/// A session: a device that is logged in. Visible to its owner only.
 #[Object(name = "Session")]
 impl SessionObject {
-    /// Its id. Not the token, and of no use for logging in.
+    /// Global id, accepted by `node`. It is not the token and cannot be used to log in.
     pub async fn id(&self) -> ID {
         self.session.id.global().into()
     }
 
-    /// When it began.
+    /// Time of the log-in.
     async fn created_at(&self) -> DateTime {
         DateTime(self.session.id.time())
     }
 
-    /// When it was last used, to the minute.
+    /// Time of the last use, accurate to a minute.
     async fn last_seen_at(&self) -> DateTime {
         DateTime(self.session.seen)
     }
 
-    /// The User-Agent that began it; null when it gave none.
+    /// User-Agent header of the log-in. Null if it was missing.
     async fn user_agent(&self) -> Option<Text<'_>> {
         Some(self.session.agent.as_str()).filter(|agent| !agent.is_empty()).map(Text)
     }
 
-    /// Whether it is the session that asks.
+    /// Whether this is the session of the request.
     async fn is_current(&self) -> bool {
         self.is_current
     }
 }
 
-/// What can be read of sessions.
+/// Queries of sessions.
 #[derive(Default)]
 pub struct SessionQuery;
 
 #[Object]
 impl SessionQuery {
-    /// The viewer's sessions, newest first, at most 100. Needs a session.
+    /// Sessions of the viewer, newest first. At most 100. Requires a session.
     async fn viewer_sessions(&self, ctx: &Context<'_>) -> Option<Result<List<SessionObject>>> {
         let found = async {
             let request = request(ctx)?;
@@ -66,94 +66,93 @@ impl SessionQuery {
     }
 }
 
-/// A session that has just begun.
+/// A new session.
 #[derive(SimpleObject)]
 #[graphql(name = "NewSession")]
 struct NewSessionObject {
-    /// What proves the session: send it as `Authorization: Bearer TOKEN`. It is shown this once.
+    /// The session's access token, to send as `Authorization: Bearer TOKEN`. It is returned only once.
     token: String,
-    /// When the session ends at the latest; sooner if it is not used for a while.
+    /// Latest time at which the session ends. A session that is not used ends sooner.
     expires_at: DateTime,
-    /// Token of the device that logged in, valid for 90 days. Keep it beyond the end of the session, in place of an earlier one, and send it as
-    /// `deviceToken` with the next `logIn` of this account: failed log-ins from elsewhere can then never keep this device out. It is no
-    /// session and gives no access.
+    /// Token of this device, valid for 90 days. Store it beyond the end of the session, in place of an earlier one, and send it as `deviceToken` with
+    /// the next `logIn` of this account: failed log-ins from elsewhere then never lock this device out. It gives no access.
     device_token: String,
-    /// Whose it is.
+    /// Account of the session.
     user: UserObject,
 }
 
-/// What came of signing up.
+/// Result of `signUp`.
 #[derive(SimpleObject)]
 struct SignUpPayload {
-    /// The new account's first session; null when there are errors.
+    /// First session of the new account. Null if there are user errors.
     session: Option<NewSessionObject>,
-    /// What is wrong with the input; empty on success.
+    /// Errors in the input. Empty on success.
     user_errors: Vec<UserError>,
 }
 
-/// What came of logging in.
+/// Result of `logIn`.
 #[derive(SimpleObject)]
 struct LogInPayload {
-    /// The new session; null when there are errors.
+    /// The new session. Null if there are user errors.
     session: Option<NewSessionObject>,
-    /// What is wrong with the input; empty on success.
+    /// Errors in the input. Empty on success.
     user_errors: Vec<UserError>,
 }
 
-/// How one proves who one is.
+/// Input of `logIn`.
 #[derive(InputObject)]
 struct LogInInput {
-    /// The login, in any case.
+    /// Login, ignoring case.
     login: String,
-    /// The password.
+    /// Password.
     password: String,
-    /// The `deviceToken` of an earlier log-in to this account on this device, if there is one. Failed log-ins of this device are then counted
-    /// apart from all others. A token that is expired, revoked or of another account counts as none.
+    /// The `deviceToken` of an earlier log-in to this account on this device. Failed log-ins of this device are then counted separately from all
+    /// others. A token that is expired, revoked or of another account is ignored.
     device_token: Option<String>,
 }
 
-/// What came of logging out.
+/// Result of `logOut`.
 #[derive(SimpleObject)]
 struct LogOutPayload {
-    /// The session that ended.
+    /// Id of the ended session.
     ended_session_id: Option<ID>,
     /// Always empty.
     user_errors: Vec<UserError>,
 }
 
-/// Which sessions to end: exactly one of `sessionId` and `allOthers`.
+/// Input of `endSessions`: exactly one of `sessionId` and `allOthers`.
 #[derive(InputObject)]
 struct EndSessionsInput {
-    /// One session of the viewer; the one that asks too.
+    /// Id of a session of the viewer. It may be the current one.
     session_id: Option<ID>,
-    /// True: every session but the one that asks. Device tokens of the account are revoked too.
+    /// True ends every session except the current one and revokes the account's device tokens.
     all_others: Option<bool>,
-    /// With `allOthers`: the device token of the device that asks, if it has one. The answer has a new one in its place.
+    /// With `allOthers`: device token of the current device. The result has a new one to replace it.
     device_token: Option<String>,
 }
 
-/// Which sessions ended.
+/// Result of `endSessions`.
 #[derive(SimpleObject)]
 struct EndSessionsPayload {
-    /// Those that ended, newest first; null when there are errors.
+    /// Ids of the ended sessions, newest first. Null if there are user errors.
     ended_session_ids: Option<Vec<ID>>,
-    /// With `allOthers`: the new device token of the device that asks; null when it sent none that was valid.
+    /// With `allOthers`: new device token of the current device. Null if the request had no valid one.
     device_token: Option<String>,
-    /// What is wrong with the input; empty on success.
+    /// Errors in the input. Empty on success.
     user_errors: Vec<UserError>,
 }
 
-/// What can be changed of sessions.
+/// Mutations of sessions.
 #[derive(Default)]
 pub struct SessionMutation;
 
 #[Object]
 impl SessionMutation {
-    /// Creates an account and begins its first session.
+    /// Creates an account and its first session.
     async fn sign_up(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "The account to create.")] input: SignUpInput,
+        #[graphql(desc = "The new account.")] input: SignUpInput,
     ) -> Option<Result<SignUpPayload>> {
         let made = async {
             let request = request(ctx)?;
@@ -164,11 +163,11 @@ impl SessionMutation {
         Some(made.await)
     }
 
-    /// Begins a session. An unknown login and a wrong password give the same answer.
+    /// Creates a session. An unknown login and a wrong password both fail with `WRONG_CREDENTIALS`.
     async fn log_in(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Who one is, and the proof.")] input: LogInInput,
+        #[graphql(desc = "Login and password.")] input: LogInInput,
     ) -> Option<Result<LogInPayload>> {
         let made = async {
             let request = request(ctx)?;
@@ -181,7 +180,7 @@ impl SessionMutation {
         Some(made.await)
     }
 
-    /// Ends the session that asks. Needs a session.
+    /// Ends the current session. Requires a session.
     async fn log_out(&self, ctx: &Context<'_>) -> Option<Result<LogOutPayload>> {
         let ended = async {
             let request = request(ctx)?;
@@ -191,12 +190,12 @@ impl SessionMutation {
         Some(ended.await)
     }
 
-    /// Ends one session of the viewer, or all others. Ending all others also revokes the device tokens of the account: a device is known again
-    /// once it logs in. Needs a session.
+    /// Ends one session of the viewer, or all except the current one. The latter also revokes the account's device tokens: a device receives a new
+    /// one at its next log-in. Requires a session.
     async fn end_sessions(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Which sessions to end.")] input: EndSessionsInput,
+        #[graphql(desc = "The sessions to end.")] input: EndSessionsInput,
     ) -> Option<Result<EndSessionsPayload>> {
         Some(end_sessions(ctx, input).await)
     }
@@ -225,13 +224,13 @@ async fn end_sessions(ctx: &Context<'_>, input: EndSessionsInput) -> Result<EndS
     Ok(EndSessionsPayload { ended_session_ids, device_token: device_token.flatten(), user_errors })
 }
 
-/// The session meant, or all others.
+/// The session to end; `None` for all others.
 fn which(input: &EndSessionsInput) -> Result<Option<SessionId>, Row> {
     match (&input.session_id, input.all_others) {
         (None, Some(true)) => Ok(None),
         (Some(id), None) => SessionId::from_global(id)
             .map(Some)
-            .ok_or_else(|| Row::new(UserErrorCode::NotFound, "There is no such session of yours.", &["sessionId"])),
-        _ => Err(Row::new(UserErrorCode::InvalidInput, "Give either `sessionId` or `allOthers: true`.", &[])),
+            .ok_or_else(|| Row::new(UserErrorCode::NotFound, "There is no such session, or it is not yours.", &["sessionId"])),
+        _ => Err(Row::new(UserErrorCode::InvalidInput, "Set either `sessionId` or `allOthers: true`.", &[])),
     }
 }

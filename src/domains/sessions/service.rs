@@ -271,7 +271,7 @@ pub async fn purge(app: &App, user: UserId) -> Result<bool, Error> {
 }
 
 fn not_found() -> UserError {
-    UserError::new(UserErrorCode::NotFound, "There is no such session of yours.", &["sessionId"])
+    UserError::new(UserErrorCode::NotFound, "There is no such session, or it is not yours.", &["sessionId"])
 }
 
 /// Adds a session to its account's list again, if it exists.

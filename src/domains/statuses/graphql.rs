@@ -22,7 +22,7 @@ object! {
         /// Global id, accepted by `node`.
         "id" id: ID = seen.status.id.global().into();
 
-        /// Text of the status: plain text of 1 to 500 characters.
+        /// Text of the status: plain text of 1 to 500 grapheme clusters.
         "message" message: Text<'_> = Text(&seen.status.message);
 
         /// Time of posting.
@@ -52,19 +52,19 @@ object! {
         Ok(author.map(UserObject).ok_or_else(|| Error::corrupt("a status without its author"))?)
     }
 
-    /// The comments under it.
+    /// Comments on this status.
     async fn comment_thread(&self, ctx: &Context<'_>) -> Result<CommentThread> {
         CommentThread::of(ctx, &self.0).await
     }
 
-    /// Those who like it, the newest like first.
+    /// Accounts that like this status, the newest like first.
     async fn likers(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "How many from the newest: 1 to 100; 20 if left out.")] first: Option<i32>,
-        #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
-        #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
-        #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
+        #[graphql(desc = "Number of entries from the start of the list. Default: 20. Maximum: 100.")] first: Option<i32>,
+        #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
+        #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<i32>,
+        #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
     ) -> Result<Connection<Likers>> {
         Box::pin(self.page_of_likers(request(ctx)?, PageArgs { first, after, last, before })).await
     }
@@ -91,7 +91,7 @@ impl ConnectionKind for Likers {
     type EdgeFields = LikedAt;
 }
 
-/// A place of the model.
+/// The location of a status.
 struct LocationObject(Location);
 
 object! {
@@ -108,41 +108,42 @@ object! {
 /// A place on the earth, in degrees.
 #[derive(InputObject)]
 struct LocationInput {
-    /// -90 to 90, north is positive.
+    /// Latitude: -90 to 90, north is positive.
     latitude: f64,
-    /// -180 to 180, east is positive.
+    /// Longitude: -180 to 180, east is positive.
     longitude: f64,
 }
 
-/// What to post.
+/// Input of `postStatus`.
 #[derive(InputObject)]
 struct PostStatusInput {
-    /// 1 to 500 characters as a reader counts them; newlines are allowed.
+    /// Text of the status: 1 to 500 grapheme clusters, newlines allowed. Leading and trailing white space is removed.
     message: String,
-    /// Where it is posted from, if everybody may know.
+    /// Place of posting, visible to everyone.
     location: Option<LocationInput>,
-    /// 1 to 64 visible ASCII characters of your choice. The same key within 24 hours gives the first answer again.
+    /// Idempotency key: 1 to 64 visible ASCII characters. A repeated request with the same key within 24 hours changes nothing and returns the first
+    /// result; with other input it fails with `IDEMPOTENCY_MISMATCH`.
     idempotency_key: Option<String>,
 }
 
-/// Which status to delete.
+/// Input of `deleteStatus`.
 #[derive(InputObject)]
 struct DeleteStatusInput {
-    /// A status of the viewer.
+    /// Id of a status of the viewer.
     status_id: ID,
 }
 
-/// Which status to like.
+/// Input of `likeStatus`.
 #[derive(InputObject)]
 struct LikeStatusInput {
-    /// The status.
+    /// Id of the status.
     status_id: ID,
 }
 
-/// Which status to like no longer.
+/// Input of `unlikeStatus`.
 #[derive(InputObject)]
 struct UnlikeStatusInput {
-    /// The status.
+    /// Id of the status.
     status_id: ID,
 }
 
@@ -152,73 +153,74 @@ macro_rules! status_payload {
         $(#[$doc])*
         #[derive(SimpleObject)]
         struct $name {
-            /// The status as it is now; null when there are errors.
+            /// The status after the change. Null if there are user errors.
             status: Option<StatusObject>,
-            /// What is wrong with the input; empty on success.
+            /// Errors in the input. Empty on success.
             user_errors: Vec<UserError>,
         }
     )*};
 }
 
 status_payload! {
-    /// What came of posting. A repeated request whose status has been deleted since has neither status nor errors.
+    /// Result of `postStatus`. If a request is repeated with its idempotency key after its status was deleted, `status` is null and `userErrors` is
+    /// empty.
     PostStatusPayload;
-    /// What came of liking.
+    /// Result of `likeStatus`.
     LikeStatusPayload;
-    /// What came of liking no longer.
+    /// Result of `unlikeStatus`.
     UnlikeStatusPayload;
 }
 
-/// What came of deleting.
+/// Result of `deleteStatus`.
 #[derive(SimpleObject)]
 struct DeleteStatusPayload {
-    /// The status that is gone; null when there are errors.
+    /// Id of the deleted status. Null if there are user errors.
     deleted_status_id: Option<ID>,
-    /// What is wrong with the input; empty on success.
+    /// Errors in the input. Empty on success.
     user_errors: Vec<UserError>,
 }
 
-/// What can be changed of statuses.
+/// Mutations of statuses.
 #[derive(Default)]
 pub struct StatusMutation;
 
 #[Object]
 impl StatusMutation {
-    /// Posts a status: it is in the viewer's own timelines and in the homes of the first 1,000 followers when this answers.
-    /// Needs a session.
+    /// Posts a status. On return it is in the viewer's timelines and in the homes of the first 1,000 followers; other followers receive it within
+    /// seconds. Requires a session.
     async fn post_status(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "What to post.")] input: PostStatusInput,
+        #[graphql(desc = "The new status.")] input: PostStatusInput,
     ) -> Option<Result<PostStatusPayload>> {
         let posted = post(ctx, input).await;
         Some(posted.map(|(status, user_errors)| PostStatusPayload { status, user_errors }))
     }
 
-    /// Deletes a status of the viewer, for everybody and at once. Needs a session.
+    /// Deletes a status of the viewer. On return nobody can read it. Requires a session.
     async fn delete_status(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Which status to delete.")] input: DeleteStatusInput,
+        #[graphql(desc = "The status to delete.")] input: DeleteStatusInput,
     ) -> Option<Result<DeleteStatusPayload>> {
         Some(delete(ctx, input).await)
     }
 
-    /// Likes a status. Doing it again changes nothing. Needs a session.
+    /// Likes a status. Succeeds without a change if the viewer likes it already. Requires a session.
     async fn like_status(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Which status to like.")] input: LikeStatusInput,
+        #[graphql(desc = "The status to like.")] input: LikeStatusInput,
     ) -> Option<Result<LikeStatusPayload>> {
         let liked = like(ctx, &input.status_id, true).await;
         Some(liked.map(|(status, user_errors)| LikeStatusPayload { status, user_errors }))
     }
 
-    /// Takes a like back. Undoing what is not done changes nothing. Needs a session.
+    /// Removes the viewer's like of a status. Succeeds without a change if there is none. Requires a session.
     async fn unlike_status(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Which status to like no longer.")] input: UnlikeStatusInput,
+        #[graphql(desc = "The status to unlike.")] input: UnlikeStatusInput,
     ) -> Option<Result<UnlikeStatusPayload>> {
         let unliked = like(ctx, &input.status_id, false).await;
         Some(unliked.map(|(status, user_errors)| UnlikeStatusPayload { status, user_errors }))

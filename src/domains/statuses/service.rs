@@ -229,7 +229,7 @@ async fn sync_like(app: &App, user: UserId, id: StatusId, mut stands: Option<u64
 }
 
 fn too_many_likes() -> UserError {
-    UserError::new(UserErrorCode::LimitReached, "One likes at most a million statuses. Take a like back first.", &["statusId"])
+    UserError::new(UserErrorCode::LimitReached, "You can like at most a million statuses. Remove a like first.", &["statusId"])
 }
 
 /// Removes deleted statuses from the sets of their likers: up to a thousand likes, divided among the statuses. Returns the statuses that

@@ -1,4 +1,4 @@
-//! Subscriptions: what can be waited for, and what is told.
+//! Subscriptions and their events in GraphQL.
 
 use super::model::{BoundingBox, EventContent, FilterInput, GapReason, HydratedEvent};
 use super::run::{RenderRun, SetupRun};
@@ -14,40 +14,44 @@ use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream, Stream};
 use std::future::{Future, ready};
 
-/// Why something may be missing.
+/// Reason of a gap in a stream.
 #[derive(Enum, Clone, Copy, PartialEq, Eq)]
 #[graphql(remote = "GapReason")]
 enum StreamGapReason {
-    /// It was too long ago: events are kept for a time, and only so many.
+    /// The cursor is too old: events are retained for a limited time and up to a limited number.
     Expired,
     /// The storage has lost events.
     Lost,
-    /// The client did not keep up with what was sent.
+    /// The client read its events too slowly.
     TooSlow,
 }
 
-/// Something that happened. `__typename` tells what.
+/// Event of a timeline or of the public stream. `__typename` is its kind.
 #[derive(Interface)]
 #[graphql(
     name = "StatusEvent",
-    field(name = "cursor", ty = "String", desc = "Where it stands in its stream: hand it in as `after` to go on from here.")
+    field(
+        name = "cursor",
+        ty = "String",
+        desc = "Position of the event in its stream. Pass it as `after` to resume behind this event."
+    )
 )]
 pub(super) enum StatusEvent {
-    /// Posted.
+    /// A status was posted.
     StatusPosted(StatusPosted),
-    /// Deleted.
+    /// A status or a comment was deleted.
     StatusDeleted(StatusDeleted),
-    /// Missing.
+    /// Events are missing.
     StreamGap(StreamGap),
 }
 
 /// A status was posted.
 pub(super) struct StatusPosted(String, crate::domains::statuses::ViewedStatus);
 
-/// A status was posted, and the viewer may see it.
+/// A status was posted that the viewer can see.
 #[Object]
 impl StatusPosted {
-    /// Where it stands in its stream: hand it in as `after` to go on from here.
+    /// Position of the event in its stream. Pass it as `after` to resume behind this event.
     async fn cursor(&self) -> String {
         self.0.clone()
     }
@@ -61,32 +65,32 @@ impl StatusPosted {
 /// A status was deleted.
 pub(super) struct StatusDeleted(String, ids::StatusId);
 
-/// A status was deleted: take it away wherever it is shown.
+/// A status was deleted. Remove it wherever it is displayed.
 #[Object]
 impl StatusDeleted {
-    /// Where it stands in its stream: hand it in as `after` to go on from here.
+    /// Position of the event in its stream. Pass it as `after` to resume behind this event.
     async fn cursor(&self) -> String {
         self.0.clone()
     }
 
-    /// The id that the status had.
+    /// Id of the deleted status.
     async fn status_id(&self) -> ID {
         self.1.global().into()
     }
 }
 
-/// Something may be missing.
+/// Events may be missing.
 pub(super) struct StreamGap(String, GapReason);
 
-/// Events before this one are missing: what is shown should be read anew. What follows is complete again.
+/// Events before this one may be missing: reload the data on display. The stream is complete from here on.
 #[Object]
 impl StreamGap {
-    /// Where it stands in its stream: hand it in as `after` to go on from here.
+    /// Position of the event in its stream. Pass it as `after` to resume behind this event.
     async fn cursor(&self) -> String {
         self.0.clone()
     }
 
-    /// Why they are missing.
+    /// Reason of the gap.
     async fn reason(&self) -> StreamGapReason {
         self.1.into()
     }
@@ -103,22 +107,26 @@ impl StatusEvent {
     }
 }
 
-/// Something that happened in a thread. `__typename` tells what. What is told is what is there by then: apply it by the comment's id.
+/// Event of a thread. `__typename` is its kind. An event carries the comment's state at delivery, so replace the comment by its id.
 #[derive(Interface)]
 #[graphql(
     name = "CommentEvent",
-    field(name = "cursor", ty = "String", desc = "Where it stands in its stream: hand it in as `after` to go on from here.")
+    field(
+        name = "cursor",
+        ty = "String",
+        desc = "Position of the event in its stream. Pass it as `after` to resume behind this event."
+    )
 )]
 pub(super) enum CommentEvent {
-    /// Added.
+    /// A comment was added.
     CommentAdded(CommentAdded),
-    /// Edited.
+    /// A comment was edited.
     CommentEdited(CommentEdited),
-    /// Deleted.
+    /// A status or a comment was deleted.
     CommentDeleted(CommentDeleted),
-    /// Voted on.
+    /// Votes on a comment changed.
     CommentVoted(CommentVoted),
-    /// Missing.
+    /// Events are missing.
     StreamGap(StreamGap),
 }
 
@@ -131,7 +139,7 @@ macro_rules! comment_event {
         $(#[$doc])*
         #[Object]
         impl $name {
-            /// Where it stands in its stream: hand it in as `after` to go on from here.
+            /// Position of the event in its stream. Pass it as `after` to resume behind this event.
             async fn cursor(&self) -> &str {
                 &self.0
             }
@@ -146,30 +154,31 @@ macro_rules! comment_event {
 
 comment_event! {
     /// A comment was added.
-    CommentAdded, "The comment as it is now.";
+    CommentAdded, "The comment at delivery.";
     /// The text of a comment was changed.
-    CommentEdited, "The comment as it is now.";
-    /// Votes on a comment have changed: told at most once a second for each comment, with all votes until then.
-    CommentVoted, "The comment as it is now.";
+    CommentEdited, "The comment at delivery.";
+    /// Votes on a comment have changed. Sent at most once a second for each comment, with all votes up to then.
+    CommentVoted, "The comment at delivery.";
 }
 
-/// A comment was deleted. One that has replies keeps its place: read it anew, or show it without text and author.
+/// A comment was deleted.
 pub(super) struct CommentDeleted(String, ids::CommentId, u64);
 
-/// A comment was deleted, by itself or with all below it. By itself it keeps its place while it has replies.
+/// A comment was deleted, by itself or with all comments below it. By itself it remains in the thread without its text and author while it has
+/// replies.
 #[Object]
 impl CommentDeleted {
-    /// Where it stands in its stream: hand it in as `after` to go on from here.
+    /// Position of the event in its stream. Pass it as `after` to resume behind this event.
     async fn cursor(&self) -> &str {
         &self.0
     }
 
-    /// The comment.
+    /// Id of the comment.
     async fn comment_id(&self) -> ID {
         self.1.global().into()
     }
 
-    /// How many living comments went, this one among them: more than one, when all below it went too.
+    /// Number of deleted comments, including this one: more than one if the comments below it were deleted as well.
     async fn removed_count(&self) -> u64 {
         self.2
     }
@@ -192,7 +201,7 @@ impl CommentEvent {
     }
 }
 
-/// What a run of a subscription resolves: nothing while it begins, what it is handed while it renders.
+/// The events that a run of a subscription resolves: none while it starts, those that the renderer hands over afterwards.
 async fn events<T: Send + 'static>(
     ctx: &Context<'_>,
     follow: impl Future<Output = std::result::Result<SubscriptionStream, Error>>,
@@ -222,99 +231,101 @@ impl StatusFilter {
     }
 }
 
-/// Which statuses of the public stream are wanted: exactly one of its fields.
+/// Filter of the public stream: exactly one of its fields.
 #[derive(InputObject)]
 pub(super) struct StatusFilter {
-    /// A part of all statuses.
+    /// A sample of all statuses.
     sample: Option<SampleFilter>,
-    /// Phrases of words: every word of any one of them stands in the message. At most 400.
+    /// Phrases: a status matches if it contains every word of at least one phrase. Words match whole, ignoring case; `#tag` and `@login` match a tag
+    /// and a mention. At most 400.
     track: Option<Vec<String>>,
-    /// Logins: posted by, or mentioning, any one of them. At most 5,000.
+    /// Logins: a status matches if one of the accounts posted it or is mentioned in it. At most 5,000.
     follow: Option<Vec<String>>,
-    /// Boxes on the earth: posted from within any one of them. At most 25.
+    /// Bounding boxes: a status matches if its location is in one of them. At most 25.
     locations: Option<Vec<BoxFilter>>,
 }
 
-/// A part of all statuses, the same one for the same `identifier`.
+/// A sample of all statuses: the same sample for the same `identifier`.
 #[derive(InputObject)]
 pub(super) struct SampleFilter {
-    /// How much of them, above 0 and at most 100.
+    /// Size of the sample in percent: more than 0, at most 100.
     percent: f64,
 }
 
-/// A box on the earth, in degrees, its edges included. One whose west is greater than its east goes across the antimeridian.
+/// A bounding box in degrees, its edges included. A box whose west is greater than its east crosses the antimeridian.
 #[derive(InputObject)]
 pub(super) struct BoxFilter {
-    /// Its west.
+    /// Western edge: -180 to 180.
     min_longitude: f64,
-    /// Its south.
+    /// Southern edge: -90 to 90.
     min_latitude: f64,
-    /// Its east.
+    /// Eastern edge: -180 to 180.
     max_longitude: f64,
-    /// Its north.
+    /// Northern edge: -90 to 90.
     max_latitude: f64,
 }
 
-/// What can be asked of the live streams without waiting.
+/// Queries of the streams.
 #[derive(Default)]
 pub struct StreamQuery;
 
 #[Object]
 impl StreamQuery {
-    /// Where the public stream stands now. Handed to `statusEvents` as `after`, nothing that is posted or deleted from here on is missed, even if the
-    /// first connection breaks before its first event.
+    /// Cursor of the current end of the public stream. Pass it as `after` to `statusEvents` to receive every event from now on, even if the first
+    /// connection breaks before its first event.
     async fn status_events_sync_cursor(&self, ctx: &Context<'_>) -> Result<String> {
         Ok(Box::pin(service::public_cursor(&request(ctx)?.app)).await?)
     }
 }
 
-/// What can be waited for.
+/// Subscriptions to streams.
 #[derive(Default)]
 pub struct StreamSubscription;
 
 #[Subscription]
 impl StreamSubscription {
-    /// What happens in the viewer's home. Needs a session.
+    /// Events of the viewer's home timeline. Requires a session.
     async fn home_timeline_events(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Go on from this event's cursor, or from a home's `syncCursor`; from now if left out.")] after: Option<
+        #[graphql(desc = "Cursor of an event, or `syncCursor` of the home, to resume behind. Default: start now.")] after: Option<
             String,
         >,
     ) -> Result<impl Stream<Item = StatusEvent> + use<>> {
         events(ctx, service::home(request(ctx)?.clone(), after.as_deref()), StatusEvent::of).await
     }
 
-    /// What happens in the timeline of a list of the viewer's. Needs a session.
+    /// Events of the timeline of a list of the viewer. Requires a session.
     async fn list_timeline_events(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "The list.")] list_id: ID,
-        #[graphql(desc = "Go on from this event's cursor, or from the timeline's `syncCursor`; from now if left out.")]
+        #[graphql(desc = "Id of the list.")] list_id: ID,
+        #[graphql(desc = "Cursor of an event, or `syncCursor` of the timeline, to resume behind. Default: start now.")]
         after: Option<String>,
     ) -> Result<impl Stream<Item = StatusEvent> + use<>> {
         events(ctx, service::list(request(ctx)?.clone(), &list_id, after.as_deref()), StatusEvent::of).await
     }
 
-    /// The public stream: what anybody posts, and what of that is deleted.
+    /// The public stream: statuses of all accounts that match a filter, and deletions of statuses that were sent.
     async fn status_events(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Which statuses.")] filter: StatusFilter,
-        #[graphql(desc = "Names a sample: the same statuses for the same text. At most 64 bytes.")] identifier: Option<String>,
-        #[graphql(desc = "Go on from this event's cursor, or from `statusEventsSyncCursor`; from now if left out.")]
-        after: Option<String>,
+        #[graphql(desc = "Filter: exactly one of its fields.")] filter: StatusFilter,
+        #[graphql(desc = "Identifier of a sample: the same identifier selects the same statuses. At most 64 bytes.")] identifier: Option<String>,
+        #[graphql(desc = "Cursor of an event, or `statusEventsSyncCursor`, to resume behind. Default: start now.")] after: Option<
+            String,
+        >,
     ) -> Result<impl Stream<Item = StatusEvent> + use<>> {
         let input = filter.input(identifier);
         events(ctx, service::public(request(ctx)?.clone(), input, after.as_deref()), StatusEvent::of).await
     }
 
-    /// What happens in the thread under a status. Completes when the status is gone.
+    /// Events of the thread of a status. Completes when the status is deleted.
     async fn comment_events(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "The status.")] status_id: ID,
-        #[graphql(desc = "Go on from this event's cursor, or from the thread's `syncCursor`; from now if left out.")]
+        #[graphql(desc = "Id of the status.")] status_id: ID,
+        #[graphql(desc = "Cursor of an event, or `syncCursor` of the thread, to resume behind. Default: start now.")]
         after: Option<String>,
     ) -> Result<impl Stream<Item = CommentEvent> + use<>> {
         events(ctx, service::thread(request(ctx)?.clone(), &status_id, after.as_deref()), CommentEvent::of).await

@@ -47,7 +47,7 @@ pub async fn home(request: Request, after: Option<&str>) -> Result<SubscriptionS
 /// As [`home`]; `BAD_USER_INPUT` if the viewer has no such list.
 pub async fn list(request: Request, list: &str, after: Option<&str>) -> Result<SubscriptionStream, Error> {
     let owner = request.viewer()?.user;
-    let unknown = || Error::BadUserInput("`listId` is no list of yours.".into());
+    let unknown = || Error::BadUserInput("`listId` is not a list of yours.".into());
     let id = UserListId::from_global(list).ok_or_else(unknown)?;
     if !lists::is_owned_by(&request.app, owner, id).await? {
         return Err(unknown());
@@ -128,7 +128,7 @@ async fn open(
 /// # Errors
 /// `BAD_USER_INPUT` if the viewer can see no such status, and for a cursor that is forged or of another thread.
 pub async fn thread(request: Request, status: &str, after: Option<&str>) -> Result<SubscriptionStream, Error> {
-    let unknown = || Error::BadUserInput("`statusId` is no status.".into());
+    let unknown = || Error::BadUserInput("`statusId` is not a status.".into());
     let status = StatusId::from_global(status).ok_or_else(unknown)?;
     // The status as it is now, not as it was when the request began: later events are sent.
     request.reset_loaders();

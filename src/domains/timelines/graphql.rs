@@ -11,24 +11,24 @@ use crate::schema::{Connection, ConnectionKind, Edge, object, request};
 use async_graphql::connection::EmptyFields;
 use async_graphql::{Context, ID, Object, Result};
 
-/// A timeline of somebody.
+/// A timeline.
 pub enum Timeline {
-    /// What those one follows say, and oneself.
+    /// Statuses of an account and of the accounts that it follows.
     Home(UserId),
-    /// What one says oneself.
+    /// Statuses of an account.
     Profile(UserId),
-    /// What those on a list say; for its owner alone.
+    /// Statuses of the members of a list. Visible to its owner only.
     List(ids::UserListId),
 }
 
 /// The kind of list in the ids of promoted entries.
 const PROMOTED: u8 = b'a';
 
-/// Statuses, newest first.
+/// A home, a profile or a list timeline: statuses, newest first.
 #[Object(name = "Timeline")]
 impl Timeline {
-    /// The place up to which this answer shows the timeline. What comes later is newer than this cursor: hand it in as `before`
-    /// with `last`, or of a home and a list as `after` of the subscription to its events. What the answer showed never comes again after it.
+    /// Cursor of the newest state that this response shows. To read newer entries, pass it as `before` with `last`; to receive events from here on,
+    /// pass it as `after` to `homeTimelineEvents` or `listTimelineEvents`. Statuses that this response shows are not sent again.
     async fn sync_cursor(&self, ctx: &Context<'_>) -> Result<String> {
         let request = request(ctx)?;
         // First, as `entries` does: both must ask for the home in the same moment.
@@ -45,14 +45,16 @@ impl Timeline {
         Ok(cursors.encode(self.list(), position) + &place.encode(&cursors, self.list()))
     }
 
-    /// The statuses in it, newest first. A page is short only at the end.
+    /// Entries of the timeline, newest first. A page has fewer entries than requested only at the end of the timeline.
     async fn entries(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "How many from the newest: 1 to 100; 20 if left out.")] first: Option<i32>,
-        #[graphql(desc = "Only what comes after (is older than) this cursor.")] after: Option<String>,
-        #[graphql(desc = "How many from the oldest, or next to `before`: 1 to 100.")] last: Option<i32>,
-        #[graphql(desc = "Only what comes before (is newer than) this cursor.")] before: Option<String>,
+        #[graphql(desc = "Number of entries from the start of the list. Default: 20. Maximum: 100.")] first: Option<i32>,
+        #[graphql(desc = "Cursor: only entries after it, which are older.")] after: Option<String>,
+        #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<
+            i32,
+        >,
+        #[graphql(desc = "Cursor: only entries before it, which are newer.")] before: Option<String>,
     ) -> Result<Connection<Entries>> {
         let args = PageArgs { first, after, last, before };
         let request = request(ctx)?;
@@ -72,13 +74,13 @@ impl Timeline {
     }
 }
 
-/// Whether the client knows promoted entries from others.
+/// Whether the client selects `promotion`, and so can tell promoted entries from others.
 fn selects_promotion(ctx: &Context<'_>) -> bool {
     ctx.look_ahead().field("edges").field("node").field("promotion").exists()
 }
 
 impl Timeline {
-    /// The feed that it shows; `None` for a profile.
+    /// The feed of the timeline; `None` for a profile.
     const fn feed(&self) -> Option<Feed> {
         match self {
             Self::Home(owner) => Some(Feed::Home(*owner)),
@@ -102,7 +104,7 @@ impl Timeline {
         Connection::from_page(request, page, list, EmptyFields, entry).await
     }
 
-    /// A page of a home with promoted entries.
+    /// A page of a home, with promoted entries.
     async fn promoted(&self, request: &Request, owner: UserId, args: PageArgs) -> Result<Connection<Entries>> {
         let (page, entries) = service::promoted_home(&request.app, &request.loaders(), owner, &args).await?;
         let (cursors, list) = (request.app.cursors().await?, self.list());
@@ -168,13 +170,13 @@ fn entry_id(list: ListId, position: u64, is_promoted: bool) -> String {
     ids::encode_entry(if is_promoted { PROMOTED } else { list.kind }, list.owner, position)
 }
 
-/// What can be read of timelines.
+/// Queries of timelines.
 #[derive(Default)]
 pub struct TimelineQuery;
 
 #[Object]
 impl TimelineQuery {
-    /// The viewer's home: what they and those they follow say. Needs a session.
+    /// Home timeline of the viewer: statuses of the viewer and of followed accounts. Requires a session.
     async fn home_timeline(&self, ctx: &Context<'_>) -> Option<Result<Timeline>> {
         let owner = request(ctx).and_then(|request| Ok(request.viewer()?.user));
         Some(owner.map(Timeline::Home))

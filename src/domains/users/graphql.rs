@@ -9,7 +9,7 @@ use crate::schema::{Connection, DateTime, FollowedAt, Text, TotalCount, UserErro
 use async_graphql::{Context, ID, InputObject, MaybeUndefined, Object, Result, SimpleObject};
 use std::sync::Arc;
 
-/// An account.
+/// A user account.
 pub struct UserObject(pub Arc<User>);
 
 object! {
@@ -21,10 +21,10 @@ object! {
         /// Login, as written at sign-up. Unique, ignoring case.
         "login" login: &str = &user.login;
 
-        /// Display name: 1 to 50 characters, not unique.
+        /// Display name: 1 to 50 grapheme clusters, not unique.
         "name" name: Text<'_> = Text(&user.name);
 
-        /// Biography: at most 160 characters. Empty if the account has none.
+        /// Biography: at most 160 grapheme clusters. Empty if the account has none.
         "bio" bio: Text<'_> = Text(&user.bio);
 
         /// Time of the sign-up.
@@ -40,41 +40,41 @@ object! {
         "statusesCount" statuses_count: u64 = user.posts;
     }
 
-    /// Whether the viewer follows this account. False about oneself, and for nobody.
+    /// Whether the viewer follows this account. False without a session and for the viewer's own account.
     async fn viewer_is_following(&self, ctx: &Context<'_>) -> Result<bool> {
         Ok(self.relation(ctx).await?.follows)
     }
 
-    /// Whether this account follows the viewer. False about oneself, and for nobody.
+    /// Whether this account follows the viewer. False without a session and for the viewer's own account.
     async fn is_following_viewer(&self, ctx: &Context<'_>) -> Result<bool> {
         Ok(self.relation(ctx).await?.is_followed)
     }
 
-    /// Those who follow this account, the newest follow first.
+    /// Followers of this account, the newest follow first.
     async fn followers(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "How many from the newest: 1 to 100; 20 if left out.")] first: Option<i32>,
-        #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
-        #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
-        #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
+        #[graphql(desc = "Number of entries from the start of the list. Default: 20. Maximum: 100.")] first: Option<i32>,
+        #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
+        #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<i32>,
+        #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
     ) -> Result<Connection<Follows>> {
         Box::pin(self.people(ctx, Direction::Followers, PageArgs { first, after, last, before })).await
     }
 
-    /// Those whom this account follows, the newest follow first.
+    /// Accounts that this account follows, the newest follow first.
     async fn following(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "How many from the newest: 1 to 100; 20 if left out.")] first: Option<i32>,
-        #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
-        #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
-        #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
+        #[graphql(desc = "Number of entries from the start of the list. Default: 20. Maximum: 100.")] first: Option<i32>,
+        #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
+        #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<i32>,
+        #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
     ) -> Result<Connection<Follows>> {
         Box::pin(self.people(ctx, Direction::Following, PageArgs { first, after, last, before })).await
     }
 
-    /// What this account has posted, newest first.
+    /// Statuses of this account, newest first.
     async fn profile_timeline(&self) -> Timeline {
         Timeline::Profile(self.0.id)
     }
@@ -97,13 +97,13 @@ impl UserObject {
     }
 }
 
-/// What can be read of accounts.
+/// Queries of accounts.
 #[derive(Default)]
 pub struct UserQuery;
 
 #[Object]
 impl UserQuery {
-    /// The account that asks; null when nobody is logged in.
+    /// The account of the session. Null without a session.
     async fn viewer(&self, ctx: &Context<'_>) -> Option<Result<UserObject>> {
         let found = async {
             let request = request(ctx)?;
@@ -113,8 +113,12 @@ impl UserQuery {
         found.await.transpose()
     }
 
-    /// The account with this login, in any case; null when nobody has it.
-    async fn user(&self, ctx: &Context<'_>, #[graphql(desc = "A login.")] login: String) -> Option<Result<UserObject>> {
+    /// The account with this login, ignoring case. Null if there is none.
+    async fn user(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Login, ignoring case.")] login: String,
+    ) -> Option<Result<UserObject>> {
         let found = async {
             let request = request(ctx)?;
             Ok(service::find_by_login(&request.app, &request.loaders(), &login).await?.map(UserObject))
@@ -123,14 +127,14 @@ impl UserQuery {
     }
 }
 
-/// What an account is made of.
+/// Input of `signUp`.
 #[derive(InputObject)]
 pub struct SignUpInput {
-    /// 1 to 30 letters A-Z, digits and underscores; unique whatever the case, kept as written.
+    /// Login: 1 to 30 letters A-Z, digits and underscores. Unique, ignoring case; displayed as written. A taken login fails with `LOGIN_TAKEN`.
     pub login: String,
-    /// 1 to 50 characters as a reader counts them.
+    /// Display name: 1 to 50 grapheme clusters.
     pub name: String,
-    /// 8 to 128 characters. Kept as a hash only.
+    /// Password: 8 to 128 characters without a space at either end. Stored as a hash.
     pub password: String,
 }
 
@@ -140,35 +144,35 @@ impl From<SignUpInput> for Registration {
     }
 }
 
-/// What is to change in the viewer's profile. What is left out stays.
+/// Input of `updateProfile`. Fields that are omitted do not change.
 #[derive(InputObject)]
 struct UpdateProfileInput {
-    /// 1 to 50 characters as a reader counts them.
+    /// Display name: 1 to 50 grapheme clusters.
     name: MaybeUndefined<String>,
-    /// At most 160 characters; null or empty clears it.
+    /// Biography: at most 160 grapheme clusters. Null or an empty string clears it.
     bio: MaybeUndefined<String>,
 }
 
-/// What became of the profile.
+/// Result of `updateProfile`.
 #[derive(SimpleObject)]
 struct UpdateProfilePayload {
-    /// The account as it is now; null when there are errors.
+    /// The changed account. Null if there are user errors.
     user: Option<UserObject>,
-    /// What is wrong with the input; empty on success.
+    /// Errors in the input. Empty on success.
     user_errors: Vec<UserError>,
 }
 
-/// What can be changed of accounts.
+/// Mutations of accounts.
 #[derive(Default)]
 pub struct UserMutation;
 
 #[Object]
 impl UserMutation {
-    /// Changes the viewer's name or bio. Needs a session.
+    /// Changes the viewer's name or biography. Requires a session.
     async fn update_profile(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "What is to change.")] input: UpdateProfileInput,
+        #[graphql(desc = "New values.")] input: UpdateProfileInput,
     ) -> Option<Result<UpdateProfilePayload>> {
         Some(update_profile(ctx, input).await)
     }

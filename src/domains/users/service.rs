@@ -246,7 +246,7 @@ pub async fn update_profile(app: &App, id: UserId, change: ProfileChange) -> Out
     let change = change.check().map_err(Refusal::User)?;
     store::update(app.db(), id, change.name.as_deref(), change.bio.as_deref()).await?;
     let user = store::get(app.db(), id).await?;
-    user.ok_or_else(|| UserError::new(UserErrorCode::NotFound, "This account is gone.", &[]).into())
+    user.ok_or_else(|| UserError::new(UserErrorCode::NotFound, "This account was deleted.", &[]).into())
 }
 
 /// The accounts with these logins, in any case; unknown logins are left out. A round trip for every 500 logins; texts that cannot be a

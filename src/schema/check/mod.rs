@@ -288,7 +288,7 @@ fn hold(code: &str, limit: &str, max: usize, counted: usize) -> Result<(), Refus
 /// The refusal, in words and in members that a program can read. Counts that saturated are told as what fits GraphQL's Int.
 fn over<T>(code: &str, limit: &str, max: usize, counted: usize) -> Result<T, Refused> {
     let counted = counted.min(i32::MAX as usize);
-    let message = format!("The document is over the limit `{limit}`: {counted} were counted, at most {max} are taken.");
+    let message = format!("The document exceeds the limit `{limit}`: {counted} counted, at most {max} allowed.");
     let mut extensions = ErrorExtensionValues::default();
     extensions.set("code", code);
     extensions.set("limit", limit);

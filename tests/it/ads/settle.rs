@@ -97,7 +97,7 @@ async fn a_larger_budget_wakes_an_exhausted_campaign() {
     ads::settle(&app.app, id(&campaign)).await.expect("a store");
     assert_eq!((offers(&app, &campaign).len(), state(&ada, &campaign).await["state"].take()), (0, json!("EXHAUSTED")));
     let refused = super::run(&ada, "UpdateCampaign", json!({ "campaignId": campaign, "budget": "0.002999" })).await;
-    assert_eq!(refused["userErrors"][0]["message"], "At least 0.003 of the budget is spent or reserved.");
+    assert_eq!(refused["userErrors"][0]["message"], "The budget must be at least 0.003: that much is spent or reserved.");
     assert_eq!(refused["userErrors"][0]["path"], json!(["budget"]));
     done(&ada, "UpdateCampaign", "campaign", json!({ "campaignId": campaign, "budget": "0.005" })).await;
     assert_eq!((offers(&app, &campaign).len(), state(&ada, &campaign).await["state"].take()), (2, json!("ACTIVE")));

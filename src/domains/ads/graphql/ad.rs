@@ -1,4 +1,4 @@
-//! Ads, as their owner sees them.
+//! Ads in GraphQL, for their owner.
 
 use super::super::KeptAd;
 use super::super::{Creative, Money, Pricing, Slot, ecpm};
@@ -9,105 +9,105 @@ use crate::schema::{Decimal, DirectSerialize, Text, request};
 use async_graphql::{Context, Enum, ID, Object, Result};
 use std::sync::Arc;
 
-/// Where on a page an ad can stand.
+/// Slot of a page in which an ad is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[graphql(remote = "crate::domains::ads::Slot")]
 pub enum AdSlot {
-    /// Across the top.
+    /// Banner across the top of a page.
     Banner,
-    /// Along a side.
+    /// Tall ad at the side of a page.
     Skyscraper,
-    /// In the middle of a text.
+    /// Square ad within the text of a page.
     Square,
-    /// Among the entries of a home timeline: a promoted status.
+    /// Promoted status among the entries of a home timeline.
     InFeed,
 }
 
-/// What an advertiser pays for.
+/// Pricing model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[graphql(remote = "crate::domains::ads::Pricing")]
 pub enum AdPricing {
-    /// A thousand impressions; one costs a thousandth of the bid, exactly.
+    /// Cost per thousand impressions: each impression costs exactly a thousandth of the bid.
     Cpm,
-    /// A click. It is reserved at the impression, and comes back when nobody has clicked for an hour.
+    /// Cost per click. The bid is reserved at the impression and released if nobody clicks within an hour.
     Cpc,
 }
 
 /// An ad of the viewer.
 pub struct AdObject(pub Arc<KeptAd>);
 
-/// An ad of a campaign of the viewer. It never changes: to change one, make another and remove it.
+/// An ad of a campaign. It cannot be changed: create a new ad and remove the old one. Visible to its owner only.
 #[Object(name = "Ad")]
 impl AdObject {
-    /// Its id.
+    /// Global id, accepted by `node`.
     pub async fn id(&self) -> ID {
         self.0.ad.id.global().into()
     }
 
-    /// Where it can stand.
+    /// Slot in which the ad is shown.
     async fn slot(&self) -> AdSlot {
         self.0.ad.slot.into()
     }
 
-    /// What visitors read; null for a promoted status.
+    /// Text of the ad. Null for a promoted status.
     async fn snippet(&self) -> Option<Text<'_>> {
         if let Creative::Snippet { text, .. } = &self.0.ad.creative { Some(Text(text)) } else { None }
     }
 
-    /// Where a click leads; null for a promoted status.
+    /// Destination URL. Null for a promoted status.
     async fn target_url(&self) -> Option<Text<'_>> {
         if let Creative::Snippet { target, .. } = &self.0.ad.creative { Some(Text(target)) } else { None }
     }
 
-    /// What is paid for.
+    /// Pricing model.
     async fn pricing(&self) -> AdPricing {
         self.0.ad.pricing.into()
     }
 
-    /// The most that is paid: for a thousand impressions, or for a click.
+    /// Bid: the maximum price of a thousand impressions or of a click.
     async fn bid(&self) -> Decimal {
         Decimal(self.0.ad.bid.decimal())
     }
 
-    /// What ads are ordered by: what a thousand impressions bring. A CPM bid is that itself. A CPC bid is multiplied by a thousand times the clicks an
-    /// impression, as if there had been a hundred impressions more with one click: a new ad begins at 1 %, and learns from its own.
+    /// Expected revenue of a thousand impressions, by which ads are ranked. For CPM it is the bid. For CPC it is the bid times a thousand times the
+    /// click-through rate, which is estimated with a hundred more impressions and one more click: a new ad starts at 1 %.
     async fn ecpm(&self) -> Decimal {
         let (ad, counts) = (&self.0.ad, self.0.counts);
         Decimal(Money::millionths(ecpm(ad.pricing, ad.bid, counts.impressions, counts.clicks)).decimal())
     }
 
-    /// How often it was shown.
+    /// Number of impressions.
     async fn impression_count(&self) -> u64 {
         self.0.counts.impressions
     }
 
-    /// How often it was clicked; clicks that do not count are left out.
+    /// Number of valid clicks.
     async fn click_count(&self) -> u64 {
         self.0.counts.clicks
     }
 
-    /// Clicks an impression; 0 without impressions.
+    /// Click-through rate: valid clicks per impression. 0 without impressions.
     async fn ctr(&self) -> f64 {
         super::super::ctr(self.0.counts.impressions, self.0.counts.clicks)
     }
 
-    /// The promoted status; null for another ad, and when the status is gone: then the ad is not shown.
+    /// The promoted status. Null for other ads and if the status was deleted; the ad is then not shown.
     async fn status(&self, ctx: &Context<'_>) -> Result<Option<StatusObject>> {
         let Creative::Status(status) = self.0.ad.creative else { return Ok(None) };
         let shown = statuses::load_visible(&request(ctx)?.loaders(), [status]).await?.pop().flatten();
         Ok(shown.map(StatusObject))
     }
 
-    /// Its campaign.
+    /// Campaign of the ad.
     async fn campaign(&self, ctx: &Context<'_>) -> Result<Option<CampaignObject>> {
         let found = request(ctx)?.loaders().campaigns.load(self.0.ad.id.campaign).await?;
         Ok(found.map(CampaignObject))
     }
 
-    /// What it has come to.
+    /// Performance report.
     async fn report(
         &self,
-        #[graphql(desc = "How many of the last days: 1 to 366; 30 if left out.")] days: Option<i32>,
+        #[graphql(desc = "Number of days up to today, in UTC. Default: 30. Maximum: 366.")] days: Option<i32>,
     ) -> Result<AdReport> {
         Ok(AdReport::new(self.0.clone(), self::days(days)?))
     }
@@ -115,12 +115,12 @@ impl AdObject {
 
 impl DirectSerialize for AdObject {}
 
-/// A slot of the model's.
+/// Converts a slot for the model.
 pub(super) fn slot(slot: AdSlot) -> Slot {
     slot.into()
 }
 
-/// A pricing of the model's.
+/// Converts a pricing for the model.
 pub(super) fn pricing(pricing: AdPricing) -> Pricing {
     pricing.into()
 }

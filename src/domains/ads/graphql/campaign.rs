@@ -1,4 +1,4 @@
-//! Campaigns, as their owner sees them.
+//! Campaigns in GraphQL, for their owner.
 
 use super::super::Kept;
 use super::super::service;
@@ -15,83 +15,83 @@ use async_graphql::connection::EmptyFields;
 use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
 use std::sync::Arc;
 
-/// What state a campaign is in. Of several that fit, the first of: STOPPED, ENDED, PAUSED, EXHAUSTED, SCHEDULED, ACTIVE.
+/// State of a campaign. If several apply, the first of: STOPPED, ENDED, PAUSED, EXHAUSTED, SCHEDULED, ACTIVE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[graphql(remote = "State")]
 pub enum CampaignState {
-    /// It has not begun.
+    /// The campaign has not started.
     Scheduled,
-    /// It runs.
+    /// The campaign is running.
     Active,
-    /// Its owner holds it back.
+    /// The owner has paused the campaign.
     Paused,
-    /// What is left of its budget pays for none of its ads. A larger budget makes it run again.
+    /// The remaining budget does not pay for any of its ads. A larger budget makes the campaign run again.
     Exhausted,
-    /// Its time is over.
+    /// The end of the campaign has passed.
     Ended,
-    /// Its owner has ended it, for good.
+    /// The owner has stopped the campaign permanently.
     Stopped,
 }
 
-/// How a daily budget is spent.
+/// Pacing of the daily budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[graphql(remote = "Pacing")]
 pub enum CampaignPacing {
-    /// Evenly over the day in UTC, or what the campaign has of it; at most a minute ahead.
+    /// Evenly over the UTC day, or over the part of it in which the campaign runs; at most a minute ahead.
     Even,
     /// As fast as possible.
     Asap,
 }
 
-/// How often one visitor may see a campaign.
+/// Frequency cap: a limit on the impressions of a campaign for one visitor.
 #[derive(SimpleObject)]
 struct FrequencyCap {
-    /// So many impressions,
+    /// Maximum number of impressions in the window.
     impressions: u64,
-    /// in so many seconds from the first one on.
+    /// Length of the window in seconds, from its first impression.
     per_seconds: u64,
 }
 
 /// A campaign of the viewer.
 pub struct CampaignObject(pub Arc<Kept>);
 
-/// A campaign: ads that share a budget. Only its owner sees it.
+/// A campaign: ads that share a budget. Visible to its owner only.
 #[Object(name = "Campaign")]
 impl CampaignObject {
-    /// Its id.
+    /// Global id, accepted by `node`.
     pub async fn id(&self) -> ID {
         self.0.campaign.id.global().into()
     }
 
-    /// Its name: 1 to 100 characters, not unique. Readers of a status that it promotes see it as `promotion.campaignName`.
+    /// Name: 1 to 100 grapheme clusters, not unique. Readers of a status that it promotes see it as `promotion.campaignName`.
     async fn name(&self) -> Text<'_> {
         Text(&self.0.campaign.name)
     }
 
-    /// What state it is in.
+    /// Current state.
     async fn state(&self, ctx: &Context<'_>) -> Result<CampaignState> {
         let request = request(ctx)?;
         let ads = request.loaders().ads_of.load(self.0.campaign.id).await?;
         Ok(service::state(&request.app, &self.0, &ads).into())
     }
 
-    /// What it may spend in all.
+    /// Total budget.
     async fn budget(&self) -> Decimal {
         Decimal(self.0.campaign.budget.decimal())
     }
 
-    /// What it may spend on a day in UTC; null for no such bound.
+    /// Budget of a UTC day. Null if there is none.
     async fn daily_budget(&self) -> Option<Decimal> {
         self.0.campaign.daily.map(|daily| Decimal(daily.decimal()))
     }
 
-    /// What it has spent in all. What is reserved for clicks is not spent.
+    /// Total spend. Amounts reserved for clicks are not included.
     async fn spent(&self) -> Decimal {
         let spent = self.0.balances.iter().map(|balance| balance.spent.0).sum();
         Decimal(Money(spent).decimal())
     }
 
-    /// What it has spent of today's impressions, in UTC. What is reserved for clicks is not spent.
+    /// Spend on impressions of the current UTC day. Amounts reserved for clicks are not included.
     async fn spent_today(&self, ctx: &Context<'_>) -> Result<Decimal> {
         let request = request(ctx)?;
         let loaders = request.loaders();
@@ -100,73 +100,75 @@ impl CampaignObject {
         Ok(Decimal(today.unwrap_or_default().decimal()))
     }
 
-    /// What is reserved for clicks on what was shown within the last hour. It is of the budget, and of the daily budget of the day on which it was
-    /// reserved; what nobody clicks on comes back.
+    /// Amount reserved for clicks on impressions of the last hour. It counts against the budget and against the daily budget of the day of the
+    /// impression, and is released if nobody clicks.
     async fn reserved(&self) -> Decimal {
         let held = self.0.balances.iter().map(|balance| balance.held.0).sum();
         Decimal(Money(held).decimal())
     }
 
-    /// What is left of the daily budget of this day in UTC, past what is spent and what is reserved; null without a daily budget.
+    /// Remaining daily budget of the current UTC day: neither spent nor reserved. Null without a daily budget.
     async fn left_today(&self, ctx: &Context<'_>) -> Result<Option<Decimal>> {
         let today = request(ctx)?.app.now() / DAY;
         let left = |daily: Money| Decimal(daily.less(ShareBalance::taken(&self.0.balances, today).today).decimal());
         Ok(self.0.campaign.daily.map(left))
     }
 
-    /// When it begins; null for at once.
+    /// Start. Null if the campaign started at its creation.
     async fn starts_at(&self) -> Option<DateTime> {
         self.0.campaign.starts.map(DateTime)
     }
 
-    /// When it ends; null for when its budget does.
+    /// End. Null if the campaign runs until its budget is spent.
     async fn ends_at(&self) -> Option<DateTime> {
         self.0.campaign.ends.map(DateTime)
     }
 
-    /// When it was made.
+    /// Time of creation.
     async fn created_at(&self) -> DateTime {
         DateTime(self.0.campaign.id.time())
     }
 
-    /// The keywords of which a page must have one; without any it fits everywhere. With some, none of its ads is shown in feeds. In the order in
-    /// which they were added, at most 250.
+    /// Keywords, in the order in which they were added. At most 250. A page must have at least one of them; a campaign without keywords matches every
+    /// page. Ads of a campaign with keywords are not shown in feeds.
     async fn keywords(&self) -> Texts<'_> {
         Texts(&self.0.keywords)
     }
 
-    /// How often one visitor may see it; null for any number of times.
+    /// Frequency cap. Null if there is none.
     async fn frequency_cap(&self) -> Option<FrequencyCap> {
         let cap = self.0.campaign.cap?;
         Some(FrequencyCap { impressions: cap.impressions, per_seconds: cap.per_seconds })
     }
 
-    /// How it spends its daily budget.
+    /// Pacing of the daily budget.
     async fn pacing(&self) -> CampaignPacing {
         self.0.campaign.pacing.into()
     }
 
-    /// Whether the operator holds its owner's campaigns back.
+    /// Whether the operator has suspended the owner's campaigns.
     async fn is_suspended(&self) -> bool {
         self.0.campaign.suspended
     }
 
-    /// Its ads, the newest first. At most 100.
+    /// Ads of the campaign, newest first. At most 100.
     async fn ads(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "How many from the newest: 1 to 100; 20 if left out.")] first: Option<i32>,
-        #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
-        #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
-        #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
+        #[graphql(desc = "Number of entries from the start of the list. Default: 20. Maximum: 100.")] first: Option<i32>,
+        #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
+        #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<
+            i32,
+        >,
+        #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
     ) -> Result<Connection<Ads>> {
         Box::pin(page_of_ads(request(ctx)?, self.0.campaign.id, PageArgs { first, after, last, before })).await
     }
 
-    /// What it has come to.
+    /// Performance report.
     async fn report(
         &self,
-        #[graphql(desc = "How many of the last days: 1 to 366; 30 if left out.")] days: Option<i32>,
+        #[graphql(desc = "Number of days up to today, in UTC. Default: 30. Maximum: 366.")] days: Option<i32>,
     ) -> Result<CampaignReport> {
         Ok(CampaignReport::new(self.0.clone(), self::days(days)?))
     }
@@ -211,32 +213,36 @@ async fn page_of_campaigns(ctx: &Context<'_>, args: PageArgs) -> Result<Connecti
     Connection::from_page(request, page, service::campaigns_id(owner), total, campaign).await
 }
 
-/// What can be read of ads.
+/// Queries of ads.
 #[derive(Default)]
 pub struct AdQuery;
 
 #[Object]
 impl AdQuery {
-    /// The viewer's campaigns, the newest first, those that are over too. Needs a session.
+    /// Campaigns of the viewer, newest first, including those that have ended. At most 1,000. Requires a session.
     async fn viewer_campaigns(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "How many from the newest: 1 to 100; 20 if left out.")] first: Option<i32>,
-        #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
-        #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
-        #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
+        #[graphql(desc = "Number of entries from the start of the list. Default: 20. Maximum: 100.")] first: Option<i32>,
+        #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
+        #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<
+            i32,
+        >,
+        #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
     ) -> Option<Result<Connection<Campaigns>>> {
         Some(Box::pin(page_of_campaigns(ctx, PageArgs { first, after, last, before })).await)
     }
 
-    /// The viewer's websites, the newest first. Needs a session.
+    /// Websites of the viewer, newest first. At most 100. Requires a session.
     async fn viewer_websites(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "How many from the newest: 1 to 100; 20 if left out.")] first: Option<i32>,
-        #[graphql(desc = "Only what comes after this cursor.")] after: Option<String>,
-        #[graphql(desc = "How many from the oldest: 1 to 100.")] last: Option<i32>,
-        #[graphql(desc = "Only what comes before this cursor.")] before: Option<String>,
+        #[graphql(desc = "Number of entries from the start of the list. Default: 20. Maximum: 100.")] first: Option<i32>,
+        #[graphql(desc = "Cursor: only entries after it.")] after: Option<String>,
+        #[graphql(desc = "Number of entries from the end of the list, or directly before `before`. Maximum: 100.")] last: Option<
+            i32,
+        >,
+        #[graphql(desc = "Cursor: only entries before it.")] before: Option<String>,
     ) -> Option<Result<Connection<Websites>>> {
         Some(Box::pin(page_of_websites(ctx, PageArgs { first, after, last, before })).await)
     }

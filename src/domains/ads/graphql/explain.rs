@@ -1,4 +1,4 @@
-//! Why an ad is or is not shown, told to its advertiser.
+//! Explanations of ad decisions, for advertisers.
 
 use super::super::service::{self, WhyNot};
 use super::super::{Money, Reason};
@@ -7,65 +7,65 @@ use crate::base::ids::CampaignId;
 use crate::schema::{Decimal, request};
 use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
 
-/// Why a campaign is not shown. More may come.
+/// Reason why a campaign is not eligible. Reasons may be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[graphql(remote = "Reason")]
 pub enum IneligibilityReason {
-    /// It is paused.
+    /// The campaign is paused.
     Paused,
-    /// It was stopped.
+    /// The campaign was stopped.
     Stopped,
-    /// It has not begun.
+    /// The campaign has not started.
     NotStarted,
-    /// It is over.
+    /// The campaign has ended.
     Ended,
-    /// What is left of its budget pays for none of its ads of the slot.
+    /// The remaining budget does not pay for any of its ads in this slot.
     BudgetSpent,
-    /// What is left of the day's budget pays for none of them.
+    /// The remaining daily budget does not pay for any of its ads in this slot.
     DailyBudgetSpent,
-    /// It would spend the day's budget faster than evenly. It is shown again soon.
+    /// Even pacing holds the campaign back for the moment.
     Paced,
-    /// The visitor has seen enough of it; or nobody knows the visitor, and it must not be shown too often.
+    /// The frequency cap is reached for the visitor, or the campaign has a frequency cap and the request no `visitorId`.
     Capped,
-    /// It has keywords, and the page is about none of them.
+    /// The page has none of the campaign's keywords.
     Keywords,
-    /// It has ads, but none for the slot.
+    /// The campaign has no ad for the slot.
     Slot,
-    /// It has no ads. One for a status that was deleted is none.
+    /// The campaign has no ads. An ad of a deleted status does not count.
     NoAds,
-    /// Its advertiser is suspended.
+    /// The advertiser is suspended.
     Suspended,
 }
 
-/// How a campaign would fare now.
+/// Eligibility of a campaign for an ad request now.
 #[derive(SimpleObject)]
 struct AdExplanation {
-    /// Whether one of its ads may be shown.
+    /// Whether one of its ads is eligible.
     eligible: bool,
-    /// Every reason why not; empty when it is eligible.
+    /// All reasons why it is not eligible. Empty if it is.
     reasons: Vec<IneligibilityReason>,
-    /// Its place among the campaigns that are eligible, from 1 on; null when it is not, or stands below a thousand others.
+    /// Rank among the eligible campaigns, from 1. Null if it is not eligible, or ranks below a thousand others.
     rank: Option<u64>,
-    /// What its best ad of the slot is expected to bring for a thousand impressions; null without an ad there.
+    /// Expected revenue of a thousand impressions of its best ad in the slot. Null if it has no ad in the slot.
     ecpm: Option<Decimal>,
 }
 
-/// What an advertiser asks of decisions.
+/// Queries of ad decisions.
 #[derive(Default)]
 pub struct ExplainQuery;
 
 #[Object]
 impl ExplainQuery {
-    /// Why an ad of a campaign would or would not be shown now on such a page to such a visitor. Counts nothing. Null for a campaign that is not
-    /// the viewer's. Needs a session.
+    /// Explains whether an ad of a campaign would be shown now for such an ad request, and why not. Counts no impression. Null for a campaign that is
+    /// not the viewer's. Requires a session.
     async fn explain_ad(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "The campaign.")] campaign_id: ID,
-        #[graphql(desc = "Where on the page.")] slot: AdSlot,
-        #[graphql(desc = "What the page is about, at most 250.")] keywords: Option<Vec<String>>,
+        #[graphql(desc = "Id of the campaign.")] campaign_id: ID,
+        #[graphql(desc = "Slot on the page.")] slot: AdSlot,
+        #[graphql(desc = "Keywords of the page. At most 250.")] keywords: Option<Vec<String>>,
         #[graphql(
-            desc = "What the publisher calls the visitor. Whoever reads a home is none of these: what they have seen is told nobody."
+            desc = "The publisher's id of the visitor. Readers of home timelines have no such id: their impressions are not disclosed."
         )]
         visitor_id: Option<String>,
     ) -> Option<Result<Option<AdExplanation>>> {

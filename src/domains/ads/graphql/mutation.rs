@@ -1,4 +1,4 @@
-//! What can be changed of campaigns and ads.
+//! Mutations of campaigns and ads.
 
 use super::super::service;
 use super::super::{CampaignChange, CapDraft, NewAd, NewCampaign};
@@ -10,12 +10,12 @@ use crate::base::request::Request;
 use crate::schema::{DateTime, Decimal, UserError, refuse, request};
 use async_graphql::{Context, ID, InputObject, MaybeUndefined, Object, Result, SimpleObject};
 
-/// How often one visitor may see a campaign.
+/// Frequency cap: a limit on the impressions of a campaign for one visitor.
 #[derive(InputObject)]
 struct FrequencyCapInput {
-    /// So many impressions: 1 to 1,000,000,
+    /// Maximum number of impressions in the window: 1 to 1,000,000.
     impressions: i64,
-    /// in so many seconds from the first one on: 1 to 31,536,000, a year.
+    /// Length of the window in seconds, from its first impression: 1 to 31,536,000 (a year).
     per_seconds: i64,
 }
 
@@ -25,94 +25,96 @@ impl From<FrequencyCapInput> for CapDraft {
     }
 }
 
-/// A campaign to make. Money has at most six decimals, and is more than 0 and at most 9,000,000.
+/// Input of `createCampaign`. Amounts of money have at most six decimals and are more than 0 and at most 9,000,000.
 #[derive(InputObject)]
 struct CreateCampaignInput {
-    /// 1 to 100 characters as a reader counts them. Several campaigns may have one name. Readers of a status that it promotes see it.
+    /// Name: 1 to 100 grapheme clusters. Several campaigns may have the same name. Readers of a status that it promotes see it.
     name: String,
-    /// What it may spend in all.
+    /// Total budget.
     budget: Decimal,
-    /// What it may spend on a day in UTC.
+    /// Budget of a UTC day.
     daily_budget: Option<Decimal>,
-    /// When it begins; at once if left out, or over.
+    /// Start. Default: now, also for a time in the past.
     starts_at: Option<DateTime>,
-    /// When it ends: after it begins, and after now.
+    /// End: after the start and in the future. Default: none.
     ends_at: Option<DateTime>,
-    /// A page must have one of them; without any the campaign fits everywhere. With some, none of its ads is shown in feeds. At most 250 words or
-    /// phrases of 1 to 80 characters. Case and white space between words make no difference.
+    /// Keywords: at most 250 words or phrases of 1 to 80 grapheme clusters, compared whole, ignoring case and the amount of white space. A page must
+    /// have at least one of them; a campaign without keywords matches every page. Ads of a campaign with keywords are not shown in feeds.
     keywords: Option<Vec<String>>,
-    /// How often one visitor may see it. Then only visitors that a website tells apart see it at all.
+    /// Frequency cap. A campaign with a cap is only shown for ad requests with a `visitorId`.
     frequency_cap: Option<FrequencyCapInput>,
-    /// How it spends its daily budget; EVEN if left out.
+    /// Pacing of the daily budget. Default: `EVEN`.
     pacing: Option<CampaignPacing>,
-    /// 1 to 64 visible ASCII characters of your choice. The same key within 24 hours gives the first answer again.
+    /// Idempotency key: 1 to 64 visible ASCII characters. A repeated request with the same key within 24 hours changes nothing and returns the first
+    /// result; with other input it fails with `IDEMPOTENCY_MISMATCH`.
     idempotency_key: Option<String>,
 }
 
-/// What to change of a campaign. What is left out stays as it is.
+/// Input of `updateCampaign`. Fields that are omitted do not change.
 #[derive(InputObject)]
 struct UpdateCampaignInput {
-    /// A campaign of the viewer.
+    /// Id of a campaign of the viewer.
     campaign_id: ID,
-    /// Another name.
+    /// New name.
     name: Option<String>,
-    /// Another budget: at least what is spent or reserved. A larger one makes an exhausted campaign run again.
+    /// New budget: at least the amount spent and reserved. A larger budget makes an exhausted campaign run again.
     budget: Option<Decimal>,
-    /// Another daily budget; null for none. What was spent today counts.
+    /// New daily budget. Null removes it. The spend of today counts against it.
     daily_budget: MaybeUndefined<Decimal>,
-    /// Another beginning; null for at once. One to come lets a running campaign wait.
+    /// New start. Null is now. A future start suspends a running campaign until then.
     starts_at: MaybeUndefined<DateTime>,
-    /// Another end, after now; null for none. A later one makes an ended campaign run again.
+    /// New end, in the future. Null removes it. A later end makes an ended campaign run again.
     ends_at: MaybeUndefined<DateTime>,
-    /// All the keywords it is to have.
+    /// New list of all keywords.
     keywords: Option<Vec<String>>,
-    /// Another cap; null for none. What visitors have seen counts as long as it did under the cap before.
+    /// New frequency cap. Null removes it. Windows that have started keep their length.
     frequency_cap: MaybeUndefined<FrequencyCapInput>,
-    /// Another pacing.
+    /// New pacing.
     pacing: Option<CampaignPacing>,
 }
 
-/// Which campaign.
+/// The campaign.
 #[derive(InputObject)]
 struct CampaignInput {
-    /// A campaign of the viewer.
+    /// Id of a campaign of the viewer.
     campaign_id: ID,
 }
 
-/// Keywords of a campaign.
+/// Keywords of a campaign, to add or to remove.
 #[derive(InputObject)]
 struct CampaignKeywordsInput {
-    /// A campaign of the viewer.
+    /// Id of a campaign of the viewer.
     campaign_id: ID,
-    /// The keywords, at most 250. Case and white space between words make no difference.
+    /// Keywords. At most 250. Case and the amount of white space do not matter.
     keywords: Vec<String>,
 }
 
-/// An ad to add to a campaign: a snippet and its address, or in feeds a status.
+/// Input of `createAd`: a snippet and its destination URL, or a status for the slot `IN_FEED`.
 #[derive(InputObject)]
 struct CreateAdInput {
-    /// A campaign of the viewer.
+    /// Id of a campaign of the viewer.
     campaign_id: ID,
-    /// Where it can stand.
+    /// Slot in which the ad is shown.
     slot: AdSlot,
-    /// What visitors read: 1 to 2,000 characters as a reader counts them. Text, no markup: show it as such. Not in feeds.
+    /// Text of the ad: 1 to 2,000 grapheme clusters of plain text without markup. Not for `IN_FEED`.
     snippet: Option<String>,
-    /// Where a click leads: http or https, at most 2,048 bytes. Not in feeds.
+    /// Destination URL: http or https, at most 2,048 bytes. Not for `IN_FEED`.
     target_url: Option<String>,
-    /// A status of the viewer. In feeds only.
+    /// Id of a status of the viewer. Only for `IN_FEED`.
     status_id: Option<ID>,
-    /// What is paid for.
+    /// Pricing model.
     pricing: AdPricing,
-    /// The most that is paid, for a thousand impressions or for a click: more than 0, at most 9,000,000, with at most six decimals.
+    /// Bid: the maximum price of a thousand impressions or of a click. More than 0, at most 9,000,000, with at most six decimals.
     bid: Decimal,
-    /// 1 to 64 visible ASCII characters of your choice. The same key within 24 hours gives the first answer again.
+    /// Idempotency key: 1 to 64 visible ASCII characters. A repeated request with the same key within 24 hours changes nothing and returns the first
+    /// result; with other input it fails with `IDEMPOTENCY_MISMATCH`.
     idempotency_key: Option<String>,
 }
 
-/// Which ad.
+/// Input of `removeAd`.
 #[derive(InputObject)]
 struct RemoveAdInput {
-    /// An ad of a campaign of the viewer.
+    /// Id of an ad of the viewer.
     ad_id: ID,
 }
 
@@ -122,113 +124,117 @@ macro_rules! campaign_payload {
         $(#[$doc])*
         #[derive(SimpleObject)]
         struct $name {
-            /// The campaign as it is now; null when there are errors.
+            /// The campaign after the change. Null if there are user errors.
             campaign: Option<CampaignObject>,
-            /// What is wrong with the input; empty on success.
+            /// Errors in the input. Empty on success.
             user_errors: Vec<UserError>,
         }
     )*};
 }
 
 campaign_payload! {
-    /// What came of making a campaign.
+    /// Result of `createCampaign`.
     CreateCampaignPayload;
-    /// What came of changing a campaign.
+    /// Result of `updateCampaign`.
     UpdateCampaignPayload;
-    /// What came of holding a campaign back.
+    /// Result of `pauseCampaign`.
     PauseCampaignPayload;
-    /// What came of letting a campaign go on.
+    /// Result of `resumeCampaign`.
     ResumeCampaignPayload;
-    /// What came of ending a campaign.
+    /// Result of `stopCampaign`.
     StopCampaignPayload;
-    /// What came of adding keywords.
+    /// Result of `addCampaignKeywords`.
     AddCampaignKeywordsPayload;
-    /// What came of removing keywords.
+    /// Result of `removeCampaignKeywords`.
     RemoveCampaignKeywordsPayload;
 }
 
-/// What came of adding an ad. A repeated request whose ad has been removed since has neither ad nor errors.
+/// Result of `createAd`. If a request is repeated with its idempotency key after its ad was removed, `ad` is null and `userErrors` is empty.
 #[derive(SimpleObject)]
 struct CreateAdPayload {
-    /// The ad; null when there are errors.
+    /// The new ad. Null if there are user errors.
     ad: Option<AdObject>,
-    /// What is wrong with the input; empty on success.
+    /// Errors in the input. Empty on success.
     user_errors: Vec<UserError>,
 }
 
-/// What came of removing an ad.
+/// Result of `removeAd`.
 #[derive(SimpleObject)]
 struct RemoveAdPayload {
-    /// The ad that is gone; null when there are errors.
+    /// Id of the removed ad. Null if there are user errors.
     removed_ad_id: Option<ID>,
-    /// What is wrong with the input; empty on success.
+    /// Errors in the input. Empty on success.
     user_errors: Vec<UserError>,
 }
 
-/// What can be changed of ads.
+/// Mutations of campaigns and ads.
 #[derive(Default)]
 pub struct AdMutation;
 
 #[Object]
 impl AdMutation {
-    /// Makes a campaign, of which one may have 1,000. It runs at once, or when it begins, as soon as it has an ad. Needs a session.
+    /// Creates a campaign. It runs from its start on, as soon as it has an ad. An account has at most 1,000 campaigns; one more fails with
+    /// `LIMIT_REACHED`. Requires a session.
     async fn create_campaign(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "The campaign to make.")] input: CreateCampaignInput,
+        #[graphql(desc = "The new campaign.")] input: CreateCampaignInput,
     ) -> Option<Result<CreateCampaignPayload>> {
         let made = Box::pin(create(ctx, input)).await;
         Some(made.map(|(campaign, user_errors)| CreateCampaignPayload { campaign, user_errors }))
     }
 
-    /// Changes a campaign of the viewer. The very next decision goes by it. Needs a session.
+    /// Changes a campaign of the viewer. Effective from the next ad decision on. Requires a session.
     async fn update_campaign(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "What to change.")] input: UpdateCampaignInput,
+        #[graphql(desc = "New values.")] input: UpdateCampaignInput,
     ) -> Option<Result<UpdateCampaignPayload>> {
         let done = Box::pin(update(ctx, input)).await;
         Some(done.map(|(campaign, user_errors)| UpdateCampaignPayload { campaign, user_errors }))
     }
 
-    /// Holds a campaign of the viewer back: the very next decision goes without it. Doing it again changes nothing. Needs a session.
+    /// Pauses a campaign of the viewer. Effective from the next ad decision on. Succeeds without a change if it is paused already. Requires a
+    /// session.
     async fn pause_campaign(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Which campaign.")] input: CampaignInput,
+        #[graphql(desc = "The campaign.")] input: CampaignInput,
     ) -> Option<Result<PauseCampaignPayload>> {
         let done =
             Box::pin(change(ctx, &input.campaign_id, async |request, owner, id| service::pause(&request.app, owner, id).await));
         Some(done.await.map(|(campaign, user_errors)| PauseCampaignPayload { campaign, user_errors }))
     }
 
-    /// Lets a campaign of the viewer go on. Doing it again changes nothing. Needs a session.
+    /// Resumes a paused campaign of the viewer. Succeeds without a change if it is not paused. Requires a session.
     async fn resume_campaign(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Which campaign.")] input: CampaignInput,
+        #[graphql(desc = "The campaign.")] input: CampaignInput,
     ) -> Option<Result<ResumeCampaignPayload>> {
         let done =
             Box::pin(change(ctx, &input.campaign_id, async |request, owner, id| service::resume(&request.app, owner, id).await));
         Some(done.await.map(|(campaign, user_errors)| ResumeCampaignPayload { campaign, user_errors }))
     }
 
-    /// Ends a campaign of the viewer for good; clicks on what was shown still count. Doing it again changes nothing. Needs a session.
+    /// Stops a campaign of the viewer permanently. Clicks on earlier impressions still count. Succeeds without a change if it is stopped already.
+    /// Requires a session.
     async fn stop_campaign(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Which campaign.")] input: CampaignInput,
+        #[graphql(desc = "The campaign.")] input: CampaignInput,
     ) -> Option<Result<StopCampaignPayload>> {
         let done =
             Box::pin(change(ctx, &input.campaign_id, async |request, owner, id| service::stop(&request.app, owner, id).await));
         Some(done.await.map(|(campaign, user_errors)| StopCampaignPayload { campaign, user_errors }))
     }
 
-    /// Adds keywords to a campaign of the viewer, which holds 250. Those that it has stay as they are. Needs a session.
+    /// Adds keywords to a campaign of the viewer. A campaign has at most 250 keywords; more fail with `LIMIT_REACHED`. Keywords that it has already
+    /// do not change. Requires a session.
     async fn add_campaign_keywords(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Which keywords to add to which campaign.")] input: CampaignKeywordsInput,
+        #[graphql(desc = "The campaign and the keywords to add.")] input: CampaignKeywordsInput,
     ) -> Option<Result<AddCampaignKeywordsPayload>> {
         let done = Box::pin(change(ctx, &input.campaign_id, async |request, owner, id| {
             service::add_keywords(&request.app, owner, id, &input.keywords).await
@@ -236,11 +242,12 @@ impl AdMutation {
         Some(done.await.map(|(campaign, user_errors)| AddCampaignKeywordsPayload { campaign, user_errors }))
     }
 
-    /// Removes keywords from a campaign of the viewer; without any it fits everywhere. What it has not, changes nothing. Needs a session.
+    /// Removes keywords from a campaign of the viewer. A campaign without keywords matches every page. Keywords that it does not have are ignored.
+    /// Requires a session.
     async fn remove_campaign_keywords(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Which keywords to remove from which campaign.")] input: CampaignKeywordsInput,
+        #[graphql(desc = "The campaign and the keywords to remove.")] input: CampaignKeywordsInput,
     ) -> Option<Result<RemoveCampaignKeywordsPayload>> {
         let done = Box::pin(change(ctx, &input.campaign_id, async |request, owner, id| {
             service::remove_keywords(&request.app, owner, id, &input.keywords).await
@@ -248,20 +255,21 @@ impl AdMutation {
         Some(done.await.map(|(campaign, user_errors)| RemoveCampaignKeywordsPayload { campaign, user_errors }))
     }
 
-    /// Adds an ad to a campaign of the viewer, which holds 100 at once and 1,000 in its life. The very next decision may choose it. Needs a session.
+    /// Adds an ad to a campaign of the viewer. Effective from the next ad decision on. A campaign has at most 100 ads, and at most 1,000 over its
+    /// lifetime; one more fails with `LIMIT_REACHED`. Requires a session.
     async fn create_ad(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "The ad to add.")] input: CreateAdInput,
+        #[graphql(desc = "The new ad.")] input: CreateAdInput,
     ) -> Option<Result<CreateAdPayload>> {
         Some(Box::pin(create_ad(ctx, input)).await)
     }
 
-    /// Takes an ad from its campaign: the very next decision goes without it. Where it was shown, it can still be clicked. Needs a session.
+    /// Removes an ad from its campaign. Effective from the next ad decision on. Clicks on earlier impressions still count. Requires a session.
     async fn remove_ad(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Which ad to remove.")] input: RemoveAdInput,
+        #[graphql(desc = "The ad to remove.")] input: RemoveAdInput,
     ) -> Option<Result<RemoveAdPayload>> {
         Some(Box::pin(remove_ad(ctx, input)).await)
     }
@@ -287,7 +295,7 @@ async fn create(ctx: &Context<'_>, input: CreateCampaignInput) -> Result<Changed
     Ok((as_it_is_now(request, made).await?, user_errors))
 }
 
-/// What was sent: left out, null, or something.
+/// An optional change: omitted, null or a value.
 fn given<T, U>(value: MaybeUndefined<T>, as_it_is: impl FnOnce(T) -> U) -> Option<Option<U>> {
     match value {
         MaybeUndefined::Undefined => None,

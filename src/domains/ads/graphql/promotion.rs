@@ -1,4 +1,4 @@
-//! Promoted statuses: what tells them from others, and how one reports that they were seen.
+//! Promoted statuses in GraphQL: their mark in a timeline, and the report of their impressions.
 
 use super::super::service;
 use super::super::service::Promoted;
@@ -29,34 +29,35 @@ impl From<&Promoted> for Promotion {
     }
 }
 
-/// Promoted statuses that were seen.
+/// Input of `recordImpressions`.
 #[derive(InputObject)]
 struct RecordImpressionsInput {
-    /// Their tokens, at most 20.
+    /// Impression tokens of promoted statuses. At most 20.
     tokens: Vec<String>,
 }
 
-/// What came of recording.
+/// Result of `recordImpressions`.
 #[derive(SimpleObject)]
 struct RecordImpressionsPayload {
-    /// Those of the tokens that were counted: each once, within ten minutes, while the campaign may be shown to the viewer. Null when there
-    /// are errors.
+    /// Tokens whose impressions were counted: each once, within ten minutes, while the campaign is eligible for the viewer. Null if there are user
+    /// errors.
     counted_tokens: Option<Vec<String>>,
-    /// What is wrong with the input; empty on success.
+    /// Errors in the input. Empty on success.
     user_errors: Vec<UserError>,
 }
 
-/// What readers report.
+/// Mutations of readers of promoted statuses.
 #[derive(Default)]
 pub struct RecordMutation;
 
 #[Object]
 impl RecordMutation {
-    /// Reports which promoted statuses the viewer has seen: only this counts and charges them. Needs the session that read them.
+    /// Reports promoted statuses that were visible to the viewer. Only this counts and charges their impressions. Requires a session of the account
+    /// that read them.
     async fn record_impressions(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "What was seen.")] input: RecordImpressionsInput,
+        #[graphql(desc = "The impressions.")] input: RecordImpressionsInput,
     ) -> Option<Result<RecordImpressionsPayload>> {
         Some(Box::pin(record(ctx, input)).await)
     }

@@ -1,4 +1,4 @@
-//! What campaigns and ads have come to.
+//! Reports of campaigns and ads.
 
 use super::super::service;
 use super::super::{DEFAULT_DAYS, InvalidClick, InvalidClicks, MAX_DAYS, ShareBalance, Tally};
@@ -8,101 +8,101 @@ use crate::schema::{Date, Decimal, List, request};
 use async_graphql::{Context, Enum, Object, Result, SimpleObject};
 use std::sync::Arc;
 
-/// How many days a report is asked for.
+/// The number of days of a report.
 ///
 /// # Errors
 /// `BAD_USER_INPUT` outside of 1 to 366.
 pub(super) fn days(asked: Option<i32>) -> std::result::Result<u64, Error> {
     let Some(asked) = asked else { return Ok(DEFAULT_DAYS as u64) };
-    let refused = || Error::BadUserInput(format!("`days` is {asked}: a report has 1 to {MAX_DAYS} days."));
+    let refused = || Error::BadUserInput(format!("`days` must be from 1 to {MAX_DAYS}, not {asked}."));
     u64::try_from(asked).ok().filter(|days| (1..=MAX_DAYS as u64).contains(days)).ok_or_else(refused)
 }
 
-/// Why a click did not count.
+/// Reason why a click is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[graphql(remote = "InvalidClick")]
 enum InvalidClickReason {
-    /// The same impression was clicked before, or the promoted status was not recorded.
+    /// The impression was clicked before, or the impression of the promoted status was not reported.
     Repeated,
-    /// It came more than an hour after the impression.
+    /// The click came more than an hour after the impression.
     Late,
-    /// The impression itself did not count.
+    /// The impression itself is invalid.
     Impression,
     /// The visitor clicked more than ten times in a minute.
     Visitor,
     /// Too many clicks from one address.
     Address,
-    /// Too many clicks from one address on ads of the campaign; or the budget was not reserved for the click, and is not available.
+    /// Too many clicks from one address on ads of the campaign; or no budget was reserved for the click and none is available.
     Campaign,
     /// Too many clicks on the website, compared with its history.
     Website,
 }
 
-/// Clicks that did not count, and why.
+/// Number of invalid clicks for one reason.
 #[derive(SimpleObject)]
 struct InvalidClickCount {
-    /// Why.
+    /// Reason.
     reason: InvalidClickReason,
-    /// How many: at least 1.
+    /// Number of clicks. At least 1.
     count: u64,
 }
 
 impl InvalidClickCount {
-    /// In the order of the reasons, those without a click left out.
+    /// All reasons with at least one click, in the order of their declaration.
     fn all(clicks: InvalidClicks) -> List<Self> {
         let all = InvalidClick::ALL.into_iter().map(|reason| Self { reason: reason.into(), count: clicks.of(reason) });
         all.filter(|one| one.count > 0).collect()
     }
 }
 
-/// The totals of a campaign or an ad, part of the report of either.
+/// Totals of a campaign or an ad.
 struct Totals(Tally);
 
-/// The totals of a campaign or an ad.
+/// Totals of a campaign or an ad.
 #[Object]
 impl Totals {
-    /// Impressions in all.
+    /// Total number of impressions.
     async fn impressions(&self) -> u64 {
         self.0.impressions
     }
 
-    /// Clicks in all that counted.
+    /// Total number of valid clicks.
     async fn clicks(&self) -> u64 {
         self.0.clicks
     }
 
-    /// Clicks in all that did not count and cost nothing.
+    /// Total number of invalid clicks. They cost nothing.
     async fn invalid_clicks(&self) -> u64 {
         self.0.invalid
     }
 
-    /// The same by reason, without those that came before reasons were counted.
+    /// Invalid clicks by reason, without those from before reasons were recorded.
     async fn invalid_clicks_by_reason(&self) -> List<InvalidClickCount> {
         InvalidClickCount::all(self.0.reasons)
     }
 
-    /// Impressions in all that did not count and cost nothing: too many at one address, or on one website compared with its history.
+    /// Total number of invalid impressions: too many at one address, or on one website compared with its history. They cost nothing.
     async fn invalid_impressions(&self) -> u64 {
         self.0.invalid_impressions
     }
 
-    /// Clicks an impression; 0 without impressions.
+    /// Click-through rate: valid clicks per impression. 0 without impressions.
     async fn ctr(&self) -> f64 {
         self.0.ctr()
     }
 
-    /// What it has cost in all.
+    /// Total spend.
     async fn spend(&self) -> Decimal {
         Decimal(self.0.spent.decimal())
     }
 
-    /// What a thousand impressions have cost, rounded down to six decimals; 0 without impressions.
+    /// Spend per thousand impressions, rounded down to six decimals. 0 without impressions.
     async fn ecpm(&self) -> Decimal {
         Decimal(self.0.ecpm().decimal())
     }
 }
 
-/// What a campaign has come to. Its days and visitors are read where they are selected.
+/// The report of a campaign. Its days and its reach are read if they are selected.
 pub(super) struct CampaignReport {
     kept: Arc<Kept>,
     whole: Tally,
@@ -110,29 +110,29 @@ pub(super) struct CampaignReport {
 }
 
 impl CampaignReport {
-    /// With at most so many days.
+    /// A report of at most `most` days.
     pub(super) fn new(kept: Arc<Kept>, most: u64) -> Self {
         let whole = ShareBalance::whole(&kept.balances);
         Self { kept, whole, most }
     }
 }
 
-/// What a campaign has come to: in all, and by day. Everything is exact but for reach, which is known of campaigns alone: not of an ad.
+/// Report of a campaign: totals and days. All numbers are exact except `reach`, which is an estimate and not available for ads.
 #[Object]
 impl CampaignReport {
-    /// The numbers of all days.
+    /// Totals of all days.
     #[graphql(flatten)]
     async fn totals(&self) -> Totals {
         Totals(self.whole)
     }
 
-    /// How many different visitors saw it, of those that websites tell apart. An estimate, within 1 % as a rule.
+    /// Number of distinct visitors, of those with a `visitorId`. An estimate, usually within 1 %.
     async fn reach(&self, ctx: &Context<'_>) -> Result<u64> {
         let reach = Box::pin(service::reach(&request(ctx)?.loaders(), &self.kept.campaign, [None])).await?;
         Ok(reach.into_iter().sum())
     }
 
-    /// The last days up to today, the oldest first, those before the campaign was made left out. Days are UTC.
+    /// Days up to today, oldest first, without days before the campaign was created. Days are UTC.
     async fn days(&self, ctx: &Context<'_>) -> Result<List<CampaignDay>> {
         let request = request(ctx)?;
         let loaders = request.loaders();
@@ -151,26 +151,26 @@ impl CampaignReport {
     }
 }
 
-/// What a day has come to, of a campaign or of an ad.
+/// Numbers of a day of a campaign or an ad.
 #[derive(SimpleObject)]
 struct DayCounts {
-    /// The day, in UTC.
+    /// Day in UTC.
     date: Date,
-    /// Impressions.
+    /// Number of impressions.
     impressions: u64,
-    /// Clicks that counted.
+    /// Number of valid clicks.
     clicks: u64,
-    /// Clicks that did not.
+    /// Number of invalid clicks. They cost nothing.
     invalid_clicks: u64,
-    /// The same by reason. Clicks of days before reasons were counted have none.
+    /// Invalid clicks by reason, without those from before reasons were recorded.
     invalid_clicks_by_reason: List<InvalidClickCount>,
-    /// Impressions that did not count and cost nothing: too many at one address, or on one website compared with its history.
+    /// Number of invalid impressions: too many at one address, or on one website compared with its history. They cost nothing.
     invalid_impressions: u64,
-    /// Clicks an impression of that day; 0 without impressions.
+    /// Click-through rate of the day: valid clicks per impression. 0 without impressions.
     ctr: f64,
-    /// What it cost.
+    /// Spend.
     spend: Decimal,
-    /// What a thousand impressions of that day have cost, rounded down to six decimals; 0 without impressions.
+    /// Spend of the day per thousand impressions, rounded down to six decimals. 0 without impressions.
     ecpm: Decimal,
 }
 
@@ -190,16 +190,16 @@ impl DayCounts {
     }
 }
 
-/// A day of a campaign. Everything counts to the day of its impression.
+/// A day of a campaign. Clicks and spend are attributed to the day of the impression.
 #[derive(SimpleObject)]
 struct CampaignDay {
     #[graphql(flatten)]
     counts: DayCounts,
-    /// How many different visitors saw it that day: an estimate.
+    /// Number of distinct visitors of the day. An estimate.
     reach: u64,
 }
 
-/// What an ad has come to. Its days are read where they are selected.
+/// The report of an ad. Its days are read if they are selected.
 pub(super) struct AdReport {
     kept: Arc<KeptAd>,
     whole: Tally,
@@ -207,23 +207,23 @@ pub(super) struct AdReport {
 }
 
 impl AdReport {
-    /// With at most so many days.
+    /// A report of at most `most` days.
     pub(super) fn new(kept: Arc<KeptAd>, most: u64) -> Self {
         let whole = kept.counts;
         Self { kept, whole, most }
     }
 }
 
-/// What an ad has come to: in all, and by day. Everything is exact.
+/// Report of an ad: totals and days. All numbers are exact.
 #[Object]
 impl AdReport {
-    /// The numbers of all days.
+    /// Totals of all days.
     #[graphql(flatten)]
     async fn totals(&self) -> Totals {
         Totals(self.whole)
     }
 
-    /// The last days up to today, the oldest first, those before the ad was made left out. Days are UTC.
+    /// Days up to today, oldest first, without days before the ad was created. Days are UTC.
     async fn days(&self, ctx: &Context<'_>) -> Result<List<AdDay>> {
         let request = request(ctx)?;
         let days = Box::pin(service::days_of_ad(&request.app, &request.loaders(), &self.kept, self.most)).await?;
@@ -231,7 +231,7 @@ impl AdReport {
     }
 }
 
-/// A day of an ad. Everything counts to the day of its impression.
+/// A day of an ad. Clicks and spend are attributed to the day of the impression.
 #[derive(SimpleObject)]
 struct AdDay {
     #[graphql(flatten)]

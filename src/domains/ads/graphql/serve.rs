@@ -1,4 +1,4 @@
-//! What a page's ads are asked with and clicked with.
+//! Ad requests and clicks in GraphQL.
 
 use super::super::service::{self, Impression};
 use super::super::{Ad, Creative};
@@ -7,53 +7,53 @@ use crate::base::request::Request;
 use crate::schema::{UserError, refuse, request};
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
 
-/// What a page asks for.
+/// Input of `serveAds`.
 #[derive(InputObject)]
 struct ServeAdsInput {
-    /// The key of the website.
+    /// Key of the website.
     website_key: String,
-    /// Where on the page.
+    /// Slot on the page.
     slot: AdSlot,
-    /// What the page is about, at most 250: words or phrases, compared whole, without case. Ads with one of these keywords fit, and ads
-    /// without any.
+    /// Keywords of the page: words or phrases, compared whole, ignoring case. At most 250. Campaigns with at least one of them match, and campaigns
+    /// without keywords.
     keywords: Option<Vec<String>>,
-    /// What you call the visitor, the same at each visit: 1 to 200 bytes, kept as a hash only. All websites share these ids: a cap holds over two
-    /// of them where both use the same. Take one that cannot be guessed and is no account's id. Without it nobody knows what the visitor has
-    /// seen: only campaigns that do not ask for that fit, and ten clicks a minute count for an address.
+    /// Your id of the visitor, the same at each visit: 1 to 200 bytes, stored as a hash. All websites share these ids: a frequency cap holds across
+    /// websites that use the same id. Use one that cannot be guessed and is not an account's id. Without it only campaigns without a frequency cap
+    /// are eligible, and at most ten clicks a minute of one address are valid.
     visitor_id: Option<String>,
-    /// How many ads: 1 to 10; 1 if left out.
+    /// Number of ads. Default: 1. Maximum: 10.
     count: Option<i32>,
     /// The `serverKey` of a website that requires one. It is a secret of your server: never put it into a page.
     server_key: Option<String>,
-    /// The visitor's address, of IPv4 or IPv6, where your server asks with its key: impressions count for this address. Without it, they count for the
+    /// IPv4 or IPv6 address of the visitor, with `serverKey`: impressions are attributed to this address. Without it they are attributed to the
     /// address of your server, as if one visitor had seen them all.
     visitor_address: Option<String>,
 }
 
-/// A click.
+/// Input of `clickAd`.
 #[derive(InputObject)]
 struct ClickAdInput {
-    /// The token of the impression.
+    /// Token of the impression.
     token: String,
 }
 
-/// An ad that is shown, and counted as shown.
+/// An impression.
 struct AdImpression(Impression);
 
-/// An ad that is shown. It was counted when this was answered.
+/// An impression: an ad to show, counted when the response was sent.
 #[Object]
 impl AdImpression {
-    /// Its id. `node` does not find it again.
+    /// Id of the impression. `node` does not accept it.
     async fn id(&self) -> ID {
         self.0.id.global().into()
     }
 
-    /// What `clickAd` takes, once and within an hour.
+    /// Impression token, for `clickAd` once within an hour.
     async fn token(&self) -> &str {
         &self.0.token
     }
 
-    /// A link that counts the click and leads where the ad does: absolute where the server knows its public address, else a path.
+    /// URL that counts the click and redirects to the destination URL. Absolute if the server knows its public address, otherwise a path.
     async fn click_url(&self, ctx: &Context<'_>) -> Result<String> {
         let public = request(ctx)?.app.config().public_url.as_deref();
         Ok(format!("{}/click/{}", public.unwrap_or_default(), self.0.token))
@@ -65,16 +65,16 @@ impl AdImpression {
     }
 }
 
-/// What a page shows of an ad.
+/// An ad as a page shows it.
 #[derive(SimpleObject)]
 struct ShownAd {
-    /// Its id.
+    /// Global id, accepted by `node`.
     id: ID,
-    /// Where on the page.
+    /// Slot on the page.
     slot: AdSlot,
-    /// Its text, as its advertiser wrote it: a text, not HTML.
+    /// Text of the ad: plain text, not HTML.
     snippet: String,
-    /// Where a click leads in the end: http or https. Link to `clickUrl`, so that it counts.
+    /// Destination URL: http or https. Link to `clickUrl` instead, so that the click is counted.
     target_url: String,
 }
 
@@ -88,44 +88,46 @@ impl ShownAd {
     }
 }
 
-/// What a page shows.
+/// Result of `serveAds`.
 #[derive(SimpleObject)]
 struct ServeAdsPayload {
-    /// The ads, the best first, of different campaigns as far as there are so many; empty when nothing fits. Null when there are errors.
+    /// Impressions, the highest ranked first, of different campaigns as far as possible. Empty if no campaign is eligible. Null if there are user
+    /// errors.
     impressions: Option<Vec<AdImpression>>,
-    /// What is wrong with the input; empty on success.
+    /// Errors in the input. Empty on success.
     user_errors: Vec<UserError>,
 }
 
-/// What came of a click.
+/// Result of `clickAd`.
 #[derive(SimpleObject)]
 struct ClickAdPayload {
-    /// Where it leads, whether it was counted or not; null for a promoted status, and when there are errors.
+    /// Destination URL, also of an invalid click. Null for a promoted status and if there are user errors.
     target_url: Option<String>,
-    /// Whether it was counted: the first one of this impression, within an hour, from where people click as often. Null when there are errors.
+    /// Whether the click is valid: the first of its impression, within an hour, and not one of too many. Null if there are user errors.
     counted: Option<bool>,
-    /// What is wrong with the input; empty on success.
+    /// Errors in the input. Empty on success.
     user_errors: Vec<UserError>,
 }
 
-/// What pages and their visitors do.
+/// Mutations of publishers and visitors.
 #[derive(Default)]
 pub struct ServeMutation;
 
 #[Object]
 impl ServeMutation {
-    /// Decides which ads a page shows, and counts them as shown: budgets, daily budgets and what a visitor may see are held in the same step.
-    /// Needs no session, but the key of a website. What an address or a website asks for beyond what is plausible is shown and costs its advertisers nothing.
+    /// Selects ads for a page and counts their impressions. Budgets, daily budgets and frequency caps are enforced in the same step. Requires the key
+    /// of a website, no session. Impressions beyond what is plausible for an address or a website are invalid: they are served and cost nothing.
     async fn serve_ads(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "What the page asks for.")] input: ServeAdsInput,
+        #[graphql(desc = "The ad request.")] input: ServeAdsInput,
     ) -> Option<Result<ServeAdsPayload>> {
         Some(Box::pin(serve(ctx, input)).await)
     }
 
-    /// Counts a click, and tells where it leads. Once a token: another click of the same impression, and one of more than are plausible of a visitor, an
-    /// address or a website, are told as not counted. A forged token and one that is older than an hour are refused with `INVALID_TOKEN`; `clickUrl` leads on for a while longer.
+    /// Counts a click and returns the destination URL. Only the first click of an impression is valid; clicks beyond what is plausible for a visitor,
+    /// an address or a website are not. A forged token, or one older than an hour, fails with `INVALID_TOKEN`; `clickUrl` redirects for a while
+    /// longer.
     async fn click_ad(
         &self,
         ctx: &Context<'_>,

@@ -1,4 +1,4 @@
-//! Websites, as their owner sees and changes them.
+//! Websites in GraphQL, for their owner.
 
 use super::super::service;
 use super::super::{NewWebsite, Website};
@@ -14,41 +14,41 @@ use std::sync::Arc;
 /// A website of the viewer.
 pub struct WebsiteObject(pub Arc<Website>);
 
-/// A website that shows ads. Only its owner sees it.
+/// A website of a publisher, on which ads are shown. Visible to its owner only.
 #[Object(name = "Website")]
 impl WebsiteObject {
-    /// Its id.
+    /// Global id, accepted by `node`.
     pub async fn id(&self) -> ID {
         self.0.id.global().into()
     }
 
-    /// Its name: 1 to 100 characters, not unique.
+    /// Name: 1 to 100 grapheme clusters, not unique.
     async fn name(&self) -> Text<'_> {
         Text(&self.0.name)
     }
 
-    /// Where its pages come from: scheme, host, and port where that is not the scheme's own. It is told, and not compared with who asks: pages that
-    /// ask from a browser must be of an origin that the server allows.
+    /// Origin of its pages: scheme, host, and port unless it is the default. For display: it is not compared with the origin of ad requests. Requests
+    /// from a browser must come from an origin that the server allows.
     async fn origin(&self) -> Text<'_> {
         Text(&self.0.origin)
     }
 
-    /// What its pages ask for ads with. Anybody who reads them can read it: it says which website asks, and gives no other right.
+    /// Key with which its pages request ads. It is public: it identifies the website and gives no other right.
     async fn key(&self, ctx: &Context<'_>) -> Result<String> {
         Ok(service::key(&request(ctx)?.app, self.0.id).await?)
     }
 
-    /// The secret with which the website's server requests ads; null if the website does not require one. If it does, requests without it get no ads.
+    /// Secret with which the website's server requests ads. Null if the website does not require one. If it does, requests without it get no ads.
     async fn server_key(&self, ctx: &Context<'_>) -> Result<Option<String>> {
         Ok(service::server_key(&request(ctx)?.app, &self.0).await?)
     }
 
-    /// When it was registered.
+    /// Time of the registration.
     async fn created_at(&self) -> DateTime {
         DateTime(self.0.id.time())
     }
 
-    /// Whether the operator holds its owner's websites back: they are shown nothing.
+    /// Whether the operator has suspended the owner's websites: they get no ads.
     async fn is_suspended(&self) -> bool {
         self.0.suspended
     }
@@ -76,65 +76,66 @@ pub(super) async fn page_of_websites(ctx: &Context<'_>, args: PageArgs) -> Resul
     Connection::from_page(request, page, service::websites_id(owner), total, website).await
 }
 
-/// A website to register.
+/// Input of `registerWebsite`.
 #[derive(InputObject)]
 struct RegisterWebsiteInput {
-    /// 1 to 100 characters as a reader counts them. Several websites may have one name.
+    /// Name: 1 to 100 grapheme clusters. Several websites may have the same name.
     name: String,
-    /// Where its pages come from, such as `https://news.example`: http or https, without a path.
+    /// Origin of its pages, such as `https://news.example`: http or https, without a path.
     origin: String,
     /// Whether requests for ads require the website's `serverKey`: for publishers whose server requests ads and can keep a secret. Default: false.
     require_server_key: Option<bool>,
-    /// 1 to 64 visible ASCII characters of your choice. The same key within 24 hours gives the first answer again.
+    /// Idempotency key: 1 to 64 visible ASCII characters. A repeated request with the same key within 24 hours changes nothing and returns the first
+    /// result; with other input it fails with `IDEMPOTENCY_MISMATCH`.
     idempotency_key: Option<String>,
 }
 
-/// Which website.
+/// Input of `renewWebsiteServerKey`.
 #[derive(InputObject)]
 struct RenewWebsiteServerKeyInput {
-    /// A website of the viewer.
+    /// Id of a website of the viewer.
     website_id: ID,
 }
 
-/// What came of registering a website.
+/// Result of `registerWebsite`.
 #[derive(SimpleObject)]
 struct RegisterWebsitePayload {
-    /// The website; null when there are errors.
+    /// The new website. Null if there are user errors.
     website: Option<WebsiteObject>,
-    /// What is wrong with the input; empty on success.
+    /// Errors in the input. Empty on success.
     user_errors: Vec<UserError>,
 }
 
 /// Result of `renewWebsiteServerKey`.
 #[derive(SimpleObject)]
 struct RenewWebsiteServerKeyPayload {
-    /// The website with its new key; null when there are errors.
+    /// The website with its new key. Null if there are user errors.
     website: Option<WebsiteObject>,
-    /// What is wrong with the input; empty on success.
+    /// Errors in the input. Empty on success.
     user_errors: Vec<UserError>,
 }
 
-/// What can be changed of websites.
+/// Mutations of websites.
 #[derive(Default)]
 pub struct WebsiteMutation;
 
 #[Object]
 impl WebsiteMutation {
-    /// Registers a website that is to show ads, of which one may have 100. Needs a session.
+    /// Registers a website on which ads are shown. An account has at most 100 websites; one more fails with `LIMIT_REACHED`. Requires a session.
     async fn register_website(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "The website.")] input: RegisterWebsiteInput,
+        #[graphql(desc = "The new website.")] input: RegisterWebsiteInput,
     ) -> Option<Result<RegisterWebsitePayload>> {
         Some(Box::pin(register(ctx, input)).await)
     }
 
     /// Replaces the server key of a website, or creates it: from then on the website requires it. The previous key is invalid at once, so configure
-    /// the new one on your servers without delay. Needs a session.
+    /// the new one on your servers without delay. Requires a session.
     async fn renew_website_server_key(
         &self,
         ctx: &Context<'_>,
-        #[graphql(desc = "Which website.")] input: RenewWebsiteServerKeyInput,
+        #[graphql(desc = "The website.")] input: RenewWebsiteServerKeyInput,
     ) -> Option<Result<RenewWebsiteServerKeyPayload>> {
         Some(Box::pin(renew(ctx, &input.website_id)).await)
     }

@@ -23,7 +23,7 @@ pub(in crate::domains::ads) fn money(amount: Decimal, what: &str, field: &'stati
 /// An address of the web.
 pub(in crate::domains::ads) fn parse_url(text: &str, field: &'static str) -> Result<Url, UserError> {
     let row = || {
-        let message = "An address begins with http:// or https:// and a host, and holds no name, no password and no backslash.";
+        let message = "A URL must start with http:// or https:// and a host, without a user name, a password or a backslash.";
         invalid(message, &[field])
     };
     if text.len() > MAX_URL {
@@ -71,17 +71,17 @@ pub(in crate::domains::ads) fn not_found(message: &str, field: &'static str) -> 
 
 /// The row for a campaign that is not there, or another's.
 pub fn no_campaign() -> UserError {
-    UserError::new(UserErrorCode::NotFound, "There is no such campaign of yours.", &["campaignId"])
+    UserError::new(UserErrorCode::NotFound, "There is no such campaign, or it is not yours.", &["campaignId"])
 }
 
 /// The row for a website that is not there, or another's.
 pub fn no_website() -> UserError {
-    UserError::new(UserErrorCode::NotFound, "There is no such website of yours.", &["websiteId"])
+    UserError::new(UserErrorCode::NotFound, "There is no such website, or it is not yours.", &["websiteId"])
 }
 
 /// The row for an ad that is not there, or another's.
 pub fn no_ad() -> UserError {
-    UserError::new(UserErrorCode::NotFound, "There is no such ad of yours.", &["adId"])
+    UserError::new(UserErrorCode::NotFound, "There is no such ad, or it is not yours.", &["adId"])
 }
 
 #[cfg(test)]

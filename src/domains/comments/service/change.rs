@@ -110,7 +110,7 @@ fn no_parent(parent: ParentRef) -> UserError {
 }
 
 fn too_deep(depth: usize) -> UserError {
-    let message = format!("Replies go {depth} deep here. Reply to a comment above it.");
+    let message = format!("Replies can be at most {depth} levels deep. Reply to a comment above it.");
     UserError::new(UserErrorCode::LimitReached, message, &["parentId"])
 }
 
@@ -144,7 +144,8 @@ fn done(changed: ChangeCommentResult) -> Outcome<u64> {
 }
 
 fn forbidden() -> UserError {
-    let message = "Only its author changes a comment; with what others replied, only the status's author takes it away.";
+    let message =
+        "Only the author of a comment can change it. Only the author of the status can delete it with the replies of others.";
     UserError::new(UserErrorCode::Forbidden, message, &["commentId"])
 }
 

@@ -48,7 +48,7 @@ pub(super) async fn remove(app: &App, by: UserId, comment: &Comment) -> Outcome<
 }
 
 fn forbidden() -> UserError {
-    let message = "Others have replied to it: only the status's author takes it away with its replies.";
+    let message = "Others have replied: only the author of the status can delete the comment with its replies.";
     UserError::new(UserErrorCode::Forbidden, message, &["commentId"])
 }
 

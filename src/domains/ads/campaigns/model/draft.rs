@@ -136,7 +136,7 @@ impl NewAd {
     pub(in crate::domains::ads) fn check(self) -> Result<AdDraft, Vec<UserError>> {
         let mut rows = Vec::new();
         if self.campaign.is_none() {
-            rows.push(not_found("There is no such campaign of yours.", "campaignId"));
+            rows.push(not_found("There is no such campaign, or it is not yours.", "campaignId"));
         }
         let creative = take_all(self.creative(), &mut rows);
         let bid = take(money(self.bid, "The bid", "bid"), &mut rows);

@@ -80,7 +80,7 @@ async fn may_promote(loaders: &Loaders, owner: UserId, status: StatusId) -> Outc
     match statuses::load_visible(loaders, [status]).await?.pop().flatten() {
         None => Err(statuses::not_found().into()),
         Some(seen) if seen.status.author != owner => {
-            let message = "One promotes one's own statuses only.";
+            let message = "You can promote only your own statuses.";
             Err(UserError::new(UserErrorCode::Forbidden, message, &["statusId"]).into())
         }
         Some(_) => Ok(()),

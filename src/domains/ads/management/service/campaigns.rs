@@ -162,7 +162,7 @@ async fn bring_back(app: &App, campaign: &Campaign, budget: Money) -> Outcome<u6
 }
 
 fn too_low(used: Money) -> UserError {
-    let message = format!("At least {used} of the budget is spent or reserved.");
+    let message = format!("The budget must be at least {used}: that much is spent or reserved.");
     UserError::new(UserErrorCode::InvalidInput, message, &["budget"])
 }
 
@@ -217,7 +217,7 @@ fn open(campaign: &Campaign) -> Outcome<()> {
 
 /// The row for a campaign that was stopped.
 pub(in crate::domains::ads) fn stopped() -> UserError {
-    UserError::new(UserErrorCode::InvalidInput, "A campaign that was stopped stays so. Make a new one.", &["campaignId"])
+    UserError::new(UserErrorCode::InvalidInput, "A stopped campaign cannot be changed. Create a new one.", &["campaignId"])
 }
 
 fn hold(campaign: &Campaign, paused: bool) -> Outcome<Wanted> {

@@ -107,6 +107,6 @@ pub(in crate::domains::ads) fn unknown() -> UserError {
 
 /// The row for who has not the server key that a website requires.
 pub(in crate::domains::ads) fn no_server_key() -> UserError {
-    let message = "This website requires its server key. Ask for ads from your server, with the key as it is now.";
+    let message = "This website requires its server key. Request ads from your server with its current key.";
     UserError::new(UserErrorCode::Forbidden, message, &["serverKey"])
 }

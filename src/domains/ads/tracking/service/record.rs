@@ -94,5 +94,5 @@ fn ask(token: &Token, attempt: u64, day: u64) -> Ask {
 }
 
 fn invalid() -> UserError {
-    UserError::new(UserErrorCode::InvalidToken, "One of these is no impression's token that you were given.", &["tokens"])
+    UserError::new(UserErrorCode::InvalidToken, "Invalid or expired impression token.", &["tokens"])
 }
