@@ -1,9 +1,9 @@
-//! The request behind a resolver.
+//! The request of a resolver.
 
 use crate::base::request::Request;
 use async_graphql::{Context, Result};
 
-/// The request that a resolver runs for.
+/// The request of a resolver.
 ///
 /// # Errors
 /// Internal: the schema was executed without one.

@@ -1,4 +1,4 @@
-//! Execution: one operation in, one response out, with a code on every error and nothing inner in any.
+//! Executes operations: every error of a response has a code, and none has internal details.
 
 use crate::base::answer::AnswerSize;
 use crate::base::error::Error;
@@ -10,25 +10,25 @@ use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::task::Poll;
 
-/// The most errors of validation that an answer tells. Those of execution are told all: each says why a field is null.
+/// Maximum number of validation errors in a response. Execution errors are all kept: each says why a field is null.
 pub(super) const MAX_ERRORS: usize = 10;
-/// The longest message of the library that is told, in bytes: it quotes the document.
+/// Maximum length of a message of the library, in bytes. Its messages quote the document.
 const MAX_MESSAGE: usize = 300;
 
-/// Runs a request. A panic of ours becomes one error; every error gets its `extensions.code`.
+/// Executes a request. A panic becomes one error. Sets `extensions.code` of every error.
 pub async fn execute<Q, M, S>(schema: &Schema<Q, M, S>, request: async_graphql::Request) -> Response
 where
     Q: ObjectType + 'static,
     M: ObjectType + 'static,
     S: SubscriptionType + 'static,
 {
-    // In a box: it is large, and would be moved with everything that is put around it.
+    // Boxed, because it is large and would be moved with every future around it.
     let run = AssertUnwindSafe(Box::pin(schema.execute(request))).catch_unwind();
     let (response, wrote) = tracking_writes(run).await;
     settle(response.unwrap_or_else(|_| panicked()), wrote)
 }
 
-/// Runs a query, and stops it once its answer is larger than it may be: that is the whole answer then.
+/// Executes a query, and aborts it when its response exceeds the size limit: the response is then that error alone.
 pub async fn execute_query<Q, M, S>(schema: &Schema<Q, M, S>, request: async_graphql::Request, size: &AnswerSize) -> Response
 where
     Q: ObjectType + 'static,
@@ -43,7 +43,7 @@ where
     .await
 }
 
-/// The event in the place of one whose answer is too large: the error alone, at its field. The subscription goes on.
+/// Replaces an event whose response is too large by an error at its field. The subscription continues.
 pub(super) fn too_large_event(mut response: Response, size: &AnswerSize) -> Response {
     let is_ours = |error: &ServerError| matches!(error.source::<Error>(), Some(Error::AnswerTooLarge { .. }));
     response.errors.retain(is_ours);
@@ -56,27 +56,27 @@ pub(super) fn too_large_event(mut response: Response, size: &AnswerSize) -> Resp
     replaced
 }
 
-/// What is told of a panic, which has printed itself.
+/// The response after a panic. The panic handler has logged it.
 pub(super) fn panicked() -> Response {
     tracing::error!("a resolver panicked");
     refused(&Error::corrupt("panic"))
 }
 
-/// The response of a request that is refused as a whole.
+/// The response of a request that fails as a whole.
 pub fn refused(error: &Error) -> Response {
     let mut told = ServerError::new(error.to_string(), None);
     set_members(&mut told, error);
     Response::from_errors(vec![told])
 }
 
-/// Makes the library's response ours: `wrote` says whether it may have changed something.
+/// Completes the errors of the library's response. `wrote` says whether the request may have written to the storage.
 pub(super) fn settle(mut response: Response, wrote: bool) -> Response {
     if response.errors.iter().all(|error| error.path.is_empty()) {
         response.errors.truncate(MAX_ERRORS);
     }
     for error in &mut response.errors {
         if wrote && matches!(error.source::<Error>(), Some(Error::StorageUnavailable)) {
-            // The storage went away in the middle of a change: to say that nothing happened would invite a second one.
+            // The storage became unavailable during a change. The change may have been applied, so the client must not repeat it blindly.
             *error = replaced(error, &Error::OutcomeUnknown);
         }
         complete(error);
@@ -84,7 +84,7 @@ pub(super) fn settle(mut response: Response, wrote: bool) -> Response {
     response
 }
 
-/// Another of our errors in the place of one.
+/// Replaces an error at the same place of the response.
 fn replaced(error: &ServerError, by: &Error) -> ServerError {
     let mut replaced = ServerError::new(by.to_string(), None);
     replaced.locations.clone_from(&error.locations);
@@ -93,7 +93,7 @@ fn replaced(error: &ServerError, by: &Error) -> ServerError {
     replaced
 }
 
-/// Sets the code of an error, and logs the cause of one of ours, once.
+/// Sets the code of an error. Logs the cause of an internal error once.
 fn complete(error: &mut ServerError) {
     let code = match error.source::<Error>() {
         Some(Error::Internal(cause)) => {
@@ -105,7 +105,7 @@ fn complete(error: &mut ServerError) {
             set_members(error, &ours);
             ours.code()
         }
-        // The library's own: what has a path was refused while executing, the rest before it.
+        // An error of the library: with a path it comes from execution, without one from before it.
         None if !error.path.is_empty() => "BAD_USER_INPUT",
         None => "GRAPHQL_VALIDATION_FAILED",
     };
@@ -113,7 +113,7 @@ fn complete(error: &mut ServerError) {
     shorten(&mut error.message);
 }
 
-/// Sets what a program reads of one of our errors.
+/// Sets the extensions of an error.
 fn set_members(error: &mut ServerError, ours: &Error) {
     let extensions = error.extensions.get_or_insert_with(ErrorExtensionValues::default);
     if let Some(limit) = ours.limit() {
@@ -128,7 +128,7 @@ fn set_members(error: &mut ServerError, ours: &Error) {
     set_code(error, ours.code());
 }
 
-/// Cuts a message that quotes more than anybody reads.
+/// Truncates a long message.
 pub(super) fn shorten(message: &mut String) {
     if message.len() > MAX_MESSAGE {
         message.truncate(message.floor_char_boundary(MAX_MESSAGE));
@@ -136,7 +136,7 @@ pub(super) fn shorten(message: &mut String) {
     }
 }
 
-/// Sets an error's code unless it has one.
+/// Sets the code of an error that has none.
 pub(super) fn set_code(error: &mut ServerError, code: &str) {
     let extensions = error.extensions.get_or_insert_with(ErrorExtensionValues::default);
     if extensions.get("code").is_none() {

@@ -1,17 +1,17 @@
-//! Answers as JSON text. Parts of an answer may be text already ([`Json::into_value`]); that is put in its place as it is.
+//! Responses as JSON text. Parts of a response may be JSON text already ([`Json::into_value`]), which is inserted unchanged.
 
 use async_graphql::{Response, Value};
 use bytes::Bytes;
 use serde::Serialize;
 
-/// A text in the making. What it is given must come in the order of the JSON.
+/// A buffer of JSON text, written in order.
 #[derive(Default)]
 pub struct Json(Vec<u8>);
 
 impl Json {
-    /// Writes a value that serde knows.
+    /// Writes a value that implements `Serialize`.
     pub fn value(&mut self, value: impl Serialize) {
-        // Texts, numbers and truth values cannot fail; whatever could is null.
+        // Strings, numbers and booleans cannot fail. A value that fails is written as null.
         let begin = self.0.len();
         if serde_json::to_writer(&mut self.0, &value).is_err() {
             self.0.truncate(begin);
@@ -19,29 +19,29 @@ impl Json {
         }
     }
 
-    /// The bytes that were written.
+    /// Number of bytes written.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Writes text that is JSON already.
+    /// Writes JSON text.
     pub(super) fn raw(&mut self, text: &str) {
         self.0.extend_from_slice(text.as_bytes());
     }
 
-    /// Writes what stands before a member or an element: `open` before the first, a comma before the others.
+    /// Writes the separator before a member or an element: `open` before the first, a comma before the others.
     pub(super) fn next(&mut self, is_first: bool, open: char) {
         self.0.push(if is_first { open as u8 } else { b',' });
     }
 
-    /// Writes the name of a member: a name of GraphQL, in which nothing must be escaped.
+    /// Writes the name of a member. It must be a GraphQL name, which needs no escapes.
     pub(super) fn name(&mut self, name: &str) {
         self.raw("\"");
         self.raw(name);
         self.raw("\":");
     }
 
-    /// Ends an object or a list, also one in which there is nothing.
+    /// Closes an object or a list, which may be empty.
     pub(super) fn end(&mut self, is_empty: bool, open: char, close: char) {
         if is_empty {
             self.0.push(open as u8);
@@ -49,7 +49,7 @@ impl Json {
         self.0.push(close as u8);
     }
 
-    /// The text as a part of an answer. The library knows bytes as values of uploads alone, of which there are none here.
+    /// The text as a part of a response. The library uses binary values for uploads only, which this schema does not have.
     pub(super) fn into_value(self) -> Value {
         Value::Binary(Bytes::from(self.0))
     }
@@ -77,7 +77,7 @@ impl Json {
     }
 }
 
-/// A response as JSON on one line; errors first, as the specification advises. Without `data` where nothing was executed.
+/// A response as JSON on one line, errors first, as the specification advises. Without `data` if nothing was executed.
 pub fn json(response: &Response, with_data: bool) -> String {
     let mut json = Json(Vec::with_capacity(1 << 10));
     let mut is_first = true;
@@ -98,7 +98,7 @@ pub fn json(response: &Response, with_data: bool) -> String {
         json.value(&response.extensions);
     }
     json.end(is_first, '{', '}');
-    // All of it came from texts.
+    // All parts are valid UTF-8.
     String::from_utf8(json.0).unwrap_or_default()
 }
 

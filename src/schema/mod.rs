@@ -14,10 +14,10 @@ mod render;
 mod resume;
 mod scalars;
 mod selection;
-mod shape;
+mod render_key;
 mod sized;
 mod subscribe;
-mod valid;
+mod validation_cache;
 mod validation;
 
 pub use check::{CheckError, Checked, check, check_document, parse};
@@ -36,7 +36,7 @@ pub use scalars::{Date, DateTime, Decimal};
 pub use selection::{Selected, SelectedField};
 pub use sized::{List, Text, Texts};
 pub use subscribe::{subscribe, subscribe_holding};
-pub use valid::ValidationCache;
+pub use validation_cache::ValidationCache;
 
 use crate::domains::accounts::AccountMutation;
 use crate::domains::ads::{AdMutation, AdQuery, ExplainQuery, RecordMutation, ServeMutation, WebsiteMutation};

@@ -1,10 +1,10 @@
-//! The name under which an operation is counted and logged.
+//! The name of an operation, for metrics and logs.
 
 use async_graphql::Request;
 use async_graphql::parser::types::DocumentOperations;
 
-/// The name of the operation that a request runs; `None` for an anonymous one. For a request that has passed [`super::check()`]: another's
-/// document would be parsed here.
+/// The name of the operation that a request runs; `None` for an anonymous one. The request must have passed [`super::check()`], otherwise its
+/// document is parsed here.
 pub fn operation_name(request: &mut Request) -> Option<String> {
     if request.operation_name.is_some() {
         return request.operation_name.clone();

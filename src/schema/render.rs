@@ -1,8 +1,7 @@
-//! Rendering what subscriptions are told: one run of a document serves all who asked the same of events, and an event's answer is made
-//! once for all of them.
+//! Renders the events of subscriptions. Subscriptions with the same [`RenderKey`] share a renderer, and each event is rendered once for all of them.
 
 use super::execute::{panicked, settle, too_large_event};
-use super::shape::RenderKey;
+use super::render_key::RenderKey;
 use crate::app::App;
 use crate::base::metrics::RefusedAnswer;
 use crate::base::request::Request;
@@ -20,38 +19,38 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tracing::Instrument;
 
-/// Renderers whose runs are kept between two events. A run that begins anew costs a tenth of a millisecond.
+/// Maximum number of renderers whose runs are kept between events. Starting a run costs a tenth of a millisecond.
 const IDLE: usize = 512;
-/// Runs of one renderer that are kept.
+/// Maximum number of idle runs of a renderer.
 const IDLE_RUNS: usize = 4;
-/// How long an answer serves: whoever comes to it later has one made that shows what is there by then.
+/// How long a rendered event is reused. A subscription that is slower has it rendered again, from current data.
 const FRESH: Duration = Duration::from_millis(500);
-/// What all answers that are kept weigh at most, in bytes.
+/// Capacity of the cache of rendered events, in bytes.
 const KEPT: u64 = 16 << 20;
-/// About how many there are.
+/// Estimated number of rendered events in the cache.
 const ANSWERS: usize = 4_096;
 
-/// An answer that several may be told.
+/// A rendered event, shared by subscriptions.
 #[derive(Debug)]
 pub struct Rendered {
-    /// What is told.
+    /// The response.
     pub response: Response,
     text: OnceLock<Arc<str>>,
 }
 
 impl Rendered {
-    /// One that nobody was told yet.
+    /// A rendered event that was not sent yet.
     pub fn new(response: Response) -> Arc<Self> {
         Arc::new(Self { response, text: OnceLock::new() })
     }
 
-    /// Its text, as `write` writes it for the first who asks.
+    /// The text of the response, which the first call writes with `write`.
     pub fn text(&self, write: impl FnOnce(&Response) -> String) -> Arc<str> {
         self.text.get_or_init(|| write(&self.response).into()).clone()
     }
 }
 
-/// What was made of an event: by its number, the renderer's, and the cursor with which it is told.
+/// The key of a rendered event: the numbers of the event and of the renderer, and the event's cursor.
 type Key = (u64, u64, String);
 
 #[derive(Clone)]
@@ -76,7 +75,7 @@ impl Weighter<Key, Answer> for Weight {
     }
 }
 
-/// About how many bytes a value takes.
+/// Estimated size of a value in bytes.
 fn weight_of(value: &Value) -> usize {
     let inner = match value {
         Value::String(text) => text.len(),
@@ -88,7 +87,7 @@ fn weight_of(value: &Value) -> usize {
     size_of::<Value>() + inner
 }
 
-/// The renderers of a process. Cheap to clone; clones are the same.
+/// The renderers of a process. Clones share their state.
 #[derive(Clone)]
 pub(super) struct Renderers {
     known: Arc<Mutex<HashMap<RenderKey, Weak<Renderer>>>>,
@@ -109,41 +108,41 @@ impl Renderers {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The renderer for all who ask so; `open` begins a run of what they ask.
-    pub(super) fn get(&self, shape: RenderKey, context: &Request, open: Open) -> Arc<Renderer> {
+    /// The renderer of all subscriptions with this key. `open` starts a run of their document.
+    pub(super) fn get(&self, key: RenderKey, context: &Request, open: Open) -> Arc<Renderer> {
         let mut known = self.known();
-        if let Some(renderer) = known.get(&shape).and_then(Weak::upgrade) {
+        if let Some(renderer) = known.get(&key).and_then(Weak::upgrade) {
             return renderer;
         }
-        // What is the same for everybody is asked for by nobody.
-        let viewer = context.viewer.clone().filter(|_| shape.viewer.is_some());
+        // A document that renders the same for everybody runs without a viewer.
+        let viewer = context.viewer.clone().filter(|_| key.viewer.is_some());
         let context = Request::new(context.app.clone(), viewer, None, None);
         let number = self.last.fetch_add(1, Ordering::Relaxed);
-        let renderer = Renderer { number, context, shape: shape.clone(), open, all: self.clone() };
+        let renderer = Renderer { number, context, key: key.clone(), open, all: self.clone() };
         let renderer = Arc::new(renderer);
-        known.insert(shape, Arc::downgrade(&renderer));
+        known.insert(key, Arc::downgrade(&renderer));
         renderer
     }
 }
 
-/// How many ways there are in which a process is asked for events now.
+/// Number of renderers in use: of distinct subscriptions.
 pub fn renderers(app: &App) -> usize {
     app.extension::<Renderers>().known().len()
 }
 
-/// Begins a run that renders for a request.
+/// Starts a run that renders events for a request.
 pub(super) type Open = Box<dyn Fn(Request, RenderRun) -> BoxStream<'static, Response> + Send + Sync>;
 
-/// Renders what those are told who asked the same.
+/// Renders events for subscriptions with the same key.
 pub(super) struct Renderer {
     number: u64,
     context: Request,
-    shape: RenderKey,
+    key: RenderKey,
     open: Open,
     all: Renderers,
 }
 
-/// A subscription that runs to render.
+/// A run of a subscription in the library, which renders events.
 struct Run {
     context: Request,
     events: RenderSender,
@@ -151,41 +150,42 @@ struct Run {
 }
 
 impl Renderer {
-    /// The answer to something that is told; `None` where nothing of it may be shown.
-    pub(super) async fn render(self: &Arc<Self>, told: &OutgoingEvent) -> Option<Arc<Rendered>> {
-        let Some(occasion) = told.envelope_id else { return self.make(told).await };
-        let key = (occasion, self.number, told.cursor.clone());
+    /// Renders an event. `None` if the viewer may not see it.
+    pub(super) async fn render(self: &Arc<Self>, event: &OutgoingEvent) -> Option<Arc<Rendered>> {
+        let Some(envelope_id) = event.envelope_id else { return self.make(event).await };
+        let key = (envelope_id, self.number, event.cursor.clone());
         if let Some(answer) = self.all.answers.get(&key).filter(Answer::is_fresh) {
             return answer.rendered;
         }
-        let (own, told, meter) = (self.clone(), told.clone(), Meter::current());
-        // In a task of its own: whoever asks may be slow, and others wait for the same. The work counts for the first who asks.
-        let making = async move { Meter::measure_with(meter, own.once(key, &told)).await };
+        let (own, event, meter) = (self.clone(), event.clone(), Meter::current());
+        // In a separate task, because the subscription may be dropped while others wait for the same event. The work is charged to the first
+        // subscription.
+        let making = async move { Meter::measure_with(meter, own.once(key, &event)).await };
         let making = tokio::spawn(making.in_current_span());
         making.await.unwrap_or_else(|_| Some(Rendered::new(self.settled(panicked()))))
     }
 
-    async fn once(&self, key: Key, told: &OutgoingEvent) -> Option<Arc<Rendered>> {
+    async fn once(&self, key: Key, event: &OutgoingEvent) -> Option<Arc<Rendered>> {
         self.all.answers.remove_if(&key, |answer| !answer.is_fresh());
-        let make = async { Ok::<_, Infallible>(Answer { rendered: self.make(told).await, made: Instant::now() }) };
+        let make = async { Ok::<_, Infallible>(Answer { rendered: self.make(event).await, made: Instant::now() }) };
         let Ok(answer) = self.all.answers.get_or_insert_async(&key, make).await;
         answer.rendered
     }
 
-    async fn make(&self, told: &OutgoingEvent) -> Option<Arc<Rendered>> {
+    async fn make(&self, event: &OutgoingEvent) -> Option<Arc<Rendered>> {
         loop {
             let mut run = self.take();
             run.context.answer_size().reset();
-            match run.events.hand_over(told, &run.context).await {
+            match run.events.hand_over(event, &run.context).await {
                 RenderResult::Queued => {}
-                // It has ended behind its last answer.
+                // The run has ended after its previous event.
                 RenderResult::Closed => continue,
                 RenderResult::Hidden => {
                     self.keep(run);
                     return None;
                 }
             }
-            // A run ends only by a mistake of ours.
+            // A run that ends here is a bug.
             let mut response = self.settled(run.responses.next().await.unwrap_or_else(panicked));
             if run.context.answer_size().is_exceeded() {
                 self.context.app.metrics().refused_answer(RefusedAnswer::TooLarge);
@@ -212,7 +212,7 @@ impl Renderer {
         })
     }
 
-    /// Keeps a run for the next event.
+    /// Keeps an idle run for the next event.
     fn keep(&self, run: Run) {
         run.context.reset_loaders();
         let runs = self.all.idle.get(&self.number).unwrap_or_else(|| {
@@ -231,9 +231,9 @@ impl Drop for Renderer {
     fn drop(&mut self) {
         self.all.idle.remove(&self.number);
         let mut known = self.all.known();
-        // Another may stand in its place.
-        if known.get(&self.shape).is_some_and(|renderer| renderer.strong_count() == 0) {
-            known.remove(&self.shape);
+        // A new renderer may have replaced this one.
+        if known.get(&self.key).is_some_and(|renderer| renderer.strong_count() == 0) {
+            known.remove(&self.key);
         }
     }
 }
@@ -254,7 +254,7 @@ mod tests {
         let db = Db::open(&nowhere, Timing::default()).await.expect("an address");
         let context = Request::new(App::new(db, Clock::System, Config::default()), None, None, None);
         let mut request = async_graphql::Request::new("subscription { homeTimelineEvents { cursor } }");
-        let shape = RenderKey::of(&mut request, &context).expect("a subscription");
+        let key = RenderKey::new(&mut request, &context).expect("a subscription");
         let open: Open = Box::new(move |_, rendering| {
             let is_first = begun.fetch_add(1, Ordering::Relaxed) == 0;
             // What it is handed behind its end is taken, and never answered.
@@ -266,37 +266,38 @@ mod tests {
             });
             answers.boxed()
         });
-        context.app.extension::<Renderers>().get(shape, &context, open)
+        context.app.extension::<Renderers>().get(key, &context, open)
     }
 
     #[tokio::test]
     async fn a_run_that_has_failed_is_not_asked_again() {
         let begun = Arc::new(AtomicU64::new(0));
         let renderer = renderer(begun.clone()).await;
-        let told = |occasion| OutgoingEvent {
+        let event = |envelope_id| OutgoingEvent {
             cursor: "here".into(),
             kind: OutgoingEventKind::Gap(GapReason::Lost),
             author: None,
-            envelope_id: occasion,
+            envelope_id: envelope_id,
         };
-        for (occasion, fails, runs) in
+        for (envelope_id, fails, runs) in
             [(None, true, 1), (None, false, 2), (Some(1), false, 2), (Some(1), false, 2), (Some(2), false, 2)]
         {
-            let rendered = renderer.render(&told(occasion)).await.expect("an answer");
-            assert_eq!((!rendered.response.errors.is_empty(), begun.load(Ordering::Relaxed)), (fails, runs), "{occasion:?}");
+            let rendered = renderer.render(&event(envelope_id)).await.expect("an answer");
+            assert_eq!((!rendered.response.errors.is_empty(), begun.load(Ordering::Relaxed)), (fails, runs), "{envelope_id:?}");
         }
     }
 
     #[tokio::test]
     async fn an_answer_is_made_once_while_it_is_fresh() {
         let renderer = renderer(Arc::new(AtomicU64::new(1))).await;
-        let told = |cursor: &str, occasion| OutgoingEvent {
+        let event = |cursor: &str, envelope_id| OutgoingEvent {
             cursor: cursor.into(),
             kind: OutgoingEventKind::Gap(GapReason::Lost),
             author: None,
-            envelope_id: occasion,
+            envelope_id: envelope_id,
         };
-        let render = async |cursor: &str, occasion| renderer.render(&told(cursor, Some(occasion))).await.expect("an answer");
+        let render =
+            async |cursor: &str, envelope_id| renderer.render(&event(cursor, Some(envelope_id))).await.expect("an answer");
         let first = render("a", 1).await;
         assert!(Arc::ptr_eq(&first, &render("a", 1).await));
         assert!(!Arc::ptr_eq(&first, &render("b", 1).await) && !Arc::ptr_eq(&first, &render("a", 2).await));

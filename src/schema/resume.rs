@@ -1,13 +1,13 @@
-//! Going on from an event: a client that names the last one it saw, beside its document, wants what came after.
+//! Resuming a subscription behind an event whose cursor the client sends beside its document.
 
 use async_graphql::parser::types::{DocumentOperations, ExecutableDocument, Field, OperationType, Selection};
 use async_graphql::{Name, Positioned, Request, Value};
 
-/// The argument of every subscription that says where to go on.
+/// The argument of every subscription with the cursor to resume behind.
 const AFTER: &str = "after";
 
-/// Makes a subscription go on after `cursor`, in the place of whatever its `after` says: a client that comes back by itself sends the
-/// document with which it began. Changes nothing of other operations. For a request that has passed [`super::check()`].
+/// Makes a subscription resume behind `cursor`, which replaces its `after`: a client that reconnects automatically sends its original document. Does
+/// not change other operations. The request must have passed [`super::check()`].
 pub fn resume(request: &mut Request, cursor: &str) {
     let Ok(document) = request.parsed_query() else { return };
     let mut document = document.clone();
@@ -15,7 +15,7 @@ pub fn resume(request: &mut Request, cursor: &str) {
     let given = field.node.arguments.iter_mut().find(|(name, _)| name.node == AFTER);
     let value = Value::from(cursor);
     match given {
-        // Its variable may not go unused.
+        // The variable must remain in use, so its value is replaced.
         Some((_, given)) if given.node.clone().into_const().is_none() => {
             let name = given.node.to_string();
             request.variables.insert(Name::new(name.trim_start_matches('$')), value);
@@ -30,7 +30,7 @@ pub fn resume(request: &mut Request, cursor: &str) {
     request.set_parsed_query(document);
 }
 
-/// The field of the subscription that runs.
+/// The root field of the subscription to run.
 fn root_field<'a>(document: &'a mut ExecutableDocument, wanted: Option<&str>) -> Option<&'a mut Positioned<Field>> {
     let operation = match &mut document.operations {
         DocumentOperations::Single(only) => only,

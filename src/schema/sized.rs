@@ -1,17 +1,17 @@
-//! Outputs that count themselves into the size of their answer while it is made: long texts by their length, lists of objects by what is
-//! selected of each. Everything else is bounded by the document.
+//! Output types that count their bytes towards the size limit of a response while it is made: long texts by their length, lists of objects by an
+//! estimate of their selection. All other fields are bounded by the size of the document.
 
 use async_graphql::parser::types::{Field, FragmentDefinition, Selection, SelectionSet};
 use async_graphql::resolver_utils::resolve_list;
 use async_graphql::{ContextSelectionSet, Name, OutputType, Positioned, ServerResult, Value};
 use std::collections::HashMap;
 
-/// What a short value takes at most as a rule, in bytes: a cursor, a time, a number.
+/// Usual maximum length of a short value in bytes: a cursor, a time, a number.
 const SHORT: usize = 24;
-/// What stands around a value and its name.
+/// Bytes of punctuation around a name and a value.
 const PUNCTUATION: usize = 4;
 
-/// Gives an output the type of another one, in the schema and in what is registered for it.
+/// Makes an output type register as another type in the schema.
 macro_rules! typed_as {
     ($other:ty) => {
         fn type_name() -> std::borrow::Cow<'static, str> {
@@ -32,24 +32,24 @@ pub(super) use typed_as;
 /// A text that may be long.
 pub struct Text<'a>(pub &'a str);
 
-/// Texts that may be long together.
+/// A list of texts that may be long in total.
 pub struct Texts<'a>(pub &'a [String]);
 
 /// A list of objects.
 pub struct List<T>(pub Vec<T>);
 
-/// Counts bytes into the answer that is made.
+/// Counts bytes towards the size limit of the response.
 ///
 /// # Errors
 /// `ANSWER_TOO_LARGE`, at this field.
 pub(super) fn count(ctx: &ContextSelectionSet<'_>, field: &Positioned<Field>, bytes: usize) -> ServerResult<()> {
     let counted = ctx.data::<crate::base::request::Request>().map(|request| request.answer_size().add(bytes));
-    // Without a request there is no bound: that is a schema of a test's own.
+    // Without a request there is no limit: that happens only in tests with a schema of their own.
     let Ok(Err(error)) = counted else { return Ok(()) };
     Err(ctx.set_error_path(async_graphql::Error::from(error).into_server_error(field.pos)))
 }
 
-/// Counts what stands around the values of a list of objects, before they are made.
+/// Counts the estimated bytes of a list of objects before its items are rendered.
 ///
 /// # Errors
 /// As [`count`].
@@ -58,7 +58,7 @@ pub(super) fn count_list(ctx: &ContextSelectionSet<'_>, field: &Positioned<Field
     count(ctx, field, items.saturating_mul(each))
 }
 
-/// About how long an object is in which nothing is long. Lists in it count themselves: here they have one item.
+/// Estimated length of an object without long texts. Lists in it count themselves; here they have one item.
 fn selected_bytes(set: &SelectionSet, fragments: &HashMap<Name, Positioned<FragmentDefinition>>) -> usize {
     let bytes = set.items.iter().map(|item| match &item.node {
         Selection::Field(field) => {
@@ -75,7 +75,7 @@ fn selected_bytes(set: &SelectionSet, fragments: &HashMap<Name, Positioned<Fragm
     bytes.sum()
 }
 
-/// How long a text is as JSON.
+/// Length of a text as JSON.
 fn json_bytes(text: &str) -> usize {
     let escaped = text.bytes().filter(|byte| matches!(byte, b'"' | b'\\' | ..b' ')).count();
     text.len() + escaped + PUNCTUATION

@@ -1,11 +1,11 @@
-//! Subscriptions: one operation in, its responses out, each as [`super::execute()`] would give it.
+//! Runs subscriptions: each event becomes a response, as from [`super::execute()`].
 //!
-//! The library renders every event for every subscription, each of which keeps the whole of its document at hand. So its run serves here only
-//! to begin: what a resolver follows is taken out of it, and told by renderers that all who asked the same share.
+//! The library would render each event once per subscription, and would keep the whole document of each in memory. Its run is used only to start a
+//! subscription: the stream of events is taken out of it, and shared renderers render the events.
 
 use super::execute::{panicked, settle};
 use super::render::{Open, Rendered, Renderer, Renderers};
-use super::shape::RenderKey;
+use super::render_key::RenderKey;
 use crate::base::request::Request;
 use crate::domains::streaming::{SetupRun, SubscriptionStream};
 use async_graphql::{ObjectType, Response, Schema, SubscriptionType, Value};
@@ -14,8 +14,8 @@ use futures_util::stream::{self, BoxStream};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-/// Runs a subscription for `context`: each response shows what is there when it is made. One whose stream cannot be made has one response,
-/// a request error. A panic of ours in a stream ends it with one error.
+/// Runs a subscription for `context`. Each response shows the data at the time of its rendering. If the subscription cannot start, its stream has
+/// one response, a request error. A panic ends the stream with one error.
 pub fn subscribe<Q, M, S>(
     schema: &Schema<Q, M, S>,
     request: async_graphql::Request,
@@ -29,7 +29,7 @@ where
     subscribe_holding(schema, request, context, ())
 }
 
-/// The same, and drops `starting` as soon as the subscription has started.
+/// As [`subscribe`], and drops `starting` as soon as the subscription has started.
 pub fn subscribe_holding<Q, M, S>(
     schema: &Schema<Q, M, S>,
     mut request: async_graphql::Request,
@@ -41,7 +41,7 @@ where
     M: ObjectType + 'static,
     S: SubscriptionType + 'static,
 {
-    let Some(shape) = RenderKey::of(&mut request, &context) else {
+    let Some(key) = RenderKey::new(&mut request, &context) else {
         return each(schema.execute_stream(request.data(context.clone())), context).map(Rendered::new).boxed();
     };
     let open = open(schema, &mut request);
@@ -51,11 +51,11 @@ where
         let _starting = starting;
         tokio::select! {
             biased;
-            // A stream that is not ours to tell, or none.
+            // A stream of the library, or an error.
             response = run.next() => stream::iter(response).chain(run).map(Rendered::new).boxed(),
-            // Only now: what did not begin leaves nothing behind that others would share.
+            // Only now: a subscription that does not start must leave no renderer behind.
             Ok(events) = events => {
-                let renderer = context.app.extension::<Renderers>().get(shape, &context, open);
+                let renderer = context.app.extension::<Renderers>().get(key, &context, open);
                 follow(events, renderer)
             }
         }
@@ -63,24 +63,24 @@ where
     stream::once(Box::pin(begin)).flatten().boxed()
 }
 
-/// What a follower is told, rendered. A panic of ours is the last of it.
+/// The rendered events of a subscription. A panic ends the stream with one error.
 fn follow(events: Box<SubscriptionStream>, renderer: Arc<Renderer>) -> BoxStream<'static, Arc<Rendered>> {
     let next = async |(mut events, renderer): (Box<SubscriptionStream>, Arc<Renderer>)| {
         loop {
-            let told = events.next().await?;
-            // In a box: thousands wait, and each would hold room for it.
-            let rendered = Box::pin(renderer.render(&told)).await;
-            // As of now, after it was made.
-            if let Some(rendered) = rendered.filter(|_| events.is_still_wanted(&told)) {
+            let event = events.next().await?;
+            // Boxed, so that thousands of waiting subscriptions do not each hold its memory.
+            let rendered = Box::pin(renderer.render(&event)).await;
+            // Checked again, because rendering takes time.
+            if let Some(rendered) = rendered.filter(|_| events.is_still_wanted(&event)) {
                 return Some((rendered, (events, renderer)));
             }
         }
     };
-    let told = AssertUnwindSafe(stream::unfold((events, renderer), next)).catch_unwind();
-    told.map(|told| told.unwrap_or_else(|_| Rendered::new(panicked()))).boxed()
+    let event = AssertUnwindSafe(stream::unfold((events, renderer), next)).catch_unwind();
+    event.map(|event| event.unwrap_or_else(|_| Rendered::new(panicked()))).boxed()
 }
 
-/// What begins runs of a request's document.
+/// A function that starts runs of a request's document.
 fn open<Q, M, S>(schema: &Schema<Q, M, S>, request: &mut async_graphql::Request) -> Open
 where
     Q: ObjectType + 'static,
@@ -99,7 +99,7 @@ where
     })
 }
 
-/// Responses of a run as they are told. `context` is forgotten between two of them.
+/// The completed responses of a run. `context` drops its loaded data between responses.
 fn each(run: BoxStream<'static, Response>, context: Request) -> BoxStream<'static, Response> {
     let mut is_first = true;
     let settled = move |response| {
@@ -114,12 +114,12 @@ fn each(run: BoxStream<'static, Response>, context: Request) -> BoxStream<'stati
     caught(run).map(settled).boxed()
 }
 
-/// A panic of ours is one error, the last.
+/// Turns a panic into one error, which ends the stream.
 fn caught(run: BoxStream<'static, Response>) -> BoxStream<'static, Response> {
     AssertUnwindSafe(run).catch_unwind().map(|response| response.unwrap_or_else(|_| panicked())).boxed()
 }
 
-/// What fails before there is a stream of events is a request error, as the specification has it: it has no path. The library tells it
+/// Removes the path of an error that occurs before the stream of events exists: the specification makes it a request error. The library reports it
 /// at the root field.
 fn as_request_error(response: &mut Response) {
     if response.data == Value::Null && response.errors.iter().all(|error| error.path.len() <= 1) {

@@ -70,7 +70,7 @@ impl Operation {
             None => match check(state, key, &mut request) {
                 Ok(checked) => (checked, None),
                 Err(CheckError::Invalid(checked, refusal)) => (checked, Some(refusal)),
-                Err(CheckError::CostError(response)) => return Err(OperationError::Answered(response)),
+                Err(CheckError::Rejected(response)) => return Err(OperationError::Answered(response)),
             },
         };
         let name = schema::operation_name(&mut request);

@@ -74,7 +74,7 @@ fn every_document_of_the_contract_passes_with_its_largest_pages() {
         // Other variables than the sizes of pages are missing: what it costs is known all the same.
         match waxwing::schema::check(&mut request, &config) {
             Ok(checked) | Err(CheckError::Invalid(checked, _)) => Ok(checked.cost),
-            Err(CheckError::CostError(refused)) => Err(format!("{operation}: {}", refused.errors[0].message)),
+            Err(CheckError::Rejected(refused)) => Err(format!("{operation}: {}", refused.errors[0].message)),
         }
     };
     let costs: Result<Vec<usize>, String> = operations.iter().map(cost).collect();

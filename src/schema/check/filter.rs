@@ -1,19 +1,19 @@
-//! The entries of a subscription's filter: what it costs to open, and what it holds in memory while it is open.
+//! The entries of a subscription's filter. They determine the cost of opening it and the memory that it takes while it is open.
 
 use async_graphql::parser::types::Field;
 use async_graphql::{Value, Variables};
 use async_graphql_value::Value as Literal;
 
-/// The field that takes a filter, and its argument.
+/// The field with a filter, and the filter's argument.
 const FIELD: (&str, &str) = ("statusEvents", "filter");
-/// The members of a filter, and the entries of each item: a login and a phrase stand at one place of the index or two, a box in up to 64 cells.
+/// The members of a filter, and the entries of each item: a login or a phrase takes one or two places of the index, a bounding box up to 64 cells.
 const MEMBERS: [(&str, usize); 4] = [("sample", 1), ("track", 1), ("follow", 1), ("locations", 32)];
 
-/// What an entry costs. A login takes the server and Redis some two microseconds together, from its JSON to the index: as much as four or five
+/// Cost of an entry. A login takes about two microseconds of the server and Redis together, from its JSON to the index: as much as four or five
 /// fields of a first screen.
 pub(super) const ENTRY_COST: usize = 4;
 
-/// The entries of a field's filter; 0 where it takes none. Where members or items come as variables, those count.
+/// The entries of a field's filter, 0 if it has none. Members and items in variables are counted.
 pub(super) fn entries(field: &Field, variables: &Variables) -> usize {
     if field.name.node.as_str() != FIELD.0 {
         return 0;
@@ -33,7 +33,7 @@ pub(super) fn entries(field: &Field, variables: &Variables) -> usize {
     members.fold(0, usize::saturating_add)
 }
 
-/// How many items a value has as a list: one that is no list stands for a list of it alone.
+/// Number of items of a value as a list. A value that is not a list is a list of one.
 fn items(value: &Value) -> usize {
     match value {
         Value::Null => 0,

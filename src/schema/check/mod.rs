@@ -1,6 +1,6 @@
-//! The pre-pass: what is looked at before anything runs, so that no document can hurt the server. First its bytes ([`mod@scan`]),
-//! then, once it is parsed, its shape ([`mod@walk`]). Both are linear. What passes is small enough for [`super::validation`], which
-//! runs behind it.
+//! Checks of a document before execution, so that no document can harm the server: first its bytes ([`mod@scan`]), then, once it is parsed, its
+//! selections ([`mod@walk`]), then [`super::validation`]. The first two are linear in the size of the document; a document that passes them is small
+//! enough for validation.
 
 mod filter;
 mod parsed;
@@ -21,52 +21,52 @@ use parsed::Parsed;
 use scan::scan;
 use walk::{CostError, MAX_LEVELS, Measure, Walk, walk};
 
-/// A refusal that is already an answer.
+/// The response to a rejected request.
 pub(super) type Refused = Box<Response>;
 
-/// What a request would do.
+/// The result of the checks of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// The kind of the operation that would run.
+    /// Kind of the operation to run.
     pub kind: OperationType,
-    /// The fields that its answer could have, with every page as long as it was asked for.
+    /// Cost: the number of fields that the response can have, with every page as long as requested.
     pub cost: usize,
-    /// The entries of its filter, if it is a subscription that takes one.
+    /// Entries of the filter, for a subscription that has one.
     pub filter_entries: usize,
 }
 
-/// How many lists of the introspection may stand in one another: types, their fields, and the fields of those.
+/// Maximum nesting of introspection lists: types, their fields, and the fields of those.
 const MAX_INTROSPECTION_LISTS: usize = 2;
 
-/// Why a request does not run.
+/// Why a request is not executed.
 #[derive(Debug)]
 pub enum CheckError {
-    /// It is no document, over a limit, or names no operation: what it would do is not known.
-    CostError(Box<Response>),
-    /// It is not valid, or its variables do not fit. What it would do is known, and it is charged and counted as that.
+    /// The document cannot be parsed, exceeds a limit or lacks the requested operation: its cost is unknown.
+    Rejected(Box<Response>),
+    /// The document or its variables are invalid. The cost is known and is charged.
     Invalid(Checked, Box<Response>),
 }
 
 impl From<Refused> for CheckError {
     fn from(refused: Refused) -> Self {
-        Self::CostError(refused)
+        Self::Rejected(refused)
     }
 }
 
 impl CheckError {
-    /// The whole answer.
+    /// The response.
     pub fn into_response(self) -> Box<Response> {
         match self {
-            Self::CostError(response) | Self::Invalid(_, response) => response,
+            Self::Rejected(response) | Self::Invalid(_, response) => response,
         }
     }
 }
 
-/// Parses a request's document, holds it to the limits, validates it, coerces its variables, and tells what it would do. The request is then
-/// ready to run without the library's validation. Asks Redis nothing.
+/// Parses the document of a request, checks its limits, validates it, coerces its variables and measures its cost. The library can then execute the
+/// request without validating it again. No round trip to Redis.
 ///
 /// # Errors
-/// With the whole answer: a request error with its code. A limit's says in `extensions` which one it is, its value, and what was counted.
+/// The response: a request error with its code. For a limit, `extensions` has the name, the maximum and the count.
 pub fn check(request: &mut Request, config: &Config) -> Result<Checked, CheckError> {
     check_bytes(&request.query, &config.documents)?;
     let wanted = request.operation_name.clone();
@@ -83,14 +83,14 @@ pub fn check(request: &mut Request, config: &Config) -> Result<Checked, CheckErr
                 Ok(valid) => valid,
                 Err(invalid) => {
                     let (document, refused) = *invalid;
-                    // It does not run. Whoever asks for its operation's name need not parse it again.
+                    // The request is not executed, but the name of its operation is still needed for metrics and logs.
                     request.set_parsed_query(document);
                     return Err(CheckError::Invalid(checked, refused));
                 }
             };
             document = valid.document;
             if checked.kind == OperationType::Subscription {
-                // By the one field that its root has become, as it is measured whenever the document is known.
+                // Measured again with the unfolded root field, as for a document from the cache.
                 checked = check_shape(&document, &assumed, wanted.as_deref(), config)?;
             }
             valid.never_null
@@ -131,8 +131,8 @@ pub fn parse(request: &mut Request) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Validates a document that was measured, brings it into the form that the library runs, and keeps that for this thread. One that is not valid comes
-/// back with the answer.
+/// Validates a measured document, rewrites it into the form that the library executes, and caches it for this thread. An invalid document is
+/// returned together with the response.
 fn admit(text: &str, mut document: ExecutableDocument, tells_schema: bool) -> Result<Parsed, Box<(ExecutableDocument, Refused)>> {
     let never_null = match validate(text, &document, tells_schema) {
         Ok(never_null) => never_null,
@@ -147,7 +147,7 @@ fn admit(text: &str, mut document: ExecutableDocument, tells_schema: bool) -> Re
     Ok(parsed)
 }
 
-/// The operation that runs, with its name.
+/// The operation to run, with its name.
 fn operation<'a>(
     document: &'a ExecutableDocument,
     wanted: Option<&str>,
@@ -162,7 +162,7 @@ fn operation<'a>(
     }
 }
 
-/// A text that is no document, on one line. The parser draws a picture of several.
+/// The response to a text that cannot be parsed. The parser's message spans several lines; only its last line is kept.
 fn parse_error(error: parser::Error) -> Refused {
     let at: Vec<Pos> = error.positions().collect();
     let message = match &error {
@@ -187,12 +187,12 @@ pub fn check_document(text: &str, config: &Config) -> Result<(), String> {
     let mut document = parse_query(text).map_err(|error| why(parse_error(error)))?;
     let first = document.operations.iter().next().and_then(|(name, _)| name.map(ToString::to_string));
     check_shape(&document, &with_defaults(&document, &Variables::default()), first.as_deref(), config).map_err(why)?;
-    // Who starts the server may know the schema.
+    // The operator of the server may see the schema in messages.
     validate(text, &document, true).map_err(joined)?;
     subscription::unfold(&mut document).map_err(|(broken, _)| broken.to_owned())
 }
 
-/// What needs no parser, and must come before it.
+/// Checks the bytes of a document, before the parser reads it.
 fn check_bytes(query: &str, limits: &DocumentLimits) -> Result<(), Refused> {
     hold("QUERY_TOO_LARGE", "documentBytes", limits.bytes, query.len())?;
     let counted = scan(query.as_bytes());
@@ -237,12 +237,12 @@ fn check_shape(
     Ok(Checked { kind, cost: measure.cost, filter_entries: measure.filter_entries })
 }
 
-/// The most root fields of any operation. A fragment's own are not at the root.
+/// The largest number of root fields of any operation.
 fn all_roots(operations: &[(Option<&str>, Measure)]) -> usize {
     operations.iter().map(|(_, measure)| measure.roots).max().unwrap_or_default()
 }
 
-/// The operation that would run.
+/// The measure of the operation to run.
 fn chosen(operations: &[(Option<&str>, Measure)], wanted: Option<&str>) -> Result<Measure, Refused> {
     match (operations, wanted) {
         ([(_, only)], None) => Ok(*only),
@@ -259,7 +259,8 @@ fn chosen(operations: &[(Option<&str>, Measure)], wanted: Option<&str>) -> Resul
     }
 }
 
-/// The variables, with the documents' own values for those that were not given. Operations may disagree on one: the larger counts.
+/// The variables, with the document's defaults for those that are omitted. If operations have different defaults for a variable, the larger one is
+/// used.
 fn with_defaults(document: &ExecutableDocument, given: &Variables) -> Variables {
     let mut all = given.clone();
     let definitions = document.operations.iter().flat_map(|(_, operation)| &operation.node.variable_definitions);
@@ -280,12 +281,13 @@ fn is_larger(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Refuses what is over a limit.
+/// Rejects a count that exceeds its limit.
 fn hold(code: &str, limit: &str, max: usize, counted: usize) -> Result<(), Refused> {
     if counted > max { over(code, limit, max, counted) } else { Ok(()) }
 }
 
-/// The refusal, in words and in members that a program can read. Counts that saturated are told as what fits GraphQL's Int.
+/// The response to a document that exceeds a limit, with `limit`, `max` and `counted` in `extensions`. A saturated count is reported as the maximum
+/// of GraphQL's Int.
 fn over<T>(code: &str, limit: &str, max: usize, counted: usize) -> Result<T, Refused> {
     let counted = counted.min(i32::MAX as usize);
     let message = format!("The document exceeds the limit `{limit}`: {counted} counted, at most {max} allowed.");

@@ -1,5 +1,5 @@
-//! Documents that were parsed and validated before: clients send the same few again and again. Each thread keeps its own, since one that threads
-//! share costs more in locks than parsing does.
+//! A cache of parsed and validated documents, since clients repeat the same few documents. Each thread has its own: the locks of a shared cache cost
+//! more than parsing.
 
 use crate::schema::validation::NeverNull;
 use async_graphql::parser::types::ExecutableDocument;
@@ -8,12 +8,12 @@ use quick_cache::unsync::Cache;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// What a thread keeps, in bytes of text; the trees that they were parsed to take some twenty times as much.
+/// Capacity of a thread's cache, in bytes of text. The parsed trees take about twenty times as much.
 const KEPT_BYTES: u64 = 256 << 10;
-/// About as many documents as that is.
+/// Estimated number of cached documents.
 const KEPT: usize = 256;
 
-/// A valid document, in the form that the library runs.
+/// A valid document, in the form that the library executes.
 #[derive(Clone)]
 pub(super) struct Parsed {
     pub(super) document: ExecutableDocument,
@@ -21,7 +21,7 @@ pub(super) struct Parsed {
     pub(super) never_null: Arc<[NeverNull]>,
 }
 
-/// A document weighs what its text does.
+/// Weighs a document by the length of its text.
 #[derive(Clone)]
 struct Length;
 
@@ -32,17 +32,17 @@ impl Weighter<Box<str>, Parsed> for Length {
 }
 
 thread_local! {
-    /// What is asked for once goes before what is asked for often, so that a flood of new ones does not push out those in use.
+    /// Documents that are used once are evicted before documents that are used often, so that a flood of new ones does not evict those in use.
     static PARSED: RefCell<Cache<Box<str>, Parsed, Length>> =
         RefCell::new(Cache::with_weighter(KEPT, KEPT_BYTES, Length));
 }
 
-/// The parsed form of a document that passed the checks before, on this thread.
+/// The parsed form of a document that has passed the checks on this thread.
 pub(super) fn known(text: &str) -> Option<Parsed> {
     PARSED.with_borrow_mut(|parsed| parsed.get(text).cloned())
 }
 
-/// Keeps a document that has passed the checks.
+/// Caches a document that has passed the checks.
 pub(super) fn keep(text: &str, document: &Parsed) {
     PARSED.with_borrow_mut(|parsed| parsed.insert(text.into(), document.clone()));
 }

@@ -1,26 +1,26 @@
-//! The look at a document's bytes: one pass, no memory, before any parser. The library's parser recurses over values and types
-//! without a bound of its own, and takes time for every token.
+//! Counts tokens in the bytes of a document: one pass without allocation, before the parser. The library's parser recurses over values and types
+//! without a limit and takes time for every token.
 
-/// What was counted.
+/// Counts of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Scan {
     /// Punctuators, names, numbers and strings.
     pub(super) tokens: usize,
-    /// How deep brackets of all kinds nest.
+    /// Nesting of brackets of all kinds.
     pub(super) nesting: usize,
-    /// Colons outside of parentheses: an executable document has them after aliases alone.
+    /// Aliases: colons outside of parentheses.
     pub(super) aliases: usize,
-    /// At-signs: directives, wherever they stand.
+    /// Directives: at-signs.
     pub(super) directives: usize,
-    /// Where a block string begins that nothing ends. The parser takes its first two quotes for an empty string and reads on behind them, so
-    /// that what follows would be counted as a string and parsed as anything else.
+    /// Position of an unterminated block string. The parser reads its first two quotes as an empty string and parses what follows, which is counted
+    /// as a string here.
     pub(super) unterminated: Option<usize>,
 }
 
-/// What begins and ends a block string.
+/// Delimiter of a block string.
 const QUOTES: &[u8] = b"\"\"\"";
 
-/// Counts what is in a document, whether or not it is one.
+/// Counts the tokens of any text, valid or not.
 pub(super) fn scan(document: &[u8]) -> Scan {
     let (mut counted, mut open, mut parentheses, mut at) = (Scan::default(), 0_usize, 0_usize, 0);
     while at < document.len() {
@@ -52,7 +52,7 @@ pub(super) fn scan(document: &[u8]) -> Scan {
     counted
 }
 
-/// Where the token, comment or blank that begins at `start` ends.
+/// End of the token, comment or blank that starts at `start`.
 pub(in crate::schema) fn end_of_token(document: &[u8], start: usize) -> usize {
     let run = |goes_on: fn(&u8) -> bool| start + 1 + document[start + 1..].iter().take_while(|byte| goes_on(byte)).count();
     match document[start] {
@@ -64,12 +64,12 @@ pub(in crate::schema) fn end_of_token(document: &[u8], start: usize) -> usize {
     }
 }
 
-/// A byte of a name or a number. Signs and dots of numbers count as tokens of their own: rather too many than too few.
+/// Whether a byte belongs to a name or a number. Signs and dots of numbers count as separate tokens: the count may be too high, never too low.
 const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Behind the quote that ends the string or block string that begins at `start`; the end of the document without one.
+/// End of the string or block string that starts at `start`; the end of the document if it is unterminated.
 fn end_of_string(document: &[u8], start: usize) -> usize {
     if document[start..].starts_with(QUOTES) {
         return end_of_block(document, start).unwrap_or(document.len());
@@ -85,7 +85,7 @@ fn end_of_string(document: &[u8], start: usize) -> usize {
     document.len()
 }
 
-/// Behind the quotes that end the block string that begins at `start`; `None` where nothing ends it.
+/// End of the block string that starts at `start`; `None` if it is unterminated.
 fn end_of_block(document: &[u8], start: usize) -> Option<usize> {
     let mut at = start + QUOTES.len();
     while at < document.len() {

@@ -1,5 +1,5 @@
-//! Subscriptions have one field at their root (SingleFieldSubscriptions). The library overlooks a field that stands in a fragment: it
-//! would end without a word.
+//! Subscriptions have one root field (SingleFieldSubscriptions). The library ignores a root field in a fragment and would end such a subscription
+//! without an event.
 
 use async_graphql::parser::types::{
     DocumentOperations, ExecutableDocument, Field, FragmentDefinition, OperationDefinition, OperationType, Selection,
@@ -8,7 +8,7 @@ use async_graphql::parser::types::{
 use async_graphql::{Name, Pos, Positioned};
 use std::collections::HashMap;
 
-/// What is wrong, in words, and where.
+/// A message and a position.
 type Broken = (&'static str, Pos);
 type Fragments = HashMap<Name, Positioned<FragmentDefinition>>;
 
@@ -33,7 +33,7 @@ pub(super) fn unfold(document: &mut ExecutableDocument) -> Result<(), Broken> {
     Ok(())
 }
 
-/// The fields at the root of an operation, in fragments too.
+/// Collects the root fields of an operation, including those in fragments.
 fn collect(set: &SelectionSet, fragments: &Fragments, fields: &mut Vec<Positioned<Field>>) -> Result<(), Broken> {
     for selection in &set.items {
         let is_condition = |name: &Name| matches!(name.as_str(), "skip" | "include");
@@ -53,7 +53,7 @@ fn collect(set: &SelectionSet, fragments: &Fragments, fields: &mut Vec<Positione
     Ok(())
 }
 
-/// The one field, with the selections of all that stand under its key.
+/// The single root field, with the selections of all fields of its response key.
 fn merged(fields: Vec<Positioned<Field>>) -> Result<Option<Positioned<Field>>, Broken> {
     let mut fields = fields.into_iter();
     let Some(mut one) = fields.next() else { return Ok(None) };
@@ -84,7 +84,7 @@ mod tests {
         Ok(told(&operation.node.selection_set.node))
     }
 
-    /// The fields of a set and what stands in them.
+    /// Text of a selection set.
     fn told(set: &SelectionSet) -> String {
         let each = set.items.iter().map(|item| match &item.node {
             Selection::Field(field) if field.node.selection_set.node.items.is_empty() => field.node.name.node.to_string(),

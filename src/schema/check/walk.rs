@@ -1,7 +1,6 @@
-//! The look at a parsed document: how many fields it has with fragments in the place of their spreads, how deep they go, and how
-//! many its answer could have with every page as long as it was asked for. Each fragment is looked at once: the library walks it
-//! anew at every spread before it knows any limit, so that a few hundred bytes of fragments that spread two others each would
-//! keep a core busy for hours.
+//! Measures a parsed document: its fields with fragments expanded, their nesting, and the cost of its operations. Each fragment is measured once.
+//! The library walks a fragment again at every spread before it applies a limit, so that a few hundred bytes of fragments, each with two spreads,
+//! would keep a core busy for hours.
 
 use super::filter;
 use super::weight::{days, times, weight};
@@ -9,47 +8,47 @@ use async_graphql::parser::types::{ExecutableDocument, FragmentDefinition, Selec
 use async_graphql::{Name, Pos, Positioned, Variables};
 use std::collections::HashMap;
 
-/// How deep selection sets stand in one another, fragments included: the library's own bound, and that of the stack.
+/// Maximum nesting of selection sets, fragments included: the library's limit, which bounds the stack.
 pub(super) const MAX_LEVELS: usize = 32;
 
-/// What a selection set comes to. All counts saturate.
+/// Counts of a selection set. All counts saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Measure {
     /// Fields, spreads and inline fragments.
     pub(super) fields: usize,
-    /// Fields in one another.
+    /// Nesting of fields.
     pub(super) depth: usize,
-    /// Fields that the answer could have; one that may be long counts as several.
+    /// Cost: fields that the response can have; a field with a long text counts as several.
     pub(super) cost: usize,
-    /// Fields that each day of a report could have, which has as many as the field around it says.
+    /// Fields of each day of a report. The argument of the field around it says how many days there are.
     of_days: usize,
-    /// Fields that stand in the set itself.
+    /// Fields directly in the set.
     pub(super) roots: usize,
-    /// Lists of the introspection in one another, below one field of `__schema` or `__type`.
+    /// Nesting of introspection lists below `__schema` or `__type`.
     pub(super) lists: usize,
-    /// Fields that ask for the schema itself.
+    /// Introspection fields: `__schema` and `__type`.
     pub(super) introspection: usize,
     /// Entries of filters.
     pub(super) filter_entries: usize,
-    /// Selection sets in one another.
+    /// Nesting of selection sets.
     levels: usize,
 }
 
-/// Why there is no measure.
+/// Why a document cannot be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CostError {
-    /// A fragment spreads itself, here.
+    /// A fragment spreads itself, at this position.
     Cycle(Pos),
     /// More than [`MAX_LEVELS`].
     TooManyLevels,
 }
 
-/// What the whole document comes to, operation by operation, and the fragments on their own: who validates looks at those too.
+/// The measures of a document: each operation, and the fragments by themselves, since validation walks those too.
 #[derive(Debug)]
 pub(super) struct Walk<'a> {
     /// The operations, by name.
     pub(super) operations: Vec<(Option<&'a str>, Measure)>,
-    /// The most costly fragment; it may be spread nowhere.
+    /// The largest counts of any fragment, used or not.
     pub(super) fragment: Measure,
 }
 
@@ -68,7 +67,7 @@ pub(super) fn walk<'a>(document: &'a ExecutableDocument, variables: &Variables) 
 }
 
 impl Measure {
-    /// This and one beside it.
+    /// The sum with the measure of a sibling.
     fn beside(self, other: Self) -> Self {
         Self {
             fields: self.fields.saturating_add(other.fields),
@@ -81,7 +80,7 @@ impl Measure {
         }
     }
 
-    /// The larger of each.
+    /// The maximum of each count.
     pub(super) fn larger(self, other: Self) -> Self {
         Self {
             fields: self.fields.max(other.fields),
@@ -100,7 +99,7 @@ impl Measure {
 struct Walker<'a> {
     fragments: &'a HashMap<Name, Positioned<FragmentDefinition>>,
     variables: &'a Variables,
-    /// What was measured; nothing yet for those that are being measured.
+    /// Measured fragments; `None` for a fragment that is being measured.
     known: HashMap<&'a str, Option<Measure>>,
 }
 
@@ -149,7 +148,7 @@ impl<'a> Walker<'a> {
         })
     }
 
-    /// A fragment that is not there counts nothing: validation tells of it.
+    /// Measures a fragment. An unknown fragment counts nothing: validation reports it.
     fn fragment(&mut self, name: &'a str, level: usize, at: Pos) -> Result<Measure, CostError> {
         match self.known.get(name) {
             Some(None) => return Err(CostError::Cycle(at)),
@@ -165,7 +164,7 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// The lists that lead from a type to others: as in graphql-js's `MaxIntrospectionDepthRule`.
+/// Whether an introspection field lists types or fields, as in graphql-js's `MaxIntrospectionDepthRule`.
 fn is_introspection_list(name: &str) -> bool {
     matches!(name, "fields" | "interfaces" | "possibleTypes" | "inputFields")
 }

@@ -1,4 +1,4 @@
-//! How often what a field selects may stand in the answer, and how much a field weighs by itself.
+//! The factor of a field: how many times its selection can be in the response; and its weight: the cost of the field itself.
 
 use crate::base::page;
 use crate::domains::ads::{DEFAULT_DAYS, KEYWORDS_BYTES, MAX_DAYS, SNIPPET_BYTES};
@@ -10,7 +10,7 @@ use async_graphql_value::Value as Literal;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-/// Lists that are no connections, with about as many items as they have: those of the introspection, and what is bounded otherwise.
+/// Lists that are not connections, with their usual number of items: those of the introspection, and lists with a limit of their own.
 const LISTS: [(&str, usize); 10] = [
     ("types", 20),
     ("fields", 5),
@@ -24,24 +24,24 @@ const LISTS: [(&str, usize); 10] = [
     ("rates", 14),
 ];
 
-/// The bytes that one more point of cost stands for, of a text or a list of texts.
+/// Bytes of a text or a list of texts that cost one more point.
 const POINT: usize = 8 << 10;
 
-/// Fields of a text or of texts that may be long, with the most bytes that they have.
+/// Fields with long texts, and their maximum length in bytes.
 const LONG: [(&str, usize); 3] = [
     ("keywords", KEYWORDS_BYTES),
-    // Of a comment; of a status at most a quarter.
+    // Of a comment. A status has at most a quarter of it.
     ("message", comments::MESSAGE_BYTES),
     ("snippet", SNIPPET_BYTES),
 ];
 
-/// What a field costs by itself: 1, and more where it may be long.
+/// The cost of a field itself: 1, and more for a long text.
 pub(super) fn weight(name: &str) -> usize {
     1 + LONG.iter().find(|(long, _)| *long == name).map_or(0, |(_, bytes)| bytes / POINT)
 }
 
-/// The factor of a field: for a page its size, from a literal, a variable or the default; 1 for a single thing. A size that will be
-/// refused counts as one that is not.
+/// The factor of a field: the page size from a literal, a variable or the default; 1 for a single value. An invalid size counts as the nearest valid
+/// one.
 pub(super) fn times(field: &Field, variables: &Variables) -> usize {
     if field.selection_set.node.items.is_empty() {
         return 1;
@@ -63,7 +63,7 @@ pub(super) fn times(field: &Field, variables: &Variables) -> usize {
     size.map_or(page::DEFAULT, |size| usize::try_from(size).unwrap_or(page::MAX).clamp(1, page::MAX))
 }
 
-/// How many days a list `days` has that this field selects: as its own argument of that name says.
+/// Number of days of a report, from the argument `days`.
 pub(super) fn days(field: &Field, variables: &Variables) -> usize {
     match argument(field, variables, "days") {
         ArgumentSize::Number(days) => usize::try_from(days.unwrap_or(u64::MAX)).map_or(MAX_DAYS, |days| days.clamp(1, MAX_DAYS)),
@@ -71,16 +71,16 @@ pub(super) fn days(field: &Field, variables: &Variables) -> usize {
     }
 }
 
-/// What decides of an argument how large something is.
+/// The size that an argument states.
 enum ArgumentSize {
-    /// A number; `None` for one that is no size.
+    /// A number; `None` for a number that is not a size.
     Number(Option<u64>),
-    /// A list of so many items.
+    /// The length of a list.
     Items(usize),
     Other,
 }
 
-/// An argument, whether it stands in the document or comes as a variable. It is not copied: a variable may be large, and used often.
+/// The size of an argument, from a literal or a variable. The value is not copied: a variable may be large and used many times.
 fn argument(field: &Field, variables: &Variables, name: &str) -> ArgumentSize {
     match field.get_argument(name).map(|given| &given.node) {
         Some(Literal::Number(number)) => ArgumentSize::Number(number.as_u64()),
@@ -94,7 +94,7 @@ fn argument(field: &Field, variables: &Variables, name: &str) -> ArgumentSize {
     }
 }
 
-/// The names of the fields that are connections, read off the schema itself, so that a new one is weighed from its first day.
+/// The names of all fields that return a connection, read from the schema, so that no new one is forgotten.
 fn connections() -> &'static HashSet<String> {
     static NAMES: OnceLock<HashSet<String>> = OnceLock::new();
     NAMES.get_or_init(|| {

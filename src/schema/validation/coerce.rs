@@ -1,4 +1,4 @@
-//! Variables become what their types say (CoerceVariableValues), before anything runs.
+//! Coerces variables to their types (CoerceVariableValues) before execution.
 
 use super::NeverNull;
 use super::errors::did_you_mean;
@@ -32,7 +32,7 @@ pub(in crate::schema) fn coerce(
                 continue;
             }
             (None, None) if ty.nullable => {
-                // The library would take it for null.
+                // The library would treat a missing variable as null.
                 if let Some(default) = never_null().and_then(|it| it.default.clone()) {
                     coerced.insert(name.clone(), default);
                 }
@@ -69,7 +69,7 @@ fn error(definition: &Positioned<VariableDefinition>, message: String) -> Server
     error
 }
 
-/// One variable on its way. Its first problem is told.
+/// The coercion of one variable. Its first problem is reported.
 struct Coercion {
     types: &'static TypeSystem,
     tells_schema: bool,
@@ -104,7 +104,7 @@ impl Coercion {
     }
 
     fn inside(&mut self, step: Step, value: Value, ty: &Type) -> Value {
-        // What comes behind a problem is not looked at: nobody runs it.
+        // The rest is not checked after a problem: the request is not executed.
         if self.problem.is_some() {
             return value;
         }
@@ -178,7 +178,7 @@ impl Coercion {
         }
         let mut path = String::new();
         for step in &self.path {
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = match step {
                 Step::Field(name) => write!(path, ".{name}"),
                 Step::Item(at) => write!(path, "[{at}]"),

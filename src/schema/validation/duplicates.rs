@@ -1,11 +1,11 @@
-//! Fields of object literals that are given twice (UniqueInputFieldNames). The parser keeps the last of them alone, so that the text is
-//! looked at again, token by token.
+//! Duplicate fields of object literals (UniqueInputFieldNames). The parser keeps only the last of them, so the text is scanned again, token by
+//! token.
 
 use crate::schema::check::end_of_token;
 use async_graphql::Pos;
 use std::collections::HashSet;
 
-/// The first field that an object literal has twice, and where. For the text of a document that was parsed.
+/// The first duplicate field of an object literal, with its position. The text must be a parsed document.
 pub(super) fn field(text: &str) -> Option<(&str, Pos)> {
     let bytes = text.as_bytes();
     let (mut open, mut parentheses, mut previous, mut at) = (Vec::new(), 0_usize, 0..0, 0);
@@ -16,7 +16,7 @@ pub(super) fn field(text: &str) -> Option<(&str, Pos)> {
             b' ' | b'\t' | b'\n' | b'\r' | b',' | b'#' => continue,
             b'(' => parentheses += 1,
             b')' => parentheses = parentheses.saturating_sub(1),
-            // Only literals have braces between parentheses.
+            // Braces between parentheses are always object literals.
             b'{' if parentheses > 0 => open.push(Some(HashSet::new())),
             b'[' if parentheses > 0 => open.push(None),
             b'}' | b']' if parentheses > 0 => drop(open.pop()),

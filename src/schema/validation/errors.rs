@@ -1,19 +1,19 @@
-//! What validation finds.
+//! The errors of validation.
 
 use crate::schema::execute::{MAX_ERRORS, set_code, shorten};
 use async_graphql::{Pos, ServerError};
 
-/// All that is said of a document that does not fit, where nothing is told of the schema.
+/// The message of an invalid document if the schema is not disclosed.
 const UNFIT: &str = "The document does not fit the schema.";
-/// The longest name for which others are suggested, in bytes.
+/// Maximum length of a name for which suggestions are made, in bytes.
 const MAX_NAME: usize = 64;
-/// How many names a message suggests.
+/// Maximum number of suggested names.
 const MAX_SUGGESTIONS: usize = 5;
 
-/// The errors of a document, the first ones alone. Messages beyond them are never made.
+/// The first errors of a document. Messages of further errors are not formatted.
 pub(super) struct Errors {
     all: Vec<ServerError>,
-    /// Whether messages may name parts of the schema.
+    /// Whether messages may disclose names of the schema.
     pub(super) tells_schema: bool,
 }
 
@@ -30,19 +30,19 @@ impl Errors {
         self.all.len() >= MAX_ERRORS
     }
 
-    /// Adds an error at some places of the document.
+    /// Adds an error with its positions in the document.
     pub(super) fn push(&mut self, at: &[Pos], message: impl FnOnce() -> String) {
         if self.is_full() {
             return;
         }
-        // Where nothing is told of the schema, one text stands for all of them.
+        // If the schema is not disclosed, all errors have the same message.
         let mut error = ServerError::new(if self.tells_schema { message() } else { String::new() }, None);
         error.locations = at.to_vec();
         shorten(&mut error.message);
         self.all.push(error);
     }
 
-    /// The errors in the order of the document, or the one that says nothing of the schema.
+    /// The errors in the order of the document, or one error if the schema is not disclosed.
     pub(super) fn into_list(mut self) -> Vec<ServerError> {
         if !self.tells_schema && !self.all.is_empty() {
             self.all = vec![ServerError::new(UNFIT, None)];
@@ -55,7 +55,7 @@ impl Errors {
     }
 }
 
-/// ` Did you mean …?` with the names that are written nearly so; empty where none is.
+/// ` Did you mean …?` with similar names; empty if there is none.
 pub(super) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     if name.len() > MAX_NAME {
         return String::new();

@@ -1,5 +1,5 @@
-//! Selections against the types that they are made on: FieldsOnCorrectType, ScalarLeafs, KnownArgumentNames, UniqueArgumentNames,
-//! ProvidedRequiredArguments, KnownDirectives, UniqueDirectivesPerLocation, KnownFragmentNames, PossibleFragmentSpreads.
+//! Rules of selections: FieldsOnCorrectType, ScalarLeafs, KnownArgumentNames, UniqueArgumentNames, ProvidedRequiredArguments, KnownDirectives,
+//! UniqueDirectivesPerLocation, KnownFragmentNames, PossibleFragmentSpreads.
 
 use super::errors::did_you_mean;
 use super::types::{Input, InputPosition, Inputs, Kind, NamedType, TypeSystem};
@@ -14,7 +14,7 @@ use std::collections::HashSet;
 type Arguments = [(Positioned<Name>, Positioned<Value>)];
 
 impl<'a> Validator<'a> {
-    /// Checks a selection set on `parent`; `None` where an error above leaves it unknown.
+    /// Checks a selection set on `parent`, which is `None` after an error above it.
     pub(super) fn selections(
         &mut self,
         set: &'a SelectionSet,
@@ -70,7 +70,7 @@ impl<'a> Validator<'a> {
         }
     }
 
-    /// Checks arguments against their definitions; `None` where it is not known what takes them.
+    /// Checks arguments against their definitions, which are `None` for an unknown field.
     fn arguments(
         &mut self,
         given: &'a Arguments,
@@ -162,7 +162,7 @@ impl<'a> Validator<'a> {
         }
     }
 
-    /// The type that a fragment is on: KnownTypeNames and FragmentsOnCompositeTypes.
+    /// Checks the type condition of a fragment: KnownTypeNames and FragmentsOnCompositeTypes.
     pub(super) fn condition(&mut self, on: &Positioned<Name>, fragment: Option<&Name>) -> Option<&'static NamedType> {
         let ty = self.types.get(&on.node);
         match ty {
@@ -183,7 +183,7 @@ impl<'a> Validator<'a> {
 }
 
 impl<'a> DefinitionUsages<'a> {
-    /// Notes the variables in a value, with the types of the places where they stand.
+    /// Records the variables in a value, with the types of their positions.
     fn note(&mut self, value: &'a Value, at: Pos, place: Option<InputPosition<'static>>, types: &'static TypeSystem) {
         match value {
             Value::Variable(name) => self.usages.push(Usage { name, at, place }),
@@ -214,7 +214,7 @@ fn impossible(what: &str, parent: &NamedType, condition: &NamedType) -> String {
     format!("{what} cannot be spread here as objects of type \"{parent}\" can never be of type \"{condition}\".")
 }
 
-/// The name of a place as the specification writes it.
+/// The name of a directive location in the specification.
 const fn place(location: DirectiveLocation) -> &'static str {
     match location {
         DirectiveLocation::Query => "QUERY",

@@ -28,7 +28,7 @@ use errors::Errors;
 use std::collections::{HashMap, HashSet};
 use types::{InputPosition, TypeSystem, type_system};
 
-/// A document on its way through the rules.
+/// The validation of one document.
 struct Validator<'a> {
     types: &'static TypeSystem,
     document: &'a ExecutableDocument,
@@ -36,18 +36,18 @@ struct Validator<'a> {
     never_null: Vec<NeverNull>,
 }
 
-/// What a definition holds that is looked at with others.
+/// Variables and spreads of a definition, which are checked per operation.
 #[derive(Default)]
 struct DefinitionUsages<'a> {
     usages: Vec<Usage<'a>>,
     spreads: Vec<&'a Name>,
 }
 
-/// A variable where it stands.
+/// A use of a variable.
 struct Usage<'a> {
     name: &'a Name,
     at: Pos,
-    /// The place's type and default; `None` where an error leaves them unknown.
+    /// Type and default of the position; `None` after an error.
     place: Option<InputPosition<'static>>,
 }
 
@@ -84,7 +84,7 @@ impl<'a> Validator<'a> {
         if let Some((name, at)) = duplicates::field(text) {
             self.errors.push(&[at], || format!("There can be only one input field named \"{name}\"."));
         }
-        // Of a document that is wrong already it would say more than is read, and take longer.
+        // Skipped for a document that is invalid already, to save time.
         if self.errors.is_empty() {
             for operation in &operations {
                 let definition = &operation.definition.node;

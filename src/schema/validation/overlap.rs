@@ -1,5 +1,5 @@
-//! Fields of one response key must be one field (OverlappingFieldsCanBeMerged). Sets of fields are compared to their first, group by
-//! group, so that the time grows with the document and not with its square.
+//! OverlappingFieldsCanBeMerged: fields of one response key must be one field. Each field of a group is compared to the first one, so that the time
+//! is linear in the size of the document, not quadratic.
 
 use super::Validator;
 use super::types::{NamedType, Output};
@@ -8,7 +8,7 @@ use async_graphql::parser::types::{BaseType, Field, Selection, SelectionSet, Typ
 use async_graphql_value::Value;
 use std::collections::{BTreeMap, HashSet};
 
-/// A field where it stands.
+/// A field at its position in the document.
 #[derive(Clone, Copy)]
 struct Placed<'a> {
     field: &'a Field,
@@ -20,7 +20,7 @@ struct Placed<'a> {
 type Set<'a> = (&'a SelectionSet, Option<&'static NamedType>);
 type Groups<'a> = BTreeMap<&'a str, Vec<Placed<'a>>>;
 
-/// Sets of fields that were looked at, by the selection sets that they come from.
+/// Visited sets of fields, by their selection sets.
 type VisitedSelections = HashSet<Vec<*const SelectionSet>>;
 
 impl<'a> Validator<'a> {
@@ -31,7 +31,7 @@ impl<'a> Validator<'a> {
         self.same_fields(&sets, &mut VisitedSelections::new());
     }
 
-    /// Fields of one key give values of one shape, whatever object they are of.
+    /// Checks that all fields of a response key have values of the same shape.
     fn same_shape(&mut self, sets: &[Set<'a>], seen: &mut VisitedSelections) {
         if self.errors.is_full() || !is_new(sets, seen) {
             return;
@@ -51,7 +51,7 @@ impl<'a> Validator<'a> {
         }
     }
 
-    /// Fields of one key that an object can have both are one field with the same arguments.
+    /// Checks that fields of a response key on the same object are the same field with the same arguments.
     fn same_fields(&mut self, sets: &[Set<'a>], seen: &mut VisitedSelections) {
         if self.errors.is_full() || !is_new(sets, seen) {
             return;
@@ -82,7 +82,7 @@ impl<'a> Validator<'a> {
         });
     }
 
-    /// The fields of several selection sets by their keys, with fragments in the place of their spreads.
+    /// The fields of several selection sets by response key, with fragments expanded.
     fn collect(&self, sets: &[Set<'a>]) -> Groups<'a> {
         let (mut groups, mut spread, mut open) = (Groups::new(), HashSet::new(), sets.to_vec());
         open.reverse();
@@ -113,7 +113,7 @@ impl<'a> Validator<'a> {
         groups
     }
 
-    /// What fields select.
+    /// The selection sets of fields.
     fn inner(&self, fields: &[Placed<'a>]) -> Vec<Set<'a>> {
         let selecting = fields.iter().filter(|placed| !placed.field.selection_set.node.items.is_empty());
         let typed = selecting.map(|placed| {
@@ -136,12 +136,12 @@ impl<'a> Validator<'a> {
     }
 }
 
-/// Whether these sets were never looked at together; a single field that stands alone needs no look at all.
+/// Whether these sets were not visited together yet. A single field needs no check.
 fn is_new(sets: &[Set<'_>], seen: &mut VisitedSelections) -> bool {
     !sets.is_empty() && seen.insert(sets.iter().map(|(set, _)| std::ptr::from_ref(*set)).collect())
 }
 
-/// The fields that each object can have: its own and those of interfaces.
+/// The fields grouped by object type: its own and those of its interfaces.
 fn by_object<'a>(fields: &[Placed<'a>]) -> Vec<Vec<Placed<'a>>> {
     let is_object = |placed: &Placed<'_>| placed.parent.as_composite().is_some_and(|composite| composite.is_object);
     let (of_objects, of_interfaces): (Vec<_>, Vec<_>) = fields.iter().copied().partition(is_object);

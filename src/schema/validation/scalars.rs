@@ -1,9 +1,9 @@
-//! What values scalars take: the same for literals and for variables.
+//! Values of scalars: the same rules for literals and for variables.
 
 use crate::schema::scalars::{Date, DateTime, Decimal};
 use async_graphql::{InputValueResult, Number, ScalarType, Value};
 
-/// Whether a scalar takes a value.
+/// Checks whether a scalar accepts a value.
 ///
 /// # Errors
 /// Why not, in words.
@@ -22,7 +22,7 @@ pub(super) fn check_scalar(scalar: &str, value: &Value) -> Result<(), String> {
     if fits { Ok(()) } else { Err(cannot_be(scalar, value)) }
 }
 
-/// A number as JSON has it, where it is an integer: `1.0` is one.
+/// A JSON number as an integer: `1.0` is one.
 pub(super) fn as_integer(number: &Number) -> Option<i64> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let float = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= EXACT);
@@ -52,7 +52,7 @@ fn cannot_be(scalar: &str, value: &Value) -> String {
     format!("Expected a value of type \"{scalar}\" ({expected}), found {}.", describe(value))
 }
 
-/// The kind of a value. Its text stays with the client: it may be long, or a password.
+/// The kind of a value. The value itself is not repeated: it may be long, or a password.
 pub(super) fn describe(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -1,4 +1,4 @@
-//! The type system that documents are validated against, read off the server's own SDL.
+//! The type system for validation, read from the server's SDL.
 
 use async_graphql::parser::parse_schema;
 use async_graphql::parser::types::{
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 const INTROSPECTION: &str = include_str!("introspection.graphql");
-/// The root fields of the introspection, and the field that every composite type has.
+/// The introspection fields: those of the query root, and the one of every composite type.
 const META_FIELDS: &str = "type Query { __schema: __Schema! __type(name: String!): __Type __typename: String! }";
 const BUILT_IN_SCALARS: [&str; 5] = ["Int", "Float", "String", "Boolean", "ID"];
 
@@ -27,13 +27,13 @@ impl Input {
         !self.ty.nullable && self.default.is_none()
     }
 
-    /// As the place of a value.
+    /// The input position of a value.
     pub(super) const fn place(&self) -> InputPosition<'_> {
         (&self.ty, self.default.as_ref())
     }
 }
 
-/// The type of a place and its default.
+/// Type and default of an input position.
 pub(super) type InputPosition<'a> = (&'a Type, Option<&'a Value>);
 pub(super) type Inputs = BTreeMap<String, Input>;
 
@@ -48,7 +48,7 @@ pub(super) struct Output {
 #[derive(Debug)]
 pub(super) struct Composite {
     pub(super) fields: BTreeMap<String, Output>,
-    /// The objects that it may be; of an object, itself alone.
+    /// The possible object types; of an object, itself.
     pub(super) possible: BTreeSet<String>,
     pub(super) is_object: bool,
 }
@@ -77,7 +77,7 @@ impl NamedType {
         if let Kind::Composite(composite) = &self.kind { Some(composite) } else { None }
     }
 
-    /// Whether an object can be both of two types.
+    /// Whether an object can be of both types.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         match (self.as_composite(), other.as_composite()) {
             (Some(one), Some(other)) => !one.possible.is_disjoint(&other.possible),
@@ -86,7 +86,7 @@ impl NamedType {
     }
 }
 
-/// A directive and where it may stand: once at each place, since none of the schema's is repeatable.
+/// A directive and its locations. None of the schema's directives is repeatable.
 #[derive(Debug)]
 pub(super) struct DirectiveType {
     pub(super) arguments: Inputs,
@@ -101,14 +101,14 @@ pub(super) struct TypeSystem {
     meta_fields: BTreeMap<String, Output>,
 }
 
-/// The server's.
+/// The type system of the server.
 pub(super) fn type_system() -> &'static TypeSystem {
     static TYPES: LazyLock<TypeSystem> = LazyLock::new(|| TypeSystem::of(&crate::schema::sdl()));
     &TYPES
 }
 
 impl TypeSystem {
-    /// That of an SDL, with the types of the introspection.
+    /// The type system of an SDL, with the introspection types.
     pub(super) fn of(sdl: &str) -> Self {
         let mut all = Self::default();
         for scalar in BUILT_IN_SCALARS {
@@ -155,12 +155,12 @@ impl TypeSystem {
         self.types.keys().map(String::as_str)
     }
 
-    /// The named type inside of lists.
+    /// The named type inside lists.
     pub(super) fn named(&self, ty: &Type) -> Option<&NamedType> {
         self.get(innermost(ty))
     }
 
-    /// The type at the root of operations of a kind.
+    /// The root type of a kind of operation.
     pub(super) fn root(&self, kind: OperationType) -> Option<&NamedType> {
         self.get(match kind {
             OperationType::Query => "Query",
@@ -169,14 +169,14 @@ impl TypeSystem {
         })
     }
 
-    /// A field of a composite type; with those that the introspection adds.
+    /// A field of a composite type, including introspection fields.
     pub(super) fn field<'a>(&'a self, parent: &'a NamedType, name: &str) -> Option<&'a Output> {
         let is_meta = name == "__typename" || (parent.name == "Query" && name.starts_with("__"));
         if is_meta { self.meta_fields.get(name) } else { parent.as_composite()?.fields.get(name) }
     }
 }
 
-/// The name inside of lists.
+/// The name of the type inside lists.
 pub(super) fn innermost(ty: &Type) -> &Name {
     match &ty.base {
         BaseType::Named(name) => name,

@@ -1,4 +1,4 @@
-//! Literals against the types of their places (ValuesOfCorrectType). Variables in them are looked at by their usage.
+//! Literals against the types of their positions (ValuesOfCorrectType). Variables in them are checked by their uses.
 
 use super::Validator;
 use super::errors::did_you_mean;
@@ -10,7 +10,7 @@ use async_graphql_value::Value;
 use std::convert::Infallible;
 
 impl Validator<'_> {
-    /// Checks a literal at `at` for a place of type `ty`.
+    /// Checks a literal at `at` against the type `ty`.
     pub(super) fn value(&mut self, value: &Value, at: Pos, ty: &Type) {
         match (value, &ty.base) {
             (Value::Variable(_), _) => {}
@@ -21,7 +21,7 @@ impl Validator<'_> {
                     self.value(item, at, inner);
                 }
             }
-            // One value stands for a list of it.
+            // A single value is a list of one.
             (value, BaseType::List(inner)) => self.value(value, at, inner),
             (value, BaseType::Named(name)) => {
                 if let Some(named) = self.types.get(name) {
@@ -72,7 +72,7 @@ impl Validator<'_> {
     }
 }
 
-/// A literal with null in the place of its variables: no scalar takes a list or an object, which alone can hold any.
+/// A literal with its variables replaced by null. Only lists and objects can have variables, and no scalar accepts those.
 fn without_variables(value: &Value) -> Constant {
     value.clone().into_const_with(|_| Ok::<_, Infallible>(Constant::Null)).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Variables, operation by operation: UniqueVariableNames, VariablesAreInputTypes, NoUndefinedVariables, NoUnusedVariables,
+//! Rules of variables, per operation: UniqueVariableNames, VariablesAreInputTypes, NoUndefinedVariables, NoUnusedVariables,
 //! VariablesInAllowedPosition.
 
 use super::{DefinitionUsages, Operation, Usage, Validator};
@@ -6,17 +6,17 @@ use async_graphql::parser::types::{BaseType, DirectiveLocation, Type, VariableDe
 use async_graphql::{Name, Positioned, Value};
 use std::collections::{HashMap, HashSet};
 
-/// A variable that may be null by its type, but not where it is used: a default stands in, and an explicit null is an error.
+/// A variable whose type is nullable, used at a position that is not: its default is used, and an explicit null is an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::schema) struct NeverNull {
     pub(super) operation: Option<Name>,
     pub(super) variable: Name,
-    /// The place's default, for a variable that is left out and has none of its own.
+    /// Default of the position, for a variable that is omitted and has no default.
     pub(super) default: Option<Value>,
 }
 
 impl<'a> Validator<'a> {
-    /// Checks what an operation's variables are.
+    /// Checks the variable definitions of an operation.
     pub(super) fn definitions(&mut self, definitions: &'a [Positioned<VariableDefinition>], found: &mut DefinitionUsages<'a>) {
         let mut seen: HashSet<&str> = HashSet::new();
         for definition in definitions {
@@ -41,7 +41,7 @@ impl<'a> Validator<'a> {
         }
     }
 
-    /// Checks how an operation's variables are used, in itself and in the fragments that it spreads.
+    /// Checks the uses of an operation's variables, in the operation and in its fragments.
     pub(super) fn usages(&mut self, operation: &Operation<'a>, fragments: &HashMap<&'a Name, DefinitionUsages<'a>>) {
         let definitions = &operation.definition.node.variable_definitions;
         let known: HashMap<&Name, &Positioned<VariableDefinition>> =
@@ -74,13 +74,13 @@ impl<'a> Validator<'a> {
         let Some((place, default)) = usage.place else { return };
         let (at, definition) = (definition.pos, &definition.node);
         let (name, ty) = (&definition.name.node, &definition.var_type.node);
-        // Of an unknown type something was said already.
+        // An unknown type was reported already.
         if self.types.named(ty).is_none() {
             return;
         }
         let stands_in = default.is_some() || definition.default_value.as_ref().is_some_and(|default| default.node != Value::Null);
         if !place.nullable && ty.nullable && stands_in && is_base_subtype(ty, place) {
-            // Once for each operation, however often it is used.
+            // Reported once per operation.
             let is_of_it = |it: &NeverNull| it.operation.as_ref() == operation && it.variable == *name;
             if self.never_null.iter().rev().take_while(|it| it.operation.as_ref() == operation).any(is_of_it) {
                 return;
@@ -95,7 +95,7 @@ impl<'a> Validator<'a> {
     }
 }
 
-/// What an operation holds, and what the fragments hold that it spreads, each once.
+/// The definitions that an operation uses: its own and each of its fragments once.
 pub(super) fn reachable<'m, 'a>(
     start: &'m DefinitionUsages<'a>,
     fragments: &'m HashMap<&'a Name, DefinitionUsages<'a>>,
@@ -113,12 +113,12 @@ fn by(operation: Option<&Name>) -> String {
     operation.map(|name| format!(" by operation \"{name}\"")).unwrap_or_default()
 }
 
-/// Whether every value of one type is one of another.
+/// Whether every value of `ty` is a value of `of`.
 fn is_subtype(ty: &Type, of: &Type) -> bool {
     (of.nullable || !ty.nullable) && is_base_subtype(ty, of)
 }
 
-/// The same for values that are not null.
+/// The same, ignoring null.
 fn is_base_subtype(ty: &Type, of: &Type) -> bool {
     match (&ty.base, &of.base) {
         (BaseType::Named(one), BaseType::Named(other)) => one == other,

@@ -1,4 +1,4 @@
-//! What of a subscription decides how an event is told: what it selects of it, and for whom. What it waits for does not.
+//! The key by which subscriptions share rendered events: what they select, and for which viewer. Which events they receive is not part of it.
 
 use crate::base::ids::UserId;
 use crate::base::request::Request;
@@ -9,7 +9,7 @@ use async_graphql::{Name, Positioned, Value, Variables};
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 
-/// Fields of events that are the same for everybody who may see the event. Whatever is not named here is taken to differ.
+/// Fields with the same value for every viewer who can see the event. Any other field makes the key depend on the viewer.
 const SAME_FOR_ALL: [&str; 32] = [
     "__typename",
     "author",
@@ -45,23 +45,23 @@ const SAME_FOR_ALL: [&str; 32] = [
     "upvoteCount",
 ];
 
-/// How events are asked for. Two subscriptions of one shape get the same answer to the same event at the same place.
+/// The render key of a subscription. Two subscriptions with the same key get the same response for the same event and cursor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct RenderKey {
     query: String,
     operation: Option<String>,
     /// The variables that its selections use, as JSON.
     variables: String,
-    /// Who asks, where that makes a difference.
+    /// The viewer, if the response depends on it.
     pub(super) viewer: Option<UserId>,
 }
 
 impl RenderKey {
-    /// That of a subscription that has passed the checks; `None` for what is none.
-    pub(super) fn of(request: &mut async_graphql::Request, context: &Request) -> Option<Self> {
+    /// The key of a subscription that has passed the checks; `None` if the operation cannot be found.
+    pub(super) fn new(request: &mut async_graphql::Request, context: &Request) -> Option<Self> {
         let (query, operation) = (request.query.clone(), request.operation_name.clone());
-        let look = Look::at(request.parsed_query().ok()?, operation.as_deref())?;
-        let (used, same_for_all) = (look.variables, look.same_for_all);
+        let scan = SelectionScan::new(request.parsed_query().ok()?, operation.as_deref())?;
+        let (used, same_for_all) = (scan.variables, scan.same_for_all);
         let variables = used_of(&request.variables, &used);
         let viewer = context.viewer_id().filter(|_| !same_for_all);
         Some(Self { query, operation, variables, viewer })
@@ -73,7 +73,7 @@ fn used_of(variables: &Variables, used: &BTreeSet<Name>) -> String {
     serde_json::to_string(&used).unwrap_or_default()
 }
 
-/// The variables in a value as it is parsed, a type that the library does not give a name to.
+/// The names of the variables in a parsed value, whose type the library does not export.
 macro_rules! variables_in {
     ($value:expr) => {{
         let mut names = Vec::new();
@@ -86,26 +86,26 @@ macro_rules! variables_in {
     }};
 }
 
-/// What is found in the operation that runs. Each fragment is looked at once.
-struct Look<'a> {
+/// The variables and fields of the operation to run. Each fragment is visited once.
+struct SelectionScan<'a> {
     fragments: &'a HashMap<Name, Positioned<FragmentDefinition>>,
     seen: BTreeSet<&'a Name>,
     variables: BTreeSet<Name>,
     same_for_all: bool,
 }
 
-impl<'a> Look<'a> {
-    fn at(document: &'a ExecutableDocument, wanted: Option<&str>) -> Option<Self> {
+impl<'a> SelectionScan<'a> {
+    fn new(document: &'a ExecutableDocument, wanted: Option<&str>) -> Option<Self> {
         let operation: &OperationDefinition = match (&document.operations, wanted) {
             (DocumentOperations::Single(only), _) => &only.node,
             (DocumentOperations::Multiple(named), Some(wanted)) => &named.get(wanted)?.node,
             (DocumentOperations::Multiple(named), None) => &named.values().next()?.node,
         };
         let (seen, variables) = (BTreeSet::new(), BTreeSet::new());
-        let mut look = Self { fragments: &document.fragments, seen, variables, same_for_all: true };
-        look.directives(&operation.directives);
-        look.set(&operation.selection_set.node, true);
-        Some(look)
+        let mut scan = Self { fragments: &document.fragments, seen, variables, same_for_all: true };
+        scan.directives(&operation.directives);
+        scan.set(&operation.selection_set.node, true);
+        Some(scan)
     }
 
     fn set(&mut self, set: &'a SelectionSet, is_root: bool) {
@@ -131,7 +131,7 @@ impl<'a> Look<'a> {
     fn field(&mut self, field: &'a Field, is_root: bool) {
         self.directives(&field.directives);
         if !is_root {
-            // What a root field is asked by says what is waited for.
+            // Arguments of the root field select events, and do not affect their rendering.
             self.variables.extend(field.arguments.iter().flat_map(|(_, value)| variables_in!(value)));
             self.same_for_all &= SAME_FOR_ALL.contains(&field.name.node.as_str());
         }

@@ -1,5 +1,5 @@
-//! Queries that have passed the checks before. Clients send the same few again and again, and what comes of the checks depends on a query's
-//! document, its operation and its variables alone: the same is not checked again. That was a tenth of what a home costs.
+//! A cache of queries that have passed the checks. The result of the checks depends only on a query's document, its operation and its variables, and
+//! clients repeat the same few queries. Checking was a tenth of the cost of a home.
 
 use super::check::Checked;
 use super::parse;
@@ -9,22 +9,22 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use std::sync::Arc;
 
-/// What is kept, in bytes of text.
+/// Capacity, in bytes of text.
 const KEPT_BYTES: u64 = 1 << 20;
-/// About as many queries as that is.
+/// Estimated number of cached queries.
 const KEPT: usize = 1_024;
-/// The longest variables with which a query is kept, in bytes.
+/// Maximum length of the operation name and variables of a cached query, in bytes of JSON.
 const MAX_VARIABLES: usize = 256;
 
-/// What the checks made of a query.
+/// The result of the checks of a query.
 #[derive(Clone)]
 struct CheckedQuery {
     checked: Checked,
-    /// The coerced variables, where they differ from what is sent.
+    /// The coerced variables, if they differ from those that were sent.
     variables: Option<Arc<Variables>>,
 }
 
-/// What a query was found to be is kept by the length of its text.
+/// Weighs a query by the length of its key.
 #[derive(Clone)]
 struct Length;
 
@@ -34,7 +34,7 @@ impl Weighter<String, CheckedQuery> for Length {
     }
 }
 
-/// Those that a server knows. Cheap to clone; clones are the same.
+/// The cache of a server. Clones share their state.
 #[derive(Clone)]
 pub struct ValidationCache {
     known: Arc<Cache<String, CheckedQuery, Length>>,
@@ -47,7 +47,7 @@ impl Default for ValidationCache {
 }
 
 impl ValidationCache {
-    /// What of a request decides what comes of the checks; `None` for one that is not kept.
+    /// The key of a request: all that the result of the checks depends on. `None` if its variables are too long to be cached.
     pub fn key(request: &Request) -> Option<String> {
         let mut key = serde_json::to_string(&(&request.operation_name, &request.variables)).ok()?;
         (key.len() <= MAX_VARIABLES).then(|| {
@@ -56,7 +56,7 @@ impl ValidationCache {
         })
     }
 
-    /// What a query that passed before would do; the request is made ready to run.
+    /// The result of the checks of a cached query, whose request is prepared for execution.
     pub fn ready(&self, key: &str, request: &mut Request) -> Option<Checked> {
         let CheckedQuery { checked, variables } = self.known.get(key)?;
         parse(request).ok()?;
@@ -66,7 +66,7 @@ impl ValidationCache {
         Some(checked)
     }
 
-    /// Notes a request that has passed the checks: `given` are the variables that it came with. Only queries are kept.
+    /// Caches a request that has passed the checks; `given` are the variables that it was sent with. Only queries are cached.
     pub fn note(&self, key: String, checked: Checked, given: &Variables, request: &Request) {
         if checked.kind == OperationType::Query {
             let variables = (*given != request.variables).then(|| Arc::new(request.variables.clone()));
