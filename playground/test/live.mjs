@@ -87,6 +87,18 @@ for (const [name, transport, make] of [
   });
 }
 
+for (const [name, singleConnection] of [['distinct connections', false], ['single connection', true]]) {
+  test(`graphql-sse, ${name}: an operation that is refused shows its message, and the next one runs`, async () => {
+    const client = events({ singleConnection, retryAttempts: 0 });
+    const [result, ...rest] = await all(client, 'subscription { statusEvents { nope } }');
+    assert.equal(result.errors[0].extensions.code, 'GRAPHQL_VALIDATION_FAILED');
+    assert.match(result.errors[0].message, /nope/);
+    assert.deepEqual(rest, []);
+    assert.equal((await all(client, WHO))[0].data.viewer.login, server.login);
+    await client.dispose();
+  });
+}
+
 test('graphql-ws: an error is told and the next operation runs', async () => {
   const client = socket();
   await assert.rejects(all(client, '{ nope }'), (errors) => errors[0].extensions.code === 'GRAPHQL_VALIDATION_FAILED');

@@ -8,7 +8,7 @@ use super::media::{self, Media, StreamFormat};
 use super::operation::{self, Operation, OperationError};
 use super::overload::Taken;
 use super::response::{self, Executed, Refusal};
-use super::sse::reserved::{self, Wanted};
+use super::sse::reserved::{self, ReservedOperation};
 use super::stream::take_slot;
 use super::{State, auth, facts, multipart, origin, playground, rates, sse, ws};
 use crate::base::deadline::within;
@@ -132,25 +132,45 @@ impl Call<'_> {
             // In a box, as above: what is large would be moved from layer to layer with whatever holds it.
             Box::pin(self.run(operation)).await
         };
-        match answered.await {
-            Ok(response) => response,
-            Err(OperationError::Refused(refusal)) => match self.only_format() {
-                Some(format) if refusal.status == StatusCode::OK => errors(format, refusal.errors().to_string()),
-                _ => refusal.answer(self.media),
+        answered.await.unwrap_or_else(|error| self.refuse(error))
+    }
+
+    /// The response to a request that is not executed.
+    fn refuse(&self, error: OperationError) -> Response {
+        let error = match self.only_format() {
+            None => error,
+            Some(format) => match self.streamed_errors(error) {
+                Ok(errors) => return errors_as(format, errors),
+                Err(error) => error,
             },
-            Err(OperationError::Answered(refused)) => match self.only_format() {
-                Some(format) => {
-                    facts::executed(&refused);
-                    errors(format, Executed::of(self.id, *refused).errors())
-                }
-                None => response::executed(self.media, self.id, *refused),
-            },
+        };
+        match error {
+            OperationError::Refused(refusal) => refusal.answer(self.media),
+            OperationError::Answered(refused) => response::executed(self.media, self.id, *refused),
         }
     }
 
-    /// The format of a stream where the client accepts no other answer: then errors come in that format too.
+    /// The format of a stream where the client accepts no other answer: then GraphQL errors come in that format too.
     fn only_format(&self) -> Option<StreamFormat> {
         self.form.stream.filter(|_| self.form.is_only_stream && self.token.is_none())
+    }
+
+    /// The list of errors as JSON for a client that reads results from a stream: those of GraphQL, of which no status tells.
+    ///
+    /// # Errors
+    /// The same error where a status tells it.
+    fn streamed_errors(&self, error: OperationError) -> Result<String, OperationError> {
+        match error {
+            OperationError::Refused(refusal) if refusal.status == StatusCode::OK => {
+                facts::outcome(refusal.code);
+                Ok(refusal.errors().to_string())
+            }
+            OperationError::Answered(refused) => {
+                facts::executed(&refused);
+                Ok(Executed::of(self.id, *refused).errors())
+            }
+            OperationError::Refused(_) => Err(error),
+        }
     }
 
     /// Room for an operation that is no subscription.
@@ -173,36 +193,58 @@ impl Call<'_> {
     /// Answers a subscription with a stream, and any other operation where the client accepts nothing else; or sends the results to the event
     /// stream that was reserved for them.
     async fn stream(&self, asked: Asked) -> Result<Response, OperationError> {
-        let wanted = self.token.as_deref().map(|token| Wanted::of(self.state, token, &asked)).transpose()?;
-        let mut operation = self.operation(asked)?;
-        if wanted.is_none() && !self.form.is_only_stream && !operation.subscribes() {
+        if let Some(token) = &self.token {
+            let target = ReservedOperation::find(self.state, token, &asked)?;
+            return self.run_reserved(target, asked).await;
+        }
+        let operation = self.operation(asked)?;
+        if !self.form.is_only_stream && !operation.subscribes() {
             let _room = self.room(None, &operation).await?;
             return self.run(operation).await;
         }
-        // A page can open a stream by GET without the browser's asking anybody; for what comes by POST it asks.
-        if self.is_get && !origin::is_allowed(self.headers, &self.state.edge.cors_origins) {
-            return Err(origin::origin_refused().into());
-        }
-        if let Some(cursor) = self.headers.get(sse::LAST_EVENT_ID).and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty()) {
-            operation.resume(cursor);
-        }
-        let context = self.who().await?;
-        operation.take_filter_entries(self.state, rates::payer(&context)).await?;
-        let room = Running::room(self.state, &operation, self.address).await?;
-        if let Some(wanted) = wanted {
-            wanted.is_of(&context)?;
-            let mut running = Running::admit(room, self.state, self.id, operation, &context, "sse").await?;
-            return match running.refused() {
-                Some(refused) => Ok(refused.answer(self.media)),
-                None => Ok(wanted.begin(self.state, running)?),
-            };
-        }
+        let (operation, context, room) = self.admit_stream(operation, |_| Ok(())).await?;
         let slot = take_slot(self.state, &context)?;
         let is_multipart = self.form.stream == Some(StreamFormat::Multipart);
         let transport = if is_multipart { "multipart" } else { "sse" };
         let running = Running::admit(room, self.state, self.id, operation, &context, transport).await?;
         let respond = if is_multipart { multipart::respond } else { sse::respond };
         Ok(respond(self.state, running, &context, slot))
+    }
+
+    /// Sends the results of an operation to the event stream that was reserved for them, and so the errors of one that is not executed: the
+    /// client of graphql-sse shows any other status than 202 as an error of the network.
+    async fn run_reserved(&self, target: ReservedOperation, asked: Asked) -> Result<Response, OperationError> {
+        let operation = match self.operation(asked) {
+            Ok(operation) => operation,
+            Err(error) => {
+                let errors = self.streamed_errors(error)?;
+                target.check_owner(&self.who().await?)?;
+                return Ok(target.refuse(self.state, errors)?);
+            }
+        };
+        let (operation, context, room) = self.admit_stream(operation, |context| target.check_owner(context)).await?;
+        let running = Running::admit(room, self.state, self.id, operation, &context, "sse").await?;
+        Ok(target.begin(self.state, running)?)
+    }
+
+    /// Takes what an operation on a stream needs before it begins: the viewer, who must pass `check`, filter entries and a permit.
+    async fn admit_stream(
+        &self,
+        mut operation: Operation,
+        check: impl FnOnce(&crate::base::request::Request) -> Result<(), Refusal>,
+    ) -> Result<(Operation, crate::base::request::Request, Taken), Refusal> {
+        // A page can open a stream by GET without a preflight; for a POST there is one.
+        if self.is_get && !origin::is_allowed(self.headers, &self.state.edge.cors_origins) {
+            return Err(origin::origin_refused());
+        }
+        if let Some(cursor) = self.headers.get(sse::LAST_EVENT_ID).and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty()) {
+            operation.resume(cursor);
+        }
+        let context = self.who().await?;
+        check(&context)?;
+        operation.take_filter_entries(self.state, rates::payer(&context)).await?;
+        let room = Running::room(self.state, &operation, self.address).await?;
+        Ok((operation, context, room))
     }
 
     /// Finds out who asks, and executes. A query may be executed for whom it seems to be, which is found out behind it.
@@ -258,7 +300,7 @@ impl Call<'_> {
 }
 
 /// A response with errors alone in the format of a stream.
-fn errors(format: StreamFormat, errors: String) -> Response {
+fn errors_as(format: StreamFormat, errors: String) -> Response {
     match format {
         StreamFormat::Events => sse::errors(errors),
         StreamFormat::Multipart => multipart::errors(&errors),

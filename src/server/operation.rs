@@ -82,11 +82,6 @@ impl Operation {
         self.checked.kind == OperationType::Subscription && self.refusal.is_none()
     }
 
-    /// Whether it is known that it is refused: then nothing happens when it runs.
-    pub(super) fn is_refused(&self) -> bool {
-        self.refusal.is_some()
-    }
-
     /// Takes the entries of its filter for whoever asks, if it is a subscription that will run.
     pub(super) async fn take_filter_entries(&mut self, state: &State, subject: Option<Subject>) -> Result<(), Refusal> {
         if self.subscribes() {

@@ -215,14 +215,51 @@ data: {"id":"early","payload":{"data":{"viewer":{"login":"ada"}}}}"#
     assert_eq!(Answer::of(stream.ask(json!("a"), "{ __typename }")).await.status, 202);
     assert!(events.next().await.expect("one").contains(r#"{"id":"a","payload":{"data":{"__typename":"Query"}}}"#));
     assert_eq!(events.next().await.expect("one"), "event: complete\ndata: {\"id\":\"a\"}");
-    assert_eq!(
-        Answer::of(stream.ask(json!("b"), "subscription { listTimelineEvents(listId: \"x\") { nope } }")).await.refusal(),
-        refused(200, "GRAPHQL_VALIDATION_FAILED")
-    );
     drop(events);
     until_open(&app, "streams", "0").await;
     until_open(&app, "subscriptions", "0").await;
     assert_eq!(Answer::of(stream.read()).await.refusal(), refused(404, "STREAM_NOT_FOUND"), "a reservation is for one reader");
+}
+
+/// The client of graphql-sse shows any other status than 202 as an error of the network, without its message.
+#[tokio::test]
+async fn an_operation_that_is_not_executed_is_told_on_the_shared_stream() {
+    let app = TestApp::start().await;
+    let [ada, bob] = app.users(["ada", "bob"]).await;
+    let stream = Stream::reserve(&app, Some(&ada)).await;
+    let mut events = Events::of(stream.read()).await;
+    for (query, expected) in [
+        ("{", "GRAPHQL_PARSE_FAILED"),
+        ("{ nope }", "GRAPHQL_VALIDATION_FAILED"),
+        ("subscription { listTimelineEvents(listId: \"x\") { nope } }", "GRAPHQL_VALIDATION_FAILED"),
+        ("query($id: ID!) { node(id: $id) { id } }", "BAD_USER_INPUT"),
+        ("subscription { statusEvents(filter: { sample: { percent: 1 } }, after: \"x\") { cursor } }", "BAD_USER_INPUT"),
+        (&"[".repeat(65), "QUERY_TOO_DEEP"),
+    ] {
+        let answer = Answer::of(stream.ask(json!("a"), query)).await;
+        assert_eq!((answer.status, answer.text.as_str()), (202, ""), "{query}");
+        let event = events.next().await.expect("an event");
+        let data = event.strip_prefix("event: next\ndata: ").expect("a result");
+        let result: Value = serde_json::from_str(data).expect("JSON");
+        assert_eq!((&result["id"], result["payload"].get("data")), (&json!("a"), None), "{query}: {result}");
+        assert_eq!(result["payload"]["errors"][0]["extensions"]["code"], expected, "{query}: {result}");
+        assert_eq!(events.next().await.expect("an event"), "event: complete\ndata: {\"id\":\"a\"}", "{query}");
+    }
+    let foreign = Stream { app: &app, token: stream.token.clone(), session: bob.token.clone() };
+    assert_eq!(Answer::of(foreign.ask(json!("b"), "{ nope }")).await.refusal(), refused(404, "STREAM_NOT_FOUND"));
+    let forged = Stream { app: &app, token: stream.token.clone(), session: Some("nope".into()) };
+    assert_eq!(Answer::of(forged.ask(json!("b"), "{ nope }")).await.refusal(), refused(401, "UNAUTHENTICATED"));
+    assert_eq!(Answer::of(stream.ask(json!("c"), "{ __typename }")).await.status, 202);
+    assert!(events.next().await.expect("an event").contains("{\"id\":\"c\",\"payload\":{\"data\""), "and nothing in between");
+}
+
+#[tokio::test]
+async fn errors_of_operations_that_are_not_executed_take_no_more_room_than_results() {
+    let app = with(LiveConfig { operations: 2, ..LiveConfig::default() }).await;
+    let stream = Stream::reserve(&app, None).await;
+    for (id, status) in [("a", 202), ("a", 409), ("b", 202), ("c", 429)] {
+        assert_eq!(Answer::of(stream.ask(json!(id), "{ nope }")).await.status, status, "{id}");
+    }
 }
 
 #[tokio::test]

@@ -19,8 +19,8 @@ use crate::server::response::{self, Executed, Refusal};
 use crate::server::{State, facts, rates};
 use async_graphql::Response;
 use async_graphql::parser::types::OperationType;
+use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
-use futures_util::{FutureExt, StreamExt};
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::net::IpAddr;
@@ -31,12 +31,8 @@ use std::time::{Duration, Instant};
 /// An operation that runs, until it is dropped.
 pub(in crate::server) struct Running {
     responses: BoxStream<'static, Arc<Rendered>>,
-    /// What it said before anybody asked.
-    said: Option<Option<Arc<Rendered>>>,
     id: RequestId,
     kind: OperationType,
-    /// It is known that it is refused.
-    is_refused: bool,
     charge: Arc<OperationCharge>,
     count: Count,
     _subscription: Option<GaugeGuard>,
@@ -73,35 +69,17 @@ impl Running {
         let is_subscription = kind == OperationType::Subscription;
         let (starting, room) = if is_subscription { (room, None) } else { (None, room) };
         let filter_entries = operation.filter_entries.take();
-        let is_refused = operation.is_refused();
         let responses = operation::responses(state, operation, context.clone(), charge.clone(), starting);
         Ok(Self {
             responses,
-            said: None,
             id: id.clone(),
             kind,
-            is_refused,
             charge,
             count,
             _subscription: is_subscription.then(|| state.app.metrics().live_subscription(transport)),
             _filter_entries: filter_entries,
             room,
         })
-    }
-
-    /// The request error that it came to at once: the library finds those in its first step.
-    pub(in crate::server) fn refused(&mut self) -> Option<Executed> {
-        // A mutation begins with its first step, and its client may still be told that there is no room for what it says.
-        if self.is_mutation() && !self.is_refused {
-            return None;
-        }
-        let said = self.next().now_or_never()?;
-        let refused = said.as_deref().map(|said| Executed::of(&self.id, copy(&said.response)));
-        let refused = refused.filter(|executed| executed.request_error);
-        if refused.is_none() {
-            self.said = Some(said);
-        }
-        refused
     }
 
     /// Whether it has changed something.
@@ -125,9 +103,6 @@ impl Running {
 
     /// What it says next; `None` when it has said all.
     async fn next(&mut self) -> Option<Arc<Rendered>> {
-        if let Some(said) = self.said.take() {
-            return said;
-        }
         let said = self.charge.meter().measure(charged_as_it_goes(&self.charge, self.responses.next())).await;
         drop(self.room.take());
         if self.kind == OperationType::Subscription && said.is_some() {

@@ -11,7 +11,7 @@ use crate::server::State;
 use crate::server::address::Client;
 use crate::server::asked::Asked;
 use crate::server::auth;
-use crate::server::live::{Item, Operations, Out, Place, Queue, Refused, Running, queue};
+use crate::server::live::{EntryLease, Item, Operations, Out, Place, Queue, Refused, Running, What, queue};
 use crate::server::media::Media;
 use crate::server::response::Refusal;
 use crate::server::stream::{ResponseStream, Source, take_slot};
@@ -151,15 +151,18 @@ pub(in crate::server) fn read(state: &State, token: &str) -> Result<Response, Re
     Ok(ResponseStream::new(state, viewer.as_ref(), attached, None, reader).into_response())
 }
 
-/// What an operation for a stream is asked under.
-pub(in crate::server) struct Wanted {
+/// An operation that a client sends to its reserved stream, by the id that the client has given it.
+pub(in crate::server) struct ReservedOperation {
     reserved: Arc<Reserved>,
     id: String,
 }
 
-impl Wanted {
-    /// Which stream is meant, and by what the operation is to be known.
-    pub(in crate::server) fn of(state: &State, token: &str, asked: &Asked) -> Result<Self, Refusal> {
+impl ReservedOperation {
+    /// Finds the stream, and reads the operation's id.
+    ///
+    /// # Errors
+    /// `STREAM_NOT_FOUND`; `BAD_REQUEST` without an id.
+    pub(in crate::server) fn find(state: &State, token: &str, asked: &Asked) -> Result<Self, Refusal> {
         let reserved = state.reservations.find(token)?;
         match &asked.operation_id {
             Some(id) if (1..=MAX_ID).contains(&id.len()) => Ok(Self { reserved, id: id.clone() }),
@@ -167,26 +170,49 @@ impl Wanted {
         }
     }
 
-    /// Whether whoever asks has reserved it: to others it is not there.
-    pub(in crate::server) fn is_of(&self, context: &Request) -> Result<(), Refusal> {
-        // The session, not the account alone: the stream ends with the one that has reserved it.
+    /// Checks that the client has reserved the stream itself.
+    ///
+    /// # Errors
+    /// `STREAM_NOT_FOUND`: other clients do not learn that the stream exists.
+    pub(in crate::server) fn check_owner(&self, context: &Request) -> Result<(), Refusal> {
+        // The session, not the account alone: the stream ends with the session that has reserved it.
         let session = |viewer: &Viewer| viewer.session;
-        let same = self.reserved.viewer.as_ref().map(session) == context.viewer.as_ref().map(session);
-        if same { Ok(()) } else { Err(not_found()) }
+        let is_owner = self.reserved.viewer.as_ref().map(session) == context.viewer.as_ref().map(session);
+        if is_owner { Ok(()) } else { Err(not_found()) }
     }
 
-    /// Begins an operation, whose words go to the stream.
+    /// Runs an operation whose results go to the stream.
+    ///
+    /// # Errors
+    /// `OPERATION_EXISTS`; `LIMIT_REACHED` where the stream has as many operations as it may.
     pub(in crate::server) fn begin(self, state: &State, running: Running) -> Result<Response, Refusal> {
-        let (out, max) = (self.reserved.out.clone(), state.edge.live.operations);
-        let work = |lease| async move { running.run(&out, &lease).await };
-        let begun = self.reserved.operations.begin(self.id, max, work);
-        match begun {
+        let out = self.reserved.out.clone();
+        self.spawn(state, |lease| async move { running.run(&out, &lease).await })
+    }
+
+    /// Sends the errors (JSON) of an operation that is not executed to the stream.
+    ///
+    /// # Errors
+    /// As [`Self::begin`].
+    pub(in crate::server) fn refuse(self, state: &State, errors: String) -> Result<Response, Refusal> {
+        let out = self.reserved.out.clone();
+        self.spawn(state, |lease| async move {
+            out.say(&lease, What::Error(errors)).await;
+        })
+    }
+
+    fn spawn<F: Future<Output = ()> + Send + 'static>(
+        self,
+        state: &State,
+        work: impl FnOnce(Arc<EntryLease>) -> F,
+    ) -> Result<Response, Refusal> {
+        match self.reserved.operations.begin(self.id, state.edge.live.operations, work) {
             Ok(()) => Ok(StatusCode::ACCEPTED.into_response()),
             Err(Refused::Taken) => {
                 Err(Refusal::new(StatusCode::CONFLICT, "OPERATION_EXISTS", "Another operation has this `operationId`."))
             }
             Err(Refused::Full) => {
-                let message = "This event stream has all the operations it may.";
+                let message = "Too many operations run on this event stream: complete one first.";
                 Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "LIMIT_REACHED", message).over("operations"))
             }
         }
